@@ -1,0 +1,33 @@
+//! Points in time and the lifetimes that the product promises. The clock itself is in `outside::clock`.
+
+use std::fmt;
+
+/// Seconds since 1970-01-01T00:00:00Z, the one form in which bodies and records carry time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnixSeconds(pub u64);
+
+/// A quote receipt lives 7 days (specification section 8).
+pub const QUOTE_SECONDS: u64 = 7 * 24 * 3600;
+/// A converted page stays in the cache 24 hours (decisions, Addresses and samples).
+pub const PAGE_SECONDS: u64 = 24 * 3600;
+/// How long after settlement a kept answer is given again to the same payload (decisions, Money 4).
+pub const REDELIVERY_SECONDS: u64 = 15 * 60;
+/// A retry credit lives 15 minutes at most (decisions, Retry credits).
+pub const CREDIT_SECONDS: u64 = 15 * 60;
+
+impl UnixSeconds {
+    pub const fn plus(self, seconds: u64) -> Self {
+        UnixSeconds(self.0.saturating_add(seconds))
+    }
+
+    /// Whole seconds from `earlier` to `self`; zero when the clock has gone back.
+    pub const fn since(self, earlier: UnixSeconds) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+impl fmt::Display for UnixSeconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

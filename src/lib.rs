@@ -1,0 +1,5 @@
+//! context402 (map: being written)
+pub mod domain;
+pub mod markdown;
+pub mod outside;
+pub mod x402;

@@ -1,0 +1,3 @@
+//! Everything that leaves the process. ureq, name resolution, the clock and randomness are used here only.
+
+pub mod call;
