@@ -2,7 +2,15 @@
 //! number or knows how a request arrives.
 
 pub mod amount;
+pub mod attribution;
+pub mod endpoint;
 pub mod ids;
+pub mod margin;
+pub mod payment;
+pub mod purchase;
+pub mod refusal;
+pub mod schema;
+pub mod shapes;
 pub mod target;
 pub mod tier;
 pub mod time;

@@ -1,0 +1,370 @@
+//! From what the operator wrote to what the program uses. Every setting is a row of `settings::SETTINGS`; here the
+//! rows' texts become checked values, once, before any socket is opened. The environment is read in this folder and
+//! nowhere else.
+
+pub mod settings;
+mod sources;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use url::Url;
+
+use crate::domain::amount::Amount;
+use crate::domain::margin::Costs;
+use crate::outside::network::LabHost;
+use crate::x402::address::{Address, Network};
+
+pub use sources::{Origin, Resolved};
+
+/// The whole configuration, checked.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Scheme and host (and port) under which the public reaches us, without a trailing slash.
+    pub base_url: String,
+    pub listen: SocketAddr,
+    pub data_file: PathBuf,
+    /// The operator's Unix socket.
+    pub socket: PathBuf,
+    pub service_name: String,
+    pub contact: Option<String>,
+    pub payment: Payment,
+    pub guard: Guard,
+    pub fetch: Fetch,
+    pub limits: Limits,
+    pub lab: Lab,
+}
+
+#[derive(Clone, Debug)]
+pub struct Payment {
+    pub facilitator: FacilitatorAt,
+    pub auth: FacilitatorAuth,
+    pub verify_time_max: Duration,
+    pub settle_time_max: Duration,
+    /// How long a buyer is kept waiting for a settlement whose call goes on.
+    pub settle_wait_max: Duration,
+    pub calls_max: usize,
+    pub network: Network,
+    pub asset: Address,
+    pub asset_name: String,
+    pub asset_version: String,
+    pub pay_to: Address,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FacilitatorAt {
+    /// The embedded one: play money on loopback.
+    Sandbox,
+    Url(String),
+}
+
+#[derive(Clone, Debug)]
+pub enum FacilitatorAuth {
+    None,
+    Bearer(Secret),
+    Cdp { key_id: String, secret: Secret },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Guard {
+    pub gas: Amount,
+    pub facilitator_fee: Amount,
+    /// What one fetch and conversion costs.
+    pub fetch_cost: Amount,
+    pub minimum_profit: Amount,
+}
+
+impl Guard {
+    pub fn costs(&self, fetches: bool) -> Costs {
+        Costs {
+            gas: self.gas,
+            facilitator_fee: self.facilitator_fee,
+            supplier: if fetches { self.fetch_cost } else { Amount::ZERO },
+            minimum_profit: self.minimum_profit,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    pub time_max: Duration,
+    pub idle_max: Duration,
+    pub fetches_max: usize,
+    pub redirects_max: usize,
+    /// Hosts that the operator does not fetch; a name covers its subdomains.
+    pub blocklist: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub connections_max: usize,
+    pub header_time_max: Duration,
+    pub body_time_max: Duration,
+    pub write_stall_max: Duration,
+    pub stop_grace: Duration,
+    pub store_cache_bytes: usize,
+    pub pages_bytes_max: u64,
+    pub free_disk_bytes_min: u64,
+}
+
+/// The test seam. Refused unless `base_url` is on loopback.
+#[derive(Clone, Debug, Default)]
+pub struct Lab {
+    pub hosts: BTreeMap<String, LabHost>,
+    pub ca_file: Option<PathBuf>,
+    /// Abort the process at this named point of a sale.
+    pub crash_at: Option<String>,
+}
+
+/// A value that never shows itself.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(text: impl Into<String>) -> Self {
+        Secret(text.into())
+    }
+
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// What is wrong with the configuration: the setting, where its value came from, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError(pub String);
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Config {
+    /// Reads a file (if any), the environment and the credentials, and checks all of it.
+    pub fn load(file: Option<&Path>) -> Result<Config, ConfigError> {
+        Config::from_resolved(&Resolved::from_surroundings(file)?)
+    }
+
+    pub fn from_resolved(resolved: &Resolved) -> Result<Config, ConfigError> {
+        let base_url = base_url(resolved)?;
+        let data_file: PathBuf = resolved.text("data_file")?.into();
+        let socket = resolved.optional("socket").map_or_else(|| data_file.with_extension("sock"), PathBuf::from);
+        let config = Config {
+            listen: resolved.parse("listen", "an address and port such as 127.0.0.1:4020")?,
+            socket,
+            data_file,
+            service_name: resolved.checked("service_name", "1 to 32 printable ASCII characters", |name| {
+                ((1..=32).contains(&name.len()) && name.bytes().all(|byte| (b' '..=b'~').contains(&byte)))
+                    .then(|| name.to_owned())
+            })?,
+            contact: resolved.optional("contact").map(str::to_owned),
+            payment: payment(resolved)?,
+            guard: Guard {
+                gas: resolved.usdc("guard.gas_usdc")?,
+                facilitator_fee: resolved.usdc("guard.facilitator_fee_usdc")?,
+                fetch_cost: resolved.usdc("guard.fetch_cost_usdc")?,
+                minimum_profit: resolved.usdc("guard.minimum_profit_usdc")?,
+            },
+            fetch: Fetch {
+                time_max: resolved.seconds("fetch.seconds_max")?,
+                idle_max: resolved.seconds("fetch.idle_seconds_max")?,
+                fetches_max: resolved.count("fetch.at_once_max")?,
+                redirects_max: resolved.count("fetch.redirects_max")?,
+                blocklist: resolved.list("fetch.blocklist").into_iter().map(|host| host.to_ascii_lowercase()).collect(),
+            },
+            limits: limits(resolved)?,
+            lab: lab(resolved)?,
+            base_url,
+        };
+        config.refuse_play_money_in_public()?;
+        Ok(config)
+    }
+
+    /// Whether `base_url` is on loopback, where the test seams are allowed.
+    pub fn is_loopback(&self) -> bool {
+        is_loopback_url(&self.base_url)
+    }
+
+    fn refuse_play_money_in_public(&self) -> Result<(), ConfigError> {
+        if self.is_loopback() {
+            return Ok(());
+        }
+        let refuse = |what: &str| {
+            Err(ConfigError(format!(
+                "{what} is for tests and only allowed while base_url is on loopback, but base_url is {}. Remove it, \
+                 or set base_url to something like http://127.0.0.1:4020",
+                self.base_url
+            )))
+        };
+        if !self.lab.hosts.is_empty() {
+            return refuse("lab.hosts");
+        }
+        if self.lab.ca_file.is_some() {
+            return refuse("lab.ca_file");
+        }
+        if self.lab.crash_at.is_some() {
+            return refuse("lab.crash_at");
+        }
+        match &self.payment.facilitator {
+            FacilitatorAt::Sandbox => refuse("payment.facilitator_url = \"sandbox\""),
+            FacilitatorAt::Url(url) if !url.starts_with("https://") => refuse("a facilitator_url without https"),
+            FacilitatorAt::Url(_) => Ok(()),
+        }
+    }
+}
+
+fn base_url(resolved: &Resolved) -> Result<String, ConfigError> {
+    let expected = "an http or https address without path, query or credentials, such as https://context.example.com";
+    resolved.checked("base_url", expected, |text| {
+        let url = Url::parse(text).ok()?;
+        let plain = matches!(url.scheme(), "http" | "https")
+            && url.path() == "/"
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none();
+        (plain && url.has_host()).then(|| url.as_str().trim_end_matches('/').to_owned())
+    })
+}
+
+fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
+    let facilitator = resolved.checked("payment.facilitator_url", "\"sandbox\" or an https address", |text| {
+        if text == "sandbox" {
+            return Some(FacilitatorAt::Sandbox);
+        }
+        let url = Url::parse(text).ok()?;
+        let fits = matches!(url.scheme(), "http" | "https") && url.has_host() && url.query().is_none();
+        fits.then(|| FacilitatorAt::Url(url.as_str().trim_end_matches('/').to_owned()))
+    })?;
+    let auth = match resolved.text("payment.facilitator_auth")? {
+        "none" => FacilitatorAuth::None,
+        "bearer" => FacilitatorAuth::Bearer(resolved.secret("payment.facilitator_token")?),
+        "cdp" => FacilitatorAuth::Cdp {
+            key_id: resolved.text("payment.cdp_key_id")?.to_owned(),
+            secret: resolved.secret("payment.cdp_key_secret")?,
+        },
+        _ => return Err(resolved.expected("payment.facilitator_auth", "none, bearer or cdp")),
+    };
+    let network: Network = resolved.parse("payment.network", "an EVM network such as eip155:8453")?;
+    let address = "0x and 40 hex digits; in mixed case its EIP-55 checksum must be right";
+    Ok(Payment {
+        facilitator,
+        auth,
+        verify_time_max: resolved.seconds("payment.verify_seconds_max")?,
+        settle_time_max: resolved.seconds("payment.settle_seconds_max")?,
+        settle_wait_max: resolved.seconds("payment.settle_wait_seconds_max")?,
+        calls_max: resolved.count("payment.calls_max")?,
+        network,
+        asset: resolved.checked("payment.asset", address, Address::parse_checked)?,
+        asset_name: resolved.text("payment.asset_name")?.to_owned(),
+        asset_version: resolved.text("payment.asset_version")?.to_owned(),
+        pay_to: resolved.checked("payment.pay_to", address, |text| {
+            Address::parse_checked(text).filter(|address| *address != Address([0; 20]))
+        })?,
+    })
+}
+
+fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
+    Ok(Limits {
+        connections_max: resolved.count("limits.connections_max")?,
+        header_time_max: resolved.seconds("limits.header_seconds_max")?,
+        body_time_max: resolved.seconds("limits.body_seconds_max")?,
+        write_stall_max: resolved.seconds("limits.write_stall_seconds_max")?,
+        stop_grace: resolved.seconds("limits.stop_grace_seconds")?,
+        store_cache_bytes: resolved.count("limits.store_cache_mib")? * 1024 * 1024,
+        pages_bytes_max: resolved.parse::<u64>("limits.page_cache_mib", "a whole number")? * 1024 * 1024,
+        free_disk_bytes_min: resolved.parse::<u64>("limits.free_disk_mib_min", "a whole number")? * 1024 * 1024,
+    })
+}
+
+fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
+    let mut hosts = BTreeMap::new();
+    for (name, text) in resolved.map("lab.hosts") {
+        let host = text.parse::<LabHost>().map_err(|error| {
+            ConfigError(format!("lab.hosts, {name} = \"{text}\": {error}. Write \"93.184.216.34@127.0.0.1:8081\""))
+        })?;
+        hosts.insert(name.to_ascii_lowercase(), host);
+    }
+    Ok(Lab {
+        hosts,
+        ca_file: resolved.optional("lab.ca_file").map(PathBuf::from),
+        crash_at: resolved.optional("lab.crash_at").map(str::to_owned),
+    })
+}
+
+fn is_loopback_url(base_url: &str) -> bool {
+    let Ok(url) = Url::parse(base_url) else { return false };
+    match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => IpAddr::V4(address).is_loopback(),
+        Some(url::Host::Ipv6(address)) => IpAddr::V6(address).is_loopback(),
+        None => false,
+    }
+}
+
+impl Resolved {
+    fn expected(&self, key: &str, expected: &str) -> ConfigError {
+        match self.get(key) {
+            Some((value, origin)) => {
+                ConfigError(format!("{key} = \"{value}\" (from {origin}) is not usable: it must be {expected}"))
+            }
+            None => ConfigError(format!("{key} is not set: it must be {expected}")),
+        }
+    }
+
+    fn text(&self, key: &str) -> Result<&str, ConfigError> {
+        self.optional(key).ok_or_else(|| self.expected(key, settings::doc(key)))
+    }
+
+    fn checked<T>(&self, key: &str, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, ConfigError> {
+        self.optional(key).and_then(parse).ok_or_else(|| self.expected(key, expected))
+    }
+
+    fn parse<T: FromStr>(&self, key: &str, expected: &str) -> Result<T, ConfigError> {
+        self.checked(key, expected, |text| text.parse().ok())
+    }
+
+    fn count(&self, key: &str) -> Result<usize, ConfigError> {
+        self.checked(key, "a whole number from 1 to 1000000", |text| {
+            text.parse().ok().filter(|count| (1..=1_000_000).contains(count))
+        })
+    }
+
+    fn seconds(&self, key: &str) -> Result<Duration, ConfigError> {
+        self.checked(key, "a number of seconds above 0 and up to 86400", |text| {
+            text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0).map(Duration::from_secs_f64)
+        })
+    }
+
+    fn usdc(&self, key: &str) -> Result<Amount, ConfigError> {
+        self.checked(key, "an amount of USDC such as 0.001", Amount::parse_usdc)
+    }
+
+    fn secret(&self, key: &str) -> Result<Secret, ConfigError> {
+        match self.optional(key) {
+            Some(text) if !text.is_empty() => Ok(Secret::new(text)),
+            _ => Err(ConfigError(format!(
+                "{key} is needed and not set: give it as systemd credential {}, in the file that {key}_file names, or \
+                 in the environment as {}",
+                settings::credential_name(key),
+                settings::environment_name(key)
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! The table of settings: one row each, from which the file is read, the environment is looked up, `config init`
+//! writes its commented example and `config print` shows what holds.
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// `key` at top level, else `section.key`.
+    pub key: &'static str,
+    pub kind: Kind,
+    pub default: Option<&'static str>,
+    /// What it bounds, and what happens at the edge.
+    pub doc: &'static str,
+    /// What `config init` shows for a setting without default.
+    pub example: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    /// Text that is a number in the file.
+    Number,
+    /// An array of strings; comma-separated in the environment.
+    List,
+    /// A table of strings; `a=b,c=d` in the environment.
+    Map,
+    /// Never printed; from a credential, a file or the environment, never from the file itself.
+    Secret,
+}
+
+const fn row(key: &'static str, kind: Kind, default: Option<&'static str>, doc: &'static str) -> Setting {
+    Setting { key, kind, default, doc, example: "" }
+}
+
+const fn shown(key: &'static str, kind: Kind, example: &'static str, doc: &'static str) -> Setting {
+    Setting { key, kind, default: None, doc, example }
+}
+
+use Kind::{List, Map, Number, Secret, Text};
+
+#[rustfmt::skip]
+pub static SETTINGS: &[Setting] = &[
+    shown("base_url", Text, "https://context.example.com",
+        "The address under which the public reaches this service: the only source of addresses in answers."),
+    row("listen", Text, Some("127.0.0.1:4020"),
+        "Where to accept connections. Keep it on loopback behind a reverse proxy that speaks TLS."),
+    row("data_file", Text, Some("/var/lib/context402/context402.redb"),
+        "The one file with all state. Made by `context402 init`; back it up."),
+    shown("socket", Text, "/run/context402/operator.sock",
+        "The operator's Unix socket, mode 0600. Beside the data file when not set."),
+    row("service_name", Text, Some("context402"),
+        "The name that payment challenges and pages show, 1 to 32 ASCII characters."),
+    shown("contact", Text, "operator@example.com",
+        "How site owners and buyers reach you; shown on pages."),
+
+    row("payment.facilitator_url", Text, Some("sandbox"),
+        "The x402 facilitator that verifies and settles, or \"sandbox\" for play money on loopback."),
+    row("payment.facilitator_auth", Text, Some("none"),
+        "How the facilitator knows us: none, bearer (needs facilitator_token) or cdp (needs cdp_key_id and cdp_key_secret)."),
+    row("payment.facilitator_token", Secret, None, "Bearer token for the facilitator."),
+    shown("payment.cdp_key_id", Text, "organizations/…/apiKeys/…", "CDP API key id."),
+    row("payment.cdp_key_secret", Secret, None, "CDP API key secret: base64 Ed25519 or PEM EC."),
+    row("payment.network", Text, Some("eip155:8453"), "CAIP-2 id of the EVM network; eip155:8453 is Base."),
+    row("payment.asset", Text, Some("0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"), "Token contract; the default is USDC on Base."),
+    row("payment.asset_name", Text, Some("USD Coin"), "The token's EIP-712 domain name; a wrong one makes every payment fail."),
+    row("payment.asset_version", Text, Some("2"), "The token's EIP-712 domain version."),
+    shown("payment.pay_to", Text, "0x0000000000000000000000000000000000000000", "Your vault: the address that is paid. Needed."),
+    row("payment.verify_seconds_max", Number, Some("10"), "Time for the facilitator to verify; after it the buyer gets 503 and is not charged."),
+    row("payment.settle_seconds_max", Number, Some("90"), "Time for a settle call; after it the payment is unknown and is reconciled."),
+    row("payment.settle_wait_seconds_max", Number, Some("45"), "How long the buyer waits for a settlement; then 503 with a retry credit, while the call goes on."),
+    row("payment.calls_max", Number, Some("64"), "Facilitator calls at once; further sales wait, then get 503."),
+
+    shown("chain.rpc_url", Text, "https://mainnet.base.org",
+        "JSON-RPC endpoint of the network. Checked for form; this version settles and reconciles by the facilitator alone."),
+
+    row("guard.gas_usdc", Text, Some("0"), "What a settlement's gas costs you, in USDC; 0 where the facilitator pays it."),
+    row("guard.facilitator_fee_usdc", Text, Some("0.001"), "The facilitator's fee per settlement, in USDC."),
+    row("guard.fetch_cost_usdc", Text, Some("0.0005"), "What fetching and converting a page costs you, in USDC."),
+    row("guard.minimum_profit_usdc", Text, Some("0.005"), "Least profit per sale, in USDC; a sale below it is refused before any work."),
+
+    row("fetch.seconds_max", Number, Some("15"), "Time for a page with all its redirects; after it the buyer gets 503 with a retry credit."),
+    row("fetch.idle_seconds_max", Number, Some("8"), "Longest pause while a page arrives."),
+    row("fetch.at_once_max", Number, Some("16"), "Pages fetched and converted at once; each may take 32 MiB of memory."),
+    row("fetch.redirects_max", Number, Some("5"), "Redirects followed; one more is refused. Each is checked like the first address."),
+    shown("fetch.blocklist", List, "example.net", "Hosts that are never fetched, with their subdomains."),
+
+    row("limits.connections_max", Number, Some("4096"), "Client connections at once; further ones wait in the backlog."),
+    row("limits.header_seconds_max", Number, Some("10"), "Time for a request's headers, and for an idle connection."),
+    row("limits.body_seconds_max", Number, Some("10"), "Time for a request's body; after it 408."),
+    row("limits.write_stall_seconds_max", Number, Some("20"), "How long a client may not read; then its connection is closed."),
+    row("limits.stop_grace_seconds", Number, Some("40"), "On a stop: time for paid work to finish before the process ends."),
+    row("limits.store_cache_mib", Number, Some("64"), "Memory for the data file's pages, in MiB."),
+    row("limits.page_cache_mib", Number, Some("512"), "Converted pages kept in the data file, in MiB; the oldest leave first."),
+    row("limits.free_disk_mib_min", Number, Some("64"), "Free disk space below which nothing is sold, in MiB."),
+
+    shown("lab.hosts", Map, "\"news.sample-site.org\" = \"93.184.216.34@127.0.0.1:8081\"",
+        "For tests on loopback: name = address that the name resolves to @ port that is dialled instead."),
+    shown("lab.ca_file", Text, "/tmp/ca.pem", "For tests on loopback: a further trust root for https targets."),
+    shown("lab.crash_at", Text, "kept", "For tests on loopback: abort the process at this point of a sale (verified, kept, settled)."),
+];
+
+/// Sections that later versions read. Their presence is no mistake; what they hold is not used yet.
+pub const RESERVED_SECTIONS: &[&str] = &["llm", "bundles", "mail", "signing", "operator"];
+
+pub(in crate::config) fn find(key: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.key == key)
+}
+
+pub(in crate::config) fn doc(key: &str) -> &'static str {
+    find(key).map_or("", |setting| setting.doc)
+}
+
+/// `payment.pay_to` → `CONTEXT402_PAYMENT_PAY_TO`.
+pub fn environment_name(key: &str) -> String {
+    format!("CONTEXT402_{}", key.replace('.', "_").to_ascii_uppercase())
+}
+
+/// `payment.facilitator_token` → `payment_facilitator_token`: the file's name in `$CREDENTIALS_DIRECTORY`.
+pub fn credential_name(key: &str) -> String {
+    key.replace('.', "_")
+}
+
+/// The commented file that `config init` writes.
+pub fn example_file() -> String {
+    let mut text = String::from(
+        "# context402 configuration. Every setting stands here with its default; lines that start with # are not in\n\
+         # force. Each can be overridden by the environment: CONTEXT402_SECTION_KEY.\n",
+    );
+    let mut section = "";
+    for setting in SETTINGS {
+        let (in_section, name) = setting.key.split_once('.').unwrap_or(("", setting.key));
+        if in_section != section {
+            section = in_section;
+            text.push_str(&format!("\n[{section}]\n"));
+        }
+        text.push_str(&format!("\n# {}\n", setting.doc));
+        text.push_str(&line(setting, name));
+    }
+    text
+}
+
+fn line(setting: &Setting, name: &str) -> String {
+    let needed = matches!(setting.key, "base_url" | "payment.pay_to");
+    match (setting.kind, setting.default) {
+        (Secret, _) => format!("#{name}_file = \"/etc/context402/{}\"\n", credential_name(setting.key)),
+        (Number, Some(default)) => format!("#{name} = {default}\n"),
+        (_, Some(default)) => format!("#{name} = \"{default}\"\n"),
+        (List, None) => format!("#{name} = [\"{}\"]\n", setting.example),
+        (Map, None) => format!("#{name} = {{ {} }}\n", setting.example),
+        (_, None) if needed => format!("{name} = \"{}\"\n", setting.example),
+        (_, None) => format!("#{name} = \"{}\"\n", setting.example),
+    }
+}

@@ -1,0 +1,266 @@
+//! Where values come from: the file, the environment, systemd credentials, files named by `*_file` keys, defaults.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use crate::config::ConfigError;
+use crate::config::settings::{Kind, RESERVED_SECTIONS, SETTINGS, Setting, credential_name, environment_name, find};
+
+/// Every setting that has a value, with where it came from.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    values: BTreeMap<&'static str, (Text, Origin)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Text {
+    One(String),
+    Many(Vec<String>),
+    Pairs(Vec<(String, String)>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Default,
+    File(PathBuf),
+    Environment(String),
+    Credential(String),
+    /// Given on the command line.
+    Argument,
+}
+
+/// The process's surroundings, as arguments, so that tests need not touch the real ones.
+pub(in crate::config) struct Surroundings<'a> {
+    pub(in crate::config) environment: &'a dyn Fn(&str) -> Option<String>,
+    pub(in crate::config) credentials: Option<PathBuf>,
+}
+
+impl Resolved {
+    pub fn from_surroundings(file: Option<&Path>) -> Result<Self, ConfigError> {
+        let environment = |name: &str| std::env::var(name).ok();
+        let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
+        Resolved::read(file, &Surroundings { environment: &environment, credentials })
+    }
+
+    pub(in crate::config) fn read(file: Option<&Path>, around: &Surroundings<'_>) -> Result<Self, ConfigError> {
+        let table = file.map(read_file).transpose()?.unwrap_or_default();
+        refuse_unknown(&table, file)?;
+        let mut resolved = Resolved::default();
+        for setting in SETTINGS {
+            if let Some(value) = resolved.look_up(setting, &table, file, around)? {
+                resolved.values.insert(setting.key, value);
+            }
+        }
+        Ok(resolved)
+    }
+
+    fn look_up(
+        &self,
+        setting: &Setting,
+        table: &Table,
+        file: Option<&Path>,
+        around: &Surroundings<'_>,
+    ) -> Result<Option<(Text, Origin)>, ConfigError> {
+        if setting.kind == Kind::Secret {
+            return secret(setting, table, around);
+        }
+        let name = environment_name(setting.key);
+        if let Some(text) = (around.environment)(&name) {
+            return Ok(Some((from_environment(setting, text)?, Origin::Environment(name))));
+        }
+        if let (Some(value), Some(path)) = (in_table(table, setting.key), file) {
+            return Ok(Some((from_toml(setting, value)?, Origin::File(path.to_owned()))));
+        }
+        Ok(setting.default.map(|default| (Text::One(default.to_owned()), Origin::Default)))
+    }
+
+    /// Puts a value over whatever the other sources say: for commands that bring their own settings.
+    pub fn set(&mut self, key: &'static str, value: impl Into<String>) {
+        self.values.insert(key, (Text::One(value.into()), Origin::Argument));
+    }
+
+    pub fn set_map(&mut self, key: &'static str, pairs: Vec<(String, String)>) {
+        self.values.insert(key, (Text::Pairs(pairs), Origin::Argument));
+    }
+
+    pub(in crate::config) fn get(&self, key: &str) -> Option<(&str, &Origin)> {
+        match self.values.get(key) {
+            Some((Text::One(text), origin)) => Some((text, origin)),
+            _ => None,
+        }
+    }
+
+    pub(in crate::config) fn optional(&self, key: &str) -> Option<&str> {
+        self.get(key).map(|(text, _)| text)
+    }
+
+    pub(in crate::config) fn list(&self, key: &str) -> Vec<String> {
+        match self.values.get(key) {
+            Some((Text::Many(texts), _)) => texts.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(in crate::config) fn map(&self, key: &str) -> Vec<(String, String)> {
+        match self.values.get(key) {
+            Some((Text::Pairs(pairs), _)) => pairs.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Every setting in the table's order: key, value as shown to the operator, origin. Secrets show as `***`.
+    pub fn lines(&self) -> Vec<(&'static str, String, String)> {
+        SETTINGS
+            .iter()
+            .map(|setting| match self.values.get(setting.key) {
+                None => (setting.key, "(not set)".to_owned(), String::new()),
+                Some((_, origin)) if setting.kind == Kind::Secret => {
+                    (setting.key, "***".to_owned(), origin.to_string())
+                }
+                Some((text, origin)) => (setting.key, text.to_string(), origin.to_string()),
+            })
+            .collect()
+    }
+}
+
+fn read_file(path: &Path) -> Result<Table, ConfigError> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        ConfigError(format!("{}: {error}. Write one with `context402 config init {}`", path.display(), path.display()))
+    })?;
+    text.parse().map_err(|error: toml::de::Error| ConfigError(format!("{}: {error}", path.display())))
+}
+
+/// A key that nobody reads is a typing mistake; silence would run with the default instead.
+fn refuse_unknown(table: &Table, file: Option<&Path>) -> Result<(), ConfigError> {
+    let place = file.map_or_else(String::new, |path| path.display().to_string());
+    for (name, value) in table {
+        let section = SETTINGS.iter().any(|setting| setting.key.split_once('.').is_some_and(|(section, _)| section == name));
+        match value {
+            Value::Table(_) if RESERVED_SECTIONS.contains(&name.as_str()) => {}
+            Value::Table(members) if section => {
+                for key in members.keys() {
+                    refuse_unknown_key(&format!("{name}.{key}"), &place)?;
+                }
+            }
+            _ => refuse_unknown_key(name, &place)?,
+        }
+    }
+    Ok(())
+}
+
+fn refuse_unknown_key(key: &str, place: &str) -> Result<(), ConfigError> {
+    let secret_file = key.strip_suffix("_file").and_then(find).is_some_and(|setting| setting.kind == Kind::Secret);
+    match find(key) {
+        Some(setting) if setting.kind == Kind::Secret => Err(ConfigError(format!(
+            "{place}: {key} is a secret and does not belong in this file. Put it into a file of its own, mode 0600, \
+             and name that with {key}_file"
+        ))),
+        Some(_) => Ok(()),
+        None if secret_file => Ok(()),
+        None => Err(ConfigError(format!("{place}: there is no setting {key}. `context402 config init` lists all"))),
+    }
+}
+
+fn in_table<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
+    match key.split_once('.') {
+        Some((section, name)) => table.get(section)?.get(name),
+        None => table.get(key),
+    }
+}
+
+fn from_toml(setting: &Setting, value: &Value) -> Result<Text, ConfigError> {
+    let wrong = |expected: &str| ConfigError(format!("{}: expected {expected}, found {value}", setting.key));
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    match (setting.kind, value) {
+        (Kind::List, Value::Array(items)) => {
+            items.iter().map(text).collect::<Option<Vec<_>>>().map(Text::Many).ok_or_else(|| wrong("a list of strings"))
+        }
+        (Kind::List, _) => Err(wrong("a list of strings")),
+        (Kind::Map, Value::Table(members)) => members
+            .iter()
+            .map(|(name, value)| Some((name.clone(), text(value)?)))
+            .collect::<Option<Vec<_>>>()
+            .map(Text::Pairs)
+            .ok_or_else(|| wrong("a table of strings")),
+        (Kind::Map, _) => Err(wrong("a table of strings")),
+        (_, Value::String(text)) => Ok(Text::One(text.clone())),
+        (_, Value::Integer(number)) => Ok(Text::One(number.to_string())),
+        (_, Value::Float(number)) => Ok(Text::One(number.to_string())),
+        _ => Err(wrong("a string or a number")),
+    }
+}
+
+fn from_environment(setting: &Setting, text: String) -> Result<Text, ConfigError> {
+    let items = || text.split(',').map(str::trim).filter(|item| !item.is_empty());
+    match setting.kind {
+        Kind::List => Ok(Text::Many(items().map(str::to_owned).collect())),
+        Kind::Map => items()
+            .map(|item| item.split_once('=').map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())))
+            .collect::<Option<Vec<_>>>()
+            .map(Text::Pairs)
+            .ok_or_else(|| ConfigError(format!("{}: expected name=value,name=value", environment_name(setting.key)))),
+        _ => Ok(Text::One(text)),
+    }
+}
+
+/// systemd credentials first, then the file that `KEY_file` names, then the environment.
+fn secret(
+    setting: &Setting,
+    table: &Table,
+    around: &Surroundings<'_>,
+) -> Result<Option<(Text, Origin)>, ConfigError> {
+    let name = credential_name(setting.key);
+    if let Some(path) = around.credentials.as_ref().map(|folder| folder.join(&name)).filter(|path| path.exists()) {
+        return Ok(Some((Text::One(read_secret(&path, false)?), Origin::Credential(name))));
+    }
+    let file_key = format!("{}_file", setting.key);
+    let named = (around.environment)(&environment_name(&file_key))
+        .or_else(|| in_table(table, &file_key).and_then(Value::as_str).map(str::to_owned));
+    if let Some(path) = named.map(PathBuf::from) {
+        return Ok(Some((Text::One(read_secret(&path, true)?), Origin::File(path))));
+    }
+    let variable = environment_name(setting.key);
+    Ok((around.environment)(&variable).map(|text| (Text::One(text.trim().to_owned()), Origin::Environment(variable))))
+}
+
+fn read_secret(path: &Path, check_mode: bool) -> Result<String, ConfigError> {
+    let failed = |error: std::io::Error| ConfigError(format!("{}: {error}", path.display()));
+    #[cfg(unix)]
+    if check_mode {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(path).map_err(failed)?.permissions().mode();
+        if mode & 0o007 != 0 {
+            let shown = path.display();
+            return Err(ConfigError(format!("{shown} holds a secret but everybody may read it; run `chmod 600 {shown}`")));
+        }
+    }
+    Ok(std::fs::read_to_string(path).map_err(failed)?.trim().to_owned())
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Text::One(text) => f.write_str(text),
+            Text::Many(texts) => f.write_str(&texts.join(", ")),
+            Text::Pairs(pairs) => {
+                let shown: Vec<String> = pairs.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                f.write_str(&shown.join(", "))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::File(path) => write!(f, "{}", path.display()),
+            Origin::Environment(name) => write!(f, "environment {name}"),
+            Origin::Credential(name) => write!(f, "credential {name}"),
+            Origin::Argument => f.write_str("command line"),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+use std::path::PathBuf;
+
+use super::sources::Surroundings;
+use super::*;
+
+const PAY_TO: &str = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("context402-config-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    folder
+}
+
+fn load(name: &str, text: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
+    let path = folder(name).join("config.toml");
+    std::fs::write(&path, text).expect("a temporary file");
+    let look_up = |wanted: &str| {
+        environment.iter().find(|(key, _)| *key == wanted).map(|(_, value)| (*value).to_owned())
+    };
+    let around = Surroundings { environment: &look_up, credentials: None };
+    let loaded = Resolved::read(Some(&path), &around).and_then(|resolved| Config::from_resolved(&resolved));
+    std::fs::remove_dir_all(folder(name)).expect("removes the temporary folder");
+    loaded.map_err(|error| error.to_string())
+}
+
+fn refused(name: &str, text: &str, because: &str) {
+    let error = load(name, text, &[]).expect_err("a refusal");
+    assert!(error.contains(because), "{error:?} does not say {because:?}");
+}
+
+const PUBLIC: &str = "base_url = \"https://context.example.com\"\n[payment]\nfacilitator_url = \"https://f.example.com/\"\n\
+                      pay_to = \"0x90F79bf6EB2c4f870365E785982E1f101E93b906\"\n";
+const LOOPBACK: &str = "base_url = \"http://127.0.0.1:4020/\"\n[payment]\npay_to = \"0x90F79bf6EB2c4f870365E785982E1f101E93b906\"\n";
+
+#[test]
+fn a_short_file_gives_a_whole_configuration() {
+    let config = load("short", PUBLIC, &[]).expect("loads");
+    assert_eq!(config.base_url, "https://context.example.com");
+    assert_eq!(config.payment.pay_to.to_string(), PAY_TO);
+    assert_eq!(config.payment.network.to_string(), "eip155:8453");
+    assert_eq!(config.socket, PathBuf::from("/var/lib/context402/context402.sock"));
+    assert!(!config.is_loopback());
+}
+
+#[test]
+fn the_environment_overrides_the_file() {
+    let config = load("environment", PUBLIC, &[
+        ("CONTEXT402_LISTEN", "127.0.0.1:9"),
+        ("CONTEXT402_PAYMENT_SETTLE_WAIT_SECONDS_MAX", "2.5"),
+        ("CONTEXT402_FETCH_BLOCKLIST", "a.example, B.example"),
+    ])
+    .expect("loads");
+    assert_eq!(config.listen.port(), 9);
+    assert_eq!(config.payment.settle_wait_max, Duration::from_millis(2500));
+    assert_eq!(config.fetch.blocklist, ["a.example", "b.example"]);
+}
+
+#[test]
+fn test_seams_are_refused_in_public() {
+    refused("sandbox", &PUBLIC.replace("https://f.example.com/", "sandbox"), "only allowed while base_url is on loopback");
+    refused("http", &PUBLIC.replace("https://f", "http://f"), "without https");
+    for (name, lab) in [("hosts", "hosts = { \"a.example\" = \"93.184.216.34@127.0.0.1:8081\" }"), ("ca", "ca_file = \"x\""), ("crash", "crash_at = \"kept\"")] {
+        refused(name, &format!("{PUBLIC}[lab]\n{lab}\n"), "only allowed while base_url is on loopback");
+        assert!(load(name, &format!("{LOOPBACK}[lab]\n{lab}\n"), &[]).is_ok(), "{lab}");
+    }
+    // A public name that merely starts like loopback is public.
+    refused("fake", &LOOPBACK.replace("127.0.0.1:4020", "127.0.0.1.example.com"), "only allowed while base_url is on loopback");
+}
+
+#[test]
+fn mistakes_name_the_setting_and_what_to_do() {
+    refused("unknown", &format!("{PUBLIC}pay_two = 1\n"), "there is no setting payment.pay_two");
+    refused("section", &format!("{PUBLIC}[paymint]\nx = 1\n"), "there is no setting paymint");
+    refused("pay_to", "base_url = \"https://a.example\"\n", "payment.pay_to is not set");
+    refused("checksum", &PUBLIC.replace("90F79", "90f79"), "checksum");
+    refused("path", &PUBLIC.replace("example.com\"\n[", "example.com/x\"\n["), "without path");
+    refused("secret", &format!("{PUBLIC}facilitator_token = \"x\"\n"), "is a secret and does not belong in this file");
+    refused("bearer", &format!("{PUBLIC}facilitator_auth = \"bearer\"\n"), "CONTEXT402_PAYMENT_FACILITATOR_TOKEN");
+    refused("seconds", &format!("{PUBLIC}[fetch]\nseconds_max = 0\n"), "above 0");
+}
+
+#[test]
+fn secrets_come_from_credentials_then_files_and_never_show() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = folder("secret-sources");
+    let token_file = place.join("token");
+    std::fs::write(&token_file, "from-file\n").expect("writes");
+    let text = format!(
+        "{PUBLIC}facilitator_auth = \"bearer\"\nfacilitator_token_file = \"{}\"\n",
+        token_file.display()
+    );
+    let path = place.join("config.toml");
+    std::fs::write(&path, text).expect("writes");
+    let read = |credentials: Option<PathBuf>| {
+        let around = Surroundings { environment: &|_| None, credentials };
+        let resolved = Resolved::read(Some(&path), &around).map_err(|error| error.to_string())?;
+        let config = Config::from_resolved(&resolved).map_err(|error| error.to_string())?;
+        assert!(!format!("{resolved:?}{config:?}").contains("Bearer(\"") && resolved.lines().iter().any(|line| line.1 == "***"));
+        match config.payment.auth {
+            FacilitatorAuth::Bearer(secret) => Ok::<_, String>(secret.expose().to_owned()),
+            _ => Err("not a bearer token".to_owned()),
+        }
+    };
+    std::fs::set_permissions(&token_file, std::fs::Permissions::from_mode(0o644)).expect("chmod");
+    assert!(read(None).expect_err("refused").contains("chmod 600"));
+    std::fs::set_permissions(&token_file, std::fs::Permissions::from_mode(0o600)).expect("chmod");
+    assert_eq!(read(None).as_deref(), Ok("from-file"));
+    std::fs::write(place.join("payment_facilitator_token"), "from-credential").expect("writes");
+    assert_eq!(read(Some(place.clone())).as_deref(), Ok("from-credential"));
+    std::fs::remove_dir_all(place).expect("removes the temporary folder");
+}
+
+#[test]
+fn the_example_file_is_a_configuration_once_it_is_filled_in() {
+    let text = settings::example_file()
+        .replace("0x0000000000000000000000000000000000000000", PAY_TO)
+        .replace("#facilitator_url = \"sandbox\"", "facilitator_url = \"https://f.example.com\"");
+    assert!(load("example", &text, &[]).is_ok(), "{text}");
+    // And so it is with every commented line in force, but for the test seams and what needs a secret.
+    let all: String = text
+        .lines()
+        .filter(|line| !line.contains("_file = \"/etc"))
+        .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line).to_owned() + "\n")
+        .collect();
+    let all = all.replace("https://context.example.com", "http://localhost:4020");
+    let loaded = load("example-all", &all, &[]);
+    assert!(loaded.is_ok(), "{loaded:?}\n{all}");
+}

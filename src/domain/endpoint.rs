@@ -1,0 +1,79 @@
+//! What the product writes down about an endpoint: the part of a route's row from which documents are made.
+
+use crate::domain::schema::Object;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Endpoint {
+    /// One sentence without a final period.
+    pub summary: &'static str,
+    pub tag: Tag,
+    pub takes: Option<&'static Object>,
+    pub query: &'static [Parameter],
+    /// Media type of the 200 answer.
+    pub gives: &'static str,
+    /// Statuses beside 200 that the endpoint documents.
+    pub statuses: &'static [u16],
+    pub price: Price,
+    /// Whether programs should know of it; false keeps it out of openapi.json.
+    pub in_openapi: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tag {
+    Paid,
+    Quotes,
+    Discovery,
+    Pages,
+    Operator,
+}
+
+/// What calling it costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Price {
+    Free,
+    /// The tiers of the context endpoint.
+    Tiers,
+    /// Paid before: redeems a retry credit.
+    Credit,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    pub name: &'static str,
+    pub doc: &'static str,
+    /// The closed set, where there is one.
+    pub one_of: &'static [&'static str],
+}
+
+impl Endpoint {
+    /// A free endpoint that answers JSON.
+    pub const fn new(tag: Tag, summary: &'static str) -> Self {
+        Endpoint {
+            summary,
+            tag,
+            takes: None,
+            query: &[],
+            gives: "application/json",
+            statuses: &[],
+            price: Price::Free,
+            in_openapi: true,
+        }
+    }
+
+    /// A page for people.
+    pub const fn page(summary: &'static str) -> Self {
+        Endpoint { gives: "text/html", in_openapi: false, ..Endpoint::new(Tag::Pages, summary) }
+    }
+}
+
+impl Tag {
+    pub fn name(self) -> &'static str {
+        match self {
+            Tag::Paid => "paid",
+            Tag::Quotes => "quotes",
+            Tag::Discovery => "discovery",
+            Tag::Pages => "pages",
+            Tag::Operator => "operator",
+        }
+    }
+}

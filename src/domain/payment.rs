@@ -1,0 +1,255 @@
+//! The life of a payment as one pure function. The sale, the retry, reconciliation and recovery only carry out the
+//! actions it returns; none of them decides by itself what money has done.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::margin::MarginReceipt;
+use crate::domain::purchase::{Fingerprint, Purchase};
+
+/// `sha256(network | asset | from | nonce)`: what the chain lets happen once.
+pub type PaymentKey = [u8; 32];
+
+/// Where a payment stands. `New` lives in memory only; every other state is a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum State {
+    /// Verified; work is under way. A crash here owes nothing, because nothing was settled or delivered.
+    New,
+    /// Verified, not settled, and a transient outage blocked the work: a retry credit holds the authorization.
+    Held,
+    /// The answer is on disk, and settle may have been sent.
+    Kept,
+    /// Settle was sent and nobody knows what it did. Only success or the chain ends this.
+    Unknown,
+    Settled {
+        transaction: String,
+        at: u64,
+    },
+    /// The money has not moved and never will.
+    Failed {
+        reason: String,
+    },
+    /// Let go without any settle.
+    Released,
+}
+
+/// What may happen to a payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The finished answer is about to be written.
+    GoodsKept,
+    /// A transient outage blocked the work after verification.
+    Outage,
+    /// The work was refused for good: nothing is delivered.
+    Refused,
+    /// The credit ran out.
+    CreditExpired,
+    SettleSucceeded {
+        transaction: String,
+    },
+    /// The facilitator said no, in a way that proves nothing moved (decisions, Money 8).
+    SettleFailed {
+        reason: String,
+    },
+    SettleUnknown,
+    /// The process stopped after the answer was kept; what settle did is not known.
+    Restarted,
+    /// AuthorizationUsed with its Transfer to us stands on chain.
+    ChainUsed {
+        transaction: String,
+    },
+    /// AuthorizationCanceled, or unused past its window.
+    ChainNeverUsed,
+}
+
+/// What the driver does next, in order, once the new state is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Ask the facilitator to settle; `first` tells whether a refusal may be definite.
+    Settle { first: bool },
+    /// Give the answer out.
+    Deliver,
+    /// Keep the answer back and drop it; the buyer gets a fresh challenge.
+    Withhold,
+    IssueCredit,
+    VoidCredit,
+    /// Look again later.
+    Reconcile,
+}
+
+/// The one rule of what follows what. Events that a state does not expect change nothing.
+pub fn next(state: &State, event: &Event, now: u64) -> (State, Vec<Action>) {
+    use Action::{Deliver, IssueCredit, Reconcile, Settle, VoidCredit, Withhold};
+    let settled = |transaction: &String| State::Settled { transaction: transaction.clone(), at: now };
+    match (state, event) {
+        (State::New | State::Held, Event::GoodsKept) => (State::Kept, vec![Settle { first: true }]),
+        (State::New, Event::Outage) => (State::Held, vec![IssueCredit]),
+        (State::New, Event::Refused) => (State::Released, vec![]),
+        (State::Held, Event::CreditExpired) => (State::Released, vec![VoidCredit]),
+
+        (State::Kept | State::Unknown, Event::SettleSucceeded { transaction } | Event::ChainUsed { transaction }) => {
+            (settled(transaction), vec![Deliver])
+        }
+        (State::Kept, Event::SettleFailed { reason }) => {
+            (State::Failed { reason: reason.clone() }, vec![VoidCredit, Withhold])
+        }
+        (State::Kept, Event::SettleUnknown) => (State::Unknown, vec![IssueCredit, Reconcile]),
+        (State::Kept, Event::Restarted) => (State::Unknown, vec![Reconcile]),
+        // A refusal of a repeated settle proves nothing: an earlier one may have moved the money.
+        (State::Unknown, Event::SettleFailed { .. } | Event::SettleUnknown | Event::Restarted) => {
+            (State::Unknown, vec![Reconcile])
+        }
+        (State::Kept | State::Unknown, Event::ChainNeverUsed) => {
+            (State::Failed { reason: "authorization_never_used".to_owned() }, vec![VoidCredit, Withhold])
+        }
+        (unchanged, _) => (unchanged.clone(), vec![]),
+    }
+}
+
+/// One payment with the credit that may hang on it: one record, one lock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Payment {
+    /// 20 bytes.
+    pub payer: [u8; 20],
+    pub nonce: [u8; 32],
+    pub amount_units: u64,
+    pub valid_before: u64,
+    /// SHA-256 of the decoded PAYMENT-SIGNATURE bytes: only their holder is given the kept answer again.
+    pub payload_hash: [u8; 32],
+    /// The exact payload and our own requirements, for repeating the identical settle; empty once it has ended.
+    pub payload: Vec<u8>,
+    pub requirements: Vec<u8>,
+    pub purchase: Purchase,
+    pub fingerprint: Fingerprint,
+    pub attribution: Option<String>,
+    pub state: State,
+    pub answer: Option<KeptAnswer>,
+    pub credit: Option<Credit>,
+    /// How often the kept answer was given again.
+    pub redelivered: u8,
+    pub created_at: u64,
+    pub changed_at: u64,
+}
+
+/// A finished answer: the parts that are this buyer's own. The page's part is a blob that the cache shares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptAnswer {
+    /// SHA-256 of the page's JSON members in the blob table.
+    pub page: [u8; 32],
+    /// JSON members that stand before and beside the page's (status, tier, cache, ueg_receipt …), without braces.
+    pub own: String,
+    /// Hex SHA-256 of the markdown, for ETag.
+    pub content_sha256: String,
+    pub tokens: u64,
+    pub cache_hit: bool,
+    pub margin: MarginReceipt,
+}
+
+/// A retry credit; the buyer holds the identifier, we its hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Credit {
+    pub hash: [u8; 32],
+    pub attempts_left: u8,
+    pub expires_at: u64,
+}
+
+impl State {
+    /// Whether a settle may have been sent without a known end.
+    pub fn is_open(&self) -> bool {
+        matches!(self, State::Kept | State::Unknown)
+    }
+
+    /// The word for operators and metrics.
+    pub fn name(&self) -> &'static str {
+        match self {
+            State::New => "new",
+            State::Held => "held",
+            State::Kept => "kept",
+            State::Unknown => "unknown",
+            State::Settled { .. } => "settled",
+            State::Failed { .. } => "failed",
+            State::Released => "released",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Action::{Deliver, IssueCredit, Reconcile, Settle, VoidCredit, Withhold};
+    use super::*;
+
+    const NOW: u64 = 1_795_000_000;
+
+    fn settled() -> State {
+        State::Settled { transaction: "0x1".to_owned(), at: NOW }
+    }
+
+    fn failed(reason: &str) -> State {
+        State::Failed { reason: reason.to_owned() }
+    }
+
+    fn events() -> Vec<Event> {
+        vec![
+            Event::GoodsKept,
+            Event::Outage,
+            Event::Refused,
+            Event::CreditExpired,
+            Event::SettleSucceeded { transaction: "0x1".to_owned() },
+            Event::SettleFailed { reason: "insufficient_funds".to_owned() },
+            Event::SettleUnknown,
+            Event::Restarted,
+            Event::ChainUsed { transaction: "0x1".to_owned() },
+            Event::ChainNeverUsed,
+        ]
+    }
+
+    /// One row per state: what each event of `events()` leads to; `None` changes nothing.
+    fn check(state: &State, expected: [Option<(State, Vec<Action>)>; 10]) {
+        for (event, expected) in events().into_iter().zip(expected) {
+            let expected = expected.unwrap_or_else(|| (state.clone(), vec![]));
+            assert_eq!(next(state, &event, NOW), expected, "{state:?} {event:?}");
+        }
+    }
+
+    #[test]
+    #[rustfmt::skip]
+    fn every_state_answers_every_event() {
+        let kept = || Some((State::Kept, vec![Settle { first: true }]));
+        let delivered = || Some((settled(), vec![Deliver]));
+        let unknown = || Some((State::Unknown, vec![Reconcile]));
+        let never = || Some((failed("authorization_never_used"), vec![VoidCredit, Withhold]));
+        check(&State::New, [kept(), Some((State::Held, vec![IssueCredit])), Some((State::Released, vec![])),
+            None, None, None, None, None, None, None]);
+        check(&State::Held, [kept(), None, None, Some((State::Released, vec![VoidCredit])),
+            None, None, None, None, None, None]);
+        check(&State::Kept, [None, None, None, None, delivered(),
+            Some((failed("insufficient_funds"), vec![VoidCredit, Withhold])),
+            Some((State::Unknown, vec![IssueCredit, Reconcile])), unknown(), delivered(), never()]);
+        check(&State::Unknown, [None, None, None, None, delivered(), unknown(), unknown(), unknown(), delivered(), never()]);
+        for end in [settled(), failed("x"), State::Released] {
+            check(&end, std::array::from_fn(|_| None));
+        }
+    }
+
+    #[test]
+    fn no_sequence_of_events_settles_twice_or_leaves_an_end() {
+        // Every history of four events from the start, exhaustively.
+        let all = events();
+        let mut histories = vec![(State::New, 0)];
+        for _ in 0..4 {
+            histories = histories
+                .into_iter()
+                .flat_map(|(state, firsts)| {
+                    all.iter().map(move |event| {
+                        let (after, actions) = next(&state, event, NOW);
+                        if matches!(state, State::Settled { .. } | State::Failed { .. } | State::Released) {
+                            assert_eq!(after, state);
+                        }
+                        (after, firsts + actions.iter().filter(|a| **a == Settle { first: true }).count())
+                    }).collect::<Vec<_>>()
+                })
+                .collect();
+        }
+        assert!(histories.iter().all(|(_, firsts)| *firsts <= 1));
+        assert!(histories.iter().any(|(state, _)| matches!(state, State::Settled { .. })));
+    }
+}

@@ -1,0 +1,150 @@
+//! Every way the service says no, free of HTTP. A refusal carries a code that programs branch on, a sentence for the
+//! client, and what goes with it: a challenge, a credit, alternatives.
+
+use crate::domain::ids::CreditId;
+use crate::domain::schema::ValidationError;
+use crate::domain::tier::Tier;
+use crate::domain::time::UnixSeconds;
+
+macro_rules! codes {
+    ($($name:ident $text:literal $retryable:literal $meaning:literal $next:literal;)*) => {
+        /// The closed set of error codes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code { $($name),* }
+
+        impl Code {
+            pub const ALL: &'static [Code] = &[$(Code::$name),*];
+
+            /// The code on the wire.
+            pub fn text(self) -> &'static str {
+                match self { $(Code::$name => $text),* }
+            }
+
+            /// Whether the same request may succeed later.
+            pub fn is_retryable(self) -> bool {
+                match self { $(Code::$name => $retryable),* }
+            }
+
+            /// What it means, for the documents.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Code::$name => $meaning),* }
+            }
+
+            /// What the caller does next, for the documents.
+            pub fn next_step(self) -> &'static str {
+                match self { $(Code::$name => $next),* }
+            }
+        }
+    };
+}
+
+#[rustfmt::skip]
+codes! {
+    InvalidRequest "invalid_request" false "The HTTP message is malformed." "Send a well-formed HTTP/1.1 request.";
+    ValidationFailed "validation_failed" false "The request body does not have the endpoint's shape." "Correct the members that `detail` names.";
+    InvalidTarget "invalid_target" false "The target is not a URL that can be fetched." "Send an absolute http or https URL.";
+    TargetBlocked "target_blocked" false "The target is private, reserved, our own or blocked by the operator." "Name a page on the public web.";
+    PortNotAllowed "port_not_allowed" false "Only the ports 80 and 443 are fetched." "Use the site's standard port.";
+    DnsFailed "dns_failed" false "The target's name has no usable address." "Check the host name.";
+    RedirectBlocked "redirect_blocked" false "The page redirects to an address that may not be fetched." "Name the final page directly, if it is public.";
+    TooManyRedirects "too_many_redirects" false "The page redirects more often than is followed, or in a circle." "Name the final page directly.";
+    UpstreamRefused "upstream_refused" false "The target answered with an error of its own, or its certificate is not valid." "Check the page in a browser; pages behind a login cannot be fetched.";
+    ContentTooLarge "content_too_large" false "The page is larger than 5,242,880 bytes." "Name a smaller page.";
+    UnsupportedContentType "unsupported_content_type" false "The target is not HTML, plain text or markdown." "Name a page with text.";
+    NothingReadable "nothing_readable" false "The page holds no readable text." "Name a page whose text does not depend on scripts.";
+    InvalidTier "invalid_tier" false "There is no such tier." "Use starter, cached, basic, fresh or deep.";
+    TierMismatch "tier_mismatch" false "Query, header and body name different tiers." "Name one tier, or only once.";
+    InvalidPayment "invalid_payment" false "The PAYMENT-SIGNATURE header cannot be read." "Encode the x402 v2 payment payload as base64 JSON, once.";
+    PaymentReplayed "payment_replayed" false "This authorization was already used." "Sign a new authorization for a new purchase.";
+    PaymentRequired "payment_required" false "The call must be paid." "Sign the challenge in PAYMENT-REQUIRED and repeat the request.";
+    MarginRejected "margin_rejected" false "The sale would not cover its costs at present." "Choose a dearer tier, or try again later.";
+    CacheMiss "cache_miss" false "The tier reads the cache only, and the page is not there." "Choose a tier that fetches.";
+    RetryCreditRequired "retry_credit_required" false "The retry endpoint needs a credit." "Send the X-Service-Retry-Credit that a 503 gave you.";
+    RetryCreditInvalid "retry_credit_invalid" false "The credit is unknown, used, expired or for something else." "Buy the page anew; you were not charged for the failed one.";
+    QuoteNotFound "quote_not_found" false "There is no such quote." "Ask for a new quote.";
+    QuoteExpired "quote_expired" false "The quote is older than 7 days." "Ask for a new quote.";
+    Conflict "conflict" true "The same payment, payment id or credit is being used by another request." "Wait and repeat the same request.";
+    RateLimited "rate_limited" true "Too many requests." "Wait as long as Retry-After says.";
+    UpstreamUnavailable "upstream_unavailable" true "The target or a supplier does not answer." "Use the retry credit, or try again later.";
+    NetworkUnavailable "network_unavailable" true "The payment network does not answer." "Repeat the same request; do not sign again.";
+    SettlementUnknown "settlement_unknown" true "The payment was sent for settlement and its result is not known yet." "Use the retry credit or repeat the same payment; do not sign again.";
+    Overloaded "overloaded" true "The service is at its limits." "Try again in a few seconds.";
+    NotFound "not_found" false "There is nothing at this address." "See /docs for the addresses.";
+    MethodNotAllowed "method_not_allowed" false "The address does not answer this method." "Use a method that Allow names.";
+    RequestTimeout "request_timeout" true "The request body took too long to arrive." "Send the body at once.";
+    BodyTooLarge "body_too_large" false "The request body is larger than 65,536 bytes." "Send a smaller body.";
+    UriTooLong "uri_too_long" false "The address is longer than 8,192 bytes." "Send long input in a request body.";
+    UnsupportedMediaType "unsupported_media_type" false "The body is not sent as JSON." "Send Content-Type: application/json.";
+    HeadersTooLarge "headers_too_large" false "The header block is larger than 16,384 bytes." "Send fewer or shorter headers.";
+    Internal "internal" true "Something broke on our side." "Repeat the same request; a payment is never taken twice.";
+}
+
+/// A refusal on its way to the client.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    pub code: Code,
+    /// What happened, as a sentence for the client.
+    pub message: String,
+    pub with: With,
+}
+
+/// What a refusal carries beside its code.
+#[derive(Clone, Debug, PartialEq)]
+pub enum With {
+    Nothing,
+    /// A fresh challenge for this tier; `error` is x402's machine word for what is wrong.
+    Challenge { tier: Tier, error: String, settlement: Option<FailedSettlement> },
+    Credit(RetryCredit),
+    /// Tiers that would deliver.
+    Alternatives(Vec<Tier>),
+    Validation(Vec<ValidationError>),
+}
+
+/// A settlement that is known to have moved nothing, for PAYMENT-RESPONSE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedSettlement {
+    pub reason: String,
+    /// Checksummed address.
+    pub payer: String,
+}
+
+/// A retry credit as the buyer gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetryCredit {
+    pub id: CreditId,
+    pub expires_at: UnixSeconds,
+    pub attempts_left: u8,
+}
+
+impl Refusal {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Refusal { code, message: message.into(), with: With::Nothing }
+    }
+
+    /// The code's own meaning as the message.
+    pub fn of(code: Code) -> Self {
+        Refusal::new(code, code.meaning())
+    }
+
+    pub fn with(mut self, with: With) -> Self {
+        self.with = with;
+        self
+    }
+
+    pub fn validation(errors: Vec<ValidationError>) -> Self {
+        Refusal::of(Code::ValidationFailed).with(With::Validation(errors))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_distinct_and_explained_in_sentences() {
+        for (position, code) in Code::ALL.iter().enumerate() {
+            assert!(Code::ALL[..position].iter().all(|earlier| earlier.text() != code.text()), "{}", code.text());
+            assert!(code.meaning().ends_with('.') && code.next_step().ends_with('.'), "{}", code.text());
+        }
+    }
+}

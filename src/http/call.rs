@@ -1,0 +1,168 @@
+//! One request as a handler sees it: complete, bounded, free of hyper's types.
+
+use std::borrow::Cow;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use hyper::HeaderMap;
+use hyper::body::Bytes;
+use hyper::header::{HeaderName, HeaderValue};
+
+use crate::http::route::Method;
+
+/// A request with its whole body.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub method: Method,
+    /// The raw path, as it was sent.
+    pub path: String,
+    /// The pattern of the row that answers, such as `/v1/quotes/{quote_id}`.
+    pub pattern: &'static str,
+    /// Path segments by the row's parameter names, and `source` for a `/from/{source}` alias.
+    pub params: Vec<(&'static str, String)>,
+    pub query: Query,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+    pub peer: Peer,
+    /// `req_` and 32 hex digits.
+    pub request_id: String,
+}
+
+/// Who is at the other end of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    Network(SocketAddr),
+    /// A process that may open the operator's Unix socket (mode 0600).
+    Operator,
+}
+
+impl Peer {
+    /// The key under which a client is counted: an IPv4 address, or an IPv6 address's /64, since one customer holds
+    /// at least that many.
+    pub fn client(self) -> Option<IpAddr> {
+        match self {
+            Peer::Operator => None,
+            Peer::Network(address) => Some(match address.ip().to_canonical() {
+                IpAddr::V4(v4) => IpAddr::V4(v4),
+                IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from(u128::from(v6) & (u128::MAX << 64))),
+            }),
+        }
+    }
+}
+
+impl Call {
+    /// The text of a header that is there once. `None` too when it is repeated or no visible ASCII.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut values = self.headers.get_all(name).iter();
+        match (values.next(), values.next()) {
+            (Some(value), None) => value.to_str().ok().map(str::trim),
+            _ => None,
+        }
+    }
+
+    /// How often a header is there.
+    pub fn header_count(&self, name: &str) -> usize {
+        self.headers.get_all(name).iter().count()
+    }
+
+    pub fn param(&self, name: &str) -> Option<&str> {
+        self.params.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Replaces a header, for callers that make a `Call` themselves.
+    pub fn set_header(&mut self, name: &'static str, value: &str) {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+
+    /// Whether the Accept header prefers `wanted` strictly to `other` (RFC 9110, 12.5.1). Wildcards count for `other`,
+    /// so that a client has to name `wanted`.
+    pub fn accepts_rather(&self, wanted: &str, other: &str) -> bool {
+        let Some(accept) = self.headers.get("accept").and_then(|value| value.to_str().ok()) else { return false };
+        let quality_of = |media: &str, wildcards: bool| {
+            accept
+                .split(',')
+                .filter_map(|range| {
+                    let mut parts = range.split(';').map(str::trim);
+                    let name = parts.next().unwrap_or_default();
+                    let wildcard = name == "*/*" || name.strip_suffix('*').is_some_and(|kind| media.starts_with(kind));
+                    let named = name.eq_ignore_ascii_case(media) || (wildcards && wildcard);
+                    let quality = parts
+                        .find_map(|parameter| parameter.strip_prefix("q="))
+                        .map_or(1.0, |text| text.parse::<f32>().unwrap_or(0.0));
+                    named.then_some(quality)
+                })
+                .fold(0.0, f32::max)
+        };
+        // Browsers name text/html and then `*/*;q=0.8`; `Accept: a, b` of equal weight prefers the one named first.
+        let (mine, theirs) = (quality_of(wanted, false), quality_of(other, true));
+        mine > 0.0 && (mine > theirs || (mine == theirs && position(accept, wanted) < position(accept, other)))
+    }
+}
+
+fn position(accept: &str, media: &str) -> usize {
+    accept.find(media).unwrap_or(usize::MAX)
+}
+
+/// The query string, decoded on demand.
+#[derive(Clone, Debug, Default)]
+pub struct Query(pub String);
+
+impl Query {
+    /// The first value of a parameter, percent-decoded.
+    pub fn get(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.all(name).next()
+    }
+
+    /// Every value of a parameter, in order.
+    pub fn all<'a>(&'a self, name: &str) -> impl Iterator<Item = Cow<'a, str>> {
+        url::form_urlencoded::parse(self.0.as_bytes())
+            .filter_map(move |(key, value)| (key == name).then_some(value))
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(accept: &'static str) -> Call {
+        let mut headers = HeaderMap::new();
+        headers.insert("accept", HeaderValue::from_static(accept));
+        Call {
+            method: Method::Get,
+            path: "/".to_owned(),
+            pattern: "/",
+            params: Vec::new(),
+            query: Query::default(),
+            headers,
+            body: Bytes::new(),
+            peer: Peer::Operator,
+            request_id: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_browser_gets_a_page_and_a_program_gets_json() {
+        for (accept, html) in [
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true),
+            ("*/*", false),
+            ("application/json", false),
+            ("application/json, text/html", false),
+            ("text/html;q=0.5, application/json", false),
+            ("text/html", true),
+            ("text/*", false),
+        ] {
+            assert_eq!(call(accept).accepts_rather("text/html", "application/json"), html, "{accept}");
+        }
+    }
+
+    #[test]
+    fn clients_are_counted_by_address_and_by_ipv6_network() {
+        let key = |text: &str| Peer::Network(text.parse().expect("a socket address")).client();
+        assert_eq!(key("[2001:db8:1:2:3::4]:9"), key("[2001:db8:1:2:ffff::1]:10"));
+        assert_ne!(key("[2001:db8:1:2::]:9"), key("[2001:db8:1:3::]:9"));
+        assert_eq!(key("[::ffff:192.0.2.1]:9"), key("192.0.2.1:10"));
+    }
+}

@@ -1,0 +1,15 @@
+//! The HTTP/1.1 shell: hyper is used here and nowhere else. It knows no product: it is handed a table of rows, the
+//! state their handlers share, and hooks that put its refusals into the product's words.
+
+pub mod call;
+pub mod reply;
+pub mod route;
+pub mod router;
+pub mod server;
+pub mod service;
+mod stall;
+
+pub use call::{Call, Peer, Query};
+pub use hyper::body::Bytes;
+pub use reply::{HeaderText, Reply};
+pub use route::{Guard, Method, Route, Run};

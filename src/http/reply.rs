@@ -1,0 +1,77 @@
+//! An answer: status, headers, complete body.
+
+use hyper::HeaderMap;
+use hyper::body::Bytes;
+use hyper::header::{HeaderName, HeaderValue};
+
+/// What a handler answers.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+/// A header value that was checked once and is cheap to clone: for values that are sent often.
+#[derive(Clone, Debug)]
+pub struct HeaderText(HeaderValue);
+
+impl HeaderText {
+    /// Bytes that a header may not carry (controls, non-ASCII) become `?`.
+    pub fn new(text: &str) -> Self {
+        HeaderText(HeaderValue::from_str(text).unwrap_or_else(|_| {
+            let visible: String = text.chars().map(|c| if (' '..='~').contains(&c) { c } else { '?' }).collect();
+            HeaderValue::from_str(&visible).unwrap_or_else(|_| HeaderValue::from_static(""))
+        }))
+    }
+}
+
+impl Reply {
+    pub fn new(status: u16, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        let mut headers = HeaderMap::with_capacity(16);
+        headers.insert("content-type", HeaderValue::from_static(content_type));
+        Reply { status, headers, body: body.into() }
+    }
+
+    pub fn empty(status: u16) -> Self {
+        Reply { status, headers: HeaderMap::new(), body: Bytes::new() }
+    }
+
+    pub fn json(status: u16, body: impl Into<Bytes>) -> Self {
+        Reply::new(status, "application/json", body)
+    }
+
+    pub fn text(status: u16, body: impl Into<Bytes>) -> Self {
+        Reply::new(status, "text/plain; charset=utf-8", body)
+    }
+
+    pub fn html(status: u16, body: impl Into<Bytes>) -> Self {
+        Reply::new(status, "text/html; charset=utf-8", body)
+    }
+
+    pub fn redirect(status: u16, location: &str) -> Self {
+        Reply::empty(status).header("location", location)
+    }
+
+    /// Sets a header whose value is made for this answer.
+    pub fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.insert(HeaderName::from_static(name), HeaderText::new(value).0);
+        self
+    }
+
+    /// Sets a header whose value is a constant.
+    pub fn fixed(mut self, name: &'static str, value: &'static str) -> Self {
+        self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        self
+    }
+
+    /// Sets a header whose value was checked before.
+    pub fn prepared(mut self, name: &'static str, value: &HeaderText) -> Self {
+        self.headers.insert(HeaderName::from_static(name), value.0.clone());
+        self
+    }
+
+    pub fn header_text(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+}

@@ -1,0 +1,93 @@
+//! One row of the route table. `S` is the state that handlers share, `D` what the product writes down about a row.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::http::call::Call;
+use crate::http::reply::Reply;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Method {
+    Get,
+    Head,
+    Post,
+    Delete,
+    Options,
+}
+
+impl Method {
+    pub(in crate::http) fn parse(name: &str) -> Option<Method> {
+        Some(match name {
+            "GET" => Method::Get,
+            "HEAD" => Method::Head,
+            "POST" => Method::Post,
+            "DELETE" => Method::Delete,
+            "OPTIONS" => Method::Options,
+            _ => return None,
+        })
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+            Method::Post => "POST",
+            Method::Delete => "DELETE",
+            Method::Options => "OPTIONS",
+        }
+    }
+}
+
+/// Whether a run ends when its client leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Run {
+    Attached,
+    /// Runs to its end on its own task: hyper drops a handler when its connection closes, and work that moves money
+    /// must not stop between two steps.
+    Detached,
+}
+
+/// Who may call a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    Everyone,
+    /// Only over the operator's Unix socket.
+    Operator,
+}
+
+pub type Answer = Pin<Box<dyn Future<Output = Reply> + Send>>;
+pub type Handler<S> = fn(Arc<S>, Call) -> Answer;
+
+pub struct Route<S: 'static, D: 'static> {
+    pub method: Method,
+    /// Segments are literal, or `{name}` for exactly one non-empty segment.
+    pub path: &'static str,
+    pub handler: Handler<S>,
+    pub run: Run,
+    pub guard: Guard,
+    /// Whether `/from/{source}` in front of the path answers as well.
+    pub from_alias: bool,
+    pub about: D,
+}
+
+impl<S, D> Route<S, D> {
+    pub const fn new(method: Method, path: &'static str, handler: Handler<S>, about: D) -> Self {
+        // A POST changes something; only a GET may be dropped half way.
+        let run = if matches!(method, Method::Get) { Run::Attached } else { Run::Detached };
+        Route { method, path, handler, run, guard: Guard::Everyone, from_alias: false, about }
+    }
+}
+
+impl<S, D: fmt::Debug> fmt::Debug for Route<S, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Route")
+            .field("method", &self.method)
+            .field("path", &self.path)
+            .field("run", &self.run)
+            .field("guard", &self.guard)
+            .field("about", &self.about)
+            .finish_non_exhaustive()
+    }
+}

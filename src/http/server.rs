@@ -1,0 +1,153 @@
+//! Sockets: accept, cap, serve, stop. Each connection has a deadline for its headers and a bound on how long a reader
+//! may stall us; all of them end when the service stops.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::http::call::Peer;
+use crate::http::service::Shell;
+use crate::http::stall::Stalled;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Connections at once; further ones wait in the listener's backlog.
+    pub connections_max: usize,
+    /// Time for a request's whole header block, counted from the connection's idle state too.
+    pub header_time_max: Duration,
+    /// Time a client may leave us unable to write.
+    pub write_stall_max: Duration,
+}
+
+/// Serves a table on any number of listeners until it is stopped.
+pub struct Server<S: 'static, D: 'static> {
+    shell: Arc<Shell<S, D>>,
+    settings: Settings,
+    places: Arc<Semaphore>,
+    connections: TaskTracker,
+    stopping: CancellationToken,
+}
+
+/// hyper's own bound; above [`crate::http::service::Limits::header_bytes_max`], so that our answer explains the limit.
+const HEADER_BYTES_HARD_MAX: usize = 64 * 1024;
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
+    pub fn new(shell: Shell<S, D>, settings: Settings) -> Self {
+        Server {
+            shell: Arc::new(shell),
+            settings,
+            places: Arc::new(Semaphore::new(settings.connections_max)),
+            connections: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+        }
+    }
+
+    /// Accepts on a TCP listener, in a task of its own.
+    pub fn listen(self: &Arc<Self>, listener: TcpListener) {
+        let server = self.clone();
+        self.connections.spawn(async move {
+            while let Some(place) = server.place().await {
+                tokio::select! {
+                    accepted = listener.accept() => match accepted {
+                        Ok((stream, peer)) => {
+                            // Answers are written whole; waiting to fill a segment only delays them.
+                            let _ = stream.set_nodelay(true);
+                            server.connect(stream, Peer::Network(peer), place);
+                        }
+                        Err(error) => accept_failed(&error).await,
+                    },
+                    () = server.stopping.cancelled() => break,
+                }
+            }
+        });
+    }
+
+    /// Accepts on the operator's Unix socket.
+    pub fn listen_operator(self: &Arc<Self>, listener: UnixListener) {
+        let server = self.clone();
+        self.connections.spawn(async move {
+            loop {
+                tokio::select! {
+                    accepted = listener.accept() => match accepted {
+                        Ok((stream, _)) => server.connect(stream, Peer::Operator, None),
+                        Err(error) => accept_failed(&error).await,
+                    },
+                    () = server.stopping.cancelled() => break,
+                }
+            }
+        });
+    }
+
+    /// Stops accepting, lets requests and detached runs finish, and returns whether all did within `grace`.
+    pub async fn stop(&self, grace: Duration) -> bool {
+        self.stopping.cancel();
+        self.connections.close();
+        self.shell.runs.close();
+        let finished = async {
+            self.connections.wait().await;
+            self.shell.runs.wait().await;
+        };
+        tokio::time::timeout(grace, finished).await.is_ok()
+    }
+
+    async fn place(&self) -> Option<Option<OwnedSemaphorePermit>> {
+        tokio::select! {
+            place = self.places.clone().acquire_owned() => place.ok().map(Some),
+            () = self.stopping.cancelled() => None,
+        }
+    }
+
+    fn connect<I>(&self, stream: I, peer: Peer, place: Option<OwnedSemaphorePermit>)
+    where
+        I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let (shell, stopping, settings) = (self.shell.clone(), self.stopping.clone(), self.settings);
+        self.connections.spawn(async move {
+            let _place = place;
+            let service = service_fn(|request| {
+                let shell = shell.clone();
+                async move { Ok::<_, std::convert::Infallible>(shell.answer(request, peer).await) }
+            });
+            let io = TokioIo::new(Stalled::new(stream, settings.write_stall_max));
+            let connection = hyper::server::conn::http1::Builder::new()
+                // Without a timer the header deadline is silently off.
+                .timer(TokioTimer::new())
+                .header_read_timeout(settings.header_time_max)
+                .max_header_size(HEADER_BYTES_HARD_MAX)
+                .half_close(false)
+                .serve_connection(io, service);
+            tokio::pin!(connection);
+            let outcome = tokio::select! {
+                outcome = connection.as_mut() => outcome,
+                () = stopping.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(error) = outcome {
+                tracing::debug!(error = %error, "connection ended early");
+            }
+        });
+    }
+}
+
+/// Out of descriptors, or a connection that was gone before it was accepted: neither ends the listener.
+async fn accept_failed(error: &io::Error) {
+    tracing::warn!(error = %error, "could not accept a connection");
+    tokio::time::sleep(ACCEPT_PAUSE).await;
+}
+
+impl<S, D> std::fmt::Debug for Server<S, D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,344 @@
+//! The one pipeline: hyper's request → `Call` → row → `Reply` → hyper's response. Limits, request ids, the panic
+//! guard, detached runs, CORS, conditional answers and the access log are applied here, once, for every row.
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::{Request, Response, StatusCode};
+use tokio_util::task::TaskTracker;
+
+use crate::http::call::{Call, Peer, Query};
+use crate::http::reply::Reply;
+use crate::http::route::{Answer, Guard, Method, Route, Run};
+use crate::http::router::{Found, Params, Router};
+
+/// What the shell needs to serve a table.
+pub struct Shell<S: 'static, D: 'static> {
+    pub state: Arc<S>,
+    pub router: Router<S, D>,
+    pub limits: Limits,
+    pub hooks: Hooks<S>,
+    /// Headers that every answer carries unless its handler has set them.
+    pub common_headers: &'static [(&'static str, &'static str)],
+    /// The request headers that a browser's script may send (CORS).
+    pub cors_request_headers: &'static str,
+    pub request_ids: RequestIds,
+    /// Detached runs; a graceful stop waits for them.
+    pub runs: TaskTracker,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Largest request body; more is 413.
+    pub body_bytes_max: usize,
+    /// Largest sum of header names and values; more is 431.
+    pub header_bytes_max: usize,
+    /// Largest path and query; more is 414.
+    pub uri_bytes_max: usize,
+    /// Time for a whole request body to arrive; more is 408.
+    pub body_time_max: Duration,
+}
+
+/// How the product words what the shell decides, and what it counts.
+pub struct Hooks<S> {
+    pub refuse: fn(&S, &Refused, &Asked<'_>) -> Reply,
+    pub observe: fn(&S, &Seen),
+}
+
+/// Why a request never reached its handler, or left it without an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    NotFound,
+    MethodNotAllowed(Vec<Method>),
+    /// A defect of the message itself, as a sentence.
+    BadRequest(&'static str),
+    BodyTooLarge,
+    BodyTooSlow,
+    HeadersTooLarge,
+    UriTooLong,
+    Panicked,
+}
+
+/// What is known of a request when it is refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub request_id: &'a str,
+    /// The row's pattern, when one was found.
+    pub pattern: Option<&'static str>,
+    pub accepts_html: bool,
+}
+
+/// A finished request, for the metrics.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// The row's pattern; `-` when none matched.
+    pub pattern: &'static str,
+    pub method: &'static str,
+    pub status: u16,
+    pub duration: Duration,
+}
+
+/// Unique request ids: a random start that a counter is added to. They are labels, not secrets.
+#[derive(Debug)]
+pub struct RequestIds {
+    seed: u64,
+    next: AtomicU64,
+}
+
+impl RequestIds {
+    pub fn new(random: [u8; 16]) -> Self {
+        let (seed, start) = random.split_at(8);
+        let number = |bytes: &[u8]| bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        RequestIds { seed: number(seed), next: AtomicU64::new(number(start)) }
+    }
+
+    fn next(&self) -> String {
+        let count = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.seed.to_be_bytes());
+        bytes[8..].copy_from_slice(&count.to_be_bytes());
+        let mut id = String::with_capacity(36);
+        id.push_str("req_");
+        for byte in bytes {
+            id.push(char::from(HEX[usize::from(byte >> 4)]));
+            id.push(char::from(HEX[usize::from(byte & 15)]));
+        }
+        id
+    }
+}
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+impl<S: Send + Sync + 'static, D> Shell<S, D> {
+    /// Answers one request. Never fails: whatever goes wrong is an answer.
+    pub async fn answer(&self, request: Request<Incoming>, peer: Peer) -> Response<Full<Bytes>> {
+        let started = Instant::now();
+        let request_id = self.request_ids.next();
+        let method_text = Method::parse(request.method().as_str()).map_or("OTHER", Method::name);
+        let conditional = request.headers().get("if-none-match").cloned();
+        let mut pattern = "-";
+        let mut reply = self.reply(request, peer, &request_id, &mut pattern).await;
+        if reply.status == 200 && is_current(conditional.as_ref(), &reply.headers) {
+            reply.status = 304;
+            reply.body = Bytes::new();
+        }
+        let seen = Seen { pattern, method: method_text, status: reply.status, duration: started.elapsed() };
+        (self.hooks.observe)(&self.state, &seen);
+        log_access(&seen, peer, reply.body.len(), &request_id);
+        self.respond(reply, &request_id)
+    }
+
+    async fn reply(
+        &self,
+        request: Request<Incoming>,
+        peer: Peer,
+        request_id: &str,
+        pattern: &mut &'static str,
+    ) -> Reply {
+        let accepts_html = request.headers().get("accept").is_some_and(|accept| accept.as_bytes().starts_with(b"text/html"));
+        let asked = |pattern| Asked { request_id, pattern, accepts_html };
+        if let Err(refused) = self.check_head(&request) {
+            return (self.hooks.refuse)(&self.state, &refused, &asked(None));
+        }
+        let (row, params, method) = match self.find(&request, peer) {
+            Ok(found) => found,
+            Err(Preflight::Refused(refused)) => return (self.hooks.refuse)(&self.state, &refused, &asked(None)),
+            Err(Preflight::Options(methods)) => return self.options(&methods),
+        };
+        *pattern = row.path;
+        let (head, body) = request.into_parts();
+        let body = match method {
+            Method::Post | Method::Delete => self.read_body(body).await,
+            Method::Get | Method::Head | Method::Options => Ok(Bytes::new()),
+        };
+        let body = match body {
+            Ok(body) => body,
+            Err(refused) => return (self.hooks.refuse)(&self.state, &refused, &asked(Some(row.path))),
+        };
+        let call = Call {
+            method,
+            path: head.uri.path().to_owned(),
+            pattern: row.path,
+            params,
+            query: Query(head.uri.query().unwrap_or_default().to_owned()),
+            headers: head.headers,
+            body,
+            peer,
+            request_id: request_id.to_owned(),
+        };
+        match self.run(row, call).await {
+            Ok(reply) => reply,
+            Err(Panicked) => {
+                tracing::error!(request.id = request_id, path = row.path, "a handler panicked");
+                (self.hooks.refuse)(&self.state, &Refused::Panicked, &asked(Some(row.path)))
+            }
+        }
+    }
+
+    fn check_head(&self, request: &Request<Incoming>) -> Result<(), Refused> {
+        let uri = request.uri();
+        let uri_bytes = uri.path().len() + uri.query().map_or(0, |query| query.len() + 1);
+        if uri_bytes > self.limits.uri_bytes_max {
+            return Err(Refused::UriTooLong);
+        }
+        let header_bytes: usize =
+            request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+        if header_bytes > self.limits.header_bytes_max {
+            return Err(Refused::HeadersTooLarge);
+        }
+        // hyper does not insist on it (RFC 9112, 3.2).
+        if request.headers().get_all("host").iter().count() != 1 {
+            return Err(Refused::BadRequest("A request needs exactly one Host header"));
+        }
+        Ok(())
+    }
+
+    fn find(
+        &self,
+        request: &Request<Incoming>,
+        peer: Peer,
+    ) -> Result<(&'static Route<S, D>, Params, Method), Preflight> {
+        let method = Method::parse(request.method().as_str());
+        // A method we do not know is looked up as OPTIONS, which no row has, to learn whether the path is there.
+        let found = self.router.find(method.unwrap_or(Method::Options), request.uri().path());
+        match (found, method) {
+            (Found::Row(row, _), _) if row.guard == Guard::Operator && peer != Peer::Operator => {
+                Err(Preflight::Refused(Refused::NotFound))
+            }
+            (Found::Row(row, params), Some(method)) => Ok((row, params, method)),
+            (Found::OtherMethods(methods), Some(Method::Options)) => Err(Preflight::Options(methods)),
+            (Found::OtherMethods(methods), _) => Err(Preflight::Refused(Refused::MethodNotAllowed(methods))),
+            (Found::Row(..), None) | (Found::Nothing, _) => Err(Preflight::Refused(Refused::NotFound)),
+        }
+    }
+
+    async fn read_body(&self, body: Incoming) -> Result<Bytes, Refused> {
+        let limit = self.limits.body_bytes_max;
+        if body.size_hint().lower() > limit as u64 {
+            return Err(Refused::BodyTooLarge);
+        }
+        match tokio::time::timeout(self.limits.body_time_max, Limited::new(body, limit).collect()).await {
+            Ok(Ok(collected)) => Ok(collected.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refused::BodyTooLarge),
+            Ok(Err(_)) => Err(Refused::BadRequest("The request body ended early or was badly framed")),
+            Err(_) => Err(Refused::BodyTooSlow),
+        }
+    }
+
+    /// Runs a handler behind the panic guard. The first poll is made in place: most answers are ready then. Only a
+    /// detached row that has to wait moves to a task of its own, which outlives the connection.
+    async fn run(&self, row: &'static Route<S, D>, call: Call) -> Result<Reply, Panicked> {
+        let mut guarded = Guarded((row.handler)(self.state.clone(), call));
+        let first = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut guarded).poll(context))).await;
+        match (first, row.run) {
+            (Poll::Ready(outcome), _) => outcome,
+            (Poll::Pending, Run::Attached) => guarded.await,
+            (Poll::Pending, Run::Detached) => match self.runs.spawn(guarded).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(Panicked),
+            },
+        }
+    }
+
+    fn options(&self, methods: &[Method]) -> Reply {
+        let names = method_list(methods);
+        Reply::empty(204)
+            .header("allow", &names)
+            .header("access-control-allow-methods", &names)
+            .fixed("access-control-allow-headers", self.cors_request_headers)
+            .fixed("access-control-max-age", "86400")
+    }
+
+    fn respond(&self, reply: Reply, request_id: &str) -> Response<Full<Bytes>> {
+        let mut response = Response::new(Full::new(reply.body));
+        *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut headers = reply.headers;
+        for (name, value) in self.common_headers {
+            headers.entry(HeaderName::from_static(name)).or_insert(HeaderValue::from_static(value));
+        }
+        if let Ok(value) = HeaderValue::from_str(request_id) {
+            headers.insert("x-request-id", value);
+        }
+        *response.headers_mut() = headers;
+        response
+    }
+}
+
+/// What is answered before a row's handler runs.
+enum Preflight {
+    Refused(Refused),
+    Options(Vec<Method>),
+}
+
+/// The text of an Allow header.
+pub fn method_list(methods: &[Method]) -> String {
+    methods.iter().map(|method| method.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// RFC 9110, 13.1.2: If-None-Match compares weakly.
+fn is_current(conditional: Option<&HeaderValue>, headers: &HeaderMap) -> bool {
+    let (Some(conditional), Some(etag)) = (conditional.and_then(|value| value.to_str().ok()), headers.get("etag"))
+    else {
+        return false;
+    };
+    let Ok(etag) = etag.to_str() else { return false };
+    conditional.split(',').map(str::trim).any(|tag| tag == "*" || tag.trim_start_matches("W/") == etag)
+}
+
+fn log_access(seen: &Seen, peer: Peer, bytes: usize, request_id: &str) {
+    let duration_us = u64::try_from(seen.duration.as_micros()).unwrap_or(u64::MAX);
+    let client = match peer {
+        Peer::Network(address) => Some(address.ip()),
+        Peer::Operator => None,
+    };
+    tracing::info!(
+        target: "access",
+        method = seen.method,
+        path = seen.pattern,
+        status = seen.status,
+        duration_us,
+        bytes,
+        client = client.as_ref().map(tracing::field::display),
+        request.id = request_id,
+        "answered"
+    );
+}
+
+/// A handler whose panic is a value. State behind it is either immutable, atomic or in the store, whose writer does
+/// not run here, so nothing half-changed is seen afterwards.
+struct Guarded(Answer);
+
+#[derive(Debug)]
+struct Panicked;
+
+impl Future for Guarded {
+    type Output = Result<Reply, Panicked>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match std::panic::catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))) {
+            Ok(Poll::Ready(reply)) => Poll::Ready(Ok(reply)),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(_) => Poll::Ready(Err(Panicked)),
+        }
+    }
+}
+
+impl<S, D> std::fmt::Debug for Shell<S, D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shell").field("router", &self.router).field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl<S> std::fmt::Debug for Hooks<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hooks")
+    }
+}

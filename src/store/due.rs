@@ -1,0 +1,83 @@
+//! What is due when. A row is written in the same transaction as the fact that makes it due, and taken out in the
+//! same transaction as its effect.
+
+use redb::ReadableTable;
+
+use crate::domain::time::UnixSeconds;
+use crate::store::tables::{DUE, Hash, Snapshot, Tables};
+use crate::store::StoreError;
+
+/// One row of the time-ordered table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    pub at: UnixSeconds,
+    pub kind: DueKind,
+    pub key: Hash,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DueKind {
+    /// Look at a payment: reconcile it, expire its credit, drop its kept answer.
+    Payment,
+    /// A blob may be needed no longer.
+    Blob,
+    /// A cached page has reached its age.
+    Page,
+    /// A quote receipt has reached its age. The key is the id, then zeros.
+    Quote,
+}
+
+impl DueKind {
+    pub const ALL: [DueKind; 4] = [DueKind::Payment, DueKind::Blob, DueKind::Page, DueKind::Quote];
+
+    fn code(self) -> u8 {
+        match self {
+            DueKind::Payment => 1,
+            DueKind::Blob => 2,
+            DueKind::Page => 3,
+            DueKind::Quote => 4,
+        }
+    }
+
+    fn from_code(code: u8) -> Option<DueKind> {
+        DueKind::ALL.into_iter().find(|kind| kind.code() == code)
+    }
+}
+
+impl Due {
+    fn row(self) -> (u8, u64, Hash) {
+        (self.kind.code(), self.at.0, self.key)
+    }
+
+    fn from_row((code, at, key): (u8, u64, Hash)) -> Result<Due, StoreError> {
+        let kind = DueKind::from_code(code).ok_or(StoreError::Damaged { table: "due-1" })?;
+        Ok(Due { at: UnixSeconds(at), kind, key })
+    }
+}
+
+impl Tables<'_> {
+    pub fn schedule(&mut self, due: Due) -> Result<(), StoreError> {
+        self.due.insert(due.row(), ())?;
+        Ok(())
+    }
+
+    pub fn unschedule(&mut self, due: Due) -> Result<(), StoreError> {
+        self.due.remove(due.row())?;
+        Ok(())
+    }
+
+    /// The earliest row of a kind.
+    pub(in crate::store) fn first_due(&self, kind: DueKind) -> Result<Option<Due>, StoreError> {
+        let mut rows = self.due.range((kind.code(), 0, [0; 32])..=(kind.code(), u64::MAX, [u8::MAX; 32]))?;
+        rows.next().map(|row| Due::from_row(row?.0.value())).transpose()
+    }
+}
+
+impl Snapshot {
+    /// What is due of one kind until `until`, oldest first, at most `rows_max`.
+    pub fn due(&self, kind: DueKind, until: UnixSeconds, rows_max: usize) -> Result<Vec<Due>, StoreError> {
+        let table = self.table(DUE)?;
+        let rows = table.range((kind.code(), 0, [0; 32])..=(kind.code(), until.0, [u8::MAX; 32]))?;
+        rows.take(rows_max).map(|row| Due::from_row(row?.0.value())).collect()
+    }
+}

@@ -1,0 +1,128 @@
+//! One embedded redb file. redb is used here and nowhere else.
+//!
+//! Writes go through one named thread, which takes what is waiting into one transaction and one durable commit, and
+//! answers only after it (group commit). Reads run on a few threads of their own, so that neither the disk nor a slow
+//! neighbour can stall the async threads. A job returns business outcomes as values; an `Err` means that the file
+//! itself failed: the whole batch is rolled back, and the store refuses writes from then on, since redb must be
+//! reopened after an I/O error.
+
+mod blobs;
+mod due;
+mod open;
+mod pages;
+mod payments;
+mod quotes;
+mod record;
+mod tables;
+mod threads;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use redb::Database;
+
+pub use due::{Due, DueKind};
+pub use open::{OpenError, Opened};
+pub(crate) use pages::ANSWER_SECONDS_MAX;
+pub use pages::PageRecord;
+pub use payments::{credit_hash, identifier_key};
+pub use quotes::QuoteRecord;
+pub use tables::{Snapshot, Tables};
+
+/// The open data file.
+#[derive(Clone)]
+pub struct Store {
+    database: Arc<Database>,
+    threads: Arc<threads::Threads>,
+}
+
+/// Limits of an open store.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// redb's page cache. Its own default is 1 GiB.
+    pub cache_bytes: usize,
+    /// Most bytes of cached pages kept in the file.
+    pub pages_bytes_max: u64,
+}
+
+/// Why the store could not do what was asked. Every one of these stops the sale of anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreError {
+    /// More is waiting than the queue holds; the caller may try again.
+    Busy,
+    /// The store is closed, or has failed before.
+    Closed,
+    /// A record does not carry its checksum, or cannot be read by this version.
+    Damaged { table: &'static str },
+    /// redb or the disk failed.
+    File(String),
+}
+
+impl Store {
+    /// Runs `work` on the writer thread and returns once its effect is durable.
+    pub async fn write<T, W>(&self, work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnOnce(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.threads.write(work).await
+    }
+
+    /// Runs `work` on a reader thread, over one consistent snapshot.
+    pub async fn read<T, R>(&self, work: R) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        R: FnOnce(&Snapshot) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.threads.read(work).await
+    }
+
+    /// Resolves when the file has failed and the process should end, so that its supervisor starts it anew.
+    pub async fn failed(&self) {
+        self.threads.failed().await;
+    }
+
+    /// Finishes what is queued, marks the file as cleanly closed and lets go of it.
+    pub async fn close(self) -> Result<(), StoreError> {
+        self.write(|tables| tables.mark_clean(true)).await?;
+        self.threads.stop().await;
+        Ok(())
+    }
+
+    /// Bytes that the file's tables hold, for the metrics.
+    pub async fn stored_bytes(&self) -> Result<u64, StoreError> {
+        let database = self.database.clone();
+        self.threads.read(move |_| open::file_bytes(&database)).await
+    }
+}
+
+impl Settings {
+    pub fn open(&self, path: &Path) -> Result<Opened, OpenError> {
+        open::open(path, *self)
+    }
+
+    /// Makes the first data file. Refuses a path where something is.
+    pub fn create(&self, path: &Path) -> Result<Opened, OpenError> {
+        open::create(path, *self)
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Busy => f.write_str("the store's queue is full"),
+            StoreError::Closed => f.write_str("the store is closed"),
+            StoreError::Damaged { table } => write!(f, "a record of table {table} is damaged; restore a backup"),
+            StoreError::File(error) => write!(f, "the data file failed: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Store")
+    }
+}

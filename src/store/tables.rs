@@ -1,0 +1,106 @@
+//! Every table of the data file, one line each, and the two ways to them: `Tables` inside the writer's transaction,
+//! `Snapshot` inside a reader's.
+
+use redb::{ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransaction};
+
+use crate::store::StoreError;
+
+pub(in crate::store) type Hash = [u8; 32];
+
+// name, key, value, lifetime
+/// Facts about the file itself: schema version, whether it was closed cleanly, bytes of cached pages.
+pub(in crate::store) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta-1");
+/// Payment key → record of a payment with its credit; kept as the operator's book.
+pub(in crate::store) const PAYMENTS: TableDefinition<'_, Hash, &[u8]> = TableDefinition::new("payments-1");
+/// SHA-256 of a credit → payment key; until the credit expires.
+pub(in crate::store) const CREDITS: TableDefinition<'_, Hash, Hash> = TableDefinition::new("credits-1");
+/// SHA-256 of (payer, payment-identifier) → payment key; as long as the kept answer.
+pub(in crate::store) const IDENTIFIERS: TableDefinition<'_, Hash, Hash> = TableDefinition::new("identifiers-1");
+/// SHA-256 of a canonical URL → record of a cached page; 24 hours.
+pub(in crate::store) const PAGES: TableDefinition<'_, Hash, &[u8]> = TableDefinition::new("pages-1");
+/// SHA-256 of the bytes → the bytes; shared by cache and answers, as long as BLOB_KEEP says.
+pub(in crate::store) const BLOBS: TableDefinition<'_, Hash, &[u8]> = TableDefinition::new("blobs-1");
+/// SHA-256 of a blob → Unix seconds until which somebody needs it.
+pub(in crate::store) const BLOB_KEEP: TableDefinition<'_, Hash, u64> = TableDefinition::new("blob-keep-1");
+/// Quote id → record of a quote receipt; 7 days, then a tombstone until it is swept.
+pub(in crate::store) const QUOTES: TableDefinition<'_, [u8; 16], &[u8]> = TableDefinition::new("quotes-1");
+/// (kind, Unix seconds, key) → nothing: what is due when. Worked off by one loop.
+pub(in crate::store) const DUE: TableDefinition<'_, (u8, u64, Hash), ()> = TableDefinition::new("due-1");
+
+/// All tables, open in the writer's transaction.
+pub struct Tables<'txn> {
+    pub(in crate::store) meta: Table<'txn, &'static str, u64>,
+    pub(in crate::store) payments: Table<'txn, Hash, &'static [u8]>,
+    pub(in crate::store) credits: Table<'txn, Hash, Hash>,
+    pub(in crate::store) identifiers: Table<'txn, Hash, Hash>,
+    pub(in crate::store) pages: Table<'txn, Hash, &'static [u8]>,
+    pub(in crate::store) blobs: Table<'txn, Hash, &'static [u8]>,
+    pub(in crate::store) blob_keep: Table<'txn, Hash, u64>,
+    pub(in crate::store) quotes: Table<'txn, [u8; 16], &'static [u8]>,
+    pub(in crate::store) due: Table<'txn, (u8, u64, Hash), ()>,
+    pub(in crate::store) pages_bytes_max: u64,
+}
+
+impl<'txn> Tables<'txn> {
+    /// Opens every table, creating those that are not there.
+    pub(in crate::store) fn open(
+        transaction: &'txn WriteTransaction,
+        pages_bytes_max: u64,
+    ) -> Result<Self, redb::TableError> {
+        Ok(Tables {
+            meta: transaction.open_table(META)?,
+            payments: transaction.open_table(PAYMENTS)?,
+            credits: transaction.open_table(CREDITS)?,
+            identifiers: transaction.open_table(IDENTIFIERS)?,
+            pages: transaction.open_table(PAGES)?,
+            blobs: transaction.open_table(BLOBS)?,
+            blob_keep: transaction.open_table(BLOB_KEEP)?,
+            quotes: transaction.open_table(QUOTES)?,
+            due: transaction.open_table(DUE)?,
+            pages_bytes_max,
+        })
+    }
+}
+
+/// A consistent view of the file.
+pub struct Snapshot {
+    transaction: ReadTransaction,
+}
+
+impl Snapshot {
+    pub(in crate::store) fn new(transaction: ReadTransaction) -> Self {
+        Snapshot { transaction }
+    }
+
+    pub(in crate::store) fn table<K: redb::Key + 'static, V: redb::Value + 'static>(
+        &self,
+        definition: TableDefinition<'_, K, V>,
+    ) -> Result<ReadOnlyTable<K, V>, StoreError> {
+        Ok(self.transaction.open_table(definition)?)
+    }
+}
+
+/// Every failure of redb is a failure of the file: none of them is about the data asked for.
+macro_rules! file_failures {
+    ($($error:ty),*) => {
+        $(impl From<$error> for StoreError {
+            fn from(error: $error) -> Self {
+                StoreError::File(error.to_string())
+            }
+        })*
+    };
+}
+
+file_failures!(redb::StorageError, redb::TableError, redb::TransactionError, redb::CommitError);
+
+impl std::fmt::Debug for Tables<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tables")
+    }
+}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Snapshot")
+    }
+}
