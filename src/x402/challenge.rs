@@ -1,0 +1,241 @@
+//! The challenge: what a 402, a probe and the discovery documents say about a price. One builder, so that they agree.
+//! The bytes are the same for the same inputs; it knows no clock and signs nothing.
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use crate::x402::encoding;
+use crate::x402::wire::{PaymentRequired, PaymentRequirements, ResourceInfo, Version2};
+
+/// Longest challenge in bytes of JSON. Facilitators have refused payments that echo more than about 3,000 of them.
+pub const JSON_BYTES_MAX: usize = 2_900;
+/// Longest description in characters; a large facilitator refuses payments that echo about 500.
+pub const DESCRIPTION_CHARS_MAX: usize = 300;
+/// Longest service name, and longest tag, in printable ASCII characters.
+pub const NAME_CHARS_MAX: usize = 32;
+pub const TAGS_MAX: usize = 5;
+pub const ICON_URL_CHARS_MAX: usize = 2_048;
+
+/// The key of the idempotency extension.
+pub const PAYMENT_IDENTIFIER: &str = "payment-identifier";
+/// The key of the discovery extension.
+pub const BAZAAR: &str = "bazaar";
+
+const SCHEMA_DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// What a challenge says.
+#[derive(Clone, Debug)]
+pub struct ChallengeInputs<'a> {
+    /// The public absolute address of the paid endpoint, from `base_url`.
+    pub resource_url: &'a str,
+    pub description: &'a str,
+    pub service_name: &'a str,
+    pub tags: &'a [&'a str],
+    pub icon_url: Option<&'a str>,
+    /// The ways to pay; one entry is best, because many clients take the first without reading on.
+    pub requirements: &'a [PaymentRequirements],
+    pub bazaar: Bazaar,
+    /// Extensions beside bazaar and payment-identifier, each `{info, schema}`; the first thing to go for length.
+    pub further_extensions: Map<String, Value>,
+    /// Why the client reads this: a sentence, or a machine reason such as the facilitator's.
+    pub error: &'a str,
+}
+
+/// How the endpoint is called, for directories (extension bazaar, POST form).
+#[derive(Clone, Debug)]
+pub struct Bazaar {
+    /// A request body that works.
+    pub body_example: Value,
+    /// The JSON schema of the request body.
+    pub body_schema: Value,
+    /// A short answer.
+    pub output_example: Value,
+}
+
+/// A finished challenge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Challenge {
+    /// The body of the 402.
+    pub json: Vec<u8>,
+    /// Standard base64 of exactly that body: PAYMENT-REQUIRED and X-Payment-Required.
+    pub header: String,
+}
+
+/// Why no challenge can be made of the inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChallengeError {
+    NoRequirements,
+    Description,
+    ServiceName,
+    Tags,
+    IconUrl,
+    /// Still too long with every optional part left out.
+    TooLong {
+        bytes: usize,
+    },
+}
+
+impl fmt::Display for ChallengeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ChallengeError::NoRequirements => f.write_str("A challenge needs a way to pay"),
+            ChallengeError::Description => write!(
+                f,
+                "The description has more than {DESCRIPTION_CHARS_MAX} characters"
+            ),
+            ChallengeError::ServiceName => write!(
+                f,
+                "The service name is not 1 to {NAME_CHARS_MAX} printable ASCII characters"
+            ),
+            ChallengeError::Tags => write!(
+                f,
+                "The tags are not up to {TAGS_MAX} of 1 to {NAME_CHARS_MAX} printable ASCII characters"
+            ),
+            ChallengeError::IconUrl => f.write_str("The icon's address is not http or https"),
+            ChallengeError::TooLong { bytes } => write!(
+                f,
+                "The challenge has {bytes} bytes, more than {JSON_BYTES_MAX}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ChallengeError {}
+
+impl Challenge {
+    /// Builds the challenge. When it is longer than [`JSON_BYTES_MAX`], optional parts are left out in this order
+    /// until it fits: further extensions, icon, tags, service name, description. Never `accepts`, the resource's
+    /// address, bazaar or payment-identifier.
+    pub fn new(inputs: &ChallengeInputs<'_>) -> Result<Challenge, ChallengeError> {
+        refuse_unfit(inputs)?;
+        let mut document = document(inputs);
+        let mut json = encoded(&document);
+        for leave_out in LEFT_OUT_IN_ORDER {
+            if json.len() <= JSON_BYTES_MAX {
+                break;
+            }
+            leave_out(&mut document);
+            json = encoded(&document);
+        }
+        if json.len() > JSON_BYTES_MAX {
+            return Err(ChallengeError::TooLong { bytes: json.len() });
+        }
+        let header = encoding::encode(&json);
+        Ok(Challenge { json, header })
+    }
+}
+
+const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 5] = [
+    |document| {
+        if let Some(extensions) = &mut document.extensions {
+            extensions.retain(|key, _| key == BAZAAR || key == PAYMENT_IDENTIFIER);
+        }
+    },
+    |document| document.resource.icon_url = None,
+    |document| document.resource.tags = None,
+    |document| document.resource.service_name = None,
+    |document| document.resource.description = None,
+];
+
+fn refuse_unfit(inputs: &ChallengeInputs<'_>) -> Result<(), ChallengeError> {
+    let is_name = |text: &str| {
+        (1..=NAME_CHARS_MAX).contains(&text.len())
+            && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+    };
+    let is_icon = |url: &str| {
+        url.len() <= ICON_URL_CHARS_MAX
+            && (url.starts_with("https://") || url.starts_with("http://"))
+    };
+    if inputs.requirements.is_empty() {
+        Err(ChallengeError::NoRequirements)
+    } else if inputs.description.chars().count() > DESCRIPTION_CHARS_MAX {
+        Err(ChallengeError::Description)
+    } else if !is_name(inputs.service_name) {
+        Err(ChallengeError::ServiceName)
+    } else if inputs.tags.len() > TAGS_MAX || !inputs.tags.iter().all(|tag| is_name(tag)) {
+        Err(ChallengeError::Tags)
+    } else if !inputs.icon_url.is_none_or(is_icon) {
+        Err(ChallengeError::IconUrl)
+    } else {
+        Ok(())
+    }
+}
+
+fn document(inputs: &ChallengeInputs<'_>) -> PaymentRequired {
+    let mut extensions = Map::new();
+    extensions.insert(BAZAAR.to_owned(), bazaar(&inputs.bazaar));
+    extensions.insert(PAYMENT_IDENTIFIER.to_owned(), payment_identifier());
+    extensions.extend(inputs.further_extensions.clone());
+    PaymentRequired {
+        x402_version: Version2,
+        error: Some(inputs.error.to_owned()),
+        resource: ResourceInfo {
+            url: inputs.resource_url.to_owned(),
+            description: Some(inputs.description.to_owned()),
+            mime_type: Some("application/json".to_owned()),
+            service_name: Some(inputs.service_name.to_owned()),
+            tags: Some(inputs.tags.iter().map(ToString::to_string).collect()),
+            icon_url: inputs.icon_url.map(ToOwned::to_owned),
+        },
+        accepts: inputs.requirements.to_vec(),
+        extensions: Some(extensions),
+    }
+}
+
+fn encoded(document: &PaymentRequired) -> Vec<u8> {
+    serde_json::to_vec(document).expect("strings, numbers and string keys always serialize")
+}
+
+/// The extension bazaar for a POST endpoint that takes and gives JSON. `info` is valid under `schema`; directories
+/// check that.
+pub fn bazaar(inputs: &Bazaar) -> Value {
+    json!({
+        "info": {
+            "input": {"type": "http", "method": "POST", "bodyType": "json", "body": inputs.body_example},
+            "output": {"type": "json", "example": inputs.output_example},
+        },
+        "schema": {
+            "$schema": SCHEMA_DIALECT,
+            "type": "object",
+            "properties": {
+                "input": {
+                    "type": "object",
+                    "properties": {
+                        "type": {"type": "string", "const": "http"},
+                        "method": {"type": "string", "enum": ["POST"]},
+                        "bodyType": {"type": "string", "enum": ["json", "form-data", "text"]},
+                        "body": inputs.body_schema,
+                    },
+                    "required": ["type", "method", "bodyType", "body"],
+                    "additionalProperties": false,
+                },
+                "output": {
+                    "type": "object",
+                    "properties": {"type": {"type": "string"}, "example": {"type": "object"}},
+                    "required": ["type"],
+                },
+            },
+            "required": ["input"],
+        },
+    })
+}
+
+/// The extension payment-identifier: clients may send an id of their own, so that a repeated request is one purchase.
+pub fn payment_identifier() -> Value {
+    json!({
+        "info": {"required": false},
+        "schema": {
+            "$schema": SCHEMA_DIALECT,
+            "type": "object",
+            "properties": {
+                "required": {"type": "boolean"},
+                "id": {"type": "string", "minLength": 16, "maxLength": 128, "pattern": "^[a-zA-Z0-9_-]+$"},
+            },
+            "required": ["required"],
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! JSON from strangers: bounded in depth, refused when an object names a key twice. serde alone keeps the last of two
+//! equal keys, so two readers of one text could see two different payments.
+//! It does not bound the length; the caller has done that before decoding.
+
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// Nesting of arrays and objects that a payment may have. One that echoes our Bazaar block has about 11.
+pub const DEPTH_MAX: usize = 16;
+
+/// Why a text is not JSON that we read, in serde's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonError(pub String);
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Not JSON that is read here: {}", self.0)
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+/// Reads one JSON text and nothing after it, at most [`DEPTH_MAX`] deep and without duplicate keys.
+pub fn parse(text: &[u8]) -> Result<Value, JsonError> {
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let value = Strict {
+        depth_left: DEPTH_MAX,
+    }
+    .deserialize(&mut deserializer)
+    .map_err(|failure| JsonError(failure.to_string()))?;
+    deserializer
+        .end()
+        .map_err(|failure| JsonError(failure.to_string()))?;
+    Ok(value)
+}
+
+#[derive(Clone, Copy)]
+struct Strict {
+    depth_left: usize,
+}
+
+impl Strict {
+    fn deeper<E: de::Error>(self) -> Result<Strict, E> {
+        match self.depth_left.checked_sub(1) {
+            Some(depth_left) => Ok(Strict { depth_left }),
+            None => Err(E::custom("nested too deeply")),
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value)
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("a number that is not finite"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let seed = self.deeper()?;
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(seed)? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let seed = self.deeper()?;
+        let mut object = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if object.contains_key(&key) {
+                return Err(de::Error::custom("an object names one key twice"));
+            }
+            object.insert(key, entries.next_value_seed(seed)?);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_texts_read_as_serde_reads_them() {
+        for text in [
+            "{}",
+            "[1,-2,2.5,true,null,\"\\u00e9\"]",
+            "{\"a\":{\"b\":[[]]},\"c\":\"\"}",
+            " 1 ",
+        ] {
+            let ours = parse(text.as_bytes()).expect(text);
+            let theirs: Value = serde_json::from_str(text).expect(text);
+            assert_eq!(ours, theirs, "{text}");
+        }
+    }
+
+    #[test]
+    fn duplicate_keys_are_refused_however_they_are_spelled() {
+        for text in [
+            "{\"a\":1,\"a\":1}",
+            "{\"a\":1,\"\\u0061\":2}",
+            "[{\"b\":{\"c\":1,\"d\":2,\"c\":3}}]",
+        ] {
+            assert!(parse(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(parse(nested(DEPTH_MAX).as_bytes()).is_ok());
+        assert!(parse(nested(DEPTH_MAX + 1).as_bytes()).is_err());
+        assert!(parse("[".repeat(100_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused() {
+        for text in [
+            &b""[..],
+            b"{",
+            b"{} {}",
+            b"NaN",
+            b"1e999",
+            b"\xef\xbb\xbf{}",
+            b"\"\xff\"",
+            b"{'a':1}",
+            b"01",
+        ] {
+            assert!(parse(text).is_err(), "{}", String::from_utf8_lossy(text));
+        }
+    }
+}
