@@ -1,0 +1,72 @@
+//! The error page for browsers. Which refusal gets which status and words is decided by the caller.
+
+use maud::html;
+
+use crate::pages::layout::{Layout, layout};
+use crate::pages::site::Site;
+
+#[derive(Clone, Copy, Debug)]
+pub struct ErrorView<'a> {
+    pub site: Site<'a>,
+    /// The path that was asked for, as it came.
+    pub path: &'a str,
+    pub status: u16,
+    /// An error code of `/docs`; `None` where there is none, as with a plain 404.
+    pub code: Option<&'a str>,
+    /// What went wrong, as a sentence.
+    pub message: &'a str,
+    /// What to do now, as a sentence.
+    pub next_step: &'a str,
+    pub request_id: Option<&'a str>,
+}
+
+/// The page for one failed request.
+pub fn page(view: &ErrorView<'_>) -> String {
+    let title = format!("{}: {}", view.status, reason(view.status));
+    layout(
+        Layout {
+            site: view.site,
+            title: &title,
+            description: view.message,
+            path: view.path,
+            noindex: true,
+            markdown: None,
+        },
+        html! {
+            p.kicker { "Error " (view.status) }
+            h1 { (reason(view.status)) }
+            p.lead { (view.message) }
+            p { (view.next_step) }
+            @if view.code.is_some() || view.request_id.is_some() {
+                dl.facts {
+                    @if let Some(code) = view.code {
+                        dt { "Code" } dd { a href={ "/docs#" (code) } { code { (code) } } }
+                    }
+                    @if let Some(id) = view.request_id { dt { "Request" } dd { code { (id) } } }
+                }
+            }
+            .actions {
+                a.button href="/" { "Home" }
+                a.button.quiet href="/docs#errors" { "All errors" }
+            }
+        },
+    )
+}
+
+/// The status in words a visitor understands.
+fn reason(status: u16) -> &'static str {
+    match status {
+        400 | 422 => "This request can’t be served",
+        402 => "Payment required",
+        403 => "Not allowed",
+        404 => "There is nothing here",
+        405 => "That method doesn’t work here",
+        409 => "Already in progress",
+        410 => "This is no longer kept",
+        413 | 414 => "That is too large",
+        415 => "That kind of content isn’t taken here",
+        429 => "Too many requests",
+        503 => "Not available right now",
+        _ => "Something went wrong",
+    }
+}

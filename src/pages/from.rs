@@ -1,0 +1,52 @@
+//! `/from/{source}`: the landing page for buyers who come from somewhere in particular. Its commands go through
+//! the alias that keeps the attribution.
+
+use maud::html;
+
+use crate::domain::tier::Tier;
+use crate::pages::commands::{self, ACCESS_PATH};
+use crate::pages::layout::{Layout, layout};
+use crate::pages::parts;
+use crate::pages::site::Site;
+
+#[derive(Clone, Copy, Debug)]
+pub struct FromView<'a> {
+    pub site: Site<'a>,
+    /// Where the buyer came from, as it stands in the path.
+    pub source: &'a str,
+}
+
+/// The landing page. Its canonical address is the home page, of which it is a variant.
+pub fn page(view: &FromView<'_>) -> String {
+    let site = &view.site;
+    let segment = parts::path_segment(view.source);
+    let access = format!("/from/{segment}{ACCESS_PATH}");
+    layout(
+        Layout {
+            site: view.site,
+            title: "Welcome",
+            description: "Clean markdown of any public web page, paid per call in USDC over x402.",
+            path: "/",
+            noindex: true,
+            markdown: None,
+        },
+        html! {
+            p.kicker { "You come from " (view.source) }
+            h1 { "Any public web page as clean markdown, paid per call" }
+            p.lead {
+                "One request, one signature, one receipt. No account, no API key. "
+                "If we can’t deliver, you don’t pay."
+            }
+            (parts::quote_form(site, ""))
+            h2 #ask { "Ask for the price" }
+            p { "Requests under this address behave like the plain ones and are counted for " strong { (view.source) } "." }
+            (parts::code("Shell", &commands::challenge_curl_at(site, &access, &site.sample_url(), Tier::Starter)))
+            h2 #prices { "What a page costs" }
+            (parts::tier_table())
+            .actions {
+                a.button href="/quickstart" { "Buy a first page" }
+                a.button.quiet href="/" { "More about the service" }
+            }
+        },
+    )
+}

@@ -1,0 +1,150 @@
+//! `/`: what the service does, what it costs and what to type, within ten seconds.
+
+use maud::{Markup, html};
+
+use crate::domain::tier::Tier;
+use crate::pages::commands;
+use crate::pages::layout::{Layout, layout};
+use crate::pages::parts;
+use crate::pages::sample;
+use crate::pages::site::{FacilitatorMode, Site};
+
+/// What the home page shows beyond the price list.
+#[derive(Clone, Copy, Debug)]
+pub struct HomeView<'a> {
+    pub site: Site<'a>,
+    /// The converter's output for the sample page.
+    pub sample_markdown: &'a str,
+}
+
+/// The home page.
+pub fn page(view: &HomeView<'_>) -> String {
+    layout(
+        Layout {
+            site: view.site,
+            title: "",
+            description: "Send a web address, get clean markdown. Agents pay per page in USDC over x402: \
+                          no account, no API key, no subscription.",
+            path: "/",
+            noindex: false,
+            markdown: None,
+        },
+        html! {
+            (hero(&view.site))
+            h2 #prices { "What a page costs" }
+            p { "One price for one page, whatever its size. You choose how fresh it has to be." }
+            (parts::tier_table())
+            h2 #example { "A page goes in, markdown comes out" }
+            p {
+                "This is " a href="/sample" { "our sample page" } ", converted by this service. "
+                "Navigation, footers and banners are gone; headings, lists, tables, code and links are kept."
+            }
+            .pair {
+                (parts::tall_code("In: HTML", &sample::excerpt(&view.site)))
+                (parts::tall_code("Out: markdown", view.sample_markdown))
+            }
+            (how_a_sale_goes())
+            (what_you_get())
+            (where_next())
+        },
+    )
+}
+
+fn hero(site: &Site<'_>) -> Markup {
+    let target = site.sample_url();
+    let tier = Tier::Starter;
+    html! {
+        .hero {
+            div {
+                h1 { "Clean markdown of any public web page, paid per call" }
+                p.lead {
+                    "Send an address, get the page as markdown your model can read. From "
+                    strong.nowrap { (cheapest()) " USDC" } " a page over x402: no account, no API key, no "
+                    "subscription. If we can’t deliver, you don’t pay."
+                }
+                (parts::quote_form(site, ""))
+            }
+            div {
+                (parts::code("Ask: the answer is 402 with the price", &commands::challenge_curl(site, &target, tier)))
+                (parts::code("Buy: sign, pay, receive", &commands::buy(site, &target, tier)))
+                @if site.facilitator == FacilitatorMode::Sandbox {
+                    p.small.muted { "This is a sandbox: any key works and starts with play money." }
+                } @else {
+                    p.small.muted {
+                        "The buyer needs a key with a little USDC on " (site.network_name())
+                        ". No ETH: gas is not yours to pay."
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cheapest() -> crate::domain::amount::Amount {
+    Tier::ALL
+        .map(Tier::price)
+        .into_iter()
+        .min()
+        .unwrap_or_default()
+}
+
+fn how_a_sale_goes() -> Markup {
+    html! {
+        h2 #how { "How a sale goes" }
+        ol.steps {
+            li {
+                h3 { "Ask" }
+                p { "Send the request without payment. The 402 answer states amount, token, network and recipient." }
+            }
+            li {
+                h3 { "Sign" }
+                p { "Your client signs a USDC authorization for exactly that amount, valid for five minutes." }
+            }
+            li {
+                h3 { "Receive" }
+                p { "Send it again with the signature. We verify it, check the target and convert the page." }
+            }
+            li {
+                h3 { "Settle" }
+                p { "Only once the markdown is ready is the payment settled. The answer carries the receipt." }
+            }
+        }
+    }
+}
+
+fn what_you_get() -> Markup {
+    html! {
+        h2 #answer { "What every paid answer carries" }
+        ul {
+            li { strong { "The markdown" } ", with title, author, dates, language, headings and links as fields." }
+            li { strong { "Proof of what was read:" } " the final address, the time, and SHA-256 of source and markdown." }
+            li { strong { "Honest warnings" } " where a page needs a login or script, was cut, or tries to instruct a model." }
+            li { strong { "The site’s wishes:" } " robots.txt and usage signals, reported so that you can decide." }
+            li { strong { "The receipt:" } " amount, payer and transaction, and our own margin calculation." }
+        }
+        p {
+            "When an outage on our side or the target’s interrupts a paid delivery, you get a retry credit and repeat "
+            "the call without paying again."
+        }
+    }
+}
+
+fn where_next() -> Markup {
+    html! {
+        h2 #next { "Where next" }
+        ul.cards.three {
+            li {
+                h3 { a href="/quickstart" { "Quickstart" } }
+                p { "Buy a first page from the shell, TypeScript or Python in a few minutes." }
+            }
+            li {
+                h3 { a href="/docs" { "Reference" } }
+                p { "Every endpoint, field, header and error, with what to do next." }
+            }
+            li {
+                h3 { a href="/llms.txt" { "For agents" } }
+                p { "llms.txt and openapi.json say the same to a machine, in fewer words." }
+            }
+        }
+    }
+}

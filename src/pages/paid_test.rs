@@ -1,0 +1,127 @@
+//! `/paid-test`: how to try this very service with a payment, with a live challenge taken apart. The challenge
+//! comes in the view, as the exact bytes that a buyer would get.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use crate::domain::amount::Amount;
+use crate::domain::tier::Tier;
+use crate::pages::commands;
+use crate::pages::layout::{Layout, layout};
+use crate::pages::parts;
+use crate::pages::site::Site;
+
+#[derive(Clone, Copy, Debug)]
+pub struct PaidTestView<'a> {
+    pub site: Site<'a>,
+    /// The tier that the challenge prices.
+    pub tier: Tier,
+    /// The 402 body of this service at this moment: JSON.
+    pub challenge_json: &'a str,
+}
+
+/// The page of the paid test.
+pub fn page(view: &PaidTestView<'_>) -> String {
+    let site = &view.site;
+    let target = site.sample_url();
+    layout(
+        Layout {
+            site: view.site,
+            title: "Paid test",
+            description: "Test this service with a real payment, step by step, with its live x402 challenge explained.",
+            path: "/paid-test",
+            noindex: false,
+            markdown: None,
+        },
+        html! {
+            h1 { "Test it with a payment" }
+            p.lead {
+                "Five steps, " (view.tier.price()) " USDC. The challenge below is the one this service answers with now."
+            }
+            h2 #ask { "1. Ask without paying" }
+            p { "Expect status 402 and the challenge, as the body and as base64 in " code { "PAYMENT-REQUIRED" } "." }
+            (parts::code("Shell", &commands::challenge_curl(site, &target, view.tier)))
+            h2 #check { "2. Check what you are asked to sign" }
+            p { "Your client should refuse when any of these is not what you expect." }
+            (checks(view))
+            (parts::code("The live challenge, decoded", &parts::pretty_json(view.challenge_json)))
+            h2 #pay { "3. Pay and receive" }
+            p { "Expect status 200 with the markdown. " a href="/quickstart#buyer" { "TypeScript and Python" } " do the same." }
+            (parts::code("Shell", &commands::buy(site, &target, view.tier)))
+            h2 #receipt { "4. Read the receipt" }
+            p {
+                code { "PAYMENT-RESPONSE" } " is base64 of JSON: " code { "success" } ", " code { "transaction" } ", "
+                code { "network" } " and " code { "payer" } ". The same stands in the body under " code { "payment" } "."
+            }
+            h2 #again { "5. Try to cheat" }
+            ul {
+                li { "Send the very same paid request again: you get the kept answer, and are not charged twice." }
+                li { "Send the same signature for another page: 400 " (error("payment_replayed")) "." }
+                li { "Ask for a private address, such as " code { "http://127.0.0.1/" } ": refused, nothing charged." }
+                li { "Ask for an uncached page at " (Tier::Cached.name()) ": 400 " (error("cache_miss")) ", nothing charged." }
+            }
+        },
+    )
+}
+
+fn error(code: &str) -> Markup {
+    html! { a href={ "/docs#" (code) } { code { (code) } } }
+}
+
+/// The fields that matter to a payer, read from the challenge itself.
+fn checks(view: &PaidTestView<'_>) -> Markup {
+    let challenge: Value = serde_json::from_str(view.challenge_json).unwrap_or_default();
+    let accepted = &challenge["accepts"][0];
+    let amount = text(&accepted["amount"]);
+    let shown = Amount::parse_units(&amount).map_or(amount.clone(), |units| {
+        format!("{amount} units, which is {units} USDC")
+    });
+    let rows = [
+        ("amount", shown, "the price of the tier you chose"),
+        (
+            "network",
+            text(&accepted["network"]),
+            view.site.network_name(),
+        ),
+        (
+            "asset",
+            text(&accepted["asset"]),
+            "the USDC contract of that network",
+        ),
+        (
+            "payTo",
+            text(&accepted["payTo"]),
+            "our address; it is the same in every challenge",
+        ),
+        (
+            "maxTimeoutSeconds",
+            text(&accepted["maxTimeoutSeconds"]),
+            "how long your signature is good for",
+        ),
+        (
+            "resource.url",
+            text(&challenge["resource"]["url"]),
+            "what you are paying for",
+        ),
+    ];
+    let table = html! {
+        table {
+            thead { tr { th { "Field" } th { "Value now" } th { "What it should be" } } }
+            tbody {
+                @for (name, value, meaning) in &rows {
+                    tr { td.tight { code { (name) } } td.long { (value) } td.long.muted { (meaning) } }
+                }
+            }
+        }
+    };
+    parts::scrolling("Fields of the challenge", &table)
+}
+
+/// A JSON value as a reader wants it: strings without quotes, absent as a dash.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "–".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

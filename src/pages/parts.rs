@@ -1,0 +1,247 @@
+//! Pieces that several pages are made of.
+
+use jiff::Timestamp;
+use maud::{Markup, html};
+use serde_json::Value;
+
+use crate::domain::amount::Amount;
+use crate::domain::tier::{CachePolicy, Tier};
+use crate::domain::time::UnixSeconds;
+use crate::pages::site::Site;
+
+/// A block of code with a caption. It scrolls by itself, so it can be reached by keyboard.
+pub(super) fn code(caption: &str, text: &str) -> Markup {
+    code_block("code", caption, text)
+}
+
+/// The same for long lines that are read rather than copied: they are folded.
+pub(super) fn folded_code(caption: &str, text: &str) -> Markup {
+    code_block("code fold", caption, text)
+}
+
+/// The same for long examples: they scroll within a fixed height.
+pub(super) fn tall_code(caption: &str, text: &str) -> Markup {
+    code_block("code fold tall", caption, text)
+}
+
+fn code_block(class: &str, caption: &str, text: &str) -> Markup {
+    html! {
+        figure class=(class) {
+            figcaption { (caption) }
+            pre tabindex="0" { code { (text) } }
+        }
+    }
+}
+
+/// A table that scrolls sideways where it is too wide for the screen.
+pub(super) fn scrolling(label: &str, table: &Markup) -> Markup {
+    html! { .scroll role="region" aria-label=(label) tabindex="0" { (table) } }
+}
+
+/// The price list of the tiers, straight from their table.
+pub(super) fn tier_table() -> Markup {
+    let table = html! {
+        table {
+            thead { tr { th { "Tier" } th.num { "Price a page" } th { "Choose it for" } th { "Cache" } } }
+            tbody { @for tier in Tier::ALL { (tier_row(tier)) } }
+        }
+    };
+    scrolling("Tiers and prices", &table)
+}
+
+fn tier_row(tier: Tier) -> Markup {
+    let default = tier == Tier::default();
+    html! {
+        tr.chosen[default] {
+            th scope="row" { (tier.name()) @if default { " " span.tag.good { "default" } } }
+            td.num { (usdc(tier)) }
+            td.long { (choose_it_for(tier)) }
+            td.long.muted { (tier.policy()) }
+        }
+    }
+}
+
+pub(super) fn usdc(tier: Tier) -> Markup {
+    html! { (tier.price()) " USDC" span.units { (tier.price().units()) " units" } }
+}
+
+/// An amount with at least two decimals, as prices are written: `0.10`, `1.00`, `0.012`.
+pub(super) fn cents(amount: Amount) -> String {
+    let shown = amount.to_string();
+    match shown.split_once('.') {
+        None => format!("{shown}.00"),
+        Some((whole, fraction)) => format!("{whole}.{fraction:0<2}"),
+    }
+}
+
+/// What a buyer gets from a tier's cache policy, in a sentence.
+pub(super) fn choose_it_for(tier: Tier) -> String {
+    match tier.cache() {
+        CachePolicy::CacheOnly { sample: true } => {
+            "Trying the service on our sample page, or a page that is already kept".to_owned()
+        }
+        CachePolicy::CacheOnly { sample: false } => {
+            "Re-reading a page that is already kept; never fetches".to_owned()
+        }
+        CachePolicy::UpTo { age_seconds } => format!(
+            "A page at most {} minutes old; fetches when ours is older",
+            age_seconds / 60
+        ),
+        CachePolicy::Bypass => "The page as it is now; always fetches".to_owned(),
+    }
+}
+
+/// `href` only for what a reader may safely follow: http, https, or a path of ours. Anything else
+/// (`javascript:`, `data:`, `//host`) is shown as text by the caller.
+pub(super) fn safe_href(address: &str) -> Option<&str> {
+    let own_path = address.starts_with('/')
+        && !address.starts_with("//")
+        && !address.contains(['\\', '\n', '\t', '\r']);
+    let web = url::Url::parse(address)
+        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    (own_path || web).then_some(address)
+}
+
+/// An address somebody else gave us: a link when it is safe to follow, else text.
+pub(super) fn foreign_link(address: &str) -> Markup {
+    html! {
+        @if let Some(href) = safe_href(address) {
+            a href=(href) rel="nofollow noopener noreferrer" { (address) }
+        } @else {
+            (address)
+        }
+    }
+}
+
+/// How to reach the operator: a mail link, a web link, or the text as it stands.
+pub(super) fn contact(text: &str) -> Markup {
+    let is_mail = |text: &str| {
+        text.split_once('@').is_some_and(|(user, host)| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
+            !user.is_empty() && host.contains('.') && (user.chars().chain(host.chars())).all(plain)
+        })
+    };
+    html! {
+        @if is_mail(text) { a href={ "mailto:" (text) } { (text) } } @else { (foreign_link(text)) }
+    }
+}
+
+/// The form that asks what a page would cost.
+pub(super) fn quote_form(site: &Site<'_>, typed: &str) -> Markup {
+    html! {
+        form.ask action="/quote" method="get" {
+            label for="target_url" { "Which page do you need?" }
+            .row {
+                input #target_url name="target_url" type="url" inputmode="url" required maxlength="2048"
+                    autocomplete="off" spellcheck="false" value=(typed) placeholder="https://example.com/article";
+                button type="submit" { "Show the price" }
+            }
+            p.hint {
+                "Costs nothing and fetches nothing. No page at hand? Try "
+                a href=(quote_path(&site.sample_url())) { "our sample page" } "."
+            }
+        }
+    }
+}
+
+/// The quote page for a target.
+pub(super) fn quote_path(target_url: &str) -> String {
+    let query: String = url::form_urlencoded::byte_serialize(target_url.as_bytes()).collect();
+    format!("/quote?target_url={query}")
+}
+
+/// Text as one segment of a path of ours.
+pub(super) fn path_segment(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes())
+        .collect::<String>()
+        .replace('+', "%20")
+}
+
+/// A time for people, in UTC; machines get the `datetime` attribute.
+pub(super) fn time(at: UnixSeconds) -> Markup {
+    let moment = i64::try_from(at.0)
+        .ok()
+        .and_then(|seconds| Timestamp::from_second(seconds).ok());
+    html! {
+        @match moment {
+            Some(moment) => time datetime=(moment) { (moment.strftime("%-d %B %Y, %H:%M UTC")) },
+            None => (at),
+        }
+    }
+}
+
+/// JSON with indentation; text that is not JSON stays as it is.
+pub(super) fn pretty_json(text: &str) -> String {
+    serde_json::from_str::<Value>(text)
+        .ok()
+        .and_then(|value| serde_json::to_string_pretty(&value).ok())
+        .unwrap_or_else(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_web_addresses_and_own_paths_become_links() {
+        for safe in ["https://example.com/a?b=c", "http://example.com", "/docs#x"] {
+            assert_eq!(safe_href(safe), Some(safe), "{safe}");
+        }
+        for refused in [
+            "javascript:alert(1)",
+            "JaVaScRiPt:alert(1)",
+            " javascript:alert(1)",
+            "java\nscript:alert(1)",
+            "data:text/html,x",
+            "vbscript:x",
+            "//elsewhere.org/",
+            "/\\elsewhere.org/",
+            "/\t/elsewhere.org/",
+            "example.com",
+            "",
+        ] {
+            assert_eq!(safe_href(refused), None, "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_contact_is_a_mail_link_a_web_link_or_text() {
+        for (text, expected) in [
+            (
+                "ops@sample-site.org",
+                r#"<a href="mailto:ops@sample-site.org">ops@sample-site.org</a>"#,
+            ),
+            ("javascript:alert(1)@a.b", "javascript:alert(1)@a.b"),
+            ("a@b.c?subject=x", "a@b.c?subject=x"),
+            ("the front desk", "the front desk"),
+        ] {
+            assert_eq!(contact(text).into_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn prices_have_cents() {
+        for (units, expected) in [(100_000, "0.10"), (1_000_000, "1.00"), (12_000, "0.012")] {
+            assert_eq!(cents(Amount::from_units(units)), expected);
+        }
+    }
+
+    #[test]
+    fn times_are_readable_and_never_fail() {
+        let shown = time(UnixSeconds(1_795_247_439)).into_string();
+        assert!(shown.contains(">21 November 2026, 07:50 UTC<"), "{shown}");
+        assert_eq!(
+            time(UnixSeconds(u64::MAX)).into_string(),
+            u64::MAX.to_string()
+        );
+    }
+
+    #[test]
+    fn json_is_indented_and_other_text_is_kept() {
+        assert_eq!(
+            pretty_json(r#"{"b":1,"a":[]}"#),
+            "{\n  \"b\": 1,\n  \"a\": []\n}"
+        );
+        assert_eq!(pretty_json("not json"), "not json");
+    }
+}
