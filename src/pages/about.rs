@@ -45,7 +45,7 @@ fn fetching(user_agent: &str) -> Markup {
             li { "A page is fetched when somebody asks for that page, and not otherwise." }
             li { "Plain GET requests over HTTP or HTTPS, ports 80 and 443, no cookies, no forms, no script." }
             li { "Public addresses only. Every name and every redirect is checked before it is followed." }
-            li { "At most 5 MB of a page, few requests at a time to one domain, and none while a kept copy is fresh enough." }
+            li { "At most 5 MB of a page, and few requests at a time to one domain." }
             li { "No paywall, login or captcha is worked around. Where we meet one, the answer says so." }
         }
         p { "Every request carries this header:" }

@@ -69,7 +69,7 @@ fn kept(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
             dt { "Quote" } dd { code { (view.quote_id) } }
         }
         h2 #buy { "Buy it now" }
-        p { "Nothing has been charged so far. This pays the price above and never more:" }
+        p { "A quote costs nothing. This pays the price above and never more:" }
         (parts::code("With our buyer", &commands::buy(&view.site, quote.target_url, quote.tier)))
         (parts::code("See the challenge first, without paying",
             &commands::challenge_curl(&view.site, quote.target_url, quote.tier)))

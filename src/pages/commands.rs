@@ -1,7 +1,7 @@
 //! The command lines that pages print. Every one runs as shown: text that a buyer typed is quoted for a POSIX
 //! shell, so that a hostile address cannot end the string it stands in.
 
-use serde_json::json;
+use serde_json::Value;
 
 use crate::domain::tier::Tier;
 use crate::pages::site::Site;
@@ -16,10 +16,9 @@ pub fn challenge_curl(site: &Site<'_>, target_url: &str, tier: Tier) -> String {
 
 /// The same against another path of the paid operation, such as the `/from/{source}` alias.
 pub fn challenge_curl_at(site: &Site<'_>, path: &str, target_url: &str, tier: Tier) -> String {
-    let address = site.url(&format!("{path}?tier={}", tier.name()));
     format!(
         "curl -i {} \\\n  -H 'Content-Type: application/json' \\\n  -d {}",
-        shell_word(&address),
+        shell_word(&site.url(path)),
         shell_word(&access_body(target_url, tier)),
     )
 }
@@ -35,19 +34,26 @@ pub fn buy(site: &Site<'_>, target_url: &str, tier: Tier) -> String {
     )
 }
 
-/// The JSON body of a conversion (specification 2.4).
-pub fn access_body(target_url: &str, tier: Tier) -> String {
-    json!({ "target_url": target_url, "tier": tier.name() }).to_string()
+/// The JSON body of a conversion (specification 2.4), a field a line, aligned behind `-d '`.
+fn access_body(target_url: &str, tier: Tier) -> String {
+    format!(
+        "{{\"target_url\": {},\n       \"tier\": {}}}",
+        Value::from(target_url),
+        Value::from(tier.name())
+    )
 }
 
-/// `text` as one word of a POSIX shell. Control characters, which no address needs, are dropped, so that a
-/// pasted command stays on its lines.
+/// `text` as one word of a POSIX shell. Of control characters only line ends are kept, inside the quotes, where
+/// they are text; a terminal could act on the others.
 pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
     if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {
         return text.to_owned();
     }
-    let printable: String = text.chars().filter(|c| !c.is_control()).collect();
+    let printable: String = text
+        .chars()
+        .filter(|&c| c == '\n' || !c.is_control())
+        .collect();
     format!("'{}'", printable.replace('\'', r"'\''"))
 }
 
@@ -65,7 +71,8 @@ mod tests {
             ),
             ("it's", r"'it'\''s'"),
             ("$(reboot)", "'$(reboot)'"),
-            ("a\nreboot", "'areboot'"),
+            ("a\nreboot", "'a\nreboot'"),
+            ("a\u{1b}[2J", "'a[2J'"),
             ("", "''"),
         ] {
             assert_eq!(shell_word(text), expected, "{text:?}");
@@ -75,7 +82,7 @@ mod tests {
     #[test]
     fn a_body_is_json_whatever_the_address_holds() {
         let body = access_body("https://example.com/\"quoted\"", Tier::Fresh);
-        let value: serde_json::Value = serde_json::from_str(&body).expect("it is JSON");
+        let value: Value = serde_json::from_str(&body).expect("it is JSON");
         assert_eq!(value["target_url"], "https://example.com/\"quoted\"");
         assert_eq!(value["tier"], "fresh");
     }

@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use crate::pages::assets::{FAVICON_PATH, STYLE_PATH};
+use crate::pages::assets::{FAVICON_PATH, ICON_PATH, STYLE_PATH};
 use crate::pages::site::{FacilitatorMode, NAME, Site};
 
 /// The Content-Security-Policy that is sent with every page. It leaves no place for script, so hostile text
@@ -86,6 +86,7 @@ fn head(page: &Layout<'_>) -> Markup {
             meta property="og:title" content=(title);
             meta property="og:description" content=(page.description);
             meta property="og:url" content=(canonical);
+            meta property="og:image" content=(page.site.url(ICON_PATH));
             meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff";
             meta name="theme-color" media="(prefers-color-scheme: dark)" content="#181c1e";
             link rel="icon" type="image/svg+xml" href=(FAVICON_PATH);

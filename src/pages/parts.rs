@@ -41,7 +41,7 @@ pub(super) fn scrolling(label: &str, table: &Markup) -> Markup {
 /// The price list of the tiers, straight from their table.
 pub(super) fn tier_table() -> Markup {
     let table = html! {
-        table {
+        table.stack {
             thead { tr { th { "Tier" } th.num { "Price a page" } th { "Choose it for" } th { "Cache" } } }
             tbody { @for tier in Tier::ALL { (tier_row(tier)) } }
         }

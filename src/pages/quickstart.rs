@@ -62,12 +62,14 @@ fn buyer(site: &Site<'_>) -> Markup {
         (parts::code("Shell", &commands::buy(site, &site.sample_url(), Tier::Starter)))
         h3 #buyer-typescript { "TypeScript" }
         p { "The official client wraps " code { "fetch" } ": on a 402 it signs and sends the request again." }
-        (parts::code("Install", "npm install @x402/fetch @x402/core @x402/evm viem"))
+        (parts::code("Install", "npm install @x402/fetch @x402/core @x402/evm viem tsx"))
         (parts::code("buy.mts", &typescript(site)))
+        (parts::code("Run", "PRIVATE_KEY=0x… npx tsx buy.mts"))
         h3 #buyer-python { "Python" }
         p { "The official client is a transport for httpx that does the same." }
         (parts::code("Install", "pip install 'x402[httpx,evm]'"))
         (parts::code("buy.py", &python(site)))
+        (parts::code("Run", "PRIVATE_KEY=0x… python buy.py"))
         .note {
             p {
                 "Both clients pay what the seller asks on the network you register. Give them a key of their own that "

@@ -131,8 +131,8 @@ fn quoted(site: &Site<'_>, quote: &TierQuote<'_>) -> Markup {
 
 fn offer_table(quote: &TierQuote<'_>) -> Markup {
     let table = html! {
-        table {
-            thead { tr { th { "Tier" } th.num { "Price" } th { "Would deliver now" } th { "Cache" } } }
+        table.stack {
+            thead { tr { th { "Tier" } th.num { "Price" } th { "Now" } th { "Cache" } } }
             tbody { @for offer in &quote.offers { (offer_row(offer, quote.recommended)) } }
         }
     };
@@ -149,8 +149,8 @@ fn offer_row(offer: &TierOffer<'_>, recommended: Tier) -> Markup {
             td.num { (parts::usdc(offer.tier)) }
             td.long {
                 @match offer.unavailable {
-                    None => span.tag.good { "yes" },
-                    Some(reason) => { span.tag { "no" } " " (reason) },
+                    None => span.tag.good { "can deliver" },
+                    Some(reason) => { span.tag { "not now" } " " (reason) },
                 }
             }
             td.long.muted { (offer.tier.policy()) }

@@ -10,11 +10,12 @@ pub fn page(site: &Site<'_>) -> String {
     SOURCE.replace("{base_url}", &maud::html! { (site.base_url) }.into_string())
 }
 
-/// The lines of the page's head and first paragraph, for showing what goes into the converter.
+/// The lines of the page's body up to its second heading, for showing what goes into the converter.
 pub(super) fn excerpt(site: &Site<'_>) -> String {
     let page = page(site);
     let end = page.find("<h2>").unwrap_or(page.len());
-    page[..end].trim_end().to_owned()
+    let start = page.find("<body>").unwrap_or_default();
+    page[start..end].trim_end().to_owned()
 }
 
 #[cfg(test)]

@@ -1,0 +1,173 @@
+//! Sections of the reference that hold for every deployment: headers, the answer, retry credits, limits.
+
+use maud::{Markup, html};
+
+use crate::pages::parts;
+
+/// Header, who sends it, what it means (specification sections 5 and 7).
+const HEADERS: [(&str, &str, &str); 11] = [
+    (
+        "PAYMENT-SIGNATURE",
+        "you",
+        "The signed payment, base64 of an x402 PaymentPayload.",
+    ),
+    (
+        "X-Service-Tier",
+        "you",
+        "The tier, when it is not in the query.",
+    ),
+    (
+        "X-Service-Retry-Credit",
+        "you, us",
+        "A retry credit: given with a 503, spent at /v1/x402/retry.",
+    ),
+    (
+        "X-Service-Source",
+        "you",
+        "Where you heard of us. Optional, and not a credential.",
+    ),
+    (
+        "PAYMENT-REQUIRED",
+        "us",
+        "With a 402: the challenge, base64 of the body.",
+    ),
+    (
+        "X-Payment-Required",
+        "us",
+        "The same as PAYMENT-REQUIRED, for older clients.",
+    ),
+    (
+        "PAYMENT-RESPONSE",
+        "us",
+        "The settlement receipt, base64 of JSON; the authority on whether you paid.",
+    ),
+    (
+        "X-Service-Payment-Tier",
+        "us",
+        "With a 402: the tier that was priced.",
+    ),
+    (
+        "X-Markdown-Tokens",
+        "us",
+        "About how many tokens the markdown has.",
+    ),
+    ("Retry-After", "us", "Seconds to wait before you try again."),
+    (
+        "X-Request-Id",
+        "us",
+        "Names this request; quote it when you ask for help.",
+    ),
+];
+
+pub(super) fn headers() -> Markup {
+    let table = html! {
+        table {
+            thead { tr { th { "Header" } th { "Sent by" } th { "Meaning" } } }
+            tbody {
+                @for (name, sender, meaning) in HEADERS {
+                    tr { td.tight { code { (name) } } td.tight { (sender) } td.long { (meaning) } }
+                }
+            }
+        }
+    };
+    html! { h2 #headers { "Headers" } (parts::scrolling("Headers", &table)) }
+}
+
+/// Field and meaning of the context answer (specification 2.7).
+const ANSWER: [(&str, &str); 9] = [
+    ("status", "Always success in a 200."),
+    (
+        "target_url, final_url",
+        "What you asked for, and where redirects led.",
+    ),
+    ("tier", "The tier as resolved."),
+    ("markdown", "The cleaned page."),
+    (
+        "metadata, headings, links",
+        "Title, author, dates and language; the outline; every link that was kept.",
+    ),
+    (
+        "content_sha256, source_sha256",
+        "SHA-256 of the markdown, and of the bytes it was made from.",
+    ),
+    (
+        "warnings, policy",
+        "What to be careful about; what the site says on robots and AI use.",
+    ),
+    (
+        "cache",
+        "Whether a kept copy was used, how old it is, and until when it is kept.",
+    ),
+    (
+        "payment, ueg_receipt",
+        "What was paid, by whom, in which transaction; what it cost us to deliver.",
+    ),
+];
+
+pub(super) fn answer() -> Markup {
+    let table = html! {
+        table {
+            thead { tr { th { "Fields" } th { "Meaning" } } }
+            tbody {
+                @for (names, meaning) in ANSWER {
+                    tr { td.long { (field_names(names)) } td.long { (meaning) } }
+                }
+            }
+        }
+    };
+    html! {
+        h2 #answer { "The answer" }
+        p {
+            "A paid conversion answers 200 with this JSON. With " code { "Accept: text/markdown" } " the body is the "
+            "markdown alone, under a short front matter. Fields may be added later; none is taken away."
+        }
+        (parts::scrolling("Fields of a paid answer", &table))
+    }
+}
+
+fn field_names(names: &str) -> Markup {
+    html! {
+        @for (index, name) in names.split(", ").enumerate() {
+            @if index > 0 { ", " }
+            code { (name) }
+        }
+    }
+}
+
+pub(super) fn retry() -> Markup {
+    html! {
+        h2 #retry { "Retry credits" }
+        p {
+            "When your payment was accepted and then an outage kept us from delivering, the answer is 503 with "
+            code { "X-Service-Retry-Credit" } ". Send the same body to " code { "POST /v1/x402/retry" }
+            " with that header. You do not pay again."
+        }
+        ul {
+            li { "A credit is good for three attempts and at most 15 minutes, for the same target, tier and cache mode." }
+            li { "If your payment was not settled yet, it is settled only when the retry delivers." }
+            li { "Never sign a new payment after a 503: the first one may still settle." }
+        }
+    }
+}
+
+/// Limit and value (specification section 8 and decisions, Numbers).
+const LIMITS: [(&str, &str); 8] = [
+    ("Page size", "5,242,880 bytes"),
+    ("Target ports", "80 and 443"),
+    ("Target address", "2,048 characters"),
+    ("Request body", "64 KiB"),
+    ("Validity of a payment", "300 seconds"),
+    ("Retry credit", "3 attempts, 15 minutes at most"),
+    ("Quote receipt", "7 days"),
+    ("Kept pages", "24 hours"),
+];
+
+pub(super) fn limits() -> Markup {
+    html! {
+        h2 #limits { "Limits" }
+        dl.facts { @for (name, value) in LIMITS { dt { (name) } dd { (value) } } }
+        p {
+            "Rates are limited by client, by payer and by target domain. A 429 carries " code { "Retry-After" } "."
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Views to try every page with.
+
+use crate::domain::tier::Tier;
+use crate::domain::time::UnixSeconds;
+use crate::pages::site::{FacilitatorMode, Site};
+use crate::pages::{
+    about, checkout, docs, error, from, home, paid_test, proof_pack, quickstart, quote, sample,
+};
+
+/// An ordinary service.
+pub(in crate::pages) fn site() -> Site<'static> {
+    Site {
+        base_url: "https://shop.sample-site.org",
+        pay_to: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+        network: "eip155:8453",
+        asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+        facilitator: FacilitatorMode::Sandbox,
+        version: "0.1.0",
+        contact: Some("ops@sample-site.org"),
+    }
+}
+
+/// What every foreign text of the second round is.
+const HOSTILE: &str =
+    "javascript:alert(1)//\"'><script>alert(2)</script><img src=x onerror=alert(3)>";
+
+/// The texts of a view: plausible ones, or the same hostile one everywhere.
+#[derive(Clone, Copy)]
+pub(super) struct Texts {
+    site: Site<'static>,
+    hostile: bool,
+}
+
+impl Texts {
+    fn pick(self, ordinary: &'static str) -> &'static str {
+        if self.hostile { HOSTILE } else { ordinary }
+    }
+}
+
+pub(super) fn ordinary() -> Texts {
+    Texts {
+        site: site(),
+        hostile: false,
+    }
+}
+
+pub(super) fn hostile() -> Texts {
+    Texts {
+        site: Site {
+            pay_to: HOSTILE,
+            network: HOSTILE,
+            asset: HOSTILE,
+            facilitator: FacilitatorMode::Real,
+            version: HOSTILE,
+            contact: Some(HOSTILE),
+            ..site()
+        },
+        hostile: true,
+    }
+}
+
+const MARKDOWN: &str = "# How HTTP 402 works with x402\n\nHTTP has carried the status code 402, Payment Required, \
+    since the nineties. The standard reserved it for later and said no more.\n\n## The four steps\n\n\
+    1. **Ask.** The client sends an ordinary request and gets a 402.\n2. **Sign.** Nothing has moved yet.\n\n\
+    ```json\n{\n  \"x402Version\": 2\n}\n```\n\n| Party | Knows | Does |\n| --- | --- | --- |\n\
+    | Buyer | A private key | Reads the price and signs |\n";
+
+const CHALLENGE: &str = r#"{"x402Version":2,"error":"PAYMENT-SIGNATURE header is required","resource":{"url":"https://shop.sample-site.org/v1/x402/access","description":"Convert a public web page into clean markdown (tier starter, 0.012 USDC).","mimeType":"application/json"},"accepts":[{"scheme":"exact","network":"eip155:8453","amount":"12000","asset":"0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913","payTo":"0x70997970C51812dc3A010C7d01b50e0d17dc79C8","maxTimeoutSeconds":300,"extra":{"name":"USD Coin","version":"2"}}]}"#;
+
+pub(super) fn docs_view(texts: Texts) -> docs::DocsView<'static> {
+    let endpoint = |group, method, path, summary, price: Option<&str>| docs::Endpoint {
+        group,
+        method,
+        path: texts.pick(path),
+        summary: texts.pick(summary),
+        price: price.map(|price| texts.pick_owned(price)),
+    };
+    docs::DocsView {
+        site: texts.site,
+        endpoints: vec![
+            endpoint(
+                "Paid",
+                "POST",
+                "/v1/x402/access",
+                "Buy the clean markdown of one page.",
+                Some("0.012 to 0.05 USDC"),
+            ),
+            endpoint(
+                "Paid",
+                "GET",
+                "/v1/x402/access",
+                "The challenge, for directories; accepts no payment.",
+                None,
+            ),
+            endpoint(
+                "Quotes",
+                "GET",
+                "/v1/x402/quote",
+                "What a page costs at every tier.",
+                None,
+            ),
+            endpoint(
+                "Quotes",
+                "GET",
+                "/v1/quotes/{quote_id}",
+                "A kept quote.",
+                None,
+            ),
+        ],
+        bodies: vec![docs::Body {
+            name: "AccessRequest",
+            used_by: "Taken by POST /v1/x402/access and /v1/x402/retry.",
+            closed: true,
+            fields: vec![
+                docs::Field {
+                    name: "target_url",
+                    kind: "string (URI)".into(),
+                    required: true,
+                    rules: texts.pick_owned("at most 2,048 characters"),
+                    doc: texts.pick("The public page to convert."),
+                },
+                docs::Field {
+                    name: "tier",
+                    kind: "string".into(),
+                    required: false,
+                    rules: "starter, cached, basic, fresh or deep; default fresh".into(),
+                    doc: "Freshness against price.",
+                },
+            ],
+        }],
+        errors: vec![
+            docs::ErrorCode {
+                code: "target_blocked",
+                status: 400,
+                meaning: texts.pick("The target resolves to a private address."),
+                next_step: "Send a public address.",
+            },
+            docs::ErrorCode {
+                code: "cache_miss",
+                status: 400,
+                meaning: "Nothing is kept for this page, and the tier does not fetch.",
+                next_step: texts.pick("Choose one of the tiers in `alternatives`."),
+            },
+            docs::ErrorCode {
+                code: "payment_replayed",
+                status: 400,
+                meaning: "This signature was used for something else.",
+                next_step: "Sign a new payment.",
+            },
+            docs::ErrorCode {
+                code: "upstream_unavailable",
+                status: 503,
+                meaning: "The target did not answer.",
+                next_step: "Retry with the credit you were given.",
+            },
+        ],
+    }
+}
+
+impl Texts {
+    fn pick_owned(self, ordinary: &str) -> String {
+        if self.hostile {
+            HOSTILE.to_owned()
+        } else {
+            ordinary.to_owned()
+        }
+    }
+}
+
+fn quoted(texts: Texts) -> quote::QuoteView<'static> {
+    let cache_only = texts.pick("Nothing is kept for this page.");
+    quote::QuoteView {
+        site: texts.site,
+        typed: texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network"),
+        outcome: quote::QuoteOutcome::Quoted(quote::TierQuote {
+            quote_id: texts.pick("qt_0123456789abcdef0123456789abcdef"),
+            target_url: texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network"),
+            kept_age_seconds: None,
+            recommended: Tier::default(),
+            offers: Tier::ALL
+                .map(|tier| quote::TierOffer {
+                    tier,
+                    unavailable: (!tier.may_fetch()).then_some(cache_only),
+                })
+                .to_vec(),
+            expires_at: UnixSeconds(1_795_852_239),
+        }),
+    }
+}
+
+fn refused(texts: Texts) -> quote::QuoteView<'static> {
+    quote::QuoteView {
+        site: texts.site,
+        typed: texts.pick("http://10.0.0.7/admin"),
+        outcome: quote::QuoteOutcome::Refused {
+            code: texts.pick("target_blocked"),
+            message: texts
+                .pick("This address leads to a private network, which this service does not read."),
+        },
+    }
+}
+
+fn checkout_view(texts: Texts, expired: bool) -> checkout::CheckoutView<'static> {
+    let target_url = texts.pick("https://docs.sample-site.org/guides/rate-limits");
+    let kept = checkout::KeptQuote {
+        target_url,
+        tier: Tier::Fresh,
+        created_at: UnixSeconds(1_795_247_439),
+        expires_at: UnixSeconds(1_795_852_239),
+    };
+    checkout::CheckoutView {
+        site: texts.site,
+        quote_id: texts.pick("qt_0123456789abcdef0123456789abcdef"),
+        state: if expired {
+            checkout::CheckoutState::Expired {
+                target_url: Some(target_url),
+            }
+        } else {
+            checkout::CheckoutState::Kept(kept)
+        },
+    }
+}
+
+/// Every page there is, by a name to save it under.
+pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
+    let site = texts.site;
+    let nothing_asked = quote::QuoteView {
+        site,
+        typed: "",
+        outcome: quote::QuoteOutcome::Nothing,
+    };
+    vec![
+        (
+            "home",
+            home::page(&home::HomeView {
+                site,
+                sample_markdown: texts.pick(MARKDOWN),
+            }),
+        ),
+        ("quote", quote::page(&nothing_asked)),
+        ("quote-result", quote::page(&quoted(texts))),
+        ("quote-refused", quote::page(&refused(texts))),
+        ("checkout", checkout::page(&checkout_view(texts, false))),
+        (
+            "checkout-expired",
+            checkout::page(&checkout_view(texts, true)),
+        ),
+        ("docs", docs::page(&docs_view(texts))),
+        (
+            "quickstart",
+            quickstart::page(&quickstart::QuickstartView { site }),
+        ),
+        (
+            "paid-test",
+            paid_test::page(&paid_test::PaidTestView {
+                site,
+                tier: Tier::Starter,
+                challenge_json: texts.pick(CHALLENGE),
+            }),
+        ),
+        (
+            "proof-pack",
+            proof_pack::page(&proof_pack::ProofPackView {
+                site,
+                on_sale: texts.hostile,
+            }),
+        ),
+        (
+            "from",
+            from::page(&from::FromView {
+                site,
+                source: texts.pick("agent-list.org"),
+            }),
+        ),
+        (
+            "about",
+            about::page(&about::AboutView {
+                site,
+                user_agent: texts.pick("context402/0.1 (+https://shop.sample-site.org/about)"),
+            }),
+        ),
+        (
+            "error",
+            error::page(&error::ErrorView {
+                site,
+                path: texts.pick("/nowhere"),
+                status: 404,
+                code: Some(texts.pick("report_not_found")),
+                message: texts.pick("There is no page at this address."),
+                next_step: texts.pick("Check the address, or begin at the home page."),
+                request_id: Some(texts.pick("req_0123456789abcdef0123456789abcdef")),
+            }),
+        ),
+        ("sample", sample::page(&site)),
+    ]
+}
+
+pub(super) fn both_rounds() -> Vec<(&'static str, String)> {
+    [pages(ordinary()), pages(hostile())].concat()
+}
