@@ -258,7 +258,7 @@ fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
         },
         _ => return Err(resolved.expected("payment.facilitator_auth", "none, bearer or cdp")),
     };
-    let network: Network = resolved.parse("payment.network", "an EVM network such as eip155:8453")?;
+    let network = resolved.checked("payment.network", "an EVM network such as eip155:8453", Network::parse)?;
     let address = "0x and 40 hex digits; in mixed case its EIP-55 checksum must be right";
     Ok(Payment {
         facilitator,
@@ -268,11 +268,11 @@ fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
         settle_wait_max: resolved.seconds("payment.settle_wait_seconds_max")?,
         calls_max: resolved.count("payment.calls_max")?,
         network,
-        asset: resolved.checked("payment.asset", address, Address::parse_checked)?,
+        asset: resolved.checked("payment.asset", address, Address::parse_checksummed)?,
         asset_name: resolved.text("payment.asset_name")?.to_owned(),
         asset_version: resolved.text("payment.asset_version")?.to_owned(),
         pay_to: resolved.checked("payment.pay_to", address, |text| {
-            Address::parse_checked(text).filter(|address| *address != Address([0; 20]))
+            Address::parse_checksummed(text).filter(|address| *address != Address([0; 20]))
         })?,
     })
 }
@@ -293,7 +293,7 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
 fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
     let mut hosts = BTreeMap::new();
     for (name, text) in resolved.map("lab.hosts") {
-        let host = text.parse::<LabHost>().map_err(|error| {
+        let host = LabHost::parse(&text).map_err(|error| {
             ConfigError(format!("lab.hosts, {name} = \"{text}\": {error}. Write \"93.184.216.34@127.0.0.1:8081\""))
         })?;
         hosts.insert(name.to_ascii_lowercase(), host);

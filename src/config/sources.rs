@@ -10,7 +10,7 @@ use crate::config::ConfigError;
 use crate::config::settings::{Kind, RESERVED_SECTIONS, SETTINGS, Setting, credential_name, environment_name, find};
 
 /// Every setting that has a value, with where it came from.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Resolved {
     values: BTreeMap<&'static str, (Text, Origin)>,
 }
@@ -238,6 +238,13 @@ fn read_secret(path: &Path, check_mode: bool) -> Result<String, ConfigError> {
         }
     }
     Ok(std::fs::read_to_string(path).map_err(failed)?.trim().to_owned())
+}
+
+/// As the operator sees it: without secrets.
+impl fmt::Debug for Resolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.lines()).finish()
+    }
 }
 
 impl fmt::Display for Text {

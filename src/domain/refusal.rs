@@ -20,6 +20,10 @@ macro_rules! codes {
                 match self { $(Code::$name => $text),* }
             }
 
+            pub fn parse(text: &str) -> Option<Code> {
+                Code::ALL.iter().copied().find(|code| code.text() == text)
+            }
+
             /// Whether the same request may succeed later.
             pub fn is_retryable(self) -> bool {
                 match self { $(Code::$name => $retryable),* }

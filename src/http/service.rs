@@ -126,7 +126,8 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let conditional = request.headers().get("if-none-match").cloned();
         let mut pattern = "-";
         let mut reply = self.reply(request, peer, &request_id, &mut pattern).await;
-        if reply.status == 200 && is_current(conditional.as_ref(), &reply.headers) {
+        let reads = matches!(method_text, "GET" | "HEAD");
+        if reads && reply.status == 200 && is_current(conditional.as_ref(), &reply.headers) {
             reply.status = 304;
             reply.body = Bytes::new();
         }

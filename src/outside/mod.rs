@@ -1,5 +1,27 @@
 //! Everything that leaves the process. ureq, name resolution, the clock and randomness are used here only.
 
+pub mod buyer;
 pub mod call;
+pub mod chance;
+pub mod clock;
+pub mod disk;
+pub mod facilitator;
 pub mod network;
 pub mod web;
+
+use crate::outside::call::Lane;
+use crate::outside::clock::Clock;
+use crate::outside::facilitator::Facilitator;
+use crate::outside::web::Web;
+
+/// The neighbours that a running service talks to.
+#[derive(Clone, Debug)]
+pub struct Outside {
+    pub facilitator: Facilitator,
+    pub web: Web,
+    /// Places for fetches with their conversion; each bounds its own memory.
+    pub fetches: Lane,
+    /// Places for name lookups of quotes.
+    pub lookups: Lane,
+    pub clock: Clock,
+}

@@ -45,6 +45,16 @@ impl Address {
     pub fn parse(text: &str) -> Option<Self> {
         parse_fixed(text).map(Address)
     }
+
+    /// Like [`Address::parse`], but an address in mixed case must carry its right checksum (EIP-55): for addresses that
+    /// a person typed.
+    pub fn parse_checksummed(text: &str) -> Option<Self> {
+        let address = Address::parse(text)?;
+        let digits = &text[2..];
+        let one_case = !digits.bytes().any(|byte| byte.is_ascii_lowercase())
+            || !digits.bytes().any(|byte| byte.is_ascii_uppercase());
+        (one_case || address.to_string()[2..] == *digits).then_some(address)
+    }
 }
 
 /// `0x` and 40 hex digits whose case is the checksum of EIP-55.

@@ -1,0 +1,164 @@
+//! What every handler shares: configuration, store, neighbours, offers, the sales under way, and the figures.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use tokio_util::task::TaskTracker;
+
+use crate::config::{Config, FacilitatorAt, FacilitatorAuth};
+use crate::domain::endpoint::Endpoint;
+use crate::flows::desk::Desk;
+use crate::flows::health::Health;
+use crate::flows::offer::Offers;
+use crate::flows::sample::SamplePage;
+use crate::http::{Reply, Route};
+use crate::metrics::Metrics;
+use crate::outside::Outside;
+use crate::outside::call::Lane;
+use crate::outside::clock::Clock;
+use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
+use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
+use crate::outside::web::{Web, WebSettings};
+use crate::store::{self, Store};
+
+/// A row of the route table.
+pub type Row = Route<App, Endpoint>;
+
+/// The running service.
+pub struct App {
+    pub config: Config,
+    /// The route table, for the documents that are made from it.
+    pub rows: &'static [Row],
+    pub store: Store,
+    pub outside: Outside,
+    pub offers: Offers,
+    pub desk: Desk,
+    pub sample: SamplePage,
+    pub metrics: Metrics,
+    pub health: Health,
+    /// Calls that go on after their buyer has been answered; a graceful stop waits for them.
+    pub tasks: TaskTracker,
+    /// The 402 of each tier, made once by the API layer.
+    pub challenges: OnceLock<Vec<Reply>>,
+    pub started: Instant,
+}
+
+/// Longest wait for a place to fetch; then the service is at its limits.
+const FETCH_WAIT_MAX: Duration = Duration::from_secs(5);
+const LOOKUPS_MAX: usize = 16;
+const FACILITATOR_CONNECT_MAX: Duration = Duration::from_secs(5);
+
+impl App {
+    /// Puts a service together. `facilitator_url` is where the configured facilitator, or the embedded one, answers.
+    pub fn new(
+        config: Config,
+        rows: &'static [Row],
+        store: Store,
+        clock: Clock,
+        facilitator_url: &str,
+    ) -> Result<App, Box<dyn std::error::Error + Send + Sync>> {
+        let outside = Outside {
+            facilitator: Facilitator::new(facilitator_settings(&config, facilitator_url)?)?,
+            web: Web::new(web_settings(&config)?, network(&config, facilitator_url)?)?,
+            fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
+            lookups: Lane::new(LOOKUPS_MAX, FETCH_WAIT_MAX),
+            clock,
+        };
+        let offers = Offers::new(&config)?;
+        let sample = SamplePage::new(&config, outside.clock.now())?;
+        Ok(App {
+            config,
+            rows,
+            store,
+            outside,
+            offers,
+            desk: Desk::default(),
+            sample,
+            metrics: Metrics::default(),
+            health: Health::default(),
+            tasks: TaskTracker::new(),
+            challenges: OnceLock::new(),
+            started: Instant::now(),
+        })
+    }
+
+    pub fn now(&self) -> crate::domain::time::UnixSeconds {
+        self.outside.clock.now()
+    }
+
+    /// The absolute address of a path that begins with a slash.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.config.base_url)
+    }
+
+    /// Ends the process here if a test asked for it, as a crash would.
+    pub fn crash_point(&self, name: &str) {
+        if self.config.lab.crash_at.as_deref() == Some(name) {
+            std::process::abort();
+        }
+    }
+}
+
+/// Blocking threads that the neighbours' lanes need together.
+pub fn blocking_threads(config: &Config) -> usize {
+    2 * config.payment.calls_max + config.fetch.fetches_max + LOOKUPS_MAX + 8
+}
+
+pub fn store_settings(config: &Config) -> store::Settings {
+    store::Settings { cache_bytes: config.limits.store_cache_bytes, pages_bytes_max: config.limits.pages_bytes_max }
+}
+
+/// Who we are to the sites that we read.
+pub fn user_agent(config: &Config) -> String {
+    format!("Mozilla/5.0 (compatible; context402/{}; +{}/about)", env!("CARGO_PKG_VERSION"), config.base_url)
+}
+
+fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSettings, std::io::Error> {
+    let auth = match &config.payment.auth {
+        // The embedded one asks for none.
+        _ if config.payment.facilitator == FacilitatorAt::Sandbox => facilitator::FacilitatorAuth::None,
+        FacilitatorAuth::None => facilitator::FacilitatorAuth::None,
+        FacilitatorAuth::Bearer(token) => facilitator::FacilitatorAuth::Bearer(token.expose().to_owned()),
+        FacilitatorAuth::Cdp { key_id, secret } => {
+            facilitator::FacilitatorAuth::Cdp { key_id: key_id.clone(), secret: secret.expose().to_owned() }
+        }
+    };
+    Ok(FacilitatorSettings {
+        base_url: url.to_owned(),
+        auth,
+        connect_timeout: FACILITATOR_CONNECT_MAX,
+        verify_timeout: config.payment.verify_time_max,
+        settle_timeout: config.payment.settle_time_max,
+        calls_max: config.payment.calls_max,
+        ca_pem: None,
+    })
+}
+
+fn web_settings(config: &Config) -> Result<WebSettings, std::io::Error> {
+    let mut settings = WebSettings::new(user_agent(config));
+    settings.budget = config.fetch.time_max;
+    settings.read_idle_max = config.fetch.idle_max;
+    settings.redirects_max = config.fetch.redirects_max;
+    settings.lab_roots_pem = config.lab.ca_file.as_ref().map(std::fs::read).transpose()?;
+    Ok(settings)
+}
+
+fn network(config: &Config, facilitator_url: &str) -> Result<Network, std::io::Error> {
+    let host_of = |text: &str| url::Url::parse(text).ok().and_then(|url| url.host_str().map(str::to_owned));
+    let own = [host_of(&config.base_url), host_of(facilitator_url), Some(config.listen.ip().to_string())];
+    let own: Vec<String> = own.into_iter().flatten().collect();
+    let hosts = own.iter().map(String::as_str).chain(config.fetch.blocklist.iter().map(String::as_str));
+    let lab: HashMap<_, _> = config.lab.hosts.iter().map(|(name, host)| (name.clone(), *host)).collect();
+    Network::new(NetworkSettings::default(), lab, ForbiddenHosts::new(hosts))
+}
+
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("App").field("base_url", &self.config.base_url).finish_non_exhaustive()
+    }
+}
+
+/// Handlers are given the shared service.
+pub type Shared = Arc<App>;

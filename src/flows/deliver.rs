@@ -1,0 +1,375 @@
+//! Makes the goods: the page as markdown, from the cache or the web, as the tier says.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::app::Shared;
+use crate::domain::purchase::ContextPurchase;
+use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::target::{TargetError, TargetUrl};
+use crate::domain::tier::{CachePolicy, Tier};
+use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
+use crate::markdown::{ContentKind, ConvertError, Page, Warning};
+use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
+use crate::store::PageRecord;
+
+/// What a buyer gets, and what the cache gains by it.
+#[derive(Clone, Debug)]
+pub struct Goods {
+    pub page: PageGoods,
+    pub cache: CacheFacts,
+    pub storing: Storing,
+}
+
+/// A page ready to be served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageGoods {
+    /// SHA-256 of `members`, their key in the store.
+    pub blob: [u8; 32],
+    /// The page's JSON members without the braces around them.
+    pub members: Vec<u8>,
+    /// Hex SHA-256 of the markdown.
+    pub content_sha256: String,
+    pub tokens: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct CacheFacts {
+    pub hit: bool,
+    pub revalidated: bool,
+    pub stored_at: UnixSeconds,
+    /// Against the copy that was kept before, if any.
+    pub changed_since_last: Option<bool>,
+}
+
+/// What the store has to do with the goods before they are sold.
+#[derive(Clone, Debug)]
+pub enum Storing {
+    /// The page's blob lies there.
+    Nothing,
+    /// The page is not in the cache and does not belong there, as the sample.
+    Blob,
+    Page(PageRecord),
+    /// The kept page was found unchanged just now.
+    Unchanged { fetched_at: UnixSeconds },
+}
+
+/// Why there are no goods.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trouble {
+    /// Final: nothing is owed.
+    Refused(Refusal),
+    /// Transient: an accepted payment earns a retry credit.
+    Outage(Refusal),
+}
+
+/// A target that may be asked for: a public address, or our own sample page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    Web(TargetUrl),
+    Sample,
+}
+
+impl Target {
+    pub fn parse(app: &Shared, text: &str) -> Result<Target, TargetError> {
+        if text == app.sample.url { Ok(Target::Sample) } else { TargetUrl::parse(text).map(Target::Web) }
+    }
+
+    pub fn canonical<'a>(&'a self, app: &'a Shared) -> &'a str {
+        match self {
+            Target::Web(target) => target.as_str(),
+            Target::Sample => &app.sample.url,
+        }
+    }
+}
+
+/// Whether a delivery needs the network, which the margin must cover.
+pub fn may_fetch(purchase: &ContextPurchase, sample_url: &str) -> bool {
+    purchase.tier().may_fetch() && purchase.target_url != sample_url
+}
+
+/// Target safety, then cache or fetch, then conversion (specification 4.1 rule 2).
+pub async fn deliver(app: &Shared, purchase: &ContextPurchase) -> Result<Goods, Trouble> {
+    let target = Target::parse(app, &purchase.target_url).map_err(refused_target)?;
+    let tier = purchase.tier();
+    let target = match target {
+        Target::Sample if tier.cache() != (CachePolicy::CacheOnly { sample: false }) => return Ok(sample(app)),
+        Target::Sample => return Err(Trouble::Refused(cache_miss(tier))),
+        Target::Web(target) => target,
+    };
+    let kept = kept_page(app, target.as_str()).await.map_err(Trouble::Refused)?;
+    let fresh_enough = |kept: &KeptPage| match tier.cache() {
+        CachePolicy::CacheOnly { .. } => true,
+        CachePolicy::UpTo { age_seconds } => !purchase.force_refresh && kept.age(app.now()) <= age_seconds,
+        CachePolicy::Bypass => false,
+    };
+    match kept {
+        Some(kept) if fresh_enough(&kept) => {
+            app.metrics.cache(true);
+            Ok(kept.goods())
+        }
+        _ if !tier.may_fetch() => {
+            app.metrics.cache(false);
+            Err(Trouble::Refused(cache_miss(tier)))
+        }
+        kept => {
+            app.metrics.cache(false);
+            let revalidates = matches!(tier.cache(), CachePolicy::UpTo { .. }) && !purchase.force_refresh;
+            fetch(app, target, kept, revalidates).await
+        }
+    }
+}
+
+/// A cached page with its bytes.
+#[derive(Clone, Debug)]
+pub struct KeptPage {
+    pub record: PageRecord,
+    members: Vec<u8>,
+}
+
+impl KeptPage {
+    pub fn age(&self, now: UnixSeconds) -> u64 {
+        now.since(UnixSeconds(self.record.fetched_at))
+    }
+
+    fn goods(self) -> Goods {
+        let stored_at = UnixSeconds(self.record.fetched_at);
+        Goods {
+            page: PageGoods {
+                blob: self.record.blob,
+                members: self.members,
+                content_sha256: self.record.content_sha256,
+                tokens: self.record.tokens,
+            },
+            cache: CacheFacts { hit: true, revalidated: false, stored_at, changed_since_last: None },
+            storing: Storing::Nothing,
+        }
+    }
+}
+
+/// What the cache keeps of a canonical URL. A record whose bytes are gone is a miss.
+pub async fn kept_page(app: &Shared, target_url: &str) -> Result<Option<KeptPage>, Refusal> {
+    let (target_url, now) = (target_url.to_owned(), app.now());
+    let kept = app.store.read(move |snapshot| {
+        let Some(record) = snapshot.page(&target_url)? else { return Ok(None) };
+        if now.since(UnixSeconds(record.fetched_at)) >= PAGE_SECONDS {
+            return Ok(None);
+        }
+        Ok(snapshot.blob(record.blob)?.map(|members| KeptPage { record, members }))
+    });
+    Ok(kept.await?)
+}
+
+fn sample(app: &Shared) -> Goods {
+    Goods {
+        page: app.sample.goods.clone(),
+        cache: CacheFacts { hit: true, revalidated: false, stored_at: app.sample.made_at, changed_since_last: None },
+        storing: Storing::Blob,
+    }
+}
+
+fn cache_miss(tier: Tier) -> Refusal {
+    let message = format!("The tier {} reads the cache only, and this page is not there. Nothing was charged.", tier.name());
+    let alternatives = Tier::ALL.into_iter().filter(|tier| tier.may_fetch()).collect();
+    Refusal::new(Code::CacheMiss, message).with(With::Alternatives(alternatives))
+}
+
+async fn fetch(app: &Shared, target: TargetUrl, kept: Option<KeptPage>, revalidates: bool) -> Result<Goods, Trouble> {
+    let record = kept.as_ref().map(|kept| &kept.record).filter(|_| revalidates);
+    let options = FetchOptions {
+        full: false,
+        if_none_match: record.and_then(|record| record.etag.clone()),
+        if_modified_since: record.and_then(|record| record.last_modified.clone()),
+        deadline: Instant::now() + app.config.fetch.time_max,
+    };
+    let web = app.outside.web.clone();
+    let fetched = app
+        .outside
+        .fetches
+        .run(move || web.clear(&target).and_then(|cleared| web.fetch(cleared, &options)))
+        .await
+        .unwrap_or(Err(FetchError::LookupsFull));
+    match (fetched, kept) {
+        (Ok(Fetched::Page(page)), kept) => {
+            app.metrics.fetch("page");
+            fetched_goods(app, &page, kept.as_ref()).map_err(Trouble::Refused)
+        }
+        (Ok(Fetched::NotModified), Some(kept)) => {
+            app.metrics.fetch("not_modified");
+            let mut goods = kept.goods();
+            let fetched_at = app.now();
+            goods.cache = CacheFacts { hit: true, revalidated: true, stored_at: fetched_at, changed_since_last: Some(false) };
+            goods.storing = Storing::Unchanged { fetched_at };
+            Ok(goods)
+        }
+        (Ok(Fetched::NotModified), None) => Err(fetch_trouble(&FetchError::Protocol)),
+        (Err(error), _) => {
+            app.metrics.fetch(if error.is_transient() { "outage" } else { "refused" });
+            Err(fetch_trouble(&error))
+        }
+    }
+}
+
+fn fetched_goods(app: &Shared, fetched: &FetchedPage, kept: Option<&KeptPage>) -> Result<Goods, Refusal> {
+    let now = app.now();
+    let page = page_goods(&fetched.page, &PageFacts {
+        final_url: fetched.final_url.as_str(),
+        status: fetched.status,
+        content_type: &fetched.content_type,
+        kind: fetched.kind,
+        source_sha256: fetched.source_sha256,
+        bytes_fetched: fetched.bytes_fetched,
+        fetch_time: Duration::from_millis(fetched.fetch_ms),
+        extract_time: Duration::from_millis(fetched.extract_ms),
+        robots_header: fetched.robots_header.as_deref(),
+        fetched_at: now,
+    })
+    .map_err(|error| super::internal("a page could not be written as JSON", &error))?;
+    let record = PageRecord {
+        blob: page.blob,
+        blob_bytes: page.members.len() as u64,
+        content_sha256: page.content_sha256.clone(),
+        tokens: page.tokens,
+        title: fetched.page.metadata.title.clone(),
+        fetched_at: now.0,
+        etag: fetched.etag.clone(),
+        last_modified: fetched.last_modified.clone(),
+    };
+    let changed_since_last = kept.map(|kept| kept.record.content_sha256 != page.content_sha256);
+    let cache = CacheFacts { hit: false, revalidated: false, stored_at: now, changed_since_last };
+    Ok(Goods { page, cache, storing: Storing::Page(record) })
+}
+
+/// A target that policy refuses, in the words of the policy.
+pub fn refused_target(error: TargetError) -> Trouble {
+    let code = Code::parse(error.code()).unwrap_or(Code::InvalidTarget);
+    Trouble::Refused(Refusal::new(code, format!("{error}.")))
+}
+
+/// The line between transient and final is drawn by `FetchError` (decisions, Retry credits).
+pub fn fetch_trouble(error: &FetchError) -> Trouble {
+    let code = match error {
+        FetchError::Convert(ConvertError::Empty) => Code::NothingReadable,
+        _ => match Code::parse(error.code()) {
+            Some(Code::UpstreamUnavailable) if !error.is_transient() => Code::UpstreamRefused,
+            code => code.unwrap_or(Code::UpstreamRefused),
+        },
+    };
+    let refusal = Refusal::new(code, format!("{error}."));
+    if error.is_transient() { Trouble::Outage(refusal) } else { Trouble::Refused(refusal) }
+}
+
+/// What is known of a page beside its conversion.
+#[derive(Clone, Copy, Debug)]
+pub struct PageFacts<'a> {
+    pub final_url: &'a str,
+    pub status: u16,
+    pub content_type: &'a str,
+    pub kind: ContentKind,
+    pub source_sha256: [u8; 32],
+    pub bytes_fetched: u64,
+    pub fetch_time: Duration,
+    pub extract_time: Duration,
+    pub robots_header: Option<&'a str>,
+    pub fetched_at: UnixSeconds,
+}
+
+/// The page's part of an answer (bodies, Context 200): everything that does not depend on who buys it.
+#[derive(Serialize)]
+struct Members<'a> {
+    markdown: &'a str,
+    final_url: &'a str,
+    http_status: u16,
+    content_type: &'a str,
+    content_source: &'static str,
+    metadata: Value,
+    links: Vec<Value>,
+    headings: Vec<Value>,
+    stats: Value,
+    content_sha256: &'a str,
+    source_sha256: String,
+    fetched_at: u64,
+    warnings: Vec<Value>,
+    policy: Value,
+}
+
+/// Writes a page as the JSON members under which it is kept and served.
+pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde_json::Error> {
+    let tokens = page.markdown.chars().count().div_ceil(4) as u64;
+    let content_sha256 = hex::encode(Sha256::digest(&page.markdown));
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let members = serde_json::to_vec(&Members {
+        markdown: &page.markdown,
+        final_url: facts.final_url,
+        http_status: facts.status,
+        content_type: facts.content_type,
+        content_source: match facts.kind {
+            ContentKind::Html => "html",
+            ContentKind::Markdown => "origin_markdown",
+            ContentKind::PlainText => "text",
+        },
+        metadata: metadata(page),
+        links: page.links.iter().map(|link| json!({"text": link.text, "url": link.url, "rel": link.rel})).collect(),
+        headings: page.headings.iter().map(|heading| json!({"level": heading.level, "text": heading.text})).collect(),
+        stats: json!({
+            "word_count": page.markdown.split_whitespace().count(),
+            "token_count": tokens,
+            "token_method": "approx_chars_div_4",
+            "bytes_fetched": facts.bytes_fetched,
+            "markdown_bytes": page.markdown.len(),
+            "fetch_ms": milliseconds(facts.fetch_time),
+            "extract_ms": milliseconds(facts.extract_time),
+        }),
+        content_sha256: &content_sha256,
+        source_sha256: hex::encode(facts.source_sha256),
+        fetched_at: facts.fetched_at.0,
+        warnings: page.warnings.iter().map(|warning| warning_json(*warning)).collect(),
+        policy: policy(page, facts.robots_header),
+    })?;
+    // The braces belong to the answer that the members become a part of.
+    let members = members[1..members.len() - 1].to_vec();
+    Ok(PageGoods { blob: Sha256::digest(&members).into(), members, content_sha256, tokens })
+}
+
+fn metadata(page: &Page) -> Value {
+    let metadata = &page.metadata;
+    json!({
+        "title": metadata.title,
+        "description": metadata.description,
+        "author": metadata.author,
+        "site_name": metadata.site_name,
+        "published_at": metadata.published_at,
+        "modified_at": metadata.modified_at,
+        "language": metadata.language,
+        "canonical_url": metadata.canonical_url,
+        "image": metadata.image,
+        "favicon": metadata.favicon,
+        "type": metadata.kind,
+        "keywords": metadata.keywords,
+    })
+}
+
+fn warning_json(warning: Warning) -> Value {
+    let (code, message) = match warning {
+        Warning::ThinContent => ("thin_content", "The page holds very little text."),
+        Warning::CharsetGuessed => ("charset_guessed", "The page names no character encoding; it was guessed."),
+        Warning::JsRequired => ("js_required", "The page seems to show its content only with scripts, which are not run."),
+    };
+    json!({"code": code, "message": message})
+}
+
+/// What the page says about its use. robots.txt is not read by this version and reported as unknown.
+fn policy(page: &Page, robots_header: Option<&str>) -> Value {
+    let from_header = robots_header.into_iter().flat_map(|text| text.split(','));
+    let mut directives: Vec<String> = page.meta_robots.clone();
+    directives.extend(from_header.map(|directive| directive.trim().to_ascii_lowercase()).filter(|text| !text.is_empty()));
+    directives.dedup();
+    json!({
+        "robots": "unknown",
+        "content_signal": {"ai_input": "unset", "ai_train": "unset", "search": "unset"},
+        "meta_robots": directives,
+    })
+}

@@ -1,0 +1,32 @@
+//! One file per thing that can happen. Flows wait and decide; they know no HTTP status, no redb, no ureq.
+
+pub mod deliver;
+pub mod desk;
+pub mod due;
+pub mod health;
+pub mod offer;
+pub mod payments;
+pub mod quote;
+pub mod recover;
+pub mod retry;
+pub mod sale;
+pub mod sample;
+pub mod settle;
+
+use crate::domain::refusal::{Code, Refusal};
+use crate::store::StoreError;
+
+/// Something of ours broke: the client is told that, the log is told what.
+pub fn internal(what: &'static str, error: &dyn std::fmt::Display) -> Refusal {
+    tracing::error!(error = %error, "{what}");
+    Refusal::of(Code::Internal)
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Busy => Refusal::of(Code::Overloaded),
+            error => internal("the store failed", &error),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Payments in the store: every transition reads the record again, asks the pure rule what follows, and writes the
+//! result with everything that hangs on it, in one job of the writer.
+
+use crate::app::Shared;
+use crate::domain::ids::CreditId;
+use crate::domain::payment::{Action, Credit, Event, Payment, PaymentKey, State, next};
+use crate::domain::refusal::RetryCredit;
+use crate::domain::time::{CREDIT_SECONDS, REDELIVERY_SECONDS, UnixSeconds};
+use crate::outside::chance;
+use crate::store::{Due, DueKind, StoreError, Tables, credit_hash};
+use crate::x402::address::{Address, Nonce};
+use crate::x402::keccak::keccak256;
+use crate::x402::proof::PaymentProof;
+use crate::x402::wire::PaymentRequirements;
+
+/// Attempts of a retry credit (decisions, Retry credits).
+pub const CREDIT_ATTEMPTS: u8 = 3;
+/// A held authorization must still be valid this long when it is settled.
+const CREDIT_MARGIN_SECONDS: u64 = 30;
+/// When a kept answer whose settle has not ended is looked at.
+pub const KEPT_LOOK_SECONDS: u64 = 120;
+/// First look at an unknown settlement; later ones come at half its age.
+pub const UNKNOWN_LOOK_SECONDS: u64 = 15;
+pub const UNKNOWN_LOOK_SECONDS_MAX: u64 = 3600;
+
+/// The key of an authorization: what the chain lets happen once.
+pub fn payment_key(offer: &PaymentRequirements, from: Address, nonce: Nonce) -> PaymentKey {
+    keccak256(&[b"context402 payment 1", &offer.network.0.to_be_bytes(), &offer.asset.0, &from.0, &nonce.0])
+}
+
+/// Carries an event out on a stored payment. `None` when there is no such payment.
+pub async fn advance(app: &Shared, key: PaymentKey, event: Event) -> Result<Option<(Payment, Vec<Action>)>, StoreError> {
+    let (now, fresh) = (app.now(), FreshCredit::draw());
+    let advanced = app
+        .store
+        .write(move |tables| {
+            let Some(mut payment) = tables.payment(key)? else { return Ok(None) };
+            let actions = apply(tables, key, &mut payment, &event, now, fresh)?;
+            Ok(Some((payment, actions)))
+        })
+        .await?;
+    if let Some((payment, _)) = &advanced {
+        note(app, key, payment);
+    }
+    Ok(advanced)
+}
+
+/// Keeps the desk's index of unresolved payments in step with what was just written.
+pub fn note(app: &Shared, key: PaymentKey, payment: &Payment) {
+    if payment.state == State::Unknown {
+        app.desk.note_unresolved(payment.payer, payment.fingerprint, key);
+    } else {
+        app.desk.note_resolved(payment.payer, payment.fingerprint, key);
+    }
+}
+
+/// Random bytes for a credit, drawn before the writer's job so that the job stays a pure change.
+#[derive(Clone, Copy, Debug)]
+pub struct FreshCredit(CreditId);
+
+impl FreshCredit {
+    pub fn draw() -> Self {
+        FreshCredit(CreditId(chance::bytes()))
+    }
+
+    pub fn id(self) -> CreditId {
+        self.0
+    }
+}
+
+/// Applies an event to a payment inside a write job, and writes what follows.
+pub fn apply(
+    tables: &mut Tables<'_>,
+    key: PaymentKey,
+    payment: &mut Payment,
+    event: &Event,
+    now: UnixSeconds,
+    fresh: FreshCredit,
+) -> Result<Vec<Action>, StoreError> {
+    let (state, actions) = next(&payment.state, event, now.0);
+    payment.state = state;
+    payment.changed_at = now.0;
+    for action in &actions {
+        match action {
+            Action::IssueCredit => issue_credit(tables, key, payment, now, fresh)?,
+            Action::VoidCredit => void_credit(tables, payment)?,
+            Action::Withhold => payment.answer = None,
+            Action::Reconcile => {
+                let at = now.plus(UNKNOWN_LOOK_SECONDS);
+                tables.schedule(Due { at, kind: DueKind::Payment, key })?;
+            }
+            Action::Settle { .. } | Action::Deliver => {}
+        }
+    }
+    match &payment.state {
+        State::Settled { .. } => {
+            // What was needed to repeat the settle is needed no more.
+            payment.payload = Vec::new();
+            payment.requirements = Vec::new();
+            if let Some(credit) = &mut payment.credit {
+                credit.expires_at = now.plus(CREDIT_SECONDS).0;
+            }
+        }
+        State::Failed { .. } | State::Released => {
+            payment.payload = Vec::new();
+            payment.requirements = Vec::new();
+            payment.answer = None;
+        }
+        State::New | State::Held | State::Kept | State::Unknown => {}
+    }
+    tables.put_payment(key, payment)?;
+    Ok(actions)
+}
+
+fn issue_credit(
+    tables: &mut Tables<'_>,
+    key: PaymentKey,
+    payment: &mut Payment,
+    now: UnixSeconds,
+    fresh: FreshCredit,
+) -> Result<(), StoreError> {
+    void_credit(tables, payment)?;
+    let latest = now.plus(CREDIT_SECONDS).0;
+    let expires_at = match payment.state {
+        // The authorization must still settle when the credit is redeemed.
+        State::Held => latest.min(payment.valid_before.saturating_sub(CREDIT_MARGIN_SECONDS)),
+        _ => latest,
+    };
+    let hash = credit_hash(fresh.id());
+    tables.put_credit(hash, key)?;
+    tables.schedule(Due { at: UnixSeconds(expires_at), kind: DueKind::Payment, key })?;
+    payment.credit = Some(Credit { hash, attempts_left: CREDIT_ATTEMPTS, expires_at });
+    Ok(())
+}
+
+pub fn void_credit(tables: &mut Tables<'_>, payment: &mut Payment) -> Result<(), StoreError> {
+    match payment.credit.take() {
+        Some(credit) => tables.drop_credit(credit.hash),
+        None => Ok(()),
+    }
+}
+
+/// The credit as the buyer gets it.
+pub fn as_retry_credit(payment: &Payment, fresh: FreshCredit) -> Option<RetryCredit> {
+    let credit = payment.credit.as_ref()?;
+    Some(RetryCredit {
+        id: fresh.id(),
+        expires_at: UnixSeconds(credit.expires_at),
+        attempts_left: credit.attempts_left,
+    })
+}
+
+/// A payment as it stands after verification.
+pub fn verified(
+    proof: &PaymentProof,
+    offer: &PaymentRequirements,
+    purchase: crate::domain::purchase::Purchase,
+    attribution: Option<String>,
+    now: UnixSeconds,
+) -> Result<Payment, serde_json::Error> {
+    Ok(Payment {
+        payer: proof.from().0,
+        nonce: proof.nonce().0,
+        amount_units: offer.amount.units(),
+        valid_before: proof.valid_before().0,
+        payload_hash: proof.payload_hash(),
+        payload: proof.raw().get().as_bytes().to_vec(),
+        requirements: serde_json::to_vec(offer)?,
+        fingerprint: purchase.fingerprint(),
+        purchase,
+        attribution,
+        state: State::New,
+        answer: None,
+        credit: None,
+        redelivered: 0,
+        created_at: now.0,
+        changed_at: now.0,
+    })
+}
+
+/// Until when a settled payment's answer is given again.
+pub fn redelivery_end(settled_at: u64) -> UnixSeconds {
+    UnixSeconds(settled_at).plus(REDELIVERY_SECONDS)
+}

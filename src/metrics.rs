@@ -1,0 +1,93 @@
+//! Counters, labelled by route pattern, never by raw path. Written by anybody, read by /metrics.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Upper bounds of the duration histogram's buckets, in microseconds.
+pub const BUCKETS_US: [u64; 9] = [100, 500, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000];
+
+#[derive(Debug, Default)]
+pub struct Metrics {
+    requests: Mutex<BTreeMap<RequestLabels, Requests>>,
+    payments: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
+    revenue_units: AtomicU64,
+    fetches: Mutex<BTreeMap<&'static str, u64>>,
+    cache: [AtomicU64; 2],
+    margin_rejections: AtomicU64,
+}
+
+/// Pattern, method, status.
+pub type RequestLabels = (&'static str, &'static str, u16);
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Requests {
+    pub count: u64,
+    pub duration_us_sum: u64,
+    pub buckets: [u64; BUCKETS_US.len()],
+}
+
+/// A consistent copy for rendering.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub requests: BTreeMap<RequestLabels, Requests>,
+    /// By tier and outcome.
+    pub payments: BTreeMap<(&'static str, &'static str), u64>,
+    pub revenue_units: u64,
+    pub fetches: BTreeMap<&'static str, u64>,
+    pub cache_hits: u64,
+    pub cache_misses: u64,
+    pub margin_rejections: u64,
+}
+
+impl Metrics {
+    pub fn request(&self, labels: RequestLabels, duration: Duration) {
+        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        let mut requests = lock(&self.requests);
+        let seen = requests.entry(labels).or_default();
+        seen.count += 1;
+        seen.duration_us_sum = seen.duration_us_sum.saturating_add(duration_us);
+        if let Some(bucket) = BUCKETS_US.iter().position(|bound| duration_us <= *bound) {
+            seen.buckets[bucket] += 1;
+        }
+    }
+
+    /// One sale's end: settled, failed, unknown, held or refused.
+    pub fn payment(&self, tier: &'static str, outcome: &'static str) {
+        *lock(&self.payments).entry((tier, outcome)).or_default() += 1;
+    }
+
+    pub fn revenue(&self, units: u64) {
+        self.revenue_units.fetch_add(units, Ordering::Relaxed);
+    }
+
+    pub fn fetch(&self, outcome: &'static str) {
+        *lock(&self.fetches).entry(outcome).or_default() += 1;
+    }
+
+    pub fn cache(&self, hit: bool) {
+        self.cache[usize::from(hit)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn margin_rejection(&self) {
+        self.margin_rejections.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            requests: lock(&self.requests).clone(),
+            payments: lock(&self.payments).clone(),
+            revenue_units: self.revenue_units.load(Ordering::Relaxed),
+            fetches: lock(&self.fetches).clone(),
+            cache_hits: self.cache[1].load(Ordering::Relaxed),
+            cache_misses: self.cache[0].load(Ordering::Relaxed),
+            margin_rejections: self.margin_rejections.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// A panic while a counter was being raised leaves a number behind, not a broken structure.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
