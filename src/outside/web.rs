@@ -1,1 +1,333 @@
-//! x
+//! Fetches a cleared target and streams it into the converter. It dials exactly the addresses that were checked,
+//! follows redirects by hand with the whole policy at each hop, and stops at the first limit it meets. It knows no
+//! price, no cache and no buyer.
+//!
+//! Blocking: run it through `outside::call::Lane`. One deadline covers all hops, the body and the conversion.
+
+mod body;
+mod dial;
+mod error;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ureq::http::HeaderMap;
+
+use crate::domain::target::TargetUrl;
+use crate::markdown::{ContentKind, Converter, Page, Settings};
+use crate::outside::network::Network;
+use crate::outside::web::body::Body;
+use crate::outside::web::dial::{ADDRESSES_MAX, Answer, Dialler};
+
+pub use crate::outside::web::error::{FetchError, RedirectError};
+
+/// Markdown first, because some sites write it for us; the last part keeps servers from answering 406.
+const ACCEPT: &str =
+    "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, */*;q=0.1";
+
+/// Bounds of a fetch.
+#[derive(Clone, Debug)]
+pub struct WebSettings {
+    /// Sent as it is; says who we are and where to read about it.
+    pub user_agent: String,
+    /// From the first lookup to the last byte converted, over all hops.
+    pub budget: Duration,
+    /// TCP and TLS of one hop, over all of its addresses.
+    pub connect_max: Duration,
+    /// The longest silence while a response is read.
+    pub read_idle_max: Duration,
+    /// Status line and headers of one response.
+    pub header_bytes_max: usize,
+    pub redirects_max: usize,
+    /// `[lab] ca_file`: certificates in PEM that `[lab] hosts` are trusted by, and nobody else is.
+    pub lab_roots_pem: Option<Vec<u8>>,
+}
+
+impl WebSettings {
+    pub fn new(user_agent: String) -> Self {
+        WebSettings {
+            user_agent,
+            budget: Duration::from_secs(30),
+            connect_max: Duration::from_secs(8),
+            read_idle_max: Duration::from_secs(8),
+            header_bytes_max: 16 * 1024,
+            redirects_max: 5,
+            lab_roots_pem: None,
+        }
+    }
+}
+
+/// A target whose text and whose addresses have all been checked. Only [`Web::clear`] makes one, and only one can
+/// be fetched.
+#[derive(Clone, Debug)]
+pub struct ClearedTarget {
+    target: TargetUrl,
+    addresses: Vec<IpAddr>,
+}
+
+impl ClearedTarget {
+    pub fn target(&self) -> &TargetUrl {
+        &self.target
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct FetchOptions {
+    /// Keep the whole page instead of its main content.
+    pub full: bool,
+    /// Validators of a kept copy, as the server sent them.
+    pub if_none_match: Option<String>,
+    pub if_modified_since: Option<String>,
+    /// The caller's own end; the budget of the settings ends the fetch earlier if it is shorter.
+    pub deadline: Instant,
+}
+
+impl FetchOptions {
+    fn is_conditional(&self) -> bool {
+        self.if_none_match.is_some() || self.if_modified_since.is_some()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Fetched {
+    Page(Box<FetchedPage>),
+    /// The kept copy is still what the server has.
+    NotModified,
+}
+
+#[derive(Clone, Debug)]
+pub struct FetchedPage {
+    /// After redirects, without a fragment.
+    pub final_url: TargetUrl,
+    /// 200 or 203.
+    pub status: u16,
+    /// The Content-Type header, or what the first bytes look like when it is absent.
+    pub content_type: String,
+    pub kind: ContentKind,
+    pub page: Page,
+    /// SHA-256 of the decoded (uncompressed) body.
+    pub source_sha256: [u8; 32],
+    /// Bytes of the decoded body.
+    pub bytes_fetched: u64,
+    /// Lookups, hops and reading; without the conversion.
+    pub fetch_ms: u64,
+    pub extract_ms: u64,
+    pub etag: Option<String>,
+    pub last_modified: Option<String>,
+    /// X-Robots-Tag; several are joined by commas.
+    pub robots_header: Option<String>,
+    /// How many redirects led to `final_url`.
+    pub redirects: usize,
+}
+
+/// The one way to a page. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Web {
+    settings: Arc<WebSettings>,
+    network: Network,
+    dialler: Dialler,
+}
+
+impl Web {
+    /// Fails when the lab's root certificates cannot be read.
+    pub fn new(settings: WebSettings, network: Network) -> Result<Self, WebError> {
+        let settings = Arc::new(settings);
+        let dialler = Dialler::new(settings.clone())?;
+        Ok(Web {
+            settings,
+            network,
+            dialler,
+        })
+    }
+
+    /// The DNS preflight: looks the host up and checks every answer. Blocking.
+    pub fn clear(&self, target: &TargetUrl) -> Result<ClearedTarget, FetchError> {
+        self.clear_before(target, Instant::now() + self.settings.budget)
+    }
+
+    /// Fetches the page, follows its redirects and converts what comes, all while it comes. Blocking.
+    pub fn fetch(
+        &self,
+        cleared: ClearedTarget,
+        options: &FetchOptions,
+    ) -> Result<Fetched, FetchError> {
+        let started = Instant::now();
+        let (body, redirects) = match self.open(cleared, options)? {
+            Opened::NotModified => return Ok(Fetched::NotModified),
+            Opened::Page { body, redirects } => (body, redirects),
+        };
+        let mut converter = Converter::new(Settings {
+            kind: body.kind,
+            url: body.final_url.url().clone(),
+            charset: body.charset.clone(),
+            full: options.full,
+        });
+        let mut extracting = Duration::ZERO;
+        let (body, drained) = body.drain(|chunk| {
+            let began = Instant::now();
+            let outcome = converter.push(chunk);
+            extracting += began.elapsed();
+            outcome
+        })?;
+        let fetching = started.elapsed().saturating_sub(extracting);
+        let began = Instant::now();
+        let page = converter.finish().map_err(FetchError::Convert)?;
+        extracting += began.elapsed();
+        Ok(Fetched::Page(Box::new(FetchedPage {
+            final_url: body.final_url,
+            status: body.status,
+            content_type: body.content_type,
+            kind: body.kind,
+            page,
+            source_sha256: drained.sha256,
+            bytes_fetched: drained.bytes,
+            fetch_ms: milliseconds(fetching),
+            extract_ms: milliseconds(extracting),
+            etag: text(&body.headers, "etag"),
+            last_modified: text(&body.headers, "last-modified"),
+            robots_header: joined(&body.headers, "x-robots-tag"),
+            redirects,
+        })))
+    }
+
+    fn clear_before(
+        &self,
+        target: &TargetUrl,
+        deadline: Instant,
+    ) -> Result<ClearedTarget, FetchError> {
+        let mut addresses = self.network.checked_addresses(target, deadline)?;
+        // All were checked; these are the ones that are tried.
+        addresses.truncate(ADDRESSES_MAX);
+        Ok(ClearedTarget {
+            target: target.clone(),
+            addresses,
+        })
+    }
+
+    /// Goes from hop to hop until a response is no redirect.
+    fn open(&self, cleared: ClearedTarget, options: &FetchOptions) -> Result<Opened, FetchError> {
+        let deadline = options.deadline.min(Instant::now() + self.settings.budget);
+        let mut visited = vec![cleared.target.clone()];
+        let mut hop = cleared;
+        loop {
+            let answer = self.request(&hop, options, deadline)?;
+            match answer.status() {
+                200 | 203 => {
+                    let body = Box::new(Body::new(hop.target, answer, deadline)?);
+                    let redirects = visited.len() - 1;
+                    return Ok(Opened::Page { body, redirects });
+                }
+                304 if options.is_conditional() => return Ok(Opened::NotModified),
+                status @ (301 | 302 | 303 | 307 | 308) => {
+                    let location = answer
+                        .headers()
+                        .get("location")
+                        .ok_or(FetchError::Status(status))?;
+                    let location = std::str::from_utf8(location.as_bytes())
+                        .map_err(|_| FetchError::Redirect(RedirectError::NotText))?;
+                    let next = self.next_hop(&hop.target, location, &visited)?;
+                    hop = self
+                        .clear_before(&next, deadline)
+                        .map_err(FetchError::behind_redirect)?;
+                    visited.push(next);
+                }
+                status => return Err(FetchError::Status(status)),
+            }
+        }
+    }
+
+    fn next_hop(
+        &self,
+        from: &TargetUrl,
+        location: &str,
+        visited: &[TargetUrl],
+    ) -> Result<TargetUrl, FetchError> {
+        if visited.len() > self.settings.redirects_max {
+            return Err(FetchError::TooManyRedirects(self.settings.redirects_max));
+        }
+        let next = from
+            .redirect(location)
+            .map_err(|error| FetchError::Redirect(RedirectError::Target(error)))?;
+        if from.is_https() && !next.is_https() {
+            return Err(FetchError::Redirect(RedirectError::Downgrade));
+        }
+        if visited.contains(&next) {
+            return Err(FetchError::Redirect(RedirectError::Loop));
+        }
+        Ok(next)
+    }
+
+    fn request(
+        &self,
+        hop: &ClearedTarget,
+        options: &FetchOptions,
+        deadline: Instant,
+    ) -> Result<Answer, FetchError> {
+        let mut headers = vec![("accept", ACCEPT)];
+        if let Some(etag) = &options.if_none_match {
+            headers.push(("if-none-match", etag));
+        }
+        if let Some(date) = &options.if_modified_since {
+            headers.push(("if-modified-since", date));
+        }
+        let host = hop.target.host();
+        let sockets: Vec<_> = hop
+            .addresses
+            .iter()
+            .map(|&address| dial::Pin {
+                address,
+                dialled: self.network.dialled(host, address, hop.target.port()),
+            })
+            .collect();
+        let is_lab = self.network.is_lab_host(host);
+        self.dialler
+            .get(&hop.target, sockets, is_lab, &headers, deadline)
+    }
+}
+
+enum Opened {
+    Page { body: Box<Body>, redirects: usize },
+    NotModified,
+}
+
+/// A header's value, when it is visible ASCII.
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned)
+}
+
+fn joined(headers: &HeaderMap, name: &str) -> Option<String> {
+    let values: Vec<&str> = headers
+        .get_all(name)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .collect();
+    (!values.is_empty()).then(|| values.join(", "))
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Why the web could not be opened at start.
+#[derive(Debug)]
+pub enum WebError {
+    /// The lab's certificates are no PEM.
+    LabRoots(String),
+    /// The lab's file holds no certificate.
+    NoLabRoot,
+}
+
+impl fmt::Display for WebError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WebError::LabRoots(error) => write!(f, "lab.ca_file cannot be read as PEM: {error}"),
+            WebError::NoLabRoot => f.write_str("lab.ca_file holds no certificate"),
+        }
+    }
+}
+
+impl std::error::Error for WebError {}

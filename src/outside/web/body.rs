@@ -1,0 +1,349 @@
+//! The body of a page: what kind it is, and how much of it is read. Counts and hashes the decoded bytes while they
+//! pass to whoever takes them.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::time::Instant;
+
+use sha2::{Digest, Sha256};
+use ureq::BodyReader;
+use ureq::http::HeaderMap;
+
+use crate::domain::target::TargetUrl;
+use crate::markdown::{ContentKind, ConvertError, PAGE_BYTES_MAX};
+use crate::outside::web::FetchError;
+use crate::outside::web::dial::{Answer, Wire};
+
+/// What may cross the wire for one body: incompressible data grows a little by being compressed.
+const WIRE_BYTES_MAX: u64 = PAGE_BYTES_MAX + 64 * 1024;
+/// Decoded bytes per byte on the wire. gzip cannot exceed 1,032, so an honest page never trips it in gzip, and in
+/// brotli it would have to fit 64 KiB into 60 bytes.
+const RATIO_MAX: u64 = 1_100;
+/// Small pages compress as well as they like.
+const RATIO_FREE_BYTES: u64 = 64 * 1024;
+/// How much of a body without a Content-Type is looked at.
+const SNIFF_BYTES: usize = 512;
+const CHUNK_BYTES: usize = 32 * 1024;
+/// What an error repeats of a header.
+const NAMED_CHARACTERS_MAX: usize = 100;
+
+/// The body of a 200, with its headers checked and nothing of it taken yet.
+pub(super) struct Body {
+    pub(super) final_url: TargetUrl,
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) content_type: String,
+    pub(super) kind: ContentKind,
+    pub(super) charset: Option<String>,
+    reader: BodyReader<'static>,
+    /// Already read, to see what kind it is.
+    first: Vec<u8>,
+    wire: Arc<Wire>,
+    deadline: Instant,
+}
+
+/// What a whole body came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Drained {
+    pub(super) bytes: u64,
+    pub(super) sha256: [u8; 32],
+}
+
+impl Body {
+    /// Refuses by the headers what need not be read.
+    pub(super) fn new(
+        final_url: TargetUrl,
+        answer: Answer,
+        deadline: Instant,
+    ) -> Result<Self, FetchError> {
+        let status = answer.status();
+        let (parts, body) = answer.response.into_parts();
+        let headers = parts.headers;
+        // ureq has taken away the codings that it decodes, and the length with them.
+        if let Some(coding) = foreign_coding(&headers) {
+            return Err(FetchError::ContentEncoding(coding));
+        }
+        let declared = match content_type(&headers) {
+            None => None,
+            Some(text) => {
+                let kind =
+                    declared_kind(&text).ok_or_else(|| FetchError::ContentType(named(&text)))?;
+                Some((text, kind))
+            }
+        };
+        if body
+            .content_length()
+            .is_some_and(|bytes| bytes > PAGE_BYTES_MAX)
+        {
+            return Err(FetchError::TooLarge);
+        }
+        // One more, because ureq refuses a body of exactly the limit when it looks for the end.
+        let mut reader = body.into_with_config().limit(WIRE_BYTES_MAX + 1).reader();
+        let mut first = Vec::new();
+        let (content_type, kind) = match declared {
+            Some(known) => known,
+            None => {
+                first = read_first(&mut reader)?;
+                let kind = sniffed_kind(&first).ok_or_else(|| {
+                    FetchError::ContentType("binary data without a type".to_owned())
+                })?;
+                (default_type(kind).to_owned(), kind)
+            }
+        };
+        Ok(Body {
+            charset: charset(&content_type),
+            final_url,
+            status,
+            headers,
+            content_type,
+            kind,
+            reader,
+            first,
+            wire: answer.wire,
+            deadline,
+        })
+    }
+
+    /// Reads to the end and gives every decoded chunk to `take`; gives the body back for its headers.
+    pub(super) fn drain(
+        mut self,
+        mut take: impl FnMut(&[u8]) -> Result<(), ConvertError>,
+    ) -> Result<(Self, Drained), FetchError> {
+        let mut hasher = Sha256::new();
+        let mut bytes = 0;
+        let mut chunk = std::mem::take(&mut self.first);
+        let mut filled = chunk.len();
+        chunk.resize(CHUNK_BYTES, 0);
+        loop {
+            let part = &chunk[..filled];
+            bytes += u64::try_from(filled).unwrap_or(u64::MAX);
+            self.check(bytes)?;
+            hasher.update(part);
+            take(part).map_err(FetchError::Convert)?;
+            filled = read(&mut self.reader, &mut chunk)?;
+            if filled == 0 {
+                break;
+            }
+        }
+        if self.wire.is_broken() {
+            return Err(FetchError::Truncated);
+        }
+        let sha256 = hasher.finalize().into();
+        Ok((self, Drained { bytes, sha256 }))
+    }
+
+    fn check(&self, bytes: u64) -> Result<(), FetchError> {
+        if bytes > PAGE_BYTES_MAX || is_bomb(bytes, self.wire.bytes()) {
+            return Err(FetchError::TooLarge);
+        }
+        // Converting takes time that ureq's own deadline does not see.
+        if Instant::now() > self.deadline {
+            return Err(FetchError::TimedOut);
+        }
+        Ok(())
+    }
+}
+
+fn is_bomb(decoded: u64, wire: u64) -> bool {
+    decoded > RATIO_FREE_BYTES && decoded > wire.saturating_mul(RATIO_MAX)
+}
+
+fn read(reader: &mut BodyReader<'static>, buffer: &mut [u8]) -> Result<usize, FetchError> {
+    loop {
+        match reader.read(buffer) {
+            Ok(count) => return Ok(count),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(FetchError::from_body(error)),
+        }
+    }
+}
+
+fn read_first(reader: &mut BodyReader<'static>) -> Result<Vec<u8>, FetchError> {
+    let mut first = vec![0; SNIFF_BYTES];
+    let mut filled = 0;
+    while filled < SNIFF_BYTES {
+        match read(reader, &mut first[filled..])? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    first.truncate(filled);
+    Ok(first)
+}
+
+/// A content coding that is left on the response, which means that nobody has decoded it.
+fn foreign_coding(headers: &HeaderMap) -> Option<String> {
+    headers
+        .get_all("content-encoding")
+        .iter()
+        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        .find(|coding| {
+            let coding = coding.trim();
+            !coding.is_empty() && !coding.eq_ignore_ascii_case("identity")
+        })
+        .map(|coding| named(&coding))
+}
+
+/// `None` when the header is absent or empty.
+fn content_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get("content-type")?;
+    let text = String::from_utf8_lossy(value.as_bytes());
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn declared_kind(content_type: &str) -> Option<ContentKind> {
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    [
+        ("text/html", ContentKind::Html),
+        ("application/xhtml+xml", ContentKind::Html),
+        ("text/markdown", ContentKind::Markdown),
+        ("text/x-markdown", ContentKind::Markdown),
+        ("text/plain", ContentKind::PlainText),
+    ]
+    .into_iter()
+    .find(|(name, _)| essence.eq_ignore_ascii_case(name))
+    .map(|(_, kind)| kind)
+}
+
+fn default_type(kind: ContentKind) -> &'static str {
+    match kind {
+        ContentKind::Html => "text/html",
+        ContentKind::Markdown => "text/markdown",
+        ContentKind::PlainText => "text/plain",
+    }
+}
+
+/// The first bytes of a body that does not say what it is: markup, text, or (`None`) neither. A shorter version of
+/// the WHATWG rules for unknown types.
+fn sniffed_kind(first: &[u8]) -> Option<ContentKind> {
+    const SIGNATURES: [&[u8]; 10] = [
+        b"%PDF-",
+        b"PK\x03\x04",
+        b"\x89PNG",
+        b"\xff\xd8\xff",
+        b"GIF8",
+        b"\x1f\x8b",
+        b"RIFF",
+        b"\x7fELF",
+        b"%!PS",
+        b"OTTO",
+    ];
+    let is_binary = |&byte: &u8| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
+    let wide = first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff");
+    if SIGNATURES
+        .iter()
+        .any(|signature| first.starts_with(signature))
+        || (!wide && first.iter().any(is_binary))
+    {
+        return None;
+    }
+    let text = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
+    let start = text.trim_ascii_start();
+    let markup = [
+        "<!doctype",
+        "<html",
+        "<head",
+        "<body",
+        "<!--",
+        "<title",
+        "<meta",
+        "<div",
+        "<p>",
+        "<h1",
+        "<?xml",
+        "<script",
+    ];
+    let is_markup = |tag: &&str| {
+        start
+            .get(..tag.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(tag.as_bytes()))
+    };
+    if markup.iter().any(is_markup) {
+        Some(ContentKind::Html)
+    } else {
+        Some(ContentKind::PlainText)
+    }
+}
+
+/// The charset parameter, without quotes.
+fn charset(content_type: &str) -> Option<String> {
+    content_type.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let value = value.trim().trim_matches(['"', '\'']);
+        (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then(|| value.to_owned())
+    })
+}
+
+/// A server's words as far as an error may repeat them: short, visible ASCII.
+fn named(text: &str) -> String {
+    text.chars()
+        .filter(|character| character.is_ascii_graphic() || *character == ' ')
+        .take(NAMED_CHARACTERS_MAX)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_declared_type_is_one_of_five_or_refused() {
+        let check = |text: &str, expected: Option<ContentKind>| {
+            assert_eq!(declared_kind(text), expected, "{text}");
+        };
+        check("text/html", Some(ContentKind::Html));
+        check("Text/HTML ; charset=utf-8", Some(ContentKind::Html));
+        check("application/xhtml+xml", Some(ContentKind::Html));
+        check("text/markdown; variant=GFM", Some(ContentKind::Markdown));
+        check("text/x-markdown", Some(ContentKind::Markdown));
+        check("text/plain;charset=latin1", Some(ContentKind::PlainText));
+        check("text/html+x", None);
+        check("text/htmlx", None);
+        check("application/json", None);
+        check("image/png", None);
+    }
+
+    #[test]
+    fn a_charset_is_read_with_and_without_quotes() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(charset(text).as_deref(), expected, "{text}");
+        };
+        check("text/html; charset=utf-8", Some("utf-8"));
+        check("text/html;Charset=\"Shift_JIS\"", Some("Shift_JIS"));
+        check("text/html; version=1; charset=koi8-r", Some("koi8-r"));
+        check("text/html; charset=", None);
+        check("text/html", None);
+    }
+
+    #[test]
+    fn a_body_without_a_type_is_known_by_its_first_bytes() {
+        let check = |first: &[u8], expected: Option<ContentKind>| {
+            assert_eq!(sniffed_kind(first), expected, "{first:?}");
+        };
+        check(b"\n  <!DOCTYPE html><title>x", Some(ContentKind::Html));
+        check(b"\xef\xbb\xbf<html lang=en>", Some(ContentKind::Html));
+        check(b"<p>hello", Some(ContentKind::Html));
+        check(b"a < b and c > d", Some(ContentKind::PlainText));
+        check(b"", Some(ContentKind::PlainText));
+        check(b"\xff\xfeh\0i\0", Some(ContentKind::PlainText));
+        check(b"%PDF-1.7", None);
+        check(b"text\0text", None);
+        check(b"\x89PNG\r\n", None);
+    }
+
+    #[test]
+    fn only_an_impossible_ratio_is_a_bomb() {
+        assert!(!is_bomb(RATIO_FREE_BYTES, 1));
+        assert!(is_bomb(RATIO_FREE_BYTES + 1, 1));
+        // The best that gzip can do.
+        assert!(!is_bomb(PAGE_BYTES_MAX, PAGE_BYTES_MAX / 1_032));
+        assert!(is_bomb(PAGE_BYTES_MAX, PAGE_BYTES_MAX / 2_000));
+    }
+
+    #[test]
+    fn what_a_server_says_is_repeated_short_and_visible() {
+        assert_eq!(named("a\r\nb\u{1b}[1m"), "ab[1m");
+        assert_eq!(named(&"x".repeat(500)).len(), NAMED_CHARACTERS_MAX);
+    }
+}
