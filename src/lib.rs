@@ -2,4 +2,5 @@
 pub mod domain;
 pub mod markdown;
 pub mod outside;
+pub mod sandbox;
 pub mod x402;
