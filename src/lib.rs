@@ -1,9 +1,13 @@
 //! context402 (map: being written)
+pub mod app;
 pub mod config;
 pub mod domain;
+pub mod flows;
 pub mod http;
 pub mod markdown;
+pub mod metrics;
 pub mod outside;
 pub mod pages;
+pub mod sandbox;
 pub mod store;
 pub mod x402;

@@ -230,7 +230,6 @@ mod units {
 mod decimal {
     use super::{Deserialize, Deserializer, Serializer, de};
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands references")]
     pub(super) fn serialize<S: Serializer>(
         number: &u128,
         serializer: S,

@@ -1,0 +1,252 @@
+//! The client of the x402 facilitator: verify, settle, supported. It says three things apart that cost money when they
+//! are mixed up: what the facilitator decided, what it certainly did not do, and what nobody knows. It does not know
+//! sales, credits or the chain.
+
+mod outcome;
+mod reply;
+
+mod line;
+
+mod cdp;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::domain::time::UnixSeconds;
+use crate::outside::call::{Lane, LaneFull};
+use crate::x402::proof::PaymentProof;
+use crate::x402::wire::{PaymentRequirements, Supported, Version2};
+
+pub use cdp::CdpKeyError;
+use line::Line;
+pub use outcome::{CallError, SettleDoubt, Settlement, Verdict};
+use reply::Expected;
+
+/// How long a verify may wait for a place: nothing is lost yet when it finds none.
+const VERIFY_WAIT_MAX: Duration = Duration::from_secs(2);
+/// How long a settle may wait for a place: the work is done, so longer.
+const SETTLE_WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// Where the facilitator is and how long it may take.
+#[derive(Clone, Debug)]
+pub struct FacilitatorSettings {
+    /// Base address; `/verify` and so on are appended.
+    pub base_url: String,
+    pub auth: FacilitatorAuth,
+    pub connect_timeout: Duration,
+    /// From the first byte sent to the last received; also for /supported.
+    pub verify_timeout: Duration,
+    /// Longer than a facilitator waits for its receipt (60 to 90 s), or money is taken that we do not hear of.
+    pub settle_timeout: Duration,
+    /// Verify calls at once, and as many settle calls beside them.
+    pub calls_max: usize,
+    /// Trust roots in PEM, in place of the compiled-in ones.
+    pub ca_pem: Option<Vec<u8>>,
+}
+
+/// How we say who we are.
+#[derive(Clone)]
+pub enum FacilitatorAuth {
+    None,
+    /// A fixed token in `Authorization: Bearer`.
+    Bearer(String),
+    /// Coinbase's developer platform: a signed token per request. The secret is 64 bytes of Ed25519 in base64 or an
+    /// EC key in PEM.
+    Cdp {
+        key_id: String,
+        secret: String,
+    },
+}
+
+impl fmt::Debug for FacilitatorAuth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FacilitatorAuth::None => "None",
+            FacilitatorAuth::Bearer(_) => "Bearer(***)",
+            FacilitatorAuth::Cdp { .. } => "Cdp(***)",
+        })
+    }
+}
+
+/// Why the settings cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettingsError {
+    BaseUrl(String),
+    Token,
+    CdpKey(CdpKeyError),
+    TrustRoots,
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SettingsError::BaseUrl(text) => {
+                write!(
+                    f,
+                    "The facilitator's address {text:?} is no http or https address"
+                )
+            }
+            SettingsError::Token => {
+                f.write_str("The facilitator's token is empty or not printable ASCII")
+            }
+            SettingsError::CdpKey(refusal) => refusal.fmt(f),
+            SettingsError::TrustRoots => {
+                f.write_str("The trust roots for the facilitator hold no certificate in PEM")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+/// The client. Cheap to clone; clones share connections and places.
+#[derive(Clone, Debug)]
+pub struct Facilitator {
+    line: Arc<Line>,
+    verifying: Lane,
+    settling: Lane,
+    verify_timeout: Duration,
+    settle_timeout: Duration,
+}
+
+/// The body of /verify and /settle: the buyer's payment verbatim, and our own offer, never the buyer's copy of it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PaymentBody<'a> {
+    x402_version: Version2,
+    payment_payload: &'a RawValue,
+    payment_requirements: &'a PaymentRequirements,
+}
+
+impl Facilitator {
+    pub fn new(settings: FacilitatorSettings) -> Result<Self, SettingsError> {
+        Ok(Facilitator {
+            line: Arc::new(Line::open(&settings)?),
+            verifying: Lane::new(settings.calls_max, VERIFY_WAIT_MAX),
+            settling: Lane::new(settings.calls_max, SETTLE_WAIT_MAX),
+            verify_timeout: settings.verify_timeout,
+            settle_timeout: settings.settle_timeout,
+        })
+    }
+
+    /// Asks whether this payment would settle as `offer`. A connection that breaks is tried once more: asking twice
+    /// changes nothing.
+    pub async fn verify(
+        &self,
+        proof: &PaymentProof,
+        offer: &PaymentRequirements,
+        now: UnixSeconds,
+    ) -> Result<Verdict, CallError> {
+        let (line, timeout, payer) = (self.line.clone(), self.verify_timeout, proof.from());
+        let body = payment_body(proof, offer);
+        self.verifying
+            .run(move || {
+                let deadline = Instant::now() + timeout;
+                let reply = match line.exchange("verify", Some(&body), deadline, now) {
+                    Err(CallError::Cut(_)) => line.exchange("verify", Some(&body), deadline, now),
+                    other => other,
+                }?;
+                reply::verdict(&reply, payer)
+            })
+            .await
+            .unwrap_or(Err(CallError::LaneFull))
+    }
+
+    /// Asks for the money. `first` says that no settle of this payment has been sent before; only then can a failure
+    /// be definite.
+    ///
+    /// The identical request is repeated once when the connection broke or the answer was `settlement_pending`: the
+    /// authorization can be used once on chain, so a second request cannot take money twice. Whatever the repetition
+    /// says is read as the answer to a settle that is not the first.
+    pub async fn settle(
+        &self,
+        proof: &PaymentProof,
+        offer: &PaymentRequirements,
+        first: bool,
+        now: UnixSeconds,
+    ) -> Settlement {
+        let (line, timeout) = (self.line.clone(), self.settle_timeout);
+        let expected = Expected {
+            payer: proof.from(),
+            network: offer.network,
+            amount: offer.amount,
+        };
+        let body = payment_body(proof, offer);
+        self.settling
+            .run(move || {
+                let deadline = Instant::now() + timeout;
+                let ask = |first: bool| match line.exchange("settle", Some(&body), deadline, now) {
+                    Ok(reply) => reply::settlement(&reply, &expected, first),
+                    Err(failure) => unknown(failure),
+                };
+                let outcome = ask(first);
+                if is_worth_repeating(&outcome) && Instant::now() < deadline {
+                    return both(outcome, ask(false));
+                }
+                outcome
+            })
+            .await
+            .unwrap_or_else(|LaneFull| unknown(CallError::LaneFull))
+    }
+
+    /// What the facilitator takes; asked at start and by `doctor`.
+    pub async fn supported(&self, now: UnixSeconds) -> Result<Supported, CallError> {
+        let (line, timeout) = (self.line.clone(), self.verify_timeout);
+        self.verifying
+            .run(move || {
+                let reply = line.exchange("supported", None, Instant::now() + timeout, now)?;
+                reply::supported(&reply)
+            })
+            .await
+            .unwrap_or(Err(CallError::LaneFull))
+    }
+}
+
+fn unknown(failure: CallError) -> Settlement {
+    Settlement::Unknown {
+        why: SettleDoubt::Call(failure),
+        transaction: None,
+    }
+}
+
+fn is_worth_repeating(outcome: &Settlement) -> bool {
+    match outcome {
+        Settlement::Unknown { why, .. } => match why {
+            SettleDoubt::Call(failure) => matches!(failure, CallError::Cut(_)),
+            SettleDoubt::Indefinite { reason, .. } => reason == "settlement_pending",
+        },
+        Settlement::Success { .. } | Settlement::Failed { .. } => false,
+    }
+}
+
+/// What both outcomes together say. A repetition that was never sent adds nothing, and one that names no transaction
+/// does not make us forget the first one's.
+fn both(earlier: Settlement, later: Settlement) -> Settlement {
+    match (earlier, later) {
+        (earlier, Settlement::Unknown { why, .. }) if !why.was_sent() => earlier,
+        (
+            Settlement::Unknown { transaction, .. },
+            Settlement::Unknown {
+                why,
+                transaction: None,
+            },
+        ) => Settlement::Unknown { why, transaction },
+        (_, later) => later,
+    }
+}
+
+fn payment_body(proof: &PaymentProof, offer: &PaymentRequirements) -> Vec<u8> {
+    serde_json::to_vec(&PaymentBody {
+        x402_version: Version2,
+        payment_payload: proof.raw(),
+        payment_requirements: offer,
+    })
+    .expect("strings, numbers and a text that was parsed always serialize")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+//! The connections to the facilitator: one pool, our credentials, one request and its bounded reply.
+
+use std::fmt;
+use std::io::{ErrorKind, Read};
+use std::time::Instant;
+
+use url::Url;
+
+use crate::domain::time::UnixSeconds;
+use crate::outside::facilitator::cdp::CdpKey;
+use crate::outside::facilitator::outcome::CallError;
+use crate::outside::facilitator::reply::Reply;
+use crate::outside::facilitator::{FacilitatorAuth, FacilitatorSettings, SettingsError};
+
+/// Longest reply that is read, in bytes after decompression.
+const REPLY_BYTES_MAX: usize = 64 * 1024;
+const REPLY_HEADER_BYTES_MAX: usize = 16 * 1024;
+
+/// What a blocking call needs.
+pub(super) struct Line {
+    agent: ureq::Agent,
+    base_url: Url,
+    credentials: Credentials,
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Line({})", self.base_url)
+    }
+}
+
+enum Credentials {
+    None,
+    Bearer(String),
+    Cdp(CdpKey),
+}
+
+impl Line {
+    pub(super) fn open(settings: &FacilitatorSettings) -> Result<Line, SettingsError> {
+        let base_url = base_url(&settings.base_url)?;
+        let credentials = match &settings.auth {
+            FacilitatorAuth::None => Credentials::None,
+            FacilitatorAuth::Bearer(token) => {
+                if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+                    return Err(SettingsError::Token);
+                }
+                Credentials::Bearer(token.clone())
+            }
+            FacilitatorAuth::Cdp { key_id, secret } => {
+                Credentials::Cdp(CdpKey::parse(key_id, secret).map_err(SettingsError::CdpKey)?)
+            }
+        };
+        let roots = match &settings.ca_pem {
+            None => ureq::tls::RootCerts::WebPki,
+            Some(pem) => trust_roots(pem)?,
+        };
+        // Two lanes share the pool, so that verifies never crowd out the settles whose work is done.
+        let config = ureq::Agent::config_builder()
+            .proxy(None)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .user_agent(concat!("context402/", env!("CARGO_PKG_VERSION")))
+            .accept("application/json")
+            .timeout_connect(Some(settings.connect_timeout))
+            .max_response_header_size(REPLY_HEADER_BYTES_MAX)
+            .max_idle_connections(settings.calls_max * 2)
+            .max_idle_connections_per_host(settings.calls_max * 2)
+            .tls_config(ureq::tls::TlsConfig::builder().root_certs(roots).build())
+            .build();
+        Ok(Line {
+            agent: ureq::Agent::new_with_config(config),
+            base_url,
+            credentials,
+        })
+    }
+
+    /// One request and its whole reply, whatever the status.
+    pub(super) fn exchange(
+        &self,
+        operation: &str,
+        body: Option<&[u8]>,
+        deadline: Instant,
+        now: UnixSeconds,
+    ) -> Result<Reply, CallError> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(CallError::TimedOut);
+        }
+        let url = format!("{}{operation}", self.base_url);
+        let method = if body.is_some() { "POST" } else { "GET" };
+        let authorization = self.authorization(method, operation, now)?;
+        let response = match body {
+            Some(body) => {
+                let mut request = self.agent.post(&url);
+                if let Some(value) = authorization {
+                    request = request.header("Authorization", value);
+                }
+                request
+                    .content_type("application/json")
+                    .config()
+                    .timeout_global(Some(left))
+                    .build()
+                    .send(body)
+            }
+            None => {
+                let mut request = self.agent.get(&url);
+                if let Some(value) = authorization {
+                    request = request.header("Authorization", value);
+                }
+                request.config().timeout_global(Some(left)).build().call()
+            }
+        };
+        read(response.map_err(failure)?)
+    }
+
+    fn authorization(
+        &self,
+        method: &str,
+        operation: &str,
+        now: UnixSeconds,
+    ) -> Result<Option<String>, CallError> {
+        match &self.credentials {
+            Credentials::None => Ok(None),
+            Credentials::Bearer(token) => Ok(Some(format!("Bearer {token}"))),
+            Credentials::Cdp(key) => match self.signed(key, method, operation, now) {
+                Some(token) => Ok(Some(format!("Bearer {token}"))),
+                None => Err(CallError::Unreachable(
+                    "no token could be signed".to_owned(),
+                )),
+            },
+        }
+    }
+
+    fn signed(
+        &self,
+        key: &CdpKey,
+        method: &str,
+        operation: &str,
+        now: UnixSeconds,
+    ) -> Option<String> {
+        let mut nonce = [0; 16];
+        getrandom::fill(&mut nonce).ok()?;
+        let host = self.base_url.host_str()?;
+        let port = self.base_url.port().map(|port| format!(":{port}"));
+        let path = self.base_url.path();
+        let uri = format!(
+            "{method} {host}{}{path}{operation}",
+            port.unwrap_or_default()
+        );
+        key.token(&uri, now, nonce)
+    }
+}
+
+fn base_url(text: &str) -> Result<Url, SettingsError> {
+    let refused = || SettingsError::BaseUrl(text.to_owned());
+    let mut url = Url::parse(text).map_err(|_| refused())?;
+    let plain = matches!(url.scheme(), "http" | "https")
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    if !plain {
+        return Err(refused());
+    }
+    let path = url.path().trim_end_matches('/').to_owned();
+    url.set_path(&format!("{path}/"));
+    Ok(url)
+}
+
+fn trust_roots(pem: &[u8]) -> Result<ureq::tls::RootCerts, SettingsError> {
+    let certificates: Vec<_> = ureq::tls::parse_pem(pem)
+        .filter_map(|item| match item {
+            Ok(ureq::tls::PemItem::Certificate(certificate)) => Some(certificate),
+            _ => None,
+        })
+        .collect();
+    if certificates.is_empty() {
+        return Err(SettingsError::TrustRoots);
+    }
+    Ok(certificates.into())
+}
+
+fn read(mut response: ureq::http::Response<ureq::Body>) -> Result<Reply, CallError> {
+    let mut body = Vec::new();
+    // The library's limit counts bytes on the wire; ours counts what decompression makes of them.
+    response
+        .body_mut()
+        .with_config()
+        .limit(REPLY_BYTES_MAX as u64 + 1)
+        .reader()
+        .take(REPLY_BYTES_MAX as u64 + 1)
+        .read_to_end(&mut body)
+        .map_err(|broken| failure(broken.into()))?;
+    if body.len() > REPLY_BYTES_MAX {
+        return Err(CallError::Garbled(format!(
+            "longer than {REPLY_BYTES_MAX} bytes"
+        )));
+    }
+    if let Some(value) = response.headers().get("extension-responses") {
+        let shown: String = value.to_str().unwrap_or("").chars().take(512).collect();
+        tracing::debug!(
+            extension_responses = shown,
+            "the facilitator answered on extensions"
+        );
+    }
+    Ok(Reply {
+        status: response.status().as_u16(),
+        body,
+    })
+}
+
+/// Sorts the library's errors by what they say about the request having been seen.
+fn failure(error: ureq::Error) -> CallError {
+    match error {
+        ureq::Error::Timeout(ureq::Timeout::Resolve | ureq::Timeout::Connect) => {
+            CallError::Unreachable("no connection in time".to_owned())
+        }
+        ureq::Error::Timeout(_) => CallError::TimedOut,
+        ureq::Error::HostNotFound
+        | ureq::Error::ConnectionFailed
+        | ureq::Error::BadUri(_)
+        | ureq::Error::Tls(_)
+        | ureq::Error::Rustls(_) => CallError::Unreachable(error.to_string()),
+        ureq::Error::Io(broken) => match broken.kind() {
+            ErrorKind::ConnectionRefused
+            | ErrorKind::HostUnreachable
+            | ErrorKind::NetworkUnreachable
+            | ErrorKind::AddrNotAvailable => CallError::Unreachable(broken.to_string()),
+            ErrorKind::TimedOut | ErrorKind::WouldBlock => CallError::TimedOut,
+            ErrorKind::InvalidData | ErrorKind::InvalidInput => {
+                CallError::Garbled(broken.to_string())
+            }
+            _ => CallError::Cut(broken.to_string()),
+        },
+        ureq::Error::BodyExceedsLimit(_) => {
+            CallError::Garbled(format!("longer than {REPLY_BYTES_MAX} bytes"))
+        }
+        other => CallError::Garbled(other.to_string()),
+    }
+}

@@ -1,0 +1,195 @@
+//! What a facilitator's reply means. Pure, and suspicious: each field is compared with what was asked, and a reply
+//! that cannot be true is an error, not a verdict.
+
+use serde::de::DeserializeOwned;
+
+use crate::domain::amount::Amount;
+use crate::outside::facilitator::outcome::{CallError, SettleDoubt, Settlement, Verdict};
+use crate::x402::address::{Address, Network, TransactionHash};
+use crate::x402::wire::{SettleResponse, Supported, VerifyResponse};
+
+/// A whole reply, bounded, of any status.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) body: Vec<u8>,
+}
+
+/// What a settlement must say.
+#[derive(Debug)]
+pub(super) struct Expected {
+    pub(super) payer: Address,
+    pub(super) network: Network,
+    pub(super) amount: Amount,
+}
+
+/// Longest reason that is passed on.
+const REASON_CHARS_MAX: usize = 80;
+
+/// Parts of reasons that leave open whether money moved, now or by an earlier request: the nonce is used (perhaps by
+/// us), a transaction was tried, or the facilitator does not know itself.
+const INDEFINITE: [&str; 9] = [
+    "nonce",
+    "transaction_failed",
+    "simulation_failed",
+    "transaction_state",
+    "invalid_state",
+    "pending",
+    "unexpected",
+    "failed_to_execute",
+    "transfer_event_mismatch",
+];
+
+/// The reason if it is a machine word that may be shown to anyone.
+fn machine_word(reason: Option<&str>) -> Option<&str> {
+    reason.filter(|text| {
+        (1..=REASON_CHARS_MAX).contains(&text.len())
+            && text
+                .bytes()
+                .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+    })
+}
+
+/// The reason for showing: facilitators put addresses of nodes and stack traces into theirs.
+fn shown(reason: Option<&str>) -> String {
+    machine_word(reason).unwrap_or("payment_invalid").to_owned()
+}
+
+/// Reads the answer that a status may carry.
+fn answer<T: DeserializeOwned>(reply: &Reply) -> Result<T, CallError> {
+    match reply.status {
+        401 | 403 => Err(CallError::Denied(reply.status)),
+        429 => Err(CallError::Busy),
+        300..=399 => Err(CallError::Redirected(reply.status)),
+        status => serde_json::from_slice(&reply.body).map_err(|failure| {
+            if is_good(status) {
+                CallError::Garbled(failure.to_string())
+            } else {
+                CallError::Status(status)
+            }
+        }),
+    }
+}
+
+fn is_good(status: u16) -> bool {
+    (200..300).contains(&status)
+}
+
+/// Whether the payer is the one we asked about, or not named.
+fn is_payer(named: Option<&str>, payer: Address) -> bool {
+    named.is_none_or(|text| Address::parse(text) == Some(payer))
+}
+
+fn is_said(reason: Option<&str>) -> bool {
+    reason.is_some_and(|text| !text.is_empty())
+}
+
+/// The verdict of /verify on a payment of `payer`.
+pub(super) fn verdict(reply: &Reply, payer: Address) -> Result<Verdict, CallError> {
+    let response: VerifyResponse = answer(reply)?;
+    let reason = response.invalid_reason.as_deref();
+    if response.is_valid {
+        if !is_good(reply.status) {
+            return Err(CallError::Contradiction("isValid under a failing status"));
+        }
+        if is_said(reason) {
+            return Err(CallError::Contradiction("isValid with an invalidReason"));
+        }
+        if !is_payer(response.payer.as_deref(), payer) {
+            return Err(CallError::Contradiction("isValid for another payer"));
+        }
+        return Ok(Verdict::Valid { payer });
+    }
+    if reply.status >= 500 && !is_said(reason) {
+        return Err(CallError::Status(reply.status));
+    }
+    match machine_word(reason) {
+        Some(word) if word.starts_with("unexpected_") => Err(CallError::Faulty(word.to_owned())),
+        _ => Ok(Verdict::Invalid {
+            reason: shown(reason),
+        }),
+    }
+}
+
+/// The outcome that /settle tells. `first`: no settle of this payment was sent before.
+pub(super) fn settlement(reply: &Reply, expected: &Expected, first: bool) -> Settlement {
+    let response: SettleResponse = match answer(reply) {
+        Ok(response) => response,
+        Err(failure) => {
+            return Settlement::Unknown {
+                why: SettleDoubt::Call(failure),
+                transaction: None,
+            };
+        }
+    };
+    let transaction = TransactionHash::parse(&response.transaction);
+    let unknown = |why| Settlement::Unknown { why, transaction };
+    if let Some(lie) = contradiction(&response, reply.status, expected) {
+        return unknown(SettleDoubt::Call(CallError::Contradiction(lie)));
+    }
+    if let (true, Some(transaction)) = (response.success, transaction) {
+        return Settlement::Success { transaction };
+    }
+    let reason = response.error_reason.as_deref();
+    if first && is_definite(reply.status, &response) {
+        return Settlement::Failed {
+            reason: shown(reason),
+        };
+    }
+    unknown(SettleDoubt::Indefinite {
+        status: reply.status,
+        reason: shown(reason),
+    })
+}
+
+/// What in the answer cannot be true.
+fn contradiction(
+    response: &SettleResponse,
+    status: u16,
+    expected: &Expected,
+) -> Option<&'static str> {
+    let network_is_given = !response.network.is_empty();
+    if !is_payer(response.payer.as_deref(), expected.payer) {
+        return Some("a settlement of another payer");
+    }
+    if (network_is_given || response.success)
+        && Network::parse(&response.network) != Some(expected.network)
+    {
+        return Some("a settlement on another network");
+    }
+    if !response.success {
+        return None;
+    }
+    if !is_good(status) {
+        Some("success under a failing status")
+    } else if TransactionHash::parse(&response.transaction).is_none() {
+        Some("success without a transaction")
+    } else if is_said(response.error_reason.as_deref()) {
+        Some("success with an errorReason")
+    } else if response
+        .amount
+        .as_deref()
+        .is_some_and(|amount| Amount::parse_units(amount) != Some(expected.amount))
+    {
+        Some("success with another amount")
+    } else {
+        None
+    }
+}
+
+/// Whether a first settle's failure certainly left the money where it was: no transaction, a reason that we can read
+/// and that does not leave it open, and not a server's error, which is what a lost outcome looks like too.
+fn is_definite(status: u16, response: &SettleResponse) -> bool {
+    let reason = machine_word(response.error_reason.as_deref());
+    status < 500
+        && response.transaction.is_empty()
+        && reason.is_some_and(|word| !INDEFINITE.iter().any(|part| word.contains(part)))
+}
+
+/// What /supported lists.
+pub(super) fn supported(reply: &Reply) -> Result<Supported, CallError> {
+    if !is_good(reply.status) && !matches!(reply.status, 300..=403 | 429) {
+        return Err(CallError::Status(reply.status));
+    }
+    answer(reply)
+}
