@@ -4,5 +4,7 @@ pub mod buyer;
 pub mod call;
 pub mod facilitator;
 
+mod roots;
+
 #[cfg(test)]
 pub(crate) mod loopback;
