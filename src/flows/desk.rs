@@ -21,7 +21,7 @@ pub type Outcome = Result<Delivered, Refusal>;
 pub struct Desk {
     flights: Mutex<HashMap<[u8; 32], Flight>>,
     claims: Mutex<HashSet<PaymentKey>>,
-    unresolved: Mutex<HashMap<(Payer, Fingerprint), PaymentKey>>,
+    unfinished: Mutex<HashMap<(Payer, Fingerprint), PaymentKey>>,
 }
 
 type Payer = [u8; 20];
@@ -81,19 +81,17 @@ impl Desk {
         }
     }
 
-    /// The payment of this buyer for this purchase whose settlement is not known.
-    pub fn unresolved(&self, payer: Payer, fingerprint: Fingerprint) -> Option<PaymentKey> {
-        lock(&self.unresolved).get(&(payer, fingerprint)).copied()
+    /// This buyer's payment for this purchase that is held by a credit or whose settlement is not known.
+    pub fn unfinished(&self, payer: Payer, fingerprint: Fingerprint) -> Option<PaymentKey> {
+        lock(&self.unfinished).get(&(payer, fingerprint)).copied()
     }
 
-    pub fn note_unresolved(&self, payer: Payer, fingerprint: Fingerprint, key: PaymentKey) {
-        lock(&self.unresolved).insert((payer, fingerprint), key);
-    }
-
-    pub fn note_resolved(&self, payer: Payer, fingerprint: Fingerprint, key: PaymentKey) {
-        let mut unresolved = lock(&self.unresolved);
-        if unresolved.get(&(payer, fingerprint)) == Some(&key) {
-            unresolved.remove(&(payer, fingerprint));
+    pub fn note(&self, payer: Payer, fingerprint: Fingerprint, key: PaymentKey, is_unfinished: bool) {
+        let mut unfinished = lock(&self.unfinished);
+        if is_unfinished {
+            unfinished.insert((payer, fingerprint), key);
+        } else if unfinished.get(&(payer, fingerprint)) == Some(&key) {
+            unfinished.remove(&(payer, fingerprint));
         }
     }
 }

@@ -28,30 +28,35 @@ pub fn payment_key(offer: &PaymentRequirements, from: Address, nonce: Nonce) -> 
     keccak256(&[b"context402 payment 1", &offer.network.0.to_be_bytes(), &offer.asset.0, &from.0, &nonce.0])
 }
 
+/// What carrying an event out has led to.
+#[derive(Clone, Debug)]
+pub struct Advanced {
+    pub payment: Payment,
+    /// The credit that was issued by this very step; it is never told again.
+    pub credit: Option<RetryCredit>,
+}
+
 /// Carries an event out on a stored payment. `None` when there is no such payment.
-pub async fn advance(app: &Shared, key: PaymentKey, event: Event) -> Result<Option<(Payment, Vec<Action>)>, StoreError> {
+pub async fn advance(app: &Shared, key: PaymentKey, event: Event) -> Result<Option<Advanced>, StoreError> {
     let (now, fresh) = (app.now(), FreshCredit::draw());
     let advanced = app
         .store
         .write(move |tables| {
             let Some(mut payment) = tables.payment(key)? else { return Ok(None) };
-            let actions = apply(tables, key, &mut payment, &event, now, fresh)?;
-            Ok(Some((payment, actions)))
+            let credit = apply(tables, key, &mut payment, &event, now, fresh)?;
+            Ok(Some(Advanced { payment, credit }))
         })
         .await?;
-    if let Some((payment, _)) = &advanced {
-        note(app, key, payment);
+    if let Some(advanced) = &advanced {
+        note(app, key, &advanced.payment);
     }
     Ok(advanced)
 }
 
-/// Keeps the desk's index of unresolved payments in step with what was just written.
+/// Keeps the desk's index of unfinished payments in step with what was just written.
 pub fn note(app: &Shared, key: PaymentKey, payment: &Payment) {
-    if payment.state == State::Unknown {
-        app.desk.note_unresolved(payment.payer, payment.fingerprint, key);
-    } else {
-        app.desk.note_resolved(payment.payer, payment.fingerprint, key);
-    }
+    let unfinished = matches!(payment.state, State::Unknown | State::Held);
+    app.desk.note(payment.payer, payment.fingerprint, key, unfinished);
 }
 
 /// Random bytes for a credit, drawn before the writer's job so that the job stays a pure change.
@@ -76,7 +81,7 @@ pub fn apply(
     event: &Event,
     now: UnixSeconds,
     fresh: FreshCredit,
-) -> Result<Vec<Action>, StoreError> {
+) -> Result<Option<RetryCredit>, StoreError> {
     let (state, actions) = next(&payment.state, event, now.0);
     payment.state = state;
     payment.changed_at = now.0;
@@ -109,7 +114,23 @@ pub fn apply(
         State::New | State::Held | State::Kept | State::Unknown => {}
     }
     tables.put_payment(key, payment)?;
-    Ok(actions)
+    Ok(if actions.contains(&Action::IssueCredit) { as_retry_credit(payment, fresh) } else { None })
+}
+
+/// Issues a credit on a payment that has none, inside a write job.
+pub fn owe_credit(
+    tables: &mut Tables<'_>,
+    key: PaymentKey,
+    payment: &mut Payment,
+    now: UnixSeconds,
+    fresh: FreshCredit,
+) -> Result<Option<RetryCredit>, StoreError> {
+    if payment.credit.is_some() {
+        return Ok(None);
+    }
+    issue_credit(tables, key, payment, now, fresh)?;
+    tables.put_payment(key, payment)?;
+    Ok(as_retry_credit(payment, fresh))
 }
 
 fn issue_credit(
@@ -141,7 +162,7 @@ pub fn void_credit(tables: &mut Tables<'_>, payment: &mut Payment) -> Result<(),
 }
 
 /// The credit as the buyer gets it.
-pub fn as_retry_credit(payment: &Payment, fresh: FreshCredit) -> Option<RetryCredit> {
+fn as_retry_credit(payment: &Payment, fresh: FreshCredit) -> Option<RetryCredit> {
     let credit = payment.credit.as_ref()?;
     Some(RetryCredit {
         id: fresh.id(),

@@ -6,6 +6,8 @@ pub mod chance;
 pub mod clock;
 pub mod disk;
 pub mod facilitator;
+#[cfg(test)]
+mod loopback;
 pub mod network;
 pub mod web;
 

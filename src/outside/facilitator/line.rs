@@ -11,6 +11,7 @@ use crate::outside::facilitator::cdp::CdpKey;
 use crate::outside::facilitator::outcome::CallError;
 use crate::outside::facilitator::reply::Reply;
 use crate::outside::facilitator::{FacilitatorAuth, FacilitatorSettings, SettingsError};
+use crate::outside::roots;
 
 /// Longest reply that is read, in bytes after decompression.
 const REPLY_BYTES_MAX: usize = 64 * 1024;
@@ -52,7 +53,7 @@ impl Line {
         };
         let roots = match &settings.ca_pem {
             None => ureq::tls::RootCerts::WebPki,
-            Some(pem) => trust_roots(pem)?,
+            Some(pem) => roots::from_pem(pem).ok_or(SettingsError::TrustRoots)?,
         };
         // Two lanes share the pool, so that verifies never crowd out the settles whose work is done.
         let config = ureq::Agent::config_builder()
@@ -166,19 +167,6 @@ fn base_url(text: &str) -> Result<Url, SettingsError> {
     let path = url.path().trim_end_matches('/').to_owned();
     url.set_path(&format!("{path}/"));
     Ok(url)
-}
-
-fn trust_roots(pem: &[u8]) -> Result<ureq::tls::RootCerts, SettingsError> {
-    let certificates: Vec<_> = ureq::tls::parse_pem(pem)
-        .filter_map(|item| match item {
-            Ok(ureq::tls::PemItem::Certificate(certificate)) => Some(certificate),
-            _ => None,
-        })
-        .collect();
-    if certificates.is_empty() {
-        return Err(SettingsError::TrustRoots);
-    }
-    Ok(certificates.into())
 }
 
 fn read(mut response: ureq::http::Response<ureq::Body>) -> Result<Reply, CallError> {

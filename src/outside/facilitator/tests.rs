@@ -542,6 +542,36 @@ async fn the_request_is_the_buyer_s_payment_and_our_offer() {
     );
 }
 
+/// A signed token is bound to the method, host and path that are really asked.
+#[tokio::test]
+async fn a_signed_token_names_its_own_request() {
+    let seed = [3; 32];
+    let pair = ring::signature::Ed25519KeyPair::from_seed_unchecked(&seed).expect("a key");
+    let public = ring::signature::KeyPair::public_key(&pair).as_ref();
+    let server = always(reply(200, &json!({"isValid": true})));
+    let mut settings = settings(&format!("{}/platform/v2/x402", server.url));
+    settings.auth = FacilitatorAuth::Cdp {
+        key_id: "key-1".to_owned(),
+        secret: crate::x402::encoding::encode(&[&seed[..], public].concat()),
+    };
+    let (proof, offer) = payment();
+    let client = Facilitator::new(settings).expect("settings");
+    client.verify(&proof, &offer, NOW).await.expect("a verdict");
+    let request = &server.requests()[0];
+    let token = request
+        .header("authorization")
+        .and_then(|value| value.strip_prefix("Bearer "))
+        .expect("a token");
+    let claims = token.split('.').nth(1).expect("three parts");
+    let claims = crate::x402::encoding::decode(claims).expect("base64url");
+    let claims: Value = serde_json::from_slice(&claims).expect("JSON");
+    let host = server.url.trim_start_matches("http://");
+    assert_eq!(
+        claims["uris"],
+        json!([format!("POST {host}/platform/v2/x402/verify")])
+    );
+}
+
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
     let target = always(reply(200, &json!({"isValid": true})));

@@ -453,6 +453,18 @@ fn the_payment_identifier_is_read_where_it_is_sent() {
 }
 
 #[test]
+fn the_end_of_an_authorization_is_a_time_or_the_furthest_one() {
+    let pointer = "/payload/authorization/validBefore";
+    for (text, expected) in [
+        ("1795248300".to_owned(), 1_795_248_300),
+        (u128::MAX.to_string(), u64::MAX),
+    ] {
+        let proof = decode(&changed(pointer, json!(text))).expect("a payment");
+        assert_eq!(proof.valid_before(), UnixSeconds(expected));
+    }
+}
+
+#[test]
 fn a_signature_is_not_printed() {
     let proof = decode(&payment()).expect("a payment");
     let signature = proof.payload().payload.signature.to_string();

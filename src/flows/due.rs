@@ -1,0 +1,157 @@
+//! The one loop that works off what is due: reconciles payments, expires credits, drops answers, pages, blobs and
+//! quotes. Each row is handled in a small transaction of its own, so that sales are never kept waiting.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+use crate::app::Shared;
+use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::time::UnixSeconds;
+use crate::flows::desk::Claim;
+use crate::flows::payments::{self, KEPT_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX, redelivery_end};
+use crate::flows::settle;
+use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, StoreError};
+
+const TICK: Duration = Duration::from_secs(1);
+/// Rows of one kind per tick.
+const ROWS_MAX: usize = 256;
+/// Settlements that are repeated at the same time in the background.
+const RECONCILIATIONS_MAX: usize = 4;
+
+/// Works for ever.
+pub async fn work(app: Shared) {
+    let places = Arc::new(Semaphore::new(RECONCILIATIONS_MAX));
+    loop {
+        tokio::time::sleep(TICK).await;
+        if let Err(error) = work_off(&app, &places).await {
+            tracing::error!(error = %error, "what is due could not be worked off");
+        }
+    }
+}
+
+/// One pass over everything that is due now.
+pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), StoreError> {
+    let now = app.now();
+    for kind in DueKind::ALL {
+        let rows = app.store.read(move |snapshot| snapshot.due(kind, now, ROWS_MAX)).await?;
+        if kind == DueKind::Payment {
+            for due in rows {
+                look_at_payment(app, due, places).await?;
+            }
+        } else if !rows.is_empty() {
+            app.store
+                .write(move |tables| {
+                    rows.into_iter().try_for_each(|due| match due.kind {
+                        DueKind::Blob => tables.sweep_blob(due, now),
+                        DueKind::Page => tables.sweep_page(due, now),
+                        DueKind::Quote => tables.sweep_quote(due),
+                        DueKind::Payment => Ok(()),
+                    })
+                })
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+/// What a payment's record calls for, as of now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    /// Nothing any more.
+    Nothing,
+    /// Not yet: look again then.
+    LookAt(UnixSeconds),
+    ExpireCredit,
+    Reconcile,
+    DropAnswer,
+}
+
+fn call(payment: &Payment, now: UnixSeconds) -> Call {
+    let credit_end = payment.credit.as_ref().map(|credit| UnixSeconds(credit.expires_at));
+    match &payment.state {
+        State::Held => match credit_end {
+            Some(end) if now < end => Call::LookAt(end),
+            _ => Call::ExpireCredit,
+        },
+        State::Kept if now.since(UnixSeconds(payment.changed_at)) < KEPT_LOOK_SECONDS => {
+            Call::LookAt(UnixSeconds(payment.changed_at).plus(KEPT_LOOK_SECONDS))
+        }
+        State::Kept | State::Unknown => Call::Reconcile,
+        State::Settled { at, .. } => {
+            let end = credit_end.map_or(redelivery_end(*at), |end| end.max(redelivery_end(*at)));
+            if payment.answer.is_none() && payment.credit.is_none() {
+                Call::Nothing
+            } else if now < end {
+                Call::LookAt(end)
+            } else {
+                Call::DropAnswer
+            }
+        }
+        State::New | State::Failed { .. } | State::Released => Call::Nothing,
+    }
+}
+
+async fn look_at_payment(app: &Shared, due: Due, places: &Arc<Semaphore>) -> Result<(), StoreError> {
+    let key: PaymentKey = due.key;
+    let now = app.now();
+    let reconcile = app
+        .store
+        .write(move |tables| {
+            tables.unschedule(due)?;
+            let Some(mut payment) = tables.payment(key)? else { return Ok(false) };
+            let again = |at| Due { at, kind: DueKind::Payment, key };
+            match call(&payment, now) {
+                Call::Nothing => {}
+                Call::LookAt(at) => tables.schedule(again(at))?,
+                Call::ExpireCredit => {
+                    let fresh = payments::FreshCredit::draw();
+                    payments::apply(tables, key, &mut payment, &Event::CreditExpired, now, fresh)?;
+                }
+                Call::DropAnswer => {
+                    payments::void_credit(tables, &mut payment)?;
+                    payment.answer = None;
+                    tables.put_payment(key, &payment)?;
+                }
+                Call::Reconcile => {
+                    // Half its age from now: often at first, hourly in the end, until the chain has spoken.
+                    let age = now.since(UnixSeconds(payment.created_at));
+                    let pause = (age / 2).clamp(UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX);
+                    tables.schedule(again(now.plus(pause)))?;
+                    if let Some(answer) = &payment.answer {
+                        tables.keep_blob(answer.page, now.plus(pause + ANSWER_SECONDS_MAX))?;
+                    }
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
+        .await?;
+    if reconcile {
+        spawn_reconciliation(app, key, places);
+    }
+    refresh_note(app, key).await
+}
+
+/// Repeats the settle, unless somebody is at it or enough others are being repeated: the next look comes anyway.
+fn spawn_reconciliation(app: &Shared, key: PaymentKey, places: &Arc<Semaphore>) {
+    let (Ok(place), Some(claim)) = (places.clone().try_acquire_owned(), Claim::take(app, key)) else { return };
+    let app_in_task = app.clone();
+    app.tasks.spawn(async move {
+        let _place = place;
+        match settle::resolve(&app_in_task, claim).await {
+            Ok(_) => tracing::info!(payment = %hex::encode(key), "an unknown settlement has turned out settled"),
+            Err(refusal) => {
+                tracing::info!(payment = %hex::encode(key), code = refusal.code.text(), "an unknown settlement stays so");
+            }
+        }
+    });
+}
+
+async fn refresh_note(app: &Shared, key: PaymentKey) -> Result<(), StoreError> {
+    if let Some(payment) = app.store.read(move |snapshot| snapshot.payment(key)).await? {
+        payments::note(app, key, &payment);
+    }
+    Ok(())
+}

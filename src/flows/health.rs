@@ -1,0 +1,111 @@
+//! How the service is, measured in the background and never per request. What is found here decides whether anything
+//! is sold: a full disk or a failed store stops sales before a payment is looked at.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::app::Shared;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+use crate::outside::disk;
+
+const PROBE_EVERY: Duration = Duration::from_secs(15);
+
+#[derive(Debug, Default)]
+pub struct Health {
+    stopping: AtomicBool,
+    store_failed: AtomicBool,
+    free_bytes: AtomicU64,
+    disk_low: AtomicBool,
+    facilitator: Mutex<Option<Facilitator>>,
+}
+
+/// What the last probe of the facilitator has found.
+#[derive(Clone, Debug)]
+pub struct Facilitator {
+    /// `None` when it answers and takes our network.
+    pub trouble: Option<String>,
+    pub latency: Duration,
+    pub checked_at: UnixSeconds,
+}
+
+impl Health {
+    /// Whether a sale may begin.
+    pub fn check_can_sell(&self, app: &Shared) -> Result<(), Refusal> {
+        let refuse = |message: &str| Err(Refusal::new(Code::Overloaded, message));
+        if self.stopping.load(Ordering::Relaxed) || app.tasks.is_closed() {
+            return refuse("The service is restarting. The payment was not used: repeat the same request.");
+        }
+        if self.store_failed.load(Ordering::Relaxed) || self.disk_low.load(Ordering::Relaxed) {
+            return refuse("The service cannot record sales at the moment. The payment was not used: try again later.");
+        }
+        Ok(())
+    }
+
+    pub fn note_stopping(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    pub fn note_store_failed(&self) {
+        self.store_failed.store(true, Ordering::Relaxed);
+    }
+
+    pub fn store_failed(&self) -> bool {
+        self.store_failed.load(Ordering::Relaxed)
+    }
+
+    pub fn free_bytes(&self) -> u64 {
+        self.free_bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn disk_low(&self) -> bool {
+        self.disk_low.load(Ordering::Relaxed)
+    }
+
+    pub fn facilitator(&self) -> Option<Facilitator> {
+        self.facilitator.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+    }
+}
+
+/// Looks at disk and facilitator, now and then for ever.
+pub async fn probe(app: Shared) {
+    loop {
+        probe_disk(&app);
+        probe_facilitator(&app).await;
+        tokio::time::sleep(PROBE_EVERY).await;
+    }
+}
+
+/// Reads one number from the file system's memory; not worth a thread of its own.
+pub fn probe_disk(app: &Shared) {
+    match disk::free_bytes(&app.config.data_file) {
+        Ok(free) => {
+            let low = free < app.config.limits.free_disk_bytes_min;
+            if low && !app.health.disk_low() {
+                tracing::error!(free_bytes = free, "the disk is nearly full; nothing is sold until there is room");
+            }
+            app.health.free_bytes.store(free, Ordering::Relaxed);
+            app.health.disk_low.store(low, Ordering::Relaxed);
+        }
+        Err(error) => tracing::warn!(error = %error, "could not read the disk's free space"),
+    }
+}
+
+async fn probe_facilitator(app: &Shared) {
+    let started = Instant::now();
+    let trouble = match app.outside.facilitator.supported(app.now()).await {
+        Ok(supported) if supported.takes_exact_on(app.config.payment.network) => None,
+        Ok(_) => Some(format!("it does not take exact payments on {}", app.config.payment.network)),
+        Err(error) => Some(error.to_string()),
+    };
+    let found = Facilitator { trouble, latency: started.elapsed(), checked_at: app.now() };
+    let mut known = app.health.facilitator.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let was_in_trouble = known.as_ref().is_some_and(|known| known.trouble.is_some());
+    match &found.trouble {
+        Some(trouble) if !was_in_trouble => tracing::error!(trouble, "the facilitator is of no use"),
+        None if was_in_trouble => tracing::info!("the facilitator answers again"),
+        _ => {}
+    }
+    *known = Some(found);
+}

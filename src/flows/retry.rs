@@ -1,0 +1,132 @@
+//! Spending a retry credit (decisions, Retry credits). A credit on a held authorization does the work and settles it;
+//! one on a settled or unknown payment never asks for more money.
+
+use crate::app::Shared;
+use crate::domain::ids::CreditId;
+use crate::domain::payment::{Payment, PaymentKey, State};
+use crate::domain::purchase::Purchase;
+use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
+use crate::domain::tier::Tier;
+use crate::domain::time::UnixSeconds;
+use crate::flows::deliver::Trouble;
+use crate::flows::desk::{Claim, Outcome};
+use crate::flows::payments;
+use crate::flows::sale::{self, Kept};
+use crate::flows::settle::{self, Settling};
+use crate::store::credit_hash;
+
+/// What the request states of the purchase. What it leaves out is the credit's own.
+#[derive(Clone, Debug)]
+pub struct Stated {
+    pub target_url: String,
+    pub tier: Option<Tier>,
+    pub force_refresh: Option<bool>,
+}
+
+/// Redeems a credit once, under any concurrency.
+pub async fn redeem(app: &Shared, credit: CreditId, stated: Stated, request_id: &str) -> Outcome {
+    let hash = credit_hash(credit);
+    let found = app.store.read(move |snapshot| snapshot.payment_by_credit(hash));
+    let Some(key) = found.await? else { return Err(invalid()) };
+    let claim = Claim::take(app, key).ok_or_else(|| {
+        Refusal::new(Code::Conflict, "This retry credit is being redeemed by another request.")
+    })?;
+    // Read again: the claim may have been free because the credit has just been spent.
+    let payment = app.store.read(move |snapshot| snapshot.payment(key)).await?.ok_or_else(invalid)?;
+    if payment.credit.as_ref().is_none_or(|credit| credit.hash != hash) || !covers(&payment.purchase, &stated) {
+        return Err(invalid());
+    }
+    let alive = payment.credit.as_ref().is_some_and(|credit| app.now() < UnixSeconds(credit.expires_at));
+    match payment.state {
+        State::Held if alive => {
+            app.health.check_can_sell(app)?;
+            work_off(app, claim, credit, request_id).await
+        }
+        State::Settled { .. } if alive => {
+            let delivered = sale::delivered(app, &payment, None).await?;
+            spend(app, key).await?;
+            Ok(delivered)
+        }
+        // Its life is counted from when the settlement is known.
+        State::Kept | State::Unknown => resolve(app, claim).await,
+        _ => Err(invalid()),
+    }
+}
+
+/// A used, wrong, expired or unknown credit is one and the same answer: nobody learns which.
+fn invalid() -> Refusal {
+    Refusal::of(Code::RetryCreditInvalid)
+}
+
+/// Only a stated difference counts.
+fn covers(purchase: &Purchase, stated: &Stated) -> bool {
+    let Purchase::Context(context) = purchase;
+    stated.target_url == context.target_url
+        && stated.tier.is_none_or(|tier| tier == context.tier())
+        && stated.force_refresh.is_none_or(|refresh| refresh == context.force_refresh)
+}
+
+/// The held authorization: an attempt is spent, the work is done, and it is settled like any first payment.
+async fn work_off(app: &Shared, claim: Claim, credit: CreditId, request_id: &str) -> Outcome {
+    let key = claim.key();
+    let payment = spend_attempt(app, key).await?;
+    let margin = sale::check_margin(app, &payment.purchase)?;
+    let goods = match sale::deliver_goods(app, &payment.purchase).await {
+        Ok(goods) => goods,
+        Err(Trouble::Refused(refusal)) => return Err(refusal),
+        Err(Trouble::Outage(refusal)) => return Err(still_held(refusal, &payment, credit)),
+    };
+    let settling = Settling::stored(&payment)?;
+    let members = sale::keep_answer(app, key, payment, None, goods, margin, request_id).await?;
+    match settle::settle(app, Kept { claim, settling, members: Some(members) }, true).await {
+        // A 402 would make a client pay at this address.
+        Err(refusal) if matches!(refusal.with, With::Challenge { .. }) => Err(invalid()),
+        outcome => outcome,
+    }
+}
+
+async fn spend_attempt(app: &Shared, key: PaymentKey) -> Result<Payment, Refusal> {
+    let spent = app.store.write(move |tables| {
+        let Some(mut payment) = tables.payment(key)? else { return Ok(None) };
+        let Some(credit) = payment.credit.as_mut().filter(|credit| credit.attempts_left > 0) else { return Ok(None) };
+        credit.attempts_left -= 1;
+        tables.put_payment(key, &payment)?;
+        Ok(Some(payment))
+    });
+    spent.await?.ok_or_else(|| Refusal::of(Code::RetryCreditInvalid))
+}
+
+fn still_held(refusal: Refusal, payment: &Payment, credit: CreditId) -> Refusal {
+    match &payment.credit {
+        Some(held) if held.attempts_left > 0 => refusal.with(With::Credit(RetryCredit {
+            id: credit,
+            expires_at: UnixSeconds(held.expires_at),
+            attempts_left: held.attempts_left,
+        })),
+        _ => refusal,
+    }
+}
+
+/// Repeats the settle: success delivers, a proven failure voids the credit, still unknown spends no attempt.
+async fn resolve(app: &Shared, claim: Claim) -> Outcome {
+    let key = claim.key();
+    match settle::resolve(app, claim).await {
+        Ok(delivered) => {
+            spend(app, key).await?;
+            Ok(delivered)
+        }
+        Err(refusal) if matches!(refusal.with, With::Challenge { .. }) => Err(invalid()),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+async fn spend(app: &Shared, key: PaymentKey) -> Result<(), Refusal> {
+    let spent = app.store.write(move |tables| {
+        if let Some(mut payment) = tables.payment(key)? {
+            payments::void_credit(tables, &mut payment)?;
+            tables.put_payment(key, &payment)?;
+        }
+        Ok(())
+    });
+    Ok(spent.await?)
+}

@@ -1,0 +1,437 @@
+//! The paid pipeline, in the order of the specification (4.1 rule 2) and of `decisions` "Money": a payment is looked
+//! up, verified, judged for its margin, worked for, kept on disk, settled, and only then delivered. Each step takes
+//! what the step before it gives, so that none can be skipped.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use crate::app::Shared;
+use crate::domain::margin::{MarginReceipt, judge};
+use crate::domain::payment::{Event, KeptAnswer, Payment, PaymentKey, State};
+use crate::domain::purchase::{ContextPurchase, Fingerprint, Purchase};
+use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
+use crate::domain::tier::Tier;
+use crate::flows::answer::{self, Own};
+use crate::flows::deliver::{self, Goods, Storing, Trouble};
+use crate::flows::desk::{Boarding, Claim, Outcome};
+use crate::flows::internal;
+use crate::flows::payments::{self, FreshCredit, KEPT_LOOK_SECONDS, payment_key, redelivery_end};
+use crate::flows::settle::{self, Settling};
+use crate::outside::facilitator::Verdict;
+use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, identifier_key};
+use crate::x402::address::Address;
+use crate::x402::proof::PaymentProof;
+use crate::x402::wire::PaymentRequirements;
+
+/// A paid request that has passed validation.
+#[derive(Clone, Debug)]
+pub struct Order {
+    pub purchase: Purchase,
+    pub attribution: Option<String>,
+    pub request_id: String,
+}
+
+/// A finished sale.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivered {
+    /// The whole JSON answer.
+    pub body: Arc<Vec<u8>>,
+    pub transaction: String,
+    /// Checksummed address.
+    pub payer: String,
+    pub tier: Tier,
+    pub content_sha256: String,
+    pub tokens: u64,
+    pub cache_hit: bool,
+}
+
+/// How often a kept answer is given again to the payload that bought it.
+const REDELIVERIES_MAX: u8 = 5;
+/// A settlement needs this long on chain.
+const SETTLE_SECONDS_MIN: u64 = 6;
+
+/// Sells one page. Identical requests that arrive meanwhile share the outcome: one piece of work, one settlement.
+pub async fn sell(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
+    let offer = check_terms(app, &order.purchase, &proof)?;
+    match app.desk.board(proof.payload_hash(), order.purchase.fingerprint()) {
+        Boarding::Leader(leader) => {
+            let outcome = lead(app, order, proof, offer).await;
+            leader.land(&outcome);
+            outcome
+        }
+        Boarding::Follower(landed) => follow(landed).await,
+        Boarding::Other => Err(replayed("This payment is being used for another purchase.")),
+        Boarding::Full => Err(in_use()),
+    }
+}
+
+async fn lead(app: &Shared, order: Order, proof: PaymentProof, offer: PaymentRequirements) -> Outcome {
+    let key = payment_key(&offer, proof.from(), proof.nonce());
+    let fingerprint = order.purchase.fingerprint();
+    match recall(app, key, proof.payload_hash(), fingerprint).await? {
+        Recalled::Answer(delivered) => return Ok(delivered),
+        Recalled::Unknown => return settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await,
+        // A credit may hold it: presented again, it is worked on like a new one.
+        Recalled::Nothing => {}
+    }
+    app.health.check_can_sell(app)?;
+    let verified = verify(app, proof, offer, &order).await?;
+    let claim = Claim::take(app, key).ok_or_else(in_use)?;
+    let identifier = claim_identifier(app, &verified)?;
+    if let Some(known) = known_purchase(app, &verified, identifier.as_ref(), key).await? {
+        return known;
+    }
+    let margin = check_margin(app, &order.purchase)?;
+    let goods = match deliver_goods(app, &order.purchase).await {
+        Ok(goods) => goods,
+        Err(Trouble::Refused(refusal)) => return Err(refusal),
+        Err(Trouble::Outage(refusal)) => return Err(hold(app, key, verified, refusal).await),
+    };
+    let kept = keep(app, claim, identifier.as_ref().map(Claim::key), verified, goods, margin, &order).await?;
+    settle::settle(app, kept, true).await
+}
+
+/// A payment that the facilitator has verified. Only `verify` makes one.
+#[derive(Debug)]
+pub struct Verified {
+    settling: Settling,
+    payment: Payment,
+    identifier: Option<[u8; 32]>,
+}
+
+/// A payment whose answer is on disk: what may be settled.
+#[derive(Debug)]
+pub struct Kept {
+    pub claim: Claim,
+    pub settling: Settling,
+    pub members: Option<Vec<u8>>,
+}
+
+/// The checks that need nobody else (decisions, Money 2). A payment that does not fit is answered with a challenge.
+fn check_terms(app: &Shared, purchase: &Purchase, proof: &PaymentProof) -> Result<PaymentRequirements, Refusal> {
+    let offer = app.offers.of(purchase);
+    // Work, plus the time that the facilitator may take to verify.
+    let work = app.config.fetch.time_max + app.config.payment.verify_time_max;
+    let offers = std::slice::from_ref(&offer.requirements);
+    match proof.check(offers, &app.offers.access, app.now(), work.as_secs()) {
+        Ok(offer) => Ok(offer.clone()),
+        Err(mismatch) => Err(challenge(offer.tier, mismatch.reason(), format!("{mismatch}."))),
+    }
+}
+
+/// A 402: the payment was not taken, and here is what to sign.
+pub fn challenge(tier: Tier, error: &str, message: String) -> Refusal {
+    let with = With::Challenge { tier, error: error.to_owned(), settlement: None };
+    Refusal::new(Code::PaymentRequired, message).with(with)
+}
+
+fn replayed(message: &str) -> Refusal {
+    Refusal::new(Code::PaymentReplayed, message)
+}
+
+fn in_use() -> Refusal {
+    Refusal::of(Code::Conflict)
+}
+
+async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Outcome {
+    match landed.wait_for(Option::is_some).await {
+        Ok(outcome) => outcome.clone().unwrap_or_else(|| Err(in_use())),
+        // The leader's run ended without a word: it panicked. The same request starts anew.
+        Err(_) => Err(Refusal::of(Code::Internal)),
+    }
+}
+
+/// What the records say of this authorization.
+enum Recalled {
+    Nothing,
+    Answer(Delivered),
+    Unknown,
+}
+
+async fn recall(
+    app: &Shared,
+    key: PaymentKey,
+    payload_hash: [u8; 32],
+    fingerprint: Fingerprint,
+) -> Result<Recalled, Refusal> {
+    let Some(payment) = app.store.read(move |snapshot| snapshot.payment(key)).await? else {
+        return Ok(Recalled::Nothing);
+    };
+    // After settlement nonce and signature are public on chain: only the very bytes that were verified get the answer.
+    if payment.payload_hash != payload_hash || payment.fingerprint != fingerprint {
+        return Err(replayed("This authorization was already used for another request."));
+    }
+    match &payment.state {
+        State::Settled { at, .. } if app.now() < redelivery_end(*at) => redeliver(app, key).await,
+        State::Settled { .. } => Err(replayed("This authorization was used, and its answer is no longer kept.")),
+        State::Failed { reason } => Err(not_settled(&payment, reason)),
+        State::Released => Err(replayed("This authorization was let go when its retry credit ran out.")),
+        State::New | State::Held => Ok(Recalled::Nothing),
+        State::Kept | State::Unknown => Ok(Recalled::Unknown),
+    }
+}
+
+/// Gives a kept answer out once more, and counts it.
+async fn redeliver(app: &Shared, key: PaymentKey) -> Result<Recalled, Refusal> {
+    let counted = app.store.write(move |tables| {
+        let Some(mut payment) = tables.payment(key)? else { return Ok(None) };
+        if payment.redelivered >= REDELIVERIES_MAX || payment.answer.is_none() {
+            return Ok(None);
+        }
+        payment.redelivered += 1;
+        tables.put_payment(key, &payment)?;
+        Ok(Some(payment))
+    });
+    match counted.await? {
+        Some(payment) => Ok(Recalled::Answer(delivered(app, &payment, None).await?)),
+        None => Err(replayed("This authorization was used, and its answer was given out often enough.")),
+    }
+}
+
+/// The definite failure of a settlement: nothing moved, nothing is delivered.
+pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
+    let Purchase::Context(context) = &payment.purchase;
+    let settlement =
+        FailedSettlement { reason: reason.to_owned(), payer: Address(payment.payer).to_string() };
+    let message = format!("The payment could not be settled ({reason}); nothing was charged.");
+    Refusal::new(Code::PaymentRequired, message).with(With::Challenge {
+        tier: context.tier(),
+        error: reason.to_owned(),
+        settlement: Some(settlement),
+    })
+}
+
+async fn verify(
+    app: &Shared,
+    proof: PaymentProof,
+    offer: PaymentRequirements,
+    order: &Order,
+) -> Result<Verified, Refusal> {
+    match app.outside.facilitator.verify(&proof, &offer, app.now()).await {
+        Ok(Verdict::Valid { .. }) => {}
+        Ok(Verdict::Invalid { reason }) => {
+            let Purchase::Context(context) = &order.purchase;
+            let message = format!("The payment is not valid ({reason}); nothing was charged.");
+            return Err(challenge(context.tier(), &reason, message));
+        }
+        Err(error) => {
+            tracing::error!(error = %error, "the facilitator could not verify a payment");
+            let message = "The payment could not be verified just now. It was not used: repeat the same request.";
+            return Err(Refusal::new(Code::NetworkUnavailable, message));
+        }
+    }
+    app.crash_point("verified");
+    let identifier = proof.payment_identifier().map(|id| identifier_key(proof.from().0, id));
+    let payment =
+        payments::verified(&proof, &offer, order.purchase.clone(), order.attribution.clone(), app.now())
+            .map_err(|error| internal("a payment could not be written down", &error))?;
+    Ok(Verified { settling: Settling { proof, offer }, payment, identifier })
+}
+
+/// Two payments under one identifier must not be worked on at the same time.
+fn claim_identifier(app: &Shared, verified: &Verified) -> Result<Option<Claim>, Refusal> {
+    match verified.identifier {
+        None => Ok(None),
+        Some(identifier) => Claim::take(app, identifier).map(Some).ok_or_else(in_use),
+    }
+}
+
+/// The buyer has proven control of `from`. If the same purchase was paid before under this identifier, or its
+/// settlement is not known, that one is answered and this payment is not settled.
+async fn known_purchase(
+    app: &Shared,
+    verified: &Verified,
+    identifier: Option<&Claim>,
+    own: PaymentKey,
+) -> Result<Option<Outcome>, Refusal> {
+    let fingerprint = verified.payment.fingerprint;
+    if let Some(identifier) = identifier.map(Claim::key) {
+        let earlier = app.store.read(move |snapshot| match snapshot.payment_by_identifier(identifier)? {
+            Some(key) => Ok(snapshot.payment(key)?.map(|payment| (key, payment))),
+            None => Ok(None),
+        });
+        match earlier.await? {
+            Some((_, payment)) if payment.fingerprint != fingerprint => {
+                let message = "This payment identifier was used for another purchase.";
+                return Err(Refusal::new(Code::Conflict, message));
+            }
+            Some((key, payment)) if key != own && payment.state.is_open() => {
+                return Ok(Some(settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await));
+            }
+            Some((key, payment)) if key != own && payment.answer.is_some() => {
+                return Ok(Some(delivered(app, &payment, None).await));
+            }
+            _ => {}
+        }
+    }
+    let Some(key) = app.desk.unfinished(verified.payment.payer, fingerprint).filter(|key| *key != own) else {
+        return Ok(None);
+    };
+    let claim = Claim::take(app, key).ok_or_else(in_use)?;
+    let Some(payment) = app.store.read(move |snapshot| snapshot.payment(key)).await? else { return Ok(None) };
+    if payment.state == State::Held {
+        // A new payment for the same purchase takes the held one's place.
+        payments::advance(app, key, Event::CreditExpired).await?;
+        return Ok(None);
+    }
+    Ok(Some(settle::resolve(app, claim).await))
+}
+
+/// The Unit Economic Guardian, before any work.
+pub fn check_margin(app: &Shared, purchase: &Purchase) -> Result<MarginReceipt, Refusal> {
+    let Purchase::Context(context) = purchase;
+    margin(app, context, deliver::may_fetch(context, &app.sample.url))
+}
+
+fn margin(app: &Shared, context: &ContextPurchase, fetches: bool) -> Result<MarginReceipt, Refusal> {
+    let price = context.tier().price();
+    judge(price, &app.config.guard.costs(fetches), app.now()).map_err(|rejected| {
+        app.metrics.margin_rejection();
+        let needed = rejected.needed;
+        Refusal::new(
+            Code::MarginRejected,
+            format!("At {price} USDC this sale would not cover its costs ({needed} USDC); nothing was charged."),
+        )
+    })
+}
+
+/// Target safety, then the work.
+pub async fn deliver_goods(app: &Shared, purchase: &Purchase) -> Result<Goods, Trouble> {
+    match purchase {
+        Purchase::Context(context) => deliver::deliver(app, context).await,
+    }
+}
+
+/// A transient outage after verification: the authorization is held by a retry credit (decisions, Retry credits).
+async fn hold(app: &Shared, key: PaymentKey, verified: Verified, refusal: Refusal) -> Refusal {
+    let Verified { mut payment, .. } = verified;
+    let (now, fresh) = (app.now(), FreshCredit::draw());
+    let written = app.store.write(move |tables| match tables.payment(key)? {
+        None => {
+            let credit = payments::apply(tables, key, &mut payment, &Event::Outage, now, fresh)?;
+            Ok((payment, credit))
+        }
+        // Presented again while a credit holds it: that credit stands as it is.
+        Some(stored) => Ok((stored, None)),
+    });
+    match written.await {
+        Ok((payment, credit)) => {
+            payments::note(app, key, &payment);
+            app.metrics.payment(payment_tier(&payment).name(), "held");
+            credit.map_or(refusal.clone(), |credit| refusal.with(With::Credit(credit)))
+        }
+        Err(error) => error.into(),
+    }
+}
+
+pub fn payment_tier(payment: &Payment) -> Tier {
+    let Purchase::Context(context) = &payment.purchase;
+    context.tier()
+}
+
+/// Writes the finished answer down, which from now on means: settle may have been sent.
+async fn keep(
+    app: &Shared,
+    claim: Claim,
+    identifier: Option<[u8; 32]>,
+    verified: Verified,
+    goods: Goods,
+    margin: MarginReceipt,
+    order: &Order,
+) -> Result<Kept, Refusal> {
+    let Verified { settling, payment, .. } = verified;
+    let members = keep_answer(app, claim.key(), payment, identifier, goods, margin, &order.request_id).await?;
+    Ok(Kept { claim, settling, members: Some(members) })
+}
+
+/// The same for a payment from whichever source: gives the page's members back once all is durable.
+pub async fn keep_answer(
+    app: &Shared,
+    key: PaymentKey,
+    mut payment: Payment,
+    identifier: Option<[u8; 32]>,
+    goods: Goods,
+    margin: MarginReceipt,
+    request_id: &str,
+) -> Result<Vec<u8>, Refusal> {
+    let now = app.now();
+    if payment.valid_before < now.plus(SETTLE_SECONDS_MIN).0 {
+        let message = "The authorization ran out while the work was done; nothing was charged.".to_owned();
+        let reason = "invalid_exact_evm_payload_authorization_valid_before";
+        return Err(challenge(payment_tier(&payment), reason, message));
+    }
+    let Purchase::Context(context) = payment.purchase.clone();
+    let margin = if goods.cache.hit { actual_margin(app, &context, margin) } else { margin };
+    payment.answer = Some(KeptAnswer {
+        page: goods.page.blob,
+        own: answer::own(&Own { purchase: &context, cache: &goods.cache, margin: &margin, now, request_id })
+            .map_err(|error| internal("an answer could not be written as JSON", &error))?,
+        content_sha256: goods.page.content_sha256,
+        tokens: goods.page.tokens,
+        cache_hit: goods.cache.hit,
+        margin,
+    });
+    let members = Arc::new(goods.page.members);
+    let (storing, blob, for_store, fresh) = (goods.storing, goods.page.blob, members.clone(), FreshCredit::draw());
+    let target_url = context.target_url;
+    let durable = app.store.write(move |tables| {
+        match tables.payment(key)? {
+            None => {}
+            Some(mut stored) if stored.state == State::Held => payments::void_credit(tables, &mut stored)?,
+            // Another request has used the same authorization since we looked.
+            Some(_) => return Ok(false),
+        }
+        match storing {
+            Storing::Nothing | Storing::Blob => {}
+            Storing::Page(record) => tables.put_page(&target_url, &record, &for_store)?,
+            Storing::Unchanged { fetched_at } => tables.touch_page(&target_url, fetched_at)?,
+        }
+        tables.put_blob(blob, &for_store, now.plus(ANSWER_SECONDS_MAX))?;
+        if let Some(identifier) = identifier {
+            tables.put_identifier(identifier, key)?;
+        }
+        payment.credit = None;
+        payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
+        tables.schedule(Due { at: now.plus(KEPT_LOOK_SECONDS), kind: DueKind::Payment, key })?;
+        Ok(true)
+    });
+    if !durable.await? {
+        return Err(replayed("This authorization was already used for another request."));
+    }
+    app.crash_point("kept");
+    Ok(Arc::unwrap_or_clone(members))
+}
+
+/// A cache hit costs no fetch; the receipt says what the sale really earned.
+fn actual_margin(app: &Shared, context: &ContextPurchase, judged: MarginReceipt) -> MarginReceipt {
+    margin(app, context, false).unwrap_or(judged)
+}
+
+/// Puts the answer of a settled payment together: the same bytes every time.
+pub async fn delivered(app: &Shared, payment: &Payment, members: Option<Vec<u8>>) -> Outcome {
+    let (State::Settled { transaction, .. }, Some(kept)) = (&payment.state, &payment.answer) else {
+        return Err(replayed("This authorization was used, and its answer is no longer kept."));
+    };
+    let members = match members {
+        Some(members) => members,
+        None => {
+            let page = kept.page;
+            let found = app.store.read(move |snapshot| snapshot.blob(page)).await?;
+            found.ok_or_else(|| internal("a kept answer has lost its page", &hex::encode(page)))?
+        }
+    };
+    let payer = Address(payment.payer).to_string();
+    let body = answer::whole(app, payment, kept, &members, transaction, &payer)
+        .map_err(|error| internal("an answer could not be written as JSON", &error))?;
+    Ok(Delivered {
+        body: Arc::new(body),
+        transaction: transaction.clone(),
+        payer,
+        tier: payment_tier(payment),
+        content_sha256: kept.content_sha256.clone(),
+        tokens: kept.tokens,
+        cache_hit: kept.cache_hit,
+    })
+}
+

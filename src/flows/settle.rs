@@ -1,0 +1,149 @@
+//! Settling a kept payment. The call runs as a task of its own: the buyer is answered after a while whatever it does,
+//! and what it says later is still recorded. Unknown is never failed.
+
+use tokio::sync::oneshot;
+
+use crate::app::Shared;
+use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
+use crate::flows::desk::{Claim, Outcome};
+use crate::flows::internal;
+use crate::flows::payments::{self, Advanced, FreshCredit};
+use crate::flows::sale::{self, Kept};
+use crate::outside::facilitator::Settlement;
+use crate::store::StoreError;
+use crate::x402::proof::PaymentProof;
+use crate::x402::wire::PaymentRequirements;
+
+/// What the facilitator is told: the buyer's payload and our own terms.
+#[derive(Clone, Debug)]
+pub struct Settling {
+    pub proof: PaymentProof,
+    pub offer: PaymentRequirements,
+}
+
+impl Settling {
+    /// From a record, for repeating the identical settle.
+    pub fn stored(payment: &Payment) -> Result<Settling, Refusal> {
+        let proof = PaymentProof::from_json(&payment.payload)
+            .map_err(|error| internal("a stored payment cannot be read", &error))?;
+        let offer = serde_json::from_slice(&payment.requirements)
+            .map_err(|error| internal("a stored offer cannot be read", &error))?;
+        Ok(Settling { proof, offer })
+    }
+}
+
+/// Settles and delivers. Waits as long as a buyer is kept waiting; the call itself goes on.
+pub async fn settle(app: &Shared, kept: Kept, first: bool) -> Outcome {
+    let key = kept.claim.key();
+    let told = send(app, kept.claim, kept.settling, first);
+    let advanced = match tokio::time::timeout(app.config.payment.settle_wait_max, told).await {
+        Ok(Ok(Ok(Some(advanced)))) => advanced,
+        Ok(Ok(Ok(None))) => return Err(internal("a kept payment is gone", &hex::encode(key))),
+        // The settlement could not be recorded. The record still says that settle may have been sent, so that the
+        // next start finds out.
+        Ok(Ok(Err(error))) => {
+            tracing::error!(error = %error, "the end of a settlement could not be recorded");
+            return Err(unknown(None));
+        }
+        Ok(Err(_)) => return Err(unknown(None)),
+        Err(_) => match payments::advance(app, key, Event::SettleUnknown).await? {
+            Some(advanced) => advanced,
+            None => return Err(internal("a kept payment is gone", &hex::encode(key))),
+        },
+    };
+    conclude(app, key, advanced, kept.members).await
+}
+
+type Told = oneshot::Receiver<Result<Option<Advanced>, StoreError>>;
+
+/// Starts the call; its claim is held until its end is recorded.
+fn send(app: &Shared, claim: Claim, settling: Settling, first: bool) -> Told {
+    let (tell, told) = oneshot::channel();
+    let app_in_task = app.clone();
+    app.tasks.spawn(async move {
+        let app = app_in_task;
+        let settlement = app.outside.facilitator.settle(&settling.proof, &settling.offer, first, app.now()).await;
+        app.crash_point("settled");
+        let advanced = payments::advance(&app, claim.key(), event(settlement)).await;
+        if let Ok(Some(advanced)) = &advanced {
+            count(&app, &advanced.payment);
+        }
+        drop(claim);
+        let _ = tell.send(advanced);
+    });
+    told
+}
+
+fn event(settlement: Settlement) -> Event {
+    match settlement {
+        Settlement::Success { transaction, .. } => Event::SettleSucceeded { transaction: transaction.to_string() },
+        Settlement::Failed { reason } => Event::SettleFailed { reason },
+        Settlement::Unknown { why, transaction } => {
+            tracing::warn!(
+                why = %why,
+                transaction = transaction.map(tracing::field::display),
+                "a settlement's end is not known; it will be reconciled"
+            );
+            Event::SettleUnknown
+        }
+    }
+}
+
+fn count(app: &Shared, payment: &Payment) {
+    app.metrics.payment(sale::payment_tier(payment).name(), payment.state.name());
+    if matches!(payment.state, State::Settled { .. }) {
+        app.metrics.revenue(payment.amount_units);
+    }
+}
+
+/// Repeats the settle of a payment whose end is not known, and delivers if that ends it.
+pub async fn resolve(app: &Shared, claim: Claim) -> Outcome {
+    let key = claim.key();
+    let advanced = payments::advance(app, key, Event::Restarted).await?;
+    let Some(Advanced { payment, .. }) = advanced else {
+        return Err(internal("an unknown payment is gone", &hex::encode(key)));
+    };
+    if payment.state != State::Unknown {
+        // Its end came in just now.
+        return conclude(app, key, Advanced { payment, credit: None }, None).await;
+    }
+    let settling = Settling::stored(&payment)?;
+    settle(app, Kept { claim, settling, members: None }, false).await
+}
+
+/// From the recorded state to the buyer's answer.
+async fn conclude(app: &Shared, key: PaymentKey, advanced: Advanced, members: Option<Vec<u8>>) -> Outcome {
+    let Advanced { payment, credit } = advanced;
+    match &payment.state {
+        State::Settled { .. } => sale::delivered(app, &payment, members).await,
+        State::Failed { reason } => Err(sale::not_settled(&payment, reason)),
+        State::Unknown if credit.is_none() => Err(unknown(owe(app, key).await?)),
+        State::New | State::Held | State::Kept | State::Unknown | State::Released => Err(unknown(credit)),
+    }
+}
+
+/// A credit for a buyer who was given none: the process stopped before it could.
+async fn owe(app: &Shared, key: PaymentKey) -> Result<Option<RetryCredit>, Refusal> {
+    let (now, fresh) = (app.now(), FreshCredit::draw());
+    let owed = app.store.write(move |tables| match tables.payment(key)? {
+        Some(mut payment) if payment.state == State::Unknown => {
+            payments::owe_credit(tables, key, &mut payment, now, fresh)
+        }
+        _ => Ok(None),
+    });
+    Ok(owed.await?)
+}
+
+/// Never a 402: a buyer would sign again and pay twice.
+fn unknown(credit: Option<RetryCredit>) -> Refusal {
+    let refusal = Refusal::new(
+        Code::SettlementUnknown,
+        "The payment was sent for settlement and its result is not known yet. Do not sign again: repeat this request \
+         unchanged, or use the retry credit.",
+    );
+    match credit {
+        Some(credit) => refusal.with(With::Credit(credit)),
+        None => refusal,
+    }
+}
