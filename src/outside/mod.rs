@@ -7,8 +7,9 @@ pub mod clock;
 pub mod disk;
 pub mod facilitator;
 #[cfg(test)]
-mod loopback;
+pub(crate) mod loopback;
 pub mod network;
+mod roots;
 pub mod web;
 
 use crate::outside::call::Lane;

@@ -6,7 +6,7 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use redb::{Builder, Database, DatabaseError, ReadableDatabase, ReadableTable};
+use redb::{Builder, Database, DatabaseError, ReadableDatabase};
 
 use crate::store::tables::{META, Tables};
 use crate::store::threads::{Threads, transact};

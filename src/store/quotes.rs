@@ -1,6 +1,5 @@
 //! Quote receipts: what was quoted, retained 7 days (specification section 8).
 
-use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::QuoteId;
