@@ -1,4 +1,5 @@
 //! context402 (map: being written)
+pub mod api;
 pub mod app;
 pub mod config;
 pub mod domain;
@@ -8,6 +9,7 @@ pub mod markdown;
 pub mod metrics;
 pub mod outside;
 pub mod pages;
+pub mod routes;
 pub mod sandbox;
 pub mod store;
 pub mod x402;

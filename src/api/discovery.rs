@@ -1,0 +1,237 @@
+//! What programs read about the service: the brief at `/`, health, figures, and the texts for crawlers and models.
+
+use serde_json::{Value, json};
+
+use crate::api::{openapi, site};
+use crate::app::{App, Shared};
+use crate::domain::tier::Tier;
+use crate::flows::offer::ACCESS_PATH;
+use crate::http::{Call, Peer, Reply};
+use crate::metrics::{BUCKETS_US, Snapshot};
+
+/// GET /: a brief for programs, the home page for people.
+pub async fn root(app: Shared, call: Call) -> Reply {
+    if call.accepts_rather("text/html", "application/json") {
+        return site::home_page(&app);
+    }
+    document(brief(&app)).fixed("vary", "Accept")
+}
+
+fn document(value: Value) -> Reply {
+    Reply::json(200, value.to_string()).fixed("cache-control", "public, max-age=300")
+}
+
+fn brief(app: &App) -> Value {
+    let terms = &app.config.payment;
+    json!({
+        "status": "success",
+        "name": app.config.service_name,
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": env!("CARGO_PKG_DESCRIPTION"),
+        "base_url": app.config.base_url,
+        "buy": {"method": "POST", "url": app.url(ACCESS_PATH), "body": {"target_url": "https://example.com/", "tier": "fresh"}},
+        "tiers": tiers(),
+        "payment": {
+            "protocol": "x402", "x402Version": 2, "scheme": "exact", "network": terms.network, "asset": terms.asset,
+            "pay_to": terms.pay_to,
+        },
+        "links": {
+            "docs": app.url("/docs"), "openapi": app.url("/openapi.json"), "quickstart": app.url("/quickstart"),
+            "quote": app.url("/v1/x402/quote"), "sample": app.sample.url, "health": app.url("/health"),
+            "llms": app.url("/llms.txt"),
+        },
+    })
+}
+
+fn tiers() -> Value {
+    Tier::ALL
+        .iter()
+        .map(|tier| {
+            json!({
+                "tier": tier.name(), "amount": tier.price().units().to_string(),
+                "price_usdc": tier.price().as_usdc(), "cache_policy": tier.policy(),
+            })
+        })
+        .collect()
+}
+
+/// GET /health. `?live=1` answers at once for whoever only asks whether the process runs.
+pub async fn health(app: Shared, call: Call) -> Reply {
+    if call.query.get("live").is_some() {
+        return Reply::json(200, r#"{"status":"ok"}"#).fixed("cache-control", "no-store");
+    }
+    let store_failed = app.health.store_failed();
+    let facilitator = app.health.facilitator();
+    let (facilitator_status, trouble) = match &facilitator {
+        None => ("unknown", None),
+        // What exactly is wrong is the operator's to know.
+        Some(found) if found.trouble.is_some() => ("down", found.trouble.as_deref()),
+        Some(_) => ("ok", None),
+    };
+    let paid_enabled = app.health.check_can_sell(&app).is_ok();
+    let status = match () {
+        () if store_failed => "down",
+        () if !paid_enabled || facilitator_status == "down" => "degraded",
+        () => "ok",
+    };
+    let mut body = json!({
+        "status": status,
+        "version": env!("CARGO_PKG_VERSION"),
+        "uptime_seconds": app.started.elapsed().as_secs(),
+        "time": app.now().0,
+        "checks": {
+            "database": {"status": if store_failed { "down" } else { "ok" }},
+            "facilitator": {
+                "status": facilitator_status,
+                "latency_ms": facilitator.as_ref().map(|found| u64::try_from(found.latency.as_millis()).unwrap_or(u64::MAX)),
+                "checked_at": facilitator.as_ref().map(|found| found.checked_at.0),
+            },
+            "disk": {"status": if app.health.disk_low() { "low" } else { "ok" }, "free_bytes": app.health.free_bytes()},
+        },
+        "paid_enabled": paid_enabled,
+    });
+    if call.peer == Peer::Operator {
+        body["checks"]["facilitator"]["trouble"] = trouble.into();
+    }
+    Reply::json(if store_failed { 503 } else { 200 }, body.to_string()).fixed("cache-control", "no-store")
+}
+
+/// GET /metrics: JSON, or Prometheus text by Accept or `?format=prometheus`. Revenue appears to the operator alone.
+pub async fn metrics(app: Shared, call: Call) -> Reply {
+    let figures = app.metrics.snapshot();
+    let operator = call.peer == Peer::Operator;
+    let prometheus = call.query.get("format").is_some_and(|format| format == "prometheus")
+        || call.accepts_rather("text/plain", "application/json");
+    let reply = if prometheus {
+        let stored = app.store.stored_bytes().await.ok();
+        Reply::new(200, "text/plain; version=0.0.4; charset=utf-8", prometheus_text(&figures, operator, stored))
+    } else {
+        Reply::json(200, metrics_json(&figures, operator).to_string())
+    };
+    reply.fixed("cache-control", "no-store").fixed("vary", "Accept")
+}
+
+fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
+    let by_route: serde_json::Map<String, Value> = figures
+        .requests
+        .iter()
+        .map(|((path, method, status), requests)| (format!("{method} {path} {status}"), requests.count.into()))
+        .collect();
+    let mut body = json!({
+        "status": "success",
+        "requests_total": figures.requests.values().map(|requests| requests.count).sum::<u64>(),
+        "by_route": by_route,
+        "cache": {"hits": figures.cache_hits, "misses": figures.cache_misses},
+        "fetches": figures.fetches,
+        "margin_rejections": figures.margin_rejections,
+    });
+    if operator {
+        let payments: serde_json::Map<String, Value> =
+            figures.payments.iter().map(|((tier, outcome), count)| (format!("{tier} {outcome}"), (*count).into())).collect();
+        body["payments"] = payments.into();
+        body["revenue_units"] = figures.revenue_units.to_string().into();
+    }
+    body
+}
+
+fn prometheus_text(figures: &Snapshot, operator: bool, stored_bytes: Option<u64>) -> String {
+    let mut text = String::new();
+    let mut family = |name: &str, kind: &str, help: &str, samples: &mut dyn Iterator<Item = (String, String)>| {
+        text.push_str(&format!("# HELP context402_{name} {help}\n# TYPE context402_{name} {kind}\n"));
+        for (labels, value) in samples {
+            text.push_str(&format!("context402_{name}{labels} {value}\n"));
+        }
+    };
+    family("build_info", "gauge", "Version of the running program.",
+        &mut [(format!("{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")), "1".to_owned())].into_iter());
+    family("http_requests_total", "counter", "Requests by route pattern.", &mut figures.requests.iter().map(
+        |((path, method, status), requests)| {
+            (format!("{{route=\"{path}\",method=\"{method}\",code=\"{status}\"}}"), requests.count.to_string())
+        },
+    ));
+    family("cache_requests_total", "counter", "Deliveries by whether the cache had the page.", &mut [
+        ("{result=\"hit\"}".to_owned(), figures.cache_hits.to_string()),
+        ("{result=\"miss\"}".to_owned(), figures.cache_misses.to_string()),
+    ]
+    .into_iter());
+    family("fetch_total", "counter", "Fetches by outcome.", &mut figures.fetches.iter().map(|(outcome, count)| {
+        (format!("{{outcome=\"{outcome}\"}}"), count.to_string())
+    }));
+    family("ueg_rejections_total", "counter", "Sales refused for their margin.",
+        &mut [(String::new(), figures.margin_rejections.to_string())].into_iter());
+    if let Some(bytes) = stored_bytes {
+        family("db_bytes", "gauge", "Bytes in the data file's tables.", &mut [(String::new(), bytes.to_string())].into_iter());
+    }
+    if operator {
+        family("payments_total", "counter", "Payments by tier and outcome.", &mut figures.payments.iter().map(
+            |((tier, outcome), count)| (format!("{{product=\"context\",level=\"{tier}\",outcome=\"{outcome}\"}}"), count.to_string()),
+        ));
+        family("revenue_units_total", "counter", "Settled USDC units.",
+            &mut [(String::new(), figures.revenue_units.to_string())].into_iter());
+    }
+    durations(&mut text, figures);
+    text
+}
+
+fn durations(text: &mut String, figures: &Snapshot) {
+    const NAME: &str = "context402_http_request_duration_seconds";
+    text.push_str(&format!("# HELP {NAME} Time to answer.\n# TYPE {NAME} histogram\n"));
+    for ((path, method, status), requests) in &figures.requests {
+        let labels = format!("route=\"{path}\",method=\"{method}\",code=\"{status}\"");
+        let mut below = 0;
+        for (bound, count) in BUCKETS_US.iter().zip(requests.buckets) {
+            below += count;
+            text.push_str(&format!("{NAME}_bucket{{{labels},le=\"{}\"}} {below}\n", seconds(*bound)));
+        }
+        text.push_str(&format!("{NAME}_bucket{{{labels},le=\"+Inf\"}} {}\n", requests.count));
+        text.push_str(&format!("{NAME}_sum{{{labels}}} {}\n", seconds(requests.duration_us_sum)));
+        text.push_str(&format!("{NAME}_count{{{labels}}} {}\n", requests.count));
+    }
+}
+
+/// Microseconds as decimal seconds.
+fn seconds(microseconds: u64) -> String {
+    format!("{}.{:06}", microseconds / 1_000_000, microseconds % 1_000_000)
+}
+
+pub async fn openapi(app: Shared, _: Call) -> Reply {
+    document(openapi::document(&app))
+}
+
+/// GET /llms.txt (llmstxt.org).
+pub async fn llms(app: Shared, _: Call) -> Reply {
+    let prices: String = Tier::ALL
+        .iter()
+        .map(|tier| format!("- {}: {} USDC ({})\n", tier.name(), tier.price(), tier.policy()))
+        .collect();
+    let text = format!(
+        "# {name}\n\n> {description}.\n\n\
+         To buy a page: POST {access} with {{\"target_url\": \"https://example.com/\", \"tier\": \"fresh\"}}. The answer is 402 \
+         with the price in the header PAYMENT-REQUIRED. Sign it (x402 version 2, scheme exact, network {network}) and \
+         repeat the request with PAYMENT-SIGNATURE. The answer is JSON with the page as markdown, or markdown itself \
+         with Accept: text/markdown.\n\n## Prices\n\n{prices}\n\
+         ## Docs\n\n\
+         - [Reference]({docs}): every endpoint, field and error\n\
+         - [Quickstart]({quickstart}): the same purchase in curl, TypeScript and Python\n\n\
+         ## API\n\n\
+         - [OpenAPI]({openapi}): the reference for machines\n\
+         - [Quote]({quote}): the price and availability of every tier for one page, free\n\
+         - [Sample page]({sample}): a page of our own that the starter tier always delivers\n",
+        name = app.config.service_name,
+        description = env!("CARGO_PKG_DESCRIPTION"),
+        access = app.url(ACCESS_PATH),
+        network = app.config.payment.network,
+        docs = app.url("/docs"),
+        quickstart = app.url("/quickstart"),
+        openapi = app.url("/openapi.json"),
+        quote = app.url("/v1/x402/quote"),
+        sample = app.sample.url,
+    );
+    Reply::text(200, text).fixed("cache-control", "public, max-age=300")
+}
+
+/// GET /robots.txt.
+pub async fn robots(_: Shared, _: Call) -> Reply {
+    let text = "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nAllow: /\nDisallow: /checkout/\n";
+    Reply::text(200, text).fixed("cache-control", "public, max-age=300")
+}

@@ -1,0 +1,180 @@
+//! The only place where a refusal becomes a status, headers and a body. What the client reads says what to do next;
+//! what went wrong on our side is in the log alone.
+
+use serde_json::{Value, json};
+
+use crate::api::{challenge, site};
+use crate::app::App;
+use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
+use crate::domain::tier::Tier;
+use crate::http::service::{Asked, Refused, method_list};
+use crate::http::{Call, Reply};
+use crate::pages::error::ErrorView;
+use crate::x402::encoding;
+use crate::x402::wire::SettleResponse;
+
+/// When to come back (specification section 8).
+const RETRY_AFTER: &str = "5";
+/// When to come back to something that is under way this moment.
+const CONFLICT_RETRY_AFTER: &str = "2";
+const RETRY_PATH: &str = "/v1/x402/retry";
+
+/// The status of a code (specification section 7).
+pub fn status(code: Code) -> u16 {
+    match code {
+        Code::InvalidRequest
+        | Code::InvalidTarget
+        | Code::TargetBlocked
+        | Code::PortNotAllowed
+        | Code::DnsFailed
+        | Code::RedirectBlocked
+        | Code::TooManyRedirects
+        | Code::UpstreamRefused
+        | Code::ContentTooLarge
+        | Code::UnsupportedContentType
+        | Code::NothingReadable
+        | Code::InvalidTier
+        | Code::TierMismatch
+        | Code::InvalidPayment
+        | Code::PaymentReplayed
+        | Code::MarginRejected
+        | Code::CacheMiss
+        | Code::RetryCreditInvalid => 400,
+        Code::PaymentRequired | Code::RetryCreditRequired => 402,
+        Code::QuoteNotFound | Code::NotFound => 404,
+        Code::MethodNotAllowed => 405,
+        Code::RequestTimeout => 408,
+        Code::Conflict => 409,
+        Code::QuoteExpired => 410,
+        Code::BodyTooLarge => 413,
+        Code::UriTooLong => 414,
+        Code::UnsupportedMediaType => 415,
+        Code::ValidationFailed => 422,
+        Code::RateLimited => 429,
+        Code::HeadersTooLarge => 431,
+        Code::Internal => 500,
+        Code::UpstreamUnavailable | Code::NetworkUnavailable | Code::SettlementUnknown | Code::Overloaded => 503,
+    }
+}
+
+/// The answer to a refused call.
+pub fn reply(app: &App, refusal: &Refusal, call: &Call) -> Reply {
+    match &refusal.with {
+        With::Challenge { tier, error, settlement } => payment_required(app, *tier, error, settlement.as_ref()),
+        With::Validation(errors) => {
+            let detail: Vec<Value> = errors.iter().map(|error| error.to_json()).collect();
+            Reply::json(422, json!({ "detail": detail }).to_string()).fixed("cache-control", "no-store")
+        }
+        _ => plain(app, refusal, &call.request_id),
+    }
+}
+
+/// The same as a page, when a person asked.
+pub fn page(app: &App, refusal: &Refusal, call: &Call) -> Reply {
+    error_page(app, refusal.code, &refusal.message, &call.path, &call.request_id)
+}
+
+fn error_page(app: &App, code: Code, message: &str, path: &str, request_id: &str) -> Reply {
+    let html = crate::pages::error::page(&ErrorView {
+        site: site::site(app, &site::Texts::of(app)),
+        path,
+        status: status(code),
+        code: Some(code.text()),
+        message,
+        next_step: code.next_step(),
+        request_id: Some(request_id),
+    });
+    site::with_page_headers(Reply::html(status(code), html)).fixed("cache-control", "no-store")
+}
+
+fn payment_required(app: &App, tier: Tier, error: &str, settlement: Option<&FailedSettlement>) -> Reply {
+    let fresh = app.offers.challenge_because(tier, error);
+    let reply = challenge::required(app, tier, &fresh);
+    match settlement {
+        None => reply,
+        Some(failed) => reply.header("payment-response", &payment_response(&SettleResponse {
+            success: false,
+            error_reason: Some(failed.reason.clone()),
+            payer: Some(failed.payer.clone()),
+            transaction: String::new(),
+            network: app.config.payment.network.to_string(),
+            amount: None,
+        })),
+    }
+}
+
+/// A settlement's outcome as PAYMENT-RESPONSE carries it.
+pub fn payment_response(response: &SettleResponse) -> String {
+    // Strings and one flag: nothing in it can fail to serialize.
+    encoding::encode(&serde_json::to_vec(response).unwrap_or_default())
+}
+
+fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
+    let code = refusal.code;
+    let mut body = json!({
+        "status": "error",
+        "error": {
+            "code": code.text(),
+            "message": refusal.message,
+            "retryable": code.is_retryable(),
+            // A payment whose settlement is not known may have been taken: whoever pays again may pay twice.
+            "charged": code == Code::SettlementUnknown,
+            "next_step": code.next_step(),
+            "docs_url": app.url(&format!("/docs#{}", code.text())),
+        },
+        "detail": refusal.message,
+        "request_id": request_id,
+    });
+    let mut reply = Reply::json(status(code), "").fixed("cache-control", "no-store");
+    match &refusal.with {
+        With::Credit(credit) => {
+            body["retry"] = json!({
+                "credit": credit.id.to_string(),
+                "header": "X-Service-Retry-Credit",
+                "endpoint": RETRY_PATH,
+                "expires_at": credit.expires_at.0,
+                "attempts_left": credit.attempts_left,
+            });
+            reply = reply.header("x-service-retry-credit", &credit.id.to_string());
+        }
+        With::Alternatives(tiers) => {
+            let tiers = tiers.iter().map(|tier| json!({"tier": tier.name(), "amount": tier.price().units().to_string()}));
+            body["alternatives"] = tiers.collect();
+        }
+        With::Nothing | With::Challenge { .. } | With::Validation(_) => {}
+    }
+    match status(code) {
+        409 => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
+        429 | 503 => reply = reply.fixed("retry-after", RETRY_AFTER),
+        _ => {}
+    }
+    reply.body = body.to_string().into();
+    reply
+}
+
+/// The shell's own refusals in the product's words.
+pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
+    let refusal = match refused {
+        Refused::NotFound => Refusal::of(Code::NotFound),
+        Refused::MethodNotAllowed(methods) => {
+            Refusal::new(Code::MethodNotAllowed, format!("This address answers {} only.", method_list(methods)))
+        }
+        Refused::BadRequest(what) => Refusal::new(Code::InvalidRequest, format!("{what}.")),
+        Refused::BodyTooLarge => Refusal::of(Code::BodyTooLarge),
+        Refused::BodyTooSlow => Refusal::of(Code::RequestTimeout),
+        Refused::HeadersTooLarge => Refusal::of(Code::HeadersTooLarge),
+        Refused::UriTooLong => Refusal::of(Code::UriTooLong),
+        Refused::Panicked => Refusal::of(Code::Internal),
+    };
+    let reply = if asked.accepts_html {
+        // The path is not shown back: it may be anything.
+        error_page(app, refusal.code, &refusal.message, asked.pattern.unwrap_or("/"), asked.request_id)
+    } else {
+        plain(app, &refusal, asked.request_id)
+    };
+    match refused {
+        Refused::MethodNotAllowed(methods) => reply.header("allow", &method_list(methods)),
+        Refused::BodyTooLarge | Refused::BodyTooSlow => reply.fixed("connection", "close"),
+        _ => reply,
+    }
+}

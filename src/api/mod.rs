@@ -1,0 +1,10 @@
+//! Thin handlers: read the call, run a flow, shape the reply.
+
+pub mod access;
+pub mod challenge;
+pub mod discovery;
+pub mod failure;
+pub mod openapi;
+pub mod operator;
+pub mod quotes;
+pub mod site;

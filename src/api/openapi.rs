@@ -1,0 +1,184 @@
+//! openapi.json (3.1), made from the route table and the field tables.
+
+use serde_json::{Map, Value, json};
+
+use crate::app::{App, Row};
+use crate::domain::endpoint::Price;
+use crate::domain::shapes;
+use crate::domain::tier::Tier;
+
+/// The specification's description version (section 9).
+const DESCRIPTION_VERSION: &str = "1.2.0";
+
+pub fn document(app: &App) -> Value {
+    let mut paths = Map::new();
+    for row in app.rows.iter().filter(|row| row.about.in_openapi) {
+        add(&mut paths, row, row.path.to_owned());
+        if row.from_alias {
+            add(&mut paths, row, format!("/from/{{source}}{}", row.path));
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": app.config.service_name,
+            "version": DESCRIPTION_VERSION,
+            "description": env!("CARGO_PKG_DESCRIPTION"),
+            "contact": {"url": app.url("/about")},
+            "x-guidance": "POST /v1/x402/access with a target_url. Without payment the answer is 402 with the price; sign it and repeat the request with PAYMENT-SIGNATURE. Ask GET /v1/x402/quote first to see what each tier would deliver.",
+        },
+        "x-agentcash-guidance": {"llmsTxtUrl": app.url("/llms.txt")},
+        "x-discovery": {"ownershipProofs": []},
+        "servers": [{"url": app.config.base_url}],
+        "paths": paths,
+        "components": {"schemas": schemas()},
+    })
+}
+
+fn add(paths: &mut Map<String, Value>, row: &Row, path: String) {
+    let alias = path != row.path;
+    let operation = operation(row, &path, alias);
+    let entry = paths.entry(path).or_insert_with(|| json!({}));
+    entry[row.method.name().to_ascii_lowercase()] = operation;
+}
+
+fn operation(row: &Row, path: &str, alias: bool) -> Value {
+    let about = &row.about;
+    let mut operation = json!({
+        "operationId": operation_id(row.method.name(), path),
+        "summary": about.summary,
+        "tags": [about.tag.name()],
+        "security": [],
+        "parameters": parameters(row, path),
+        "responses": responses(row),
+    });
+    if alias {
+        operation["description"] = "The same as without /from/{source}, attributed to the source.".into();
+    }
+    if let Some(object) = about.takes {
+        operation["requestBody"] = json!({
+            "required": true,
+            "content": {"application/json": {
+                "schema": {"$ref": format!("#/components/schemas/{}", object.name)},
+                "example": object.example(false),
+            }},
+        });
+    }
+    if about.price == Price::Tiers && about.takes.is_some() {
+        let prices = Tier::ALL.map(Tier::price);
+        let bound = |price: Option<&crate::domain::amount::Amount>| price.map(ToString::to_string);
+        operation["x-payment-info"] = json!({
+            "price": {"mode": "dynamic", "currency": "USD", "min": bound(prices.iter().min()), "max": bound(prices.iter().max())},
+            "protocols": [{"x402": {}}],
+        });
+    }
+    operation
+}
+
+/// `POST /v1/x402/access` → `post_v1_x402_access`.
+fn operation_id(method: &str, path: &str) -> String {
+    let words = path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut id = method.to_ascii_lowercase();
+    words.for_each(|word| {
+        id.push('_');
+        id.push_str(word);
+    });
+    id
+}
+
+fn parameters(row: &Row, path: &str) -> Vec<Value> {
+    let in_path = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}')).map(|name| {
+        json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}})
+    });
+    let in_query = row.about.query.iter().map(|parameter| {
+        let mut schema = json!({"type": "string"});
+        if !parameter.one_of.is_empty() {
+            schema["enum"] = json!(parameter.one_of);
+        }
+        json!({"name": parameter.name, "in": "query", "required": false, "description": parameter.doc, "schema": schema})
+    });
+    let header = |name: &str, doc: &str| {
+        json!({"name": name, "in": "header", "required": false, "description": doc, "schema": {"type": "string"}})
+    };
+    let in_headers = match row.about.price {
+        Price::Tiers if row.about.takes.is_some() => vec![
+            header("PAYMENT-SIGNATURE", "Base64 of the x402 payment payload; without it the answer is 402."),
+            header("X-Service-Tier", "The tier, where it is not in query or body."),
+            header("X-Service-Source", "Where the buyer came from; no credential."),
+        ],
+        Price::Credit => vec![header("X-Service-Retry-Credit", "The credit of an earlier 503.")],
+        _ => vec![],
+    };
+    in_path.chain(in_query).chain(in_headers).collect()
+}
+
+fn responses(row: &Row) -> Value {
+    let about = &row.about;
+    let schema = match (about.gives, about.price) {
+        ("application/json", Price::Tiers | Price::Credit) if about.takes.is_some() => {
+            json!({"$ref": "#/components/schemas/ContextResponse"})
+        }
+        ("application/json", _) => json!({"type": "object"}),
+        _ => json!({"type": "string"}),
+    };
+    let mut responses = Map::new();
+    responses.insert("200".to_owned(), json!({"description": "Success.", "content": {about.gives: {"schema": schema}}}));
+    for status in about.statuses {
+        responses.insert(status.to_string(), refusal(*status));
+    }
+    responses.into()
+}
+
+fn refusal(status: u16) -> Value {
+    let (description, schema) = match status {
+        402 => ("Payment required. PAYMENT-REQUIRED carries the challenge in base64.", "PaymentRequired"),
+        422 => ("The request does not have the endpoint's shape.", "HTTPValidationError"),
+        503 => ("An outage. Retry-After says when to come back; X-Service-Retry-Credit redeems an accepted payment.", "Error"),
+        _ => ("Refused; `error.code` says why and `error.charged` whether it cost anything.", "Error"),
+    };
+    let mut answer = json!({
+        "description": description,
+        "content": {"application/json": {"schema": {"$ref": format!("#/components/schemas/{schema}")}}},
+    });
+    if status == 402 {
+        answer["headers"] = json!({"PAYMENT-REQUIRED": {"schema": {"type": "string"}, "description": "Base64 of the body."}});
+    }
+    answer
+}
+
+fn schemas() -> Map<String, Value> {
+    let mut schemas: Map<String, Value> =
+        shapes::ALL.iter().map(|object| (object.name.to_owned(), object.json_schema())).collect();
+    let object = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "properties": properties});
+    let text = || json!({"type": "string"});
+    schemas.insert("ContextResponse".to_owned(), object(
+        &["status", "target_url", "tier", "markdown", "cache", "payment", "ueg_receipt"],
+        json!({
+            "status": {"const": "success"}, "target_url": text(), "tier": {"enum": Tier::NAMES}, "markdown": text(),
+            "final_url": text(), "metadata": {"type": "object"}, "links": {"type": "array"}, "headings": {"type": "array"},
+            "stats": {"type": "object"}, "content_sha256": text(), "source_sha256": text(), "fetched_at": {"type": "integer"},
+            "warnings": {"type": "array"}, "policy": {"type": "object"}, "cache": {"type": "object"},
+            "payment": {"type": "object"}, "ueg_receipt": {"type": "object"}, "request_id": text(),
+        }),
+    ));
+    schemas.insert("Error".to_owned(), object(&["status", "error", "detail", "request_id"], json!({
+        "status": {"const": "error"},
+        "error": object(&["code", "message", "retryable", "charged"], json!({
+            "code": text(), "message": text(), "retryable": {"type": "boolean"}, "charged": {"type": "boolean"},
+            "next_step": text(), "docs_url": text(),
+        })),
+        "detail": text(),
+        "request_id": text(),
+        "retry": {"type": "object"},
+        "alternatives": {"type": "array"},
+    })));
+    schemas.insert("PaymentRequired".to_owned(), json!({"type": "object", "description": "x402 version 2 PaymentRequired."}));
+    schemas.insert("HTTPValidationError".to_owned(), object(&[], json!({
+        "detail": {"type": "array", "items": {"$ref": "#/components/schemas/ValidationError"}},
+    })));
+    schemas.insert("ValidationError".to_owned(), object(&["loc", "msg", "type"], json!({
+        "loc": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}},
+        "msg": text(), "type": text(), "input": {}, "ctx": {"type": "object"},
+    })));
+    schemas
+}

@@ -1,0 +1,187 @@
+//! Pages for people, filled from the route table, the field tables and the price tables.
+
+use std::collections::BTreeMap;
+
+use crate::api::{challenge, failure};
+use crate::app::{App, Shared, user_agent};
+use crate::domain::attribution::Attribution;
+use crate::domain::endpoint::Price;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::schema::Object;
+use crate::domain::shapes;
+use crate::domain::tier::Tier;
+use crate::flows::sample::facilitator_mode;
+use crate::http::{Call, Guard, Reply};
+use crate::pages;
+use crate::pages::assets;
+use crate::pages::docs::{Body, DocsView, Endpoint, ErrorCode, Field};
+use crate::pages::site::Site;
+
+/// The texts that a `Site` borrows.
+#[derive(Clone, Debug)]
+pub struct Texts {
+    pay_to: String,
+    network: String,
+    asset: String,
+}
+
+impl Texts {
+    pub fn of(app: &App) -> Self {
+        let payment = &app.config.payment;
+        Texts {
+            pay_to: payment.pay_to.to_string(),
+            network: payment.network.to_string(),
+            asset: payment.asset.to_string(),
+        }
+    }
+}
+
+/// What every page needs to know of this service.
+pub fn site<'a>(app: &'a App, texts: &'a Texts) -> Site<'a> {
+    Site {
+        base_url: &app.config.base_url,
+        pay_to: &texts.pay_to,
+        network: &texts.network,
+        asset: &texts.asset,
+        facilitator: facilitator_mode(&app.config),
+        version: env!("CARGO_PKG_VERSION"),
+        contact: app.config.contact.as_deref(),
+    }
+}
+
+/// The headers of every HTML answer (safety A28).
+pub fn with_page_headers(reply: Reply) -> Reply {
+    reply
+        .fixed("content-security-policy", pages::layout::CSP)
+        .fixed("referrer-policy", "strict-origin-when-cross-origin")
+        .fixed("cross-origin-opener-policy", "same-origin")
+        .fixed("vary", "Accept")
+        .fixed(
+            "link",
+            "</openapi.json>; rel=\"service-desc\"; type=\"application/vnd.oai.openapi+json;version=3.1\", \
+             </docs>; rel=\"service-doc\", </llms.txt>; rel=\"alternate\"; type=\"text/markdown\"",
+        )
+}
+
+fn page(app: &App, make: impl FnOnce(Site<'_>) -> String) -> Reply {
+    let texts = Texts::of(app);
+    with_page_headers(Reply::html(200, make(site(app, &texts)))).fixed("cache-control", "public, max-age=300")
+}
+
+pub fn home_page(app: &App) -> Reply {
+    page(app, |site| pages::home::page(&pages::home::HomeView { site, sample_markdown: &app.sample.markdown }))
+}
+
+pub async fn docs(app: Shared, _: Call) -> Reply {
+    page(&app, |site| pages::docs::page(&docs_view(&app, site)))
+}
+
+pub async fn quickstart(app: Shared, _: Call) -> Reply {
+    page(&app, |site| pages::quickstart::page(&pages::quickstart::QuickstartView { site }))
+}
+
+pub async fn paid_test(app: Shared, _: Call) -> Reply {
+    let tier = Tier::default();
+    let body = challenge::unpaid(&app, tier).body;
+    let challenge_json = String::from_utf8_lossy(&body);
+    page(&app, |site| {
+        pages::paid_test::page(&pages::paid_test::PaidTestView { site, tier, challenge_json: &challenge_json })
+    })
+}
+
+pub async fn proof_pack(app: Shared, _: Call) -> Reply {
+    page(&app, |site| pages::proof_pack::page(&pages::proof_pack::ProofPackView { site, on_sale: false }))
+}
+
+pub async fn about(app: Shared, _: Call) -> Reply {
+    let user_agent = user_agent(&app.config);
+    page(&app, |site| pages::about::page(&pages::about::AboutView { site, user_agent: &user_agent }))
+}
+
+/// GET /from/{source}: a label that does not fit leads nowhere.
+pub async fn from(app: Shared, call: Call) -> Reply {
+    match call.param("source").and_then(Attribution::parse) {
+        Some(source) => {
+            page(&app, |site| pages::from::page(&pages::from::FromView { site, source: source.as_str() }))
+        }
+        None => failure::page(&app, &Refusal::of(Code::NotFound), &call),
+    }
+}
+
+/// GET /sample: the page that the starter tier sells, as any other site would serve it.
+pub async fn sample(app: Shared, _: Call) -> Reply {
+    with_page_headers(Reply::html(200, app.sample.html.clone())).fixed("cache-control", "public, max-age=300")
+}
+
+pub async fn style(_: Shared, _: Call) -> Reply {
+    asset("text/css; charset=utf-8", assets::STYLE.as_bytes())
+}
+
+pub async fn favicon(_: Shared, _: Call) -> Reply {
+    asset("image/svg+xml", assets::FAVICON.as_bytes())
+}
+
+pub async fn icon(_: Shared, _: Call) -> Reply {
+    asset("image/png", assets::ICON)
+}
+
+fn asset(content_type: &'static str, bytes: &'static [u8]) -> Reply {
+    Reply::new(200, content_type, bytes).fixed("cache-control", "public, max-age=3600")
+}
+
+fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
+    let public = || app.rows.iter().filter(|row| row.guard == Guard::Everyone);
+    let endpoints = public()
+        .map(|row| Endpoint {
+            group: row.about.tag.name(),
+            method: row.method.name(),
+            path: row.path,
+            summary: row.about.summary,
+            price: price_text(row.about.price),
+        })
+        .collect();
+    let used_by = |object: &'static Object| -> &'static str {
+        let takes = |row: &&crate::app::Row| row.about.takes.is_some_and(|taken| taken.name == object.name);
+        public().find(takes).map_or("", |row| row.path)
+    };
+    let bodies = shapes::ALL
+        .iter()
+        .map(|object| Body {
+            name: object.name,
+            used_by: used_by(object),
+            fields: object.fields.iter().map(field).collect(),
+            closed: true,
+        })
+        .collect();
+    let errors: BTreeMap<(u16, &str), ErrorCode<'_>> = Code::ALL
+        .iter()
+        .map(|code| {
+            let status = failure::status(*code);
+            let (meaning, next_step) = (code.meaning(), code.next_step());
+            ((status, code.text()), ErrorCode { code: code.text(), status, meaning, next_step })
+        })
+        .collect();
+    DocsView { site, endpoints, bodies, errors: errors.into_values().collect() }
+}
+
+fn field(field: &crate::domain::schema::Field) -> Field<'static> {
+    let rules = field.rules();
+    let rules = field.default.map_or(rules.clone(), |default| format!("{rules}; default {default}"));
+    let schema_type = match field.kind {
+        crate::domain::schema::Kind::Flag => "boolean",
+        _ => "string",
+    };
+    Field { name: field.name, kind: schema_type.to_owned(), required: field.required, rules, doc: field.doc }
+}
+
+fn price_text(price: Price) -> Option<String> {
+    match price {
+        Price::Free => None,
+        Price::Tiers => {
+            let prices = Tier::ALL.map(Tier::price);
+            let (least, most) = (prices.iter().min()?, prices.iter().max()?);
+            Some(format!("{least} to {most} USDC"))
+        }
+        Price::Credit => Some("a retry credit".to_owned()),
+    }
+}

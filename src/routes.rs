@@ -1,0 +1,113 @@
+//! The table: every endpoint at a glance. Dispatch, 405 and Allow, openapi.json, /docs, metrics labels and the
+//! operator's `routes` command are made from it.
+
+use crate::api::{access, discovery, operator, quotes, site};
+use crate::app::Row;
+use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
+use crate::domain::shapes::ACCESS_REQUEST;
+use crate::domain::tier::Tier;
+use crate::http::{Guard, Method, Route};
+
+/// A handler as the table holds it.
+macro_rules! run {
+    ($handler:path) => {
+        |app, call| Box::pin($handler(app, call))
+    };
+}
+
+const SOURCE: Parameter =
+    Parameter { name: "source", doc: "Where the buyer came from: a label, no credential.", one_of: &[] };
+const TIER: Parameter =
+    Parameter { name: "tier", doc: "The tier to be priced; must agree with header and body.", one_of: &Tier::NAMES };
+const TARGET_URL: Parameter =
+    Parameter { name: "target_url", doc: "The page to be quoted; a sample page when absent.", one_of: &[] };
+
+const fn get(path: &'static str, handler: crate::http::route::Handler<crate::app::App>, about: Endpoint) -> Row {
+    Route::new(Method::Get, path, handler, about)
+}
+
+const fn post(path: &'static str, handler: crate::http::route::Handler<crate::app::App>, about: Endpoint) -> Row {
+    Route::new(Method::Post, path, handler, about)
+}
+
+const fn paid(summary: &'static str) -> Endpoint {
+    Endpoint::new(Tag::Paid, summary)
+}
+
+const fn text(tag: Tag, summary: &'static str, gives: &'static str) -> Endpoint {
+    Endpoint { gives, in_openapi: false, ..Endpoint::new(tag, summary) }
+}
+
+const fn operator(path: &'static str, handler: crate::http::route::Handler<crate::app::App>, summary: &'static str) -> Row {
+    let about = Endpoint { in_openapi: false, ..Endpoint::new(Tag::Operator, summary) };
+    Row { guard: Guard::Operator, ..get(path, handler, about) }
+}
+
+#[rustfmt::skip]
+pub static ROUTES: &[Row] = &[
+    // Paid
+    Row { from_alias: true, ..post("/v1/x402/access", run!(access::buy), Endpoint {
+        takes: Some(&ACCESS_REQUEST), query: &[TIER, SOURCE], price: Price::Tiers,
+        statuses: &[400, 402, 409, 413, 415, 422, 429, 503], ..paid("Buy the clean markdown of one page") }) },
+    Row { from_alias: true, ..get("/v1/x402/access", run!(access::probe), Endpoint {
+        query: &[TIER, SOURCE], price: Price::Tiers, statuses: &[422],
+        ..paid("The challenge of the paid operation, for directories; takes no payment") }) },
+    post("/v1/x402/retry", run!(access::retry), Endpoint {
+        takes: Some(&ACCESS_REQUEST), price: Price::Credit, statuses: &[400, 402, 409, 413, 415, 422, 429, 503],
+        ..paid("Redeem the retry credit of an accepted payment") }),
+
+    // Quotes
+    get("/v1/x402/quote", run!(quotes::tiers), Endpoint {
+        query: &[TARGET_URL, SOURCE], statuses: &[400, 429, 503],
+        ..Endpoint::new(Tag::Quotes, "Price and availability of every tier for one page; spends nothing") }),
+    get("/v1/quotes/{quote_id}", run!(quotes::receipt), Endpoint {
+        statuses: &[404, 410], ..Endpoint::new(Tag::Quotes, "A kept quote, for 7 days") }),
+    get("/quote", run!(quotes::tiers_page), Endpoint::page("Ask what a page would cost")),
+    get("/checkout/{quote_id}", run!(quotes::resume_page), Endpoint::page("Resume a kept quote")),
+
+    // Discovery
+    get("/", run!(discovery::root), Endpoint { statuses: &[404], ..Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers") }),
+    get("/health", run!(discovery::health), Endpoint {
+        statuses: &[404, 503], ..Endpoint::new(Tag::Discovery, "How the service is") }),
+    get("/metrics", run!(discovery::metrics), Endpoint {
+        statuses: &[404], ..Endpoint::new(Tag::Discovery, "Counters, as JSON or Prometheus text") }),
+    get("/openapi.json", run!(discovery::openapi), Endpoint { in_openapi: false, ..Endpoint::new(Tag::Discovery, "This API as OpenAPI 3.1") }),
+    get("/llms.txt", run!(discovery::llms), text(Tag::Discovery, "The service for language models", "text/plain")),
+    get("/robots.txt", run!(discovery::robots), text(Tag::Discovery, "What crawlers may read", "text/plain")),
+
+    // Pages
+    get("/docs", run!(site::docs), Endpoint::page("The reference")),
+    get("/quickstart", run!(site::quickstart), Endpoint::page("Buy a page from the shell, TypeScript or Python")),
+    get("/paid-test", run!(site::paid_test), Endpoint::page("A live challenge, step by step")),
+    get("/proof-pack", run!(site::proof_pack), Endpoint::page("What Proof Packs will be")),
+    get("/about", run!(site::about), Endpoint::page("How we fetch, and how to opt out")),
+    get("/sample", run!(site::sample), Endpoint::page("The sample page")),
+    get("/from/{source}", run!(site::from), Endpoint::page("Welcome from elsewhere")),
+    get("/assets/style.css", run!(site::style), text(Tag::Pages, "The stylesheet", "text/css")),
+    get("/favicon.svg", run!(site::favicon), text(Tag::Pages, "The icon", "image/svg+xml")),
+    get("/icon.png", run!(site::icon), text(Tag::Pages, "The icon for those who take no SVG", "image/png")),
+
+    // The operator's socket
+    operator("/operator/payments", run!(operator::payments), "The newest payments, by state if asked"),
+    operator("/operator/payments/{key}", run!(operator::payment), "One payment"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_rows_answer_the_same_request() {
+        for (position, row) in ROUTES.iter().enumerate() {
+            let same = |other: &&Row| other.method == row.method && other.path == row.path;
+            assert!(ROUTES[..position].iter().find(same).is_none(), "{} {}", row.method.name(), row.path);
+        }
+    }
+
+    #[test]
+    fn every_row_says_what_it_is_for() {
+        for row in ROUTES {
+            assert!(row.path.starts_with('/') && !row.about.summary.is_empty() && !row.about.summary.ends_with('.'), "{}", row.path);
+        }
+    }
+}
