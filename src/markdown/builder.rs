@@ -85,11 +85,11 @@ struct OpenTable {
 }
 
 impl Builder {
-    pub(super) fn new(url: &url::Url, full: bool) -> Builder {
+    pub(super) fn new(links: Links, full: bool) -> Builder {
         Builder {
             full,
             collected: Collected::default(),
-            links: Links::new(url.clone()),
+            links,
             writer: Writer::default(),
             outline: Outline::new(),
             open: Vec::new(),
@@ -121,8 +121,12 @@ impl Builder {
     }
 
     /// An element's end. `is_own` says that it came from the element's own end tag and not from one further out.
-    pub(super) fn end(&mut self, serial: u64, is_own: bool) {
+    pub(super) fn end(&mut self, serial: u64, tag: Tag, is_own: bool) {
         let Ok(at) = self.open.binary_search_by_key(&serial, |open| open.serial) else {
+            // A late `</p>` makes an empty paragraph, which parts the text around it.
+            if is_own && tag.is_block() && self.skipping.is_none() {
+                self.cut(false);
+            }
             return;
         };
         let open = &self.open[at];
@@ -177,7 +181,7 @@ impl Builder {
         let is_block = tag.is_block();
         if is_block {
             self.end_implied(tag);
-            self.cut();
+            self.cut(false);
         } else if tag == Tag::Anchor {
             self.end_open_anchor();
         }
@@ -232,11 +236,6 @@ impl Builder {
                 Effect::Skip
             }
             _ if !self.full && attributes::is_hidden(attributes) => Effect::Skip,
-            Tag::Strong
-                if self.is_inside(|tag| matches!(tag, Tag::Heading(_) | Tag::HeaderCell)) =>
-            {
-                return false;
-            }
             Tag::Strong => self.begin_mark(Mark::Strong),
             Tag::Emphasis => self.begin_mark(Mark::Emphasis),
             Tag::Strike => self.begin_mark(Mark::Strike),
@@ -284,7 +283,6 @@ impl Builder {
             }
             Tag::Item => open.shape = self.item(attributes),
             Tag::Term => open.effect = self.begin_mark(Mark::Strong),
-            Tag::FigureCaption => open.effect = self.begin_mark(Mark::Emphasis),
             Tag::Preformatted => self.begin_preformatted(open, attributes),
             Tag::Table => self.begin_table(open, attributes),
             Tag::TableHead | Tag::TableBody => {
@@ -502,7 +500,7 @@ impl Builder {
         while self.open.len() > depth {
             let last = self.open.len() - 1;
             if self.open[last].tag.is_block() {
-                self.cut();
+                self.cut(self.open[last].effect == Effect::Preformatted);
             }
             self.undo(last);
             self.open.pop();
@@ -554,19 +552,12 @@ impl Builder {
         }
     }
 
-    /// A block begins or ends here; in preformatted text that is only a new line.
-    fn cut(&mut self) {
-        if self.preformatted.is_some()
-            && !self
-                .open
-                .last()
-                .is_some_and(|open| open.effect == Effect::Preformatted)
-        {
-            if !self.writer.is_at_line_start() {
-                self.writer.preformatted("\n");
-            }
-        } else {
+    /// A block begins or ends here; inside preformatted text that is only a new line.
+    fn cut(&mut self, ends_preformatted: bool) {
+        if self.preformatted.is_none() || ends_preformatted {
             self.finish_block();
+        } else if !self.writer.is_at_line_start() {
+            self.writer.preformatted("\n");
         }
     }
 
@@ -677,7 +668,7 @@ impl Builder {
             return;
         }
         self.end_implied(Tag::Rule);
-        self.cut();
+        self.cut(false);
         let is_repeated = self
             .outline
             .blocks

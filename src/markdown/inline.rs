@@ -403,22 +403,23 @@ impl Writer {
         }
     }
 
-    /// `**a****b**` is no markdown: the same mark just goes on. `**a:**b` would not close: a space makes it.
+    /// `**a****b**` is no markdown: the same mark just goes on. `**a:**b` would not close and `*a***b**` is read in
+    /// more than one way: a space helps.
     fn after_delimiter(&mut self, mark: Mark, next: char) {
-        let delimiter = mark.delimiter();
         if mark == Mark::Link {
             return;
         }
-        let inside = self.text[..self.text.len() - delimiter.len()].chars();
+        let inside = self.text.trim_end_matches(['*', '~']);
         let goes_on = self.wanted.iter().any(|(wanted, _)| *wanted == mark);
         if goes_on {
-            self.text.truncate(self.text.len() - delimiter.len());
+            self.text.truncate(self.text.len() - mark.delimiter().len());
             self.written.push(mark);
-        } else if next.is_alphanumeric()
-            && inside
-                .last_char()
-                .is_some_and(|last| !last.is_alphanumeric())
-        {
+            return;
+        }
+        let mut opened = self.wanted.iter().map(|(mark, _)| mark);
+        let opens_another = opened.any(|mark| *mark != Mark::Link && !self.written.contains(mark));
+        let ends_in_sign = !inside.ends_with(char::is_alphanumeric);
+        if opens_another || (ends_in_sign && next.is_alphanumeric()) {
             self.text.push(' ');
         }
     }
@@ -485,16 +486,6 @@ impl Writer {
             rel: Span::new(middle, self.labels.len()),
         });
         self.wanted.retain(|(mark, _)| *mark != Mark::Link);
-    }
-}
-
-trait LastChar {
-    fn last_char(self) -> Option<char>;
-}
-
-impl LastChar for std::str::Chars<'_> {
-    fn last_char(mut self) -> Option<char> {
-        self.next_back()
     }
 }
 

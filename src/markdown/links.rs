@@ -10,7 +10,7 @@ const URL_BYTES_MAX: usize = 2048;
 /// All addresses of one page together; beyond it links become plain text. A long `<base>` would multiply otherwise.
 const URLS_BYTES_MAX: usize = 5 * 1024 * 1024;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Links {
     base: Url,
     has_base: bool,

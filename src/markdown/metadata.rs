@@ -12,7 +12,7 @@ use super::tag::Tag;
 const FIELD_BYTES_MAX: usize = 4096;
 const FIELDS_MAX: usize = 200;
 const JSON_LD_BYTES_MAX: usize = 256 * 1024;
-const NOSCRIPT_BYTES_MAX: usize = 64 * 1024;
+const NOSCRIPT_BYTES_MAX: usize = 256 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Collected {
@@ -24,7 +24,8 @@ pub(super) struct Collected {
     /// Name (lower case) and content, in page order.
     fields: Vec<(String, String)>,
     pub(super) scripts: u32,
-    noscript: String,
+    /// The markup in all `<noscript>` elements, as far as it fits.
+    pub(super) noscript: String,
     json_ld: String,
     in_json_ld: bool,
 }
@@ -74,6 +75,7 @@ impl Collected {
     pub(super) fn skipped(&mut self, tag: Tag, attributes: &Attributes<'_>) {
         match tag {
             Tag::Title => self.titles += 1,
+            Tag::Noscript => self.noscript.push('\n'),
             Tag::Script => {
                 self.scripts += 1;
                 let kind = attributes.get("type").unwrap_or_default();

@@ -25,6 +25,7 @@ use encoding_rs::{Decoder, Encoding};
 use url::Url;
 
 use builder::Builder;
+use links::Links;
 use outline::{Kind, Outline};
 use reader::Reader;
 use render::render;
@@ -41,6 +42,10 @@ const THIN_WORDS: u64 = 50;
 
 /// A page of so few words with this many scripts is most likely made by them.
 const MANY_SCRIPTS: u32 = 5;
+
+/// With fewer kept words than this, what a page says in `<noscript>` is read too, and taken if it says this much more.
+const NOSCRIPT_WORDS: u64 = 100;
+const NOSCRIPT_GAIN_WORDS: u64 = 50;
 
 /// What is being read, as the response declared it and its first bytes confirm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +195,8 @@ impl Converter {
         let mut decoder = encoding.new_decoder_without_bom_handling();
         let mut sink = match self.settings.kind {
             ContentKind::Html => {
-                let builder = Builder::new(&self.settings.url, self.settings.full);
+                let links = Links::new(self.settings.url.clone());
+                let builder = Builder::new(links, self.settings.full);
                 Sink::Html(Box::new(Reader::new(builder)))
             }
             ContentKind::Markdown | ContentKind::PlainText => Sink::Text(String::new()),
@@ -236,12 +242,21 @@ fn top_level_domain(url: &Url) -> Option<&str> {
 }
 
 fn html_page(builder: Builder, full: bool) -> Result<Page, ConvertError> {
-    let (outline, collected, links) = builder.finish();
-    let kept = select(&outline, full, collected.title().as_deref());
-    let words: u64 = kept
-        .iter()
-        .map(|&block| u64::from(outline.blocks[block].words))
-        .sum();
+    let (mut outline, collected, links) = builder.finish();
+    let title = collected.title();
+    let mut kept = select(&outline, full, title.as_deref());
+    let mut words = kept_words(&outline, &kept);
+    if words < NOSCRIPT_WORDS && !collected.noscript.is_empty() {
+        // Some forums serve the whole thread to readers without scripts.
+        let mut reader = Reader::new(Builder::new(links.clone(), full));
+        reader.read(&collected.noscript)?;
+        let (other, _, _) = reader.finish()?.finish();
+        let other_kept = select(&other, full, title.as_deref());
+        let other_words = kept_words(&other, &other_kept);
+        if other_words > words + NOSCRIPT_GAIN_WORDS {
+            (outline, kept, words) = (other, other_kept, other_words);
+        }
+    }
     if words == 0 {
         return Err(ConvertError::Empty);
     }
@@ -263,6 +278,11 @@ fn html_page(builder: Builder, full: bool) -> Result<Page, ConvertError> {
         headings,
         warnings,
     })
+}
+
+fn kept_words(outline: &Outline, kept: &[usize]) -> u64 {
+    let words = kept.iter().map(|&block| outline.blocks[block].words);
+    words.map(u64::from).sum()
 }
 
 fn kept_headings(outline: &Outline, kept: &[usize]) -> Vec<Heading> {

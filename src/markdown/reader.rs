@@ -105,7 +105,7 @@ fn on_element(state: &Arc<Mutex<State>>, element: &mut Element<'_, '_>) -> Handl
     {
         let state = Arc::clone(state);
         element.on_end_tag(end_tag!(move |end: &mut EndTag<'_>| {
-            lock(&state).builder.end(serial, end.name() == name);
+            lock(&state).builder.end(serial, tag, end.name() == name);
             Ok(())
         }))?;
     }

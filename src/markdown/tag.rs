@@ -104,7 +104,7 @@ impl Tag {
             "strong" | "b" => Tag::Strong,
             "em" | "i" => Tag::Emphasis,
             "del" | "s" | "strike" => Tag::Strike,
-            "code" | "kbd" | "samp" | "tt" => Tag::Code,
+            "code" | "kbd" | "samp" => Tag::Code,
             "q" => Tag::Quotation,
             "math" => Tag::Math,
             "button" => Tag::Button,
