@@ -248,6 +248,10 @@ impl Builder {
                 Effect::Quotation
             }
             Tag::Anchor => self.begin_anchor(attributes),
+            Tag::Superscript => {
+                self.writer.raise();
+                return false;
+            }
             _ => return false,
         };
         true
@@ -597,12 +601,17 @@ impl Builder {
     }
 
     fn finish_text(&mut self) -> (Option<super::inline::Finished>, Kind) {
-        let level = self.open.iter().rev().find_map(|open| match open.tag {
-            Tag::Heading(level) => Some(Some(level)),
-            Tag::Division => None,
-            tag if tag.is_block() => Some(None),
-            _ => None,
-        });
+        let level = self
+            .open
+            .iter()
+            .rev()
+            .take(16)
+            .find_map(|open| match open.tag {
+                Tag::Heading(level) => Some(Some(level)),
+                Tag::Division => None,
+                tag if tag.is_block() => Some(None),
+                _ => None,
+            });
         let kind = match level.flatten() {
             Some(level) => {
                 let plain = self.writer.take_plain_label();
@@ -654,7 +663,7 @@ impl Builder {
     fn line_break(&mut self) {
         if self.preformatted.is_some() {
             self.writer.preformatted("\n");
-        } else if self.is_inside(|tag| matches!(tag, Tag::Heading(_)) || tag.is_cell()) {
+        } else if self.is_inside(|tag| matches!(tag, Tag::Heading(_))) {
             self.writer.gap();
         } else if self.writer.is_after_line_break() {
             self.finish_block();

@@ -48,6 +48,8 @@ pub(super) struct Writer {
     /// White space was read and not yet written, so that delimiters can stay close to their text.
     space: bool,
     line_break: bool,
+    /// The next text stands above the line.
+    raised: bool,
     in_word: bool,
     words: u32,
     link_words: u32,
@@ -123,6 +125,7 @@ impl Writer {
 
     /// White space, or what stands for it.
     pub(super) fn gap(&mut self) {
+        self.raised = false;
         if let Some(code) = &mut self.code {
             code.push(' ');
         }
@@ -139,6 +142,11 @@ impl Writer {
     /// Whether a line break was just read.
     pub(super) fn is_after_line_break(&self) -> bool {
         self.line_break
+    }
+
+    /// The next text stands above the line. Markdown has no such text, but `10^6` must not become `106`.
+    pub(super) fn raise(&mut self) {
+        self.raised = !self.space && !self.is_empty();
     }
 
     pub(super) fn begin(&mut self, mark: Mark) {
@@ -258,6 +266,7 @@ impl Writer {
         self.close_down_to(0);
         self.space = false;
         self.line_break = false;
+        self.raised = false;
         self.in_word = false;
         self.closed = None;
         if was_code {
@@ -379,6 +388,12 @@ impl Writer {
 
     /// Writes what was held back, knowing the character that follows.
     fn before(&mut self, next: char) {
+        if std::mem::take(&mut self.raised) && (next.is_ascii_digit() || matches!(next, '-' | '−'))
+        {
+            self.text.push('^');
+            self.plain.push('^');
+            self.closed = None;
+        }
         let closed = self.closed.take();
         if !self.space && closed.is_none() && self.wanted.len() == self.written.len() {
             return;

@@ -196,11 +196,12 @@ impl Renderer<'_> {
             is_list && next == Some(shape(frame.id)) && !frame.other_marks
         });
         for at in common..self.chain.len() {
-            self.enter(self.chain[at], at == common && other_marks);
+            self.enter(self.chain[at], at == common, other_marks);
         }
     }
 
-    fn enter(&mut self, id: NodeId, other_marks: bool) {
+    /// Opens a container. `continues` says that its parent was open before and may hold an item already.
+    fn enter(&mut self, id: NodeId, continues: bool, other_marks: bool) {
         let parent = self.frames.last().copied();
         let parent_shape = parent.map(|frame| self.outline.node(frame.id).shape);
         let mut frame = Frame {
@@ -217,6 +218,7 @@ impl Renderer<'_> {
             // A list right inside a list belongs to the item before it.
             Shape::List { .. } => {
                 frame.width = match parent_shape {
+                    Some(Shape::List { .. }) if !continues => 0,
                     Some(Shape::List { ordered: false }) => 2,
                     Some(Shape::List { ordered: true }) => 3,
                     _ => 0,

@@ -54,7 +54,7 @@ pub(super) fn read(outline: &Outline, blocks: &[usize]) -> Table {
             last_row = Some(row);
         }
         let item = find(|shape| matches!(shape, Shape::Item { .. }));
-        let is_new_item = item.is_some() && item != last_item;
+        let is_new_item = item.is_some() && last_item.is_some() && item != last_item;
         last_item = item;
         let cells = table.rows.last_mut().expect("a row was pushed above");
         let column = usize::from(column);

@@ -41,7 +41,7 @@ pub(super) enum Tag {
     Strike,
     Code,
     Quotation,
-    Math,
+    Superscript,
     Button,
     /// Any other element: it neither starts a block nor changes its text.
     Inline,
@@ -106,7 +106,7 @@ impl Tag {
             "del" | "s" | "strike" => Tag::Strike,
             "code" | "kbd" | "samp" => Tag::Code,
             "q" => Tag::Quotation,
-            "math" => Tag::Math,
+            "sup" => Tag::Superscript,
             "button" => Tag::Button,
             "br" => Tag::Break,
             "hr" => Tag::Rule,
