@@ -4,6 +4,7 @@
 mod attributes;
 mod builder;
 mod charset;
+mod escape;
 mod inline;
 mod links;
 mod metadata;

@@ -7,7 +7,8 @@
 
 use url::Url;
 
-use super::inline::{Writer, longest_backtick_run};
+use super::escape::longest_backtick_run;
+use super::inline::Writer;
 use super::render::push_escaped_line;
 use super::{Heading, LINKS_MAX, Link};
 

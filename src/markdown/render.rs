@@ -1,7 +1,7 @@
 //! Writes kept blocks as a markdown document: headings, lists, quotes, code and the lines between them. Knows the
 //! outline and CommonMark's block structure; decides nothing about what is kept.
 
-use super::inline::longest_backtick_run;
+use super::escape::longest_backtick_run;
 use super::outline::{Block, Kind, NodeId, Outline, Shape};
 use super::tables;
 

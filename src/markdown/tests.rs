@@ -145,6 +145,7 @@ fn code() {
         "```\n1\n2\n```\n\n```\na\nb\n```",
     );
     check("a<code>b`c</code>d <code> *e* </code>", "a``b`c``d `*e*`");
+    check("<code>a</code><code>b</code>", "`a` `b`");
     check("<code><p>a</code>", "`a`");
 }
 
@@ -504,6 +505,12 @@ fn what_is_not_text_is_refused() {
         convert(settings(ContentKind::PlainText), b" \n").err(),
         Some(ConvertError::Empty)
     );
+}
+
+#[test]
+fn converters_may_move_between_threads() {
+    fn check<T: Send + 'static>() {}
+    check::<Converter>();
 }
 
 #[test]

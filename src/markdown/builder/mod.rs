@@ -2,21 +2,18 @@
 //! tokenizer builds no tree: start tags end what HTML says they end, a late or missing end tag is healed at the next
 //! ancestor's. Knows nothing of the tokenizer itself, of selection or of how blocks are laid out.
 
+mod blocks;
+mod implied;
+
 use super::attributes::{self, Attributes};
 use super::inline::{Mark, Writer};
 use super::links::Links;
 use super::metadata::Collected;
-use super::outline::{Block, Kind, Node, NodeId, Outline, PAGE, Role, Shape, Span, TableFacts};
+use super::outline::{Block, Kind, Node, NodeId, Outline, PAGE, Role, Shape, Span};
 use super::tag::Tag;
 
 /// How deep elements may nest before the rest is read flat. Browsers draw the line at the same depth.
 const DEPTH_MAX: usize = 512;
-
-/// How deep lists, quotes and tables may nest; each adds to every line inside.
-const CONTAINERS_MAX: usize = 12;
-
-/// Cells beyond this column are joined to the last one.
-const COLUMNS_MAX: u16 = 63;
 
 #[derive(Debug)]
 pub(super) struct Builder {
@@ -275,215 +272,6 @@ impl Builder {
             plain,
             is_fragment,
         }
-    }
-
-    fn begin_block(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
-        match open.tag {
-            Tag::Quote => open.shape = Shape::Quote,
-            Tag::List => open.shape = Shape::List { ordered: false },
-            Tag::OrderedList => {
-                open.shape = Shape::List { ordered: true };
-                open.next_number = attributes.number("start").unwrap_or(1);
-            }
-            Tag::Item => open.shape = self.item(attributes),
-            Tag::Term => open.effect = self.begin_mark(Mark::Strong),
-            Tag::Preformatted => self.begin_preformatted(open, attributes),
-            Tag::Table => self.begin_table(open, attributes),
-            Tag::TableHead | Tag::TableBody => {
-                if let Some(table) = self.tables.last_mut() {
-                    table.in_head = open.tag == Tag::TableHead;
-                }
-            }
-            Tag::Row => self.begin_row(open),
-            Tag::Cell | Tag::HeaderCell => self.begin_cell(open, attributes),
-            Tag::Caption if !self.tables.is_empty() => open.shape = Shape::Caption,
-            _ => {}
-        }
-        let containers = self.open.iter().filter(|open| open.shape != Shape::Plain);
-        if open.shape != Shape::Plain && containers.count() >= CONTAINERS_MAX {
-            open.shape = Shape::Plain;
-        }
-        if self.preformatted.is_some() && attributes::is_line_number(attributes) {
-            open.effect = Effect::Skip;
-        }
-    }
-
-    fn item(&mut self, attributes: &Attributes<'_>) -> Shape {
-        let list = self.open.iter_mut().rev().find(|open| open.tag.is_list());
-        let number = match list {
-            Some(list) if list.tag == Tag::OrderedList => {
-                let number = attributes.number("value").unwrap_or(list.next_number);
-                list.next_number = number.saturating_add(1);
-                // CommonMark reads at most nine digits.
-                Some(number.min(999_999_999))
-            }
-            _ => None,
-        };
-        Shape::Item { number }
-    }
-
-    fn begin_preformatted(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
-        if self.preformatted.is_some() {
-            return;
-        }
-        let own = attributes::language(attributes);
-        self.preformatted = Some(Preformatted {
-            has_language_of_its_own: own.is_some(),
-            language: own,
-        });
-        open.effect = Effect::Preformatted;
-        if let Some(table) = self.tables.last() {
-            self.outline.tables[table.facts as usize].arranges = true;
-        }
-    }
-
-    fn take_language(&mut self, attributes: &Attributes<'_>) {
-        if let Some(preformatted) = &mut self.preformatted
-            && !preformatted.has_language_of_its_own
-            && let Some(language) = attributes::language(attributes)
-        {
-            preformatted.language = Some(language);
-        }
-    }
-
-    fn begin_table(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
-        if let Some(outer) = self.tables.last() {
-            self.outline.tables[outer.facts as usize].arranges = true;
-        }
-        let facts = u32::try_from(self.outline.tables.len()).unwrap_or(u32::MAX);
-        let role = attributes.get("role").unwrap_or_default();
-        self.outline.tables.push(TableFacts {
-            arranges: matches!(role.as_str(), "presentation" | "none"),
-            ..TableFacts::default()
-        });
-        self.tables.push(OpenTable {
-            facts,
-            ..OpenTable::default()
-        });
-        open.shape = Shape::Table(facts);
-        open.effect = Effect::Table;
-    }
-
-    fn begin_row(&mut self, open: &mut Open) {
-        let Some(table) = self.tables.last_mut() else {
-            return;
-        };
-        table.in_row = true;
-        table.column = 0;
-        self.outline.tables[table.facts as usize].rows += 1;
-        open.shape = Shape::Row {
-            head: table.in_head,
-        };
-        open.effect = Effect::Row;
-    }
-
-    fn begin_cell(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
-        let Some(table) = self.tables.last_mut().filter(|table| table.in_row) else {
-            return;
-        };
-        let is_covered = |table: &OpenTable| {
-            table
-                .covered
-                .get(usize::from(table.column))
-                .is_some_and(|rows| *rows > 0)
-        };
-        while is_covered(table) {
-            table.column += 1;
-        }
-        let column = table.column.min(COLUMNS_MAX);
-        let span = attributes.number("colspan").unwrap_or(1).clamp(1, 64);
-        let width = u16::try_from(span).unwrap_or(1);
-        table.column = (column + width).min(COLUMNS_MAX + 1);
-        let rows = attributes.number("rowspan").unwrap_or(1).min(1000);
-        if rows > 1 {
-            let end = usize::from(table.column);
-            if table.covered.len() < end {
-                table.covered.resize(end, 0);
-            }
-            table.covered[usize::from(column)..end].fill(u16::try_from(rows).unwrap_or(1));
-        }
-        let facts = &mut self.outline.tables[table.facts as usize];
-        facts.columns = facts.columns.max(table.column);
-        facts.cells += 1;
-        facts.header_cells += u32::from(open.tag == Tag::HeaderCell);
-        open.shape = Shape::Cell { column };
-    }
-
-    /// Ends the elements that the start of this block ends (HTML Standard 13.2.6.4.7).
-    fn end_implied(&mut self, tag: Tag) {
-        let ended = match tag {
-            Tag::Item => self.innermost(|tag| tag == Tag::Item, Self::bounds_item),
-            Tag::Term | Tag::Definition => self.innermost(
-                |tag| matches!(tag, Tag::Term | Tag::Definition),
-                Self::bounds_item,
-            ),
-            _ if tag.is_cell() => self.innermost(
-                |tag| tag.is_cell() || tag == Tag::Caption,
-                |tag| matches!(tag, Tag::Table | Tag::Row),
-            ),
-            Tag::Row => self.innermost_outer(
-                |tag| matches!(tag, Tag::Row | Tag::Caption),
-                |tag| tag == Tag::Table,
-            ),
-            Tag::TableHead | Tag::TableBody => self.innermost_outer(
-                |tag| {
-                    matches!(
-                        tag,
-                        Tag::TableHead | Tag::TableBody | Tag::Row | Tag::Caption
-                    )
-                },
-                |tag| tag == Tag::Table,
-            ),
-            _ => None,
-        };
-        if let Some(at) = ended {
-            self.close_down_to(at);
-            return;
-        }
-        // A `<div>` may stand in a heading, though not in a paragraph; anything larger means that an end tag is missing.
-        let ends_heading = tag != Tag::Division;
-        let ended = self.innermost(
-            |open| open == Tag::Paragraph || (ends_heading && matches!(open, Tag::Heading(_))),
-            Tag::is_block,
-        );
-        if let Some(at) = ended {
-            self.close_down_to(at);
-        }
-    }
-
-    fn bounds_item(tag: Tag) -> bool {
-        tag.is_block() && !matches!(tag, Tag::Division | Tag::Paragraph)
-    }
-
-    /// The position of the innermost open element that is asked for, if none of the bounds stands further in.
-    fn innermost(&self, asked: impl Fn(Tag) -> bool, bound: impl Fn(Tag) -> bool) -> Option<usize> {
-        for (at, open) in self.open.iter().enumerate().rev() {
-            if asked(open.tag) {
-                return Some(at);
-            }
-            if bound(open.tag) {
-                return None;
-            }
-        }
-        None
-    }
-
-    /// The same for the outermost of them.
-    fn innermost_outer(
-        &self,
-        asked: impl Fn(Tag) -> bool,
-        bound: impl Fn(Tag) -> bool,
-    ) -> Option<usize> {
-        let mut found = None;
-        for (at, open) in self.open.iter().enumerate().rev() {
-            if bound(open.tag) {
-                break;
-            }
-            if asked(open.tag) {
-                found = Some(at);
-            }
-        }
-        found
     }
 
     fn is_inside(&self, asked: impl Fn(Tag) -> bool) -> bool {
