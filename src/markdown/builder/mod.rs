@@ -1,0 +1,512 @@
+//! Elements and text in, in document order, an [`Outline`] out. Keeps its own stack of open elements, because the
+//! tokenizer builds no tree: start tags end what HTML says they end, a late or missing end tag is healed at the next
+//! ancestor's. Knows nothing of the tokenizer itself, of selection or of how blocks are laid out.
+
+mod blocks;
+mod implied;
+
+use super::attributes::{self, Attributes};
+use super::inline::{Mark, Writer};
+use super::links::Links;
+use super::metadata::Collected;
+use super::outline::{Block, Kind, Node, NodeId, Outline, PAGE, Role, Shape, Span};
+use super::tag::Tag;
+
+/// How deep elements may nest before the rest is read flat. Browsers draw the line at the same depth.
+const DEPTH_MAX: usize = 512;
+
+#[derive(Debug)]
+pub(super) struct Builder {
+    full: bool,
+    pub(super) collected: Collected,
+    links: Links,
+    writer: Writer,
+    outline: Outline,
+    open: Vec<Open>,
+    /// How many of the open elements already have a node.
+    placed: usize,
+    serial: u64,
+    /// The open element whose whole content is left out.
+    skipping: Option<(u64, Tag)>,
+    /// The language of the open `<pre>`.
+    preformatted: Option<Preformatted>,
+    tables: Vec<OpenTable>,
+}
+
+/// An open element.
+#[derive(Debug)]
+struct Open {
+    serial: u64,
+    tag: Tag,
+    role: Role,
+    shape: Shape,
+    effect: Effect,
+    node: NodeId,
+    /// The number that the next item of this list gets.
+    next_number: u32,
+}
+
+/// What has to be undone when the element ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    None,
+    Mark(Mark),
+    Code,
+    /// Where its text began, and whether it leads to another place on the same page.
+    Link {
+        text: usize,
+        plain: usize,
+        is_fragment: bool,
+    },
+    Quotation,
+    Preformatted,
+    Skip,
+    Table,
+    Row,
+}
+
+#[derive(Debug)]
+struct Preformatted {
+    language: Option<String>,
+    has_language_of_its_own: bool,
+}
+
+#[derive(Debug, Default)]
+struct OpenTable {
+    facts: u32,
+    in_row: bool,
+    in_head: bool,
+    column: u16,
+    /// For each column, how many rows a cell above still covers.
+    covered: Vec<u16>,
+}
+
+impl Builder {
+    pub(super) fn new(links: Links, full: bool) -> Builder {
+        Builder {
+            full,
+            collected: Collected::default(),
+            links,
+            writer: Writer::default(),
+            outline: Outline::new(),
+            open: Vec::new(),
+            placed: 0,
+            serial: 0,
+            skipping: None,
+            preformatted: None,
+            tables: Vec::new(),
+        }
+    }
+
+    /// A start tag. The number that comes back, if any, is to be given to [`Builder::end`].
+    pub(super) fn start(&mut self, tag: Tag, attributes: &Attributes<'_>) -> Option<u64> {
+        if self.skipping.is_some() {
+            return None;
+        }
+        match tag {
+            Tag::Meta => self.collected.meta(attributes),
+            Tag::Link => self.collected.link(attributes),
+            Tag::Html => self.collected.html(attributes),
+            Tag::Base => self.links.set_base(attributes),
+            Tag::Break => self.line_break(),
+            Tag::Rule => self.rule(),
+            Tag::Image => self.image(attributes),
+            Tag::Input => self.input(attributes),
+            _ => return self.open(tag, attributes),
+        }
+        None
+    }
+
+    /// An element's end. `is_own` says that it came from the element's own end tag and not from one further out.
+    pub(super) fn end(&mut self, serial: u64, tag: Tag, is_own: bool) {
+        let Ok(at) = self.open.binary_search_by_key(&serial, |open| open.serial) else {
+            // A late `</p>` makes an empty paragraph, which parts the text around it.
+            if is_own && tag.is_block() && self.skipping.is_none() {
+                self.cut(false);
+            }
+            return;
+        };
+        let open = &self.open[at];
+        if !is_own {
+            // A plain element stays open until its parent ends, as in a browser. One that changes how its content
+            // reads must not swallow what comes after: its own end tag will never be reported.
+            if open.effect != Effect::None || matches!(open.shape, Shape::List { .. }) {
+                self.close_down_to(at);
+            }
+            return;
+        }
+        let holds_blocks = self.open[at + 1..].iter().any(|open| open.tag.is_block());
+        if !open.tag.is_block() && holds_blocks {
+            self.undo(at);
+        } else {
+            self.close_down_to(at);
+        }
+    }
+
+    /// The text of a whole text node, entities decoded.
+    pub(super) fn text(&mut self, text: &str) {
+        match (&self.skipping, &self.preformatted) {
+            (Some((_, Tag::Title)), _) => self.collected.title_text(text),
+            (Some(_), _) => {}
+            (None, Some(_)) => self.preformatted_text(text),
+            (None, None) => self.writer.text(text),
+        }
+    }
+
+    /// Text that the tokenizer delivers without looking for markup in it: scripts, styles, `<noscript>`.
+    pub(super) fn raw_text(&mut self, text: &str) {
+        match self.skipping {
+            Some((_, Tag::Noscript)) => self.collected.noscript_text(text),
+            Some((_, Tag::Script)) => self.collected.script_text(text),
+            _ => {}
+        }
+    }
+
+    pub(super) fn finish(mut self) -> (Outline, Collected, Links) {
+        self.close_down_to(0);
+        self.finish_block();
+        self.outline.text = self.writer.text;
+        self.outline.labels = self.writer.labels;
+        self.outline.links = self.writer.links;
+        self.outline
+            .links
+            .retain(|link| (link.block as usize) < self.outline.blocks.len());
+        (self.outline, self.collected, self.links)
+    }
+
+    fn open(&mut self, tag: Tag, attributes: &Attributes<'_>) -> Option<u64> {
+        let is_block = tag.is_block();
+        if is_block {
+            self.end_implied(tag);
+            self.cut(false);
+        } else if tag == Tag::Anchor {
+            self.end_open_anchor();
+        }
+        if self.open.len() >= DEPTH_MAX {
+            return None;
+        }
+        let mut open = Open {
+            serial: self.serial,
+            tag,
+            role: Role::None,
+            shape: Shape::Plain,
+            effect: Effect::None,
+            node: PAGE,
+            next_number: 1,
+        };
+        if is_block {
+            open.role = attributes::role(tag, attributes);
+            self.begin_block(&mut open, attributes);
+        } else if !self.begin_inline(&mut open, attributes) {
+            return None;
+        }
+        if open.effect == Effect::Skip {
+            self.skipping = Some((open.serial, tag));
+        }
+        self.serial += 1;
+        self.open.push(open);
+        Some(self.serial - 1)
+    }
+
+    /// Whether the element needs to be known while it is open.
+    fn begin_inline(&mut self, open: &mut Open, attributes: &Attributes<'_>) -> bool {
+        let tag = open.tag;
+        open.effect = match tag {
+            _ if tag.is_skipped() => {
+                self.collected.skipped(tag, attributes);
+                Effect::Skip
+            }
+            Tag::Button
+                if !self.full
+                    && !self.is_inside(|tag| matches!(tag, Tag::Heading(_) | Tag::Term)) =>
+            {
+                self.writer.gap();
+                Effect::Skip
+            }
+            _ if self.preformatted.is_some() => {
+                if tag == Tag::Code {
+                    self.take_language(attributes);
+                }
+                if !attributes::is_line_number(attributes) {
+                    return false;
+                }
+                Effect::Skip
+            }
+            _ if !self.full && attributes::is_hidden(attributes) => Effect::Skip,
+            Tag::Strong => self.begin_mark(Mark::Strong),
+            Tag::Emphasis => self.begin_mark(Mark::Emphasis),
+            Tag::Strike => self.begin_mark(Mark::Strike),
+            Tag::Code => {
+                self.writer.begin_code();
+                Effect::Code
+            }
+            Tag::Quotation => {
+                self.writer.text("“");
+                Effect::Quotation
+            }
+            Tag::Anchor => self.begin_anchor(attributes),
+            Tag::Superscript => {
+                self.writer.raise();
+                return false;
+            }
+            _ => return false,
+        };
+        true
+    }
+
+    fn begin_mark(&mut self, mark: Mark) -> Effect {
+        self.writer.begin(mark);
+        Effect::Mark(mark)
+    }
+
+    fn begin_anchor(&mut self, attributes: &Attributes<'_>) -> Effect {
+        let (text, plain) = self.writer.position();
+        let href = attributes.get("href").unwrap_or_default();
+        let is_fragment = href.trim_start().starts_with('#');
+        if !is_fragment && let Some(url) = self.links.page(&href) {
+            let rel = attributes.get("rel").unwrap_or_default();
+            self.writer.begin_link(url, rel.chars().take(100).collect());
+        }
+        Effect::Link {
+            text,
+            plain,
+            is_fragment,
+        }
+    }
+
+    fn is_inside(&self, asked: impl Fn(Tag) -> bool) -> bool {
+        self.open.iter().rev().take(16).any(|open| asked(open.tag))
+    }
+
+    fn end_open_anchor(&mut self) {
+        if let Some(at) = self
+            .open
+            .iter()
+            .rposition(|open| matches!(open.effect, Effect::Link { .. }))
+        {
+            self.undo(at);
+        }
+    }
+
+    fn close_down_to(&mut self, depth: usize) {
+        while self.open.len() > depth {
+            let last = self.open.len() - 1;
+            if self.open[last].tag.is_block() {
+                self.cut(self.open[last].effect == Effect::Preformatted);
+            }
+            self.undo(last);
+            self.open.pop();
+            self.placed = self.placed.min(last);
+        }
+    }
+
+    /// Takes back what an open element does, and leaves it where it is.
+    fn undo(&mut self, at: usize) {
+        let open = &mut self.open[at];
+        let effect = std::mem::replace(&mut open.effect, Effect::None);
+        match effect {
+            Effect::None => {}
+            Effect::Mark(mark) => self.writer.end(mark),
+            Effect::Code => self.writer.end_code(),
+            Effect::Quotation => self.writer.text("”"),
+            Effect::Link {
+                text,
+                plain,
+                is_fragment,
+            } => self.end_anchor(text, plain, is_fragment),
+            Effect::Skip => self.skipping = None,
+            Effect::Preformatted => self.preformatted = None,
+            Effect::Table => {
+                self.tables.pop();
+            }
+            Effect::Row => {
+                if let Some(table) = self.tables.last_mut() {
+                    table.in_row = false;
+                    for rows in &mut table.covered {
+                        *rows = rows.saturating_sub(1);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The sign that many headings carry to be linked to is no part of them.
+    fn end_anchor(&mut self, text: usize, plain: usize, is_fragment: bool) {
+        self.writer.end_link();
+        if is_fragment
+            && let Some(read) = self.writer.plain().get(plain..)
+            && matches!(
+                read.trim(),
+                "#" | "¶" | "§" | "🔗" | "🔗\u{FE0E}" | "Permalink"
+            )
+        {
+            self.writer.drop_link_text(text, plain);
+        }
+    }
+
+    /// A block begins or ends here; inside preformatted text that is only a new line.
+    fn cut(&mut self, ends_preformatted: bool) {
+        if self.preformatted.is_none() || ends_preformatted {
+            self.finish_block();
+        } else if !self.writer.is_at_line_start() {
+            self.writer.preformatted("\n");
+        }
+    }
+
+    fn finish_block(&mut self) {
+        let (finished, kind) = match self.preformatted.take() {
+            Some(preformatted) => {
+                let finished = self.writer.finish_preformatted();
+                let language = match &finished {
+                    Some(_) => self
+                        .writer
+                        .label(preformatted.language.as_deref().unwrap_or("")),
+                    None => Span::default(),
+                };
+                self.preformatted = Some(preformatted);
+                (finished, Kind::Code(language))
+            }
+            None if self.writer.is_empty() => {
+                self.writer.finish(u32::MAX);
+                return;
+            }
+            None => self.finish_text(),
+        };
+        let Some(finished) = finished else { return };
+        let node = self.place();
+        if let Some(table) = self.tables.last() {
+            let facts = &mut self.outline.tables[table.facts as usize];
+            facts.words = facts.words.saturating_add(finished.words);
+            facts.arranges |= !matches!(kind, Kind::Paragraph);
+        }
+        self.outline.blocks.push(Block {
+            kind,
+            node,
+            text: finished.text,
+            words: finished.words,
+            link_words: finished.link_words,
+        });
+    }
+
+    fn finish_text(&mut self) -> (Option<super::inline::Finished>, Kind) {
+        let level = self
+            .open
+            .iter()
+            .rev()
+            .take(16)
+            .find_map(|open| match open.tag {
+                Tag::Heading(level) => Some(Some(level)),
+                Tag::Division => None,
+                tag if tag.is_block() => Some(None),
+                _ => None,
+            });
+        let kind = match level.flatten() {
+            Some(level) => {
+                let plain = self.writer.take_plain_label();
+                Kind::Heading(level, plain)
+            }
+            None => Kind::Paragraph,
+        };
+        let block = u32::try_from(self.outline.blocks.len()).unwrap_or(u32::MAX);
+        (self.writer.finish(block), kind)
+    }
+
+    /// The node of the innermost open block. Elements get one only once they hold a block.
+    fn place(&mut self) -> NodeId {
+        let mut parent = match self.placed {
+            0 => PAGE,
+            placed => self.open[placed - 1].node,
+        };
+        for open in &mut self.open[self.placed..] {
+            if open.tag.is_block() && !matches!(open.tag, Tag::Paragraph | Tag::Heading(_)) {
+                let id = NodeId::try_from(self.outline.nodes.len()).unwrap_or(PAGE);
+                let container = match open.shape {
+                    Shape::Plain => self.outline.node(parent).container,
+                    _ => id,
+                };
+                self.outline.nodes.push(Node {
+                    parent,
+                    role: open.role,
+                    shape: open.shape,
+                    container,
+                });
+                parent = id;
+            }
+            open.node = parent;
+        }
+        self.placed = self.open.len();
+        parent
+    }
+
+    fn preformatted_text(&mut self, text: &str) {
+        for (at, line) in text.split("\r\n").enumerate() {
+            if at > 0 {
+                self.writer.preformatted("\n");
+            }
+            self.writer.preformatted(line);
+        }
+    }
+
+    /// Two breaks in a row are how many pages part their paragraphs.
+    fn line_break(&mut self) {
+        if self.preformatted.is_some() {
+            self.writer.preformatted("\n");
+        } else if self.is_inside(|tag| matches!(tag, Tag::Heading(_))) {
+            self.writer.gap();
+        } else if self.writer.is_after_line_break() {
+            self.finish_block();
+        } else if !self.writer.is_empty() {
+            self.writer.line_break();
+        }
+    }
+
+    fn rule(&mut self) {
+        if self.preformatted.is_some() {
+            return;
+        }
+        self.end_implied(Tag::Rule);
+        self.cut(false);
+        let is_repeated = self
+            .outline
+            .blocks
+            .last()
+            .is_none_or(|block| block.kind == Kind::Rule);
+        if is_repeated || !self.tables.is_empty() {
+            return;
+        }
+        let node = self.place();
+        self.outline.blocks.push(Block {
+            kind: Kind::Rule,
+            node,
+            text: Span::default(),
+            words: 0,
+            link_words: 0,
+        });
+    }
+
+    fn image(&mut self, attributes: &Attributes<'_>) {
+        if self.preformatted.is_some() || (!self.full && attributes::is_hidden(attributes)) {
+            return;
+        }
+        if attributes::is_tracking_pixel(attributes) {
+            return;
+        }
+        if let Some(url) = self.links.image(attributes) {
+            let alt = attributes.get("alt").unwrap_or_default();
+            self.writer.image(&alt, &url);
+        }
+    }
+
+    /// Only the box of a task list is content.
+    fn input(&mut self, attributes: &Attributes<'_>) {
+        let is_box = attributes
+            .get("type")
+            .is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox"));
+        let begins_item = self.open.last().is_some_and(|open| open.tag == Tag::Item);
+        if is_box && begins_item && self.writer.is_empty() {
+            let is_done = attributes.get("checked").is_some();
+            self.writer.verbatim(if is_done { "[x]" } else { "[ ]" });
+            self.writer.gap();
+        }
+    }
+}

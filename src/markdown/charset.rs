@@ -1,0 +1,204 @@
+//! Which encoding a page is in, and its bytes as UTF-8. In the order of trust: byte order mark, Content-Type,
+//! `<meta>` or XML declaration, detection (HTML Standard 13.2.3.2). Knows no markup beyond that declaration.
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+/// How many bytes are looked at for a declaration. The standard asks for 1,024; pages often say it later.
+pub(super) const DECLARATION_BYTES: usize = 4096;
+
+/// The encoding that the page or its header declares, and the length of its byte order mark.
+pub(super) fn declared(
+    head: &[u8],
+    header: Option<&str>,
+    is_html: bool,
+) -> Option<(&'static Encoding, usize)> {
+    if let Some(found) = Encoding::for_bom(head) {
+        return Some(found);
+    }
+    let head = &head[..head.len().min(DECLARATION_BYTES)];
+    header
+        .and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()))
+        .or_else(|| if is_html { in_markup(head) } else { None })
+        .map(|encoding| (encoding, 0))
+}
+
+/// The encoding of bytes that nothing declares, and whether it is a guess.
+pub(super) fn detected(bytes: &[u8], top_level_domain: Option<&str>) -> (&'static Encoding, bool) {
+    if !bytes.contains(&0x1B) && std::str::from_utf8(bytes).is_ok() {
+        return (UTF_8, false);
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    let has_non_ascii = detector.feed(bytes, true);
+    // The detector refuses labels that are not lower-case ASCII.
+    let domain = top_level_domain
+        .filter(|label| label.bytes().all(|b| b.is_ascii_lowercase()))
+        .map(str::as_bytes);
+    let encoding = detector.guess(domain, Utf8Detection::Allow);
+    let is_guess = encoding != UTF_8 && (has_non_ascii || encoding == encoding_rs::ISO_2022_JP);
+    (encoding, is_guess)
+}
+
+/// Whether the bytes can't be text: a NUL among the first 512, or the signature of a common binary format.
+pub(super) fn is_binary(head: &[u8], header: Option<&str>) -> bool {
+    const SIGNATURES: [&[u8]; 6] = [
+        b"%PDF",
+        b"PK\x03\x04",
+        b"PK\x05\x06",
+        b"GIF8",
+        b"\x89PNG",
+        b"\xFF\xD8\xFF",
+    ];
+    let is_utf_16 = |encoding: &'static Encoding| encoding == UTF_16LE || encoding == UTF_16BE;
+    let wide = match Encoding::for_bom(head) {
+        Some((encoding, _)) => is_utf_16(encoding),
+        None => header
+            .and_then(|label| Encoding::for_label(label.as_bytes()))
+            .is_some_and(is_utf_16),
+    };
+    SIGNATURES
+        .iter()
+        .any(|signature| head.starts_with(signature))
+        || (!wide && head[..head.len().min(512)].contains(&0))
+}
+
+/// Streams bytes of one encoding into UTF-8. Malformed sequences become U+FFFD.
+pub(super) fn decode(decoder: &mut Decoder, mut bytes: &[u8], last: bool, out: &mut String) {
+    loop {
+        let needed = decoder
+            .max_utf8_buffer_length(bytes.len().min(8192))
+            .unwrap_or(32 * 1024);
+        out.reserve(needed);
+        let (result, read, _) = decoder.decode_to_string(bytes, out, last);
+        bytes = &bytes[read..];
+        if result == encoding_rs::CoderResult::InputEmpty {
+            return;
+        }
+    }
+}
+
+fn in_markup(head: &[u8]) -> Option<&'static Encoding> {
+    if head.starts_with(b"<?xml") {
+        let declaration = &head[..find(head, b"?>").unwrap_or(0)];
+        if let Some(encoding) = value_after(declaration, b"encoding").and_then(labelled) {
+            return Some(encoding);
+        }
+    }
+    let mut rest = head;
+    while let Some(at) = find(rest, b"<meta") {
+        rest = &rest[at + 5..];
+        let end = find(rest, b">").unwrap_or(rest.len());
+        if let Some(encoding) = value_after(&rest[..end], b"charset").and_then(labelled) {
+            return Some(encoding);
+        }
+        rest = &rest[end..];
+    }
+    None
+}
+
+/// A page that could be read this far is not in UTF-16, whatever it says (HTML Standard, "prescan a byte stream").
+fn labelled(label: &[u8]) -> Option<&'static Encoding> {
+    if label.eq_ignore_ascii_case(b"x-user-defined") {
+        return Some(WINDOWS_1252);
+    }
+    let encoding = Encoding::for_label_no_replacement(label)?;
+    Some(
+        if encoding.is_ascii_compatible() || encoding == encoding_rs::ISO_2022_JP {
+            encoding
+        } else {
+            UTF_8
+        },
+    )
+}
+
+fn value_after<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let mut rest = text;
+    loop {
+        rest = &rest[find(rest, name)? + name.len()..];
+        let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") else {
+            continue;
+        };
+        let value = value.trim_ascii_start();
+        let value = value
+            .strip_prefix(b"\"")
+            .or_else(|| value.strip_prefix(b"'"))
+            .unwrap_or(value);
+        let end = value
+            .iter()
+            .position(|b| b.is_ascii_whitespace() || b"\"';/>?".contains(b))
+            .unwrap_or(value.len());
+        return Some(&value[..end]);
+    }
+}
+
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack
+        .windows(needle.len())
+        .position(|window| window.eq_ignore_ascii_case(needle))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_declared(head: &[u8], header: Option<&str>, expected: Option<&str>) {
+        let found = declared(head, header, true).map(|(encoding, _)| encoding.name());
+        assert_eq!(found, expected, "{:?}", String::from_utf8_lossy(head));
+    }
+
+    #[test]
+    fn the_most_trusted_declaration_wins() {
+        let meta = b"<meta charset=shift_jis>";
+        check_declared(b"\xEF\xBB\xBFx", Some("shift_jis"), Some("UTF-8"));
+        check_declared(meta, Some("koi8-r"), Some("KOI8-R"));
+        check_declared(meta, Some("nonsense"), Some("Shift_JIS"));
+        check_declared(meta, None, Some("Shift_JIS"));
+        check_declared(b"<p>nothing said", None, None);
+    }
+
+    #[test]
+    fn declarations_in_markup() {
+        check_declared(
+            b"<META http-equiv=Content-Type content='text/html; Charset = EUC-KR'>",
+            None,
+            Some("EUC-KR"),
+        );
+        check_declared(
+            b"<?xml version='1.0' encoding='iso-8859-2'?><html>",
+            None,
+            Some("ISO-8859-2"),
+        );
+        check_declared(
+            b"<meta name=charset><meta charset=\"utf-16\">",
+            None,
+            Some("UTF-8"),
+        );
+        check_declared(b"<p>charset=koi8-r</p>", None, None);
+    }
+
+    #[test]
+    fn undeclared_text_is_detected() {
+        let (cyrillic, _, _) = encoding_rs::WINDOWS_1251
+            .encode("Сегодня в городе ожидается переменная облачность и небольшой дождь");
+        assert_eq!(
+            detected(&cyrillic, Some("ru")),
+            (encoding_rs::WINDOWS_1251, true)
+        );
+        assert_eq!(detected("naïve".as_bytes(), None), (UTF_8, false));
+        let (japanese, _, _) =
+            encoding_rs::ISO_2022_JP.encode("日本語のページです。今日は天気がいい");
+        assert_eq!(
+            detected(&japanese, Some("jp")),
+            (encoding_rs::ISO_2022_JP, true)
+        );
+    }
+
+    #[test]
+    fn binary_is_recognised() {
+        assert!(is_binary(b"%PDF-1.7", None));
+        assert!(is_binary(b"plain\0text", None));
+        assert!(!is_binary(b"\xFF\xFEa\0b\0", None));
+        assert!(!is_binary(b"a\0b\0", Some("utf-16le")));
+        assert!(!is_binary(b"PK is not always an archive", None));
+    }
+}

@@ -1,0 +1,185 @@
+//! What one pass over a page leaves: blocks of finished markdown text in document order, and the tree of block
+//! elements they stood in. Selection reads it to choose blocks, rendering to write them. No HTML is left in here.
+
+use std::ops::Range;
+
+/// An index into [`Outline::nodes`]; 0 is the page itself.
+pub(super) type NodeId = u32;
+
+pub(super) const PAGE: NodeId = 0;
+
+#[derive(Debug)]
+pub(super) struct Outline {
+    /// Parents stand before their children.
+    pub(super) nodes: Vec<Node>,
+    pub(super) blocks: Vec<Block>,
+    /// The markdown of all blocks, one after the other.
+    pub(super) text: String,
+    /// Plain text beside it: headings, link texts, code languages.
+    pub(super) labels: String,
+    pub(super) links: Vec<LinkSpan>,
+    pub(super) tables: Vec<TableFacts>,
+}
+
+/// A block element that holds text. Elements without any leave no node.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) parent: NodeId,
+    pub(super) role: Role,
+    pub(super) shape: Shape,
+    /// The nearest node, itself included, whose shape is not [`Shape::Plain`]; [`PAGE`] when there is none.
+    pub(super) container: NodeId,
+}
+
+/// What a node is for, as its tag, `role`, `class` and `id` say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Role {
+    #[default]
+    None,
+    Main,
+    Article,
+    Navigation,
+    Header,
+    Footer,
+    Aside,
+    Form,
+    Consent,
+    Hidden,
+}
+
+/// What a node does to the markdown of the blocks in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Plain,
+    Quote,
+    List {
+        ordered: bool,
+    },
+    Item {
+        /// Absent in a bullet list.
+        number: Option<u32>,
+    },
+    /// An index into [`Outline::tables`].
+    Table(u32),
+    Row {
+        head: bool,
+    },
+    Cell {
+        column: u16,
+    },
+    Caption,
+}
+
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) kind: Kind,
+    pub(super) node: NodeId,
+    pub(super) text: Span,
+    pub(super) words: u32,
+    pub(super) link_words: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Paragraph,
+    /// The span is the plain text, in [`Outline::labels`].
+    Heading(u8, Span),
+    /// The span is the language, in [`Outline::labels`]; empty when unknown.
+    Code(Span),
+    Rule,
+}
+
+/// Bytes of one of the outline's two strings. Pages are under 4 GiB by far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    pub(super) fn new(start: usize, end: usize) -> Span {
+        let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Span {
+            start: narrow(start),
+            end: narrow(end),
+        }
+    }
+
+    pub(super) fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct LinkSpan {
+    /// An index into [`Outline::blocks`].
+    pub(super) block: u32,
+    /// In [`Outline::labels`].
+    pub(super) text: Span,
+    /// In [`Outline::text`].
+    pub(super) url: Span,
+    /// In [`Outline::labels`].
+    pub(super) rel: Span,
+}
+
+/// What tells a table of data from one that only arranges the page.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TableFacts {
+    pub(super) rows: u32,
+    pub(super) columns: u16,
+    pub(super) cells: u32,
+    pub(super) header_cells: u32,
+    pub(super) words: u32,
+    /// `role=presentation`, a nested table, a heading, code: nothing that a markdown table can hold.
+    pub(super) arranges: bool,
+}
+
+impl TableFacts {
+    pub(super) fn is_data(&self) -> bool {
+        !self.arranges
+            && self.rows >= 2
+            && self.columns >= 2
+            && (self.header_cells > 0 || self.words < self.cells.saturating_mul(40))
+    }
+}
+
+impl Outline {
+    pub(super) fn new() -> Outline {
+        Outline {
+            nodes: vec![Node {
+                parent: PAGE,
+                role: Role::None,
+                shape: Shape::Plain,
+                container: PAGE,
+            }],
+            blocks: Vec::new(),
+            text: String::new(),
+            labels: String::new(),
+            links: Vec::new(),
+            tables: Vec::new(),
+        }
+    }
+
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    pub(super) fn markdown(&self, block: &Block) -> &str {
+        &self.text[block.text.range()]
+    }
+
+    pub(super) fn label(&self, span: Span) -> &str {
+        &self.labels[span.range()]
+    }
+
+    /// The containers a node stands in, outermost first. Few: deeper ones are made plain when they open.
+    pub(super) fn containers(&self, node: NodeId, chain: &mut Vec<NodeId>) {
+        chain.clear();
+        let mut at = self.node(node).container;
+        while at != PAGE {
+            chain.push(at);
+            at = self.node(self.node(at).parent).container;
+        }
+        chain.reverse();
+    }
+}

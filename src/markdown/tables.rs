@@ -1,0 +1,107 @@
+//! Tables of data as GitHub's markdown tables. Rows are not padded to the widest, which the format allows: a page
+//! could make that larger than itself by far. Knows the outline; which tables hold data is its own answer.
+
+use super::outline::{NodeId, Outline, Shape};
+
+pub(super) struct Table {
+    /// The first row is the header.
+    pub(super) rows: Vec<Vec<String>>,
+    /// The width of the widest row.
+    pub(super) columns: usize,
+    pub(super) captions: Vec<String>,
+}
+
+/// Whether a block stands in this table.
+pub(super) fn stands_in(outline: &Outline, block: usize, table: NodeId) -> bool {
+    let mut chain = Vec::new();
+    outline.containers(outline.blocks[block].node, &mut chain);
+    chain.contains(&table)
+}
+
+/// Puts the blocks of a table into its rows and columns. A row of `<thead>` comes first; otherwise the first row of
+/// the table has to be the header, since the format knows no table without.
+pub(super) fn read(outline: &Outline, blocks: &[usize]) -> Table {
+    let mut table = Table {
+        rows: Vec::new(),
+        columns: 1,
+        captions: Vec::new(),
+    };
+    let mut chain = Vec::new();
+    let mut last_row = None;
+    let mut last_item = None;
+    for &block in blocks {
+        let block = &outline.blocks[block];
+        outline.containers(block.node, &mut chain);
+        let find = |wanted: fn(Shape) -> bool| {
+            chain
+                .iter()
+                .rev()
+                .copied()
+                .find(|&id| wanted(outline.node(id).shape))
+        };
+        let markdown = outline.markdown(block);
+        let row = find(|shape| matches!(shape, Shape::Row { .. }));
+        let cell = find(|shape| matches!(shape, Shape::Cell { .. }));
+        let (Some(row), Some(cell)) = (row, cell) else {
+            table.captions.push(markdown.to_owned());
+            continue;
+        };
+        let Shape::Cell { column } = outline.node(cell).shape else {
+            continue;
+        };
+        if last_row != Some(row) {
+            table.rows.push(Vec::new());
+            last_row = Some(row);
+        }
+        let item = find(|shape| matches!(shape, Shape::Item { .. }));
+        let is_new_item = item.is_some() && last_item.is_some() && item != last_item;
+        last_item = item;
+        let cells = table.rows.last_mut().expect("a row was pushed above");
+        let column = usize::from(column);
+        if cells.len() <= column {
+            cells.resize(column + 1, String::new());
+        }
+        push_cell(&mut cells[column], markdown, is_new_item);
+        table.columns = table.columns.max(cells.len());
+    }
+    table
+}
+
+/// One row; cells that are missing up to `columns` are left empty.
+pub(super) fn push_row(out: &mut String, cells: &[String], columns: usize) {
+    out.push('|');
+    for cell in cells {
+        out.push(' ');
+        out.push_str(cell);
+        out.push_str(if cell.is_empty() { "|" } else { " |" });
+    }
+    for _ in cells.len()..columns {
+        out.push_str(" |");
+    }
+}
+
+/// The line that makes the row above it a header.
+pub(super) fn push_delimiters(out: &mut String, columns: usize) {
+    out.push('|');
+    for _ in 0..columns {
+        out.push_str(" --- |");
+    }
+}
+
+/// Adds a block to a cell: on the same line, and with pipes escaped, in code too (GFM 4.10).
+fn push_cell(cell: &mut String, markdown: &str, is_new_item: bool) {
+    if !cell.is_empty() {
+        cell.push_str(if is_new_item { "; " } else { " " });
+    }
+    for (at, line) in markdown.split('\n').enumerate() {
+        if at > 0 {
+            cell.push(' ');
+        }
+        for (at, piece) in line.trim_end().split('|').enumerate() {
+            if at > 0 {
+                cell.push_str("\\|");
+            }
+            cell.push_str(piece);
+        }
+    }
+}

@@ -1,0 +1,708 @@
+//! Tests of the whole conversion: small pieces of HTML, whole pages beside their expected markdown, and pages made to
+//! break it.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn settings(kind: ContentKind) -> Settings {
+    Settings {
+        kind,
+        url: Url::parse("https://example.org/docs/page").expect("a valid URL"),
+        charset: None,
+        full: true,
+    }
+}
+
+fn convert(settings: Settings, bytes: &[u8]) -> Result<Page, ConvertError> {
+    let mut converter = Converter::new(settings);
+    converter.push(bytes)?;
+    converter.finish()
+}
+
+fn full_page(html: &str) -> Page {
+    convert(settings(ContentKind::Html), html.as_bytes()).expect("the page converts")
+}
+
+/// The main content of a page.
+fn main_page(html: &str) -> Page {
+    let settings = Settings {
+        full: false,
+        ..settings(ContentKind::Html)
+    };
+    convert(settings, html.as_bytes()).expect("the page converts")
+}
+
+fn check(html: &str, expected: &str) {
+    assert_eq!(full_page(html).markdown.trim_end(), expected, "{html}");
+}
+
+fn check_text(kind: ContentKind, text: &str, expected: &str) {
+    let page = convert(settings(kind), text.as_bytes()).expect("the text converts");
+    assert_eq!(page.markdown, expected, "{text:?}");
+}
+
+fn words(count: usize) -> String {
+    "word ".repeat(count)
+}
+
+#[test]
+fn paragraphs_headings_and_rules() {
+    check("<h1>One</h1><p>two<p>three", "# One\n\ntwo\n\nthree");
+    check("<h2>a <b>b</b><h3>c</h3>d", "## a **b**\n\n### c\n\nd");
+    check("a<hr>b<hr><hr>", "a\n\n---\n\nb\n\n---");
+    check("a<br>b<br><br>c", "a  \nb\n\nc");
+    check("<h1>a<br>b</h1>", "# a b");
+    check("<h2>C #</h2>", "## C \\#");
+    check("<p>  a \n\t b&nbsp;&nbsp;c ", "a b c");
+    check("<h2>Title <a href='#title'>#</a></h2>", "## Title");
+}
+
+#[test]
+fn end_tags_that_are_missing_or_misplaced() {
+    check("<p>a<div>b</p>c</div>", "a\n\nb\n\nc");
+    check("<b>bold<p>still</b> not</p>", "**bold**\n\n**still** not");
+    check("<ul><li>a<li>b</ul>c", "- a\n- b\n\nc");
+    check("<div><nav>a</div>b", "a\n\nb");
+    check(
+        "<table><tr><td>1<td>2<tr><td>3<td>4</table>x",
+        "| 1 | 2 |\n| --- | --- |\n| 3 | 4 |\n\nx",
+    );
+    check(
+        "<a href=/1>one<a href=/2>two</a>",
+        "[one](https://example.org/1)[two](https://example.org/2)",
+    );
+    check("<p><svg><text>drawn</text></p>after", "after");
+    check("<i>a</b></i></div>b", "*a*b");
+}
+
+#[test]
+fn lists() {
+    check("<ul><li>a<ul><li>b</ul><li>c</ul>", "- a\n  - b\n- c");
+    check("<ul><li>a</li><ul><li>b</li></ul></ul>", "- a\n  - b");
+    check("<ol start=9><li>a<li>b<p>c</ol>", "9. a\n10. b\n\n    c");
+    check("<ol><li>a<li value=7>b<li>c</ol>", "1. a\n7. b\n8. c");
+    check("<ul><li>a</ul><ul><li>b</ul>", "- a\n\n* b");
+    check("<ul><li>a</ul><ul><ul><li>b</ul></ul>", "- a\n\n* b");
+    check("<ol><li>a</ol><ul><li>b</ul>", "1. a\n\n- b");
+    check("<li>a<li>b", "- a\n- b");
+    check(
+        "<ul><li><p>a<p>b<pre>c\nd</pre></ul>",
+        "- a\n\n  b\n\n  ```\n  c\n  d\n  ```",
+    );
+    check(
+        "<ul><li><input type=checkbox checked> done<li><input type=checkbox>open</ul>",
+        "- [x] done\n- [ ] open",
+    );
+    check(
+        "<dl><dt>Term<dd>Meaning<dt>Other<dd>Thing</dl>",
+        "**Term**\n\nMeaning\n\n**Other**\n\nThing",
+    );
+}
+
+#[test]
+fn quotes() {
+    check("<blockquote>a<p>b</blockquote>c", "> a\n>\n> b\n\nc");
+    check(
+        "<blockquote><blockquote>a</blockquote>b</blockquote>",
+        "> > a\n>\n> b",
+    );
+    check(
+        "<blockquote><ul><li>a<li>b</ul></blockquote>",
+        "> - a\n> - b",
+    );
+    check(
+        "<ul><li><blockquote>a<br>b</blockquote></ul>",
+        "- > a  \n  > b",
+    );
+    check("say <q>so</q>", "say “so”");
+}
+
+#[test]
+fn code() {
+    check(
+        "<pre><code class=language-rust>\nfn main() {}\n\n  // end\n</code></pre>",
+        "```rust\nfn main() {}\n\n  // end\n```",
+    );
+    check(
+        "<div><pre class='hljs go'>a&lt;b</pre></div>",
+        "```go\na<b\n```",
+    );
+    check("<pre>```\nx</pre>", "````\n```\nx\n````");
+    check(
+        "<pre><span class=line>a</span>\n<p>b</p><div>c</div></pre>d",
+        "```\na\nb\nc\n```\n\nd",
+    );
+    check(
+        "<pre><span class=lineno>1 </span>a<br><span class=lineno>2 </span>b</pre>",
+        "```\na\nb\n```",
+    );
+    check(
+        "<table><tr><td class=gutter><pre>1\n2</pre><td><pre>a\nb</pre></table>",
+        "```\n1\n2\n```\n\n```\na\nb\n```",
+    );
+    check("a<code>b`c</code>d <code> *e* </code>", "a``b`c``d `*e*`");
+    check("<code>a</code><code>b</code>", "`a` `b`");
+    check("<code><p>a</code>", "`a`");
+}
+
+#[test]
+fn emphasis_stays_readable() {
+    check("<b>a</b><b>b</b>", "**ab**");
+    check("<b> a </b>b", "**a** b");
+    check("<b>a <i>b</i></b>c", "**a *b***c");
+    check("<b></b><i> </i>x", "x");
+    check("<b><b>x</b></b>", "**x**");
+    check("a<b>:b</b>", "a **:b**");
+    check("<b>a:</b>b", "**a:** b");
+    check("<i>a</i><b>b</b>", "*a* **b**");
+    check("<del>old</del> <s>older</s>", "~~old~~ ~~older~~");
+    check("<b>a<p>b</b>", "**a**\n\n**b**");
+    check(
+        "10<sup>6</sup> 1<sup>st</sup> m<sup> 2</sup>",
+        "10^6 1st m 2",
+    );
+    check("<b>x<i>y</b>z</i>", "**x*y***z");
+}
+
+#[test]
+fn text_is_escaped_only_where_it_means_something() {
+    check(
+        "a*b_c_d __init__ 2 * 3 [x] ~5",
+        "a\\*b_c_d \\_\\_init\\_\\_ 2 * 3 [x] ~5",
+    );
+    check(
+        "&lt;div&gt; 1 &lt; 2 AT&amp;T &amp;amp; &amp;copy;",
+        "\\<div> 1 < 2 AT&T \\&amp; \\&copy;",
+    );
+    check("[a](b) and [c]: d", "[a]\\(b) and [c]\\: d");
+    check("C:\\dir \\* `x`", "C:\\dir \\\\\\* \\`x\\`");
+    for (text, expected) in [
+        ("# no heading", "\\# no heading"),
+        ("#hashtag", "#hashtag"),
+        ("1. no item", "1\\. no item"),
+        ("2024 was", "2024 was"),
+        ("- no item", "\\- no item"),
+        ("+ no item", "\\+ no item"),
+        ("* no item", "\\* no item"),
+        ("> no quote", "\\> no quote"),
+        ("--- no rule", "\\--- no rule"),
+        ("| no | table", "\\| no | table"),
+        ("=====", "\\====="),
+    ] {
+        check(&text.replace('>', "&gt;"), expected);
+        check(
+            &format!("x<br>{}", text.replace('>', "&gt;")),
+            &format!("x  \n{expected}"),
+        );
+    }
+}
+
+#[test]
+fn entities_are_decoded_once() {
+    check(
+        "&eacute;&#x41;&hellip;&notin; &amp;lt;b&amp;gt;",
+        "éA…∉ \\&lt;b\\&gt;",
+    );
+    check(
+        "<a href='/?a=1&amp;b=2'>x</a>",
+        "[x](https://example.org/?a=1&b=2)",
+    );
+}
+
+#[test]
+fn links_and_images() {
+    check(
+        "<base href='/b/'><a href=x>x</a>",
+        "[x](https://example.org/b/x)",
+    );
+    check("Hi!<a href=/x> y </a>z", "Hi! [y](https://example.org/x) z");
+    check("Hi!<a href=/x>y</a>", "Hi\\![y](https://example.org/x)");
+    check(
+        "<a href='javascript:x()'>a</a> <a href='data:,x'>b</a> <a href='#c'>c</a>",
+        "a b c",
+    );
+    check(
+        "<a href='/a_(b)'>a</a> <a href='/a(b'>b</a>",
+        "[a](https://example.org/a_(b)) [b](https://example.org/a%28b)",
+    );
+    check(
+        "<a href=/x>[1] <b>two</b></a>",
+        "[\\[1\\] **two**](https://example.org/x)",
+    );
+    check(
+        "<a href=/x><div><h3>Card</h3><p>Text</p></div></a>",
+        "### [Card](https://example.org/x)\n\nText",
+    );
+    check("<a href=/x></a>y", "y");
+    check(
+        "<a href=/x><img src=/i.png alt='An *image*'></a>y",
+        "[![An \\*image\\*](https://example.org/i.png)](https://example.org/x)y",
+    );
+    check(
+        "<img src='data:image/gif;base64,x' data-src=/lazy.png>y",
+        "![](https://example.org/lazy.png)y",
+    );
+    check(
+        "<img data-srcset='/s.png 1x, /l.png 2x'>y",
+        "![](https://example.org/s.png)y",
+    );
+    check("<img src=/pixel.gif width=1 height=1>y", "y");
+    check(
+        "<figure><img src=/i.png><figcaption>Seen</figcaption></figure>",
+        "![](https://example.org/i.png)\n\nSeen",
+    );
+}
+
+#[test]
+fn tables() {
+    check(
+        "<table><caption>Sizes</caption><thead><tr><th>A<th>B|C</thead><tr><td>1<td><code>x|y</code></table>",
+        "Sizes\n\n| A | B\\|C |\n| --- | --- |\n| 1 | `x\\|y` |",
+    );
+    check(
+        "<table><tr><th>a<th>b<th>c<tr><td colspan=2>wide<td>x<tr><td>1<td><td>3</table>",
+        "| a | b | c |\n| --- | --- | --- |\n| wide | | x |\n| 1 | | 3 |",
+    );
+    check(
+        "<table><tr><th>a<th>b<tr><td rowspan=2>1<td>2<tr><td>3</table>",
+        "| a | b |\n| --- | --- |\n| 1 | 2 |\n| | 3 |",
+    );
+    check(
+        "<table><tr><th>a<th>b<tr><td><p>x<p>y<td><ul><li>p<li>q</ul></table>",
+        "| a | b |\n| --- | --- |\n| x y | p; q |",
+    );
+    check(
+        "<table><tr><td><h1>Layout</h1><td>side</table>",
+        "# Layout\n\nside",
+    );
+    check(
+        "<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>",
+        "a\n\nb\n\nc\n\nd",
+    );
+    check(
+        "<ul><li>x<table><tr><th>a<th>b<tr><td>1<td>2</table></ul>",
+        "- x\n\n  | a | b |\n  | --- | --- |\n  | 1 | 2 |",
+    );
+}
+
+#[test]
+fn what_is_no_text_is_left_out() {
+    check(
+        "a<script>b()</script><style>c{}</style><template><p>d</template><textarea>e</textarea><svg><title>f</title></svg>\
+         <select><option>g</select><noscript>h</noscript><iframe>i</iframe><!-- j -->k",
+        "ak",
+    );
+    check("x<select><option>a</div>y</select>z", "xz");
+    check("<title>t</title><body>b", "b");
+}
+
+#[test]
+fn main_content_is_found() {
+    let text = words(80);
+    let page = main_page(&format!(
+        "<title>The Title - Site</title><header><h1>The Title</h1><nav><a href=/>Home</a></nav></header>\
+         <div class='cookie-banner'>We use cookies</div><main><p>{text}</p><div hidden>secret</div>\
+         <p>seen <span class=sr-only>only heard</span></p><button>Click</button><form>Sign up</form></main>\
+         <aside>See also</aside><footer>Imprint</footer>"
+    ));
+    assert_eq!(
+        page.markdown,
+        format!("# The Title\n\n{}\n\nseen\n", text.trim())
+    );
+
+    let single = format!(
+        "<div>Menu</div><article><header><h2>Head</h2></header>{text}</article><div>Related</div>"
+    );
+    let expected = format!("## Head\n\n{}\n", text.trim());
+    assert_eq!(main_page(&single).markdown, expected);
+}
+
+#[test]
+fn selection_falls_back_to_the_page() {
+    let text = words(80);
+    let html = format!("<form><header><p>{text}</p></header></form><footer>end</footer>");
+    assert_eq!(main_page(&html).markdown, format!("{}\n", text.trim()));
+    assert_eq!(
+        main_page("<nav>Only navigation</nav>").markdown,
+        "Only navigation\n"
+    );
+    assert!(
+        full_page("<nav>Menu</nav><main>Text</main>")
+            .markdown
+            .contains("Menu")
+    );
+}
+
+#[test]
+fn threads_served_to_readers_without_scripts_are_read() {
+    let html = format!(
+        "<div>Loading</div><noscript><h1>Thread</h1><p>{}</p></noscript>",
+        words(80)
+    );
+    assert!(main_page(&html).markdown.starts_with("# Thread\n\nword"));
+}
+
+#[test]
+fn metadata_is_collected() {
+    let page = full_page(
+        "<html lang=en-GB><head><title> A &amp; B </title><meta name=Description content='About it'>\
+         <meta property=og:site_name content=Site><meta property=og:type content=article>\
+         <meta property=article:published_time content=2024-05-06T07:08:09Z><meta property=og:image content=/i.png>\
+         <meta name=keywords content='x, y,,x'><meta name=robots content='NoIndex, noarchive'>\
+         <link rel=canonical href=/docs/page><link rel='shortcut icon' href=/f.ico>\
+         <script type=application/ld+json>{\"@graph\":[{\"datePublished\":\"2020-01-01\",\n\"author\":[{\"name\":\"Ann Lee\"}]}]}</script>\
+         </head><body><h1>Head</h1>text",
+    );
+    let some = |text: &str| Some(text.to_owned());
+    let expected = Metadata {
+        title: some("A & B"),
+        description: some("About it"),
+        author: some("Ann Lee"),
+        site_name: some("Site"),
+        published_at: some("2024-05-06T07:08:09Z"),
+        modified_at: None,
+        language: some("en-GB"),
+        canonical_url: some("https://example.org/docs/page"),
+        image: some("https://example.org/i.png"),
+        favicon: some("https://example.org/f.ico"),
+        kind: some("article"),
+        keywords: vec!["x".to_owned(), "y".to_owned()],
+    };
+    assert_eq!(page.metadata, expected);
+    assert_eq!(page.meta_robots, ["noindex", "noarchive"]);
+    assert_eq!(
+        full_page("<h1>Only <b>this</b></h1>").metadata.title,
+        some("Only this")
+    );
+}
+
+#[test]
+fn links_and_headings_are_listed() {
+    let mut html =
+        "<h2>One <code>two</code></h2><a href=/a rel='nofollow ugc'>first</a><a href=/a>again</a>\
+                    <a href=mailto:a@example.org>mail</a>"
+            .to_owned();
+    for number in 0..300 {
+        write!(html, "<p><a href=/{number}>{number}</a>").expect("writing to a string");
+    }
+    let page = full_page(&html);
+    assert_eq!(
+        page.headings,
+        [Heading {
+            level: 2,
+            text: "One two".to_owned()
+        }]
+    );
+    assert_eq!(page.links.len(), LINKS_MAX);
+    let first = Link {
+        text: "first".to_owned(),
+        url: "https://example.org/a".to_owned(),
+        rel: "nofollow ugc".to_owned(),
+    };
+    assert_eq!(page.links[0], first);
+    assert_eq!(page.links[1].url, "https://example.org/0");
+}
+
+#[test]
+fn warnings_say_what_to_doubt() {
+    assert_eq!(full_page("few words").warnings, [Warning::ThinContent]);
+    assert_eq!(full_page(&words(60)).warnings, []);
+    let app = "<div id=root>App</div><noscript>Please enable JavaScript.</noscript>";
+    assert_eq!(
+        main_page(app).warnings,
+        [Warning::ThinContent, Warning::JsRequired]
+    );
+    let chinese = "汉字".repeat(60);
+    assert_eq!(full_page(&chinese).warnings, []);
+}
+
+#[test]
+fn charsets() {
+    let russian = "Сегодня в городе ожидается переменная облачность и небольшой дождь. ".repeat(10);
+    let (bytes, _, _) = encoding_rs::WINDOWS_1251.encode(&russian);
+    let guessed = convert(settings(ContentKind::Html), &bytes).expect("the page converts");
+    assert_eq!(guessed.markdown.trim_end(), russian.trim_end());
+    assert_eq!(guessed.warnings, [Warning::CharsetGuessed]);
+
+    let declared = Settings {
+        charset: Some("windows-1251".to_owned()),
+        ..settings(ContentKind::Html)
+    };
+    assert_eq!(
+        convert(declared, &bytes)
+            .expect("the page converts")
+            .warnings,
+        []
+    );
+
+    let japanese = "<p>日本語のページ</p>";
+    let (bytes, _, _) = encoding_rs::ISO_2022_JP.encode(japanese);
+    let mut in_meta = b"<meta charset=iso-2022-jp>".to_vec();
+    in_meta.extend_from_slice(&bytes);
+    let page = convert(settings(ContentKind::Html), &in_meta).expect("the page converts");
+    assert_eq!(page.markdown, "日本語のページ\n");
+
+    let wide: Vec<u8> = std::iter::once(0xFEFF)
+        .chain(japanese.encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let page = convert(settings(ContentKind::Html), &wide).expect("the page converts");
+    assert_eq!(page.markdown, "日本語のページ\n");
+}
+
+#[test]
+fn markdown_passes_as_it_is() {
+    check_text(
+        ContentKind::Markdown,
+        "\u{FEFF}# A\r\n\r\n* b\r\n\r\n\r\n",
+        "# A\n\n* b\n",
+    );
+    let text = "# Top #\n\n```\n# code [x](/no)\n```\n\n## Sub\n[a](/x \"t\") ![i](/i.png) [b](https://b.example/)\n";
+    let page =
+        convert(settings(ContentKind::Markdown), text.as_bytes()).expect("the text converts");
+    assert_eq!(page.markdown, text);
+    assert_eq!(page.metadata.title.as_deref(), Some("Top"));
+    let headings: Vec<_> = page
+        .headings
+        .iter()
+        .map(|h| (h.level, h.text.as_str()))
+        .collect();
+    assert_eq!(headings, [(1, "Top"), (2, "Sub")]);
+    let urls: Vec<_> = page.links.iter().map(|link| link.url.as_str()).collect();
+    assert_eq!(urls, ["https://example.org/x", "https://b.example/"]);
+}
+
+#[test]
+fn plain_text_reads_like_the_text() {
+    check_text(
+        ContentKind::PlainText,
+        "A line\nand *another*\n\n\n\n# 1\n",
+        "A line\nand \\*another\\*\n\n\\# 1\n",
+    );
+    check_text(
+        ContentKind::PlainText,
+        "Table\n\n  a   b\n  ```\n\nend",
+        "Table\n\n````\n  a   b\n  ```\n````\n\nend\n",
+    );
+}
+
+#[test]
+fn what_is_not_text_is_refused() {
+    let refused = |bytes: &[u8]| convert(settings(ContentKind::Html), bytes).err();
+    assert_eq!(refused(b"%PDF-1.7 ..."), Some(ConvertError::NotText));
+    assert_eq!(refused(&[b'a', 0, b'b']), Some(ConvertError::NotText));
+    assert_eq!(refused(&vec![0; 100_000]), Some(ConvertError::NotText));
+    assert_eq!(refused(b""), Some(ConvertError::Empty));
+    assert_eq!(
+        refused(b" <p> <script>x</script><img src=/x.png>"),
+        Some(ConvertError::Empty)
+    );
+    assert_eq!(
+        convert(settings(ContentKind::PlainText), b" \n").err(),
+        Some(ConvertError::Empty)
+    );
+}
+
+#[test]
+fn converters_may_move_between_threads() {
+    fn check<T: Send + 'static>() {}
+    check::<Converter>();
+}
+
+#[test]
+fn the_size_limit_is_exact() {
+    let size = usize::try_from(PAGE_BYTES_MAX).expect("fits");
+    let page = "a ".repeat(size / 2);
+    let mut converter = Converter::new(settings(ContentKind::Html));
+    converter
+        .push(page.as_bytes())
+        .expect("the limit itself passes");
+    assert_eq!(converter.push(b"a"), Err(ConvertError::TooLarge));
+    assert_eq!(converter.push(b""), Err(ConvertError::TooLarge));
+    assert_eq!(converter.finish().err(), Some(ConvertError::TooLarge));
+    let page =
+        convert(settings(ContentKind::Html), page.as_bytes()).expect("the limit itself passes");
+    assert_eq!(page.markdown.len(), size);
+}
+
+/// Pages made to exhaust time, memory or the stack. Each must end in an answer, and no answer may be much larger than
+/// the page.
+#[test]
+fn bombs_end_in_an_answer() {
+    let size = usize::try_from(PAGE_BYTES_MAX).expect("fits") / 20;
+    let repeated = |piece: &str| piece.repeat(size / piece.len());
+    let long_base = format!("<base href='/{}/'>", "b".repeat(1500));
+    let bombs = [
+        repeated("<div>"),
+        repeated("<div>a"),
+        repeated("<p><b>"),
+        repeated("<b><div>"),
+        repeated("<ul><li>"),
+        repeated("<ul><li>a"),
+        repeated("<blockquote>a<br>"),
+        repeated("<table><tr><td>a"),
+        repeated("<td>"),
+        format!("<table>{}", repeated("<tr><td colspan=1000 rowspan=9999>x")),
+        format!("<table><tr>{}", repeated("<td>a")),
+        format!("<p {}>text", repeated("a=b ")),
+        format!("<p class='{}'>text", repeated("token ")),
+        format!("text<!--{}", repeated("x ")),
+        format!("text<p title='{}", repeated("x ")),
+        format!("<a href='{}'>text</a>", repeated("x")),
+        format!("{long_base}{}", repeated("<a href=x>y</a>")),
+        repeated("&amp;"),
+        repeated("&am"),
+        repeated("<"),
+        repeated("</p></div>"),
+        repeated("<svg><style>"),
+        repeated("<a href=x>a<li>"),
+        repeated("*_[`~"),
+        repeated("<i>.</i>a"),
+        repeated("<code>`"),
+        repeated("<dl><dt>"),
+        repeated("<x-y>"),
+        format!("{}{}", words(200), repeated("\0")),
+        format!("text<plaintext>{}", repeated("<p>")),
+        format!("text<frameset>{}", repeated("<select><iframe>")),
+        repeated("<pre><div>a"),
+        repeated("<h1>a<br>"),
+        repeated("<noscript><p>a</noscript>"),
+        repeated("<title>a</title>"),
+        repeated("<meta name=a content=b>"),
+    ];
+    for bomb in bombs {
+        let name = &bomb[..bomb.len().min(60)];
+        for full in [true, false] {
+            let settings = Settings {
+                full,
+                ..settings(ContentKind::Html)
+            };
+            match convert(settings, bomb.as_bytes()) {
+                // Addresses have a bound of their own.
+                Ok(page) => assert!(
+                    page.markdown.len() < 12 * size + 5 * 1024 * 1024,
+                    "{name}: {}",
+                    page.markdown.len()
+                ),
+                Err(error) => assert!(
+                    matches!(error, ConvertError::Empty | ConvertError::OutOfMemory),
+                    "{name}: {error}"
+                ),
+            }
+        }
+    }
+}
+
+/// Every folder in tests/pages holds a page and the markdown of its main content. `UPDATE_GOLDEN=1` writes the latter.
+#[test]
+fn pages_convert_as_expected() {
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pages"));
+    let mut count = 0;
+    for folder in std::fs::read_dir(&root).expect("the folder is there") {
+        let folder = folder.expect("the folder can be read").path();
+        let Ok(source) = std::fs::read(folder.join("source.html")) else {
+            continue;
+        };
+        count += 1;
+        let settings = Settings {
+            full: false,
+            ..settings(ContentKind::Html)
+        };
+        let found = convert(settings, &source)
+            .expect("the page converts")
+            .markdown;
+        let golden = folder.join("expected.md");
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&golden, &found).expect("the golden file can be written");
+        }
+        let expected = std::fs::read_to_string(&golden).unwrap_or_default();
+        assert_eq!(found, expected, "{}", folder.display());
+    }
+    assert!(count >= 6, "{count} pages");
+}
+
+/// A page put together from pieces that are hard to cut.
+fn any_page() -> impl Strategy<Value = String> {
+    const PIECES: [&str; 36] = [
+        "<p>",
+        "</p>",
+        "<div>",
+        "</div>",
+        "<b>",
+        "</b>",
+        "<i>",
+        "</i>",
+        "<ul>",
+        "<li>",
+        "</ul>",
+        "<table>",
+        "<tr>",
+        "<td>",
+        "</table>",
+        "<pre>",
+        "</pre>",
+        "<code>",
+        "</code>",
+        "<a href='/x?a&amp;b'>",
+        "</a>",
+        "<blockquote>",
+        "</blockquote>",
+        "<h2>",
+        "</h2>",
+        "<br>",
+        "&amp;lt;",
+        "é漢",
+        "word ",
+        " * _x_ ",
+        "[a](b)",
+        "<script>a</script>",
+        "<noscript>n</noscript>",
+        "<img src=i.png alt='a&quot;b'>",
+        "<!-- c -->",
+        "\r\n",
+    ];
+    proptest::collection::vec(proptest::sample::select(&PIECES[..]), 1..60)
+        .prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn chunk_boundaries_never_matter(html in any_page(), cuts in proptest::collection::vec(1usize..40, 1..20), full: bool) {
+        let settings = Settings { full, ..settings(ContentKind::Html) };
+        let whole = convert(settings.clone(), html.as_bytes());
+        let mut converter = Converter::new(settings);
+        let mut rest = html.as_bytes();
+        for &cut in cuts.iter().cycle() {
+            let (now, later) = rest.split_at(cut.min(rest.len()));
+            converter.push(now).expect("small pages are no problem");
+            rest = later;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        prop_assert_eq!(converter.finish(), whole);
+    }
+
+    #[test]
+    fn documents_are_tidy(html in any_page()) {
+        // Code keeps its empty lines.
+        let html = html.replace("<pre>", "<p>");
+        if let Ok(page) = convert(settings(ContentKind::Html), html.as_bytes()) {
+            let text = &page.markdown;
+            prop_assert!(text.ends_with('\n') && !text.ends_with("\n\n") && !text.starts_with('\n'));
+            prop_assert!(!text.contains("\n\n\n"), "{}", text);
+        }
+    }
+
+    #[test]
+    fn any_bytes_end_in_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let whole = convert(settings(ContentKind::Html), &bytes);
+        let mut converter = Converter::new(settings(ContentKind::Html));
+        let pushed = bytes.iter().try_for_each(|byte| converter.push(&[*byte]));
+        prop_assert_eq!(pushed.and_then(|()| converter.finish()), whole);
+    }
+}
