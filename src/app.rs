@@ -107,23 +107,35 @@ pub fn blocking_threads(config: &Config) -> usize {
 }
 
 pub fn store_settings(config: &Config) -> store::Settings {
-    store::Settings { cache_bytes: config.limits.store_cache_bytes, pages_bytes_max: config.limits.pages_bytes_max }
+    store::Settings {
+        cache_bytes: config.limits.store_cache_bytes,
+        pages_bytes_max: config.limits.pages_bytes_max,
+    }
 }
 
 /// Who we are to the sites that we read.
 pub fn user_agent(config: &Config) -> String {
-    format!("Mozilla/5.0 (compatible; context402/{}; +{}/about)", env!("CARGO_PKG_VERSION"), config.base_url)
+    format!(
+        "Mozilla/5.0 (compatible; context402/{}; +{}/about)",
+        env!("CARGO_PKG_VERSION"),
+        config.base_url
+    )
 }
 
 fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSettings, std::io::Error> {
     let auth = match &config.payment.auth {
         // The embedded one asks for none.
-        _ if config.payment.facilitator == FacilitatorAt::Sandbox => facilitator::FacilitatorAuth::None,
-        FacilitatorAuth::None => facilitator::FacilitatorAuth::None,
-        FacilitatorAuth::Bearer(token) => facilitator::FacilitatorAuth::Bearer(token.expose().to_owned()),
-        FacilitatorAuth::Cdp { key_id, secret } => {
-            facilitator::FacilitatorAuth::Cdp { key_id: key_id.clone(), secret: secret.expose().to_owned() }
+        _ if config.payment.facilitator == FacilitatorAt::Sandbox => {
+            facilitator::FacilitatorAuth::None
         }
+        FacilitatorAuth::None => facilitator::FacilitatorAuth::None,
+        FacilitatorAuth::Bearer(token) => {
+            facilitator::FacilitatorAuth::Bearer(token.expose().to_owned())
+        }
+        FacilitatorAuth::Cdp { key_id, secret } => facilitator::FacilitatorAuth::Cdp {
+            key_id: key_id.clone(),
+            secret: secret.expose().to_owned(),
+        },
     };
     Ok(FacilitatorSettings {
         base_url: url.to_owned(),
@@ -146,17 +158,35 @@ fn web_settings(config: &Config) -> Result<WebSettings, std::io::Error> {
 }
 
 fn network(config: &Config, facilitator_url: &str) -> Result<Network, std::io::Error> {
-    let host_of = |text: &str| url::Url::parse(text).ok().and_then(|url| url.host_str().map(str::to_owned));
-    let own = [host_of(&config.base_url), host_of(facilitator_url), Some(config.listen.ip().to_string())];
+    let host_of = |text: &str| {
+        url::Url::parse(text)
+            .ok()
+            .and_then(|url| url.host_str().map(str::to_owned))
+    };
+    let own = [
+        host_of(&config.base_url),
+        host_of(facilitator_url),
+        Some(config.listen.ip().to_string()),
+    ];
     let own: Vec<String> = own.into_iter().flatten().collect();
-    let hosts = own.iter().map(String::as_str).chain(config.fetch.blocklist.iter().map(String::as_str));
-    let lab: HashMap<_, _> = config.lab.hosts.iter().map(|(name, host)| (name.clone(), *host)).collect();
+    let hosts = own
+        .iter()
+        .map(String::as_str)
+        .chain(config.fetch.blocklist.iter().map(String::as_str));
+    let lab: HashMap<_, _> = config
+        .lab
+        .hosts
+        .iter()
+        .map(|(name, host)| (name.clone(), *host))
+        .collect();
     Network::new(NetworkSettings::default(), lab, ForbiddenHosts::new(hosts))
 }
 
 impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("App").field("base_url", &self.config.base_url).finish_non_exhaustive()
+        f.debug_struct("App")
+            .field("base_url", &self.config.base_url)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,10 +1,13 @@
 //! context402 (map: being written)
 pub mod api;
 pub mod app;
+pub mod appliance;
+pub mod cli;
 pub mod config;
 pub mod domain;
 pub mod flows;
 pub mod http;
+pub mod log;
 pub mod markdown;
 pub mod metrics;
 pub mod outside;

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Upper bounds of the duration histogram's buckets, in microseconds.
-pub const BUCKETS_US: [u64; 9] = [100, 500, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000];
+pub const BUCKETS_US: [u64; 9] = [
+    100, 500, 1_000, 5_000, 25_000, 100_000, 500_000, 2_500_000, 10_000_000,
+];
 
 #[derive(Debug, Default)]
 pub struct Metrics {
@@ -89,5 +91,7 @@ impl Metrics {
 
 /// A panic while a counter was being raised leaves a number behind, not a broken structure.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }

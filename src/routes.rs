@@ -15,18 +15,35 @@ macro_rules! run {
     };
 }
 
-const SOURCE: Parameter =
-    Parameter { name: "source", doc: "Where the buyer came from: a label, no credential.", one_of: &[] };
-const TIER: Parameter =
-    Parameter { name: "tier", doc: "The tier to be priced; must agree with header and body.", one_of: &Tier::NAMES };
-const TARGET_URL: Parameter =
-    Parameter { name: "target_url", doc: "The page to be quoted; a sample page when absent.", one_of: &[] };
+const SOURCE: Parameter = Parameter {
+    name: "source",
+    doc: "Where the buyer came from: a label, no credential.",
+    one_of: &[],
+};
+const TIER: Parameter = Parameter {
+    name: "tier",
+    doc: "The tier to be priced; must agree with header and body.",
+    one_of: &Tier::NAMES,
+};
+const TARGET_URL: Parameter = Parameter {
+    name: "target_url",
+    doc: "The page to be quoted; a sample page when absent.",
+    one_of: &[],
+};
 
-const fn get(path: &'static str, handler: crate::http::route::Handler<crate::app::App>, about: Endpoint) -> Row {
+const fn get(
+    path: &'static str,
+    handler: crate::http::route::Handler<crate::app::App>,
+    about: Endpoint,
+) -> Row {
     Route::new(Method::Get, path, handler, about)
 }
 
-const fn post(path: &'static str, handler: crate::http::route::Handler<crate::app::App>, about: Endpoint) -> Row {
+const fn post(
+    path: &'static str,
+    handler: crate::http::route::Handler<crate::app::App>,
+    about: Endpoint,
+) -> Row {
     Route::new(Method::Post, path, handler, about)
 }
 
@@ -35,12 +52,26 @@ const fn paid(summary: &'static str) -> Endpoint {
 }
 
 const fn text(tag: Tag, summary: &'static str, gives: &'static str) -> Endpoint {
-    Endpoint { gives, in_openapi: false, ..Endpoint::new(tag, summary) }
+    Endpoint {
+        gives,
+        in_openapi: false,
+        ..Endpoint::new(tag, summary)
+    }
 }
 
-const fn operator(path: &'static str, handler: crate::http::route::Handler<crate::app::App>, summary: &'static str) -> Row {
-    let about = Endpoint { in_openapi: false, ..Endpoint::new(Tag::Operator, summary) };
-    Row { guard: Guard::Operator, ..get(path, handler, about) }
+const fn operator(
+    path: &'static str,
+    handler: crate::http::route::Handler<crate::app::App>,
+    summary: &'static str,
+) -> Row {
+    let about = Endpoint {
+        in_openapi: false,
+        ..Endpoint::new(Tag::Operator, summary)
+    };
+    Row {
+        guard: Guard::Operator,
+        ..get(path, handler, about)
+    }
 }
 
 #[rustfmt::skip]
@@ -100,14 +131,25 @@ mod tests {
     fn no_two_rows_answer_the_same_request() {
         for (position, row) in ROUTES.iter().enumerate() {
             let same = |other: &&Row| other.method == row.method && other.path == row.path;
-            assert!(ROUTES[..position].iter().find(same).is_none(), "{} {}", row.method.name(), row.path);
+            assert!(
+                ROUTES[..position].iter().find(same).is_none(),
+                "{} {}",
+                row.method.name(),
+                row.path
+            );
         }
     }
 
     #[test]
     fn every_row_says_what_it_is_for() {
         for row in ROUTES {
-            assert!(row.path.starts_with('/') && !row.about.summary.is_empty() && !row.about.summary.ends_with('.'), "{}", row.path);
+            assert!(
+                row.path.starts_with('/')
+                    && !row.about.summary.is_empty()
+                    && !row.about.summary.ends_with('.'),
+                "{}",
+                row.path
+            );
         }
     }
 }

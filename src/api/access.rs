@@ -23,7 +23,10 @@ use crate::x402::wire::SettleResponse;
 pub async fn buy(app: Shared, call: Call) -> Reply {
     if call.header_count("payment-signature") == 0 {
         return match tier_by_address(&call) {
-            Ok(tier) => challenge::unpaid(&app, tier.or_else(|| tier_in_body(&call)).unwrap_or_default()),
+            Ok(tier) => challenge::unpaid(
+                &app,
+                tier.or_else(|| tier_in_body(&call)).unwrap_or_default(),
+            ),
             Err(refusal) => failure::reply(&app, &refusal, &call),
         };
     }
@@ -35,8 +38,15 @@ pub async fn probe(app: Shared, call: Call) -> Reply {
     match tier_by_address(&call) {
         Ok(tier) => challenge::probe(&app, tier.unwrap_or_default()),
         Err(_) => {
-            let given = call.query.get("tier").or_else(|| call.header("x-service-tier").map(Into::into));
-            let loc = if call.query.get("tier").is_some() { ["query", "tier"] } else { ["header", "X-Service-Tier"] };
+            let given = call
+                .query
+                .get("tier")
+                .or_else(|| call.header("x-service-tier").map(Into::into));
+            let loc = if call.query.get("tier").is_some() {
+                ["query", "tier"]
+            } else {
+                ["header", "X-Service-Tier"]
+            };
             let error = ValidationError::new(
                 &loc,
                 "literal_error",
@@ -57,7 +67,9 @@ pub async fn retry(app: Shared, call: Call) -> Reply {
 async fn paid(app: &Shared, call: &Call) -> Result<Delivered, Refusal> {
     let proof = payment(call)?;
     check_media_type(call)?;
-    let body = ACCESS_REQUEST.validate(&call.body).map_err(Refusal::validation)?;
+    let body = ACCESS_REQUEST
+        .validate(&call.body)
+        .map_err(Refusal::validation)?;
     let tier = agreed_tier(call, &body)?;
     let order = Order {
         purchase: Purchase::Context(purchase(app, &body, tier)?),
@@ -72,7 +84,9 @@ async fn redeem(app: &Shared, call: &Call) -> Result<Delivered, Refusal> {
         return Err(Refusal::of(Code::RetryCreditRequired));
     };
     check_media_type(call)?;
-    let body = ACCESS_REQUEST.validate(&call.body).map_err(Refusal::validation)?;
+    let body = ACCESS_REQUEST
+        .validate(&call.body)
+        .map_err(Refusal::validation)?;
     let credit = CreditId::parse(credit).ok_or_else(|| Refusal::of(Code::RetryCreditInvalid))?;
     let stated = Stated {
         target_url: canonical_target(app, &body)?,
@@ -86,14 +100,20 @@ async fn redeem(app: &Shared, call: &Call) -> Result<Delivered, Refusal> {
 fn payment(call: &Call) -> Result<PaymentProof, Refusal> {
     let invalid = |message: String| Refusal::new(Code::InvalidPayment, message);
     if call.header_count("payment-signature") != 1 || call.header_count("x-payment") != 0 {
-        return Err(invalid("Send one PAYMENT-SIGNATURE header, and no X-PAYMENT header beside it.".to_owned()));
+        return Err(invalid(
+            "Send one PAYMENT-SIGNATURE header, and no X-PAYMENT header beside it.".to_owned(),
+        ));
     }
     let header = call.header("payment-signature").unwrap_or_default();
     PaymentProof::decode(header).map_err(|error| {
         if error.is_malformed() {
             return invalid(format!("{error}. Nothing was charged."));
         }
-        let tier = tier_by_address(call).ok().flatten().or_else(|| tier_in_body(call)).unwrap_or_default();
+        let tier = tier_by_address(call)
+            .ok()
+            .flatten()
+            .or_else(|| tier_in_body(call))
+            .unwrap_or_default();
         sale::challenge(tier, error.reason(), format!("{error}."))
     })
 }
@@ -117,11 +137,23 @@ fn is_json(media: &str) -> bool {
 fn purchase(app: &Shared, body: &Checked, tier: Tier) -> Result<ContextPurchase, Refusal> {
     let force_refresh = body.flag("force_refresh").unwrap_or(false);
     if force_refresh && !tier.may_fetch() {
-        let message = format!("Value error, force_refresh is not supported for the tier {}", tier.name());
-        let error = ValidationError::new(&["body", "force_refresh"], "value_error", message, Some(true.into()));
+        let message = format!(
+            "Value error, force_refresh is not supported for the tier {}",
+            tier.name()
+        );
+        let error = ValidationError::new(
+            &["body", "force_refresh"],
+            "value_error",
+            message,
+            Some(true.into()),
+        );
         return Err(Refusal::validation(vec![error]));
     }
-    Ok(ContextPurchase { target_url: canonical_target(app, body)?, tier: tier.name().to_owned(), force_refresh })
+    Ok(ContextPurchase {
+        target_url: canonical_target(app, body)?,
+        tier: tier.name().to_owned(),
+        force_refresh,
+    })
 }
 
 /// The canonical target. Text that is no URL is a validation error; one that policy refuses keeps its text and is
@@ -129,16 +161,26 @@ fn purchase(app: &Shared, body: &Checked, tier: Tier) -> Result<ContextPurchase,
 fn canonical_target(app: &Shared, body: &Checked) -> Result<String, Refusal> {
     let text = body.text("target_url").unwrap_or_default();
     match Target::parse(app, text) {
-        Ok(target) if target.canonical(app).len() <= TARGET_URL_CHARACTERS_MAX => Ok(target.canonical(app).to_owned()),
+        Ok(target) if target.canonical(app).len() <= TARGET_URL_CHARACTERS_MAX => {
+            Ok(target.canonical(app).to_owned())
+        }
         Err(error) if !error.is_unparseable() => Ok(text.to_owned()),
-        Ok(_) => Err(target_error(text, "The URL has more than 2,048 characters once it is percent-encoded".to_owned())),
+        Ok(_) => Err(target_error(
+            text,
+            "The URL has more than 2,048 characters once it is percent-encoded".to_owned(),
+        )),
         Err(error) => Err(target_error(text, error.to_string())),
     }
 }
 
 fn target_error(text: &str, why: String) -> Refusal {
     let message = format!("Input should be a valid URL: {why}");
-    Refusal::validation(vec![ValidationError::new(&["body", "target_url"], "url_parsing", message, Some(text.into()))])
+    Refusal::validation(vec![ValidationError::new(
+        &["body", "target_url"],
+        "url_parsing",
+        message,
+        Some(text.into()),
+    )])
 }
 
 /// The tier that query or header states. Several that differ, or one that does not exist, are refused.
@@ -147,13 +189,22 @@ fn tier_by_address(call: &Call) -> Result<Option<Tier>, Refusal> {
     if call.query.0.is_empty() && call.header_count("x-service-tier") == 0 {
         return Ok(None);
     }
-    let mut stated: Vec<String> = call.query.all("tier").map(|text| text.into_owned()).collect();
+    let mut stated: Vec<String> = call
+        .query
+        .all("tier")
+        .map(|text| text.into_owned())
+        .collect();
     let headers = call.headers.get_all("x-service-tier").iter();
     stated.extend(headers.map(|value| String::from_utf8_lossy(value.as_bytes()).trim().to_owned()));
-    let Some(first) = stated.first() else { return Ok(None) };
+    let Some(first) = stated.first() else {
+        return Ok(None);
+    };
     let tiers: Option<Vec<Tier>> = stated.iter().map(|name| Tier::parse(name)).collect();
     let Some(tiers) = tiers else {
-        let message = format!("There is no such tier. Use one of {}.", Tier::NAMES.join(", "));
+        let message = format!(
+            "There is no such tier. Use one of {}.",
+            Tier::NAMES.join(", ")
+        );
         return Err(Refusal::new(Code::InvalidTier, message));
     };
     // A request that pays must not disagree with itself; one that only asks is told the price of what it said first.
@@ -182,13 +233,20 @@ fn tier_in_body(call: &Call) -> Option<Tier> {
     if !call.body.windows(6).any(|window| window == b"\"tier\"") {
         return None;
     }
-    serde_json::from_slice::<Vote>(&call.body).ok().and_then(|vote| Tier::parse(&vote.tier))
+    serde_json::from_slice::<Vote>(&call.body)
+        .ok()
+        .and_then(|vote| Tier::parse(&vote.tier))
 }
 
 /// Alias, then query, then header; a label that does not fit is dropped.
 pub fn attribution(call: &Call) -> Option<Attribution> {
-    let stated = call.param("source").map(str::to_owned).or_else(|| call.query.get("source").map(|text| text.into_owned()));
-    stated.or_else(|| call.header("x-service-source").map(str::to_owned)).and_then(|text| Attribution::parse(&text))
+    let stated = call
+        .param("source")
+        .map(str::to_owned)
+        .or_else(|| call.query.get("source").map(|text| text.into_owned()));
+    stated
+        .or_else(|| call.header("x-service-source").map(str::to_owned))
+        .and_then(|text| Attribution::parse(&text))
 }
 
 fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Reply {
@@ -216,7 +274,10 @@ fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Reply 
         .header("payment-response", &failure::payment_response(&settlement))
         .header("etag", &format!("\"{}\"", delivered.content_sha256))
         .header("x-markdown-tokens", &delivered.tokens.to_string())
-        .fixed("x-service-cache", if delivered.cache_hit { "hit" } else { "miss" })
+        .fixed(
+            "x-service-cache",
+            if delivered.cache_hit { "hit" } else { "miss" },
+        )
         .fixed("x-service-payment-tier", delivered.tier.name())
         .fixed("cache-control", "private, no-store")
         .fixed("vary", "Accept, PAYMENT-SIGNATURE, X-Service-Retry-Credit")
@@ -235,8 +296,12 @@ impl AsRef<[u8]> for Body {
 fn markdown(body: &[u8]) -> Option<String> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let metadata = &answer["metadata"];
-    let date = [&metadata["modified_at"], &metadata["published_at"]].into_iter().find(|date| date.is_string());
-    let fetched = answer["fetched_at"].as_i64().and_then(|at| jiff::Timestamp::from_second(at).ok());
+    let date = [&metadata["modified_at"], &metadata["published_at"]]
+        .into_iter()
+        .find(|date| date.is_string());
+    let fetched = answer["fetched_at"]
+        .as_i64()
+        .and_then(|at| jiff::Timestamp::from_second(at).ok());
     let fetched = fetched.map_or(Value::Null, |at| Value::from(at.to_string()));
     let lines = [
         ("title", &metadata["title"]),

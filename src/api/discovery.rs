@@ -93,29 +93,41 @@ pub async fn health(app: Shared, call: Call) -> Reply {
     if call.peer == Peer::Operator {
         body["checks"]["facilitator"]["trouble"] = trouble.into();
     }
-    Reply::json(if store_failed { 503 } else { 200 }, body.to_string()).fixed("cache-control", "no-store")
+    Reply::json(if store_failed { 503 } else { 200 }, body.to_string())
+        .fixed("cache-control", "no-store")
 }
 
 /// GET /metrics: JSON, or Prometheus text by Accept or `?format=prometheus`. Revenue appears to the operator alone.
 pub async fn metrics(app: Shared, call: Call) -> Reply {
     let figures = app.metrics.snapshot();
     let operator = call.peer == Peer::Operator;
-    let prometheus = call.query.get("format").is_some_and(|format| format == "prometheus")
+    let prometheus = call
+        .query
+        .get("format")
+        .is_some_and(|format| format == "prometheus")
         || call.accepts_rather("text/plain", "application/json");
     let reply = if prometheus {
         let stored = app.store.stored_bytes().await.ok();
-        Reply::new(200, "text/plain; version=0.0.4; charset=utf-8", prometheus_text(&figures, operator, stored))
+        Reply::new(
+            200,
+            "text/plain; version=0.0.4; charset=utf-8",
+            prometheus_text(&figures, operator, stored),
+        )
     } else {
         Reply::json(200, metrics_json(&figures, operator).to_string())
     };
-    reply.fixed("cache-control", "no-store").fixed("vary", "Accept")
+    reply
+        .fixed("cache-control", "no-store")
+        .fixed("vary", "Accept")
 }
 
 fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
     let by_route: serde_json::Map<String, Value> = figures
         .requests
         .iter()
-        .map(|((path, method, status), requests)| (format!("{method} {path} {status}"), requests.count.into()))
+        .map(|((path, method, status), requests)| {
+            (format!("{method} {path} {status}"), requests.count.into())
+        })
         .collect();
     let mut body = json!({
         "status": "success",
@@ -126,8 +138,11 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
         "margin_rejections": figures.margin_rejections,
     });
     if operator {
-        let payments: serde_json::Map<String, Value> =
-            figures.payments.iter().map(|((tier, outcome), count)| (format!("{tier} {outcome}"), (*count).into())).collect();
+        let payments: serde_json::Map<String, Value> = figures
+            .payments
+            .iter()
+            .map(|((tier, outcome), count)| (format!("{tier} {outcome}"), (*count).into()))
+            .collect();
         body["payments"] = payments.into();
         body["revenue_units"] = figures.revenue_units.to_string().into();
     }
@@ -136,38 +151,98 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
 
 fn prometheus_text(figures: &Snapshot, operator: bool, stored_bytes: Option<u64>) -> String {
     let mut text = String::new();
-    let mut family = |name: &str, kind: &str, help: &str, samples: &mut dyn Iterator<Item = (String, String)>| {
-        text.push_str(&format!("# HELP context402_{name} {help}\n# TYPE context402_{name} {kind}\n"));
+    let mut family = |name: &str,
+                      kind: &str,
+                      help: &str,
+                      samples: &mut dyn Iterator<Item = (String, String)>| {
+        text.push_str(&format!(
+            "# HELP context402_{name} {help}\n# TYPE context402_{name} {kind}\n"
+        ));
         for (labels, value) in samples {
             text.push_str(&format!("context402_{name}{labels} {value}\n"));
         }
     };
-    family("build_info", "gauge", "Version of the running program.",
-        &mut [(format!("{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")), "1".to_owned())].into_iter());
-    family("http_requests_total", "counter", "Requests by route pattern.", &mut figures.requests.iter().map(
-        |((path, method, status), requests)| {
-            (format!("{{route=\"{path}\",method=\"{method}\",code=\"{status}\"}}"), requests.count.to_string())
-        },
-    ));
-    family("cache_requests_total", "counter", "Deliveries by whether the cache had the page.", &mut [
-        ("{result=\"hit\"}".to_owned(), figures.cache_hits.to_string()),
-        ("{result=\"miss\"}".to_owned(), figures.cache_misses.to_string()),
-    ]
-    .into_iter());
-    family("fetch_total", "counter", "Fetches by outcome.", &mut figures.fetches.iter().map(|(outcome, count)| {
-        (format!("{{outcome=\"{outcome}\"}}"), count.to_string())
-    }));
-    family("ueg_rejections_total", "counter", "Sales refused for their margin.",
-        &mut [(String::new(), figures.margin_rejections.to_string())].into_iter());
+    family(
+        "build_info",
+        "gauge",
+        "Version of the running program.",
+        &mut [(
+            format!("{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")),
+            "1".to_owned(),
+        )]
+        .into_iter(),
+    );
+    family(
+        "http_requests_total",
+        "counter",
+        "Requests by route pattern.",
+        &mut figures
+            .requests
+            .iter()
+            .map(|((path, method, status), requests)| {
+                (
+                    format!("{{route=\"{path}\",method=\"{method}\",code=\"{status}\"}}"),
+                    requests.count.to_string(),
+                )
+            }),
+    );
+    family(
+        "cache_requests_total",
+        "counter",
+        "Deliveries by whether the cache had the page.",
+        &mut [
+            (
+                "{result=\"hit\"}".to_owned(),
+                figures.cache_hits.to_string(),
+            ),
+            (
+                "{result=\"miss\"}".to_owned(),
+                figures.cache_misses.to_string(),
+            ),
+        ]
+        .into_iter(),
+    );
+    family(
+        "fetch_total",
+        "counter",
+        "Fetches by outcome.",
+        &mut figures
+            .fetches
+            .iter()
+            .map(|(outcome, count)| (format!("{{outcome=\"{outcome}\"}}"), count.to_string())),
+    );
+    family(
+        "ueg_rejections_total",
+        "counter",
+        "Sales refused for their margin.",
+        &mut [(String::new(), figures.margin_rejections.to_string())].into_iter(),
+    );
     if let Some(bytes) = stored_bytes {
-        family("db_bytes", "gauge", "Bytes in the data file's tables.", &mut [(String::new(), bytes.to_string())].into_iter());
+        family(
+            "db_bytes",
+            "gauge",
+            "Bytes in the data file's tables.",
+            &mut [(String::new(), bytes.to_string())].into_iter(),
+        );
     }
     if operator {
-        family("payments_total", "counter", "Payments by tier and outcome.", &mut figures.payments.iter().map(
-            |((tier, outcome), count)| (format!("{{product=\"context\",level=\"{tier}\",outcome=\"{outcome}\"}}"), count.to_string()),
-        ));
-        family("revenue_units_total", "counter", "Settled USDC units.",
-            &mut [(String::new(), figures.revenue_units.to_string())].into_iter());
+        family(
+            "payments_total",
+            "counter",
+            "Payments by tier and outcome.",
+            &mut figures.payments.iter().map(|((tier, outcome), count)| {
+                (
+                    format!("{{product=\"context\",level=\"{tier}\",outcome=\"{outcome}\"}}"),
+                    count.to_string(),
+                )
+            }),
+        );
+        family(
+            "revenue_units_total",
+            "counter",
+            "Settled USDC units.",
+            &mut [(String::new(), figures.revenue_units.to_string())].into_iter(),
+        );
     }
     durations(&mut text, figures);
     text
@@ -175,23 +250,38 @@ fn prometheus_text(figures: &Snapshot, operator: bool, stored_bytes: Option<u64>
 
 fn durations(text: &mut String, figures: &Snapshot) {
     const NAME: &str = "context402_http_request_duration_seconds";
-    text.push_str(&format!("# HELP {NAME} Time to answer.\n# TYPE {NAME} histogram\n"));
+    text.push_str(&format!(
+        "# HELP {NAME} Time to answer.\n# TYPE {NAME} histogram\n"
+    ));
     for ((path, method, status), requests) in &figures.requests {
         let labels = format!("route=\"{path}\",method=\"{method}\",code=\"{status}\"");
         let mut below = 0;
         for (bound, count) in BUCKETS_US.iter().zip(requests.buckets) {
             below += count;
-            text.push_str(&format!("{NAME}_bucket{{{labels},le=\"{}\"}} {below}\n", seconds(*bound)));
+            text.push_str(&format!(
+                "{NAME}_bucket{{{labels},le=\"{}\"}} {below}\n",
+                seconds(*bound)
+            ));
         }
-        text.push_str(&format!("{NAME}_bucket{{{labels},le=\"+Inf\"}} {}\n", requests.count));
-        text.push_str(&format!("{NAME}_sum{{{labels}}} {}\n", seconds(requests.duration_us_sum)));
+        text.push_str(&format!(
+            "{NAME}_bucket{{{labels},le=\"+Inf\"}} {}\n",
+            requests.count
+        ));
+        text.push_str(&format!(
+            "{NAME}_sum{{{labels}}} {}\n",
+            seconds(requests.duration_us_sum)
+        ));
         text.push_str(&format!("{NAME}_count{{{labels}}} {}\n", requests.count));
     }
 }
 
 /// Microseconds as decimal seconds.
 fn seconds(microseconds: u64) -> String {
-    format!("{}.{:06}", microseconds / 1_000_000, microseconds % 1_000_000)
+    format!(
+        "{}.{:06}",
+        microseconds / 1_000_000,
+        microseconds % 1_000_000
+    )
 }
 
 pub async fn openapi(app: Shared, _: Call) -> Reply {
@@ -202,7 +292,14 @@ pub async fn openapi(app: Shared, _: Call) -> Reply {
 pub async fn llms(app: Shared, _: Call) -> Reply {
     let prices: String = Tier::ALL
         .iter()
-        .map(|tier| format!("- {}: {} USDC ({})\n", tier.name(), tier.price(), tier.policy()))
+        .map(|tier| {
+            format!(
+                "- {}: {} USDC ({})\n",
+                tier.name(),
+                tier.price(),
+                tier.policy()
+            )
+        })
         .collect();
     let text = format!(
         "# {name}\n\n> {description}.\n\n\

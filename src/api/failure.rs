@@ -53,17 +53,25 @@ pub fn status(code: Code) -> u16 {
         Code::RateLimited => 429,
         Code::HeadersTooLarge => 431,
         Code::Internal => 500,
-        Code::UpstreamUnavailable | Code::NetworkUnavailable | Code::SettlementUnknown | Code::Overloaded => 503,
+        Code::UpstreamUnavailable
+        | Code::NetworkUnavailable
+        | Code::SettlementUnknown
+        | Code::Overloaded => 503,
     }
 }
 
 /// The answer to a refused call.
 pub fn reply(app: &App, refusal: &Refusal, call: &Call) -> Reply {
     match &refusal.with {
-        With::Challenge { tier, error, settlement } => payment_required(app, *tier, error, settlement.as_ref()),
+        With::Challenge {
+            tier,
+            error,
+            settlement,
+        } => payment_required(app, *tier, error, settlement.as_ref()),
         With::Validation(errors) => {
             let detail: Vec<Value> = errors.iter().map(|error| error.to_json()).collect();
-            Reply::json(422, json!({ "detail": detail }).to_string()).fixed("cache-control", "no-store")
+            Reply::json(422, json!({ "detail": detail }).to_string())
+                .fixed("cache-control", "no-store")
         }
         _ => plain(app, refusal, &call.request_id),
     }
@@ -71,7 +79,13 @@ pub fn reply(app: &App, refusal: &Refusal, call: &Call) -> Reply {
 
 /// The same as a page, when a person asked.
 pub fn page(app: &App, refusal: &Refusal, call: &Call) -> Reply {
-    error_page(app, refusal.code, &refusal.message, &call.path, &call.request_id)
+    error_page(
+        app,
+        refusal.code,
+        &refusal.message,
+        &call.path,
+        &call.request_id,
+    )
 }
 
 fn error_page(app: &App, code: Code, message: &str, path: &str, request_id: &str) -> Reply {
@@ -87,19 +101,27 @@ fn error_page(app: &App, code: Code, message: &str, path: &str, request_id: &str
     site::with_page_headers(Reply::html(status(code), html)).fixed("cache-control", "no-store")
 }
 
-fn payment_required(app: &App, tier: Tier, error: &str, settlement: Option<&FailedSettlement>) -> Reply {
+fn payment_required(
+    app: &App,
+    tier: Tier,
+    error: &str,
+    settlement: Option<&FailedSettlement>,
+) -> Reply {
     let fresh = app.offers.challenge_because(tier, error);
     let reply = challenge::required(app, tier, &fresh);
     match settlement {
         None => reply,
-        Some(failed) => reply.header("payment-response", &payment_response(&SettleResponse {
-            success: false,
-            error_reason: Some(failed.reason.clone()),
-            payer: Some(failed.payer.clone()),
-            transaction: String::new(),
-            network: app.config.payment.network.to_string(),
-            amount: None,
-        })),
+        Some(failed) => reply.header(
+            "payment-response",
+            &payment_response(&SettleResponse {
+                success: false,
+                error_reason: Some(failed.reason.clone()),
+                payer: Some(failed.payer.clone()),
+                transaction: String::new(),
+                network: app.config.payment.network.to_string(),
+                amount: None,
+            }),
+        ),
     }
 }
 
@@ -138,7 +160,9 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             reply = reply.header("x-service-retry-credit", &credit.id.to_string());
         }
         With::Alternatives(tiers) => {
-            let tiers = tiers.iter().map(|tier| json!({"tier": tier.name(), "amount": tier.price().units().to_string()}));
+            let tiers = tiers.iter().map(
+                |tier| json!({"tier": tier.name(), "amount": tier.price().units().to_string()}),
+            );
             body["alternatives"] = tiers.collect();
         }
         With::Nothing | With::Challenge { .. } | With::Validation(_) => {}
@@ -156,9 +180,10 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
 pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
     let refusal = match refused {
         Refused::NotFound => Refusal::of(Code::NotFound),
-        Refused::MethodNotAllowed(methods) => {
-            Refusal::new(Code::MethodNotAllowed, format!("This address answers {} only.", method_list(methods)))
-        }
+        Refused::MethodNotAllowed(methods) => Refusal::new(
+            Code::MethodNotAllowed,
+            format!("This address answers {} only.", method_list(methods)),
+        ),
         Refused::BadRequest(what) => Refusal::new(Code::InvalidRequest, format!("{what}.")),
         Refused::BodyTooLarge => Refusal::of(Code::BodyTooLarge),
         Refused::BodyTooSlow => Refusal::of(Code::RequestTimeout),
@@ -168,7 +193,13 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
     };
     let reply = if asked.accepts_html {
         // The path is not shown back: it may be anything.
-        error_page(app, refusal.code, &refusal.message, asked.pattern.unwrap_or("/"), asked.request_id)
+        error_page(
+            app,
+            refusal.code,
+            &refusal.message,
+            asked.pattern.unwrap_or("/"),
+            asked.request_id,
+        )
     } else {
         plain(app, &refusal, asked.request_id)
     };

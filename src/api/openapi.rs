@@ -53,7 +53,8 @@ fn operation(row: &Row, path: &str, alias: bool) -> Value {
         "responses": responses(row),
     });
     if alias {
-        operation["description"] = "The same as without /from/{source}, attributed to the source.".into();
+        operation["description"] =
+            "The same as without /from/{source}, attributed to the source.".into();
     }
     if let Some(object) = about.takes {
         operation["requestBody"] = json!({
@@ -77,7 +78,9 @@ fn operation(row: &Row, path: &str, alias: bool) -> Value {
 
 /// `POST /v1/x402/access` → `post_v1_x402_access`.
 fn operation_id(method: &str, path: &str) -> String {
-    let words = path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = path
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
     let mut id = method.to_ascii_lowercase();
     words.for_each(|word| {
         id.push('_');
@@ -97,16 +100,26 @@ fn parameters(row: &Row, path: &str) -> Vec<Value> {
         }
         json!({"name": parameter.name, "in": "query", "required": false, "description": parameter.doc, "schema": schema})
     });
-    let header = |name: &str, doc: &str| {
-        json!({"name": name, "in": "header", "required": false, "description": doc, "schema": {"type": "string"}})
-    };
+    let header = |name: &str, doc: &str| json!({"name": name, "in": "header", "required": false, "description": doc, "schema": {"type": "string"}});
     let in_headers = match row.about.price {
         Price::Tiers if row.about.takes.is_some() => vec![
-            header("PAYMENT-SIGNATURE", "Base64 of the x402 payment payload; without it the answer is 402."),
-            header("X-Service-Tier", "The tier, where it is not in query or body."),
-            header("X-Service-Source", "Where the buyer came from; no credential."),
+            header(
+                "PAYMENT-SIGNATURE",
+                "Base64 of the x402 payment payload; without it the answer is 402.",
+            ),
+            header(
+                "X-Service-Tier",
+                "The tier, where it is not in query or body.",
+            ),
+            header(
+                "X-Service-Source",
+                "Where the buyer came from; no credential.",
+            ),
         ],
-        Price::Credit => vec![header("X-Service-Retry-Credit", "The credit of an earlier 503.")],
+        Price::Credit => vec![header(
+            "X-Service-Retry-Credit",
+            "The credit of an earlier 503.",
+        )],
         _ => vec![],
     };
     in_path.chain(in_query).chain(in_headers).collect()
@@ -122,7 +135,10 @@ fn responses(row: &Row) -> Value {
         _ => json!({"type": "string"}),
     };
     let mut responses = Map::new();
-    responses.insert("200".to_owned(), json!({"description": "Success.", "content": {about.gives: {"schema": schema}}}));
+    responses.insert(
+        "200".to_owned(),
+        json!({"description": "Success.", "content": {about.gives: {"schema": schema}}}),
+    );
     for status in about.statuses {
         responses.insert(status.to_string(), refusal(*status));
     }
@@ -131,10 +147,22 @@ fn responses(row: &Row) -> Value {
 
 fn refusal(status: u16) -> Value {
     let (description, schema) = match status {
-        402 => ("Payment required. PAYMENT-REQUIRED carries the challenge in base64.", "PaymentRequired"),
-        422 => ("The request does not have the endpoint's shape.", "HTTPValidationError"),
-        503 => ("An outage. Retry-After says when to come back; X-Service-Retry-Credit redeems an accepted payment.", "Error"),
-        _ => ("Refused; `error.code` says why and `error.charged` whether it cost anything.", "Error"),
+        402 => (
+            "Payment required. PAYMENT-REQUIRED carries the challenge in base64.",
+            "PaymentRequired",
+        ),
+        422 => (
+            "The request does not have the endpoint's shape.",
+            "HTTPValidationError",
+        ),
+        503 => (
+            "An outage. Retry-After says when to come back; X-Service-Retry-Credit redeems an accepted payment.",
+            "Error",
+        ),
+        _ => (
+            "Refused; `error.code` says why and `error.charged` whether it cost anything.",
+            "Error",
+        ),
     };
     let mut answer = json!({
         "description": description,
@@ -147,8 +175,10 @@ fn refusal(status: u16) -> Value {
 }
 
 fn schemas() -> Map<String, Value> {
-    let mut schemas: Map<String, Value> =
-        shapes::ALL.iter().map(|object| (object.name.to_owned(), object.json_schema())).collect();
+    let mut schemas: Map<String, Value> = shapes::ALL
+        .iter()
+        .map(|object| (object.name.to_owned(), object.json_schema()))
+        .collect();
     let object = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "properties": properties});
     let text = || json!({"type": "string"});
     schemas.insert("ContextResponse".to_owned(), object(
@@ -172,7 +202,10 @@ fn schemas() -> Map<String, Value> {
         "retry": {"type": "object"},
         "alternatives": {"type": "array"},
     })));
-    schemas.insert("PaymentRequired".to_owned(), json!({"type": "object", "description": "x402 version 2 PaymentRequired."}));
+    schemas.insert(
+        "PaymentRequired".to_owned(),
+        json!({"type": "object", "description": "x402 version 2 PaymentRequired."}),
+    );
     schemas.insert("HTTPValidationError".to_owned(), object(&[], json!({
         "detail": {"type": "array", "items": {"$ref": "#/components/schemas/ValidationError"}},
     })));

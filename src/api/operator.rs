@@ -20,7 +20,10 @@ pub async fn payments(app: Shared, call: Call) -> Reply {
         .read(move |snapshot| {
             let mut found: Vec<(u64, Value)> = Vec::new();
             snapshot.payments(|key, payment| {
-                if wanted.as_deref().is_none_or(|state| state == payment.state.name()) {
+                if wanted
+                    .as_deref()
+                    .is_none_or(|state| state == payment.state.name())
+                {
                     found.push((payment.created_at, payment_json(key, &payment)));
                 }
                 // Newest first, and never more in memory than twice what is shown.
@@ -32,11 +35,17 @@ pub async fn payments(app: Shared, call: Call) -> Reply {
             })?;
             found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
             found.truncate(LIST_MAX);
-            Ok(found.into_iter().map(|(_, payment)| payment).collect::<Vec<_>>())
+            Ok(found
+                .into_iter()
+                .map(|(_, payment)| payment)
+                .collect::<Vec<_>>())
         })
         .await;
     match listed {
-        Ok(payments) => Reply::json(200, json!({"status": "success", "payments": payments}).to_string()),
+        Ok(payments) => Reply::json(
+            200,
+            json!({"status": "success", "payments": payments}).to_string(),
+        ),
         Err(error) => failure::reply(&app, &error.into(), &call),
     }
 }
@@ -48,7 +57,11 @@ pub async fn payment(app: Shared, call: Call) -> Reply {
     let found = app.store.read(move |snapshot| snapshot.payment(key)).await;
     match found {
         Ok(Some(payment)) if known => Reply::json(200, payment_json(key, &payment).to_string()),
-        Ok(_) => failure::reply(&app, &Refusal::new(Code::NotFound, "There is no such payment."), &call),
+        Ok(_) => failure::reply(
+            &app,
+            &Refusal::new(Code::NotFound, "There is no such payment."),
+            &call,
+        ),
         Err(error) => failure::reply(&app, &error.into(), &call),
     }
 }

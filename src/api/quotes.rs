@@ -28,13 +28,21 @@ pub async fn tiers(app: Shared, call: Call) -> Reply {
 
 /// GET /quote.
 pub async fn tiers_page(app: Shared, call: Call) -> Reply {
-    let typed = call.query.get("target_url").unwrap_or_default().trim().to_owned();
+    let typed = call
+        .query
+        .get("target_url")
+        .unwrap_or_default()
+        .trim()
+        .to_owned();
     let quoted = match typed.as_str() {
         "" => None,
         target => Some(quote::quote(&app, target, source(&call)).await),
     };
     let texts = site::Texts::of(&app);
-    let id = quoted.as_ref().and_then(|quoted| quoted.as_ref().ok()).map(|quote| quote.id.to_string());
+    let id = quoted
+        .as_ref()
+        .and_then(|quoted| quoted.as_ref().ok())
+        .map(|quote| quote.id.to_string());
     let outcome = match (&quoted, &id) {
         (Some(Ok(quote)), Some(id)) => QuoteOutcome::Quoted(crate::pages::quote::TierQuote {
             quote_id: id,
@@ -44,21 +52,32 @@ pub async fn tiers_page(app: Shared, call: Call) -> Reply {
             offers: quote
                 .offers
                 .iter()
-                .map(|offer| crate::pages::quote::TierOffer { tier: offer.tier, unavailable: offer.unavailable })
+                .map(|offer| crate::pages::quote::TierOffer {
+                    tier: offer.tier,
+                    unavailable: offer.unavailable,
+                })
                 .collect(),
             expires_at: UnixSeconds(quote.record.expires_at),
         }),
-        (Some(Err(refusal)), _) => {
-            QuoteOutcome::Refused { code: refusal.code.text(), message: &refusal.message }
-        }
+        (Some(Err(refusal)), _) => QuoteOutcome::Refused {
+            code: refusal.code.text(),
+            message: &refusal.message,
+        },
         _ => QuoteOutcome::Nothing,
     };
     let status = match &quoted {
         Some(Err(refusal)) => failure::status(refusal.code),
         _ => 200,
     };
-    let view = QuoteView { site: site::site(&app, &texts), typed: &typed, outcome };
-    fresh(site::with_page_headers(Reply::html(status, crate::pages::quote::page(&view))))
+    let view = QuoteView {
+        site: site::site(&app, &texts),
+        typed: &typed,
+        outcome,
+    };
+    fresh(site::with_page_headers(Reply::html(
+        status,
+        crate::pages::quote::page(&view),
+    )))
 }
 
 /// GET /v1/quotes/{quote_id}.
@@ -67,7 +86,10 @@ pub async fn receipt(app: Shared, call: Call) -> Reply {
         Ok((_, record)) if is_expired(&app, &record) => {
             failure::reply(&app, &Refusal::of(Code::QuoteExpired), &call)
         }
-        Ok((id, record)) => fresh(Reply::json(200, receipt_json(&app, id, &record).to_string())),
+        Ok((id, record)) => fresh(Reply::json(
+            200,
+            receipt_json(&app, id, &record).to_string(),
+        )),
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
@@ -80,7 +102,9 @@ pub async fn resume_page(app: Shared, call: Call) -> Reply {
     };
     let expired = is_expired(&app, &record);
     let state = if expired {
-        CheckoutState::Expired { target_url: Some(&record.target_url) }
+        CheckoutState::Expired {
+            target_url: Some(&record.target_url),
+        }
     } else {
         CheckoutState::Kept(KeptQuote {
             target_url: &record.target_url,
@@ -90,13 +114,22 @@ pub async fn resume_page(app: Shared, call: Call) -> Reply {
         })
     };
     let texts = site::Texts::of(&app);
-    let view = CheckoutView { site: site::site(&app, &texts), quote_id: &id.to_string(), state };
-    let page = Reply::html(if expired { 410 } else { 200 }, crate::pages::checkout::page(&view));
+    let view = CheckoutView {
+        site: site::site(&app, &texts),
+        quote_id: &id.to_string(),
+        state,
+    };
+    let page = Reply::html(
+        if expired { 410 } else { 200 },
+        crate::pages::checkout::page(&view),
+    );
     fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
 }
 
 fn target(app: &App, call: &Call) -> String {
-    call.query.get("target_url").map_or_else(|| app.sample.url.clone(), |text| text.into_owned())
+    call.query
+        .get("target_url")
+        .map_or_else(|| app.sample.url.clone(), |text| text.into_owned())
 }
 
 fn source(call: &Call) -> Option<String> {

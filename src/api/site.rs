@@ -65,11 +65,17 @@ pub fn with_page_headers(reply: Reply) -> Reply {
 
 fn page(app: &App, make: impl FnOnce(Site<'_>) -> String) -> Reply {
     let texts = Texts::of(app);
-    with_page_headers(Reply::html(200, make(site(app, &texts)))).fixed("cache-control", "public, max-age=300")
+    with_page_headers(Reply::html(200, make(site(app, &texts))))
+        .fixed("cache-control", "public, max-age=300")
 }
 
 pub fn home_page(app: &App) -> Reply {
-    page(app, |site| pages::home::page(&pages::home::HomeView { site, sample_markdown: &app.sample.markdown }))
+    page(app, |site| {
+        pages::home::page(&pages::home::HomeView {
+            site,
+            sample_markdown: &app.sample.markdown,
+        })
+    })
 }
 
 pub async fn docs(app: Shared, _: Call) -> Reply {
@@ -77,7 +83,9 @@ pub async fn docs(app: Shared, _: Call) -> Reply {
 }
 
 pub async fn quickstart(app: Shared, _: Call) -> Reply {
-    page(&app, |site| pages::quickstart::page(&pages::quickstart::QuickstartView { site }))
+    page(&app, |site| {
+        pages::quickstart::page(&pages::quickstart::QuickstartView { site })
+    })
 }
 
 pub async fn paid_test(app: Shared, _: Call) -> Reply {
@@ -85,32 +93,50 @@ pub async fn paid_test(app: Shared, _: Call) -> Reply {
     let body = challenge::unpaid(&app, tier).body;
     let challenge_json = String::from_utf8_lossy(&body);
     page(&app, |site| {
-        pages::paid_test::page(&pages::paid_test::PaidTestView { site, tier, challenge_json: &challenge_json })
+        pages::paid_test::page(&pages::paid_test::PaidTestView {
+            site,
+            tier,
+            challenge_json: &challenge_json,
+        })
     })
 }
 
 pub async fn proof_pack(app: Shared, _: Call) -> Reply {
-    page(&app, |site| pages::proof_pack::page(&pages::proof_pack::ProofPackView { site, on_sale: false }))
+    page(&app, |site| {
+        pages::proof_pack::page(&pages::proof_pack::ProofPackView {
+            site,
+            on_sale: false,
+        })
+    })
 }
 
 pub async fn about(app: Shared, _: Call) -> Reply {
     let user_agent = user_agent(&app.config);
-    page(&app, |site| pages::about::page(&pages::about::AboutView { site, user_agent: &user_agent }))
+    page(&app, |site| {
+        pages::about::page(&pages::about::AboutView {
+            site,
+            user_agent: &user_agent,
+        })
+    })
 }
 
 /// GET /from/{source}: a label that does not fit leads nowhere.
 pub async fn from(app: Shared, call: Call) -> Reply {
     match call.param("source").and_then(Attribution::parse) {
-        Some(source) => {
-            page(&app, |site| pages::from::page(&pages::from::FromView { site, source: source.as_str() }))
-        }
+        Some(source) => page(&app, |site| {
+            pages::from::page(&pages::from::FromView {
+                site,
+                source: source.as_str(),
+            })
+        }),
         None => failure::page(&app, &Refusal::of(Code::NotFound), &call),
     }
 }
 
 /// GET /sample: the page that the starter tier sells, as any other site would serve it.
 pub async fn sample(app: Shared, _: Call) -> Reply {
-    with_page_headers(Reply::html(200, app.sample.html.clone())).fixed("cache-control", "public, max-age=300")
+    with_page_headers(Reply::html(200, app.sample.html.clone()))
+        .fixed("cache-control", "public, max-age=300")
 }
 
 pub async fn style(_: Shared, _: Call) -> Reply {
@@ -141,7 +167,11 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
         })
         .collect();
     let used_by = |object: &'static Object| -> &'static str {
-        let takes = |row: &&crate::app::Row| row.about.takes.is_some_and(|taken| taken.name == object.name);
+        let takes = |row: &&crate::app::Row| {
+            row.about
+                .takes
+                .is_some_and(|taken| taken.name == object.name)
+        };
         public().find(takes).map_or("", |row| row.path)
     };
     let bodies = shapes::ALL
@@ -158,20 +188,41 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
         .map(|code| {
             let status = failure::status(*code);
             let (meaning, next_step) = (code.meaning(), code.next_step());
-            ((status, code.text()), ErrorCode { code: code.text(), status, meaning, next_step })
+            (
+                (status, code.text()),
+                ErrorCode {
+                    code: code.text(),
+                    status,
+                    meaning,
+                    next_step,
+                },
+            )
         })
         .collect();
-    DocsView { site, endpoints, bodies, errors: errors.into_values().collect() }
+    DocsView {
+        site,
+        endpoints,
+        bodies,
+        errors: errors.into_values().collect(),
+    }
 }
 
 fn field(field: &crate::domain::schema::Field) -> Field<'static> {
     let rules = field.rules();
-    let rules = field.default.map_or(rules.clone(), |default| format!("{rules}; default {default}"));
+    let rules = field.default.map_or(rules.clone(), |default| {
+        format!("{rules}; default {default}")
+    });
     let schema_type = match field.kind {
         crate::domain::schema::Kind::Flag => "boolean",
         _ => "string",
     };
-    Field { name: field.name, kind: schema_type.to_owned(), required: field.required, rules, doc: field.doc }
+    Field {
+        name: field.name,
+        kind: schema_type.to_owned(),
+        required: field.required,
+        rules,
+        doc: field.doc,
+    }
 }
 
 fn price_text(price: Price) -> Option<String> {

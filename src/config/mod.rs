@@ -83,7 +83,11 @@ impl Guard {
         Costs {
             gas: self.gas,
             facilitator_fee: self.facilitator_fee,
-            supplier: if fetches { self.fetch_cost } else { Amount::ZERO },
+            supplier: if fetches {
+                self.fetch_cost
+            } else {
+                Amount::ZERO
+            },
             minimum_profit: self.minimum_profit,
         }
     }
@@ -161,15 +165,22 @@ impl Config {
     pub fn from_resolved(resolved: &Resolved) -> Result<Config, ConfigError> {
         let base_url = base_url(resolved)?;
         let data_file: PathBuf = resolved.text("data_file")?.into();
-        let socket = resolved.optional("socket").map_or_else(|| data_file.with_extension("sock"), PathBuf::from);
+        let socket = resolved
+            .optional("socket")
+            .map_or_else(|| data_file.with_extension("sock"), PathBuf::from);
         let config = Config {
             listen: resolved.parse("listen", "an address and port such as 127.0.0.1:4020")?,
             socket,
             data_file,
-            service_name: resolved.checked("service_name", "1 to 32 printable ASCII characters", |name| {
-                ((1..=32).contains(&name.len()) && name.bytes().all(|byte| (b' '..=b'~').contains(&byte)))
+            service_name: resolved.checked(
+                "service_name",
+                "1 to 32 printable ASCII characters",
+                |name| {
+                    ((1..=32).contains(&name.len())
+                        && name.bytes().all(|byte| (b' '..=b'~').contains(&byte)))
                     .then(|| name.to_owned())
-            })?,
+                },
+            )?,
             contact: resolved.optional("contact").map(str::to_owned),
             payment: payment(resolved)?,
             guard: Guard {
@@ -183,7 +194,11 @@ impl Config {
                 idle_max: resolved.seconds("fetch.idle_seconds_max")?,
                 fetches_max: resolved.count("fetch.at_once_max")?,
                 redirects_max: resolved.count("fetch.redirects_max")?,
-                blocklist: resolved.list("fetch.blocklist").into_iter().map(|host| host.to_ascii_lowercase()).collect(),
+                blocklist: resolved
+                    .list("fetch.blocklist")
+                    .into_iter()
+                    .map(|host| host.to_ascii_lowercase())
+                    .collect(),
             },
             limits: limits(resolved)?,
             lab: lab(resolved)?,
@@ -220,7 +235,9 @@ impl Config {
         }
         match &self.payment.facilitator {
             FacilitatorAt::Sandbox => refuse("payment.facilitator_url = \"sandbox\""),
-            FacilitatorAt::Url(url) if !url.starts_with("https://") => refuse("a facilitator_url without https"),
+            FacilitatorAt::Url(url) if !url.starts_with("https://") => {
+                refuse("a facilitator_url without https")
+            }
             FacilitatorAt::Url(_) => Ok(()),
         }
     }
@@ -241,14 +258,19 @@ fn base_url(resolved: &Resolved) -> Result<String, ConfigError> {
 }
 
 fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
-    let facilitator = resolved.checked("payment.facilitator_url", "\"sandbox\" or an https address", |text| {
-        if text == "sandbox" {
-            return Some(FacilitatorAt::Sandbox);
-        }
-        let url = Url::parse(text).ok()?;
-        let fits = matches!(url.scheme(), "http" | "https") && url.has_host() && url.query().is_none();
-        fits.then(|| FacilitatorAt::Url(url.as_str().trim_end_matches('/').to_owned()))
-    })?;
+    let facilitator = resolved.checked(
+        "payment.facilitator_url",
+        "\"sandbox\" or an https address",
+        |text| {
+            if text == "sandbox" {
+                return Some(FacilitatorAt::Sandbox);
+            }
+            let url = Url::parse(text).ok()?;
+            let fits =
+                matches!(url.scheme(), "http" | "https") && url.has_host() && url.query().is_none();
+            fits.then(|| FacilitatorAt::Url(url.as_str().trim_end_matches('/').to_owned()))
+        },
+    )?;
     let auth = match resolved.text("payment.facilitator_auth")? {
         "none" => FacilitatorAuth::None,
         "bearer" => FacilitatorAuth::Bearer(resolved.secret("payment.facilitator_token")?),
@@ -258,7 +280,11 @@ fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
         },
         _ => return Err(resolved.expected("payment.facilitator_auth", "none, bearer or cdp")),
     };
-    let network = resolved.checked("payment.network", "an EVM network such as eip155:8453", Network::parse)?;
+    let network = resolved.checked(
+        "payment.network",
+        "an EVM network such as eip155:8453",
+        Network::parse,
+    )?;
     let address = "0x and 40 hex digits; in mixed case its EIP-55 checksum must be right";
     Ok(Payment {
         facilitator,
@@ -285,8 +311,12 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
         write_stall_max: resolved.seconds("limits.write_stall_seconds_max")?,
         stop_grace: resolved.seconds("limits.stop_grace_seconds")?,
         store_cache_bytes: resolved.count("limits.store_cache_mib")? * 1024 * 1024,
-        pages_bytes_max: resolved.parse::<u64>("limits.page_cache_mib", "a whole number")? * 1024 * 1024,
-        free_disk_bytes_min: resolved.parse::<u64>("limits.free_disk_mib_min", "a whole number")? * 1024 * 1024,
+        pages_bytes_max: resolved.parse::<u64>("limits.page_cache_mib", "a whole number")?
+            * 1024
+            * 1024,
+        free_disk_bytes_min: resolved.parse::<u64>("limits.free_disk_mib_min", "a whole number")?
+            * 1024
+            * 1024,
     })
 }
 
@@ -294,7 +324,9 @@ fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
     let mut hosts = BTreeMap::new();
     for (name, text) in resolved.map("lab.hosts") {
         let host = LabHost::parse(&text).map_err(|error| {
-            ConfigError(format!("lab.hosts, {name} = \"{text}\": {error}. Write \"93.184.216.34@127.0.0.1:8081\""))
+            ConfigError(format!(
+                "lab.hosts, {name} = \"{text}\": {error}. Write \"93.184.216.34@127.0.0.1:8081\""
+            ))
         })?;
         hosts.insert(name.to_ascii_lowercase(), host);
     }
@@ -306,7 +338,9 @@ fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
 }
 
 fn is_loopback_url(base_url: &str) -> bool {
-    let Ok(url) = Url::parse(base_url) else { return false };
+    let Ok(url) = Url::parse(base_url) else {
+        return false;
+    };
     match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost",
         Some(url::Host::Ipv4(address)) => IpAddr::V4(address).is_loopback(),
@@ -318,19 +352,27 @@ fn is_loopback_url(base_url: &str) -> bool {
 impl Resolved {
     fn expected(&self, key: &str, expected: &str) -> ConfigError {
         match self.get(key) {
-            Some((value, origin)) => {
-                ConfigError(format!("{key} = \"{value}\" (from {origin}) is not usable: it must be {expected}"))
-            }
+            Some((value, origin)) => ConfigError(format!(
+                "{key} = \"{value}\" (from {origin}) is not usable: it must be {expected}"
+            )),
             None => ConfigError(format!("{key} is not set: it must be {expected}")),
         }
     }
 
     fn text(&self, key: &str) -> Result<&str, ConfigError> {
-        self.optional(key).ok_or_else(|| self.expected(key, settings::doc(key)))
+        self.optional(key)
+            .ok_or_else(|| self.expected(key, settings::doc(key)))
     }
 
-    fn checked<T>(&self, key: &str, expected: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, ConfigError> {
-        self.optional(key).and_then(parse).ok_or_else(|| self.expected(key, expected))
+    fn checked<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, ConfigError> {
+        self.optional(key)
+            .and_then(parse)
+            .ok_or_else(|| self.expected(key, expected))
     }
 
     fn parse<T: FromStr>(&self, key: &str, expected: &str) -> Result<T, ConfigError> {
@@ -339,13 +381,18 @@ impl Resolved {
 
     fn count(&self, key: &str) -> Result<usize, ConfigError> {
         self.checked(key, "a whole number from 1 to 1000000", |text| {
-            text.parse().ok().filter(|count| (1..=1_000_000).contains(count))
+            text.parse()
+                .ok()
+                .filter(|count| (1..=1_000_000).contains(count))
         })
     }
 
     fn seconds(&self, key: &str) -> Result<Duration, ConfigError> {
         self.checked(key, "a number of seconds above 0 and up to 86400", |text| {
-            text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0).map(Duration::from_secs_f64)
+            text.parse()
+                .ok()
+                .filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0)
+                .map(Duration::from_secs_f64)
         })
     }
 

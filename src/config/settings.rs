@@ -27,12 +27,29 @@ pub enum Kind {
     Secret,
 }
 
-const fn row(key: &'static str, kind: Kind, default: Option<&'static str>, doc: &'static str) -> Setting {
-    Setting { key, kind, default, doc, example: "" }
+const fn row(
+    key: &'static str,
+    kind: Kind,
+    default: Option<&'static str>,
+    doc: &'static str,
+) -> Setting {
+    Setting {
+        key,
+        kind,
+        default,
+        doc,
+        example: "",
+    }
 }
 
 const fn shown(key: &'static str, kind: Kind, example: &'static str, doc: &'static str) -> Setting {
-    Setting { key, kind, default: None, doc, example }
+    Setting {
+        key,
+        kind,
+        default: None,
+        doc,
+        example,
+    }
 }
 
 use Kind::{List, Map, Number, Secret, Text};
@@ -141,7 +158,10 @@ pub fn example_file() -> String {
 fn line(setting: &Setting, name: &str) -> String {
     let needed = matches!(setting.key, "base_url" | "payment.pay_to");
     match (setting.kind, setting.default) {
-        (Secret, _) => format!("#{name}_file = \"/etc/context402/{}\"\n", credential_name(setting.key)),
+        (Secret, _) => format!(
+            "#{name}_file = \"/etc/context402/{}\"\n",
+            credential_name(setting.key)
+        ),
         (Number, Some(default)) => format!("#{name} = {default}\n"),
         (_, Some(default)) => format!("#{name} = \"{default}\"\n"),
         (List, None) => format!("#{name} = [\"{}\"]\n", setting.example),

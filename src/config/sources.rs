@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use crate::config::ConfigError;
-use crate::config::settings::{Kind, RESERVED_SECTIONS, SETTINGS, Setting, credential_name, environment_name, find};
+use crate::config::settings::{
+    Kind, RESERVED_SECTIONS, SETTINGS, Setting, credential_name, environment_name, find,
+};
 
 /// Every setting that has a value, with where it came from.
 #[derive(Clone, Default)]
@@ -42,10 +44,19 @@ impl Resolved {
     pub fn from_surroundings(file: Option<&Path>) -> Result<Self, ConfigError> {
         let environment = |name: &str| std::env::var(name).ok();
         let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
-        Resolved::read(file, &Surroundings { environment: &environment, credentials })
+        Resolved::read(
+            file,
+            &Surroundings {
+                environment: &environment,
+                credentials,
+            },
+        )
     }
 
-    pub(in crate::config) fn read(file: Option<&Path>, around: &Surroundings<'_>) -> Result<Self, ConfigError> {
+    pub(in crate::config) fn read(
+        file: Option<&Path>,
+        around: &Surroundings<'_>,
+    ) -> Result<Self, ConfigError> {
         let table = file.map(read_file).transpose()?.unwrap_or_default();
         refuse_unknown(&table, file)?;
         let mut resolved = Resolved::default();
@@ -69,21 +80,52 @@ impl Resolved {
         }
         let name = environment_name(setting.key);
         if let Some(text) = (around.environment)(&name) {
-            return Ok(Some((from_environment(setting, text)?, Origin::Environment(name))));
+            return Ok(Some((
+                from_environment(setting, text)?,
+                Origin::Environment(name),
+            )));
         }
         if let (Some(value), Some(path)) = (in_table(table, setting.key), file) {
-            return Ok(Some((from_toml(setting, value)?, Origin::File(path.to_owned()))));
+            return Ok(Some((
+                from_toml(setting, value)?,
+                Origin::File(path.to_owned()),
+            )));
         }
-        Ok(setting.default.map(|default| (Text::One(default.to_owned()), Origin::Default)))
+        Ok(setting
+            .default
+            .map(|default| (Text::One(default.to_owned()), Origin::Default)))
+    }
+
+    /// Every default, and nothing from the surroundings: for commands that bring all their own settings.
+    pub fn defaults() -> Self {
+        let values = SETTINGS.iter().filter_map(|setting| {
+            let default = setting.default?;
+            Some((
+                setting.key,
+                (Text::One(default.to_owned()), Origin::Default),
+            ))
+        });
+        Resolved {
+            values: values.collect(),
+        }
+    }
+
+    /// Puts a value where no source has one.
+    pub fn set_default(&mut self, key: &'static str, value: &str) {
+        self.values
+            .entry(key)
+            .or_insert_with(|| (Text::One(value.to_owned()), Origin::Default));
     }
 
     /// Puts a value over whatever the other sources say: for commands that bring their own settings.
     pub fn set(&mut self, key: &'static str, value: impl Into<String>) {
-        self.values.insert(key, (Text::One(value.into()), Origin::Argument));
+        self.values
+            .insert(key, (Text::One(value.into()), Origin::Argument));
     }
 
     pub fn set_map(&mut self, key: &'static str, pairs: Vec<(String, String)>) {
-        self.values.insert(key, (Text::Pairs(pairs), Origin::Argument));
+        self.values
+            .insert(key, (Text::Pairs(pairs), Origin::Argument));
     }
 
     pub(in crate::config) fn get(&self, key: &str) -> Option<(&str, &Origin)> {
@@ -128,16 +170,26 @@ impl Resolved {
 
 fn read_file(path: &Path) -> Result<Table, ConfigError> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        ConfigError(format!("{}: {error}. Write one with `context402 config init {}`", path.display(), path.display()))
+        ConfigError(format!(
+            "{}: {error}. Write one with `context402 config init {}`",
+            path.display(),
+            path.display()
+        ))
     })?;
-    text.parse().map_err(|error: toml::de::Error| ConfigError(format!("{}: {error}", path.display())))
+    text.parse()
+        .map_err(|error: toml::de::Error| ConfigError(format!("{}: {error}", path.display())))
 }
 
 /// A key that nobody reads is a typing mistake; silence would run with the default instead.
 fn refuse_unknown(table: &Table, file: Option<&Path>) -> Result<(), ConfigError> {
     let place = file.map_or_else(String::new, |path| path.display().to_string());
     for (name, value) in table {
-        let section = SETTINGS.iter().any(|setting| setting.key.split_once('.').is_some_and(|(section, _)| section == name));
+        let section = SETTINGS.iter().any(|setting| {
+            setting
+                .key
+                .split_once('.')
+                .is_some_and(|(section, _)| section == name)
+        });
         match value {
             Value::Table(_) if RESERVED_SECTIONS.contains(&name.as_str()) => {}
             Value::Table(members) if section => {
@@ -152,7 +204,10 @@ fn refuse_unknown(table: &Table, file: Option<&Path>) -> Result<(), ConfigError>
 }
 
 fn refuse_unknown_key(key: &str, place: &str) -> Result<(), ConfigError> {
-    let secret_file = key.strip_suffix("_file").and_then(find).is_some_and(|setting| setting.kind == Kind::Secret);
+    let secret_file = key
+        .strip_suffix("_file")
+        .and_then(find)
+        .is_some_and(|setting| setting.kind == Kind::Secret);
     match find(key) {
         Some(setting) if setting.kind == Kind::Secret => Err(ConfigError(format!(
             "{place}: {key} is a secret and does not belong in this file. Put it into a file of its own, mode 0600, \
@@ -160,7 +215,9 @@ fn refuse_unknown_key(key: &str, place: &str) -> Result<(), ConfigError> {
         ))),
         Some(_) => Ok(()),
         None if secret_file => Ok(()),
-        None => Err(ConfigError(format!("{place}: there is no setting {key}. `context402 config init` lists all"))),
+        None => Err(ConfigError(format!(
+            "{place}: there is no setting {key}. `context402 config init` lists all"
+        ))),
     }
 }
 
@@ -172,12 +229,20 @@ fn in_table<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
 }
 
 fn from_toml(setting: &Setting, value: &Value) -> Result<Text, ConfigError> {
-    let wrong = |expected: &str| ConfigError(format!("{}: expected {expected}, found {value}", setting.key));
+    let wrong = |expected: &str| {
+        ConfigError(format!(
+            "{}: expected {expected}, found {value}",
+            setting.key
+        ))
+    };
     let text = |value: &Value| value.as_str().map(str::to_owned);
     match (setting.kind, value) {
-        (Kind::List, Value::Array(items)) => {
-            items.iter().map(text).collect::<Option<Vec<_>>>().map(Text::Many).ok_or_else(|| wrong("a list of strings"))
-        }
+        (Kind::List, Value::Array(items)) => items
+            .iter()
+            .map(text)
+            .collect::<Option<Vec<_>>>()
+            .map(Text::Many)
+            .ok_or_else(|| wrong("a list of strings")),
         (Kind::List, _) => Err(wrong("a list of strings")),
         (Kind::Map, Value::Table(members)) => members
             .iter()
@@ -194,14 +259,26 @@ fn from_toml(setting: &Setting, value: &Value) -> Result<Text, ConfigError> {
 }
 
 fn from_environment(setting: &Setting, text: String) -> Result<Text, ConfigError> {
-    let items = || text.split(',').map(str::trim).filter(|item| !item.is_empty());
+    let items = || {
+        text.split(',')
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+    };
     match setting.kind {
         Kind::List => Ok(Text::Many(items().map(str::to_owned).collect())),
         Kind::Map => items()
-            .map(|item| item.split_once('=').map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())))
+            .map(|item| {
+                item.split_once('=')
+                    .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
+            })
             .collect::<Option<Vec<_>>>()
             .map(Text::Pairs)
-            .ok_or_else(|| ConfigError(format!("{}: expected name=value,name=value", environment_name(setting.key)))),
+            .ok_or_else(|| {
+                ConfigError(format!(
+                    "{}: expected name=value,name=value",
+                    environment_name(setting.key)
+                ))
+            }),
         _ => Ok(Text::One(text)),
     }
 }
@@ -213,17 +290,36 @@ fn secret(
     around: &Surroundings<'_>,
 ) -> Result<Option<(Text, Origin)>, ConfigError> {
     let name = credential_name(setting.key);
-    if let Some(path) = around.credentials.as_ref().map(|folder| folder.join(&name)).filter(|path| path.exists()) {
-        return Ok(Some((Text::One(read_secret(&path, false)?), Origin::Credential(name))));
+    if let Some(path) = around
+        .credentials
+        .as_ref()
+        .map(|folder| folder.join(&name))
+        .filter(|path| path.exists())
+    {
+        return Ok(Some((
+            Text::One(read_secret(&path, false)?),
+            Origin::Credential(name),
+        )));
     }
     let file_key = format!("{}_file", setting.key);
-    let named = (around.environment)(&environment_name(&file_key))
-        .or_else(|| in_table(table, &file_key).and_then(Value::as_str).map(str::to_owned));
+    let named = (around.environment)(&environment_name(&file_key)).or_else(|| {
+        in_table(table, &file_key)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    });
     if let Some(path) = named.map(PathBuf::from) {
-        return Ok(Some((Text::One(read_secret(&path, true)?), Origin::File(path))));
+        return Ok(Some((
+            Text::One(read_secret(&path, true)?),
+            Origin::File(path),
+        )));
     }
     let variable = environment_name(setting.key);
-    Ok((around.environment)(&variable).map(|text| (Text::One(text.trim().to_owned()), Origin::Environment(variable))))
+    Ok((around.environment)(&variable).map(|text| {
+        (
+            Text::One(text.trim().to_owned()),
+            Origin::Environment(variable),
+        )
+    }))
 }
 
 fn read_secret(path: &Path, check_mode: bool) -> Result<String, ConfigError> {
@@ -231,13 +327,21 @@ fn read_secret(path: &Path, check_mode: bool) -> Result<String, ConfigError> {
     #[cfg(unix)]
     if check_mode {
         use std::os::unix::fs::PermissionsExt as _;
-        let mode = std::fs::metadata(path).map_err(failed)?.permissions().mode();
+        let mode = std::fs::metadata(path)
+            .map_err(failed)?
+            .permissions()
+            .mode();
         if mode & 0o007 != 0 {
             let shown = path.display();
-            return Err(ConfigError(format!("{shown} holds a secret but everybody may read it; run `chmod 600 {shown}`")));
+            return Err(ConfigError(format!(
+                "{shown} holds a secret but everybody may read it; run `chmod 600 {shown}`"
+            )));
         }
     }
-    Ok(std::fs::read_to_string(path).map_err(failed)?.trim().to_owned())
+    Ok(std::fs::read_to_string(path)
+        .map_err(failed)?
+        .trim()
+        .to_owned())
 }
 
 /// As the operator sees it: without secrets.
@@ -253,7 +357,10 @@ impl fmt::Display for Text {
             Text::One(text) => f.write_str(text),
             Text::Many(texts) => f.write_str(&texts.join(", ")),
             Text::Pairs(pairs) => {
-                let shown: Vec<String> = pairs.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                let shown: Vec<String> = pairs
+                    .iter()
+                    .map(|(name, value)| format!("{name} = {value}"))
+                    .collect();
                 f.write_str(&shown.join(", "))
             }
         }

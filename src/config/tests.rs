@@ -6,7 +6,8 @@ use super::*;
 const PAY_TO: &str = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
 
 fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("context402-config-{name}-{}", std::process::id()));
+    let folder =
+        std::env::temp_dir().join(format!("context402-config-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
     folder
 }
@@ -15,17 +16,27 @@ fn load(name: &str, text: &str, environment: &[(&str, &str)]) -> Result<Config, 
     let path = folder(name).join("config.toml");
     std::fs::write(&path, text).expect("a temporary file");
     let look_up = |wanted: &str| {
-        environment.iter().find(|(key, _)| *key == wanted).map(|(_, value)| (*value).to_owned())
+        environment
+            .iter()
+            .find(|(key, _)| *key == wanted)
+            .map(|(_, value)| (*value).to_owned())
     };
-    let around = Surroundings { environment: &look_up, credentials: None };
-    let loaded = Resolved::read(Some(&path), &around).and_then(|resolved| Config::from_resolved(&resolved));
+    let around = Surroundings {
+        environment: &look_up,
+        credentials: None,
+    };
+    let loaded =
+        Resolved::read(Some(&path), &around).and_then(|resolved| Config::from_resolved(&resolved));
     std::fs::remove_dir_all(folder(name)).expect("removes the temporary folder");
     loaded.map_err(|error| error.to_string())
 }
 
 fn refused(name: &str, text: &str, because: &str) {
     let error = load(name, text, &[]).expect_err("a refusal");
-    assert!(error.contains(because), "{error:?} does not say {because:?}");
+    assert!(
+        error.contains(because),
+        "{error:?} does not say {because:?}"
+    );
 }
 
 const PUBLIC: &str = "base_url = \"https://context.example.com\"\n[payment]\nfacilitator_url = \"https://f.example.com/\"\n\
@@ -38,17 +49,24 @@ fn a_short_file_gives_a_whole_configuration() {
     assert_eq!(config.base_url, "https://context.example.com");
     assert_eq!(config.payment.pay_to.to_string(), PAY_TO);
     assert_eq!(config.payment.network.to_string(), "eip155:8453");
-    assert_eq!(config.socket, PathBuf::from("/var/lib/context402/context402.sock"));
+    assert_eq!(
+        config.socket,
+        PathBuf::from("/var/lib/context402/context402.sock")
+    );
     assert!(!config.is_loopback());
 }
 
 #[test]
 fn the_environment_overrides_the_file() {
-    let config = load("environment", PUBLIC, &[
-        ("CONTEXT402_LISTEN", "127.0.0.1:9"),
-        ("CONTEXT402_PAYMENT_SETTLE_WAIT_SECONDS_MAX", "2.5"),
-        ("CONTEXT402_FETCH_BLOCKLIST", "a.example, B.example"),
-    ])
+    let config = load(
+        "environment",
+        PUBLIC,
+        &[
+            ("CONTEXT402_LISTEN", "127.0.0.1:9"),
+            ("CONTEXT402_PAYMENT_SETTLE_WAIT_SECONDS_MAX", "2.5"),
+            ("CONTEXT402_FETCH_BLOCKLIST", "a.example, B.example"),
+        ],
+    )
     .expect("loads");
     assert_eq!(config.listen.port(), 9);
     assert_eq!(config.payment.settle_wait_max, Duration::from_millis(2500));
@@ -57,26 +75,80 @@ fn the_environment_overrides_the_file() {
 
 #[test]
 fn test_seams_are_refused_in_public() {
-    refused("sandbox", &PUBLIC.replace("https://f.example.com/", "sandbox"), "only allowed while base_url is on loopback");
-    refused("http", &PUBLIC.replace("https://f", "http://f"), "without https");
-    for (name, lab) in [("hosts", "hosts = { \"a.example\" = \"93.184.216.34@127.0.0.1:8081\" }"), ("ca", "ca_file = \"x\""), ("crash", "crash_at = \"kept\"")] {
-        refused(name, &format!("{PUBLIC}[lab]\n{lab}\n"), "only allowed while base_url is on loopback");
-        assert!(load(name, &format!("{LOOPBACK}[lab]\n{lab}\n"), &[]).is_ok(), "{lab}");
+    refused(
+        "sandbox",
+        &PUBLIC.replace("https://f.example.com/", "sandbox"),
+        "only allowed while base_url is on loopback",
+    );
+    refused(
+        "http",
+        &PUBLIC.replace("https://f", "http://f"),
+        "without https",
+    );
+    for (name, lab) in [
+        (
+            "hosts",
+            "hosts = { \"a.example\" = \"93.184.216.34@127.0.0.1:8081\" }",
+        ),
+        ("ca", "ca_file = \"x\""),
+        ("crash", "crash_at = \"kept\""),
+    ] {
+        refused(
+            name,
+            &format!("{PUBLIC}[lab]\n{lab}\n"),
+            "only allowed while base_url is on loopback",
+        );
+        assert!(
+            load(name, &format!("{LOOPBACK}[lab]\n{lab}\n"), &[]).is_ok(),
+            "{lab}"
+        );
     }
     // A public name that merely starts like loopback is public.
-    refused("fake", &LOOPBACK.replace("127.0.0.1:4020", "127.0.0.1.example.com"), "only allowed while base_url is on loopback");
+    refused(
+        "fake",
+        &LOOPBACK.replace("127.0.0.1:4020", "127.0.0.1.example.com"),
+        "only allowed while base_url is on loopback",
+    );
 }
 
 #[test]
 fn mistakes_name_the_setting_and_what_to_do() {
-    refused("unknown", &format!("{PUBLIC}pay_two = 1\n"), "there is no setting payment.pay_two");
-    refused("section", &format!("{PUBLIC}[paymint]\nx = 1\n"), "there is no setting paymint");
-    refused("pay_to", "base_url = \"https://a.example\"\n", "payment.pay_to is not set");
+    refused(
+        "unknown",
+        &format!("{PUBLIC}pay_two = 1\n"),
+        "there is no setting payment.pay_two",
+    );
+    refused(
+        "section",
+        &format!("{PUBLIC}[paymint]\nx = 1\n"),
+        "there is no setting paymint",
+    );
+    refused(
+        "pay_to",
+        "base_url = \"https://a.example\"\n",
+        "payment.pay_to is not set",
+    );
     refused("checksum", &PUBLIC.replace("90F79", "90f79"), "checksum");
-    refused("path", &PUBLIC.replace("example.com\"\n[", "example.com/x\"\n["), "without path");
-    refused("secret", &format!("{PUBLIC}facilitator_token = \"x\"\n"), "is a secret and does not belong in this file");
-    refused("bearer", &format!("{PUBLIC}facilitator_auth = \"bearer\"\n"), "CONTEXT402_PAYMENT_FACILITATOR_TOKEN");
-    refused("seconds", &format!("{PUBLIC}[fetch]\nseconds_max = 0\n"), "above 0");
+    refused(
+        "path",
+        &PUBLIC.replace("example.com\"\n[", "example.com/x\"\n["),
+        "without path",
+    );
+    refused(
+        "secret",
+        &format!("{PUBLIC}facilitator_token = \"x\"\n"),
+        "is a secret and does not belong in this file",
+    );
+    refused(
+        "bearer",
+        &format!("{PUBLIC}facilitator_auth = \"bearer\"\n"),
+        "CONTEXT402_PAYMENT_FACILITATOR_TOKEN",
+    );
+    refused(
+        "seconds",
+        &format!("{PUBLIC}[fetch]\nseconds_max = 0\n"),
+        "above 0",
+    );
 }
 
 #[test]
@@ -92,10 +164,16 @@ fn secrets_come_from_credentials_then_files_and_never_show() {
     let path = place.join("config.toml");
     std::fs::write(&path, text).expect("writes");
     let read = |credentials: Option<PathBuf>| {
-        let around = Surroundings { environment: &|_| None, credentials };
+        let around = Surroundings {
+            environment: &|_| None,
+            credentials,
+        };
         let resolved = Resolved::read(Some(&path), &around).map_err(|error| error.to_string())?;
         let config = Config::from_resolved(&resolved).map_err(|error| error.to_string())?;
-        assert!(!format!("{resolved:?}{config:?}").contains("Bearer(\"") && resolved.lines().iter().any(|line| line.1 == "***"));
+        assert!(
+            !format!("{resolved:?}{config:?}").contains("Bearer(\"")
+                && resolved.lines().iter().any(|line| line.1 == "***")
+        );
         match config.payment.auth {
             FacilitatorAuth::Bearer(secret) => Ok::<_, String>(secret.expose().to_owned()),
             _ => Err("not a bearer token".to_owned()),
@@ -114,13 +192,22 @@ fn secrets_come_from_credentials_then_files_and_never_show() {
 fn the_example_file_is_a_configuration_once_it_is_filled_in() {
     let text = settings::example_file()
         .replace("0x0000000000000000000000000000000000000000", PAY_TO)
-        .replace("#facilitator_url = \"sandbox\"", "facilitator_url = \"https://f.example.com\"");
+        .replace(
+            "#facilitator_url = \"sandbox\"",
+            "facilitator_url = \"https://f.example.com\"",
+        );
     assert!(load("example", &text, &[]).is_ok(), "{text}");
     // And so it is with every commented line in force, but for the test seams and what needs a secret.
     let all: String = text
         .lines()
         .filter(|line| !line.contains("_file = \"/etc"))
-        .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line).to_owned() + "\n")
+        .map(|line| {
+            line.strip_prefix('#')
+                .filter(|rest| !rest.starts_with(' '))
+                .unwrap_or(line)
+                .to_owned()
+                + "\n"
+        })
         .collect();
     let all = all.replace("https://context.example.com", "http://localhost:4020");
     let loaded = load("example-all", &all, &[]);

@@ -11,7 +11,9 @@ impl Attribution {
     /// `None` for anything outside `[a-z0-9_.-]{1,64}`: a label that does not fit is dropped, not refused.
     pub fn parse(text: &str) -> Option<Self> {
         let fits = (1..=ATTRIBUTION_BYTES_MAX).contains(&text.len())
-            && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'-'));
+            && text
+                .bytes()
+                .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'-'));
         fits.then(|| Attribution(text.to_owned()))
     }
 
@@ -27,9 +29,21 @@ mod tests {
     #[test]
     fn a_label_that_does_not_fit_is_dropped() {
         for kept in ["x402scan", "a.b-c_9", &"a".repeat(64)] {
-            assert_eq!(Attribution::parse(kept).map(|label| label.as_str().to_owned()), Some(kept.to_owned()));
+            assert_eq!(
+                Attribution::parse(kept).map(|label| label.as_str().to_owned()),
+                Some(kept.to_owned())
+            );
         }
-        for dropped in ["", "Ads", "a b", "<script>", "=1+1", "a\r\nb", "é", &"a".repeat(65)] {
+        for dropped in [
+            "",
+            "Ads",
+            "a b",
+            "<script>",
+            "=1+1",
+            "a\r\nb",
+            "é",
+            &"a".repeat(65),
+        ] {
             assert_eq!(Attribution::parse(dropped), None, "{dropped:?}");
         }
     }

@@ -62,7 +62,11 @@ impl Endpoint {
 
     /// A page for people.
     pub const fn page(summary: &'static str) -> Self {
-        Endpoint { gives: "text/html", in_openapi: false, ..Endpoint::new(Tag::Pages, summary) }
+        Endpoint {
+            gives: "text/html",
+            in_openapi: false,
+            ..Endpoint::new(Tag::Pages, summary)
+        }
     }
 }
 

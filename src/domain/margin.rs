@@ -38,11 +38,23 @@ pub struct MarginRejected {
 }
 
 /// Accepts a sale whose price covers its costs and the minimum profit. A sum that overflows is a refusal.
-pub fn judge(price: Amount, costs: &Costs, now: UnixSeconds) -> Result<MarginReceipt, MarginRejected> {
-    let total = costs.gas.checked_add(costs.facilitator_fee).and_then(|sum| sum.checked_add(costs.supplier));
+pub fn judge(
+    price: Amount,
+    costs: &Costs,
+    now: UnixSeconds,
+) -> Result<MarginReceipt, MarginRejected> {
+    let total = costs
+        .gas
+        .checked_add(costs.facilitator_fee)
+        .and_then(|sum| sum.checked_add(costs.supplier));
     let needed = total.and_then(|sum| sum.checked_add(costs.minimum_profit));
-    let rejected = MarginRejected { price, needed: needed.unwrap_or(Amount::from_units(u64::MAX)) };
-    let profit = total.and_then(|sum| price.checked_sub(sum)).ok_or(rejected)?;
+    let rejected = MarginRejected {
+        price,
+        needed: needed.unwrap_or(Amount::from_units(u64::MAX)),
+    };
+    let profit = total
+        .and_then(|sum| price.checked_sub(sum))
+        .ok_or(rejected)?;
     if profit < costs.minimum_profit {
         return Err(rejected);
     }
@@ -63,9 +75,18 @@ mod tests {
 
     fn check(price: u64, costs: [u64; 4], profit: Option<u64>) {
         let [gas, facilitator_fee, supplier, minimum_profit] = costs.map(Amount::from_units);
-        let costs = Costs { gas, facilitator_fee, supplier, minimum_profit };
+        let costs = Costs {
+            gas,
+            facilitator_fee,
+            supplier,
+            minimum_profit,
+        };
         let judged = judge(Amount::from_units(price), &costs, UnixSeconds(1));
-        assert_eq!(judged.ok().map(|receipt| receipt.profit), profit, "{price} {costs:?}");
+        assert_eq!(
+            judged.ok().map(|receipt| receipt.profit),
+            profit,
+            "{price} {costs:?}"
+        );
     }
 
     #[test]

@@ -65,7 +65,9 @@ pub enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Ask the facilitator to settle; `first` tells whether a refusal may be definite.
-    Settle { first: bool },
+    Settle {
+        first: bool,
+    },
     /// Give the answer out.
     Deliver,
     /// Keep the answer back and drop it; the buyer gets a fresh challenge.
@@ -79,28 +81,38 @@ pub enum Action {
 /// The one rule of what follows what. Events that a state does not expect change nothing.
 pub fn next(state: &State, event: &Event, now: u64) -> (State, Vec<Action>) {
     use Action::{Deliver, IssueCredit, Reconcile, Settle, VoidCredit, Withhold};
-    let settled = |transaction: &String| State::Settled { transaction: transaction.clone(), at: now };
+    let settled = |transaction: &String| State::Settled {
+        transaction: transaction.clone(),
+        at: now,
+    };
     match (state, event) {
         (State::New | State::Held, Event::GoodsKept) => (State::Kept, vec![Settle { first: true }]),
         (State::New, Event::Outage) => (State::Held, vec![IssueCredit]),
         (State::New, Event::Refused) => (State::Released, vec![]),
         (State::Held, Event::CreditExpired) => (State::Released, vec![VoidCredit]),
 
-        (State::Kept | State::Unknown, Event::SettleSucceeded { transaction } | Event::ChainUsed { transaction }) => {
-            (settled(transaction), vec![Deliver])
-        }
-        (State::Kept, Event::SettleFailed { reason }) => {
-            (State::Failed { reason: reason.clone() }, vec![VoidCredit, Withhold])
-        }
+        (
+            State::Kept | State::Unknown,
+            Event::SettleSucceeded { transaction } | Event::ChainUsed { transaction },
+        ) => (settled(transaction), vec![Deliver]),
+        (State::Kept, Event::SettleFailed { reason }) => (
+            State::Failed {
+                reason: reason.clone(),
+            },
+            vec![VoidCredit, Withhold],
+        ),
         (State::Kept, Event::SettleUnknown) => (State::Unknown, vec![IssueCredit, Reconcile]),
         (State::Kept, Event::Restarted) => (State::Unknown, vec![Reconcile]),
         // A refusal of a repeated settle proves nothing: an earlier one may have moved the money.
         (State::Unknown, Event::SettleFailed { .. } | Event::SettleUnknown | Event::Restarted) => {
             (State::Unknown, vec![Reconcile])
         }
-        (State::Kept | State::Unknown, Event::ChainNeverUsed) => {
-            (State::Failed { reason: "authorization_never_used".to_owned() }, vec![VoidCredit, Withhold])
-        }
+        (State::Kept | State::Unknown, Event::ChainNeverUsed) => (
+            State::Failed {
+                reason: "authorization_never_used".to_owned(),
+            },
+            vec![VoidCredit, Withhold],
+        ),
         (unchanged, _) => (unchanged.clone(), vec![]),
     }
 }
@@ -180,11 +192,16 @@ mod tests {
     const NOW: u64 = 1_795_000_000;
 
     fn settled() -> State {
-        State::Settled { transaction: "0x1".to_owned(), at: NOW }
+        State::Settled {
+            transaction: "0x1".to_owned(),
+            at: NOW,
+        }
     }
 
     fn failed(reason: &str) -> State {
-        State::Failed { reason: reason.to_owned() }
+        State::Failed {
+            reason: reason.to_owned(),
+        }
     }
 
     fn events() -> Vec<Event> {
@@ -193,11 +210,17 @@ mod tests {
             Event::Outage,
             Event::Refused,
             Event::CreditExpired,
-            Event::SettleSucceeded { transaction: "0x1".to_owned() },
-            Event::SettleFailed { reason: "insufficient_funds".to_owned() },
+            Event::SettleSucceeded {
+                transaction: "0x1".to_owned(),
+            },
+            Event::SettleFailed {
+                reason: "insufficient_funds".to_owned(),
+            },
             Event::SettleUnknown,
             Event::Restarted,
-            Event::ChainUsed { transaction: "0x1".to_owned() },
+            Event::ChainUsed {
+                transaction: "0x1".to_owned(),
+            },
             Event::ChainNeverUsed,
         ]
     }
@@ -239,17 +262,33 @@ mod tests {
             histories = histories
                 .into_iter()
                 .flat_map(|(state, firsts)| {
-                    all.iter().map(move |event| {
-                        let (after, actions) = next(&state, event, NOW);
-                        if matches!(state, State::Settled { .. } | State::Failed { .. } | State::Released) {
-                            assert_eq!(after, state);
-                        }
-                        (after, firsts + actions.iter().filter(|a| **a == Settle { first: true }).count())
-                    }).collect::<Vec<_>>()
+                    all.iter()
+                        .map(move |event| {
+                            let (after, actions) = next(&state, event, NOW);
+                            if matches!(
+                                state,
+                                State::Settled { .. } | State::Failed { .. } | State::Released
+                            ) {
+                                assert_eq!(after, state);
+                            }
+                            (
+                                after,
+                                firsts
+                                    + actions
+                                        .iter()
+                                        .filter(|a| **a == Settle { first: true })
+                                        .count(),
+                            )
+                        })
+                        .collect::<Vec<_>>()
                 })
                 .collect();
         }
         assert!(histories.iter().all(|(_, firsts)| *firsts <= 1));
-        assert!(histories.iter().any(|(state, _)| matches!(state, State::Settled { .. })));
+        assert!(
+            histories
+                .iter()
+                .any(|(state, _)| matches!(state, State::Settled { .. }))
+        );
     }
 }

@@ -70,7 +70,12 @@ mod tests {
     use super::*;
 
     fn context(target_url: &str, tier: &str, force_refresh: bool) -> Fingerprint {
-        Purchase::Context(ContextPurchase { target_url: target_url.into(), tier: tier.into(), force_refresh }).fingerprint()
+        Purchase::Context(ContextPurchase {
+            target_url: target_url.into(),
+            tier: tier.into(),
+            force_refresh,
+        })
+        .fingerprint()
     }
 
     #[test]

@@ -97,7 +97,11 @@ pub struct Refusal {
 pub enum With {
     Nothing,
     /// A fresh challenge for this tier; `error` is x402's machine word for what is wrong.
-    Challenge { tier: Tier, error: String, settlement: Option<FailedSettlement> },
+    Challenge {
+        tier: Tier,
+        error: String,
+        settlement: Option<FailedSettlement>,
+    },
     Credit(RetryCredit),
     /// Tiers that would deliver.
     Alternatives(Vec<Tier>),
@@ -122,7 +126,11 @@ pub struct RetryCredit {
 
 impl Refusal {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Refusal { code, message: message.into(), with: With::Nothing }
+        Refusal {
+            code,
+            message: message.into(),
+            with: With::Nothing,
+        }
     }
 
     /// The code's own meaning as the message.
@@ -147,8 +155,18 @@ mod tests {
     #[test]
     fn codes_are_distinct_and_explained_in_sentences() {
         for (position, code) in Code::ALL.iter().enumerate() {
-            assert!(Code::ALL[..position].iter().all(|earlier| earlier.text() != code.text()), "{}", code.text());
-            assert!(code.meaning().ends_with('.') && code.next_step().ends_with('.'), "{}", code.text());
+            assert!(
+                Code::ALL[..position]
+                    .iter()
+                    .all(|earlier| earlier.text() != code.text()),
+                "{}",
+                code.text()
+            );
+            assert!(
+                code.meaning().ends_with('.') && code.next_step().ends_with('.'),
+                "{}",
+                code.text()
+            );
         }
     }
 }

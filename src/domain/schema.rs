@@ -30,9 +30,13 @@ pub struct Field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// At most this many characters.
-    Text { characters_max: usize },
+    Text {
+        characters_max: usize,
+    },
     /// An absolute URL of at most this many characters; whether it may be fetched is decided later.
-    Url { characters_max: usize },
+    Url {
+        characters_max: usize,
+    },
     /// A closed set.
     OneOf(&'static [&'static str]),
     Flag,
@@ -49,9 +53,20 @@ pub struct ValidationError {
 }
 
 impl ValidationError {
-    pub fn new(loc: &[&str], kind: &'static str, msg: impl Into<String>, input: Option<Value>) -> Self {
+    pub fn new(
+        loc: &[&str],
+        kind: &'static str,
+        msg: impl Into<String>,
+        input: Option<Value>,
+    ) -> Self {
         let loc = loc.iter().map(|part| Value::from(*part)).collect();
-        ValidationError { loc, msg: msg.into(), kind, input, ctx: None }
+        ValidationError {
+            loc,
+            msg: msg.into(),
+            kind,
+            input,
+            ctx: None,
+        }
     }
 
     fn ctx(mut self, ctx: Value) -> Self {
@@ -79,7 +94,10 @@ pub struct Checked(Vec<(String, Value)>);
 
 impl Checked {
     fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value)
     }
 
     pub fn text(&self, name: &str) -> Option<&str> {
@@ -104,27 +122,55 @@ impl Object {
                 Some((_, value)) => errors.extend(field.check(value)),
                 None if field.required => {
                     let input = Value::Object(members.iter().cloned().collect());
-                    errors.push(ValidationError::new(&["body", field.name], "missing", "Field required", Some(input)));
+                    errors.push(ValidationError::new(
+                        &["body", field.name],
+                        "missing",
+                        "Field required",
+                        Some(input),
+                    ));
                 }
                 None => {}
             }
         }
         for (position, (name, value)) in members.iter().enumerate() {
             let known = self.fields.iter().any(|field| field.name == name);
-            let again = members[..position].iter().any(|(earlier, _)| earlier == name);
+            let again = members[..position]
+                .iter()
+                .any(|(earlier, _)| earlier == name);
             if !known || again {
-                let msg = if again { "The same member is there twice" } else { "Extra inputs are not permitted" };
-                errors.push(ValidationError::new(&["body", name], "extra_forbidden", msg, Some(value.clone())));
+                let msg = if again {
+                    "The same member is there twice"
+                } else {
+                    "Extra inputs are not permitted"
+                };
+                errors.push(ValidationError::new(
+                    &["body", name],
+                    "extra_forbidden",
+                    msg,
+                    Some(value.clone()),
+                ));
             }
         }
-        if errors.is_empty() { Ok(Checked(members)) } else { Err(errors) }
+        if errors.is_empty() {
+            Ok(Checked(members))
+        } else {
+            Err(errors)
+        }
     }
 
     /// JSON Schema 2020-12.
     pub fn json_schema(&self) -> Value {
-        let properties: Map<String, Value> =
-            self.fields.iter().map(|field| (field.name.to_owned(), field.json_schema())).collect();
-        let required: Vec<&str> = self.fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+        let properties: Map<String, Value> = self
+            .fields
+            .iter()
+            .map(|field| (field.name.to_owned(), field.json_schema()))
+            .collect();
+        let required: Vec<&str> = self
+            .fields
+            .iter()
+            .filter(|field| field.required)
+            .map(|field| field.name)
+            .collect();
         json!({"type": "object", "description": self.doc, "properties": properties, "required": required,
                "additionalProperties": false})
     }
@@ -132,16 +178,24 @@ impl Object {
     /// An object made of the fields' examples; of required ones alone when `all` is false.
     pub fn example(&self, all: bool) -> Value {
         let members = self.fields.iter().filter(|field| all || field.required);
-        members.map(|field| (field.name.to_owned(), json_text(field.example))).collect::<Map<_, _>>().into()
+        members
+            .map(|field| (field.name.to_owned(), json_text(field.example)))
+            .collect::<Map<_, _>>()
+            .into()
     }
 }
 
 impl Field {
     fn check(&self, value: &Value) -> Option<ValidationError> {
-        let error = |kind, msg: String| ValidationError::new(&["body", self.name], kind, msg, Some(value.clone()));
+        let error = |kind, msg: String| {
+            ValidationError::new(&["body", self.name], kind, msg, Some(value.clone()))
+        };
         match (self.kind, value) {
             (Kind::Flag, Value::Bool(_)) => None,
-            (Kind::Flag, _) => Some(error("bool_type", "Input should be a valid boolean".to_owned())),
+            (Kind::Flag, _) => Some(error(
+                "bool_type",
+                "Input should be a valid boolean".to_owned(),
+            )),
             (Kind::Text { characters_max }, Value::String(text)) => {
                 (text.chars().count() > characters_max).then(|| too_long(&error, characters_max))
             }
@@ -154,18 +208,24 @@ impl Field {
             (Kind::OneOf(names), Value::String(text)) if names.contains(&text.as_str()) => None,
             (Kind::OneOf(names), _) => {
                 let expected = alternatives(names);
-                Some(error("literal_error", format!("Input should be {expected}")).ctx(json!({"expected": expected})))
+                Some(
+                    error("literal_error", format!("Input should be {expected}"))
+                        .ctx(json!({"expected": expected})),
+                )
             }
-            (Kind::Text { .. } | Kind::Url { .. }, _) => {
-                Some(error("string_type", "Input should be a valid string".to_owned()))
-            }
+            (Kind::Text { .. } | Kind::Url { .. }, _) => Some(error(
+                "string_type",
+                "Input should be a valid string".to_owned(),
+            )),
         }
     }
 
     fn json_schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text { characters_max } => json!({"type": "string", "maxLength": characters_max}),
-            Kind::Url { characters_max } => json!({"type": "string", "format": "uri", "maxLength": characters_max}),
+            Kind::Url { characters_max } => {
+                json!({"type": "string", "format": "uri", "maxLength": characters_max})
+            }
             Kind::OneOf(names) => json!({"type": "string", "enum": names}),
             Kind::Flag => json!({"type": "boolean"}),
         };
@@ -180,16 +240,24 @@ impl Field {
     pub fn rules(&self) -> String {
         match self.kind {
             Kind::Text { characters_max } => format!("string, at most {characters_max} characters"),
-            Kind::Url { characters_max } => format!("absolute http or https URL, at most {characters_max} characters"),
+            Kind::Url { characters_max } => {
+                format!("absolute http or https URL, at most {characters_max} characters")
+            }
             Kind::OneOf(names) => format!("one of {}", names.join(", ")),
             Kind::Flag => "boolean".to_owned(),
         }
     }
 }
 
-fn too_long(error: &dyn Fn(&'static str, String) -> ValidationError, characters_max: usize) -> ValidationError {
-    error("string_too_long", format!("String should have at most {characters_max} characters"))
-        .ctx(json!({"max_length": characters_max}))
+fn too_long(
+    error: &dyn Fn(&'static str, String) -> ValidationError,
+    characters_max: usize,
+) -> ValidationError {
+    error(
+        "string_too_long",
+        format!("String should have at most {characters_max} characters"),
+    )
+    .ctx(json!({"max_length": characters_max}))
 }
 
 /// `'a', 'b' or 'c'`, as pydantic words it.
@@ -208,7 +276,12 @@ fn json_text(text: &str) -> Value {
 
 fn parse_members(body: &[u8]) -> Result<Vec<(String, Value)>, ValidationError> {
     if body.is_empty() {
-        return Err(ValidationError::new(&["body"], "missing", "Field required", None));
+        return Err(ValidationError::new(
+            &["body"],
+            "missing",
+            "Field required",
+            None,
+        ));
     }
     match serde_json::from_slice::<Members>(body) {
         Ok(Members(members)) => Ok(members),
@@ -219,7 +292,12 @@ fn parse_members(body: &[u8]) -> Result<Vec<(String, Value)>, ValidationError> {
             None,
         )),
         Err(error) => {
-            let mut invalid = ValidationError::new(&["body"], "json_invalid", "JSON decode error", Some(json!({})));
+            let mut invalid = ValidationError::new(
+                &["body"],
+                "json_invalid",
+                "JSON decode error",
+                Some(json!({})),
+            );
             invalid.loc.push(error.column().into());
             Err(invalid.ctx(json!({"error": error.to_string()})))
         }
@@ -257,41 +335,84 @@ mod tests {
     use crate::domain::shapes::ACCESS_REQUEST;
 
     fn check(body: &str, expected: &[(&str, &str)]) {
-        let errors = ACCESS_REQUEST.validate(body.as_bytes()).err().unwrap_or_default();
+        let errors = ACCESS_REQUEST
+            .validate(body.as_bytes())
+            .err()
+            .unwrap_or_default();
         let found: Vec<(String, &str)> = errors
             .iter()
             .map(|error| {
-                let parts = error.loc.iter().map(|part| part.as_str().map_or(part.to_string(), str::to_owned));
+                let parts = error
+                    .loc
+                    .iter()
+                    .map(|part| part.as_str().map_or(part.to_string(), str::to_owned));
                 (parts.collect::<Vec<_>>().join("."), error.kind)
             })
             .collect();
-        let found: Vec<(&str, &str)> = found.iter().map(|(loc, kind)| (loc.as_str(), *kind)).collect();
+        let found: Vec<(&str, &str)> = found
+            .iter()
+            .map(|(loc, kind)| (loc.as_str(), *kind))
+            .collect();
         assert_eq!(found, expected, "{body}");
     }
 
     #[test]
     fn each_defect_is_named_where_it_stands() {
-        check(r#"{"target_url":"https://example.com/","tier":"deep","force_refresh":true}"#, &[]);
+        check(
+            r#"{"target_url":"https://example.com/","tier":"deep","force_refresh":true}"#,
+            &[],
+        );
         check("{}", &[("body.target_url", "missing")]);
         check("", &[("body", "missing")]);
         check("[]", &[("body", "model_attributes_type")]);
         check("\"x\"", &[("body", "model_attributes_type")]);
         check("{\"target_url\"", &[("body.13", "json_invalid")]);
-        check(r#"{"target_url":5,"tier":"Fresh","force_refresh":"yes"}"#,
-            &[("body.target_url", "string_type"), ("body.tier", "literal_error"), ("body.force_refresh", "bool_type")]);
-        check(r#"{"target_url":"https://a.example/","x":1}"#, &[("body.x", "extra_forbidden")]);
-        check(r#"{"target_url":"a","target_url":"b"}"#, &[("body.target_url", "extra_forbidden")]);
-        check(r#"{"target_url":null}"#, &[("body.target_url", "string_type")]);
-        check(&format!(r#"{{"target_url":"https://example.com/{}"}}"#, "a".repeat(2048)),
-            &[("body.target_url", "string_too_long")]);
-        check(&format!(r#"{{"target_url":{}"#, "[".repeat(200)), &[("body.214", "json_invalid")].map(|x| x));
+        check(
+            r#"{"target_url":5,"tier":"Fresh","force_refresh":"yes"}"#,
+            &[
+                ("body.target_url", "string_type"),
+                ("body.tier", "literal_error"),
+                ("body.force_refresh", "bool_type"),
+            ],
+        );
+        check(
+            r#"{"target_url":"https://a.example/","x":1}"#,
+            &[("body.x", "extra_forbidden")],
+        );
+        check(
+            r#"{"target_url":"a","target_url":"b"}"#,
+            &[("body.target_url", "extra_forbidden")],
+        );
+        check(
+            r#"{"target_url":null}"#,
+            &[("body.target_url", "string_type")],
+        );
+        check(
+            &format!(
+                r#"{{"target_url":"https://example.com/{}"}}"#,
+                "a".repeat(2048)
+            ),
+            &[("body.target_url", "string_too_long")],
+        );
+        check(
+            &format!(r#"{{"target_url":{}"#, "[".repeat(200)),
+            &[("body.214", "json_invalid")].map(|x| x),
+        );
     }
 
     #[test]
     fn a_closed_set_is_spelt_out() {
-        let errors = ACCESS_REQUEST.validate(br#"{"target_url":"https://a.example/","tier":"x"}"#).expect_err("refused");
-        assert_eq!(errors[0].msg, "Input should be 'starter', 'cached', 'basic', 'fresh' or 'deep'");
-        assert_eq!(errors[0].to_json()["ctx"]["expected"], "'starter', 'cached', 'basic', 'fresh' or 'deep'");
+        let errors = ACCESS_REQUEST
+            .validate(br#"{"target_url":"https://a.example/","tier":"x"}"#)
+            .expect_err("refused");
+        assert_eq!(
+            errors[0].msg,
+            "Input should be 'starter', 'cached', 'basic', 'fresh' or 'deep'"
+        );
+        assert_eq!(
+            errors[0].to_json()["ctx"]["expected"],
+            "'starter', 'cached', 'basic', 'fresh' or 'deep'"
+        );
     }
 
     #[test]

@@ -13,7 +13,9 @@ pub static ACCESS_REQUEST: Object = Object {
     fields: &[
         Field {
             name: "target_url",
-            kind: Kind::Url { characters_max: TARGET_URL_CHARACTERS_MAX },
+            kind: Kind::Url {
+                characters_max: TARGET_URL_CHARACTERS_MAX,
+            },
             required: true,
             default: None,
             doc: "Absolute public HTTP or HTTPS URL of the page.",

@@ -54,7 +54,9 @@ pub enum Storing {
     Blob,
     Page(PageRecord),
     /// The kept page was found unchanged just now.
-    Unchanged { fetched_at: UnixSeconds },
+    Unchanged {
+        fetched_at: UnixSeconds,
+    },
 }
 
 /// Why there are no goods.
@@ -75,7 +77,11 @@ pub enum Target {
 
 impl Target {
     pub fn parse(app: &Shared, text: &str) -> Result<Target, TargetError> {
-        if text == app.sample.url { Ok(Target::Sample) } else { TargetUrl::parse(text).map(Target::Web) }
+        if text == app.sample.url {
+            Ok(Target::Sample)
+        } else {
+            TargetUrl::parse(text).map(Target::Web)
+        }
     }
 
     pub fn canonical<'a>(&'a self, app: &'a Shared) -> &'a str {
@@ -96,14 +102,20 @@ pub async fn deliver(app: &Shared, purchase: &ContextPurchase) -> Result<Goods, 
     let target = Target::parse(app, &purchase.target_url).map_err(refused_target)?;
     let tier = purchase.tier();
     let target = match target {
-        Target::Sample if tier.cache() != (CachePolicy::CacheOnly { sample: false }) => return Ok(sample(app)),
+        Target::Sample if tier.cache() != (CachePolicy::CacheOnly { sample: false }) => {
+            return Ok(sample(app));
+        }
         Target::Sample => return Err(Trouble::Refused(cache_miss(tier))),
         Target::Web(target) => target,
     };
-    let kept = kept_page(app, target.as_str()).await.map_err(Trouble::Refused)?;
+    let kept = kept_page(app, target.as_str())
+        .await
+        .map_err(Trouble::Refused)?;
     let fresh_enough = |kept: &KeptPage| match tier.cache() {
         CachePolicy::CacheOnly { .. } => true,
-        CachePolicy::UpTo { age_seconds } => !purchase.force_refresh && kept.age(app.now()) <= age_seconds,
+        CachePolicy::UpTo { age_seconds } => {
+            !purchase.force_refresh && kept.age(app.now()) <= age_seconds
+        }
         CachePolicy::Bypass => false,
     };
     match kept {
@@ -117,7 +129,8 @@ pub async fn deliver(app: &Shared, purchase: &ContextPurchase) -> Result<Goods, 
         }
         kept => {
             app.metrics.cache(false);
-            let revalidates = matches!(tier.cache(), CachePolicy::UpTo { .. }) && !purchase.force_refresh;
+            let revalidates =
+                matches!(tier.cache(), CachePolicy::UpTo { .. }) && !purchase.force_refresh;
             fetch(app, target, kept, revalidates).await
         }
     }
@@ -144,7 +157,12 @@ impl KeptPage {
                 content_sha256: self.record.content_sha256,
                 tokens: self.record.tokens,
             },
-            cache: CacheFacts { hit: true, revalidated: false, stored_at, changed_since_last: None },
+            cache: CacheFacts {
+                hit: true,
+                revalidated: false,
+                stored_at,
+                changed_since_last: None,
+            },
             storing: Storing::Nothing,
         }
     }
@@ -154,11 +172,15 @@ impl KeptPage {
 pub async fn kept_page(app: &Shared, target_url: &str) -> Result<Option<KeptPage>, Refusal> {
     let (target_url, now) = (target_url.to_owned(), app.now());
     let kept = app.store.read(move |snapshot| {
-        let Some(record) = snapshot.page(&target_url)? else { return Ok(None) };
+        let Some(record) = snapshot.page(&target_url)? else {
+            return Ok(None);
+        };
         if now.since(UnixSeconds(record.fetched_at)) >= PAGE_SECONDS {
             return Ok(None);
         }
-        Ok(snapshot.blob(record.blob)?.map(|members| KeptPage { record, members }))
+        Ok(snapshot
+            .blob(record.blob)?
+            .map(|members| KeptPage { record, members }))
     });
     Ok(kept.await?)
 }
@@ -166,19 +188,38 @@ pub async fn kept_page(app: &Shared, target_url: &str) -> Result<Option<KeptPage
 fn sample(app: &Shared) -> Goods {
     Goods {
         page: app.sample.goods.clone(),
-        cache: CacheFacts { hit: true, revalidated: false, stored_at: app.sample.made_at, changed_since_last: None },
+        cache: CacheFacts {
+            hit: true,
+            revalidated: false,
+            stored_at: app.sample.made_at,
+            changed_since_last: None,
+        },
         storing: Storing::Blob,
     }
 }
 
 fn cache_miss(tier: Tier) -> Refusal {
-    let message = format!("The tier {} reads the cache only, and this page is not there. Nothing was charged.", tier.name());
-    let alternatives = Tier::ALL.into_iter().filter(|tier| tier.may_fetch()).collect();
+    let message = format!(
+        "The tier {} reads the cache only, and this page is not there. Nothing was charged.",
+        tier.name()
+    );
+    let alternatives = Tier::ALL
+        .into_iter()
+        .filter(|tier| tier.may_fetch())
+        .collect();
     Refusal::new(Code::CacheMiss, message).with(With::Alternatives(alternatives))
 }
 
-async fn fetch(app: &Shared, target: TargetUrl, kept: Option<KeptPage>, revalidates: bool) -> Result<Goods, Trouble> {
-    let record = kept.as_ref().map(|kept| &kept.record).filter(|_| revalidates);
+async fn fetch(
+    app: &Shared,
+    target: TargetUrl,
+    kept: Option<KeptPage>,
+    revalidates: bool,
+) -> Result<Goods, Trouble> {
+    let record = kept
+        .as_ref()
+        .map(|kept| &kept.record)
+        .filter(|_| revalidates);
     let options = FetchOptions {
         full: false,
         if_none_match: record.and_then(|record| record.etag.clone()),
@@ -189,7 +230,10 @@ async fn fetch(app: &Shared, target: TargetUrl, kept: Option<KeptPage>, revalida
     let fetched = app
         .outside
         .fetches
-        .run(move || web.clear(&target).and_then(|cleared| web.fetch(cleared, &options)))
+        .run(move || {
+            web.clear(&target)
+                .and_then(|cleared| web.fetch(cleared, &options))
+        })
         .await
         .unwrap_or(Err(FetchError::LookupsFull));
     match (fetched, kept) {
@@ -201,32 +245,48 @@ async fn fetch(app: &Shared, target: TargetUrl, kept: Option<KeptPage>, revalida
             app.metrics.fetch("not_modified");
             let mut goods = kept.goods();
             let fetched_at = app.now();
-            goods.cache = CacheFacts { hit: true, revalidated: true, stored_at: fetched_at, changed_since_last: Some(false) };
+            goods.cache = CacheFacts {
+                hit: true,
+                revalidated: true,
+                stored_at: fetched_at,
+                changed_since_last: Some(false),
+            };
             goods.storing = Storing::Unchanged { fetched_at };
             Ok(goods)
         }
         (Ok(Fetched::NotModified), None) => Err(fetch_trouble(&FetchError::Protocol)),
         (Err(error), _) => {
-            app.metrics.fetch(if error.is_transient() { "outage" } else { "refused" });
+            app.metrics.fetch(if error.is_transient() {
+                "outage"
+            } else {
+                "refused"
+            });
             Err(fetch_trouble(&error))
         }
     }
 }
 
-fn fetched_goods(app: &Shared, fetched: &FetchedPage, kept: Option<&KeptPage>) -> Result<Goods, Refusal> {
+fn fetched_goods(
+    app: &Shared,
+    fetched: &FetchedPage,
+    kept: Option<&KeptPage>,
+) -> Result<Goods, Refusal> {
     let now = app.now();
-    let page = page_goods(&fetched.page, &PageFacts {
-        final_url: fetched.final_url.as_str(),
-        status: fetched.status,
-        content_type: &fetched.content_type,
-        kind: fetched.kind,
-        source_sha256: fetched.source_sha256,
-        bytes_fetched: fetched.bytes_fetched,
-        fetch_time: Duration::from_millis(fetched.fetch_ms),
-        extract_time: Duration::from_millis(fetched.extract_ms),
-        robots_header: fetched.robots_header.as_deref(),
-        fetched_at: now,
-    })
+    let page = page_goods(
+        &fetched.page,
+        &PageFacts {
+            final_url: fetched.final_url.as_str(),
+            status: fetched.status,
+            content_type: &fetched.content_type,
+            kind: fetched.kind,
+            source_sha256: fetched.source_sha256,
+            bytes_fetched: fetched.bytes_fetched,
+            fetch_time: Duration::from_millis(fetched.fetch_ms),
+            extract_time: Duration::from_millis(fetched.extract_ms),
+            robots_header: fetched.robots_header.as_deref(),
+            fetched_at: now,
+        },
+    )
     .map_err(|error| super::internal("a page could not be written as JSON", &error))?;
     let record = PageRecord {
         blob: page.blob,
@@ -239,8 +299,17 @@ fn fetched_goods(app: &Shared, fetched: &FetchedPage, kept: Option<&KeptPage>) -
         last_modified: fetched.last_modified.clone(),
     };
     let changed_since_last = kept.map(|kept| kept.record.content_sha256 != page.content_sha256);
-    let cache = CacheFacts { hit: false, revalidated: false, stored_at: now, changed_since_last };
-    Ok(Goods { page, cache, storing: Storing::Page(record) })
+    let cache = CacheFacts {
+        hit: false,
+        revalidated: false,
+        stored_at: now,
+        changed_since_last,
+    };
+    Ok(Goods {
+        page,
+        cache,
+        storing: Storing::Page(record),
+    })
 }
 
 /// A target that policy refuses, in the words of the policy.
@@ -259,7 +328,11 @@ pub fn fetch_trouble(error: &FetchError) -> Trouble {
         },
     };
     let refusal = Refusal::new(code, format!("{error}."));
-    if error.is_transient() { Trouble::Outage(refusal) } else { Trouble::Refused(refusal) }
+    if error.is_transient() {
+        Trouble::Outage(refusal)
+    } else {
+        Trouble::Refused(refusal)
+    }
 }
 
 /// What is known of a page beside its conversion.
@@ -312,8 +385,16 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
             ContentKind::PlainText => "text",
         },
         metadata: metadata(page),
-        links: page.links.iter().map(|link| json!({"text": link.text, "url": link.url, "rel": link.rel})).collect(),
-        headings: page.headings.iter().map(|heading| json!({"level": heading.level, "text": heading.text})).collect(),
+        links: page
+            .links
+            .iter()
+            .map(|link| json!({"text": link.text, "url": link.url, "rel": link.rel}))
+            .collect(),
+        headings: page
+            .headings
+            .iter()
+            .map(|heading| json!({"level": heading.level, "text": heading.text}))
+            .collect(),
         stats: json!({
             "word_count": page.markdown.split_whitespace().count(),
             "token_count": tokens,
@@ -326,12 +407,21 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
         content_sha256: &content_sha256,
         source_sha256: hex::encode(facts.source_sha256),
         fetched_at: facts.fetched_at.0,
-        warnings: page.warnings.iter().map(|warning| warning_json(*warning)).collect(),
+        warnings: page
+            .warnings
+            .iter()
+            .map(|warning| warning_json(*warning))
+            .collect(),
         policy: policy(page, facts.robots_header),
     })?;
     // The braces belong to the answer that the members become a part of.
     let members = members[1..members.len() - 1].to_vec();
-    Ok(PageGoods { blob: Sha256::digest(&members).into(), members, content_sha256, tokens })
+    Ok(PageGoods {
+        blob: Sha256::digest(&members).into(),
+        members,
+        content_sha256,
+        tokens,
+    })
 }
 
 fn metadata(page: &Page) -> Value {
@@ -355,8 +445,14 @@ fn metadata(page: &Page) -> Value {
 fn warning_json(warning: Warning) -> Value {
     let (code, message) = match warning {
         Warning::ThinContent => ("thin_content", "The page holds very little text."),
-        Warning::CharsetGuessed => ("charset_guessed", "The page names no character encoding; it was guessed."),
-        Warning::JsRequired => ("js_required", "The page seems to show its content only with scripts, which are not run."),
+        Warning::CharsetGuessed => (
+            "charset_guessed",
+            "The page names no character encoding; it was guessed.",
+        ),
+        Warning::JsRequired => (
+            "js_required",
+            "The page seems to show its content only with scripts, which are not run.",
+        ),
     };
     json!({"code": code, "message": message})
 }
@@ -365,7 +461,11 @@ fn warning_json(warning: Warning) -> Value {
 fn policy(page: &Page, robots_header: Option<&str>) -> Value {
     let from_header = robots_header.into_iter().flat_map(|text| text.split(','));
     let mut directives: Vec<String> = page.meta_robots.clone();
-    directives.extend(from_header.map(|directive| directive.trim().to_ascii_lowercase()).filter(|text| !text.is_empty()));
+    directives.extend(
+        from_header
+            .map(|directive| directive.trim().to_ascii_lowercase())
+            .filter(|text| !text.is_empty()),
+    );
     directives.dedup();
     json!({
         "robots": "unknown",

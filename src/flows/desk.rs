@@ -75,8 +75,19 @@ impl Desk {
             }
             None => {
                 let (land, landed) = watch::channel(None);
-                flights.insert(payload_hash, Flight { fingerprint, followers: 0, landed });
-                Boarding::Leader(Leader { desk: self, payload_hash, land })
+                flights.insert(
+                    payload_hash,
+                    Flight {
+                        fingerprint,
+                        followers: 0,
+                        landed,
+                    },
+                );
+                Boarding::Leader(Leader {
+                    desk: self,
+                    payload_hash,
+                    land,
+                })
             }
         }
     }
@@ -86,7 +97,13 @@ impl Desk {
         lock(&self.unfinished).get(&(payer, fingerprint)).copied()
     }
 
-    pub fn note(&self, payer: Payer, fingerprint: Fingerprint, key: PaymentKey, is_unfinished: bool) {
+    pub fn note(
+        &self,
+        payer: Payer,
+        fingerprint: Fingerprint,
+        key: PaymentKey,
+        is_unfinished: bool,
+    ) {
         let mut unfinished = lock(&self.unfinished);
         if is_unfinished {
             unfinished.insert((payer, fingerprint), key);
@@ -113,7 +130,10 @@ impl Drop for Leader<'_> {
 impl Claim {
     /// `None` while somebody else holds the key.
     pub fn take(app: &Shared, key: PaymentKey) -> Option<Claim> {
-        lock(&app.desk.claims).insert(key).then(|| Claim { app: app.clone(), key })
+        lock(&app.desk.claims).insert(key).then(|| Claim {
+            app: app.clone(),
+            key,
+        })
     }
 
     pub fn key(&self) -> PaymentKey {
@@ -129,5 +149,7 @@ impl Drop for Claim {
 
 /// The maps are changed by single operations: a panic elsewhere leaves them whole.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }

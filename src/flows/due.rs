@@ -10,7 +10,9 @@ use crate::app::Shared;
 use crate::domain::payment::{Event, Payment, PaymentKey, State};
 use crate::domain::time::UnixSeconds;
 use crate::flows::desk::Claim;
-use crate::flows::payments::{self, KEPT_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX, redelivery_end};
+use crate::flows::payments::{
+    self, KEPT_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX, redelivery_end,
+};
 use crate::flows::settle;
 use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, StoreError};
 
@@ -35,7 +37,10 @@ pub async fn work(app: Shared) {
 pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), StoreError> {
     let now = app.now();
     for kind in DueKind::ALL {
-        let rows = app.store.read(move |snapshot| snapshot.due(kind, now, ROWS_MAX)).await?;
+        let rows = app
+            .store
+            .read(move |snapshot| snapshot.due(kind, now, ROWS_MAX))
+            .await?;
         if kind == DueKind::Payment {
             for due in rows {
                 look_at_payment(app, due, places).await?;
@@ -69,7 +74,10 @@ enum Call {
 }
 
 fn call(payment: &Payment, now: UnixSeconds) -> Call {
-    let credit_end = payment.credit.as_ref().map(|credit| UnixSeconds(credit.expires_at));
+    let credit_end = payment
+        .credit
+        .as_ref()
+        .map(|credit| UnixSeconds(credit.expires_at));
     match &payment.state {
         State::Held => match credit_end {
             Some(end) if now < end => Call::LookAt(end),
@@ -93,15 +101,25 @@ fn call(payment: &Payment, now: UnixSeconds) -> Call {
     }
 }
 
-async fn look_at_payment(app: &Shared, due: Due, places: &Arc<Semaphore>) -> Result<(), StoreError> {
+async fn look_at_payment(
+    app: &Shared,
+    due: Due,
+    places: &Arc<Semaphore>,
+) -> Result<(), StoreError> {
     let key: PaymentKey = due.key;
     let now = app.now();
     let reconcile = app
         .store
         .write(move |tables| {
             tables.unschedule(due)?;
-            let Some(mut payment) = tables.payment(key)? else { return Ok(false) };
-            let again = |at| Due { at, kind: DueKind::Payment, key };
+            let Some(mut payment) = tables.payment(key)? else {
+                return Ok(false);
+            };
+            let again = |at| Due {
+                at,
+                kind: DueKind::Payment,
+                key,
+            };
             match call(&payment, now) {
                 Call::Nothing => {}
                 Call::LookAt(at) => tables.schedule(again(at))?,
@@ -136,7 +154,10 @@ async fn look_at_payment(app: &Shared, due: Due, places: &Arc<Semaphore>) -> Res
 
 /// Repeats the settle, unless somebody is at it or enough others are being repeated: the next look comes anyway.
 fn spawn_reconciliation(app: &Shared, key: PaymentKey, places: &Arc<Semaphore>) {
-    let (Ok(place), Some(claim)) = (places.clone().try_acquire_owned(), Claim::take(app, key)) else { return };
+    let (Ok(place), Some(claim)) = (places.clone().try_acquire_owned(), Claim::take(app, key))
+    else {
+        return;
+    };
     let app_in_task = app.clone();
     app.tasks.spawn(async move {
         let _place = place;
@@ -150,7 +171,11 @@ fn spawn_reconciliation(app: &Shared, key: PaymentKey, places: &Arc<Semaphore>) 
 }
 
 async fn refresh_note(app: &Shared, key: PaymentKey) -> Result<(), StoreError> {
-    if let Some(payment) = app.store.read(move |snapshot| snapshot.payment(key)).await? {
+    if let Some(payment) = app
+        .store
+        .read(move |snapshot| snapshot.payment(key))
+        .await?
+    {
         payments::note(app, key, &payment);
     }
     Ok(())

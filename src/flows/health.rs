@@ -35,10 +35,14 @@ impl Health {
     pub fn check_can_sell(&self, app: &Shared) -> Result<(), Refusal> {
         let refuse = |message: &str| Err(Refusal::new(Code::Overloaded, message));
         if self.stopping.load(Ordering::Relaxed) || app.tasks.is_closed() {
-            return refuse("The service is restarting. The payment was not used: repeat the same request.");
+            return refuse(
+                "The service is restarting. The payment was not used: repeat the same request.",
+            );
         }
         if self.store_failed.load(Ordering::Relaxed) || self.disk_low.load(Ordering::Relaxed) {
-            return refuse("The service cannot record sales at the moment. The payment was not used: try again later.");
+            return refuse(
+                "The service cannot record sales at the moment. The payment was not used: try again later.",
+            );
         }
         Ok(())
     }
@@ -64,7 +68,10 @@ impl Health {
     }
 
     pub fn facilitator(&self) -> Option<Facilitator> {
-        self.facilitator.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+        self.facilitator
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .clone()
     }
 }
 
@@ -83,7 +90,10 @@ pub fn probe_disk(app: &Shared) {
         Ok(free) => {
             let low = free < app.config.limits.free_disk_bytes_min;
             if low && !app.health.disk_low() {
-                tracing::error!(free_bytes = free, "the disk is nearly full; nothing is sold until there is room");
+                tracing::error!(
+                    free_bytes = free,
+                    "the disk is nearly full; nothing is sold until there is room"
+                );
             }
             app.health.free_bytes.store(free, Ordering::Relaxed);
             app.health.disk_low.store(low, Ordering::Relaxed);
@@ -96,14 +106,27 @@ async fn probe_facilitator(app: &Shared) {
     let started = Instant::now();
     let trouble = match app.outside.facilitator.supported(app.now()).await {
         Ok(supported) if supported.takes_exact_on(app.config.payment.network) => None,
-        Ok(_) => Some(format!("it does not take exact payments on {}", app.config.payment.network)),
+        Ok(_) => Some(format!(
+            "it does not take exact payments on {}",
+            app.config.payment.network
+        )),
         Err(error) => Some(error.to_string()),
     };
-    let found = Facilitator { trouble, latency: started.elapsed(), checked_at: app.now() };
-    let mut known = app.health.facilitator.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let found = Facilitator {
+        trouble,
+        latency: started.elapsed(),
+        checked_at: app.now(),
+    };
+    let mut known = app
+        .health
+        .facilitator
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     let was_in_trouble = known.as_ref().is_some_and(|known| known.trouble.is_some());
     match &found.trouble {
-        Some(trouble) if !was_in_trouble => tracing::error!(trouble, "the facilitator is of no use"),
+        Some(trouble) if !was_in_trouble => {
+            tracing::error!(trouble, "the facilitator is of no use")
+        }
         None if was_in_trouble => tracing::info!("the facilitator answers again"),
         _ => {}
     }

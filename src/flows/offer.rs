@@ -37,7 +37,8 @@ pub struct Offer {
 
 impl Offers {
     pub fn new(config: &Config) -> Result<Offers, Box<dyn std::error::Error + Send + Sync>> {
-        let access = Resource::new(&config.base_url, ACCESS_PATH).ok_or("base_url cannot be offered as a resource")?;
+        let access = Resource::new(&config.base_url, ACCESS_PATH)
+            .ok_or("base_url cannot be offered as a resource")?;
         let mut offers = Offers {
             tiers: Vec::new(),
             access,
@@ -46,8 +47,13 @@ impl Offers {
         };
         for tier in Tier::ALL {
             let requirements = requirements(config, tier);
-            let challenge = offers.challenge(tier, &requirements, "PAYMENT-SIGNATURE header is required")?;
-            offers.tiers.push(Offer { tier, requirements, challenge });
+            let challenge =
+                offers.challenge(tier, &requirements, "PAYMENT-SIGNATURE header is required")?;
+            offers.tiers.push(Offer {
+                tier,
+                requirements,
+                challenge,
+            });
         }
         Ok(offers)
     }
@@ -66,7 +72,8 @@ impl Offers {
     pub fn challenge_because(&self, tier: Tier, error: &str) -> Challenge {
         let offer = self.tier(tier);
         // Only the error's text differs from the challenge that was made at start, and optional parts make room for it.
-        self.challenge(tier, &offer.requirements, error).unwrap_or_else(|_| offer.challenge.clone())
+        self.challenge(tier, &offer.requirements, error)
+            .unwrap_or_else(|_| offer.challenge.clone())
     }
 
     fn challenge(
@@ -78,7 +85,9 @@ impl Offers {
         let (name, price) = (tier.name(), tier.price());
         Challenge::new(&ChallengeInputs {
             resource_url: &format!("{}{ACCESS_PATH}", self.base_url),
-            description: &format!("Convert a public web page into clean markdown (tier {name}, {price} USDC)."),
+            description: &format!(
+                "Convert a public web page into clean markdown (tier {name}, {price} USDC)."
+            ),
             service_name: &self.service_name,
             tags: &TAGS,
             icon_url: Some(&format!("{}/icon.png", self.base_url)),

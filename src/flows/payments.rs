@@ -25,7 +25,13 @@ pub const UNKNOWN_LOOK_SECONDS_MAX: u64 = 3600;
 
 /// The key of an authorization: what the chain lets happen once.
 pub fn payment_key(offer: &PaymentRequirements, from: Address, nonce: Nonce) -> PaymentKey {
-    keccak256(&[b"context402 payment 1", &offer.network.0.to_be_bytes(), &offer.asset.0, &from.0, &nonce.0])
+    keccak256(&[
+        b"context402 payment 1",
+        &offer.network.0.to_be_bytes(),
+        &offer.asset.0,
+        &from.0,
+        &nonce.0,
+    ])
 }
 
 /// What carrying an event out has led to.
@@ -37,12 +43,18 @@ pub struct Advanced {
 }
 
 /// Carries an event out on a stored payment. `None` when there is no such payment.
-pub async fn advance(app: &Shared, key: PaymentKey, event: Event) -> Result<Option<Advanced>, StoreError> {
+pub async fn advance(
+    app: &Shared,
+    key: PaymentKey,
+    event: Event,
+) -> Result<Option<Advanced>, StoreError> {
     let (now, fresh) = (app.now(), FreshCredit::draw());
     let advanced = app
         .store
         .write(move |tables| {
-            let Some(mut payment) = tables.payment(key)? else { return Ok(None) };
+            let Some(mut payment) = tables.payment(key)? else {
+                return Ok(None);
+            };
             let credit = apply(tables, key, &mut payment, &event, now, fresh)?;
             Ok(Some(Advanced { payment, credit }))
         })
@@ -56,7 +68,8 @@ pub async fn advance(app: &Shared, key: PaymentKey, event: Event) -> Result<Opti
 /// Keeps the desk's index of unfinished payments in step with what was just written.
 pub fn note(app: &Shared, key: PaymentKey, payment: &Payment) {
     let unfinished = matches!(payment.state, State::Unknown | State::Held);
-    app.desk.note(payment.payer, payment.fingerprint, key, unfinished);
+    app.desk
+        .note(payment.payer, payment.fingerprint, key, unfinished);
 }
 
 /// Random bytes for a credit, drawn before the writer's job so that the job stays a pure change.
@@ -92,7 +105,11 @@ pub fn apply(
             Action::Withhold => payment.answer = None,
             Action::Reconcile => {
                 let at = now.plus(UNKNOWN_LOOK_SECONDS);
-                tables.schedule(Due { at, kind: DueKind::Payment, key })?;
+                tables.schedule(Due {
+                    at,
+                    kind: DueKind::Payment,
+                    key,
+                })?;
             }
             Action::Settle { .. } | Action::Deliver => {}
         }
@@ -114,7 +131,11 @@ pub fn apply(
         State::New | State::Held | State::Kept | State::Unknown => {}
     }
     tables.put_payment(key, payment)?;
-    Ok(if actions.contains(&Action::IssueCredit) { as_retry_credit(payment, fresh) } else { None })
+    Ok(if actions.contains(&Action::IssueCredit) {
+        as_retry_credit(payment, fresh)
+    } else {
+        None
+    })
 }
 
 /// Issues a credit on a payment that has none, inside a write job.
@@ -149,8 +170,16 @@ fn issue_credit(
     };
     let hash = credit_hash(fresh.id());
     tables.put_credit(hash, key)?;
-    tables.schedule(Due { at: UnixSeconds(expires_at), kind: DueKind::Payment, key })?;
-    payment.credit = Some(Credit { hash, attempts_left: CREDIT_ATTEMPTS, expires_at });
+    tables.schedule(Due {
+        at: UnixSeconds(expires_at),
+        kind: DueKind::Payment,
+        key,
+    })?;
+    payment.credit = Some(Credit {
+        hash,
+        attempts_left: CREDIT_ATTEMPTS,
+        expires_at,
+    });
     Ok(())
 }
 

@@ -36,18 +36,34 @@ const NOT_CACHED: &str = "The page is not in the cache, and this tier never fetc
 const TOO_THIN: &str = "The sale would not cover its costs at present.";
 
 /// Checks a target as a sale would, up to and including the lookup of its name, and keeps the quote.
-pub async fn quote(app: &Shared, target_url: &str, attribution: Option<String>) -> Result<TierQuote, Refusal> {
-    let target = Target::parse(app, target_url).map_err(|error| refusal(deliver::refused_target(error)))?;
+pub async fn quote(
+    app: &Shared,
+    target_url: &str,
+    attribution: Option<String>,
+) -> Result<TierQuote, Refusal> {
+    let target =
+        Target::parse(app, target_url).map_err(|error| refusal(deliver::refused_target(error)))?;
     if let Target::Web(web_target) = &target {
         let (web, web_target) = (app.outside.web.clone(), web_target.clone());
-        let looked_up = app.outside.lookups.run(move || web.clear(&web_target).map(drop)).await;
-        looked_up.unwrap_or(Err(FetchError::LookupsFull)).map_err(|error| refusal(deliver::fetch_trouble(&error)))?;
+        let looked_up = app
+            .outside
+            .lookups
+            .run(move || web.clear(&web_target).map(drop))
+            .await;
+        looked_up
+            .unwrap_or(Err(FetchError::LookupsFull))
+            .map_err(|error| refusal(deliver::fetch_trouble(&error)))?;
     }
     let canonical = target.canonical(app).to_owned();
-    let stored_at = deliver::kept_page(app, &canonical).await?.map(|kept| UnixSeconds(kept.record.fetched_at));
+    let stored_at = deliver::kept_page(app, &canonical)
+        .await?
+        .map(|kept| UnixSeconds(kept.record.fetched_at));
     let now = app.now();
     let is_sample = target == Target::Sample;
-    let offers = Tier::ALL.map(|tier| TierOffer { tier, unavailable: unavailable(app, tier, is_sample, stored_at) });
+    let offers = Tier::ALL.map(|tier| TierOffer {
+        tier,
+        unavailable: unavailable(app, tier, is_sample, stored_at),
+    });
     let recommended = Tier::default();
     let record = QuoteRecord {
         target_url: canonical.clone(),
@@ -59,8 +75,11 @@ pub async fn quote(app: &Shared, target_url: &str, attribution: Option<String>) 
     };
     let id = QuoteId(chance::bytes());
     let kept = record.clone();
-    app.store.write(move |tables| tables.put_quote(id, &kept)).await?;
-    let parsed = url::Url::parse(&canonical).map_err(|error| super::internal("a canonical target is no URL", &error))?;
+    app.store
+        .write(move |tables| tables.put_quote(id, &kept))
+        .await?;
+    let parsed = url::Url::parse(&canonical)
+        .map_err(|error| super::internal("a canonical target is no URL", &error))?;
     Ok(TierQuote {
         id,
         record,
@@ -73,13 +92,20 @@ pub async fn quote(app: &Shared, target_url: &str, attribution: Option<String>) 
     })
 }
 
-fn unavailable(app: &Shared, tier: Tier, is_sample: bool, stored_at: Option<UnixSeconds>) -> Option<&'static str> {
+fn unavailable(
+    app: &Shared,
+    tier: Tier,
+    is_sample: bool,
+    stored_at: Option<UnixSeconds>,
+) -> Option<&'static str> {
     let costs = app.config.guard.costs(tier.may_fetch() && !is_sample);
     if crate::domain::margin::judge(tier.price(), &costs, app.now()).is_err() {
         return Some(TOO_THIN);
     }
     match tier.cache() {
-        CachePolicy::CacheOnly { sample } if stored_at.is_none() && !(sample && is_sample) => Some(NOT_CACHED),
+        CachePolicy::CacheOnly { sample } if stored_at.is_none() && !(sample && is_sample) => {
+            Some(NOT_CACHED)
+        }
         _ => None,
     }
 }
@@ -94,6 +120,10 @@ fn refusal(trouble: Trouble) -> Refusal {
 pub async fn read(app: &Shared, id: &str) -> Result<(QuoteId, QuoteRecord), Refusal> {
     let not_found = || Refusal::of(Code::QuoteNotFound);
     let id = QuoteId::parse(id).ok_or_else(not_found)?;
-    let record = app.store.read(move |snapshot| snapshot.quote(id)).await?.ok_or_else(not_found)?;
+    let record = app
+        .store
+        .read(move |snapshot| snapshot.quote(id))
+        .await?
+        .ok_or_else(not_found)?;
     Ok((id, record))
 }

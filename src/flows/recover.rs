@@ -16,13 +16,22 @@ pub struct Recovered {
 
 /// Walks the payments that are due at any time. To be done before the first request is accepted.
 pub async fn recover(app: &Shared) -> Result<Recovered, StoreError> {
-    let due = app.store.read(|snapshot| snapshot.due(DueKind::Payment, UnixSeconds(u64::MAX), usize::MAX)).await?;
+    let due = app
+        .store
+        .read(|snapshot| snapshot.due(DueKind::Payment, UnixSeconds(u64::MAX), usize::MAX))
+        .await?;
     let mut keys: Vec<_> = due.into_iter().map(|due| due.key).collect();
     keys.sort_unstable();
     keys.dedup();
     let mut recovered = Recovered::default();
     for key in keys {
-        let Some(payment) = app.store.read(move |snapshot| snapshot.payment(key)).await? else { continue };
+        let Some(payment) = app
+            .store
+            .read(move |snapshot| snapshot.payment(key))
+            .await?
+        else {
+            continue;
+        };
         match payment.state {
             State::Kept => {
                 payments::advance(app, key, Event::Restarted).await?;

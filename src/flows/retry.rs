@@ -26,17 +26,36 @@ pub struct Stated {
 /// Redeems a credit once, under any concurrency.
 pub async fn redeem(app: &Shared, credit: CreditId, stated: Stated, request_id: &str) -> Outcome {
     let hash = credit_hash(credit);
-    let found = app.store.read(move |snapshot| snapshot.payment_by_credit(hash));
-    let Some(key) = found.await? else { return Err(invalid()) };
+    let found = app
+        .store
+        .read(move |snapshot| snapshot.payment_by_credit(hash));
+    let Some(key) = found.await? else {
+        return Err(invalid());
+    };
     let claim = Claim::take(app, key).ok_or_else(|| {
-        Refusal::new(Code::Conflict, "This retry credit is being redeemed by another request.")
+        Refusal::new(
+            Code::Conflict,
+            "This retry credit is being redeemed by another request.",
+        )
     })?;
     // Read again: the claim may have been free because the credit has just been spent.
-    let payment = app.store.read(move |snapshot| snapshot.payment(key)).await?.ok_or_else(invalid)?;
-    if payment.credit.as_ref().is_none_or(|credit| credit.hash != hash) || !covers(&payment.purchase, &stated) {
+    let payment = app
+        .store
+        .read(move |snapshot| snapshot.payment(key))
+        .await?
+        .ok_or_else(invalid)?;
+    if payment
+        .credit
+        .as_ref()
+        .is_none_or(|credit| credit.hash != hash)
+        || !covers(&payment.purchase, &stated)
+    {
         return Err(invalid());
     }
-    let alive = payment.credit.as_ref().is_some_and(|credit| app.now() < UnixSeconds(credit.expires_at));
+    let alive = payment
+        .credit
+        .as_ref()
+        .is_some_and(|credit| app.now() < UnixSeconds(credit.expires_at));
     match payment.state {
         State::Held if alive => {
             app.health.check_can_sell(app)?;
@@ -63,7 +82,9 @@ fn covers(purchase: &Purchase, stated: &Stated) -> bool {
     let Purchase::Context(context) = purchase;
     stated.target_url == context.target_url
         && stated.tier.is_none_or(|tier| tier == context.tier())
-        && stated.force_refresh.is_none_or(|refresh| refresh == context.force_refresh)
+        && stated
+            .force_refresh
+            .is_none_or(|refresh| refresh == context.force_refresh)
 }
 
 /// The held authorization: an attempt is spent, the work is done, and it is settled like any first payment.
@@ -78,7 +99,17 @@ async fn work_off(app: &Shared, claim: Claim, credit: CreditId, request_id: &str
     };
     let settling = Settling::stored(&payment)?;
     let members = sale::keep_answer(app, key, payment, None, goods, margin, request_id).await?;
-    match settle::settle(app, Kept { claim, settling, members: Some(members) }, true).await {
+    match settle::settle(
+        app,
+        Kept {
+            claim,
+            settling,
+            members: Some(members),
+        },
+        true,
+    )
+    .await
+    {
         // A 402 would make a client pay at this address.
         Err(refusal) if matches!(refusal.with, With::Challenge { .. }) => Err(invalid()),
         outcome => outcome,
@@ -87,13 +118,23 @@ async fn work_off(app: &Shared, claim: Claim, credit: CreditId, request_id: &str
 
 async fn spend_attempt(app: &Shared, key: PaymentKey) -> Result<Payment, Refusal> {
     let spent = app.store.write(move |tables| {
-        let Some(mut payment) = tables.payment(key)? else { return Ok(None) };
-        let Some(credit) = payment.credit.as_mut().filter(|credit| credit.attempts_left > 0) else { return Ok(None) };
+        let Some(mut payment) = tables.payment(key)? else {
+            return Ok(None);
+        };
+        let Some(credit) = payment
+            .credit
+            .as_mut()
+            .filter(|credit| credit.attempts_left > 0)
+        else {
+            return Ok(None);
+        };
         credit.attempts_left -= 1;
         tables.put_payment(key, &payment)?;
         Ok(Some(payment))
     });
-    spent.await?.ok_or_else(|| Refusal::of(Code::RetryCreditInvalid))
+    spent
+        .await?
+        .ok_or_else(|| Refusal::of(Code::RetryCreditInvalid))
 }
 
 fn still_held(refusal: Refusal, payment: &Payment, credit: CreditId) -> Refusal {

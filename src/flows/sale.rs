@@ -54,7 +54,10 @@ const SETTLE_SECONDS_MIN: u64 = 6;
 /// Sells one page. Identical requests that arrive meanwhile share the outcome: one piece of work, one settlement.
 pub async fn sell(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
     let offer = check_terms(app, &order.purchase, &proof)?;
-    match app.desk.board(proof.payload_hash(), order.purchase.fingerprint()) {
+    match app
+        .desk
+        .board(proof.payload_hash(), order.purchase.fingerprint())
+    {
         Boarding::Leader(leader) => {
             let outcome = lead(app, order, proof, offer).await;
             leader.land(&outcome);
@@ -66,12 +69,19 @@ pub async fn sell(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
     }
 }
 
-async fn lead(app: &Shared, order: Order, proof: PaymentProof, offer: PaymentRequirements) -> Outcome {
+async fn lead(
+    app: &Shared,
+    order: Order,
+    proof: PaymentProof,
+    offer: PaymentRequirements,
+) -> Outcome {
     let key = payment_key(&offer, proof.from(), proof.nonce());
     let fingerprint = order.purchase.fingerprint();
     match recall(app, key, proof.payload_hash(), fingerprint).await? {
         Recalled::Answer(delivered) => return Ok(delivered),
-        Recalled::Unknown => return settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await,
+        Recalled::Unknown => {
+            return settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await;
+        }
         // A credit may hold it: presented again, it is worked on like a new one.
         Recalled::Nothing => {}
     }
@@ -88,7 +98,16 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof, offer: PaymentReq
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => return Err(hold(app, key, verified, refusal).await),
     };
-    let kept = keep(app, claim, identifier.as_ref().map(Claim::key), verified, goods, margin, &order).await?;
+    let kept = keep(
+        app,
+        claim,
+        identifier.as_ref().map(Claim::key),
+        verified,
+        goods,
+        margin,
+        &order,
+    )
+    .await?;
     settle::settle(app, kept, true).await
 }
 
@@ -109,20 +128,32 @@ pub struct Kept {
 }
 
 /// The checks that need nobody else (decisions, Money 2). A payment that does not fit is answered with a challenge.
-fn check_terms(app: &Shared, purchase: &Purchase, proof: &PaymentProof) -> Result<PaymentRequirements, Refusal> {
+fn check_terms(
+    app: &Shared,
+    purchase: &Purchase,
+    proof: &PaymentProof,
+) -> Result<PaymentRequirements, Refusal> {
     let offer = app.offers.of(purchase);
     // Work, plus the time that the facilitator may take to verify.
     let work = app.config.fetch.time_max + app.config.payment.verify_time_max;
     let offers = std::slice::from_ref(&offer.requirements);
     match proof.check(offers, &app.offers.access, app.now(), work.as_secs()) {
         Ok(offer) => Ok(offer.clone()),
-        Err(mismatch) => Err(challenge(offer.tier, mismatch.reason(), format!("{mismatch}."))),
+        Err(mismatch) => Err(challenge(
+            offer.tier,
+            mismatch.reason(),
+            format!("{mismatch}."),
+        )),
     }
 }
 
 /// A 402: the payment was not taken, and here is what to sign.
 pub fn challenge(tier: Tier, error: &str, message: String) -> Refusal {
-    let with = With::Challenge { tier, error: error.to_owned(), settlement: None };
+    let with = With::Challenge {
+        tier,
+        error: error.to_owned(),
+        settlement: None,
+    };
     Refusal::new(Code::PaymentRequired, message).with(with)
 }
 
@@ -155,18 +186,28 @@ async fn recall(
     payload_hash: [u8; 32],
     fingerprint: Fingerprint,
 ) -> Result<Recalled, Refusal> {
-    let Some(payment) = app.store.read(move |snapshot| snapshot.payment(key)).await? else {
+    let Some(payment) = app
+        .store
+        .read(move |snapshot| snapshot.payment(key))
+        .await?
+    else {
         return Ok(Recalled::Nothing);
     };
     // After settlement nonce and signature are public on chain: only the very bytes that were verified get the answer.
     if payment.payload_hash != payload_hash || payment.fingerprint != fingerprint {
-        return Err(replayed("This authorization was already used for another request."));
+        return Err(replayed(
+            "This authorization was already used for another request.",
+        ));
     }
     match &payment.state {
         State::Settled { at, .. } if app.now() < redelivery_end(*at) => redeliver(app, key).await,
-        State::Settled { .. } => Err(replayed("This authorization was used, and its answer is no longer kept.")),
+        State::Settled { .. } => Err(replayed(
+            "This authorization was used, and its answer is no longer kept.",
+        )),
         State::Failed { reason } => Err(not_settled(&payment, reason)),
-        State::Released => Err(replayed("This authorization was let go when its retry credit ran out.")),
+        State::Released => Err(replayed(
+            "This authorization was let go when its retry credit ran out.",
+        )),
         State::New | State::Held => Ok(Recalled::Nothing),
         State::Kept | State::Unknown => Ok(Recalled::Unknown),
     }
@@ -175,7 +216,9 @@ async fn recall(
 /// Gives a kept answer out once more, and counts it.
 async fn redeliver(app: &Shared, key: PaymentKey) -> Result<Recalled, Refusal> {
     let counted = app.store.write(move |tables| {
-        let Some(mut payment) = tables.payment(key)? else { return Ok(None) };
+        let Some(mut payment) = tables.payment(key)? else {
+            return Ok(None);
+        };
         if payment.redelivered >= REDELIVERIES_MAX || payment.answer.is_none() {
             return Ok(None);
         }
@@ -185,15 +228,19 @@ async fn redeliver(app: &Shared, key: PaymentKey) -> Result<Recalled, Refusal> {
     });
     match counted.await? {
         Some(payment) => Ok(Recalled::Answer(delivered(app, &payment, None).await?)),
-        None => Err(replayed("This authorization was used, and its answer was given out often enough.")),
+        None => Err(replayed(
+            "This authorization was used, and its answer was given out often enough.",
+        )),
     }
 }
 
 /// The definite failure of a settlement: nothing moved, nothing is delivered.
 pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
     let Purchase::Context(context) = &payment.purchase;
-    let settlement =
-        FailedSettlement { reason: reason.to_owned(), payer: Address(payment.payer).to_string() };
+    let settlement = FailedSettlement {
+        reason: reason.to_owned(),
+        payer: Address(payment.payer).to_string(),
+    };
     let message = format!("The payment could not be settled ({reason}); nothing was charged.");
     Refusal::new(Code::PaymentRequired, message).with(With::Challenge {
         tier: context.tier(),
@@ -208,7 +255,12 @@ async fn verify(
     offer: PaymentRequirements,
     order: &Order,
 ) -> Result<Verified, Refusal> {
-    match app.outside.facilitator.verify(&proof, &offer, app.now()).await {
+    match app
+        .outside
+        .facilitator
+        .verify(&proof, &offer, app.now())
+        .await
+    {
         Ok(Verdict::Valid { .. }) => {}
         Ok(Verdict::Invalid { reason }) => {
             let Purchase::Context(context) = &order.purchase;
@@ -222,11 +274,22 @@ async fn verify(
         }
     }
     app.crash_point("verified");
-    let identifier = proof.payment_identifier().map(|id| identifier_key(proof.from().0, id));
-    let payment =
-        payments::verified(&proof, &offer, order.purchase.clone(), order.attribution.clone(), app.now())
-            .map_err(|error| internal("a payment could not be written down", &error))?;
-    Ok(Verified { settling: Settling { proof, offer }, payment, identifier })
+    let identifier = proof
+        .payment_identifier()
+        .map(|id| identifier_key(proof.from().0, id));
+    let payment = payments::verified(
+        &proof,
+        &offer,
+        order.purchase.clone(),
+        order.attribution.clone(),
+        app.now(),
+    )
+    .map_err(|error| internal("a payment could not be written down", &error))?;
+    Ok(Verified {
+        settling: Settling { proof, offer },
+        payment,
+        identifier,
+    })
 }
 
 /// Two payments under one identifier must not be worked on at the same time.
@@ -247,17 +310,22 @@ async fn known_purchase(
 ) -> Result<Option<Outcome>, Refusal> {
     let fingerprint = verified.payment.fingerprint;
     if let Some(identifier) = identifier.map(Claim::key) {
-        let earlier = app.store.read(move |snapshot| match snapshot.payment_by_identifier(identifier)? {
-            Some(key) => Ok(snapshot.payment(key)?.map(|payment| (key, payment))),
-            None => Ok(None),
-        });
+        let earlier =
+            app.store.read(
+                move |snapshot| match snapshot.payment_by_identifier(identifier)? {
+                    Some(key) => Ok(snapshot.payment(key)?.map(|payment| (key, payment))),
+                    None => Ok(None),
+                },
+            );
         match earlier.await? {
             Some((_, payment)) if payment.fingerprint != fingerprint => {
                 let message = "This payment identifier was used for another purchase.";
                 return Err(Refusal::new(Code::Conflict, message));
             }
             Some((key, payment)) if key != own && payment.state.is_open() => {
-                return Ok(Some(settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await));
+                return Ok(Some(
+                    settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await,
+                ));
             }
             Some((key, payment)) if key != own && payment.answer.is_some() => {
                 return Ok(Some(delivered(app, &payment, None).await));
@@ -265,11 +333,21 @@ async fn known_purchase(
             _ => {}
         }
     }
-    let Some(key) = app.desk.unfinished(verified.payment.payer, fingerprint).filter(|key| *key != own) else {
+    let Some(key) = app
+        .desk
+        .unfinished(verified.payment.payer, fingerprint)
+        .filter(|key| *key != own)
+    else {
         return Ok(None);
     };
     let claim = Claim::take(app, key).ok_or_else(in_use)?;
-    let Some(payment) = app.store.read(move |snapshot| snapshot.payment(key)).await? else { return Ok(None) };
+    let Some(payment) = app
+        .store
+        .read(move |snapshot| snapshot.payment(key))
+        .await?
+    else {
+        return Ok(None);
+    };
     if payment.state == State::Held {
         // A new payment for the same purchase takes the held one's place.
         payments::advance(app, key, Event::CreditExpired).await?;
@@ -284,7 +362,11 @@ pub fn check_margin(app: &Shared, purchase: &Purchase) -> Result<MarginReceipt, 
     margin(app, context, deliver::may_fetch(context, &app.sample.url))
 }
 
-fn margin(app: &Shared, context: &ContextPurchase, fetches: bool) -> Result<MarginReceipt, Refusal> {
+fn margin(
+    app: &Shared,
+    context: &ContextPurchase,
+    fetches: bool,
+) -> Result<MarginReceipt, Refusal> {
     let price = context.tier().price();
     judge(price, &app.config.guard.costs(fetches), app.now()).map_err(|rejected| {
         app.metrics.margin_rejection();
@@ -340,9 +422,24 @@ async fn keep(
     margin: MarginReceipt,
     order: &Order,
 ) -> Result<Kept, Refusal> {
-    let Verified { settling, payment, .. } = verified;
-    let members = keep_answer(app, claim.key(), payment, identifier, goods, margin, &order.request_id).await?;
-    Ok(Kept { claim, settling, members: Some(members) })
+    let Verified {
+        settling, payment, ..
+    } = verified;
+    let members = keep_answer(
+        app,
+        claim.key(),
+        payment,
+        identifier,
+        goods,
+        margin,
+        &order.request_id,
+    )
+    .await?;
+    Ok(Kept {
+        claim,
+        settling,
+        members: Some(members),
+    })
 }
 
 /// The same for a payment from whichever source: gives the page's members back once all is durable.
@@ -357,28 +454,46 @@ pub async fn keep_answer(
 ) -> Result<Vec<u8>, Refusal> {
     let now = app.now();
     if payment.valid_before < now.plus(SETTLE_SECONDS_MIN).0 {
-        let message = "The authorization ran out while the work was done; nothing was charged.".to_owned();
+        let message =
+            "The authorization ran out while the work was done; nothing was charged.".to_owned();
         let reason = "invalid_exact_evm_payload_authorization_valid_before";
         return Err(challenge(payment_tier(&payment), reason, message));
     }
     let Purchase::Context(context) = payment.purchase.clone();
-    let margin = if goods.cache.hit { actual_margin(app, &context, margin) } else { margin };
+    let margin = if goods.cache.hit {
+        actual_margin(app, &context, margin)
+    } else {
+        margin
+    };
     payment.answer = Some(KeptAnswer {
         page: goods.page.blob,
-        own: answer::own(&Own { purchase: &context, cache: &goods.cache, margin: &margin, now, request_id })
-            .map_err(|error| internal("an answer could not be written as JSON", &error))?,
+        own: answer::own(&Own {
+            purchase: &context,
+            cache: &goods.cache,
+            margin: &margin,
+            now,
+            request_id,
+        })
+        .map_err(|error| internal("an answer could not be written as JSON", &error))?,
         content_sha256: goods.page.content_sha256,
         tokens: goods.page.tokens,
         cache_hit: goods.cache.hit,
         margin,
     });
     let members = Arc::new(goods.page.members);
-    let (storing, blob, for_store, fresh) = (goods.storing, goods.page.blob, members.clone(), FreshCredit::draw());
+    let (storing, blob, for_store, fresh) = (
+        goods.storing,
+        goods.page.blob,
+        members.clone(),
+        FreshCredit::draw(),
+    );
     let target_url = context.target_url;
     let durable = app.store.write(move |tables| {
         match tables.payment(key)? {
             None => {}
-            Some(mut stored) if stored.state == State::Held => payments::void_credit(tables, &mut stored)?,
+            Some(mut stored) if stored.state == State::Held => {
+                payments::void_credit(tables, &mut stored)?
+            }
             // Another request has used the same authorization since we looked.
             Some(_) => return Ok(false),
         }
@@ -393,11 +508,17 @@ pub async fn keep_answer(
         }
         payment.credit = None;
         payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
-        tables.schedule(Due { at: now.plus(KEPT_LOOK_SECONDS), kind: DueKind::Payment, key })?;
+        tables.schedule(Due {
+            at: now.plus(KEPT_LOOK_SECONDS),
+            kind: DueKind::Payment,
+            key,
+        })?;
         Ok(true)
     });
     if !durable.await? {
-        return Err(replayed("This authorization was already used for another request."));
+        return Err(replayed(
+            "This authorization was already used for another request.",
+        ));
     }
     app.crash_point("kept");
     Ok(Arc::unwrap_or_clone(members))
@@ -411,7 +532,9 @@ fn actual_margin(app: &Shared, context: &ContextPurchase, judged: MarginReceipt)
 /// Puts the answer of a settled payment together: the same bytes every time.
 pub async fn delivered(app: &Shared, payment: &Payment, members: Option<Vec<u8>>) -> Outcome {
     let (State::Settled { transaction, .. }, Some(kept)) = (&payment.state, &payment.answer) else {
-        return Err(replayed("This authorization was used, and its answer is no longer kept."));
+        return Err(replayed(
+            "This authorization was used, and its answer is no longer kept.",
+        ));
     };
     let members = match members {
         Some(members) => members,
@@ -434,4 +557,3 @@ pub async fn delivered(app: &Shared, payment: &Payment, members: Option<Vec<u8>>
         cache_hit: kept.cache_hit,
     })
 }
-

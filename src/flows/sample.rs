@@ -26,11 +26,17 @@ pub struct SamplePage {
 }
 
 impl SamplePage {
-    pub fn new(config: &Config, now: UnixSeconds) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+    pub fn new(
+        config: &Config,
+        now: UnixSeconds,
+    ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
         let url = format!("{}{SAMPLE_PATH}", config.base_url);
         let payment = &config.payment;
-        let (pay_to, network, asset) =
-            (payment.pay_to.to_string(), payment.network.to_string(), payment.asset.to_string());
+        let (pay_to, network, asset) = (
+            payment.pay_to.to_string(),
+            payment.network.to_string(),
+            payment.asset.to_string(),
+        );
         let html = pages::sample::page(&Site {
             base_url: &config.base_url,
             pay_to: &pay_to,
@@ -48,24 +54,34 @@ impl SamplePage {
         });
         converter.push(html.as_bytes())?;
         let page = converter.finish()?;
-        let goods = page_goods(&page, &PageFacts {
-            final_url: &url,
-            status: 200,
-            content_type: "text/html; charset=utf-8",
-            kind: ContentKind::Html,
-            source_sha256: Sha256::digest(&html).into(),
-            bytes_fetched: html.len() as u64,
-            fetch_time: Duration::ZERO,
-            extract_time: Duration::ZERO,
-            robots_header: None,
-            fetched_at: now,
-        })?;
-        Ok(SamplePage { url, html, markdown: page.markdown, goods, made_at: now })
+        let goods = page_goods(
+            &page,
+            &PageFacts {
+                final_url: &url,
+                status: 200,
+                content_type: "text/html; charset=utf-8",
+                kind: ContentKind::Html,
+                source_sha256: Sha256::digest(&html).into(),
+                bytes_fetched: html.len() as u64,
+                fetch_time: Duration::ZERO,
+                extract_time: Duration::ZERO,
+                robots_header: None,
+                fetched_at: now,
+            },
+        )?;
+        Ok(SamplePage {
+            url,
+            html,
+            markdown: page.markdown,
+            goods,
+            made_at: now,
+        })
     }
 
     /// The sample's title, for quotes.
     pub fn title(&self) -> Option<String> {
-        let members: Value = serde_json::from_slice(&[b"{", self.goods.members.as_slice(), b"}"].concat()).ok()?;
+        let members: Value =
+            serde_json::from_slice(&[b"{", self.goods.members.as_slice(), b"}"].concat()).ok()?;
         members["metadata"]["title"].as_str().map(str::to_owned)
     }
 }

@@ -63,7 +63,11 @@ fn send(app: &Shared, claim: Claim, settling: Settling, first: bool) -> Told {
     let app_in_task = app.clone();
     app.tasks.spawn(async move {
         let app = app_in_task;
-        let settlement = app.outside.facilitator.settle(&settling.proof, &settling.offer, first, app.now()).await;
+        let settlement = app
+            .outside
+            .facilitator
+            .settle(&settling.proof, &settling.offer, first, app.now())
+            .await;
         app.crash_point("settled");
         let advanced = payments::advance(&app, claim.key(), event(settlement)).await;
         if let Ok(Some(advanced)) = &advanced {
@@ -77,7 +81,9 @@ fn send(app: &Shared, claim: Claim, settling: Settling, first: bool) -> Told {
 
 fn event(settlement: Settlement) -> Event {
     match settlement {
-        Settlement::Success { transaction, .. } => Event::SettleSucceeded { transaction: transaction.to_string() },
+        Settlement::Success { transaction, .. } => Event::SettleSucceeded {
+            transaction: transaction.to_string(),
+        },
         Settlement::Failed { reason } => Event::SettleFailed { reason },
         Settlement::Unknown { why, transaction } => {
             tracing::warn!(
@@ -91,7 +97,8 @@ fn event(settlement: Settlement) -> Event {
 }
 
 fn count(app: &Shared, payment: &Payment) {
-    app.metrics.payment(sale::payment_tier(payment).name(), payment.state.name());
+    app.metrics
+        .payment(sale::payment_tier(payment).name(), payment.state.name());
     if matches!(payment.state, State::Settled { .. }) {
         app.metrics.revenue(payment.amount_units);
     }
@@ -106,20 +113,45 @@ pub async fn resolve(app: &Shared, claim: Claim) -> Outcome {
     };
     if payment.state != State::Unknown {
         // Its end came in just now.
-        return conclude(app, key, Advanced { payment, credit: None }, None).await;
+        return conclude(
+            app,
+            key,
+            Advanced {
+                payment,
+                credit: None,
+            },
+            None,
+        )
+        .await;
     }
     let settling = Settling::stored(&payment)?;
-    settle(app, Kept { claim, settling, members: None }, false).await
+    settle(
+        app,
+        Kept {
+            claim,
+            settling,
+            members: None,
+        },
+        false,
+    )
+    .await
 }
 
 /// From the recorded state to the buyer's answer.
-async fn conclude(app: &Shared, key: PaymentKey, advanced: Advanced, members: Option<Vec<u8>>) -> Outcome {
+async fn conclude(
+    app: &Shared,
+    key: PaymentKey,
+    advanced: Advanced,
+    members: Option<Vec<u8>>,
+) -> Outcome {
     let Advanced { payment, credit } = advanced;
     match &payment.state {
         State::Settled { .. } => sale::delivered(app, &payment, members).await,
         State::Failed { reason } => Err(sale::not_settled(&payment, reason)),
         State::Unknown if credit.is_none() => Err(unknown(owe(app, key).await?)),
-        State::New | State::Held | State::Kept | State::Unknown | State::Released => Err(unknown(credit)),
+        State::New | State::Held | State::Kept | State::Unknown | State::Released => {
+            Err(unknown(credit))
+        }
     }
 }
 

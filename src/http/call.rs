@@ -65,7 +65,10 @@ impl Call {
     }
 
     pub fn param(&self, name: &str) -> Option<&str> {
-        self.params.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_str())
+        self.params
+            .iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// Replaces a header, for callers that make a `Call` themselves.
@@ -78,14 +81,23 @@ impl Call {
     /// Whether the Accept header prefers `wanted` strictly to `other` (RFC 9110, 12.5.1). Wildcards count for `other`,
     /// so that a client has to name `wanted`.
     pub fn accepts_rather(&self, wanted: &str, other: &str) -> bool {
-        let Some(accept) = self.headers.get("accept").and_then(|value| value.to_str().ok()) else { return false };
+        let Some(accept) = self
+            .headers
+            .get("accept")
+            .and_then(|value| value.to_str().ok())
+        else {
+            return false;
+        };
         let quality_of = |media: &str, wildcards: bool| {
             accept
                 .split(',')
                 .filter_map(|range| {
                     let mut parts = range.split(';').map(str::trim);
                     let name = parts.next().unwrap_or_default();
-                    let wildcard = name == "*/*" || name.strip_suffix('*').is_some_and(|kind| media.starts_with(kind));
+                    let wildcard = name == "*/*"
+                        || name
+                            .strip_suffix('*')
+                            .is_some_and(|kind| media.starts_with(kind));
                     let named = name.eq_ignore_ascii_case(media) || (wildcards && wildcard);
                     let quality = parts
                         .find_map(|parameter| parameter.strip_prefix("q="))
@@ -96,7 +108,9 @@ impl Call {
         };
         // Browsers name text/html and then `*/*;q=0.8`; `Accept: a, b` of equal weight prefers the one named first.
         let (mine, theirs) = (quality_of(wanted, false), quality_of(other, true));
-        mine > 0.0 && (mine > theirs || (mine == theirs && position(accept, wanted) < position(accept, other)))
+        mine > 0.0
+            && (mine > theirs
+                || (mine == theirs && position(accept, wanted) < position(accept, other)))
     }
 }
 
@@ -146,7 +160,10 @@ mod tests {
     #[test]
     fn a_browser_gets_a_page_and_a_program_gets_json() {
         for (accept, html) in [
-            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true),
+            (
+                "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+                true,
+            ),
             ("*/*", false),
             ("application/json", false),
             ("application/json, text/html", false),
@@ -154,14 +171,21 @@ mod tests {
             ("text/html", true),
             ("text/*", false),
         ] {
-            assert_eq!(call(accept).accepts_rather("text/html", "application/json"), html, "{accept}");
+            assert_eq!(
+                call(accept).accepts_rather("text/html", "application/json"),
+                html,
+                "{accept}"
+            );
         }
     }
 
     #[test]
     fn clients_are_counted_by_address_and_by_ipv6_network() {
         let key = |text: &str| Peer::Network(text.parse().expect("a socket address")).client();
-        assert_eq!(key("[2001:db8:1:2:3::4]:9"), key("[2001:db8:1:2:ffff::1]:10"));
+        assert_eq!(
+            key("[2001:db8:1:2:3::4]:9"),
+            key("[2001:db8:1:2:ffff::1]:10")
+        );
         assert_ne!(key("[2001:db8:1:2::]:9"), key("[2001:db8:1:3::]:9"));
         assert_eq!(key("[::ffff:192.0.2.1]:9"), key("192.0.2.1:10"));
     }

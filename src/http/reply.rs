@@ -20,7 +20,10 @@ impl HeaderText {
     /// Bytes that a header may not carry (controls, non-ASCII) become `?`.
     pub fn new(text: &str) -> Self {
         HeaderText(HeaderValue::from_str(text).unwrap_or_else(|_| {
-            let visible: String = text.chars().map(|c| if (' '..='~').contains(&c) { c } else { '?' }).collect();
+            let visible: String = text
+                .chars()
+                .map(|c| if (' '..='~').contains(&c) { c } else { '?' })
+                .collect();
             HeaderValue::from_str(&visible).unwrap_or_else(|_| HeaderValue::from_static(""))
         }))
     }
@@ -30,11 +33,19 @@ impl Reply {
     pub fn new(status: u16, content_type: &'static str, body: impl Into<Bytes>) -> Self {
         let mut headers = HeaderMap::with_capacity(16);
         headers.insert("content-type", HeaderValue::from_static(content_type));
-        Reply { status, headers, body: body.into() }
+        Reply {
+            status,
+            headers,
+            body: body.into(),
+        }
     }
 
     pub fn empty(status: u16) -> Self {
-        Reply { status, headers: HeaderMap::new(), body: Bytes::new() }
+        Reply {
+            status,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        }
     }
 
     pub fn json(status: u16, body: impl Into<Bytes>) -> Self {
@@ -55,19 +66,24 @@ impl Reply {
 
     /// Sets a header whose value is made for this answer.
     pub fn header(mut self, name: &'static str, value: &str) -> Self {
-        self.headers.insert(HeaderName::from_static(name), HeaderText::new(value).0);
+        self.headers
+            .insert(HeaderName::from_static(name), HeaderText::new(value).0);
         self
     }
 
     /// Sets a header whose value is a constant.
     pub fn fixed(mut self, name: &'static str, value: &'static str) -> Self {
-        self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        self.headers.insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
         self
     }
 
     /// Sets a header whose value was checked before.
     pub fn prepared(mut self, name: &'static str, value: &HeaderText) -> Self {
-        self.headers.insert(HeaderName::from_static(name), value.0.clone());
+        self.headers
+            .insert(HeaderName::from_static(name), value.0.clone());
         self
     }
 

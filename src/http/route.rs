@@ -75,8 +75,20 @@ pub struct Route<S: 'static, D: 'static> {
 impl<S, D> Route<S, D> {
     pub const fn new(method: Method, path: &'static str, handler: Handler<S>, about: D) -> Self {
         // A POST changes something; only a GET may be dropped half way.
-        let run = if matches!(method, Method::Get) { Run::Attached } else { Run::Detached };
-        Route { method, path, handler, run, guard: Guard::Everyone, from_alias: false, about }
+        let run = if matches!(method, Method::Get) {
+            Run::Attached
+        } else {
+            Run::Detached
+        };
+        Route {
+            method,
+            path,
+            handler,
+            run,
+            guard: Guard::Everyone,
+            from_alias: false,
+            about,
+        }
     }
 }
 

@@ -39,16 +39,26 @@ const SOURCE_BYTES_MAX: usize = 64;
 
 impl<S, D> Router<S, D> {
     pub fn new(rows: &'static [Route<S, D>]) -> Self {
-        let mut router = Router { literal: HashMap::new(), patterns: Vec::new() };
+        let mut router = Router {
+            literal: HashMap::new(),
+            patterns: Vec::new(),
+        };
         for row in rows {
             if !row.path.contains('{') {
                 router.literal.entry(row.path).or_default().push(row);
                 continue;
             }
             let segments: Vec<Segment> = row.path.split('/').skip(1).map(Segment::parse).collect();
-            match router.patterns.iter_mut().find(|pattern| pattern.segments == segments) {
+            match router
+                .patterns
+                .iter_mut()
+                .find(|pattern| pattern.segments == segments)
+            {
                 Some(pattern) => pattern.rows.push(row),
-                None => router.patterns.push(Pattern { segments, rows: vec![row] }),
+                None => router.patterns.push(Pattern {
+                    segments,
+                    rows: vec![row],
+                }),
             }
         }
         router
@@ -58,7 +68,9 @@ impl<S, D> Router<S, D> {
         if let Some(rows) = self.literal.get(path) {
             return choose(rows, method, Params::new(), false);
         }
-        if let Some((source, rest)) = path.strip_prefix(FROM).and_then(|tail| tail.split_once('/'))
+        if let Some((source, rest)) = path
+            .strip_prefix(FROM)
+            .and_then(|tail| tail.split_once('/'))
             && !source.is_empty()
             && source.len() <= SOURCE_BYTES_MAX
         {
@@ -78,7 +90,10 @@ impl<S, D> Router<S, D> {
 
 impl Segment {
     fn parse(text: &'static str) -> Segment {
-        match text.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+        match text
+            .strip_prefix('{')
+            .and_then(|name| name.strip_suffix('}'))
+        {
             Some(name) => Segment::Parameter(name),
             None => Segment::Literal(text),
         }
@@ -93,7 +108,9 @@ impl<S, D> Pattern<S, D> {
             let part = parts.next()?;
             match segment {
                 Segment::Literal(text) if *text == part => {}
-                Segment::Parameter(name) if !part.is_empty() => params.push((name, part.to_owned())),
+                Segment::Parameter(name) if !part.is_empty() => {
+                    params.push((name, part.to_owned()))
+                }
                 _ => return None,
             }
         }
@@ -102,16 +119,30 @@ impl<S, D> Pattern<S, D> {
 }
 
 /// GET answers HEAD as well; the body is left out when it is sent.
-fn choose<S, D>(rows: &[&'static Route<S, D>], method: Method, params: Params, alias: bool) -> Found<S, D> {
-    let wanted = if method == Method::Head { Method::Get } else { method };
-    let mut rows = rows.iter().filter(|row| row.from_alias || !alias).peekable();
+fn choose<S, D>(
+    rows: &[&'static Route<S, D>],
+    method: Method,
+    params: Params,
+    alias: bool,
+) -> Found<S, D> {
+    let wanted = if method == Method::Head {
+        Method::Get
+    } else {
+        method
+    };
+    let mut rows = rows
+        .iter()
+        .filter(|row| row.from_alias || !alias)
+        .peekable();
     if rows.peek().is_none() {
         return Found::Nothing;
     }
     let rows: Vec<_> = rows.collect();
     match rows.iter().find(|row| row.method == wanted) {
         Some(row) => Found::Row(row, params),
-        None => Found::OtherMethods(allowed(&rows.iter().map(|row| row.method).collect::<Vec<_>>())),
+        None => Found::OtherMethods(allowed(
+            &rows.iter().map(|row| row.method).collect::<Vec<_>>(),
+        )),
     }
 }
 
@@ -129,7 +160,10 @@ fn allowed(methods: &[Method]) -> Vec<Method> {
 
 impl<S, D> fmt::Debug for Router<S, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Router").field("literal", &self.literal.len()).field("patterns", &self.patterns.len()).finish()
+        f.debug_struct("Router")
+            .field("literal", &self.literal.len())
+            .field("patterns", &self.patterns.len())
+            .finish()
     }
 }
 
@@ -151,11 +185,19 @@ mod tests {
     type Row = Route<(), ()>;
 
     const fn row(method: Method, path: &'static str) -> Row {
-        Route::new(method, path, |(), _| Box::pin(async { Reply::empty(200) }), ())
+        Route::new(
+            method,
+            path,
+            |(), _| Box::pin(async { Reply::empty(200) }),
+            (),
+        )
     }
 
     static ROWS: [Row; 5] = [
-        Row { from_alias: true, ..row(Method::Post, "/v1/x402/access") },
+        Row {
+            from_alias: true,
+            ..row(Method::Post, "/v1/x402/access")
+        },
         row(Method::Get, "/v1/quotes/{quote_id}"),
         row(Method::Get, "/from/{source}"),
         row(Method::Get, "/checkout/confidence"),
@@ -163,26 +205,68 @@ mod tests {
     ];
 
     fn check(method: Method, path: &str, expected: &str) {
-        assert_eq!(format!("{:?}", Router::new(&ROWS).find(method, path)), expected, "{path}");
+        assert_eq!(
+            format!("{:?}", Router::new(&ROWS).find(method, path)),
+            expected,
+            "{path}"
+        );
     }
 
     #[test]
     fn literal_beats_parameter_and_aliases_name_their_source() {
-        check(Method::Get, "/checkout/confidence", "Row(/checkout/confidence, [])");
-        check(Method::Get, "/checkout/qt_1", r#"Row(/checkout/{quote_id}, [("quote_id", "qt_1")])"#);
-        check(Method::Post, "/from/ads/v1/x402/access", r#"Row(/v1/x402/access, [("source", "ads")])"#);
-        check(Method::Get, "/from/ads", r#"Row(/from/{source}, [("source", "ads")])"#);
-        check(Method::Head, "/from/ads", r#"Row(/from/{source}, [("source", "ads")])"#);
+        check(
+            Method::Get,
+            "/checkout/confidence",
+            "Row(/checkout/confidence, [])",
+        );
+        check(
+            Method::Get,
+            "/checkout/qt_1",
+            r#"Row(/checkout/{quote_id}, [("quote_id", "qt_1")])"#,
+        );
+        check(
+            Method::Post,
+            "/from/ads/v1/x402/access",
+            r#"Row(/v1/x402/access, [("source", "ads")])"#,
+        );
+        check(
+            Method::Get,
+            "/from/ads",
+            r#"Row(/from/{source}, [("source", "ads")])"#,
+        );
+        check(
+            Method::Head,
+            "/from/ads",
+            r#"Row(/from/{source}, [("source", "ads")])"#,
+        );
     }
 
     #[test]
     fn another_method_is_named_and_another_spelling_is_nothing() {
-        check(Method::Get, "/v1/x402/access", "OtherMethods([Post, Options])");
-        check(Method::Delete, "/v1/quotes/1", "OtherMethods([Get, Head, Options])");
+        check(
+            Method::Get,
+            "/v1/x402/access",
+            "OtherMethods([Post, Options])",
+        );
+        check(
+            Method::Delete,
+            "/v1/quotes/1",
+            "OtherMethods([Get, Head, Options])",
+        );
         for path in [
-            "", "/v1/x402/access/", "//v1/x402/access", "/V1/x402/access", "/v1/x402/%61ccess", "/v1/x402/./access",
-            "/v1/x402/access;a", "/from//v1/x402/access", "/from/a/b/v1/x402/access", "/from/a/checkout/confidence",
-            "/v1/quotes/", "/v1/quotes", "/v1/quotes/a/b",
+            "",
+            "/v1/x402/access/",
+            "//v1/x402/access",
+            "/V1/x402/access",
+            "/v1/x402/%61ccess",
+            "/v1/x402/./access",
+            "/v1/x402/access;a",
+            "/from//v1/x402/access",
+            "/from/a/b/v1/x402/access",
+            "/from/a/checkout/confidence",
+            "/v1/quotes/",
+            "/v1/quotes",
+            "/v1/quotes/a/b",
         ] {
             check(Method::Post, path, "Nothing");
         }

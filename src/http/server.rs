@@ -14,7 +14,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::http::call::Peer;
-use crate::http::service::Shell;
+use crate::http::reply::Reply;
+use crate::http::route::Route;
+use crate::http::router::Router;
+use crate::http::service::{Hooks, Limits, RequestIds, Shell};
 use crate::http::stall::Stalled;
 
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +113,8 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
     where
         I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let (shell, stopping, settings) = (self.shell.clone(), self.stopping.clone(), self.settings);
+        let (shell, stopping, settings) =
+            (self.shell.clone(), self.stopping.clone(), self.settings);
         self.connections.spawn(async move {
             let _place = place;
             let service = service_fn(|request| {
@@ -140,6 +144,40 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
     }
 }
 
+/// Serves a table with plain refusals and ordinary limits: for small services beside the real one, such as the embedded
+/// facilitator and the web of the demo.
+pub fn plain<S: Send + Sync + 'static>(
+    rows: &'static [Route<S, ()>],
+    state: Arc<S>,
+    random: [u8; 16],
+) -> Arc<Server<S, ()>> {
+    let shell = Shell {
+        state,
+        router: Router::new(rows),
+        limits: Limits {
+            body_bytes_max: 128 * 1024,
+            header_bytes_max: 32 * 1024,
+            uri_bytes_max: 8 * 1024,
+            body_time_max: Duration::from_secs(10),
+        },
+        hooks: Hooks {
+            refuse: |_, refused, _| Reply::text(404, format!("{refused:?}\n")),
+            observe: |_, _| {},
+        },
+        common_headers: &[],
+        cors_request_headers: "",
+        request_ids: RequestIds::new(random),
+        runs: TaskTracker::new(),
+        access_log: false,
+    };
+    let settings = Settings {
+        connections_max: 1024,
+        header_time_max: Duration::from_secs(60),
+        write_stall_max: Duration::from_secs(30),
+    };
+    Arc::new(Server::new(shell, settings))
+}
+
 /// Out of descriptors, or a connection that was gone before it was accepted: neither ends the listener.
 async fn accept_failed(error: &io::Error) {
     tracing::warn!(error = %error, "could not accept a connection");
@@ -148,6 +186,8 @@ async fn accept_failed(error: &io::Error) {
 
 impl<S, D> std::fmt::Debug for Server<S, D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("Server")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
     }
 }

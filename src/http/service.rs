@@ -33,6 +33,8 @@ pub struct Shell<S: 'static, D: 'static> {
     pub request_ids: RequestIds,
     /// Detached runs; a graceful stop waits for them.
     pub runs: TaskTracker,
+    /// Whether every request leaves a line in the log.
+    pub access_log: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,8 +98,15 @@ pub struct RequestIds {
 impl RequestIds {
     pub fn new(random: [u8; 16]) -> Self {
         let (seed, start) = random.split_at(8);
-        let number = |bytes: &[u8]| bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-        RequestIds { seed: number(seed), next: AtomicU64::new(number(start)) }
+        let number = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+        };
+        RequestIds {
+            seed: number(seed),
+            next: AtomicU64::new(number(start)),
+        }
     }
 
     fn next(&self) -> String {
@@ -131,9 +140,16 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             reply.status = 304;
             reply.body = Bytes::new();
         }
-        let seen = Seen { pattern, method: method_text, status: reply.status, duration: started.elapsed() };
+        let seen = Seen {
+            pattern,
+            method: method_text,
+            status: reply.status,
+            duration: started.elapsed(),
+        };
         (self.hooks.observe)(&self.state, &seen);
-        log_access(&seen, peer, reply.body.len(), &request_id);
+        if self.access_log {
+            log_access(&seen, peer, reply.body.len(), &request_id);
+        }
         self.respond(reply, &request_id)
     }
 
@@ -144,14 +160,23 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         request_id: &str,
         pattern: &mut &'static str,
     ) -> Reply {
-        let accepts_html = request.headers().get("accept").is_some_and(|accept| accept.as_bytes().starts_with(b"text/html"));
-        let asked = |pattern| Asked { request_id, pattern, accepts_html };
+        let accepts_html = request
+            .headers()
+            .get("accept")
+            .is_some_and(|accept| accept.as_bytes().starts_with(b"text/html"));
+        let asked = |pattern| Asked {
+            request_id,
+            pattern,
+            accepts_html,
+        };
         if let Err(refused) = self.check_head(&request) {
             return (self.hooks.refuse)(&self.state, &refused, &asked(None));
         }
         let (row, params, method) = match self.find(&request, peer) {
             Ok(found) => found,
-            Err(Preflight::Refused(refused)) => return (self.hooks.refuse)(&self.state, &refused, &asked(None)),
+            Err(Preflight::Refused(refused)) => {
+                return (self.hooks.refuse)(&self.state, &refused, &asked(None));
+            }
             Err(Preflight::Options(methods)) => return self.options(&methods),
         };
         *pattern = row.path;
@@ -162,7 +187,9 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         };
         let body = match body {
             Ok(body) => body,
-            Err(refused) => return (self.hooks.refuse)(&self.state, &refused, &asked(Some(row.path))),
+            Err(refused) => {
+                return (self.hooks.refuse)(&self.state, &refused, &asked(Some(row.path)));
+            }
         };
         let call = Call {
             method,
@@ -178,7 +205,11 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         match self.run(row, call).await {
             Ok(reply) => reply,
             Err(Panicked) => {
-                tracing::error!(request.id = request_id, path = row.path, "a handler panicked");
+                tracing::error!(
+                    request.id = request_id,
+                    path = row.path,
+                    "a handler panicked"
+                );
                 (self.hooks.refuse)(&self.state, &Refused::Panicked, &asked(Some(row.path)))
             }
         }
@@ -190,14 +221,19 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         if uri_bytes > self.limits.uri_bytes_max {
             return Err(Refused::UriTooLong);
         }
-        let header_bytes: usize =
-            request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+        let header_bytes: usize = request
+            .headers()
+            .iter()
+            .map(|(name, value)| name.as_str().len() + value.len() + 4)
+            .sum();
         if header_bytes > self.limits.header_bytes_max {
             return Err(Refused::HeadersTooLarge);
         }
         // hyper does not insist on it (RFC 9112, 3.2).
         if request.headers().get_all("host").iter().count() != 1 {
-            return Err(Refused::BadRequest("A request needs exactly one Host header"));
+            return Err(Refused::BadRequest(
+                "A request needs exactly one Host header",
+            ));
         }
         Ok(())
     }
@@ -209,15 +245,23 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
     ) -> Result<(&'static Route<S, D>, Params, Method), Preflight> {
         let method = Method::parse(request.method().as_str());
         // A method we do not know is looked up as OPTIONS, which no row has, to learn whether the path is there.
-        let found = self.router.find(method.unwrap_or(Method::Options), request.uri().path());
+        let found = self
+            .router
+            .find(method.unwrap_or(Method::Options), request.uri().path());
         match (found, method) {
             (Found::Row(row, _), _) if row.guard == Guard::Operator && peer != Peer::Operator => {
                 Err(Preflight::Refused(Refused::NotFound))
             }
             (Found::Row(row, params), Some(method)) => Ok((row, params, method)),
-            (Found::OtherMethods(methods), Some(Method::Options)) => Err(Preflight::Options(methods)),
-            (Found::OtherMethods(methods), _) => Err(Preflight::Refused(Refused::MethodNotAllowed(methods))),
-            (Found::Row(..), None) | (Found::Nothing, _) => Err(Preflight::Refused(Refused::NotFound)),
+            (Found::OtherMethods(methods), Some(Method::Options)) => {
+                Err(Preflight::Options(methods))
+            }
+            (Found::OtherMethods(methods), _) => {
+                Err(Preflight::Refused(Refused::MethodNotAllowed(methods)))
+            }
+            (Found::Row(..), None) | (Found::Nothing, _) => {
+                Err(Preflight::Refused(Refused::NotFound))
+            }
         }
     }
 
@@ -226,10 +270,17 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         if body.size_hint().lower() > limit as u64 {
             return Err(Refused::BodyTooLarge);
         }
-        match tokio::time::timeout(self.limits.body_time_max, Limited::new(body, limit).collect()).await {
+        match tokio::time::timeout(
+            self.limits.body_time_max,
+            Limited::new(body, limit).collect(),
+        )
+        .await
+        {
             Ok(Ok(collected)) => Ok(collected.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refused::BodyTooLarge),
-            Ok(Err(_)) => Err(Refused::BadRequest("The request body ended early or was badly framed")),
+            Ok(Err(_)) => Err(Refused::BadRequest(
+                "The request body ended early or was badly framed",
+            )),
             Err(_) => Err(Refused::BodyTooSlow),
         }
     }
@@ -238,7 +289,8 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
     /// detached row that has to wait moves to a task of its own, which outlives the connection.
     async fn run(&self, row: &'static Route<S, D>, call: Call) -> Result<Reply, Panicked> {
         let mut guarded = Guarded((row.handler)(self.state.clone(), call));
-        let first = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut guarded).poll(context))).await;
+        let first =
+            std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut guarded).poll(context))).await;
         match (first, row.run) {
             (Poll::Ready(outcome), _) => outcome,
             (Poll::Pending, Run::Attached) => guarded.await,
@@ -260,10 +312,13 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
 
     fn respond(&self, reply: Reply, request_id: &str) -> Response<Full<Bytes>> {
         let mut response = Response::new(Full::new(reply.body));
-        *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        *response.status_mut() =
+            StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut headers = reply.headers;
         for (name, value) in self.common_headers {
-            headers.entry(HeaderName::from_static(name)).or_insert(HeaderValue::from_static(value));
+            headers
+                .entry(HeaderName::from_static(name))
+                .or_insert(HeaderValue::from_static(value));
         }
         if let Ok(value) = HeaderValue::from_str(request_id) {
             headers.insert("x-request-id", value);
@@ -281,17 +336,28 @@ enum Preflight {
 
 /// The text of an Allow header.
 pub fn method_list(methods: &[Method]) -> String {
-    methods.iter().map(|method| method.name()).collect::<Vec<_>>().join(", ")
+    methods
+        .iter()
+        .map(|method| method.name())
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// RFC 9110, 13.1.2: If-None-Match compares weakly.
 fn is_current(conditional: Option<&HeaderValue>, headers: &HeaderMap) -> bool {
-    let (Some(conditional), Some(etag)) = (conditional.and_then(|value| value.to_str().ok()), headers.get("etag"))
-    else {
+    let (Some(conditional), Some(etag)) = (
+        conditional.and_then(|value| value.to_str().ok()),
+        headers.get("etag"),
+    ) else {
         return false;
     };
-    let Ok(etag) = etag.to_str() else { return false };
-    conditional.split(',').map(str::trim).any(|tag| tag == "*" || tag.trim_start_matches("W/") == etag)
+    let Ok(etag) = etag.to_str() else {
+        return false;
+    };
+    conditional
+        .split(',')
+        .map(str::trim)
+        .any(|tag| tag == "*" || tag.trim_start_matches("W/") == etag)
 }
 
 fn log_access(seen: &Seen, peer: Peer, bytes: usize, request_id: &str) {
@@ -334,7 +400,10 @@ impl Future for Guarded {
 
 impl<S, D> std::fmt::Debug for Shell<S, D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shell").field("router", &self.router).field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("Shell")
+            .field("router", &self.router)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }
 

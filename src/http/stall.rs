@@ -21,18 +21,31 @@ pub(in crate::http) struct Stalled<I> {
 
 impl<I> Stalled<I> {
     pub(in crate::http) fn new(inner: I, limit: Duration) -> Self {
-        Stalled { inner, limit, timer: None }
+        Stalled {
+            inner,
+            limit,
+            timer: None,
+        }
     }
 
-    fn watch<T>(&mut self, outcome: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+    fn watch<T>(
+        &mut self,
+        outcome: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
         if outcome.is_ready() {
             self.timer = None;
             return outcome;
         }
         let deadline = Instant::now() + self.limit;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+        let timer = self
+            .timer
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
         match timer.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client stopped reading"))),
+            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "the client stopped reading",
+            ))),
             Poll::Pending => Poll::Pending,
         }
     }
@@ -49,7 +62,11 @@ impl<I: AsyncRead + Unpin> AsyncRead for Stalled<I> {
 }
 
 impl<I: AsyncWrite + Unpin> AsyncWrite for Stalled<I> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.inner).poll_write(context, bytes);
         self.watch(outcome, context)
     }

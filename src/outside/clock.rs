@@ -22,7 +22,11 @@ impl Clock {
     pub fn now(&self) -> UnixSeconds {
         match self {
             // A clock before 1970 reads as 1970: every authorization is then not valid yet, and nothing is sold.
-            Clock::System => UnixSeconds(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())),
+            Clock::System => UnixSeconds(
+                SystemTime::now()
+                    .duration_since(UNIX_EPOCH)
+                    .map_or(0, |time| time.as_secs()),
+            ),
             Clock::Manual(now) => UnixSeconds(now.load(Ordering::SeqCst)),
         }
     }

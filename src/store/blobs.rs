@@ -10,7 +10,12 @@ use crate::store::{Due, DueKind, StoreError};
 
 impl Tables<'_> {
     /// Stores bytes, or keeps the stored ones longer.
-    pub fn put_blob(&mut self, key: Hash, bytes: &[u8], keep_until: UnixSeconds) -> Result<(), StoreError> {
+    pub fn put_blob(
+        &mut self,
+        key: Hash,
+        bytes: &[u8],
+        keep_until: UnixSeconds,
+    ) -> Result<(), StoreError> {
         if self.blobs.get(key)?.is_none() {
             self.blobs.insert(key, bytes)?;
         }
@@ -24,13 +29,25 @@ impl Tables<'_> {
             return Ok(());
         }
         self.blob_keep.insert(key, until.0)?;
-        self.schedule(Due { at: until, kind: DueKind::Blob, key })
+        self.schedule(Due {
+            at: until,
+            kind: DueKind::Blob,
+            key,
+        })
     }
 
     /// Lets a blob go earlier.
-    pub(in crate::store) fn shorten_blob(&mut self, key: Hash, until: UnixSeconds) -> Result<(), StoreError> {
+    pub(in crate::store) fn shorten_blob(
+        &mut self,
+        key: Hash,
+        until: UnixSeconds,
+    ) -> Result<(), StoreError> {
         self.blob_keep.insert(key, until.0)?;
-        self.schedule(Due { at: until, kind: DueKind::Blob, key })
+        self.schedule(Due {
+            at: until,
+            kind: DueKind::Blob,
+            key,
+        })
     }
 
     /// Whether a blob is there.
@@ -55,7 +72,9 @@ impl Snapshot {
     /// The bytes of a blob, checked against their key.
     pub fn blob(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
         let table = self.table(BLOBS)?;
-        let Some(bytes) = table.get(key)? else { return Ok(None) };
+        let Some(bytes) = table.get(key)? else {
+            return Ok(None);
+        };
         let bytes = bytes.value().to_vec();
         if Hash::from(Sha256::digest(&bytes)) != key {
             return Err(StoreError::Damaged { table: "blobs-1" });

@@ -4,8 +4,8 @@
 use redb::ReadableTable;
 
 use crate::domain::time::UnixSeconds;
-use crate::store::tables::{DUE, Hash, Snapshot, Tables};
 use crate::store::StoreError;
+use crate::store::tables::{DUE, Hash, Snapshot, Tables};
 
 /// One row of the time-ordered table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,12 @@ pub enum DueKind {
 }
 
 impl DueKind {
-    pub const ALL: [DueKind; 4] = [DueKind::Payment, DueKind::Blob, DueKind::Page, DueKind::Quote];
+    pub const ALL: [DueKind; 4] = [
+        DueKind::Payment,
+        DueKind::Blob,
+        DueKind::Page,
+        DueKind::Quote,
+    ];
 
     fn code(self) -> u8 {
         match self {
@@ -51,7 +56,11 @@ impl Due {
 
     fn from_row((code, at, key): (u8, u64, Hash)) -> Result<Due, StoreError> {
         let kind = DueKind::from_code(code).ok_or(StoreError::Damaged { table: "due-1" })?;
-        Ok(Due { at: UnixSeconds(at), kind, key })
+        Ok(Due {
+            at: UnixSeconds(at),
+            kind,
+            key,
+        })
     }
 }
 
@@ -68,16 +77,28 @@ impl Tables<'_> {
 
     /// The earliest row of a kind.
     pub(in crate::store) fn first_due(&self, kind: DueKind) -> Result<Option<Due>, StoreError> {
-        let mut rows = self.due.range((kind.code(), 0, [0; 32])..=(kind.code(), u64::MAX, [u8::MAX; 32]))?;
-        rows.next().map(|row| Due::from_row(row?.0.value())).transpose()
+        let mut rows = self
+            .due
+            .range((kind.code(), 0, [0; 32])..=(kind.code(), u64::MAX, [u8::MAX; 32]))?;
+        rows.next()
+            .map(|row| Due::from_row(row?.0.value()))
+            .transpose()
     }
 }
 
 impl Snapshot {
     /// What is due of one kind until `until`, oldest first, at most `rows_max`.
-    pub fn due(&self, kind: DueKind, until: UnixSeconds, rows_max: usize) -> Result<Vec<Due>, StoreError> {
+    pub fn due(
+        &self,
+        kind: DueKind,
+        until: UnixSeconds,
+        rows_max: usize,
+    ) -> Result<Vec<Due>, StoreError> {
         let table = self.table(DUE)?;
-        let rows = table.range((kind.code(), 0, [0; 32])..=(kind.code(), until.0, [u8::MAX; 32]))?;
-        rows.take(rows_max).map(|row| Due::from_row(row?.0.value())).collect()
+        let rows =
+            table.range((kind.code(), 0, [0; 32])..=(kind.code(), until.0, [u8::MAX; 32]))?;
+        rows.take(rows_max)
+            .map(|row| Due::from_row(row?.0.value()))
+            .collect()
     }
 }

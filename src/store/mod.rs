@@ -93,7 +93,9 @@ impl Store {
     /// Bytes that the file's tables hold, for the metrics.
     pub async fn stored_bytes(&self) -> Result<u64, StoreError> {
         let database = self.database.clone();
-        self.threads.read(move |_| open::file_bytes(&database)).await
+        self.threads
+            .read(move |_| open::file_bytes(&database))
+            .await
     }
 }
 
@@ -113,7 +115,9 @@ impl fmt::Display for StoreError {
         match self {
             StoreError::Busy => f.write_str("the store's queue is full"),
             StoreError::Closed => f.write_str("the store is closed"),
-            StoreError::Damaged { table } => write!(f, "a record of table {table} is damaged; restore a backup"),
+            StoreError::Damaged { table } => {
+                write!(f, "a record of table {table} is damaged; restore a backup")
+            }
             StoreError::File(error) => write!(f, "the data file failed: {error}"),
         }
     }

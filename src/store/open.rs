@@ -30,13 +30,25 @@ pub enum OpenError {
     Missing(PathBuf),
     Exists(PathBuf),
     InUse(PathBuf),
-    Newer { path: PathBuf, found: u64 },
-    Damaged { path: PathBuf, why: String },
-    Io { path: PathBuf, error: std::io::Error },
+    Newer {
+        path: PathBuf,
+        found: u64,
+    },
+    Damaged {
+        path: PathBuf,
+        why: String,
+    },
+    Io {
+        path: PathBuf,
+        error: std::io::Error,
+    },
 }
 
 pub(in crate::store) fn create(path: &Path, settings: Settings) -> Result<Opened, OpenError> {
-    let io = |error| OpenError::Io { path: path.to_owned(), error };
+    let io = |error| OpenError::Io {
+        path: path.to_owned(),
+        error,
+    };
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
     #[cfg(unix)]
@@ -45,30 +57,47 @@ pub(in crate::store) fn create(path: &Path, settings: Settings) -> Result<Opened
         std::io::ErrorKind::AlreadyExists => OpenError::Exists(path.to_owned()),
         _ => io(error),
     })?;
-    let database = builder(settings).create_file(file).map_err(|error| from_redb(path, error))?;
+    let database = builder(settings)
+        .create_file(file)
+        .map_err(|error| from_redb(path, error))?;
     start(path, database, settings, true)
 }
 
 pub(in crate::store) fn open(path: &Path, settings: Settings) -> Result<Opened, OpenError> {
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => OpenError::Missing(path.to_owned()),
-        _ => OpenError::Io { path: path.to_owned(), error },
+        _ => OpenError::Io {
+            path: path.to_owned(),
+            error,
+        },
     })?;
     // redb would take an empty file for a new database, and every used payment would be forgotten.
     if metadata.len() == 0 {
-        return Err(OpenError::Damaged { path: path.to_owned(), why: "it is empty".to_owned() });
+        return Err(OpenError::Damaged {
+            path: path.to_owned(),
+            why: "it is empty".to_owned(),
+        });
     }
     // redb asserts here and there on pages that were zeroed; that too must be a clear line.
     let opened = std::panic::catch_unwind(|| builder(settings).open(path));
     let mut database = match opened {
         Ok(opened) => opened.map_err(|error| from_redb(path, error))?,
-        Err(_) => return Err(OpenError::Damaged { path: path.to_owned(), why: "its structure is broken".to_owned() }),
+        Err(_) => {
+            return Err(OpenError::Damaged {
+                path: path.to_owned(),
+                why: "its structure is broken".to_owned(),
+            });
+        }
     };
-    let damaged = |why: String| OpenError::Damaged { path: path.to_owned(), why };
+    let damaged = |why: String| OpenError::Damaged {
+        path: path.to_owned(),
+        why,
+    };
     let was_clean = read_meta(&database, path)?;
     if !was_clean {
         tracing::warn!(path = %path.display(), "the data file was not closed; checking all of it");
-        match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| database.check_integrity())) {
+        match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| database.check_integrity()))
+        {
             Ok(Ok(true)) => {}
             Ok(Ok(false)) => tracing::warn!("the check repaired the data file's free space"),
             Ok(Err(error)) => return Err(damaged(error.to_string())),
@@ -86,30 +115,56 @@ fn builder(settings: Settings) -> Builder {
 
 /// Whether the file was closed cleanly, after making sure that it is ours and not newer.
 fn read_meta(database: &Database, path: &Path) -> Result<bool, OpenError> {
-    let damaged = |why: String| OpenError::Damaged { path: path.to_owned(), why };
+    let damaged = |why: String| OpenError::Damaged {
+        path: path.to_owned(),
+        why,
+    };
     let foreign = |_| damaged("it is not a data file of this program".to_owned());
-    let transaction = database.begin_read().map_err(|error| damaged(error.to_string()))?;
+    let transaction = database
+        .begin_read()
+        .map_err(|error| damaged(error.to_string()))?;
     let meta = transaction.open_table(META).map_err(foreign)?;
     let fact = |name| meta.get(name).map(|value| value.map(|value| value.value()));
     match fact(SCHEMA).map_err(|error| damaged(error.to_string()))? {
         Some(SCHEMA_VERSION) => {}
-        Some(found) if found > SCHEMA_VERSION => return Err(OpenError::Newer { path: path.to_owned(), found }),
+        Some(found) if found > SCHEMA_VERSION => {
+            return Err(OpenError::Newer {
+                path: path.to_owned(),
+                found,
+            });
+        }
         _ => return Err(damaged("it names no schema version".to_owned())),
     }
     Ok(fact(CLEAN).map_err(|error| damaged(error.to_string()))? == Some(1))
 }
 
-fn start(path: &Path, database: Database, settings: Settings, was_clean: bool) -> Result<Opened, OpenError> {
+fn start(
+    path: &Path,
+    database: Database,
+    settings: Settings,
+    was_clean: bool,
+) -> Result<Opened, OpenError> {
     transact(&database, |transaction| {
         let mut tables = Tables::open(transaction, settings.pages_bytes_max)?;
         tables.meta.insert(SCHEMA, SCHEMA_VERSION)?;
         tables.mark_clean(false)
     })
-    .map_err(|error| OpenError::Damaged { path: path.to_owned(), why: error.to_string() })?;
+    .map_err(|error| OpenError::Damaged {
+        path: path.to_owned(),
+        why: error.to_string(),
+    })?;
     let database = Arc::new(database);
-    let threads = Threads::start(&database, settings)
-        .map_err(|error| OpenError::Io { path: path.to_owned(), error })?;
-    Ok(Opened { store: Store { database, threads: Arc::new(threads) }, was_clean })
+    let threads = Threads::start(&database, settings).map_err(|error| OpenError::Io {
+        path: path.to_owned(),
+        error,
+    })?;
+    Ok(Opened {
+        store: Store {
+            database,
+            threads: Arc::new(threads),
+        },
+        was_clean,
+    })
 }
 
 impl Tables<'_> {
@@ -138,10 +193,14 @@ fn from_redb(path: &Path, error: DatabaseError) -> OpenError {
     let path = path.to_owned();
     match error {
         DatabaseError::DatabaseAlreadyOpen => OpenError::InUse(path),
-        DatabaseError::Storage(redb::StorageError::Io(error)) => {
-            OpenError::Damaged { path, why: error.to_string() }
-        }
-        error => OpenError::Damaged { path, why: error.to_string() },
+        DatabaseError::Storage(redb::StorageError::Io(error)) => OpenError::Damaged {
+            path,
+            why: error.to_string(),
+        },
+        error => OpenError::Damaged {
+            path,
+            why: error.to_string(),
+        },
     }
 }
 
@@ -154,9 +213,17 @@ impl fmt::Display for OpenError {
                  backup, because an empty file would forget every used payment",
                 path.display()
             ),
-            OpenError::Exists(path) => write!(f, "{} is there already; it was left as it is", path.display()),
+            OpenError::Exists(path) => write!(
+                f,
+                "{} is there already; it was left as it is",
+                path.display()
+            ),
             OpenError::InUse(path) => {
-                write!(f, "{} is open in another process; stop that one first", path.display())
+                write!(
+                    f,
+                    "{} is open in another process; stop that one first",
+                    path.display()
+                )
             }
             OpenError::Newer { path, found } => write!(
                 f,
@@ -165,7 +232,11 @@ impl fmt::Display for OpenError {
                 path.display()
             ),
             OpenError::Damaged { path, why } => {
-                write!(f, "{} cannot be used: {why}. Restore a backup", path.display())
+                write!(
+                    f,
+                    "{} cannot be used: {why}. Restore a backup",
+                    path.display()
+                )
             }
             OpenError::Io { path, error } => write!(f, "{}: {error}", path.display()),
         }

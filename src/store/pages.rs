@@ -38,40 +38,71 @@ pub(crate) fn page_key(target_url: &str) -> Hash {
 
 impl Tables<'_> {
     /// Puts a freshly fetched page in place of an older one, and drops the oldest pages beyond the configured size.
-    pub fn put_page(&mut self, target_url: &str, page: &PageRecord, members: &[u8]) -> Result<(), StoreError> {
-        let (key, expires) = (page_key(target_url), UnixSeconds(page.fetched_at).plus(PAGE_SECONDS));
+    pub fn put_page(
+        &mut self,
+        target_url: &str,
+        page: &PageRecord,
+        members: &[u8],
+    ) -> Result<(), StoreError> {
+        let (key, expires) = (
+            page_key(target_url),
+            UnixSeconds(page.fetched_at).plus(PAGE_SECONDS),
+        );
         self.drop_page(key)?;
         self.put_blob(page.blob, members, expires.plus(ANSWER_SECONDS_MAX))?;
         self.pages.insert(key, encode(page)?.as_slice())?;
-        self.schedule(Due { at: expires, kind: DueKind::Page, key })?;
+        self.schedule(Due {
+            at: expires,
+            kind: DueKind::Page,
+            key,
+        })?;
         let bytes = self.pages_bytes()? + page.blob_bytes;
         self.meta.insert(PAGES_BYTES, bytes)?;
         self.shrink_pages(UnixSeconds(page.fetched_at))
     }
 
     /// Notes that a page was found unchanged at `fetched_at`.
-    pub fn touch_page(&mut self, target_url: &str, fetched_at: UnixSeconds) -> Result<(), StoreError> {
+    pub fn touch_page(
+        &mut self,
+        target_url: &str,
+        fetched_at: UnixSeconds,
+    ) -> Result<(), StoreError> {
         let key = page_key(target_url);
-        let Some(mut page) = self.page(key)? else { return Ok(()) };
-        self.unschedule(Due { at: UnixSeconds(page.fetched_at).plus(PAGE_SECONDS), kind: DueKind::Page, key })?;
+        let Some(mut page) = self.page(key)? else {
+            return Ok(());
+        };
+        self.unschedule(Due {
+            at: UnixSeconds(page.fetched_at).plus(PAGE_SECONDS),
+            kind: DueKind::Page,
+            key,
+        })?;
         page.fetched_at = fetched_at.0;
         let expires = fetched_at.plus(PAGE_SECONDS);
         self.keep_blob(page.blob, expires.plus(ANSWER_SECONDS_MAX))?;
         self.pages.insert(key, encode(&page)?.as_slice())?;
-        self.schedule(Due { at: expires, kind: DueKind::Page, key })
+        self.schedule(Due {
+            at: expires,
+            kind: DueKind::Page,
+            key,
+        })
     }
 
     /// Works off a due row. A page that was fetched again since has a later row of its own.
     pub fn sweep_page(&mut self, due: Due, now: UnixSeconds) -> Result<(), StoreError> {
         self.unschedule(due)?;
         match self.page(due.key)? {
-            Some(page) if now.since(UnixSeconds(page.fetched_at)) >= PAGE_SECONDS => self.drop_page(due.key),
+            Some(page) if now.since(UnixSeconds(page.fetched_at)) >= PAGE_SECONDS => {
+                self.drop_page(due.key)
+            }
             _ => Ok(()),
         }
     }
 
     fn page(&self, key: Hash) -> Result<Option<PageRecord>, StoreError> {
-        self.pages.get(key)?.map(|bytes| decode(bytes.value(), TABLE)).transpose()
+        self.pages
+            .get(key)?
+            .map(|bytes| decode(bytes.value(), TABLE))
+            .transpose()
     }
 
     fn pages_bytes(&self) -> Result<u64, StoreError> {
@@ -79,9 +110,15 @@ impl Tables<'_> {
     }
 
     fn drop_page(&mut self, key: Hash) -> Result<(), StoreError> {
-        let Some(page) = self.page(key)? else { return Ok(()) };
+        let Some(page) = self.page(key)? else {
+            return Ok(());
+        };
         self.pages.remove(key)?;
-        self.unschedule(Due { at: UnixSeconds(page.fetched_at).plus(PAGE_SECONDS), kind: DueKind::Page, key })?;
+        self.unschedule(Due {
+            at: UnixSeconds(page.fetched_at).plus(PAGE_SECONDS),
+            kind: DueKind::Page,
+            key,
+        })?;
         let bytes = self.pages_bytes()?.saturating_sub(page.blob_bytes);
         self.meta.insert(PAGES_BYTES, bytes)?;
         Ok(())
@@ -91,7 +128,9 @@ impl Tables<'_> {
     /// that happens to share it turns into a cache miss.
     fn shrink_pages(&mut self, now: UnixSeconds) -> Result<(), StoreError> {
         while self.pages_bytes()? > self.pages_bytes_max && self.pages.len()? > 1 {
-            let Some(oldest) = self.first_due(DueKind::Page)? else { return Ok(()) };
+            let Some(oldest) = self.first_due(DueKind::Page)? else {
+                return Ok(());
+            };
             self.unschedule(oldest)?;
             if let Some(page) = self.page(oldest.key)? {
                 self.drop_page(oldest.key)?;

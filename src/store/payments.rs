@@ -27,7 +27,10 @@ pub fn identifier_key(payer: [u8; 20], identifier: &str) -> [u8; 32] {
 
 impl Tables<'_> {
     pub fn payment(&self, key: PaymentKey) -> Result<Option<Payment>, StoreError> {
-        self.payments.get(key)?.map(|bytes| decode(bytes.value(), TABLE)).transpose()
+        self.payments
+            .get(key)?
+            .map(|bytes| decode(bytes.value(), TABLE))
+            .transpose()
     }
 
     pub fn put_payment(&mut self, key: PaymentKey, payment: &Payment) -> Result<(), StoreError> {
@@ -45,7 +48,11 @@ impl Tables<'_> {
         Ok(())
     }
 
-    pub fn put_identifier(&mut self, identifier: [u8; 32], key: PaymentKey) -> Result<(), StoreError> {
+    pub fn put_identifier(
+        &mut self,
+        identifier: [u8; 32],
+        key: PaymentKey,
+    ) -> Result<(), StoreError> {
         self.identifiers.insert(identifier, key)?;
         Ok(())
     }
@@ -67,8 +74,14 @@ impl Snapshot {
         Ok(self.table(CREDITS)?.get(hash)?.map(|key| key.value()))
     }
 
-    pub fn payment_by_identifier(&self, identifier: [u8; 32]) -> Result<Option<PaymentKey>, StoreError> {
-        Ok(self.table(IDENTIFIERS)?.get(identifier)?.map(|key| key.value()))
+    pub fn payment_by_identifier(
+        &self,
+        identifier: [u8; 32],
+    ) -> Result<Option<PaymentKey>, StoreError> {
+        Ok(self
+            .table(IDENTIFIERS)?
+            .get(identifier)?
+            .map(|key| key.value()))
     }
 
     /// Every payment, in the order of their keys, for the operator's list.

@@ -27,7 +27,11 @@ impl Tables<'_> {
     pub fn put_quote(&mut self, id: QuoteId, quote: &QuoteRecord) -> Result<(), StoreError> {
         self.quotes.insert(id.0, encode(quote)?.as_slice())?;
         let at = UnixSeconds(quote.expires_at).plus(TOMBSTONE_SECONDS);
-        self.schedule(Due { at, kind: DueKind::Quote, key: due_key(id) })
+        self.schedule(Due {
+            at,
+            kind: DueKind::Quote,
+            key: due_key(id),
+        })
     }
 
     /// Works off a due row.

@@ -18,16 +18,22 @@ fn config() -> impl bincode::config::Config {
 
 pub(in crate::store) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
     let mut bytes = vec![VERSION];
-    let body = bincode::serde::encode_to_vec(value, config()).map_err(|error| StoreError::File(error.to_string()))?;
+    let body = bincode::serde::encode_to_vec(value, config())
+        .map_err(|error| StoreError::File(error.to_string()))?;
     bytes.extend_from_slice(&body);
     let checksum = checksum(&bytes);
     bytes.extend_from_slice(&checksum);
     Ok(bytes)
 }
 
-pub(in crate::store) fn decode<T: DeserializeOwned>(bytes: &[u8], table: &'static str) -> Result<T, StoreError> {
+pub(in crate::store) fn decode<T: DeserializeOwned>(
+    bytes: &[u8],
+    table: &'static str,
+) -> Result<T, StoreError> {
     let damaged = StoreError::Damaged { table };
-    let Some((body, sum)) = bytes.split_last_chunk::<CHECKSUM_BYTES>() else { return Err(damaged) };
+    let Some((body, sum)) = bytes.split_last_chunk::<CHECKSUM_BYTES>() else {
+        return Err(damaged);
+    };
     if checksum(body) != *sum || body.first() != Some(&VERSION) {
         return Err(damaged);
     }
@@ -74,10 +80,17 @@ mod tests {
         for bit in 0..encoded.len() * 8 {
             let mut flipped = encoded.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(decode::<MarginReceipt>(&flipped, "t"), Err(StoreError::Damaged { table: "t" }), "bit {bit}");
+            assert_eq!(
+                decode::<MarginReceipt>(&flipped, "t"),
+                Err(StoreError::Damaged { table: "t" }),
+                "bit {bit}"
+            );
         }
         for length in 0..encoded.len() {
-            assert!(decode::<MarginReceipt>(&encoded[..length], "t").is_err(), "length {length}");
+            assert!(
+                decode::<MarginReceipt>(&encoded[..length], "t").is_err(),
+                "length {length}"
+            );
         }
     }
 }

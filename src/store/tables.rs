@@ -11,21 +11,29 @@ pub(in crate::store) type Hash = [u8; 32];
 /// Facts about the file itself: schema version, whether it was closed cleanly, bytes of cached pages.
 pub(in crate::store) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta-1");
 /// Payment key → record of a payment with its credit; kept as the operator's book.
-pub(in crate::store) const PAYMENTS: TableDefinition<'_, Hash, &[u8]> = TableDefinition::new("payments-1");
+pub(in crate::store) const PAYMENTS: TableDefinition<'_, Hash, &[u8]> =
+    TableDefinition::new("payments-1");
 /// SHA-256 of a credit → payment key; until the credit expires.
-pub(in crate::store) const CREDITS: TableDefinition<'_, Hash, Hash> = TableDefinition::new("credits-1");
+pub(in crate::store) const CREDITS: TableDefinition<'_, Hash, Hash> =
+    TableDefinition::new("credits-1");
 /// SHA-256 of (payer, payment-identifier) → payment key; as long as the kept answer.
-pub(in crate::store) const IDENTIFIERS: TableDefinition<'_, Hash, Hash> = TableDefinition::new("identifiers-1");
+pub(in crate::store) const IDENTIFIERS: TableDefinition<'_, Hash, Hash> =
+    TableDefinition::new("identifiers-1");
 /// SHA-256 of a canonical URL → record of a cached page; 24 hours.
-pub(in crate::store) const PAGES: TableDefinition<'_, Hash, &[u8]> = TableDefinition::new("pages-1");
+pub(in crate::store) const PAGES: TableDefinition<'_, Hash, &[u8]> =
+    TableDefinition::new("pages-1");
 /// SHA-256 of the bytes → the bytes; shared by cache and answers, as long as BLOB_KEEP says.
-pub(in crate::store) const BLOBS: TableDefinition<'_, Hash, &[u8]> = TableDefinition::new("blobs-1");
+pub(in crate::store) const BLOBS: TableDefinition<'_, Hash, &[u8]> =
+    TableDefinition::new("blobs-1");
 /// SHA-256 of a blob → Unix seconds until which somebody needs it.
-pub(in crate::store) const BLOB_KEEP: TableDefinition<'_, Hash, u64> = TableDefinition::new("blob-keep-1");
+pub(in crate::store) const BLOB_KEEP: TableDefinition<'_, Hash, u64> =
+    TableDefinition::new("blob-keep-1");
 /// Quote id → record of a quote receipt; 7 days, then a tombstone until it is swept.
-pub(in crate::store) const QUOTES: TableDefinition<'_, [u8; 16], &[u8]> = TableDefinition::new("quotes-1");
+pub(in crate::store) const QUOTES: TableDefinition<'_, [u8; 16], &[u8]> =
+    TableDefinition::new("quotes-1");
 /// (kind, Unix seconds, key) → nothing: what is due when. Worked off by one loop.
-pub(in crate::store) const DUE: TableDefinition<'_, (u8, u64, Hash), ()> = TableDefinition::new("due-1");
+pub(in crate::store) const DUE: TableDefinition<'_, (u8, u64, Hash), ()> =
+    TableDefinition::new("due-1");
 
 /// All tables, open in the writer's transaction.
 pub struct Tables<'txn> {
@@ -91,7 +99,12 @@ macro_rules! file_failures {
     };
 }
 
-file_failures!(redb::StorageError, redb::TableError, redb::TransactionError, redb::CommitError);
+file_failures!(
+    redb::StorageError,
+    redb::TableError,
+    redb::TransactionError,
+    redb::CommitError
+);
 
 impl std::fmt::Debug for Tables<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -29,7 +29,10 @@ pub(in crate::store) struct Threads {
 }
 
 impl Threads {
-    pub(in crate::store) fn start(database: &Arc<Database>, settings: Settings) -> std::io::Result<Self> {
+    pub(in crate::store) fn start(
+        database: &Arc<Database>,
+        settings: Settings,
+    ) -> std::io::Result<Self> {
         let (writer, write_jobs) = mpsc::channel(QUEUE_MAX);
         let (readers, read_jobs) = mpsc::channel(QUEUE_MAX);
         let (report_failure, failed) = watch::channel(false);
@@ -37,7 +40,8 @@ impl Threads {
         let for_writer = database.clone();
         let spawn = |name: &str| std::thread::Builder::new().name(name.to_owned());
         handles.push(
-            spawn("store-writer").spawn(move || write_loop(&for_writer, settings, write_jobs, &report_failure))?,
+            spawn("store-writer")
+                .spawn(move || write_loop(&for_writer, settings, write_jobs, &report_failure))?,
         );
         let read_jobs = Arc::new(Mutex::new(read_jobs));
         for _ in 0..READERS {
@@ -93,19 +97,32 @@ impl Threads {
     pub(in crate::store) async fn stop(&self) {
         drop(take(&self.writer));
         drop(take(&self.readers));
-        let handles = std::mem::take(&mut *self.handles.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-        let joined = tokio::task::spawn_blocking(move || handles.into_iter().for_each(|handle| drop(handle.join())));
+        let handles = std::mem::take(
+            &mut *self
+                .handles
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner()),
+        );
+        let joined = tokio::task::spawn_blocking(move || {
+            handles.into_iter().for_each(|handle| drop(handle.join()))
+        });
         let _ = joined.await;
     }
 }
 
 fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
-    slot.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take()
+    slot.lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .take()
 }
 
 fn queue<T>(sender: &Mutex<Option<mpsc::Sender<T>>>, job: T) -> Result<(), StoreError> {
-    let sender = sender.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let Some(sender) = sender.as_ref() else { return Err(StoreError::Closed) };
+    let sender = sender
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let Some(sender) = sender.as_ref() else {
+        return Err(StoreError::Closed);
+    };
     sender.try_send(job).map_err(|error| match error {
         mpsc::error::TrySendError::Full(_) => StoreError::Busy,
         mpsc::error::TrySendError::Closed(_) => StoreError::Closed,
@@ -121,7 +138,8 @@ fn write_loop(
     let mut batch = Vec::with_capacity(BATCH_MAX);
     while jobs.blocking_recv_many(&mut batch, BATCH_MAX) > 0 {
         // A panic in here leaves a half-made transaction of money behind: the process must not go on as if it knew.
-        let committed = std::panic::catch_unwind(AssertUnwindSafe(|| commit(database, settings, &mut batch)));
+        let committed =
+            std::panic::catch_unwind(AssertUnwindSafe(|| commit(database, settings, &mut batch)));
         match committed {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
@@ -136,7 +154,11 @@ fn write_loop(
 
 /// Runs a batch of jobs in one durable transaction, then answers them all. An error answers them all too: jobs whose
 /// answer was not made yet see their channel close.
-fn commit(database: &Database, settings: Settings, batch: &mut Vec<WriteJob>) -> Result<(), StoreError> {
+fn commit(
+    database: &Database,
+    settings: Settings,
+    batch: &mut Vec<WriteJob>,
+) -> Result<(), StoreError> {
     let mut answers: Vec<Answer> = Vec::with_capacity(batch.len());
     let outcome = transact(database, |transaction| {
         let mut tables = Tables::open(transaction, settings.pages_bytes_max)?;
@@ -167,9 +189,15 @@ pub(in crate::store) fn transact<T>(
 
 fn read_loop(database: &Database, jobs: &Mutex<mpsc::Receiver<ReadJob>>) {
     loop {
-        let job = jobs.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).blocking_recv();
+        let job = jobs
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .blocking_recv();
         let Some(job) = job else { return };
-        let snapshot = database.begin_read().map(Snapshot::new).map_err(StoreError::from);
+        let snapshot = database
+            .begin_read()
+            .map(Snapshot::new)
+            .map_err(StoreError::from);
         // A panic here concerns one read: its caller sees a closed store, the thread goes on.
         if std::panic::catch_unwind(AssertUnwindSafe(|| job(snapshot))).is_err() {
             tracing::error!("a read of the store panicked");

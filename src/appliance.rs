@@ -1,0 +1,278 @@
+//! The whole service, from a configuration to sockets and back: what is started in which order, and what is waited for
+//! when it stops. `serve`, `demo` and the tests run exactly this.
+
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use tokio::net::{TcpListener, UnixListener};
+use tokio::task::JoinHandle;
+use tokio_util::task::TaskTracker;
+
+use crate::api::failure;
+use crate::app::{App, Shared, store_settings};
+use crate::config::{Config, FacilitatorAt};
+use crate::domain::endpoint::Endpoint;
+use crate::flows::{due, health, recover};
+use crate::http::router::Router;
+use crate::http::server::{self, Server};
+use crate::http::service::{Hooks, Limits, RequestIds, Shell};
+use crate::http::{Call, Method, Reply, Route};
+use crate::outside::chance;
+use crate::outside::clock::Clock;
+use crate::routes::ROUTES;
+use crate::sandbox::ledger::Ledger;
+
+/// Largest request body (decisions, Numbers).
+const BODY_BYTES_MAX: usize = 64 * 1024;
+/// Largest header block (decisions, Numbers).
+const HEADER_BYTES_MAX: usize = 16 * 1024;
+/// Largest path and query; longer input goes into a body.
+const URI_BYTES_MAX: usize = 8 * 1024;
+
+/// Headers of every answer (discovery, Common).
+const COMMON_HEADERS: &[(&str, &str)] = &[
+    ("access-control-allow-origin", "*"),
+    ("access-control-expose-headers", EXPOSED_HEADERS),
+    ("x-content-type-options", "nosniff"),
+];
+const EXPOSED_HEADERS: &str = "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, X-Service-Payment-Tier, \
+                               X-Service-Payment-Pack, X-Service-Retry-Credit, Retry-After, X-Request-Id";
+/// Some clients send the names of exposed headers as request headers.
+const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-Service-Tier, X-Service-Pack, \
+                                    X-Service-Source, X-Service-Retry-Credit, X-Service-Payment-Hash, \
+                                    Access-Control-Expose-Headers, PAYMENT-REQUIRED, PAYMENT-RESPONSE";
+
+/// Any failure to start, as one line.
+pub type StartError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A running service.
+#[derive(Debug)]
+pub struct Appliance {
+    pub app: Shared,
+    /// Where it accepts connections.
+    pub address: SocketAddr,
+    /// Whether the data file had been closed by the process before.
+    pub was_clean: bool,
+    server: Arc<Server<App, Endpoint>>,
+    sandbox: Option<Arc<Server<Sandbox, ()>>>,
+    loops: Vec<JoinHandle<()>>,
+    socket: PathBuf,
+}
+
+/// What may differ between the ways to start.
+#[derive(Debug)]
+pub struct Start {
+    pub config: Config,
+    pub clock: Clock,
+    /// Make the data file if it is not there.
+    pub create: bool,
+    /// A listener that was bound before, when the address had to be known; otherwise `config.listen` is bound.
+    pub listener: Option<TcpListener>,
+}
+
+impl Appliance {
+    /// Starts everything. Connections are accepted once recovery has looked at every sale that was left half way.
+    pub async fn start(start: Start) -> Result<Appliance, StartError> {
+        let Start {
+            config,
+            clock,
+            create,
+            listener,
+        } = start;
+        let settings = store_settings(&config);
+        let opened = match create && !config.data_file.exists() {
+            true => settings.create(&config.data_file)?,
+            false => settings.open(&config.data_file)?,
+        };
+        let listener = match listener {
+            Some(listener) => listener,
+            None => bind(config.listen).await?,
+        };
+        let (sandbox, facilitator_url) = match &config.payment.facilitator {
+            FacilitatorAt::Url(url) => (None, url.clone()),
+            FacilitatorAt::Sandbox => {
+                let (server, address) = start_sandbox(&config, clock.clone()).await?;
+                (Some(server), format!("http://{address}"))
+            }
+        };
+        let socket = config.socket.clone();
+        let app = Arc::new(App::new(
+            config,
+            ROUTES,
+            opened.store,
+            clock,
+            &facilitator_url,
+        )?);
+        let recovered = recover::recover(&app).await?;
+        if recovered.unknown + recovered.held > 0 {
+            tracing::warn!(
+                unknown = recovered.unknown,
+                held = recovered.held,
+                "took up sales that were left half way"
+            );
+        }
+        let server = Arc::new(Server::new(
+            shell(app.clone()),
+            server_settings(&app.config),
+        ));
+        let address = listener.local_addr()?;
+        server.listen(listener);
+        server.listen_operator(bind_operator(&socket)?);
+        health::probe_disk(&app);
+        let loops = vec![
+            tokio::spawn(health::probe(app.clone())),
+            tokio::spawn(due::work(app.clone())),
+        ];
+        Ok(Appliance {
+            app,
+            address,
+            was_clean: opened.was_clean,
+            server,
+            sandbox,
+            loops,
+            socket,
+        })
+    }
+
+    /// Resolves when the data file has failed: the process should end and be started anew.
+    pub async fn failed(&self) {
+        self.app.store.failed().await;
+        self.app.health.note_store_failed();
+    }
+
+    /// Stops in order: no new sales, requests and detached work to their end, settlements recorded, the file closed.
+    /// Tells whether all of it was done in time.
+    pub async fn stop(self) -> bool {
+        let grace = self.app.config.limits.stop_grace;
+        self.app.health.note_stopping();
+        let served = self.server.stop(grace).await;
+        self.loops.iter().for_each(JoinHandle::abort);
+        self.app.tasks.close();
+        let settled = tokio::time::timeout(grace, self.app.tasks.wait())
+            .await
+            .is_ok();
+        if let Some(sandbox) = &self.sandbox {
+            sandbox.stop(grace).await;
+        }
+        // It lies beside the data file and means nothing without its process.
+        let _ = std::fs::remove_file(&self.socket);
+        let closed = match self.app.store.clone().close().await {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::error!(error = %error, "the data file could not be closed cleanly; it will be checked at the next start");
+                false
+            }
+        };
+        served && settled && closed
+    }
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address).await.map_err(|error| {
+        format!("cannot listen on {address}: {error}. Set `listen` to a free address").into()
+    })
+}
+
+/// The socket's folder decides who may reach it; its own mode makes that the owner alone.
+fn bind_operator(path: &Path) -> Result<UnixListener, StartError> {
+    let explain = |error: std::io::Error| -> StartError {
+        format!("cannot open the operator's socket {}: {error}. Set `socket` to a path that can be written", path.display())
+            .into()
+    };
+    // The data file's lock says that no other service is running here: what lies there is left over.
+    if path.exists() {
+        std::fs::remove_file(path).map_err(explain)?;
+    }
+    let listener = UnixListener::bind(path).map_err(explain)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(explain)?;
+    Ok(listener)
+}
+
+fn shell(app: Shared) -> Shell<App, Endpoint> {
+    let body_time_max = app.config.limits.body_time_max;
+    Shell {
+        router: Router::new(app.rows),
+        state: app,
+        limits: Limits {
+            body_bytes_max: BODY_BYTES_MAX,
+            header_bytes_max: HEADER_BYTES_MAX,
+            uri_bytes_max: URI_BYTES_MAX,
+            body_time_max,
+        },
+        hooks: Hooks {
+            refuse: failure::from_shell,
+            observe: |app, seen| {
+                app.metrics
+                    .request((seen.pattern, seen.method, seen.status), seen.duration)
+            },
+        },
+        common_headers: COMMON_HEADERS,
+        cors_request_headers: CORS_REQUEST_HEADERS,
+        request_ids: RequestIds::new(chance::bytes()),
+        runs: TaskTracker::new(),
+        access_log: true,
+    }
+}
+
+fn server_settings(config: &Config) -> server::Settings {
+    server::Settings {
+        connections_max: config.limits.connections_max,
+        header_time_max: config.limits.header_time_max,
+        write_stall_max: config.limits.write_stall_max,
+    }
+}
+
+/// The embedded facilitator behind its own loopback port, so that the service's own client is what talks to it.
+#[derive(Debug)]
+struct Sandbox {
+    ledger: Mutex<Ledger>,
+    clock: Clock,
+}
+
+static SANDBOX_ROUTES: &[Route<Sandbox, ()>] = &[
+    Route::new(
+        Method::Get,
+        "/supported",
+        |sandbox, call| Box::pin(ask_sandbox(sandbox, call)),
+        (),
+    ),
+    Route::new(
+        Method::Post,
+        "/verify",
+        |sandbox, call| Box::pin(ask_sandbox(sandbox, call)),
+        (),
+    ),
+    Route::new(
+        Method::Post,
+        "/settle",
+        |sandbox, call| Box::pin(ask_sandbox(sandbox, call)),
+        (),
+    ),
+];
+
+async fn ask_sandbox(sandbox: Arc<Sandbox>, call: Call) -> Reply {
+    let now = sandbox.clock.now();
+    let mut ledger = sandbox
+        .ledger
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let answer = ledger.answer(call.method.name(), &call.path, &call.body, now);
+    Reply::json(answer.status, answer.json)
+}
+
+async fn start_sandbox(
+    config: &Config,
+    clock: Clock,
+) -> Result<(Arc<Server<Sandbox, ()>>, SocketAddr), StartError> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+    let address = listener.local_addr()?;
+    let sandbox = Sandbox {
+        ledger: Mutex::new(Ledger::new(config.payment.network)),
+        clock,
+    };
+    let server = server::plain(SANDBOX_ROUTES, Arc::new(sandbox), chance::bytes());
+    server.listen(listener);
+    Ok((server, address))
+}

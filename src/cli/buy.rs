@@ -1,0 +1,147 @@
+//! `context402 buy`: pay any x402 version 2 seller, and never more than was allowed.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use crate::cli::{Failure, failed, say};
+use crate::domain::amount::Amount;
+use crate::domain::tier::Tier;
+use crate::outside::buyer::{BuyError, Buyer, BuyerSettings, Purchase, SellerRequest, Wallet};
+use crate::outside::clock::Clock;
+use crate::x402::address::{Address, Network};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// The page to buy
+    url: String,
+    /// starter, cached, basic, fresh or deep
+    #[arg(long, default_value = "fresh", value_parser = parse_tier)]
+    tier: Tier,
+    /// The seller's base address
+    #[arg(long, value_name = "BASE")]
+    seller: String,
+    /// A file with the wallet's private key: 0x and 64 hex digits
+    #[arg(long, value_name = "FILE")]
+    key_file: PathBuf,
+    /// The most to pay, in USDC; the tier's list price when absent
+    #[arg(long, value_name = "N", value_parser = parse_usdc)]
+    max_usdc: Option<Amount>,
+    /// A further token to pay with, for test networks: NETWORK=ADDRESS, such as eip155:31337=0x…
+    #[arg(long, value_name = "NETWORK=ADDRESS", value_parser = parse_token)]
+    token: Vec<(Network, Address)>,
+    /// Write the seller's whole JSON answer instead of the markdown
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_tier(name: &str) -> Result<Tier, String> {
+    Tier::parse(name).ok_or_else(|| format!("use one of {}", Tier::NAMES.join(", ")))
+}
+
+fn parse_usdc(text: &str) -> Result<Amount, String> {
+    Amount::parse_usdc(text).ok_or_else(|| "write an amount of USDC such as 0.03".to_owned())
+}
+
+fn parse_token(text: &str) -> Result<(Network, Address), String> {
+    text.split_once('=')
+        .and_then(|(network, address)| {
+            Some((
+                Network::parse(network)?,
+                Address::parse_checksummed(address)?,
+            ))
+        })
+        .ok_or_else(|| {
+            "write NETWORK=ADDRESS such as eip155:84532=0x036CbD53842c5426634e7929541eC2318f3dCF7e"
+                .to_owned()
+        })
+}
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let wallet = self.wallet()?;
+        let mut settings = BuyerSettings::default();
+        settings.tokens.extend(&self.token);
+        let buyer = Buyer::new(settings).map_err(failed)?;
+        let address = format!("{}/v1/x402/access", self.seller.trim_end_matches('/'));
+        let request = SellerRequest::post_json(
+            &address,
+            &json!({"target_url": self.url, "tier": self.tier.name()}),
+        );
+        let max = self.max_usdc.unwrap_or_else(|| self.tier.price());
+        match buyer.pay(&wallet, &request, max, Clock::System.now(), None) {
+            Ok(purchase) => self.report(&purchase),
+            Err(BuyError::Lost { payment, detail }) => Err(Failure::Failed(format!(
+                "the seller took the payment and then could not be reached ({detail}). It may have been charged: send \
+                 the same request again with this header before you sign anew.\nPAYMENT-SIGNATURE: {}",
+                payment.header
+            ))),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    fn wallet(&self) -> Result<Wallet, Failure> {
+        let place = self.key_file.display();
+        let read = |error: std::io::Error| Failure::Failed(format!("{place}: {error}"));
+        let mode = std::fs::metadata(&self.key_file)
+            .map_err(read)?
+            .permissions()
+            .mode();
+        if mode & 0o077 != 0 {
+            return Err(Failure::Failed(format!(
+                "{place} holds a private key but others may read it; run `chmod 600 {place}`"
+            )));
+        }
+        let text = std::fs::read_to_string(&self.key_file).map_err(read)?;
+        Wallet::parse(text.trim())
+            .ok_or_else(|| Failure::Failed(format!("{place} does not hold 0x and 64 hex digits")))
+    }
+
+    /// Result on standard output, receipt on standard error, so that the page can be piped.
+    fn report(&self, purchase: &Purchase) -> Result<(), Failure> {
+        let reply = &purchase.reply;
+        let text = String::from_utf8_lossy(&reply.body);
+        if let Some(paid) = &purchase.paid {
+            note(format_args!(
+                "price     {} USDC to {}",
+                paid.choice.requirements.amount, paid.choice.requirements.pay_to
+            ));
+            match &paid.settlement {
+                Some(settlement) if settlement.success => {
+                    note(format_args!("receipt   {}", settlement.transaction))
+                }
+                Some(settlement) => {
+                    note(format_args!(
+                        "not paid  {}",
+                        settlement
+                            .error_reason
+                            .as_deref()
+                            .unwrap_or("no reason given")
+                    ));
+                }
+                None => note(format_args!("receipt   none came with the answer")),
+            }
+        }
+        if reply.status != 200 {
+            let credit = reply.header("x-service-retry-credit");
+            let credit = credit.map_or(String::new(), |credit| format!(" Retry credit: {credit}"));
+            return Err(Failure::Failed(format!(
+                "the seller answered {}: {text}{credit}",
+                reply.status
+            )));
+        }
+        let answer: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        match answer["markdown"].as_str().filter(|_| !self.json) {
+            Some(markdown) => say(markdown.trim_end())?,
+            None => say(text)?,
+        }
+        Ok(())
+    }
+}
+
+fn note(text: std::fmt::Arguments<'_>) {
+    use std::io::Write as _;
+    // A receipt that nobody reads is no reason to fail: the page was paid and goes to standard output.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

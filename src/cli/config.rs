@@ -1,0 +1,59 @@
+//! `context402 config …`.
+
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+
+use crate::cli::{ConfigFile, Failure, config_failure, say};
+use crate::config::settings::example_file;
+use crate::config::{Config, Resolved};
+
+#[derive(Debug, clap::Subcommand)]
+pub(in crate::cli) enum Args {
+    /// Write a commented configuration with every setting; to standard output without FILE
+    Init { file: Option<PathBuf> },
+    /// Check a configuration without starting anything
+    Check(ConfigFile),
+    /// Show every setting in force and where it came from
+    Print(ConfigFile),
+}
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        match self {
+            Args::Init { file: None } => say(example_file().trim_end())?,
+            Args::Init { file: Some(path) } => {
+                let mut options = std::fs::OpenOptions::new();
+                let opened = options.write(true).create_new(true).mode(0o640).open(&path);
+                let mut file = opened
+                    .map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
+                file.write_all(example_file().as_bytes())?;
+                say(format_args!(
+                    "{} is written. Set base_url and payment.pay_to in it.",
+                    path.display()
+                ))?;
+            }
+            Args::Check(file) => {
+                let config =
+                    Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+                say(format_args!(
+                    "The configuration is good: {} on {}.",
+                    config.base_url, config.listen
+                ))?;
+            }
+            Args::Print(file) => {
+                let resolved = Resolved::from_surroundings(file.config.as_deref())
+                    .map_err(|error| config_failure(&error))?;
+                for (key, value, origin) in resolved.lines() {
+                    let origin = if origin.is_empty() {
+                        origin
+                    } else {
+                        format!("  # {origin}")
+                    };
+                    say(format_args!("{key} = {value}{origin}"))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

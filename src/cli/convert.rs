@@ -1,0 +1,273 @@
+//! `context402 convert`: the converter without the shop.
+
+use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::mpsc::sync_channel;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use crate::cli::{Failure, failed, say};
+use crate::domain::target::TargetUrl;
+use crate::domain::time::UnixSeconds;
+use crate::flows::deliver::{PageFacts, page_goods};
+use crate::markdown::{ContentKind, Converter, Page, Settings};
+use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
+use crate::outside::web::{FetchOptions, Fetched, Web, WebSettings};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// A file, an http or https address, or - for standard input
+    #[arg(default_value = "-")]
+    input: String,
+    /// The page's address, against which its links are resolved
+    #[arg(long, value_name = "BASE")]
+    url: Option<Url>,
+    /// Keep the whole page instead of its main content
+    #[arg(long)]
+    full: bool,
+    /// Write JSON: markdown with metadata, links, headings and warnings
+    #[arg(long, conflicts_with = "jsonl")]
+    json: bool,
+    /// Read {"id","url","html"|"path"} a line and write {"id","markdown","metadata",…} a line, in order
+    #[arg(long)]
+    jsonl: bool,
+    /// Threads for --jsonl; all cores when absent
+    #[arg(long, value_name = "N", requires = "jsonl")]
+    threads: Option<usize>,
+}
+
+const FETCH_TIME_MAX: Duration = Duration::from_secs(30);
+/// Lines of --jsonl that may wait for a thread, for each thread.
+const LINES_AHEAD: usize = 4;
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        if self.jsonl {
+            return self.lines();
+        }
+        let is_address = self.input.starts_with("http://") || self.input.starts_with("https://");
+        let (page, url) = if is_address {
+            self.fetched()?
+        } else {
+            self.local()?
+        };
+        if self.json {
+            let members = members(&page, &url)?;
+            say(serde_json::to_string_pretty(&members)?)?;
+        } else {
+            io::stdout().write_all(page.markdown.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn local(&self) -> Result<(Page, Url), Failure> {
+        let url = self.url.clone().unwrap_or_else(placeholder);
+        let named = |error: io::Error| Failure::Failed(format!("{}: {error}", self.input));
+        let mut bytes = Vec::new();
+        match self.input.as_str() {
+            "-" => io::stdin().read_to_end(&mut bytes)?,
+            path => std::fs::File::open(path)
+                .and_then(|mut file| file.read_to_end(&mut bytes))
+                .map_err(named)?,
+        };
+        let page = convert(&bytes, kind_of(&self.input), url.clone(), self.full).map_err(failed)?;
+        Ok((page, url))
+    }
+
+    /// Over the network, with every check of a sale.
+    fn fetched(&self) -> Result<(Page, Url), Failure> {
+        let target = TargetUrl::parse(&self.input).map_err(failed)?;
+        let network = Network::new(
+            NetworkSettings::default(),
+            Default::default(),
+            ForbiddenHosts::default(),
+        )?;
+        let user_agent = format!(
+            "Mozilla/5.0 (compatible; context402/{})",
+            env!("CARGO_PKG_VERSION")
+        );
+        let web = Web::new(WebSettings::new(user_agent), network).map_err(failed)?;
+        let options = FetchOptions {
+            full: self.full,
+            if_none_match: None,
+            if_modified_since: None,
+            deadline: Instant::now() + FETCH_TIME_MAX,
+        };
+        match web
+            .clear(&target)
+            .and_then(|cleared| web.fetch(cleared, &options))
+            .map_err(failed)?
+        {
+            Fetched::Page(page) => Ok((page.page, page.final_url.url().clone())),
+            Fetched::NotModified => Err(Failure::Failed(
+                "the server says that nothing has changed".to_owned(),
+            )),
+        }
+    }
+
+    /// One JSON line in, one out, in order, on several threads.
+    fn lines(&self) -> Result<(), Failure> {
+        let threads = match self.threads {
+            Some(0) => return Err(Failure::Usage("--threads must be at least 1".to_owned())),
+            Some(threads) => threads,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let (jobs, waiting) =
+            sync_channel::<(String, std::sync::mpsc::SyncSender<String>)>(threads * LINES_AHEAD);
+        let (answers, in_order) =
+            sync_channel::<std::sync::mpsc::Receiver<String>>(threads * LINES_AHEAD);
+        let waiting = Mutex::new(waiting);
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    loop {
+                        let job = waiting
+                            .lock()
+                            .unwrap_or_else(|poisoned| poisoned.into_inner())
+                            .recv();
+                        let Ok((line, answer)) = job else { return };
+                        let _ = answer.send(self.line(&line));
+                    }
+                });
+            }
+            let writer = scope.spawn(move || -> io::Result<()> {
+                let mut out = io::BufWriter::new(io::stdout().lock());
+                for answer in in_order {
+                    if let Ok(line) = answer.recv() {
+                        writeln!(out, "{line}")?;
+                    }
+                }
+                out.flush()
+            });
+            for line in io::stdin().lock().lines() {
+                let line = line?;
+                if line.trim().is_empty() {
+                    continue;
+                }
+                let (answer, answered) = sync_channel(1);
+                if answers.send(answered).is_err() || jobs.send((line, answer)).is_err() {
+                    break;
+                }
+            }
+            drop((jobs, answers));
+            match writer.join() {
+                Ok(written) => Ok(written?),
+                Err(_) => Err(Failure::Failed(
+                    "the output could not be written".to_owned(),
+                )),
+            }
+        })
+    }
+
+    /// A line that cannot be converted says so under its id, and the others go on.
+    fn line(&self, line: &str) -> String {
+        let job: Line = match serde_json::from_str(line) {
+            Ok(job) => job,
+            Err(error) => return json!({"id": null, "error": format!("not a line of {{id, url, html|path}}: {error}")}).to_string(),
+        };
+        match self.convert_line(&job) {
+            Ok(mut members) => {
+                members["id"] = job.id;
+                members.to_string()
+            }
+            Err(error) => json!({"id": job.id, "error": error, "markdown": ""}).to_string(),
+        }
+    }
+
+    fn convert_line(&self, job: &Line) -> Result<Value, String> {
+        let url = match &job.url {
+            Some(url) => Url::parse(url).map_err(|error| format!("url: {error}"))?,
+            None => placeholder(),
+        };
+        let (bytes, name) = match (&job.html, &job.path) {
+            (Some(html), _) => (html.as_bytes().to_vec(), String::new()),
+            (None, Some(path)) => (
+                std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?,
+                path.display().to_string(),
+            ),
+            (None, None) => return Err("neither html nor path is given".to_owned()),
+        };
+        let page = convert(&bytes, kind_of(&name), url.clone(), self.full)
+            .map_err(|error| error.to_string())?;
+        members(&page, &url).map_err(|error| error.to_string())
+    }
+}
+
+#[derive(Deserialize)]
+struct Line {
+    id: Value,
+    url: Option<String>,
+    html: Option<String>,
+    path: Option<PathBuf>,
+}
+
+fn placeholder() -> Url {
+    Url::parse("https://example.com/").expect("a constant that is a URL")
+}
+
+/// By the name's ending; most of what people pipe in is HTML.
+fn kind_of(name: &str) -> ContentKind {
+    match Path::new(name)
+        .extension()
+        .and_then(|ending| ending.to_str())
+    {
+        Some("md" | "markdown") => ContentKind::Markdown,
+        Some("txt") => ContentKind::PlainText,
+        _ => ContentKind::Html,
+    }
+}
+
+fn convert(
+    bytes: &[u8],
+    kind: ContentKind,
+    url: Url,
+    full: bool,
+) -> Result<Page, crate::markdown::ConvertError> {
+    let mut converter = Converter::new(Settings {
+        kind,
+        url,
+        charset: None,
+        full,
+    });
+    converter.push(bytes)?;
+    converter.finish()
+}
+
+/// The same members that a sale's answer has.
+fn members(page: &Page, url: &Url) -> Result<Value, serde_json::Error> {
+    let goods = page_goods(
+        page,
+        &PageFacts {
+            final_url: url.as_str(),
+            status: 200,
+            content_type: "",
+            kind: ContentKind::Html,
+            source_sha256: Sha256::digest(b"").into(),
+            bytes_fetched: 0,
+            fetch_time: Duration::ZERO,
+            extract_time: Duration::ZERO,
+            robots_header: None,
+            fetched_at: UnixSeconds(0),
+        },
+    )?;
+    let mut members: Value =
+        serde_json::from_slice(&[b"{", goods.members.as_slice(), b"}"].concat())?;
+    if let Some(object) = members.as_object_mut() {
+        // Facts of a fetch that did not take place.
+        for name in [
+            "http_status",
+            "content_type",
+            "content_source",
+            "source_sha256",
+            "fetched_at",
+        ] {
+            object.shift_remove(name);
+        }
+    }
+    Ok(members)
+}

@@ -1,0 +1,27 @@
+//! `context402 init`: the one way to a first, empty data file.
+
+use crate::app::store_settings;
+use crate::cli::{ConfigFile, Failure, config_failure, failed, runtime, say};
+use crate::config::Config;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    #[command(flatten)]
+    file: ConfigFile,
+}
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let config =
+            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let opened = store_settings(&config)
+            .create(&config.data_file)
+            .map_err(failed)?;
+        runtime(1)?.block_on(opened.store.close()).map_err(failed)?;
+        say(format_args!(
+            "{} is ready. Start the service with `context402 serve`.",
+            config.data_file.display()
+        ))?;
+        Ok(())
+    }
+}

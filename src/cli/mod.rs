@@ -1,0 +1,137 @@
+//! What was typed. One file per command; each gives back an error that is printed as one clear line.
+
+mod buy;
+mod config;
+mod convert;
+mod demo;
+mod init;
+mod payments;
+mod serve;
+mod socket;
+mod table;
+
+use std::fmt;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::config::ConfigError;
+
+/// Sells clean markdown of public web pages to AI agents, paid per call by x402.
+#[derive(Debug, Parser)]
+#[command(name = "context402", version, max_term_width = 100)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// See it work: the whole service on loopback, and one purchase through the real exchange
+    Demo(demo::Args),
+    /// Run the service
+    Serve(serve::Args),
+    /// Make the data file of a new installation
+    Init(init::Args),
+    /// Convert a page to markdown, without the shop
+    Convert(convert::Args),
+    /// Buy a page from any x402 seller
+    Buy(buy::Args),
+    /// Write, check or show the configuration
+    #[command(subcommand)]
+    Config(config::Args),
+    /// List payments, or show one
+    #[command(subcommand)]
+    Payments(payments::Args),
+    /// Print every endpoint
+    Routes,
+    /// Print the OpenAPI document
+    Openapi(table::OpenapiArgs),
+}
+
+/// Where most commands find their settings.
+#[derive(Clone, Debug, clap::Args)]
+struct ConfigFile {
+    /// The configuration file; CONTEXT402_… variables override what it says
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// Why a command ended without success.
+#[derive(Debug)]
+pub enum Failure {
+    /// Exit code 1.
+    Failed(String),
+    /// Exit code 2: what was typed makes no sense together.
+    Usage(String),
+    /// Exit code 78 (EX_CONFIG), which tells systemd's `RestartPreventExitStatus` not to try again.
+    Config(String),
+}
+
+impl Args {
+    /// Runs the command; says what is wrong in one line.
+    pub fn run(self) -> ExitCode {
+        let outcome = match self.command {
+            Command::Demo(args) => args.run(),
+            Command::Serve(args) => args.run(),
+            Command::Init(args) => args.run(),
+            Command::Convert(args) => args.run(),
+            Command::Buy(args) => args.run(),
+            Command::Config(args) => args.run(),
+            Command::Payments(args) => args.run(),
+            Command::Routes => table::routes(),
+            Command::Openapi(args) => args.run(),
+        };
+        match outcome {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                let _ = writeln!(io::stderr(), "context402: {failure}");
+                ExitCode::from(match failure {
+                    Failure::Failed(_) => 1,
+                    Failure::Usage(_) => 2,
+                    Failure::Config(_) => 78,
+                })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Failure::Failed(text) | Failure::Usage(text) | Failure::Config(text)) = self;
+        f.write_str(text)
+    }
+}
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Failure::Failed(error.to_string())
+    }
+}
+
+/// A configuration error has an exit code of its own.
+fn config_failure(error: &ConfigError) -> Failure {
+    Failure::Config(error.to_string())
+}
+
+fn failed(error: impl fmt::Display) -> Failure {
+    Failure::Failed(error.to_string())
+}
+
+/// A line on standard output. A reader that has gone away, as `head` does, is no failure.
+fn say(text: impl fmt::Display) -> io::Result<()> {
+    match writeln!(io::stdout(), "{text}") {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// The async side of a command that needs one.
+fn runtime(blocking_threads: usize) -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(blocking_threads)
+        .build()
+}

@@ -1,0 +1,66 @@
+//! `context402 serve`.
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::app::blocking_threads;
+use crate::appliance::{Appliance, Start};
+use crate::cli::{ConfigFile, Failure, config_failure, failed, runtime};
+use crate::config::Config;
+use crate::log;
+use crate::outside::clock::Clock;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    #[command(flatten)]
+    file: ConfigFile,
+    /// Make the data file if it does not exist
+    #[arg(long)]
+    create: bool,
+}
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let config =
+            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let _log = log::start("info");
+        runtime(blocking_threads(&config))?.block_on(serve(config, self.create))
+    }
+}
+
+async fn serve(config: Config, create: bool) -> Result<(), Failure> {
+    // Listened for from the start: a stop that comes while the file is checked must not be lost.
+    let mut stop = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let appliance = Appliance::start(Start {
+        config,
+        clock: Clock::System,
+        create,
+        listener: None,
+    })
+    .await
+    .map_err(failed)?;
+    tracing::info!(
+        address = %appliance.address,
+        base_url = appliance.app.config.base_url,
+        data_file = %appliance.app.config.data_file.display(),
+        clean = appliance.was_clean,
+        "ready"
+    );
+    let broken = tokio::select! {
+        _ = stop.recv() => false,
+        _ = interrupt.recv() => false,
+        () = appliance.failed() => true,
+    };
+    tracing::info!("stopping");
+    let in_order = appliance.stop().await;
+    if broken {
+        return Err(Failure::Failed(
+            "the data file failed; see the log".to_owned(),
+        ));
+    }
+    if !in_order {
+        tracing::warn!("some work did not end in time; the next start takes it up");
+    }
+    tracing::info!("stopped");
+    Ok(())
+}

@@ -1,0 +1,252 @@
+//! Logs by tracing, to standard error: for people on a terminal, one JSON object a line otherwise.
+//!
+//! JSON lines are written by hand into a buffer that is flushed ten times a second, and at once for warnings and
+//! errors: an access line per request must not cost a system call each. What is lost with a killed process is at most
+//! a tenth of a second of access lines.
+
+use std::fmt::{self, Write as _};
+use std::io::{self, IsTerminal, Write as _};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
+use tracing_subscriber::registry::LookupSpan;
+
+const FLUSH_EVERY: Duration = Duration::from_millis(100);
+/// A buffer this full is written at once.
+const BUFFER_BYTES_MAX: usize = 64 * 1024;
+const FILTER_VARIABLE: &str = "CONTEXT402_LOG";
+
+/// Starts logging for the whole process. Keep what it returns until the end: dropping it writes the rest.
+pub fn start(default_filter: &str) -> LogGuard {
+    let filter =
+        EnvFilter::try_from_env(FILTER_VARIABLE).unwrap_or_else(|_| EnvFilter::new(default_filter));
+    let lines = Lines::default();
+    if io::stderr().is_terminal() {
+        // A second start, as in a test, leaves the first in place.
+        let _ = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(io::stderr)
+            .compact()
+            .try_init();
+    } else {
+        let subscriber = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .event_format(Json)
+            .with_writer(lines.clone());
+        let _ = subscriber.try_init();
+        let flushed = lines.clone();
+        let _ = std::thread::Builder::new()
+            .name("log".to_owned())
+            .spawn(move || {
+                loop {
+                    std::thread::sleep(FLUSH_EVERY);
+                    flushed.flush();
+                }
+            });
+    }
+    std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panicked")));
+    LogGuard(lines)
+}
+
+/// Writes what is buffered when it is dropped.
+#[derive(Debug)]
+pub struct LogGuard(Lines);
+
+impl Drop for LogGuard {
+    fn drop(&mut self) {
+        self.0.flush();
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Lines {
+    fn flush(&self) {
+        let bytes = std::mem::take(
+            &mut *self
+                .0
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner()),
+        );
+        if !bytes.is_empty() {
+            // Nobody is left to tell when standard error is gone.
+            let _ = io::stderr().write_all(&bytes);
+        }
+    }
+}
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = Line<'a>;
+
+    fn make_writer(&'a self) -> Line<'a> {
+        Line {
+            lines: self,
+            urgent: false,
+        }
+    }
+
+    fn make_writer_for(&'a self, metadata: &Metadata<'_>) -> Line<'a> {
+        Line {
+            lines: self,
+            urgent: *metadata.level() <= Level::WARN,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Line<'a> {
+    lines: &'a Lines,
+    urgent: bool,
+}
+
+impl io::Write for Line<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let buffered = {
+            let mut buffer = self
+                .lines
+                .0
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            buffer.extend_from_slice(bytes);
+            buffer.len()
+        };
+        if self.urgent || buffered >= BUFFER_BYTES_MAX {
+            self.lines.flush();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.lines.flush();
+        Ok(())
+    }
+}
+
+/// One JSON object a line: time, level, target, message, then the event's fields.
+struct Json;
+
+impl<S, N> FormatEvent<S, N> for Json
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        _: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let metadata = event.metadata();
+        write!(
+            writer,
+            "{{\"time\":\"{:.3}\",\"level\":\"{}\",\"target\":\"{}\"",
+            jiff::Timestamp::now(),
+            metadata.level(),
+            metadata.target()
+        )?;
+        let mut members = Members {
+            writer: &mut writer,
+            outcome: Ok(()),
+        };
+        event.record(&mut members);
+        members.outcome?;
+        writer.write_str("}\n")
+    }
+}
+
+struct Members<'a, 'writer> {
+    writer: &'a mut Writer<'writer>,
+    outcome: fmt::Result,
+}
+
+impl Members<'_, '_> {
+    fn member(&mut self, field: &Field, value: impl FnOnce(&mut Writer<'_>) -> fmt::Result) {
+        if self.outcome.is_ok() {
+            self.outcome =
+                write!(self.writer, ",\"{}\":", field.name()).and_then(|()| value(self.writer));
+        }
+    }
+}
+
+impl Visit for Members<'_, '_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.member(field, |writer| {
+            writer.write_char('"')?;
+            write!(Escaped(writer), "{value:?}")?;
+            writer.write_char('"')
+        });
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.member(field, |writer| {
+            writer.write_char('"')?;
+            Escaped(writer).write_str(value)?;
+            writer.write_char('"')
+        });
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.member(field, |writer| write!(writer, "{value}"));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.member(field, |writer| write!(writer, "{value}"));
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.member(field, |writer| write!(writer, "{value}"));
+    }
+}
+
+/// Text inside a JSON string. Control bytes never reach the log as they are (safety A31).
+struct Escaped<'a, 'writer>(&'a mut Writer<'writer>);
+
+impl fmt::Write for Escaped<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let mut plain = 0;
+        for (position, byte) in text.bytes().enumerate() {
+            if byte >= 0x20 && byte != b'"' && byte != b'\\' && byte != 0x7f {
+                continue;
+            }
+            self.0.write_str(&text[plain..position])?;
+            match byte {
+                b'"' | b'\\' => {
+                    self.0.write_char('\\')?;
+                    self.0.write_char(char::from(byte))?;
+                }
+                _ => write!(self.0, "\\u{byte:04x}")?,
+            }
+            plain = position + 1;
+        }
+        self.0.write_str(&text[plain..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_json_whatever_it_carries() {
+        let lines = Lines::default();
+        let subscriber = tracing_subscriber::fmt()
+            .event_format(Json)
+            .with_writer(lines.clone())
+            .finish();
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::info!(target: "t", hostile = "a\"b\\c\r\n\u{1b}[31m\u{7f}é", count = 3_u64, error = %"x\ny", "said \"so\"");
+        });
+        let text = String::from_utf8(lines.0.lock().expect("not poisoned").clone()).expect("UTF-8");
+        assert_eq!(text.matches('\n').count(), 1);
+        let line: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(line["hostile"], "a\"b\\c\r\n\u{1b}[31m\u{7f}é");
+        assert_eq!(line["count"], 3);
+        assert_eq!(line["message"], "said \"so\"");
+    }
+}
