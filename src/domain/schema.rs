@@ -393,7 +393,7 @@ mod tests {
         );
         check(
             &format!(r#"{{"target_url":{}"#, "[".repeat(200)),
-            &[("body.141", "json_invalid")].map(|x| x),
+            &[("body.141", "json_invalid")],
         );
     }
 
