@@ -132,3 +132,6 @@ impl fmt::Debug for Store {
         f.write_str("Store")
     }
 }
+
+#[cfg(test)]
+mod tests;
