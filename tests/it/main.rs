@@ -5,5 +5,17 @@ mod harness;
 
 /// The paid operation: asking for the price, paying, and what the buyer gets.
 mod access;
+/// Being asked for money: the 402 of an unpaid request and the probes of directories.
+mod challenge;
+/// Requests that cannot be served as they are.
+mod failure;
+/// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
+mod http;
+/// Settlements that go wrong in every way, and what the buyer is told.
+mod money;
+/// The same payment again, at once and later.
+mod replay;
+/// Retry credits: earned by outages, spent once.
+mod retry;
 /// Conventions that matter, as tests.
 mod tidy;

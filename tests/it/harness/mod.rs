@@ -6,7 +6,9 @@ pub(crate) mod facilitator;
 pub(crate) mod server;
 pub(crate) mod site;
 
+use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -157,6 +159,19 @@ impl Rig {
 
     pub(crate) fn post(&self, target: &str) -> Ask {
         self.ask("POST", target)
+    }
+
+    /// What the operator's socket answers to a GET.
+    pub(crate) fn operator(&self, target: &str) -> Answer {
+        let socket = &self.app().config.socket;
+        let mut stream = UnixStream::connect(socket).expect("the operator's socket answers");
+        let head = format!("GET {target} HTTP/1.1\r\nHost: operator\r\nConnection: close\r\n\r\n");
+        stream
+            .write_all(head.as_bytes())
+            .expect("the socket takes it");
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("an answer");
+        Answer::parse(&bytes)
     }
 
     /// An unpaid request for a page.
