@@ -11,10 +11,14 @@ mod challenge;
 mod failure;
 /// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
 mod http;
+/// What a service under load, attack or orders to stop still does.
+mod limits;
 /// Settlements that go wrong in every way, and what the buyer is told.
 mod money;
 /// The same payment again, at once and later.
 mod replay;
+/// Stops, crashes and other configurations over one data file.
+mod restart;
 /// Retry credits: earned by outages, spent once.
 mod retry;
 /// Conventions that matter, as tests.

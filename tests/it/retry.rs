@@ -549,3 +549,18 @@ fn credits_are_stored_hashed() {
             .any(|window| window == credit.as_bytes())
     );
 }
+
+/// The answer with the newer credit may get lost as well: the buyer holds the old one and must not be told that it was
+/// not charged.
+#[test]
+fn the_first_credit_is_still_good_after_a_doubtful_settlement() {
+    let wallet = Wallet::new();
+    let (rig, credit) = owed(&wallet);
+    rig.site.put("/flaky", good());
+    rig.facilitator.settles(Says::Lost);
+    rig.retry(&credit, FLAKY, "fresh").send().expect(503);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    rig.facilitator.settles(Says::Honest);
+    rig.retry(&credit, FLAKY, "fresh").send().expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}

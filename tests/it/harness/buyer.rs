@@ -1,5 +1,7 @@
 //! A buyer: a key of its own, and payments signed with it as the official clients do.
 
+use std::net::SocketAddr;
+
 use context402::domain::amount::Amount;
 use context402::domain::time::UnixSeconds;
 use context402::outside::chance;
@@ -9,7 +11,7 @@ use context402::x402::payer::{ReceivedChallenge, usdc};
 use context402::x402::{encoding, payer};
 use serde_json::Value;
 
-use crate::harness::Rig;
+use crate::harness::{Ask, Rig};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Wallet {
@@ -52,8 +54,19 @@ impl Wallet {
         now: UnixSeconds,
         identifier: Option<&str>,
     ) -> Payment {
-        let asked = rig.post(&format!("/v1/x402/access?tier={tier}")).send();
-        let challenge = asked.expect(402);
+        self.sign_at(rig.address, tier, now, identifier)
+    }
+
+    /// The same for whatever service is at an address.
+    pub(crate) fn sign_at(
+        &self,
+        address: SocketAddr,
+        tier: &str,
+        now: UnixSeconds,
+        identifier: Option<&str>,
+    ) -> Payment {
+        let ask = Ask::new(address, "POST", &format!("/v1/x402/access?tier={tier}"));
+        let challenge = ask.send().expect(402);
         let challenge = ReceivedChallenge::decode(challenge.must("payment-required"))
             .expect("a challenge that can be read");
         self.sign_challenge(&challenge, now, identifier)

@@ -3,6 +3,7 @@
 pub(crate) mod ask;
 pub(crate) mod buyer;
 pub(crate) mod facilitator;
+pub(crate) mod process;
 pub(crate) mod server;
 pub(crate) mod site;
 
@@ -28,6 +29,7 @@ use tokio::sync::Semaphore;
 pub(crate) use ask::{Answer, Ask};
 pub(crate) use buyer::Wallet;
 pub(crate) use facilitator::{Facilitator, Says};
+pub(crate) use process::Service;
 pub(crate) use site::{Page, Site};
 
 /// Where the public would reach the service. It does not listen there: nothing may be derived from where it does.
@@ -60,7 +62,16 @@ impl Rig {
 
     /// With other settings than most tests need.
     pub(crate) fn with(change: impl FnOnce(&mut Resolved)) -> Rig {
-        let clock = Clock::manual(BEGINNING);
+        Rig::at(BEGINNING, change)
+    }
+
+    /// With a clock that begins now, so that real processes agree with it for a while.
+    pub(crate) fn today() -> Rig {
+        Rig::at(Clock::System.now(), |_| {})
+    }
+
+    fn at(beginning: UnixSeconds, change: impl FnOnce(&mut Resolved)) -> Rig {
+        let clock = Clock::manual(beginning);
         let (site, facilitator) = (Site::start(), Facilitator::start(clock.clone()));
         site.put(
             "/article",
@@ -88,7 +99,7 @@ impl Rig {
         rig
     }
 
-    fn run(&mut self) {
+    pub(crate) fn run(&mut self) {
         let config = Config::from_resolved(&self.resolved).expect("a good configuration");
         let clock = self.clock.clone();
         let started = self.runtime().block_on(async move {
@@ -109,7 +120,25 @@ impl Rig {
 
     /// Stops in order and starts again over the same data file.
     pub(crate) fn restart(&mut self) {
+        self.reconfigure(|_| {});
+    }
+
+    /// Starts again with other settings.
+    pub(crate) fn reconfigure(&mut self, change: impl FnOnce(&mut Resolved)) {
         assert!(self.stop(), "the service stops in order");
+        change(&mut self.resolved);
+        self.run();
+    }
+
+    /// Lets the real program serve from the same data file for a while, and takes over again once it has ended.
+    pub(crate) fn in_process(
+        &mut self,
+        more: &[(&str, &str)],
+        while_it_runs: impl FnOnce(&Rig, Service),
+    ) {
+        assert!(self.stop(), "the service stops in order");
+        let service = Service::start(&self.resolved, more);
+        while_it_runs(self, service);
         self.run();
     }
 
@@ -135,6 +164,14 @@ impl Rig {
     pub(crate) fn pass(&self, seconds: u64) {
         match &self.clock {
             Clock::Manual(now) => now.fetch_add(seconds, Ordering::SeqCst),
+            Clock::System => unreachable!("rigs have a clock of their own"),
+        };
+    }
+
+    /// Sets everybody's clock back.
+    pub(crate) fn go_back(&self, seconds: u64) {
+        match &self.clock {
+            Clock::Manual(now) => now.fetch_sub(seconds, Ordering::SeqCst),
             Clock::System => unreachable!("rigs have a clock of their own"),
         };
     }
