@@ -7,6 +7,12 @@ mod harness;
 mod access;
 /// Being asked for money: the 402 of an unpaid request and the probes of directories.
 mod challenge;
+/// The program's commands, as child processes.
+mod cli;
+/// The endpoints of the specification's section 4, as a list.
+mod contract;
+/// What programs read about the service.
+mod discovery;
 /// Requests that cannot be served as they are.
 mod failure;
 /// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
@@ -15,11 +21,15 @@ mod http;
 mod limits;
 /// Settlements that go wrong in every way, and what the buyer is told.
 mod money;
+/// Quotes: what a page would cost, for nothing.
+mod quotes;
 /// The same payment again, at once and later.
 mod replay;
 /// Stops, crashes and other configurations over one data file.
 mod restart;
 /// Retry credits: earned by outages, spent once.
 mod retry;
+/// Pages for people.
+mod site;
 /// Conventions that matter, as tests.
 mod tidy;

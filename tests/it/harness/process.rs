@@ -149,7 +149,12 @@ impl Service {
 
     /// Waits for it to end by itself.
     pub(crate) fn end(&mut self) -> ExitStatus {
-        let end = Instant::now() + START_TIME_MAX;
+        self.end_within(START_TIME_MAX)
+    }
+
+    #[track_caller]
+    pub(crate) fn end_within(&mut self, time: Duration) -> ExitStatus {
+        let end = Instant::now() + time;
         loop {
             match self.child.try_wait().expect("our own child") {
                 Some(status) => return status,

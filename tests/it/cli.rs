@@ -1,0 +1,630 @@
+//! The program's commands, as child processes: what they print, and the code they end with.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use context402::outside::clock::Clock;
+use serde_json::Value;
+
+use crate::harness::process::{Finished, program, run, run_with_input};
+use crate::harness::{ARTICLE, BASE_URL, Folder, PAY_TO, Rig, Wallet};
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// A configuration that is good for a service on loopback, in a folder of its own.
+fn config_file(folder: &Folder, more: &str) -> String {
+    let path = folder.path("config.toml");
+    let data_file = text(&folder.path("data.redb"));
+    let head = format!(
+        "base_url = \"{BASE_URL}\"\nlisten = \"127.0.0.1:0\"\ndata_file = \"{data_file}\"\n"
+    );
+    let payment = format!("[payment]\npay_to = \"{PAY_TO}\"\n");
+    std::fs::write(&path, format!("{head}{payment}{more}")).expect("written");
+    text(&path)
+}
+
+/// Decisions, Commands: the first experience.
+#[test]
+fn the_demo_buys_a_page_and_ends_well() {
+    let finished = run(&["demo", "--once"]).expect(0);
+    let mut rest = finished.out.as_str();
+    for said in [
+        "402 Payment Required",
+        "30000 units (0.03 USDC)",
+        "PAYMENT-SIGNATURE",
+        "settled in transaction 0x",
+        "9.97 USDC left",
+        "| # ",
+    ] {
+        let (_, after) = rest
+            .split_once(said)
+            .unwrap_or_else(|| panic!("{said:?} in its turn: {finished:#?}"));
+        rest = after;
+    }
+    assert_eq!(finished.err, "");
+}
+
+/// The same entry says that the demo shows a Proof Pack as well; until there is one, this names what is missing.
+#[test]
+fn the_demo_can_keep_its_data_and_be_run_again() {
+    let folder = Folder::new();
+    let data = text(&folder.path("demo.redb"));
+    for _ in 0..2 {
+        run(&["demo", "--once", "--data", &data, "--listen", "127.0.0.1:0"]).expect(0);
+    }
+    assert!(folder.path("demo.redb").exists());
+}
+
+/// Play money stays on loopback.
+#[test]
+fn the_demo_listens_on_loopback_only() {
+    let line = run(&["demo", "--once", "--listen", "0.0.0.0:0"]).failed(2);
+    assert!(line.contains("loopback"), "{line}");
+}
+
+#[test]
+fn a_demo_that_fails_says_so() {
+    let finished = run(&["demo", "--once", "--url", "http://10.0.0.1/"]);
+    let line = finished.failed(1);
+    assert!(line.contains("did not go well"), "{line}");
+}
+
+#[test]
+fn config_init_writes_a_file_that_names_what_is_needed() {
+    let folder = Folder::new();
+    let path = folder.path("config.toml");
+    let shown = run(&["config", "init"]).expect(0);
+    run(&["config", "init", &text(&path)]).expect(0);
+    let written = std::fs::read_to_string(&path).expect("written");
+    assert_eq!(written.trim_end(), shown.out.trim_end());
+    for key in [
+        "base_url",
+        "listen",
+        "data_file",
+        "pay_to",
+        "facilitator_url",
+        "hosts",
+        "blocklist",
+    ] {
+        assert!(written.contains(key), "{key}");
+    }
+    let mode = std::fs::metadata(&path)
+        .expect("there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o007, 0, "others may not read it: {mode:o}");
+    // Never over a file that is there.
+    let line = run(&["config", "init", &text(&path)]).failed(1);
+    assert!(line.contains("config.toml"), "{line}");
+    // The zero address is no vault.
+    let line = run(&["config", "check", "--config", &text(&path)]).failed(78);
+    assert!(line.contains("payment.pay_to"), "{line}");
+    let mended = written
+        .replace("0x0000000000000000000000000000000000000000", PAY_TO)
+        .replace(
+            "#facilitator_url = \"sandbox\"",
+            "facilitator_url = \"https://facilitator.example.com\"",
+        );
+    std::fs::write(&path, mended).expect("written");
+    let finished = run(&["config", "check", "--config", &text(&path)]).expect(0);
+    assert!(
+        finished.out.contains("https://context.example.com"),
+        "{finished:#?}"
+    );
+}
+
+#[test]
+fn config_print_shows_every_setting_and_no_secret() {
+    let folder = Folder::new();
+    let config = config_file(
+        &folder,
+        "facilitator_url = \"https://f.example.com\"\nfacilitator_auth = \"bearer\"\n",
+    );
+    let finished = Finished::of(
+        program()
+            .args(["config", "print", "--config", &config])
+            .env("CONTEXT402_PAYMENT_FACILITATOR_TOKEN", "very-secret-token")
+            .env("CONTEXT402_LISTEN", "127.0.0.1:9999"),
+    )
+    .expect(0);
+    assert!(!finished.out.contains("very-secret-token"), "{finished:#?}");
+    assert!(
+        finished.out.contains("payment.facilitator_token = ***"),
+        "{finished:#?}"
+    );
+    let line = |key: &str| {
+        let found = finished
+            .out
+            .lines()
+            .find(|line| line.starts_with(&format!("{key} = ")));
+        found
+            .unwrap_or_else(|| panic!("{key}: {finished:#?}"))
+            .to_owned()
+    };
+    assert!(
+        line("listen").contains("127.0.0.1:9999") && line("listen").contains("CONTEXT402_LISTEN")
+    );
+    assert!(line("base_url").contains("config.toml"));
+    assert!(line("limits.connections_max").contains("default"));
+}
+
+/// Exit code 78, one line, which setting and where its value came from.
+#[test]
+fn a_wrong_configuration_is_told_by_its_setting() {
+    let folder = Folder::new();
+    for (more, named) in [
+        ("nonsense = 1\n", "nonsense"),
+        ("network = \"solana:main\"\n", "payment.network"),
+        (
+            "verify_seconds_max = \"soon\"\n",
+            "payment.verify_seconds_max",
+        ),
+        ("verify_seconds_max = 0\n", "payment.verify_seconds_max"),
+        (
+            "facilitator_auth = \"bearer\"\n",
+            "payment.facilitator_token",
+        ),
+        ("facilitator_token = \"in the file\"\n", "facilitator_token"),
+        (
+            "[lab]\nhosts = { \"a.sample-site.org\" = \"93.184.216.34@192.0.2.1:80\" }\n",
+            "lab.hosts",
+        ),
+        ("[nosuch]\nkey = 1\n", "nosuch"),
+        ("not toml at all", "config.toml"),
+    ] {
+        let config = config_file(&folder, more);
+        for command in ["check", "serve"] {
+            let arguments: &[&str] = match command {
+                "check" => &["config", "check", "--config", &config],
+                _ => &["serve", "--config", &config],
+            };
+            let finished = run(arguments).expect(78);
+            assert!(
+                finished.err.starts_with("context402: ") && finished.err.contains(named),
+                "{more:?}: {finished:#?}"
+            );
+        }
+    }
+    let finished = run(&["serve", "--config", "/nowhere/config.toml"]).expect(78);
+    assert!(finished.err.contains("config init"), "{finished:#?}");
+    let finished = run(&["serve"]).expect(78);
+    assert!(finished.err.contains("base_url"), "{finished:#?}");
+}
+
+/// Test seams and play money are refused for a public address (decisions, Configuration).
+#[test]
+fn what_is_for_tests_is_refused_in_public() {
+    let folder = Folder::new();
+    for (more, named) in [
+        ("facilitator_url = \"sandbox\"\n", "sandbox"),
+        ("facilitator_url = \"http://f.example.com\"\n", "https"),
+        (
+            "facilitator_url = \"https://f.example.com\"\n[lab]\ncrash_at = \"kept\"\n",
+            "lab.crash_at",
+        ),
+        (
+            "facilitator_url = \"https://f.example.com\"\n[lab]\nca_file = \"/tmp/ca.pem\"\n",
+            "lab.ca_file",
+        ),
+        (
+            "facilitator_url = \"https://f.example.com\"\n[lab]\nhosts = { \"a.sample-site.org\" = \"93.184.216.34@127.0.0.1:80\" }\n",
+            "lab.hosts",
+        ),
+    ] {
+        let config = config_file(&folder, more);
+        let finished = Finished::of(
+            program()
+                .args(["serve", "--config", &config])
+                .env("CONTEXT402_BASE_URL", "https://context.example.com"),
+        );
+        let line = finished.failed(78);
+        assert!(
+            line.contains(named) && line.contains("loopback"),
+            "{more:?}: {line}"
+        );
+    }
+}
+
+/// A wiped file must never forget used payments: a missing one is not made by serving.
+#[test]
+fn serve_refuses_a_missing_data_file_and_names_init() {
+    let folder = Folder::new();
+    let config = config_file(&folder, "");
+    let line = run(&["serve", "--config", &config]).failed(1);
+    assert!(
+        line.contains("data.redb") && line.contains("init"),
+        "{line}"
+    );
+    assert!(!folder.path("data.redb").exists());
+}
+
+#[test]
+fn init_makes_the_data_file_once() {
+    let folder = Folder::new();
+    let config = config_file(&folder, "");
+    let finished = run(&["init", "--config", &config]).expect(0);
+    assert!(finished.out.contains("serve"), "{finished:#?}");
+    let mode = std::fs::metadata(folder.path("data.redb"))
+        .expect("there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600, "{mode:o}");
+    let before = std::fs::read(folder.path("data.redb")).expect("readable");
+    run(&["init", "--config", &config]).failed(1);
+    assert_eq!(
+        std::fs::read(folder.path("data.redb")).expect("readable"),
+        before
+    );
+}
+
+/// A damaged, foreign or empty file is refused in one line and left as it is (safety P6).
+#[test]
+fn a_file_that_is_not_ours_is_refused_and_left_alone() {
+    let folder = Folder::new();
+    let config = config_file(&folder, "");
+    run(&["init", "--config", &config]).expect(0);
+    let good = std::fs::read(folder.path("data.redb")).expect("readable");
+    let mut torn = good.clone();
+    torn.truncate(good.len() / 2);
+    for content in [&b""[..], b"not a database at all", &[0; 8192], &torn] {
+        std::fs::write(folder.path("data.redb"), content).expect("written");
+        let finished = run(&["serve", "--config", &config]).expect(1);
+        let last = finished.err.lines().last().unwrap_or_default();
+        assert!(
+            last.starts_with("context402: ") && last.contains("data.redb"),
+            "{finished:#?}"
+        );
+        assert!(!finished.err.contains("panicked"), "{finished:#?}");
+        assert_eq!(
+            std::fs::read(folder.path("data.redb")).expect("readable"),
+            content
+        );
+    }
+}
+
+#[test]
+fn two_services_cannot_share_a_data_file() {
+    let mut rig = Rig::today();
+    rig.in_process(&[], |rig, service| {
+        let config = config_file(&rig.folder, "");
+        let line = run(&["serve", "--config", &config]).failed(1);
+        assert!(line.contains("data.redb"), "{line}");
+        // The first one does not notice.
+        service.get("/health").send().expect(200);
+        let socket =
+            std::fs::metadata(rig.folder.path("data.sock")).expect("the operator's socket");
+        assert_eq!(socket.permissions().mode() & 0o777, 0o600);
+    });
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    for arguments in [
+        &["nonsense"][..],
+        &[],
+        &["serve", "--nonsense"],
+        &["buy"],
+        &["buy", ARTICLE],
+        &["convert", "--threads", "2"],
+        &["convert", "--jsonl", "--threads", "0"],
+        &["convert", "--jsonl", "--threads", "many"],
+        &["convert", "--json", "--jsonl"],
+        &["config"],
+        &["payments"],
+        &["demo", "--listen", "nowhere"],
+    ] {
+        let finished = run(arguments);
+        assert_eq!(finished.code, Some(2), "{arguments:?}: {finished:#?}");
+        assert!(
+            finished.out.is_empty() && !finished.err.is_empty(),
+            "{finished:#?}"
+        );
+    }
+    let help = run(&["--help"]).expect(0);
+    for command in [
+        "demo", "serve", "init", "convert", "buy", "config", "payments", "routes", "openapi",
+    ] {
+        assert!(help.out.contains(command), "{command}");
+    }
+    assert!(run(&["--version"]).expect(0).out.starts_with("context402 "));
+}
+
+#[test]
+fn routes_prints_the_table() {
+    let finished = run(&["routes"]).expect(0);
+    assert_eq!(
+        finished.out.lines().count(),
+        context402::routes::ROUTES.len()
+    );
+    let paid = finished
+        .out
+        .lines()
+        .find(|line| line.starts_with("POST   /v1/x402/access "));
+    assert!(
+        paid.is_some_and(|line| line.contains("/from/{source}")),
+        "{finished:#?}"
+    );
+    assert!(
+        finished
+            .out
+            .lines()
+            .any(|line| line.contains("/operator/payments") && line.contains("operator's socket"))
+    );
+}
+
+/// Without a service, without a configuration: the document that the service would serve.
+#[test]
+fn openapi_prints_the_document() {
+    let printed: Value = serde_json::from_str(&run(&["openapi"]).expect(0).out).expect("JSON");
+    let rig = Rig::start();
+    let served = rig.get("/openapi.json").expect(200).json();
+    assert_eq!(printed["paths"], served["paths"]);
+    assert_eq!(printed["components"], served["components"]);
+}
+
+const HTML: &str = "<html><head><title>T</title></head><body><nav><a href=\"/menu\">Menu</a></nav><main><h1>Title</h1>\
+                    <p>Some words and a <a href=\"page\">link</a> to follow, enough of them to count.</p></main></body></html>";
+
+#[test]
+fn convert_reads_standard_input() {
+    let finished = run_with_input(
+        &["convert", "-", "--url", "https://example.com/a/"],
+        HTML.as_bytes(),
+    )
+    .expect(0);
+    assert!(finished.out.starts_with("# Title\n"), "{finished:#?}");
+    assert!(
+        finished.out.contains("[link](https://example.com/a/page)"),
+        "{finished:#?}"
+    );
+    assert!(!finished.out.contains("Menu"), "{finished:#?}");
+    let full = run_with_input(&["convert", "--full"], HTML.as_bytes()).expect(0);
+    assert!(full.out.contains("Menu"), "{full:#?}");
+    let json = run_with_input(&["convert", "--json"], HTML.as_bytes()).expect(0);
+    let members: Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!(members["metadata"]["title"], "T");
+    assert!(
+        members["markdown"]
+            .as_str()
+            .is_some_and(|markdown| markdown.starts_with("# Title"))
+    );
+}
+
+#[test]
+fn convert_reads_files_and_says_which_is_missing() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("page.html"), HTML).expect("written");
+    let finished = run(&["convert", &text(&folder.path("page.html"))]).expect(0);
+    assert!(finished.out.starts_with("# Title\n"));
+    let line = run(&["convert", &text(&folder.path("none.html"))]).failed(1);
+    assert!(line.contains("none.html"), "{line}");
+    let line = run_with_input(&["convert", "-"], b"").failed(1);
+    assert!(!line.is_empty());
+    // Addresses are held to the policy of a sale.
+    for target in [
+        "http://127.0.0.1:1/",
+        "http://10.0.0.1/",
+        "http://localhost/",
+    ] {
+        run(&["convert", target]).failed(1);
+    }
+}
+
+/// One line in, one line out, in order, whatever some of them are.
+#[test]
+fn convert_jsonl_keeps_the_order() {
+    let folder = Folder::new();
+    std::fs::write(folder.path("page.html"), HTML).expect("written");
+    let mut input = String::new();
+    for number in 0..200 {
+        // Some are large, so that threads overtake one another.
+        let words = "word ".repeat(if number % 7 == 0 { 20_000 } else { 20 });
+        let line = match number {
+            50 => serde_json::json!({"id": number}),
+            51 => serde_json::json!({"id": number, "path": text(&folder.path("page.html"))}),
+            52 => {
+                serde_json::json!({"id": "a text", "html": HTML, "url": "https://example.com/b/"})
+            }
+            53 => serde_json::json!({"id": number, "html": HTML, "url": "no address"}),
+            _ => {
+                serde_json::json!({"id": number, "html": format!("<h1>Page {number}</h1><p>{words}</p>")})
+            }
+        };
+        input.push_str(&format!("{line}\n"));
+    }
+    input.push_str("not json\n");
+    for threads in ["1", "4"] {
+        let finished = run_with_input(
+            &["convert", "--jsonl", "--threads", threads],
+            input.as_bytes(),
+        )
+        .expect(0);
+        let lines: Vec<Value> = finished
+            .out
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        assert_eq!(lines.len(), 201);
+        for (number, line) in lines.iter().enumerate() {
+            match number {
+                50 | 53 => assert!(line["error"].is_string() && line["id"] == number, "{line}"),
+                51 => assert!(
+                    line["markdown"]
+                        .as_str()
+                        .is_some_and(|text| text.starts_with("# Title"))
+                ),
+                52 => assert!(
+                    line["id"] == "a text"
+                        && line["markdown"]
+                            .as_str()
+                            .is_some_and(|text| text.contains("https://example.com/b/page"))
+                ),
+                200 => assert!(line["error"].is_string() && line["id"].is_null(), "{line}"),
+                _ => {
+                    assert_eq!(line["id"], number);
+                    assert!(
+                        line["markdown"]
+                            .as_str()
+                            .is_some_and(|text| text.starts_with(&format!("# Page {number}\n"))),
+                        "{number}"
+                    );
+                    assert!(line["metadata"].is_object());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn payments_are_listed_over_the_socket() {
+    let mut rig = Rig::today();
+    let wallet = Wallet::new();
+    let mut listed = String::new();
+    rig.in_process(&[], |rig, service| {
+        let config = config_file(&rig.folder, "");
+        assert_eq!(
+            run(&["payments", "list", "--config", &config])
+                .expect(0)
+                .out,
+            ""
+        );
+        let payment = wallet.sign_at(service.address, "fresh", Clock::System.now(), None);
+        service
+            .order(ARTICLE, "fresh")
+            .paid(&payment.header)
+            .send()
+            .expect(200);
+        listed = run(&["payments", "list", "--config", &config])
+            .expect(0)
+            .out;
+        assert_eq!(listed.lines().count(), 1);
+        for part in ["settled", "30000", &wallet.address().to_string(), ARTICLE] {
+            assert!(listed.contains(part), "{part}: {listed}");
+        }
+        let key = listed.split_whitespace().last().expect("a key").to_owned();
+        let shown = run(&["payments", "show", "--config", &config, &key]).expect(0);
+        let shown: Value = serde_json::from_str(&shown.out).expect("JSON");
+        assert_eq!(shown["payer"], wallet.address().to_string());
+        assert_eq!(
+            run(&[
+                "payments", "list", "--config", &config, "--state", "unknown"
+            ])
+            .expect(0)
+            .out,
+            ""
+        );
+        let line = run(&["payments", "show", "--config", &config, "00"]).failed(1);
+        assert!(line.contains("no such payment"), "{line}");
+        service.terminate();
+        let mut service = service;
+        assert!(service.end().success());
+        let finished = run(&["payments", "list", "--config", &config]);
+        assert_ne!(finished.code, Some(101), "{finished:#?}");
+    });
+}
+
+/// Decisions, Commands: straight to the file when the service is stopped; the user notices no difference.
+#[test]
+fn payments_are_listed_from_the_file_of_a_stopped_service() {
+    let mut rig = Rig::start();
+    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+    assert!(rig.stop());
+    let config = config_file(&rig.folder, "");
+    let finished = run(&["payments", "list", "--config", &config]).expect(0);
+    assert!(finished.out.contains(ARTICLE), "{finished:#?}");
+}
+
+/// A key that holds money, readable by its owner alone.
+fn key_file(folder: &Folder, mode: u32) -> String {
+    let path = folder.path(&format!("buyer-{mode:o}.key"));
+    std::fs::write(&path, format!("0x{}\n", "17".repeat(32))).expect("written");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("ours");
+    text(&path)
+}
+
+#[test]
+fn buy_pays_a_seller_and_prints_the_page() {
+    let mut rig = Rig::today();
+    rig.in_process(&[], |rig, service| {
+        let seller = format!("http://{}", service.address);
+        let key = key_file(&rig.folder, 0o600);
+        let buy = |more: &[&str]| {
+            let arguments = ["buy", ARTICLE, "--seller", &seller, "--key-file", &key];
+            run(&[&arguments, more].concat())
+        };
+        let finished = buy(&[]).expect(0);
+        assert!(
+            finished.out.starts_with("# The quiet harbour"),
+            "{finished:#?}"
+        );
+        assert!(
+            finished.err.contains("0.03 USDC") && finished.err.contains("receipt   0x"),
+            "{finished:#?}"
+        );
+        assert_eq!(rig.facilitator.settlements(), 1);
+        // Never more than was allowed.
+        let line = buy(&["--max-usdc", "0.029999"]).failed(1);
+        assert!(
+            line.contains("0.03") && line.contains("nothing was paid"),
+            "{line}"
+        );
+        assert_eq!(rig.facilitator.settlements(), 1);
+        let finished = buy(&["--tier", "basic", "--json"]).expect(0);
+        let answer: Value = serde_json::from_str(&finished.out).expect("JSON");
+        assert_eq!(answer["tier"], "basic");
+        let finished = run(&[
+            "buy",
+            "http://10.0.0.1/",
+            "--seller",
+            &seller,
+            "--key-file",
+            &key,
+        ])
+        .expect(1);
+        assert!(finished.err.contains("target_blocked"), "{finished:#?}");
+        assert_eq!(rig.facilitator.settlements(), 2);
+    });
+}
+
+#[test]
+fn buy_refuses_a_key_that_others_may_read() {
+    let folder = Folder::new();
+    let buy = |key: &str| {
+        run(&[
+            "buy",
+            ARTICLE,
+            "--seller",
+            "http://127.0.0.1:9",
+            "--key-file",
+            key,
+        ])
+    };
+    let line = buy(&key_file(&folder, 0o644)).failed(1);
+    assert!(line.contains("chmod 600"), "{line}");
+    let line = buy(&text(&folder.path("none.key"))).failed(1);
+    assert!(line.contains("none.key"), "{line}");
+    let line = buy(&key_file(&folder, 0o600)).failed(1);
+    assert!(line.contains("nothing was paid"), "{line}");
+}
+
+/// Hosts that the operator lists are not fetched, with their subdomains.
+#[test]
+fn blocked_hosts_are_not_fetched() {
+    let mut rig = Rig::today();
+    rig.in_process(
+        &[("fetch.blocklist", "other.sample-site.org, example.net")],
+        |rig, service| {
+            let buy = |target: &str| {
+                let payment =
+                    Wallet::new().sign_at(service.address, "fresh", Clock::System.now(), None);
+                service.order(target, "fresh").paid(&payment.header).send()
+            };
+            buy("http://other.sample-site.org/article").refused(400, "target_blocked");
+            buy("http://www.example.net/").refused(400, "target_blocked");
+            assert_eq!(rig.facilitator.settle_calls(), 0);
+            buy(ARTICLE).expect(200);
+        },
+    );
+}

@@ -1,0 +1,92 @@
+//! The endpoints of the specification's section 4 that exist so far: method, path, status without further input, content
+//! type.
+
+use serde_json::json;
+
+use crate::harness::{ARTICLE, Rig, Wallet};
+
+#[rustfmt::skip]
+const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
+    // 4.1 Paid x402 operations
+    ("POST", "/v1/x402/access",                                402, "application/json"),
+    ("GET",  "/v1/x402/access",                                200, "application/json"),
+    ("HEAD", "/v1/x402/access",                                200, "application/json"),
+    ("POST", "/from/a-list/v1/x402/access",                    402, "application/json"),
+    ("GET",  "/from/a-list/v1/x402/access",                    200, "application/json"),
+    ("GET",  "/from/a-list",                                   200, "text/html"),
+    ("POST", "/v1/x402/retry",                                 402, "application/json"),
+    // 4.2 Quotes and previews
+    ("GET",  "/v1/x402/quote",                                 200, "application/json"),
+    ("GET",  "/quote",                                         200, "text/html"),
+    ("GET",  "/v1/quotes/qt_00000000000000000000000000000000", 404, "application/json"),
+    ("GET",  "/checkout/qt_00000000000000000000000000000000",  404, "text/html"),
+    // 4.5 Discovery and operations
+    ("GET",  "/llms.txt",                                      200, "text/plain"),
+    ("GET",  "/robots.txt",                                    200, "text/plain"),
+    ("GET",  "/docs",                                          200, "text/html"),
+    ("GET",  "/quickstart",                                    200, "text/html"),
+    ("GET",  "/paid-test",                                     200, "text/html"),
+    ("GET",  "/proof-pack",                                    200, "text/html"),
+    ("GET",  "/",                                              200, "application/json"),
+    ("GET",  "/health",                                        200, "application/json"),
+    ("GET",  "/metrics",                                       200, "application/json"),
+    ("GET",  "/openapi.json",                                  200, "application/json"),
+    ("GET",  "/about",                                         200, "text/html"),
+];
+
+#[test]
+fn every_endpoint_answers_as_the_specification_says() {
+    let rig = Rig::start();
+    for (method, path, status, content_type) in ENDPOINTS {
+        let answer = rig.ask(method, path).send();
+        assert_eq!(answer.status, *status, "{method} {path}: {answer:?}");
+        let found = answer.must("content-type").split(';').next();
+        assert_eq!(found, Some(*content_type), "{method} {path}");
+    }
+}
+
+/// Spec 2.7: the required members of the context response; 4.1: what a sale answers with.
+#[test]
+fn the_paid_operation_gives_a_context_response() {
+    let rig = Rig::start();
+    for path in ["/v1/x402/access", "/from/a-list/v1/x402/access"] {
+        let payment = Wallet::new().sign(&rig, "fresh");
+        let ask = rig
+            .post(path)
+            .json(&json!({"target_url": ARTICLE}))
+            .paid(&payment.header);
+        let body = ask.send().expect(200).json();
+        for member in [
+            "status",
+            "target_url",
+            "tier",
+            "markdown",
+            "cache",
+            "payment",
+            "ueg_receipt",
+        ] {
+            assert!(body.get(member).is_some(), "{path}: {member}");
+        }
+    }
+}
+
+/// Every row of the table answers something, and nothing answers that is not a row.
+#[test]
+fn the_table_is_what_answers() {
+    let rig = Rig::start();
+    for row in context402::routes::ROUTES {
+        let path = row
+            .path
+            .replace("{source}", "a")
+            .replace("{quote_id}", "qt_00")
+            .replace("{key}", "00");
+        let answer = rig.ask(row.method.name(), &path).send();
+        assert_ne!(answer.status, 405, "{} {}", row.method.name(), row.path);
+        assert!(
+            answer.status < 500,
+            "{} {}: {answer:?}",
+            row.method.name(),
+            row.path
+        );
+    }
+}

@@ -1,0 +1,297 @@
+//! Quotes: what a page would cost at every tier, without spending anything.
+
+use serde_json::{Value, json};
+
+use crate::harness::{ARTICLE, Answer, BASE_URL, PAY_TO, Rig, Wallet};
+
+fn ask(rig: &Rig, target: &str) -> Answer {
+    rig.get(&format!("/v1/x402/quote?target_url={target}"))
+}
+
+fn offer(quote: &Value, tier: &str) -> Value {
+    let tiers = quote["tiers"].as_array().expect("tiers");
+    let found = tiers.iter().find(|offer| offer["tier"] == tier);
+    found.expect(tier).clone()
+}
+
+/// `bodies`, Tier quote.
+#[test]
+fn a_quote_says_what_every_tier_would_do() {
+    let rig = Rig::start();
+    let answer = ask(&rig, ARTICLE).expect(200);
+    assert_eq!(answer.must("cache-control"), "no-store");
+    let quote = answer.json();
+    assert_eq!(quote["status"], "success");
+    let id = quote["quote_id"].as_str().expect("an id");
+    assert!(id.starts_with("qt_") && id.len() == 35, "{id}");
+    assert_eq!(quote["target_url"], ARTICLE);
+    assert_eq!(
+        quote["target"],
+        json!({"valid": true, "host": "news.sample-site.org", "scheme": "http", "port": 80, "resolved": true,
+            "blocked_reason": null, "robots": "unknown"})
+    );
+    assert_eq!(quote["sample_available"], false);
+    assert_eq!(quote["cache"]["available"], false);
+    assert_eq!(quote["recommended_tier"], "fresh");
+    let expected = [
+        ("starter", "12000", 0.012, false),
+        ("cached", "15000", 0.015, false),
+        ("basic", "20000", 0.02, true),
+        ("fresh", "30000", 0.03, true),
+        ("deep", "50000", 0.05, true),
+    ];
+    assert_eq!(quote["tiers"].as_array().map(Vec::len), Some(5));
+    for (tier, amount, price, deliverable) in expected {
+        let offer = offer(&quote, tier);
+        assert_eq!(offer["amount"], amount);
+        assert_eq!(offer["price_usdc"], price);
+        assert_eq!(offer["deliverable_now"], deliverable, "{tier}");
+        assert_eq!(offer["reason"].is_null(), deliverable, "{tier}");
+        assert!(offer["cache_policy"].is_string());
+        assert_eq!(offer["endpoint"], "/v1/x402/access");
+        assert_eq!(offer["accepts"][0]["amount"], amount);
+        assert_eq!(offer["accepts"][0]["payTo"], PAY_TO);
+    }
+    assert_eq!(
+        quote["payment"],
+        json!({"network": "eip155:8453", "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "pay_to": PAY_TO,
+            "scheme": "exact", "x402Version": 2, "max_timeout_seconds": 300})
+    );
+    let command = quote["buyer_command"].as_str().expect("a command");
+    assert!(
+        command.contains(ARTICLE) && command.contains(BASE_URL),
+        "{command}"
+    );
+    assert_eq!(quote["supplier_spend"], 0);
+    assert_eq!(quote["created_at"], rig.now().0);
+    assert_eq!(quote["expires_at"], rig.now().0 + 7 * 24 * 3600);
+    assert_eq!(quote["resume_page"], format!("{BASE_URL}/checkout/{id}"));
+    assert_eq!(quote["receipt_url"], format!("{BASE_URL}/v1/quotes/{id}"));
+    assert!(quote["next_steps"].is_array());
+    assert_eq!(
+        rig.site.requests().len(),
+        0,
+        "nothing is fetched for a quote"
+    );
+    assert_eq!(rig.facilitator.verify_calls(), 0);
+}
+
+#[test]
+fn without_a_target_the_sample_is_quoted() {
+    let rig = Rig::start();
+    let quote = rig.get("/v1/x402/quote").expect(200).json();
+    assert_eq!(quote["target_url"], format!("{BASE_URL}/sample"));
+    assert_eq!(quote["sample_available"], true);
+    assert_eq!(offer(&quote, "starter")["deliverable_now"], true);
+    assert_eq!(offer(&quote, "cached")["deliverable_now"], false);
+}
+
+/// What a quote calls deliverable is delivered, and what it does not is not (the quote and the sale must agree).
+#[test]
+fn a_quote_keeps_its_word() {
+    let rig = Rig::start();
+    for target in [&*format!("{BASE_URL}/sample"), ARTICLE] {
+        let quote = ask(&rig, target).expect(200).json();
+        for tier in ["starter", "cached", "basic", "fresh", "deep"] {
+            // One sale would change what the next tier finds in the cache.
+            let rig = Rig::start();
+            let answer = rig.buy(&Wallet::new(), target, tier);
+            let delivered = answer.status == 200;
+            assert_eq!(
+                offer(&quote, tier)["deliverable_now"],
+                delivered,
+                "{target} {tier}: {answer:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_quote_knows_the_cache() {
+    let rig = Rig::start();
+    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+    let stored_at = rig.now().0;
+    rig.pass(100);
+    let quote = ask(&rig, ARTICLE).expect(200).json();
+    assert_eq!(
+        quote["cache"],
+        json!({"available": true, "age_seconds": 100, "expires_at": stored_at + 24 * 3600, "last_fetched_at": stored_at})
+    );
+    assert_eq!(offer(&quote, "cached")["deliverable_now"], true);
+    assert_eq!(offer(&quote, "starter")["deliverable_now"], true);
+    rig.pass(24 * 3600);
+    let quote = ask(&rig, ARTICLE).expect(200).json();
+    assert_eq!(quote["cache"]["available"], false);
+    assert_eq!(offer(&quote, "cached")["deliverable_now"], false);
+}
+
+/// A tier that would not cover its costs is not called deliverable.
+#[test]
+fn a_quote_knows_the_margin() {
+    let rig = Rig::with(|resolved| resolved.set("guard.gas_usdc", "0.02"));
+    let quote = ask(&rig, ARTICLE).expect(200).json();
+    assert_eq!(offer(&quote, "basic")["deliverable_now"], false);
+    assert_eq!(offer(&quote, "deep")["deliverable_now"], true);
+}
+
+#[test]
+fn a_target_that_cannot_be_sold_is_not_quoted() {
+    let rig = Rig::start();
+    for (target, code) in [
+        ("not%20a%20url", "invalid_target"),
+        ("", "invalid_target"),
+        ("ftp%3A%2F%2Fnews.sample-site.org%2F", "invalid_target"),
+        ("http://10.0.0.1/", "target_blocked"),
+        ("http://inside.sample-site.org/", "target_blocked"),
+        ("http://news.sample-site.org:8080/", "port_not_allowed"),
+        ("http://localhost/", "target_blocked"),
+    ] {
+        let answer = ask(&rig, target);
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (400, code),
+            "{target}: {answer:?}"
+        );
+        assert!(answer.json().get("quote_id").is_none());
+    }
+    assert_eq!(rig.site.requests().len(), 0);
+}
+
+#[test]
+fn a_quote_is_kept_for_seven_days_and_then_said_to_be_over() {
+    let mut rig = Rig::start();
+    let quote = ask(&rig, ARTICLE).expect(200).json();
+    let id = quote["quote_id"].as_str().expect("an id").to_owned();
+    let receipt = rig.get(&format!("/v1/quotes/{id}")).expect(200).json();
+    assert_eq!(receipt["status"], "success");
+    assert_eq!(receipt["quote_id"], id.as_str());
+    assert_eq!(receipt["product"], "context");
+    assert_eq!(receipt["state"], "open");
+    assert_eq!(
+        receipt["request"],
+        json!({"target_url": ARTICLE, "tier": "fresh"})
+    );
+    assert_eq!(
+        (&receipt["amount_units"], &receipt["price_usdc"]),
+        (&json!("30000"), &json!(0.03))
+    );
+    for member in ["created_at", "expires_at", "resume_page"] {
+        assert_eq!(receipt[member], quote[member], "{member}");
+    }
+    rig.restart();
+    rig.pass(7 * 24 * 3600 - 1);
+    rig.work_off();
+    rig.get(&format!("/v1/quotes/{id}")).expect(200);
+    rig.get(&format!("/checkout/{id}")).expect(200);
+    rig.pass(1);
+    rig.work_off();
+    let answer = rig.get(&format!("/v1/quotes/{id}"));
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (410, "quote_expired"),
+        "{answer:?}"
+    );
+    let page = rig.get(&format!("/checkout/{id}")).expect(410);
+    assert!(page.text().contains("expired"));
+}
+
+/// `bodies`, POST /v1/quotes (the same body as GET): `content_sha256`.
+#[test]
+fn a_receipt_names_the_content_it_knows() {
+    let rig = Rig::start();
+    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+    let quote = ask(&rig, ARTICLE).expect(200).json();
+    let id = quote["quote_id"].as_str().expect("an id");
+    let receipt = rig.get(&format!("/v1/quotes/{id}")).expect(200).json();
+    assert!(receipt.get("content_sha256").is_some(), "{receipt}");
+}
+
+#[test]
+fn quotes_that_never_were_are_not_found() {
+    let rig = Rig::start();
+    for id in [
+        "qt_00000000000000000000000000000000",
+        "qt_",
+        "nonsense",
+        "QT_00000000000000000000000000000000",
+        "rc_00000000000000000000000000000000",
+        "%2e%2e",
+    ] {
+        rig.get(&format!("/v1/quotes/{id}"))
+            .refused(404, "quote_not_found");
+        let page = rig
+            .ask("GET", &format!("/checkout/{id}"))
+            .header("Accept", "text/html")
+            .send();
+        assert_eq!(page.status, 404, "{id}");
+        assert_eq!(page.must("content-type"), "text/html; charset=utf-8");
+    }
+}
+
+/// The page does without script what the JSON does.
+#[test]
+fn the_quote_page_asks_and_answers() {
+    let rig = Rig::start();
+    let form = rig.get("/quote").expect(200).text();
+    assert!(
+        form.contains("<form") && form.contains("name=\"target_url\""),
+        "{form}"
+    );
+    let answer = rig.get(&format!("/quote?target_url={ARTICLE}")).expect(200);
+    assert_eq!(answer.must("content-type"), "text/html; charset=utf-8");
+    assert_eq!(answer.must("cache-control"), "no-store");
+    let page = answer.text();
+    assert!(
+        page.contains("context402 buy") && page.contains(ARTICLE),
+        "{page}"
+    );
+    for price in ["0.012", "0.015", "0.02", "0.03", "0.05"] {
+        assert!(page.contains(price), "{price}");
+    }
+    let refused = rig.get("/quote?target_url=http://10.0.0.1/").expect(400);
+    assert!(refused.text().contains("target_blocked"));
+    assert_eq!(rig.site.requests().len(), 0);
+}
+
+#[test]
+fn the_resume_page_repeats_the_command() {
+    let rig = Rig::start();
+    let quote = ask(&rig, ARTICLE).expect(200).json();
+    let id = quote["quote_id"].as_str().expect("an id");
+    let answer = rig.get(&format!("/checkout/{id}")).expect(200);
+    assert_eq!(answer.must("x-robots-tag"), "noindex");
+    assert!(answer.text().contains(ARTICLE) && answer.text().contains("context402 buy"));
+}
+
+/// What a stranger typed is text on the page (safety A28).
+#[test]
+fn hostile_targets_are_shown_as_text() {
+    let rig = Rig::start();
+    for hostile in [
+        "%22%3E%3Cscript%3Ealert(1)%3C/script%3E",
+        "javascript:alert(1)",
+        "http://news.sample-site.org/%22onmouseover=%22alert(1)",
+        "http://news.sample-site.org/'%3B%20reboot%20'",
+        "http://news.sample-site.org/%3Cimg%20src=x%20onerror=alert(1)%3E",
+    ] {
+        let page = rig.get(&format!("/quote?target_url={hostile}")).text();
+        assert!(!page.contains("<script"), "{page}");
+        assert!(!page.contains("<img src=x"), "{page}");
+        assert!(!page.contains("\"onmouseover"), "{page}");
+        assert!(!page.contains("href=\"javascript"), "{page}");
+    }
+}
+
+/// `bodies`, Tier quote: `commands:{curl,node,python}`.
+#[test]
+fn a_quote_has_commands_for_three_languages() {
+    let rig = Rig::start();
+    let quote = ask(&rig, ARTICLE).expect(200).json();
+    for language in ["curl", "node", "python"] {
+        let commands = &quote["commands"];
+        assert!(
+            commands[language].is_string(),
+            "{language} is missing: {commands}"
+        );
+    }
+}

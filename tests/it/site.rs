@@ -1,0 +1,209 @@
+//! Pages for people: whole without script, safe against what strangers put on them, and without dead ends.
+
+use std::collections::BTreeSet;
+
+use crate::harness::{ARTICLE, Answer, Rig};
+
+const PAGES: [&str; 9] = [
+    "/docs",
+    "/quickstart",
+    "/paid-test",
+    "/proof-pack",
+    "/about",
+    "/sample",
+    "/quote",
+    "/from/a-list",
+    "/nothing-here",
+];
+
+fn page(rig: &Rig, path: &str) -> Answer {
+    let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    rig.ask("GET", path).header("Accept", browser).send()
+}
+
+fn all(rig: &Rig) -> Vec<(String, Answer)> {
+    let quote = rig
+        .get(&format!("/v1/x402/quote?target_url={ARTICLE}"))
+        .json();
+    let id = quote["quote_id"].as_str().expect("an id").to_owned();
+    let paths = PAGES.iter().map(|path| (*path).to_owned());
+    paths
+        .chain([
+            "/".to_owned(),
+            format!("/checkout/{id}"),
+            format!("/quote?target_url={ARTICLE}"),
+        ])
+        .map(|path| {
+            let answer = page(rig, &path);
+            (path, answer)
+        })
+        .collect()
+}
+
+#[test]
+fn every_page_has_its_headers_and_no_script() {
+    let rig = Rig::start();
+    for (path, answer) in all(&rig) {
+        let expected = if path == "/nothing-here" { 404 } else { 200 };
+        let answer = answer.expect(expected);
+        assert_eq!(
+            answer.must("content-type"),
+            "text/html; charset=utf-8",
+            "{path}"
+        );
+        let policy = answer.must("content-security-policy");
+        assert!(
+            policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
+        assert!(!policy.contains("unsafe"), "{path}: {policy}");
+        assert_eq!(answer.must("x-content-type-options"), "nosniff", "{path}");
+        assert!(answer.header("referrer-policy").is_some(), "{path}");
+        assert!(
+            answer.header("cross-origin-opener-policy").is_some(),
+            "{path}"
+        );
+        let link = answer.must("link");
+        for relation in ["service-desc", "service-doc", "alternate"] {
+            assert!(
+                link.contains(&format!("rel=\"{relation}\"")),
+                "{path}: {link}"
+            );
+        }
+        let html = answer.text();
+        assert!(!html.contains("<script"), "{path} has a script");
+        assert!(!html.contains("javascript:"), "{path}");
+        assert!(
+            !html.contains(" style=\""),
+            "{path} has an inline style, which the policy blocks"
+        );
+        let handler = html
+            .split(' ')
+            .find(|word| word.starts_with("on") && word.contains("=\""));
+        assert_eq!(handler, None, "{path} has an inline handler");
+    }
+}
+
+#[test]
+fn every_page_is_a_whole_document() {
+    let rig = Rig::start();
+    for (path, answer) in all(&rig) {
+        let html = answer.text();
+        assert!(html.starts_with("<!DOCTYPE html>"), "{path}");
+        assert!(html.trim_end().ends_with("</html>"), "{path}");
+        assert_eq!(html.matches("<h1").count(), 1, "{path}");
+        assert!(html.contains("lang=\"en\""), "{path}");
+        let title = html
+            .split("<title>")
+            .nth(1)
+            .and_then(|rest| rest.split("</title>").next());
+        assert!(title.is_some_and(|title| !title.is_empty()), "{path}");
+        assert!(
+            html.contains("name=\"viewport\"") && html.contains("name=\"description\""),
+            "{path}"
+        );
+        // Nothing is loaded from anybody else.
+        for attribute in ["src=\"http", "action=\"http"] {
+            assert!(!html.contains(attribute), "{path}: {attribute}");
+        }
+        for (position, _) in html.match_indices("<img ") {
+            let tag = html[position..].split('>').next().unwrap_or_default();
+            assert!(tag.contains(" alt=\""), "{path}: {tag}");
+        }
+    }
+}
+
+/// From wherever a person stands, every link of ours leads somewhere, to the very place that it names.
+#[test]
+fn every_link_leads_somewhere() {
+    let rig = Rig::start();
+    let mut links = BTreeSet::new();
+    for (path, answer) in all(&rig) {
+        let html = answer.text();
+        for attribute in ["href=\"", "src=\"", "action=\""] {
+            for found in html.split(attribute).skip(1) {
+                let link = found
+                    .split('"')
+                    .next()
+                    .unwrap_or_default()
+                    .replace("&amp;", "&");
+                if let Some(fragment) = link.strip_prefix('#') {
+                    assert!(
+                        html.contains(&format!("id=\"{fragment}\"")),
+                        "{path}: #{fragment}"
+                    );
+                } else if link.starts_with('/') {
+                    links.insert(link);
+                }
+            }
+        }
+    }
+    assert!(links.len() > 15, "{links:?}");
+    for link in links {
+        let (address, fragment) = link.split_once('#').unwrap_or((&link, ""));
+        let answer = page(&rig, address);
+        assert_eq!(answer.status, 200, "{link}: {answer:?}");
+        assert!(
+            fragment.is_empty() || answer.text().contains(&format!("id=\"{fragment}\"")),
+            "{link}"
+        );
+    }
+}
+
+#[test]
+fn assets_are_what_they_say() {
+    let rig = Rig::start();
+    for (path, content_type, beginning) in [
+        ("/assets/style.css", "text/css; charset=utf-8", &b""[..]),
+        ("/favicon.svg", "image/svg+xml", b"<svg"),
+        ("/icon.png", "image/png", b"\x89PNG"),
+    ] {
+        let answer = rig.get(path).expect(200);
+        assert_eq!(answer.must("content-type"), content_type);
+        assert!(answer.body.starts_with(beginning), "{path}");
+        assert!(answer.must("cache-control").starts_with("public, max-age="));
+    }
+}
+
+#[test]
+fn a_source_that_is_no_label_has_no_page() {
+    let rig = Rig::start();
+    let page_of = |source: &str| page(&rig, &format!("/from/{source}"));
+    assert!(page_of("a-list").expect(200).text().contains("a-list"));
+    for source in ["%3Cscript%3E", "A", "a%20b", &"a".repeat(65), "a'b", "%00"] {
+        let answer = page_of(source).expect(404);
+        assert!(!answer.text().contains("<script"), "{source}");
+    }
+}
+
+/// The page that the starter tier sells is the page that is sold.
+#[test]
+fn the_sample_page_is_what_the_starter_tier_sells() {
+    let rig = Rig::start();
+    let sample = format!("{}/sample", crate::harness::BASE_URL);
+    let html = rig.get("/sample").expect(200).text();
+    let sold = rig
+        .buy(&crate::harness::Wallet::new(), &sample, "starter")
+        .expect(200)
+        .json();
+    let heading = sold["headings"][0]["text"].as_str().expect("a heading");
+    assert!(html.contains(heading), "{heading}");
+    assert_eq!(
+        sold["source_sha256"],
+        hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&html))
+    );
+}
+
+/// /paid-test shows the challenge that is really sent.
+#[test]
+fn the_paid_test_shows_the_live_challenge() {
+    let rig = Rig::start();
+    let html = rig.get("/paid-test").expect(200).text();
+    let challenge = rig.post(crate::harness::ACCESS).send().expect(402).json();
+    for text in [
+        challenge["accepts"][0]["payTo"].as_str(),
+        challenge["accepts"][0]["asset"].as_str(),
+    ] {
+        assert!(html.contains(text.expect("text")));
+    }
+}
