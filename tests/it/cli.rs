@@ -46,7 +46,6 @@ fn the_demo_buys_a_page_and_ends_well() {
     assert_eq!(finished.err, "");
 }
 
-/// The same entry says that the demo shows a Proof Pack as well; until there is one, this names what is missing.
 #[test]
 fn the_demo_can_keep_its_data_and_be_run_again() {
     let folder = Folder::new();

@@ -314,3 +314,57 @@ fn a_thousand_unpaid_requests_call_nobody() {
         (0, 0)
     );
 }
+
+/// Starts four sales whose pages take their time, and then one of somebody else, which must not wait for them.
+fn is_served_meanwhile(slow: &dyn Fn(usize) -> (Wallet, String), other: &str) {
+    let rig = Rig::with(|resolved| {
+        resolved.set("fetch.at_once_max", "4");
+        resolved.set("fetch.seconds_max", "4");
+        resolved.set("fetch.idle_seconds_max", "4");
+    });
+    let asks: Vec<_> = (0..4)
+        .map(|number| {
+            let path = format!("/slow{number}");
+            let page = Page::html("The slow page", "It takes its time to come.");
+            rig.site.put(&path, page.slow(Duration::from_millis(1_500)));
+            let (wallet, host) = slow(number);
+            let payment = wallet.sign(&rig, "fresh");
+            rig.order(&format!("http://{host}{path}"), "fresh")
+                .paid(&payment.header)
+        })
+        .collect();
+    let payment = Wallet::new().sign(&rig, "fresh");
+    let ask = rig.order(other, "fresh").paid(&payment.header);
+    thread::scope(|scope| {
+        for ask in &asks {
+            scope.spawn(|| ask.send());
+        }
+        thread::sleep(Duration::from_millis(300));
+        let started = Instant::now();
+        let answer = ask.send();
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert!(
+            started.elapsed() < Duration::from_millis(800),
+            "waited {:?} for somebody else's pages",
+            started.elapsed()
+        );
+    });
+}
+
+/// Work is capped per payer (decisions, Retry credits).
+#[test]
+fn one_buyer_does_not_take_all_places() {
+    let wallet = Wallet::new();
+    let slow = |number: usize| {
+        let host = ["news.sample-site.org", "other.sample-site.org"][number % 2];
+        (wallet.clone(), host.to_owned())
+    };
+    is_served_meanwhile(&slow, ARTICLE);
+}
+
+/// Work is capped per target domain (decisions, Retry credits).
+#[test]
+fn one_slow_site_does_not_take_all_places() {
+    let slow = |_| (Wallet::new(), "other.sample-site.org".to_owned());
+    is_served_meanwhile(&slow, ARTICLE);
+}

@@ -362,3 +362,67 @@ fn two_signatures_under_one_identifier_at_once_are_one_charge() {
     }
     assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
 }
+
+/// An identifier is recorded after verification (decisions, Money 5): also while a credit holds its payment.
+#[test]
+fn an_identifier_counts_while_its_payment_is_held() {
+    let rig = Rig::start();
+    rig.site.put("/flaky", Page::Status(503));
+    let wallet = Wallet::new();
+    let flaky = "http://news.sample-site.org/flaky";
+    let pay = |target: &str| {
+        let payment = wallet.sign_identified(&rig, "fresh", ID);
+        rig.order(target, "fresh").paid(&payment.header).send()
+    };
+    pay(flaky).expect(503);
+    pay(ARTICLE).refused(409, "conflict");
+    rig.site
+        .put("/flaky", Page::html("It is back", "Here again."));
+    pay(flaky).expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// An identifier whose settlement is unknown leads to that settlement, whatever is signed.
+#[test]
+fn an_identifier_leads_to_the_unknown_settlement() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let pay = |target: &str| {
+        let payment = wallet.sign_identified(&rig, "fresh", ID);
+        rig.order(target, "fresh").paid(&payment.header).send()
+    };
+    rig.facilitator.settles(Says::Lost);
+    assert_eq!(pay(ARTICLE).expect(503).code(), "settlement_unknown");
+    assert_eq!(pay(ARTICLE).expect(503).code(), "settlement_unknown");
+    pay("http://other.sample-site.org/article").refused(409, "conflict");
+    rig.facilitator.settles(Says::Honest);
+    pay(ARTICLE).expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// Whoever waited on a sale that failed shares that end too: one credit, one page asked for.
+#[test]
+fn fifty_identical_requests_at_once_share_an_outage() {
+    let rig = slow_rig();
+    rig.site.put(
+        "/slow",
+        Page::Slow(Duration::from_millis(300), Box::new(Page::Status(503))),
+    );
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let answers = rig
+        .order(SLOW, "fresh")
+        .paid(&payment.header)
+        .send_at_once(50);
+    let credit = answers[0].credit();
+    for answer in &answers {
+        assert_eq!(answer.status, 503, "{answer:?}");
+        assert_eq!(answer.credit(), credit);
+    }
+    assert_eq!(rig.site.hits("/slow"), 1);
+    assert_eq!(rig.facilitator.settle_calls(), 0);
+    rig.site
+        .put("/slow", Page::html("The slow page", "Back again."));
+    rig.retry(&credit, SLOW, "fresh").send().expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
