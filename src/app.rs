@@ -9,9 +9,10 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, FacilitatorAt, FacilitatorAuth};
 use crate::domain::endpoint::Endpoint;
+use crate::domain::time::UnixSeconds;
 use crate::flows::desk::Desk;
 use crate::flows::health::Health;
-use crate::flows::offer::Offers;
+use crate::flows::offer::{Offers, Terms};
 use crate::flows::sample::SamplePage;
 use crate::http::{Reply, Route};
 use crate::metrics::Metrics;
@@ -58,6 +59,7 @@ impl App {
         store: Store,
         clock: Clock,
         facilitator_url: &str,
+        former_terms: Vec<(Terms, UnixSeconds)>,
     ) -> Result<App, Box<dyn std::error::Error + Send + Sync>> {
         let outside = Outside {
             facilitator: Facilitator::new(facilitator_settings(&config, facilitator_url)?)?,
@@ -66,7 +68,7 @@ impl App {
             lookups: Lane::new(LOOKUPS_MAX, FETCH_WAIT_MAX),
             clock,
         };
-        let offers = Offers::new(&config)?;
+        let offers = Offers::new(&config, former_terms)?;
         let sample = SamplePage::new(&config, outside.clock.now())?;
         Ok(App {
             config,
@@ -84,7 +86,7 @@ impl App {
         })
     }
 
-    pub fn now(&self) -> crate::domain::time::UnixSeconds {
+    pub fn now(&self) -> UnixSeconds {
         self.outside.clock.now()
     }
 

@@ -14,7 +14,7 @@ use crate::api::failure;
 use crate::app::{App, Shared, store_settings};
 use crate::config::{Config, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
-use crate::flows::{due, health, recover};
+use crate::flows::{due, health, offer, recover};
 use crate::http::router::Router;
 use crate::http::server::{self, Server};
 use crate::http::service::{Hooks, Limits, RequestIds, Shell};
@@ -68,6 +68,8 @@ pub struct Start {
     pub clock: Clock,
     /// Make the data file if it is not there.
     pub create: bool,
+    /// Check the whole data file even if it was closed cleanly.
+    pub check: bool,
     /// A listener that was bound before, when the address had to be known; otherwise `config.listen` is bound.
     pub listener: Option<TcpListener>,
 }
@@ -79,12 +81,13 @@ impl Appliance {
             config,
             clock,
             create,
+            check,
             listener,
         } = start;
         let settings = store_settings(&config);
         let opened = match create && !config.data_file.exists() {
             true => settings.create(&config.data_file)?,
-            false => settings.open(&config.data_file)?,
+            false => settings.open(&config.data_file, check)?,
         };
         let listener = match listener {
             Some(listener) => listener,
@@ -98,13 +101,16 @@ impl Appliance {
             }
         };
         let socket = config.socket.clone();
+        let former = offer::former_terms(&opened.store).await?;
         let app = Arc::new(App::new(
             config,
             ROUTES,
             opened.store,
             clock,
             &facilitator_url,
+            former,
         )?);
+        offer::note_terms(&app).await?;
         let recovered = recover::recover(&app).await?;
         if recovered.unknown + recovered.held > 0 {
             tracing::warn!(
@@ -155,6 +161,9 @@ impl Appliance {
             .is_ok();
         if let Some(sandbox) = &self.sandbox {
             sandbox.stop(grace).await;
+        }
+        if let Err(error) = offer::note_terms(&self.app).await {
+            tracing::warn!(error = %error, "the terms on offer could not be noted");
         }
         // It lies beside the data file and means nothing without its process.
         let _ = std::fs::remove_file(&self.socket);

@@ -1,18 +1,64 @@
-//! context402 (map: being written)
-pub mod api;
-pub mod app;
-pub mod appliance;
-pub mod cli;
-pub mod config;
+//! context402 sells clean markdown of public web pages to AI agents, paid per call in USDC by the x402 protocol
+//! (version 2, scheme exact). One program, one data file; the library exists so that tests and benches drive the true
+//! service.
+//!
+//! # Words
+//!
+//! - **Tier**: how fresh a page must be, and its price. **Amount**: USDC in atomic units.
+//! - **Target**: the address that a buyer names. **Cleared**: its name was looked up and every answer is public.
+//! - **Purchase**: what exactly is paid for, once query, header and body agree. **Fingerprint**: its hash.
+//! - **Offer**: our payment requirements for a tier. **Challenge**: an offer as a 402 carries it.
+//! - **Payment proof**: the signed payload in PAYMENT-SIGNATURE. **Payment**: our record of what became of it.
+//! - **Retry credit**: what a buyer gets when an accepted payment could not be served; it holds that payment.
+//! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
+//! - **Attribution**: where a buyer came from (wire name: `source`).
+//! - **Neighbour**: another process that we call. **Lane**: the places that calls to one neighbour may take.
+//!
+//! # Layers, each importing only what stands above it
+//!
+//! - [`domain`], [`markdown`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and random bytes come in
+//!   as arguments, values go out. A rule belongs here first.
+//! - [`http`]: hyper's shell, which knows no product. [`store`]: redb, one writer thread. [`outside`]: everything that
+//!   leaves the process. [`config`]: from settings to checked values. [`metrics`], [`log`].
+//! - [`flows`]: one file per thing that can happen. They wait and decide, and know no status code.
+//! - [`app`]: what handlers share. [`api`]: thin handlers. [`routes`]: the table. [`appliance`]: all of it running.
+//! - [`cli`]: the commands.
+//!
+//! # What is absent, and must stay so (`tests/it/tidy.rs`)
+//!
+//! No clock, randomness or waiting in the pure layers. hyper outside `http`, redb outside `store`, ureq outside
+//! `outside`, maud outside `pages`, lol_html outside `markdown`. A second place that reads the clock or the
+//! environment. A status code in `flows`. A switch that allows private targets. Global state.
+//!
+//! # The life of a paid request
+//!
+//! [`http::service`] reads it within limits and finds its row in [`routes`]; the row is detached, so that nothing
+//! stops half way when the client leaves. [`api::access`] answers 402 if there is no payment; else it reads payment and
+//! body and hands an order to [`flows::sale`], which goes through the steps in this order: join an identical request
+//! under way; recall what the records say of this authorization; compare the terms; have it verified; claim it; judge
+//! the margin; clear the target; fetch and convert, or read the cache; keep the finished answer durably; settle; deliver.
+//! What may follow what is decided by [`domain::payment::next`] alone. Anything between keeping and a known end is taken
+//! up again by [`flows::due`] and, after a stop, by [`flows::recover`]. "Unknown" is never "failed".
+
 pub mod domain;
-pub mod flows;
+pub mod markdown;
+pub mod x402;
+
+pub mod pages;
+pub mod sandbox;
+
+pub mod config;
 pub mod http;
 pub mod log;
-pub mod markdown;
 pub mod metrics;
 pub mod outside;
-pub mod pages;
-pub mod routes;
-pub mod sandbox;
 pub mod store;
-pub mod x402;
+
+pub mod app;
+pub mod flows;
+
+pub mod api;
+pub mod routes;
+
+pub mod appliance;
+pub mod cli;

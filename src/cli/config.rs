@@ -34,12 +34,20 @@ impl Args {
                 ))?;
             }
             Args::Check(file) => {
+                let path = file.config.as_deref();
+                let resolved =
+                    Resolved::from_surroundings(path).map_err(|error| config_failure(&error))?;
                 let config =
-                    Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+                    Config::from_resolved(&resolved).map_err(|error| config_failure(&error))?;
                 say(format_args!(
                     "The configuration is good: {} on {}.",
                     config.base_url, config.listen
                 ))?;
+                for section in resolved.unused_sections() {
+                    say(format_args!(
+                        "Note: [{section}] is for a later version and has no effect yet."
+                    ))?;
+                }
             }
             Args::Print(file) => {
                 let resolved = Resolved::from_surroundings(file.config.as_deref())

@@ -64,6 +64,7 @@ impl Args {
             config,
             clock: Clock::System,
             create: true,
+            check: false,
             listener: Some(listener),
         };
         let appliance = Appliance::start(start).await.map_err(failed)?;

@@ -74,6 +74,7 @@ fn document(config: Config, folder: &std::path::Path) -> Result<serde_json::Valu
             opened.store,
             Clock::System,
             "http://127.0.0.1:1",
+            Vec::new(),
         )
         .map_err(failed)?;
         Ok(openapi::document(&app))

@@ -15,6 +15,8 @@ use crate::config::settings::{
 #[derive(Clone, Default)]
 pub struct Resolved {
     values: BTreeMap<&'static str, (Text, Origin)>,
+    /// Sections of the file that this version does not read.
+    unused: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +61,15 @@ impl Resolved {
     ) -> Result<Self, ConfigError> {
         let table = file.map(read_file).transpose()?.unwrap_or_default();
         refuse_unknown(&table, file)?;
-        let mut resolved = Resolved::default();
+        let unused = table
+            .keys()
+            .filter(|name| RESERVED_SECTIONS.contains(&name.as_str()))
+            .cloned()
+            .collect();
+        let mut resolved = Resolved {
+            values: BTreeMap::new(),
+            unused,
+        };
         for setting in SETTINGS {
             if let Some(value) = resolved.look_up(setting, &table, file, around)? {
                 resolved.values.insert(setting.key, value);
@@ -107,7 +117,13 @@ impl Resolved {
         });
         Resolved {
             values: values.collect(),
+            unused: Vec::new(),
         }
+    }
+
+    /// Sections that are there for later versions: what they hold has no effect yet.
+    pub fn unused_sections(&self) -> &[String] {
+        &self.unused
     }
 
     /// Puts a value where no source has one.

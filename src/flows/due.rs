@@ -2,7 +2,7 @@
 //! quotes. Each row is handled in a small transaction of its own, so that sales are never kept waiting.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
@@ -13,10 +13,11 @@ use crate::flows::desk::Claim;
 use crate::flows::payments::{
     self, KEPT_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX, redelivery_end,
 };
-use crate::flows::settle;
+use crate::flows::{offer, settle};
 use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, StoreError};
 
 const TICK: Duration = Duration::from_secs(1);
+const NOTE_TERMS_EVERY: Duration = Duration::from_secs(60);
 /// Rows of one kind per tick.
 const ROWS_MAX: usize = 256;
 /// Settlements that are repeated at the same time in the background.
@@ -25,9 +26,15 @@ const RECONCILIATIONS_MAX: usize = 4;
 /// Works for ever.
 pub async fn work(app: Shared) {
     let places = Arc::new(Semaphore::new(RECONCILIATIONS_MAX));
+    let mut terms_noted = Instant::now();
     loop {
         tokio::time::sleep(TICK).await;
-        if let Err(error) = work_off(&app, &places).await {
+        let mut outcome = work_off(&app, &places).await;
+        if terms_noted.elapsed() >= NOTE_TERMS_EVERY {
+            terms_noted = Instant::now();
+            outcome = outcome.and(offer::note_terms(&app).await);
+        }
+        if let Err(error) = outcome {
             tracing::error!(error = %error, "what is due could not be worked off");
         }
     }

@@ -1,11 +1,16 @@
 //! What we offer: the payment requirements of every tier, and the challenges that carry them.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
+use crate::app::Shared;
 use crate::config::Config;
 use crate::domain::purchase::Purchase;
 use crate::domain::shapes::ACCESS_REQUEST;
 use crate::domain::tier::Tier;
+use crate::domain::time::UnixSeconds;
+use crate::store::{Store, StoreError};
+use crate::x402::address::{Address, Network};
 use crate::x402::challenge::{Bazaar, Challenge, ChallengeError, ChallengeInputs};
 use crate::x402::resource::Resource;
 use crate::x402::wire::{Extra, PaymentRequirements, Scheme};
@@ -24,6 +29,19 @@ pub struct Offers {
     pub access: Resource,
     base_url: String,
     service_name: String,
+    current: Terms,
+    /// Terms of an earlier configuration, each with the last moment at which it was offered.
+    former: Vec<(Terms, UnixSeconds)>,
+}
+
+/// How to pay, whatever the price: what a change of configuration may change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    pub network: Network,
+    pub asset: Address,
+    pub pay_to: Address,
+    pub asset_name: String,
+    pub asset_version: String,
 }
 
 /// The offer of one tier.
@@ -36,7 +54,12 @@ pub struct Offer {
 }
 
 impl Offers {
-    pub fn new(config: &Config) -> Result<Offers, Box<dyn std::error::Error + Send + Sync>> {
+    /// `former` are the terms that were offered before, newest known moment included.
+    pub fn new(
+        config: &Config,
+        former: Vec<(Terms, UnixSeconds)>,
+    ) -> Result<Offers, Box<dyn std::error::Error + Send + Sync>> {
+        let current = Terms::of(config);
         let access = Resource::new(&config.base_url, ACCESS_PATH)
             .ok_or("base_url cannot be offered as a resource")?;
         let mut offers = Offers {
@@ -44,9 +67,14 @@ impl Offers {
             access,
             base_url: config.base_url.clone(),
             service_name: config.service_name.clone(),
+            former: former
+                .into_iter()
+                .filter(|(terms, _)| *terms != current)
+                .collect(),
+            current,
         };
         for tier in Tier::ALL {
-            let requirements = requirements(config, tier);
+            let requirements = offers.current.requirements(tier);
             let challenge =
                 offers.challenge(tier, &requirements, "PAYMENT-SIGNATURE header is required")?;
             offers.tiers.push(Offer {
@@ -66,6 +94,23 @@ impl Offers {
         match purchase {
             Purchase::Context(context) => self.tier(context.tier()),
         }
+    }
+
+    /// The offer itself, and what was offered for it in the last 300 seconds under another configuration: a buyer who
+    /// signed just before a restart is not turned away (decisions, Money 2).
+    pub fn honoured(&self, offer: &Offer, now: UnixSeconds) -> Vec<PaymentRequirements> {
+        let former = self
+            .former
+            .iter()
+            .filter(|(_, last)| now.since(*last) <= TIMEOUT_SECONDS_MAX);
+        let former = former.map(|(terms, _)| terms.requirements(offer.tier));
+        std::iter::once(offer.requirements.clone())
+            .chain(former)
+            .collect()
+    }
+
+    pub fn terms(&self) -> &Terms {
+        &self.current
     }
 
     /// A fresh challenge that says why the last payment was not taken.
@@ -103,15 +148,47 @@ impl Offers {
     }
 }
 
-fn requirements(config: &Config, tier: Tier) -> PaymentRequirements {
-    let payment = &config.payment;
-    PaymentRequirements {
-        scheme: Scheme::Exact,
-        network: payment.network,
-        amount: tier.price(),
-        asset: payment.asset,
-        pay_to: payment.pay_to,
-        max_timeout_seconds: TIMEOUT_SECONDS_MAX,
-        extra: Extra::domain(&payment.asset_name, &payment.asset_version),
+impl Terms {
+    fn of(config: &Config) -> Self {
+        let payment = &config.payment;
+        Terms {
+            network: payment.network,
+            asset: payment.asset,
+            pay_to: payment.pay_to,
+            asset_name: payment.asset_name.clone(),
+            asset_version: payment.asset_version.clone(),
+        }
     }
+
+    fn requirements(&self, tier: Tier) -> PaymentRequirements {
+        PaymentRequirements {
+            scheme: Scheme::Exact,
+            network: self.network,
+            amount: tier.price(),
+            asset: self.asset,
+            pay_to: self.pay_to,
+            max_timeout_seconds: TIMEOUT_SECONDS_MAX,
+            extra: Extra::domain(&self.asset_name, &self.asset_version),
+        }
+    }
+}
+
+/// What was on offer before this start, from the data file.
+pub async fn former_terms(store: &Store) -> Result<Vec<(Terms, UnixSeconds)>, StoreError> {
+    let rows = store.read(|snapshot| snapshot.terms()).await?;
+    // Terms that this version cannot read cannot be honoured either.
+    Ok(rows
+        .into_iter()
+        .filter_map(|(text, last)| Some((serde_json::from_str(&text).ok()?, last)))
+        .collect())
+}
+
+/// Notes that the current terms are on offer now.
+pub async fn note_terms(app: &Shared) -> Result<(), StoreError> {
+    let now = app.now();
+    let terms = serde_json::to_string(app.offers.terms())
+        .map_err(|error| StoreError::File(error.to_string()))?;
+    app.store
+        .write(move |tables| tables.note_terms(&terms, now))
+        .await
 }

@@ -53,13 +53,12 @@ const SETTLE_SECONDS_MIN: u64 = 6;
 
 /// Sells one page. Identical requests that arrive meanwhile share the outcome: one piece of work, one settlement.
 pub async fn sell(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
-    let offer = check_terms(app, &order.purchase, &proof)?;
     match app
         .desk
         .board(proof.payload_hash(), order.purchase.fingerprint())
     {
         Boarding::Leader(leader) => {
-            let outcome = lead(app, order, proof, offer).await;
+            let outcome = lead(app, order, proof).await;
             leader.land(&outcome);
             outcome
         }
@@ -69,15 +68,14 @@ pub async fn sell(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
     }
 }
 
-async fn lead(
-    app: &Shared,
-    order: Order,
-    proof: PaymentProof,
-    offer: PaymentRequirements,
-) -> Outcome {
-    let key = payment_key(&offer, proof.from(), proof.nonce());
-    let fingerprint = order.purchase.fingerprint();
-    match recall(app, key, proof.payload_hash(), fingerprint).await? {
+async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
+    let terms = check_terms(app, &order.purchase, &proof);
+    let offered = terms
+        .as_ref()
+        .unwrap_or(&app.offers.of(&order.purchase).requirements);
+    let key = payment_key(offered, proof.from(), proof.nonce());
+    // Before anything else, its time window included: a payment whose settlement is unknown must never meet a 402.
+    match recall(app, key, proof.payload_hash(), order.purchase.fingerprint()).await? {
         Recalled::Answer(delivered) => return Ok(delivered),
         Recalled::Unknown => {
             return settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await;
@@ -85,6 +83,7 @@ async fn lead(
         // A credit may hold it: presented again, it is worked on like a new one.
         Recalled::Nothing => {}
     }
+    let offer = terms?;
     app.health.check_can_sell(app)?;
     let verified = verify(app, proof, offer, &order).await?;
     let claim = Claim::take(app, key).ok_or_else(in_use)?;
@@ -98,16 +97,8 @@ async fn lead(
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => return Err(hold(app, key, verified, refusal).await),
     };
-    let kept = keep(
-        app,
-        claim,
-        identifier.as_ref().map(Claim::key),
-        verified,
-        goods,
-        margin,
-        &order,
-    )
-    .await?;
+    let identifier = identifier.as_ref().map(Claim::key);
+    let kept = keep(app, claim, identifier, verified, goods, margin, &order).await?;
     settle::settle(app, kept, true).await
 }
 
@@ -136,8 +127,8 @@ fn check_terms(
     let offer = app.offers.of(purchase);
     // Work, plus the time that the facilitator may take to verify.
     let work = app.config.fetch.time_max + app.config.payment.verify_time_max;
-    let offers = std::slice::from_ref(&offer.requirements);
-    match proof.check(offers, &app.offers.access, app.now(), work.as_secs()) {
+    let offers = app.offers.honoured(offer, app.now());
+    match proof.check(&offers, &app.offers.access, app.now(), work.as_secs()) {
         Ok(offer) => Ok(offer.clone()),
         Err(mismatch) => Err(challenge(
             offer.tier,

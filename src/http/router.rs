@@ -188,7 +188,7 @@ mod tests {
         Route::new(
             method,
             path,
-            |(), _| Box::pin(async { Reply::empty(200) }),
+            |_, _| Box::pin(async { Reply::empty(200) }),
             (),
         )
     }

@@ -106,8 +106,8 @@ pub struct ForbiddenHosts {
 }
 
 impl ForbiddenHosts {
-    /// Each text is a host name, or an address with or without brackets. A name forbids itself; an address forbids
-    /// every name that resolves to it as well.
+    /// Each text is a host name, or an address with or without brackets. A name forbids itself and its subdomains; an
+    /// address forbids every name that resolves to it as well.
     pub fn new<'a>(hosts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut forbidden = ForbiddenHosts::default();
         for host in hosts {
@@ -126,7 +126,10 @@ impl ForbiddenHosts {
     }
 
     fn holds(&self, host: &str, addresses: &[IpAddr]) -> bool {
-        self.names.contains(host)
+        let mut names = std::iter::successors(Some(host), |name| {
+            name.split_once('.').map(|(_, parent)| parent)
+        });
+        names.any(|name| self.names.contains(name))
             || addresses
                 .iter()
                 .any(|address| self.addresses.contains(address))

@@ -14,6 +14,7 @@ mod payments;
 mod quotes;
 mod record;
 mod tables;
+mod terms;
 mod threads;
 
 use std::fmt;
@@ -100,8 +101,9 @@ impl Store {
 }
 
 impl Settings {
-    pub fn open(&self, path: &Path) -> Result<Opened, OpenError> {
-        open::open(path, *self)
+    /// Opens an existing file; checks all of it after an unclean stop, or when `check` asks for it.
+    pub fn open(&self, path: &Path, check: bool) -> Result<Opened, OpenError> {
+        open::open(path, *self, check)
     }
 
     /// Makes the first data file. Refuses a path where something is.
@@ -130,3 +132,6 @@ impl fmt::Debug for Store {
         f.write_str("Store")
     }
 }
+
+#[cfg(test)]
+mod tests;

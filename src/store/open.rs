@@ -63,7 +63,11 @@ pub(in crate::store) fn create(path: &Path, settings: Settings) -> Result<Opened
     start(path, database, settings, true)
 }
 
-pub(in crate::store) fn open(path: &Path, settings: Settings) -> Result<Opened, OpenError> {
+pub(in crate::store) fn open(
+    path: &Path,
+    settings: Settings,
+    check: bool,
+) -> Result<Opened, OpenError> {
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => OpenError::Missing(path.to_owned()),
         _ => OpenError::Io {
@@ -96,6 +100,8 @@ pub(in crate::store) fn open(path: &Path, settings: Settings) -> Result<Opened, 
     let was_clean = read_meta(&database, path)?;
     if !was_clean {
         tracing::warn!(path = %path.display(), "the data file was not closed; checking all of it");
+    }
+    if check || !was_clean {
         match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| database.check_integrity()))
         {
             Ok(Ok(true)) => {}
@@ -185,7 +191,7 @@ pub(in crate::store) fn file_bytes(database: &Database) -> Result<u64, StoreErro
             bytes += stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes();
         )* };
     }
-    add!(META PAYMENTS CREDITS IDENTIFIERS PAGES BLOBS BLOB_KEEP QUOTES DUE);
+    add!(META PAYMENTS CREDITS IDENTIFIERS PAGES BLOBS BLOB_KEEP QUOTES DUE TERMS);
     Ok(bytes)
 }
 

@@ -35,6 +35,9 @@ pub(in crate::store) const QUOTES: TableDefinition<'_, [u8; 16], &[u8]> =
 pub(in crate::store) const DUE: TableDefinition<'_, (u8, u64, Hash), ()> =
     TableDefinition::new("due-1");
 
+/// Payment terms as JSON → Unix seconds at which they were last offered; ten minutes.
+pub(in crate::store) const TERMS: TableDefinition<'_, &str, u64> = TableDefinition::new("terms-1");
+
 /// All tables, open in the writer's transaction.
 pub struct Tables<'txn> {
     pub(in crate::store) meta: Table<'txn, &'static str, u64>,
@@ -46,6 +49,7 @@ pub struct Tables<'txn> {
     pub(in crate::store) blob_keep: Table<'txn, Hash, u64>,
     pub(in crate::store) quotes: Table<'txn, [u8; 16], &'static [u8]>,
     pub(in crate::store) due: Table<'txn, (u8, u64, Hash), ()>,
+    pub(in crate::store) terms: Table<'txn, &'static str, u64>,
     pub(in crate::store) pages_bytes_max: u64,
 }
 
@@ -65,6 +69,7 @@ impl<'txn> Tables<'txn> {
             blob_keep: transaction.open_table(BLOB_KEEP)?,
             quotes: transaction.open_table(QUOTES)?,
             due: transaction.open_table(DUE)?,
+            terms: transaction.open_table(TERMS)?,
             pages_bytes_max,
         })
     }

@@ -1,0 +1,32 @@
+//! Payment terms that were offered lately, so that a payment signed just before a change of configuration is honoured.
+
+use redb::ReadableTable;
+
+use crate::domain::time::UnixSeconds;
+use crate::store::StoreError;
+use crate::store::tables::{Snapshot, TERMS, Tables};
+
+/// Twice the time that an offer is honoured.
+const KEPT_SECONDS: u64 = 600;
+
+impl Tables<'_> {
+    /// Notes that these terms are offered at `now`, and forgets those of long ago.
+    pub fn note_terms(&mut self, terms: &str, now: UnixSeconds) -> Result<(), StoreError> {
+        self.terms
+            .retain(|_, last| now.since(UnixSeconds(last)) <= KEPT_SECONDS)?;
+        self.terms.insert(terms, now.0)?;
+        Ok(())
+    }
+}
+
+impl Snapshot {
+    pub fn terms(&self) -> Result<Vec<(String, UnixSeconds)>, StoreError> {
+        let table = self.table(TERMS)?;
+        let rows = table.iter()?;
+        rows.map(|row| {
+            let (terms, last) = row?;
+            Ok((terms.value().to_owned(), UnixSeconds(last.value())))
+        })
+        .collect()
+    }
+}

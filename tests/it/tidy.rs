@@ -1,0 +1,248 @@
+//! The conventions that matter, as tests: imports go one way, each technique lives in one folder, the clock is read in
+//! one place.
+
+use std::path::{Path, PathBuf};
+
+/// Who may import whom. A module may always import itself.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("domain", &[]),
+    ("http", &[]),
+    ("log", &[]),
+    ("metrics", &[]),
+    ("markdown", &[]),
+    ("x402", &["domain"]),
+    ("pages", &["domain"]),
+    ("sandbox", &["domain", "x402"]),
+    ("store", &["domain"]),
+    ("outside", &["domain", "markdown", "x402"]),
+    ("config", &["domain", "outside", "x402"]),
+    (
+        "flows",
+        &[
+            "app", "config", "domain", "markdown", "outside", "pages", "store", "x402",
+        ],
+    ),
+    (
+        "app",
+        &[
+            "config", "domain", "flows", "http", "metrics", "outside", "store",
+        ],
+    ),
+    (
+        "api",
+        &[
+            "app", "domain", "flows", "http", "metrics", "pages", "store", "x402",
+        ],
+    ),
+    ("routes", &["api", "app", "domain", "http"]),
+    (
+        "appliance",
+        &[
+            "api", "app", "config", "domain", "flows", "http", "outside", "routes", "sandbox",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "api",
+            "app",
+            "appliance",
+            "config",
+            "domain",
+            "flows",
+            "http",
+            "log",
+            "markdown",
+            "outside",
+            "pages",
+            "routes",
+            "sandbox",
+            "store",
+            "x402",
+        ],
+    ),
+];
+
+/// What stands in one place alone.
+const HOMES: &[(&str, &str)] = &[
+    ("hyper::", "http/"),
+    ("redb::", "store/"),
+    ("ureq::", "outside/"),
+    ("maud::", "pages/"),
+    ("lol_html::", "markdown/"),
+    ("bincode::", "store/record.rs"),
+    ("tiny_keccak::", "x402/keccak.rs"),
+    ("getrandom::", "outside/"),
+    ("SystemTime::now", "outside/clock.rs"),
+    ("env::var", "config/"),
+    ("std::process::exit", "nowhere"),
+];
+
+/// The pure middle: it never waits, so it cannot fail for outside reasons.
+const PURE: &[&str] = &["domain", "markdown", "x402", "pages", "sandbox"];
+
+struct Source {
+    /// Below src/.
+    path: String,
+    /// Without tests and comments.
+    code: String,
+}
+
+impl Source {
+    fn module(&self) -> &str {
+        let first = self.path.split('/').next().unwrap_or_default();
+        first.trim_end_matches(".rs")
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders = vec![root.clone()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("src can be read") {
+            let path: PathBuf = entry.expect("an entry").path();
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default()
+                .to_owned();
+            if path.is_dir() {
+                folders.push(path);
+            } else if name.ends_with(".rs") && name != "tests.rs" && name != "loopback.rs" {
+                let text = std::fs::read_to_string(&path).expect("UTF-8");
+                let path = path
+                    .strip_prefix(&root)
+                    .expect("below src")
+                    .to_string_lossy()
+                    .into_owned();
+                found.push(Source {
+                    path,
+                    code: code(&text),
+                });
+            }
+        }
+    }
+    assert!(found.len() > 50, "only {} files were found", found.len());
+    found
+}
+
+fn code(text: &str) -> String {
+    let before_tests = text
+        .split("#[cfg(test)]\nmod tests {")
+        .next()
+        .unwrap_or_default();
+    let lines = before_tests
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Every `crate::name` in a file.
+fn imports(code: &str) -> impl Iterator<Item = &str> {
+    code.split("crate::").skip(1).map(|rest| {
+        let end = rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(rest.len());
+        &rest[..end]
+    })
+}
+
+#[test]
+fn imports_go_one_way() {
+    for source in sources() {
+        let module = source.module();
+        if matches!(module, "lib" | "main") {
+            continue;
+        }
+        let allowed = LAYERS
+            .iter()
+            .find(|(name, _)| *name == module)
+            .map(|(_, allowed)| *allowed);
+        let allowed = allowed.unwrap_or_else(|| panic!("{module} has no row in LAYERS"));
+        for import in imports(&source.code).filter(|import| *import != module) {
+            assert!(
+                allowed.contains(&import),
+                "{} imports {import}",
+                source.path
+            );
+        }
+    }
+}
+
+#[test]
+fn each_technique_lives_in_one_place() {
+    for source in sources() {
+        for (technique, home) in HOMES {
+            let at_home = source.path.starts_with(home);
+            assert!(
+                at_home || !source.code.contains(technique),
+                "{} uses {technique} outside {home}",
+                source.path
+            );
+        }
+    }
+    for (technique, home) in HOMES.iter().filter(|(_, home)| *home != "nowhere") {
+        let used = sources()
+            .iter()
+            .any(|source| source.path.starts_with(home) && source.code.contains(technique));
+        assert!(
+            used,
+            "nothing in {home} uses {technique}: its row guards nothing"
+        );
+    }
+}
+
+#[test]
+fn the_middle_never_waits() {
+    for source in sources()
+        .iter()
+        .filter(|source| PURE.contains(&source.module()))
+    {
+        for word in [
+            "async fn",
+            "async move",
+            ".await",
+            "Instant::now",
+            "thread::",
+            "std::fs",
+            "std::net::Tcp",
+        ] {
+            assert!(
+                !source.code.contains(word),
+                "{} holds {word:?}",
+                source.path
+            );
+        }
+    }
+}
+
+#[test]
+fn every_module_says_what_it_knows() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for source in sources() {
+        let text = std::fs::read_to_string(root.join(&source.path)).expect("UTF-8");
+        assert!(
+            text.starts_with("//!"),
+            "{} does not open with //!",
+            source.path
+        );
+    }
+}
+
+#[test]
+fn every_table_is_documented() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store/tables.rs");
+    let text = std::fs::read_to_string(root).expect("UTF-8");
+    let lines: Vec<&str> = text.lines().collect();
+    let tables = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| line.contains("const ") && line.contains(": TableDefinition<"));
+    let mut count = 0;
+    for (position, line) in tables {
+        assert!(lines[position - 1].starts_with("/// "), "{line}");
+        count += 1;
+    }
+    assert!(count >= 9, "only {count} tables were found");
+}
