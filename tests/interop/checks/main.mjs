@@ -4,6 +4,7 @@ import './purchases.mjs';
 import './repetitions.mjs';
 import './documents.mjs';
 import './facilitator_faults.mjs';
+import './crashes.mjs';
 import { runAll } from './suite.mjs';
 
 process.exit((await runAll()) === 0 ? 0 : 1);

@@ -60,3 +60,19 @@ check('a payment that cannot be read, or two of them, is refused with 400', asyn
     assert.equal(reply.json.error.charged, false);
   }
 });
+
+check('a purchase that is signed anew under the same payment identifier is not charged again', async () => {
+  const named = { page: newPage(), identifier: `pay_${crypto.randomUUID()}` };
+  const [first, anew] = [await prepare(named), await prepare(named)];
+  const bought = await first.send();
+  assert.equal(bought.status, 200, String(bought));
+  const again = await anew.send();
+  assert.equal(again.status, 200, String(again));
+  assert.ok(again.bytes.equals(bought.bytes), 'the bytes differ');
+  assert.deepEqual(await transfers(first.nonce), [PRICES.fresh]);
+  assert.deepEqual(await transfers(anew.nonce), []);
+  const other = await prepare({ ...named, page: newPage() });
+  const refused = await other.send();
+  assert.equal(refused.status, 409, String(refused));
+  assert.deepEqual(await transfers(other.nonce), []);
+});

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/core/http';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
+import { appendPaymentIdentifierToExtensions } from '@x402/extensions';
 import { keccak256, pad, toBytes } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { KEYS, PAY_TO, TOKEN, rpc } from '../rig/world.mjs';
@@ -20,8 +21,8 @@ let pages = 0;
 /** An address of the site that nobody has bought yet. */
 export const newPage = (folder = 'pages') => `${SITE_URL}/${folder}/${(pages += 1)}`;
 
-export async function ask(path, { method = 'POST', body, headers = {} } = {}) {
-  const reply = await fetch(SELLER_URL + path, {
+export async function ask(path, { method = 'POST', body, headers = {}, seller = SELLER_URL } = {}) {
+  const reply = await fetch(seller + path, {
     method,
     headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
     body: body === undefined ? undefined : JSON.stringify(body),
@@ -45,14 +46,18 @@ export async function ask(path, { method = 'POST', body, headers = {} } = {}) {
 }
 
 /** The challenge of a tier, as the official client reads it. */
-export async function challenge(tier) {
-  const reply = await ask(`${ACCESS}?tier=${tier}`);
+export async function challenge(tier, seller) {
+  const reply = await ask(`${ACCESS}?tier=${tier}`, { seller });
   assert.equal(reply.status, 402, String(reply));
   return decodePaymentRequiredHeader(reply.header('payment-required'));
 }
 
-/** Signs with the official client; `from` is a smart wallet's address if the key only owns it. */
-export async function sign(paymentRequired, { key = KEYS.buyer1, from } = {}) {
+/**
+ * Signs with the official client. `from` is a smart wallet's address if the key only owns it; `identifier` is the
+ * buyer's own name for the purchase (extension payment-identifier).
+ */
+export async function sign(paymentRequired, { key = KEYS.buyer1, from, identifier } = {}) {
+  if (identifier) appendPaymentIdentifierToExtensions(paymentRequired.extensions, identifier);
   const account = privateKeyToAccount(key);
   const signer = from ? { address: from, signTypedData: (data) => account.signTypedData(data) } : account;
   const client = new x402HTTPClient(new x402Client().register('eip155:*', new ExactEvmScheme(signer)));
@@ -61,10 +66,11 @@ export async function sign(paymentRequired, { key = KEYS.buyer1, from } = {}) {
 }
 
 /** A purchase that is signed and not sent yet. */
-export async function prepare({ tier = 'fresh', page = newPage(), ...who } = {}) {
-  const { headers, nonce, payload } = await sign(await challenge(tier), who);
+export async function prepare({ tier = 'fresh', page = newPage(), seller, ...who } = {}) {
+  const { headers, nonce, payload } = await sign(await challenge(tier, seller), who);
   const body = { target_url: page, tier };
-  return { send: (changes = {}) => ask(ACCESS, { body: { ...body, ...changes }, headers }), body, headers, nonce, payload };
+  const send = (changes = {}) => ask(ACCESS, { body: { ...body, ...changes }, headers, seller });
+  return { send, body, headers, nonce, payload };
 }
 
 /** The vault's balance in units. */
