@@ -14,7 +14,7 @@ use url::Url;
 use crate::cli::{Failure, failed, say};
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
-use crate::flows::deliver::{PageFacts, page_goods};
+use crate::flows::page::{PageFacts, page_goods};
 use crate::markdown::{ContentKind, Converter, Page, Settings};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
 use crate::outside::web::{FetchOptions, Fetched, Web, WebSettings};

@@ -192,3 +192,60 @@ pub async fn note_terms(app: &Shared) -> Result<(), StoreError> {
         .write(move |tables| tables.note_terms(&terms, now))
         .await
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Resolved;
+
+    const NOW: UnixSeconds = UnixSeconds(1_795_000_000);
+
+    fn config(pay_to: &str) -> Config {
+        let mut resolved = Resolved::defaults();
+        resolved.set("base_url", "http://127.0.0.1:4020");
+        resolved.set("payment.pay_to", pay_to);
+        Config::from_resolved(&resolved).expect("a configuration")
+    }
+
+    #[test]
+    fn an_earlier_vault_is_honoured_for_as_long_as_its_challenges_live() {
+        let before = Terms::of(&config("0x1111111111111111111111111111111111111111"));
+        let now = config("0x2222222222222222222222222222222222222222");
+        let offers =
+            Offers::new(&now, vec![(before.clone(), NOW), (Terms::of(&now), NOW)]).expect("offers");
+        let fresh = offers.tier(Tier::Fresh);
+        let vaults = |now| {
+            let honoured = offers.honoured(fresh, now);
+            honoured
+                .into_iter()
+                .map(|offer| (offer.pay_to, offer.amount))
+                .collect::<Vec<_>>()
+        };
+        let (current, former) = (fresh.requirements.pay_to, before.pay_to);
+        let price = Tier::Fresh.price();
+        assert_eq!(vaults(NOW.plus(300)), [(current, price), (former, price)]);
+        assert_eq!(vaults(NOW.plus(301)), [(current, price)]);
+    }
+
+    #[test]
+    fn every_challenge_fits_even_under_a_long_name() {
+        let mut resolved = Resolved::defaults();
+        let host = format!(
+            "https://{}.example.com",
+            ["a".repeat(60), "b".repeat(60), "c".repeat(60)].join(".")
+        );
+        resolved.set("base_url", host);
+        resolved.set("payment.facilitator_url", "https://f.example.com");
+        resolved.set(
+            "payment.pay_to",
+            "0x2222222222222222222222222222222222222222",
+        );
+        let config = Config::from_resolved(&resolved).expect("a configuration");
+        let offers = Offers::new(&config, Vec::new()).expect("offers");
+        for tier in Tier::ALL {
+            let challenge = offers.challenge_because(tier, &"e".repeat(80));
+            assert!(challenge.json.len() <= 2_900);
+            assert!(String::from_utf8_lossy(&challenge.json).contains(&"e".repeat(80)));
+        }
+    }
+}

@@ -11,6 +11,7 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::deliver::Trouble;
 use crate::flows::desk::{Claim, Outcome};
 use crate::flows::payments;
+use crate::flows::recall;
 use crate::flows::sale::{self, Kept};
 use crate::flows::settle::{self, Settling};
 use crate::store::credit_hash;
@@ -62,7 +63,7 @@ pub async fn redeem(app: &Shared, credit: CreditId, stated: Stated, request_id: 
             work_off(app, claim, credit, request_id).await
         }
         State::Settled { .. } if alive => {
-            let delivered = sale::delivered(app, &payment, None).await?;
+            let delivered = recall::delivered(app, &payment, None).await?;
             spend(app, key).await?;
             Ok(delivered)
         }

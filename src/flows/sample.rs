@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config::{Config, FacilitatorAt};
 use crate::domain::time::UnixSeconds;
-use crate::flows::deliver::{PageFacts, PageGoods, page_goods};
+use crate::flows::page::{PageFacts, PageGoods, page_goods};
 use crate::markdown::{ContentKind, Converter, Settings};
 use crate::pages;
 use crate::pages::site::{FacilitatorMode, Site};

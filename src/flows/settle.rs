@@ -9,6 +9,7 @@ use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
 use crate::flows::desk::{Claim, Outcome};
 use crate::flows::internal;
 use crate::flows::payments::{self, Advanced, FreshCredit};
+use crate::flows::recall;
 use crate::flows::sale::{self, Kept};
 use crate::outside::facilitator::Settlement;
 use crate::store::StoreError;
@@ -146,7 +147,7 @@ async fn conclude(
 ) -> Outcome {
     let Advanced { payment, credit } = advanced;
     match &payment.state {
-        State::Settled { .. } => sale::delivered(app, &payment, members).await,
+        State::Settled { .. } => recall::delivered(app, &payment, members).await,
         State::Failed { reason } => Err(sale::not_settled(&payment, reason)),
         State::Unknown if credit.is_none() => Err(unknown(owe(app, key).await?)),
         State::New | State::Held | State::Kept | State::Unknown | State::Released => {

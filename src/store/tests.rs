@@ -213,7 +213,13 @@ async fn a_newer_file_is_refused() {
     let opened = SETTINGS.create(&folder.file()).expect("creates");
     opened
         .store
-        .write(|tables| Ok(drop(tables.meta.insert("schema", 99)?)))
+        .write(|tables| {
+            tables
+                .meta
+                .insert("schema", 99)
+                .map(drop)
+                .map_err(StoreError::from)
+        })
         .await
         .expect("writes");
     opened.store.close().await.expect("closes");
@@ -385,4 +391,20 @@ async fn a_flipped_bit_in_a_closed_file_is_never_read_as_data() {
         noticed > 0,
         "no flip hit anything that is read: the test has no teeth"
     );
+}
+
+/// A payment as version 1 wrote it. It must stay readable for ever.
+const OLD_PAYMENT: &str = "\
+    0101010101010101010101010101010101010101010202020202020202020202020202020202020202020202020202020202\
+    020202fb3075fcec87fd6a0303030303030303030303030303030303030303030303030303030303030303027b7d027b7d00\
+    1468747470733a2f2f6578616d706c652e636f6d2f0566726573680004040404040404040404040404040404040404040404\
+    040404040404040404040103616473040430786162fcc086fd6a010505050505050505050505050505050505050505050505\
+    050505050505050505052261223a3101630901fb307500fbe803fbf401fb546ffb8813fcc086fd6a01060606060606060606\
+    060606060606060606060606060606060606060606060603fcc086fd6a01fcc086fd6afcc086fd6a8f53711f049d0b94";
+
+#[test]
+fn an_old_payment_stays_readable() {
+    let old = hex::decode(OLD_PAYMENT).expect("hex");
+    assert_eq!(record::decode::<Payment>(&old, "payments-1"), Ok(payment()));
+    assert_eq!(record::encode(&payment()), Ok(old));
 }

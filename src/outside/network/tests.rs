@@ -100,7 +100,8 @@ fn our_own_hosts_are_refused_by_name_and_by_address() {
     check("http://alias.sample-site.org/", true);
     check("http://93.184.216.99/", true);
     check("http://[2606:4700::99]/", true);
-    check("http://www.shop.sample-site.org/", false);
+    check("http://www.shop.sample-site.org/", true);
+    check("http://workshop.sample-site.org/", false);
     check("http://93.184.216.98/", false);
 }
 

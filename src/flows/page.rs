@@ -1,0 +1,162 @@
+//! A converted page as the JSON members under which it is kept and served (bodies, Context 200): everything in an
+//! answer that does not depend on who buys it.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::domain::time::UnixSeconds;
+use crate::markdown::{ContentKind, Page, Warning};
+
+/// A page ready to be served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageGoods {
+    /// SHA-256 of `members`, their key in the store.
+    pub blob: [u8; 32],
+    /// The page's JSON members without the braces around them.
+    pub members: Vec<u8>,
+    /// Hex SHA-256 of the markdown.
+    pub content_sha256: String,
+    pub tokens: u64,
+}
+
+/// What is known of a page beside its conversion.
+#[derive(Clone, Copy, Debug)]
+pub struct PageFacts<'a> {
+    pub final_url: &'a str,
+    pub status: u16,
+    pub content_type: &'a str,
+    pub kind: ContentKind,
+    pub source_sha256: [u8; 32],
+    pub bytes_fetched: u64,
+    pub fetch_time: Duration,
+    pub extract_time: Duration,
+    pub robots_header: Option<&'a str>,
+    pub fetched_at: UnixSeconds,
+}
+
+/// The page's part of an answer (bodies, Context 200): everything that does not depend on who buys it.
+#[derive(Serialize)]
+struct Members<'a> {
+    markdown: &'a str,
+    final_url: &'a str,
+    http_status: u16,
+    content_type: &'a str,
+    content_source: &'static str,
+    metadata: Value,
+    links: Vec<Value>,
+    headings: Vec<Value>,
+    stats: Value,
+    content_sha256: &'a str,
+    source_sha256: String,
+    fetched_at: u64,
+    warnings: Vec<Value>,
+    policy: Value,
+}
+
+/// Writes a page as the JSON members under which it is kept and served.
+pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde_json::Error> {
+    let tokens = page.markdown.chars().count().div_ceil(4) as u64;
+    let content_sha256 = hex::encode(Sha256::digest(&page.markdown));
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let members = serde_json::to_vec(&Members {
+        markdown: &page.markdown,
+        final_url: facts.final_url,
+        http_status: facts.status,
+        content_type: facts.content_type,
+        content_source: match facts.kind {
+            ContentKind::Html => "html",
+            ContentKind::Markdown => "origin_markdown",
+            ContentKind::PlainText => "text",
+        },
+        metadata: metadata(page),
+        links: page
+            .links
+            .iter()
+            .map(|link| json!({"text": link.text, "url": link.url, "rel": link.rel}))
+            .collect(),
+        headings: page
+            .headings
+            .iter()
+            .map(|heading| json!({"level": heading.level, "text": heading.text}))
+            .collect(),
+        stats: json!({
+            "word_count": page.markdown.split_whitespace().count(),
+            "token_count": tokens,
+            "token_method": "approx_chars_div_4",
+            "bytes_fetched": facts.bytes_fetched,
+            "markdown_bytes": page.markdown.len(),
+            "fetch_ms": milliseconds(facts.fetch_time),
+            "extract_ms": milliseconds(facts.extract_time),
+        }),
+        content_sha256: &content_sha256,
+        source_sha256: hex::encode(facts.source_sha256),
+        fetched_at: facts.fetched_at.0,
+        warnings: page
+            .warnings
+            .iter()
+            .map(|warning| warning_json(*warning))
+            .collect(),
+        policy: policy(page, facts.robots_header),
+    })?;
+    // The braces belong to the answer that the members become a part of.
+    let members = members[1..members.len() - 1].to_vec();
+    Ok(PageGoods {
+        blob: Sha256::digest(&members).into(),
+        members,
+        content_sha256,
+        tokens,
+    })
+}
+
+fn metadata(page: &Page) -> Value {
+    let metadata = &page.metadata;
+    json!({
+        "title": metadata.title,
+        "description": metadata.description,
+        "author": metadata.author,
+        "site_name": metadata.site_name,
+        "published_at": metadata.published_at,
+        "modified_at": metadata.modified_at,
+        "language": metadata.language,
+        "canonical_url": metadata.canonical_url,
+        "image": metadata.image,
+        "favicon": metadata.favicon,
+        "type": metadata.kind,
+        "keywords": metadata.keywords,
+    })
+}
+
+fn warning_json(warning: Warning) -> Value {
+    let (code, message) = match warning {
+        Warning::ThinContent => ("thin_content", "The page holds very little text."),
+        Warning::CharsetGuessed => (
+            "charset_guessed",
+            "The page names no character encoding; it was guessed.",
+        ),
+        Warning::JsRequired => (
+            "js_required",
+            "The page seems to show its content only with scripts, which are not run.",
+        ),
+    };
+    json!({"code": code, "message": message})
+}
+
+/// What the page says about its use. robots.txt is not read by this version and reported as unknown.
+fn policy(page: &Page, robots_header: Option<&str>) -> Value {
+    let from_header = robots_header.into_iter().flat_map(|text| text.split(','));
+    let mut directives: Vec<String> = page.meta_robots.clone();
+    directives.extend(
+        from_header
+            .map(|directive| directive.trim().to_ascii_lowercase())
+            .filter(|text| !text.is_empty()),
+    );
+    directives.dedup();
+    json!({
+        "robots": "unknown",
+        "content_signal": {"ai_input": "unset", "ai_train": "unset", "search": "unset"},
+        "meta_robots": directives,
+    })
+}

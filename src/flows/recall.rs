@@ -1,0 +1,175 @@
+//! What the records already say: an authorization that was used, a purchase that was paid before under the same
+//! identifier, one whose settlement is not known. None of these is worked on or settled again.
+
+use std::sync::Arc;
+
+use crate::app::Shared;
+use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::purchase::Fingerprint;
+use crate::domain::refusal::{Code, Refusal};
+use crate::flows::answer;
+use crate::flows::desk::{Claim, Outcome};
+use crate::flows::internal;
+use crate::flows::payments::{self, redelivery_end};
+use crate::flows::sale::{Delivered, Verified, in_use, not_settled, payment_tier, replayed};
+use crate::flows::settle;
+use crate::x402::address::Address;
+
+/// How often a kept answer is given again to the payload that bought it (decisions, Money 4).
+const REDELIVERIES_MAX: u8 = 5;
+
+/// What the records say of this authorization.
+#[derive(Debug)]
+pub enum Recalled {
+    Nothing,
+    Answer(Delivered),
+    Unknown,
+}
+
+/// Looks an authorization up before anything is asked of anybody.
+pub async fn recall(
+    app: &Shared,
+    key: PaymentKey,
+    payload_hash: [u8; 32],
+    fingerprint: Fingerprint,
+) -> Result<Recalled, Refusal> {
+    let Some(payment) = app
+        .store
+        .read(move |snapshot| snapshot.payment(key))
+        .await?
+    else {
+        return Ok(Recalled::Nothing);
+    };
+    // After settlement nonce and signature are public on chain: only the very bytes that were verified get the answer.
+    if payment.payload_hash != payload_hash || payment.fingerprint != fingerprint {
+        return Err(replayed(
+            "This authorization was already used for another request.",
+        ));
+    }
+    match &payment.state {
+        State::Settled { at, .. } if app.now() < redelivery_end(*at) => redeliver(app, key).await,
+        State::Settled { .. } => Err(replayed(
+            "This authorization was used, and its answer is no longer kept.",
+        )),
+        State::Failed { reason } => Err(not_settled(&payment, reason)),
+        State::Released => Err(replayed(
+            "This authorization was let go when its retry credit ran out.",
+        )),
+        State::New | State::Held => Ok(Recalled::Nothing),
+        State::Kept | State::Unknown => Ok(Recalled::Unknown),
+    }
+}
+
+/// Gives a kept answer out once more, and counts it.
+async fn redeliver(app: &Shared, key: PaymentKey) -> Result<Recalled, Refusal> {
+    let counted = app.store.write(move |tables| {
+        let Some(mut payment) = tables.payment(key)? else {
+            return Ok(None);
+        };
+        if payment.redelivered >= REDELIVERIES_MAX || payment.answer.is_none() {
+            return Ok(None);
+        }
+        payment.redelivered += 1;
+        tables.put_payment(key, &payment)?;
+        Ok(Some(payment))
+    });
+    match counted.await? {
+        Some(payment) => Ok(Recalled::Answer(delivered(app, &payment, None).await?)),
+        None => Err(replayed(
+            "This authorization was used, and its answer was given out often enough.",
+        )),
+    }
+}
+
+/// Two payments under one identifier must not be worked on at the same time.
+pub fn claim_identifier(app: &Shared, verified: &Verified) -> Result<Option<Claim>, Refusal> {
+    match verified.identifier {
+        None => Ok(None),
+        Some(identifier) => Claim::take(app, identifier).map(Some).ok_or_else(in_use),
+    }
+}
+
+/// The buyer has proven control of `from`. If the same purchase was paid before under this identifier, or its
+/// settlement is not known, that one is answered and this payment is not settled.
+pub async fn known_purchase(
+    app: &Shared,
+    verified: &Verified,
+    identifier: Option<&Claim>,
+    own: PaymentKey,
+) -> Result<Option<Outcome>, Refusal> {
+    let fingerprint = verified.payment.fingerprint;
+    if let Some(identifier) = identifier.map(Claim::key) {
+        let earlier =
+            app.store.read(
+                move |snapshot| match snapshot.payment_by_identifier(identifier)? {
+                    Some(key) => Ok(snapshot.payment(key)?.map(|payment| (key, payment))),
+                    None => Ok(None),
+                },
+            );
+        match earlier.await? {
+            Some((_, payment)) if payment.fingerprint != fingerprint => {
+                let message = "This payment identifier was used for another purchase.";
+                return Err(Refusal::new(Code::Conflict, message));
+            }
+            Some((key, payment)) if key != own && payment.state.is_open() => {
+                return Ok(Some(
+                    settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await,
+                ));
+            }
+            Some((key, payment)) if key != own && payment.answer.is_some() => {
+                return Ok(Some(delivered(app, &payment, None).await));
+            }
+            _ => {}
+        }
+    }
+    let Some(key) = app
+        .desk
+        .unfinished(verified.payment.payer, fingerprint)
+        .filter(|key| *key != own)
+    else {
+        return Ok(None);
+    };
+    let claim = Claim::take(app, key).ok_or_else(in_use)?;
+    let Some(payment) = app
+        .store
+        .read(move |snapshot| snapshot.payment(key))
+        .await?
+    else {
+        return Ok(None);
+    };
+    if payment.state == State::Held {
+        // A new payment for the same purchase takes the held one's place.
+        payments::advance(app, key, Event::CreditExpired).await?;
+        return Ok(None);
+    }
+    Ok(Some(settle::resolve(app, claim).await))
+}
+
+/// Puts the answer of a settled payment together: the same bytes every time.
+pub async fn delivered(app: &Shared, payment: &Payment, members: Option<Vec<u8>>) -> Outcome {
+    let (State::Settled { transaction, .. }, Some(kept)) = (&payment.state, &payment.answer) else {
+        return Err(replayed(
+            "This authorization was used, and its answer is no longer kept.",
+        ));
+    };
+    let members = match members {
+        Some(members) => members,
+        None => {
+            let page = kept.page;
+            let found = app.store.read(move |snapshot| snapshot.blob(page)).await?;
+            found.ok_or_else(|| internal("a kept answer has lost its page", &hex::encode(page)))?
+        }
+    };
+    let payer = Address(payment.payer).to_string();
+    let body = answer::whole(app, payment, kept, &members, transaction, &payer)
+        .map_err(|error| internal("an answer could not be written as JSON", &error))?;
+    Ok(Delivered {
+        body: Arc::new(body),
+        transaction: transaction.clone(),
+        payer,
+        tier: payment_tier(payment),
+        content_sha256: kept.content_sha256.clone(),
+        tokens: kept.tokens,
+        cache_hit: kept.cache_hit,
+    })
+}
