@@ -3,15 +3,18 @@
 import assert from 'node:assert/strict';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { NETWORK } from '../rig/world.mjs';
+import { start } from './service.mjs';
 import { ACCESS, PAGE_WORDS, PRICES, ask, challenge, facilitator, newPage, pause, prepare, transfers } from './shop.mjs';
 import { check } from './suite.mjs';
 
 /** Sends a purchase while the facilitator has these faults. */
-async function purchaseUnder(faults) {
-  const purchase = await prepare();
+async function purchaseUnder(faults, seller) {
+  const purchase = await prepare({ seller });
   await facilitator.fault(faults);
+  const sent = performance.now();
   try {
-    return { purchase, reply: await purchase.send() };
+    const reply = await purchase.send();
+    return { purchase, reply, seconds: (performance.now() - sent) / 1000 };
   } finally {
     await facilitator.fault({});
   }
@@ -41,13 +44,22 @@ function assertDelivered(reply) {
 
 /** Repeats the identical request, as the answer says, until it is answered with 200. */
 async function repeatUntilDelivered(purchase) {
-  for (let tries = 0; tries < 10; tries += 1) {
+  for (let tries = 0; tries < 20; tries += 1) {
     const reply = await purchase.send();
     if (reply.status === 200) return assertDelivered(reply);
     assert.ok([409, 503].includes(reply.status), String(reply));
     await pause(1);
   }
   return assert.fail('never delivered');
+}
+
+async function assertNeverLost(settle, seller) {
+  const { purchase, reply, seconds } = await purchaseUnder({ settle }, seller);
+  if (reply.status === 200) assertDelivered(reply);
+  else assertUnknown(reply);
+  await repeatUntilDelivered(purchase);
+  assert.deepEqual(await transfers(purchase.nonce), [PRICES.fresh]);
+  return seconds;
 }
 
 // The first settle goes wrong and nothing reached the chain, or nobody heard that it did.
@@ -64,17 +76,11 @@ const settleFaults = [
   ['claims success on another network', { mode: 'invalid', n: 1, body: { success: true, transaction: `0x${'1'.repeat(64)}`, network: 'eip155:1' } }],
   ['says that the nonce is used', { mode: 'invalid', n: 1, body: { success: false, errorReason: 'invalid_exact_evm_nonce_already_used', transaction: '', network: NETWORK } }],
   ['says that a transaction failed', { mode: 'invalid', n: 1, body: { success: false, errorReason: 'insufficient_funds', transaction: `0x${'2'.repeat(64)}`, network: NETWORK } }],
-  ['hangs', { mode: 'hang', n: 1 }],
   ['settles, and is pending at first', { mode: 'pending', n: 1 }],
 ];
 for (const [name, fault] of settleFaults) {
-  check(`settle ${name}: 200 or 503 with a credit, never 402; then delivered, for one transfer`, async () => {
-    const { purchase, reply } = await purchaseUnder({ settle: fault });
-    if (reply.status === 200) assertDelivered(reply);
-    else assertUnknown(reply);
-    await repeatUntilDelivered(purchase);
-    assert.deepEqual(await transfers(purchase.nonce), [PRICES.fresh]);
-  });
+  check(`settle ${name}: 200 or 503 with a credit, never 402; then delivered, for one transfer`, () =>
+    assertNeverLost(fault));
 }
 
 for (const times of [1, 2]) {
@@ -118,25 +124,41 @@ check('a settlement that definitely failed: 402 with a fresh challenge, and no c
   assert.deepEqual(await transfers(purchase.nonce), []);
 });
 
+async function assertUntouched(verify, seller) {
+  const { purchase, reply, seconds } = await purchaseUnder({ verify }, seller);
+  assert.equal(reply.status, 503, String(reply));
+  assert.equal(reply.header('retry-after'), '5');
+  assert.equal(reply.json.error.charged, false);
+  assert.ok(!(await facilitator.operations(purchase.nonce)).includes('settle'));
+  assert.deepEqual(await transfers(purchase.nonce), []);
+  assertDelivered(await purchase.send());
+  assert.deepEqual(await transfers(purchase.nonce), [PRICES.fresh]);
+  return seconds;
+}
+
 const verifyFaults = [
   ['answers 500', { mode: 'http', status: 500 }],
   ['answers 401', { mode: 'http', status: 401 }],
-  ['hangs', { mode: 'hang' }],
   ['answers with no JSON', { mode: 'badjson' }],
   ['drops the connection', { mode: 'reset' }],
 ];
 for (const [name, fault] of verifyFaults) {
-  check(`verify ${name}: 503, not charged, nothing settled; the same payment serves later`, async () => {
-    const { purchase, reply } = await purchaseUnder({ verify: fault });
-    assert.equal(reply.status, 503, String(reply));
-    assert.equal(reply.header('retry-after'), '5');
-    assert.equal(reply.json.error.charged, false);
-    assert.ok(!(await facilitator.operations(purchase.nonce)).includes('settle'));
-    assert.deepEqual(await transfers(purchase.nonce), []);
-    assertDelivered(await purchase.send());
-    assert.deepEqual(await transfers(purchase.nonce), [PRICES.fresh]);
-  });
+  check(`verify ${name}: 503, not charged, nothing settled; the same payment serves later`, () =>
+    assertUntouched(fault));
 }
+
+check('settle or verify hangs: the buyer is answered in time, never with 402, and served later for one transfer', async () => {
+  const impatient = await start('impatient', {
+    CONTEXT402_PAYMENT_VERIFY_SECONDS_MAX: '3',
+    CONTEXT402_PAYMENT_SETTLE_WAIT_SECONDS_MAX: '3',
+    CONTEXT402_PAYMENT_SETTLE_SECONDS_MAX: '6',
+  });
+  for (const seconds of [
+    await assertNeverLost({ mode: 'hang', n: 1 }, impatient.url),
+    await assertUntouched({ mode: 'hang' }, impatient.url),
+  ]) assert.ok(seconds >= 2.9 && seconds < 5.5, `${seconds} s`);
+  await impatient.stop();
+});
 
 check('verify drops the connection once: asked again, and delivered', async () => {
   const { purchase, reply } = await purchaseUnder({ verify: { mode: 'reset', n: 1 } });
