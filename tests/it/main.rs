@@ -1,3 +1,25 @@
-//! Everything that is tested from outside.
+//! Everything that is tested from outside: the whole service over real sockets, against neighbours that really listen.
 
+/// The service, its neighbours and its clock, for the tests below.
+mod harness;
+
+/// The paid operation: asking for the price, paying, and what the buyer gets.
+mod access;
+/// Being asked for money: the 402 of an unpaid request and the probes of directories.
+mod challenge;
+/// Requests that cannot be served as they are.
+mod failure;
+/// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
+mod http;
+/// What a service under load, attack or orders to stop still does.
+mod limits;
+/// Settlements that go wrong in every way, and what the buyer is told.
+mod money;
+/// The same payment again, at once and later.
+mod replay;
+/// Stops, crashes and other configurations over one data file.
+mod restart;
+/// Retry credits: earned by outages, spent once.
+mod retry;
+/// Conventions that matter, as tests.
 mod tidy;

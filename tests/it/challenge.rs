@@ -1,0 +1,308 @@
+//! Being asked for money: the 402 of an unpaid request and the probes of directories.
+
+use context402::x402::encoding;
+use serde_json::{Value, json};
+
+use crate::harness::{ACCESS, ARTICLE, Ask, BASE_URL, PAY_TO, Rig, Says, Wallet, order};
+
+/// Directories probe with anything or nothing (decisions, Money 1).
+#[test]
+fn an_unpaid_request_is_asked_for_money_whatever_its_body_is() {
+    let rig = Rig::start();
+    let huge = vec![b'x'; 64 * 1024];
+    let bodies: [&[u8]; 10] = [
+        b"",
+        b"{}",
+        b"null",
+        b"[1,2,3]",
+        b"not json at all",
+        b"{\"target_url\": 7, \"tier\": [], \"unknown\": true}",
+        b"{\"tier\": \"golden\"}",
+        b"{\"tier\": \"fresh\", \"tier\": \"deep\"}",
+        b"\xff\xfe\x00\x01",
+        &huge,
+    ];
+    for body in bodies {
+        for content_type in [
+            None,
+            Some("application/json"),
+            Some("text/html"),
+            Some("multipart/form-data; boundary=x"),
+        ] {
+            let mut ask = rig.post(ACCESS).body(body);
+            if let Some(content_type) = content_type {
+                ask = ask.header("Content-Type", content_type);
+            }
+            let answer = ask.send().expect(402);
+            assert_eq!(answer.must("x-service-payment-tier"), "fresh");
+        }
+    }
+    assert_eq!(
+        (rig.facilitator.verify_calls(), rig.site.requests().len()),
+        (0, 0)
+    );
+}
+
+/// Specification section 7, headers of a 402; decisions, Addresses.
+#[test]
+fn the_402_carries_its_headers_and_the_header_is_the_body() {
+    let rig = Rig::start();
+    for tier in ["starter", "cached", "basic", "fresh", "deep"] {
+        let answer = rig
+            .post(&format!("{ACCESS}?tier={tier}"))
+            .send()
+            .expect(402);
+        let required = answer.must("payment-required");
+        assert_eq!(
+            encoding::decode(required).as_ref(),
+            Some(&answer.body),
+            "{tier}"
+        );
+        assert_eq!(required, encoding::encode(&answer.body));
+        assert!(answer.body.len() <= 2_900, "{} bytes", answer.body.len());
+        assert_eq!(answer.must("x-payment-required"), required);
+        assert_eq!(answer.must("x-service-payment-tier"), tier);
+        for (name, path) in [
+            ("x-service-paid-test", "/paid-test"),
+            ("x-service-quickstart", "/quickstart"),
+            ("x-service-quote", "/v1/x402/quote"),
+            ("x-service-buyer-example", "/quickstart#buyer"),
+        ] {
+            assert_eq!(answer.must(name), format!("{BASE_URL}{path}"));
+        }
+        assert_eq!(answer.must("content-type"), "application/json");
+        assert_eq!(answer.must("cache-control"), "no-store");
+        assert_eq!(answer.header("payment-response"), None);
+    }
+}
+
+/// `discovery`, 402 answer.
+#[test]
+fn the_challenge_says_what_is_sold_and_how_it_is_paid() {
+    let rig = Rig::start();
+    let challenge = rig
+        .post(&format!("{ACCESS}?tier=deep"))
+        .send()
+        .expect(402)
+        .json();
+    assert_eq!(challenge["x402Version"], 2);
+    assert_eq!(challenge["error"], "PAYMENT-SIGNATURE header is required");
+    assert_eq!(
+        challenge["accepts"],
+        json!([{
+            "scheme": "exact", "network": "eip155:8453", "amount": "50000",
+            "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "payTo": PAY_TO, "maxTimeoutSeconds": 300,
+            "extra": {"name": "USD Coin", "version": "2"},
+        }])
+    );
+    let resource = &challenge["resource"];
+    assert_eq!(resource["url"], format!("{BASE_URL}{ACCESS}"));
+    assert_eq!(resource["mimeType"], "application/json");
+    assert_eq!(resource["iconUrl"], format!("{BASE_URL}/icon.png"));
+    assert_eq!(
+        resource["tags"],
+        json!(["markdown", "scrape", "web", "context"])
+    );
+    let description = resource["description"].as_str().expect("a description");
+    assert!(
+        description.contains("deep")
+            && description.contains("0.05 USDC")
+            && description.len() <= 300
+    );
+
+    let extensions = challenge["extensions"].as_object().expect("extensions");
+    let names: Vec<&String> = extensions.keys().collect();
+    assert_eq!(names, ["bazaar", "payment-identifier"]);
+    let input = &extensions["bazaar"]["info"]["input"];
+    assert_eq!(
+        (&input["type"], &input["method"], &input["bodyType"]),
+        (&json!("http"), &json!("POST"), &json!("json"))
+    );
+    assert_eq!(input["body"]["tier"], "deep");
+    let schema = &extensions["bazaar"]["schema"]["properties"]["input"]["properties"]["body"];
+    assert_eq!(schema["required"], json!(["target_url"]));
+    assert_eq!(schema["additionalProperties"], false);
+    assert_eq!(
+        extensions["payment-identifier"]["info"],
+        json!({"required": false})
+    );
+}
+
+/// The stated tier is priced: query, then header, then a readable body, then the default.
+#[test]
+fn the_price_is_that_of_the_stated_tier() {
+    let rig = Rig::start();
+    let priced = |ask: Ask| {
+        let answer = ask.send().expect(402);
+        answer.must("x-service-payment-tier").to_owned()
+    };
+    let all = |query: &str, header: &str, body: &str| {
+        rig.post(&format!("{ACCESS}{query}"))
+            .header("X-Service-Tier", header)
+            .json(&order(ARTICLE, body))
+    };
+    assert_eq!(priced(all("?tier=deep", "basic", "cached")), "deep");
+    assert_eq!(priced(all("", "basic", "cached")), "basic");
+    assert_eq!(priced(rig.order(ARTICLE, "cached")), "cached");
+    assert_eq!(
+        priced(rig.post(ACCESS).body("{\"tier\":\"starter\"}")),
+        "starter"
+    );
+    assert_eq!(priced(rig.post(&format!("{ACCESS}?source=x"))), "fresh");
+}
+
+#[test]
+fn a_tier_that_does_not_exist_is_400_on_the_sale_and_422_on_the_probes() {
+    let rig = Rig::start();
+    for tier in [
+        "golden",
+        "Fresh",
+        "FRESH",
+        "fresh%20",
+        "",
+        "0",
+        "fr%00esh",
+        "fresh,deep",
+    ] {
+        let answer = rig.post(&format!("{ACCESS}?tier={tier}")).send();
+        answer.refused(400, "invalid_tier");
+        let answer = rig.get(&format!("{ACCESS}?tier={tier}"));
+        answer.invalid("literal_error", &["query", "tier"]);
+    }
+    let with_header = |method: &str| {
+        rig.ask(method, ACCESS)
+            .header("X-Service-Tier", "golden")
+            .send()
+    };
+    with_header("POST").refused(400, "invalid_tier");
+    with_header("GET").invalid("literal_error", &["header", "X-Service-Tier"]);
+    assert_eq!(with_header("HEAD").expect(422).body, b"");
+    // A good tier in the query does not excuse a bad one in the header.
+    let answer = rig
+        .post(&format!("{ACCESS}?tier=deep"))
+        .header("X-Service-Tier", "golden")
+        .send();
+    answer.refused(400, "invalid_tier");
+    // With a payment it is the same, and in a validated body it is a validation error.
+    let payment = Wallet::new().sign(&rig, "fresh");
+    let answer = rig
+        .post(&format!("{ACCESS}?tier=golden"))
+        .json(&order(ARTICLE, "fresh"))
+        .paid(&payment.header)
+        .send();
+    answer.refused(400, "invalid_tier");
+    let answer = rig.order(ARTICLE, "golden").paid(&payment.header).send();
+    answer.invalid("literal_error", &["body", "tier"]);
+    assert_eq!(rig.facilitator.verify_calls(), 0);
+}
+
+/// Specification 4.1: 200 with the challenge, no upstream work, no payment.
+#[test]
+fn probes_show_the_challenge_and_take_no_payment() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    for path in [ACCESS, "/from/a-list/v1/x402/access"] {
+        for (query, tier) in [("", "fresh"), ("?tier=deep", "deep")] {
+            let target = format!("{path}{query}");
+            let asked = rig.post(&target).send().expect(402);
+            let payment = wallet.sign(&rig, tier);
+            let probe = rig
+                .ask("GET", &target)
+                .paid(&payment.header)
+                .send()
+                .expect(200);
+            assert_eq!(probe.body, asked.body, "{target}");
+            let head = rig
+                .ask("HEAD", &target)
+                .paid(&payment.header)
+                .send()
+                .expect(200);
+            assert_eq!(head.body, b"");
+            for name in [
+                "payment-required",
+                "x-payment-required",
+                "x-service-payment-tier",
+                "x-service-paid-test",
+                "x-service-quickstart",
+                "x-service-quote",
+                "x-service-buyer-example",
+                "cache-control",
+                "content-type",
+                "content-length",
+            ] {
+                assert_eq!(probe.header(name), asked.header(name), "{target} {name}");
+                assert_eq!(head.header(name), asked.header(name), "{target} {name}");
+            }
+        }
+    }
+    assert_eq!(
+        (
+            rig.facilitator.verify_calls(),
+            rig.facilitator.settle_calls()
+        ),
+        (0, 0)
+    );
+    assert_eq!(rig.site.requests().len(), 0);
+}
+
+/// The price needs nobody else (safety A13, A18).
+#[test]
+fn the_price_is_told_while_the_facilitator_is_gone() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("payment.facilitator_url", "http://127.0.0.1:9");
+    });
+    rig.order(ARTICLE, "fresh").send().expect(402);
+    rig.get(ACCESS).expect(200);
+    let wallet = Wallet::new();
+    let answer = rig.buy(&wallet, ARTICLE, "fresh");
+    answer.refused(503, "network_unavailable");
+    assert_eq!(rig.site.requests().len(), 0);
+}
+
+/// A version 1 payment is not one of ours: it is as if nothing had been paid.
+#[test]
+fn a_version_1_payment_alone_is_asked_for_version_2() {
+    let rig = Rig::start();
+    let v1 = encoding::encode(
+        json!({"x402Version": 1, "scheme": "exact", "network": "base", "payload": {}})
+            .to_string()
+            .as_bytes(),
+    );
+    let answer = rig.order(ARTICLE, "fresh").header("X-PAYMENT", v1).send();
+    assert_eq!(answer.expect(402).json()["x402Version"], 2);
+}
+
+/// After a payment that was not taken, the fresh challenge says why, in the facilitator's word if it is one.
+#[test]
+fn a_new_challenge_says_why_the_last_payment_was_not_taken() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    for (said, shown) in [
+        ("insufficient_funds", "insufficient_funds"),
+        (
+            "invalid_exact_evm_payload_signature",
+            "invalid_exact_evm_payload_signature",
+        ),
+        // Neither markup nor stack traces are passed on.
+        ("<script>alert(1)</script>", "payment_invalid"),
+        (
+            "Error: connect 10.0.0.7:8545\n  at x.js:1",
+            "payment_invalid",
+        ),
+    ] {
+        rig.facilitator.verifies(Says::No(said));
+        let answer = rig.buy(&wallet, ARTICLE, "deep").expect(402);
+        let challenge: Value = answer.challenge();
+        assert_eq!(challenge["error"], shown);
+        assert_eq!(challenge["accepts"][0]["amount"], "50000");
+        assert_eq!(
+            encoding::decode(answer.must("payment-required")),
+            Some(answer.body.clone())
+        );
+        assert!(answer.body.len() <= 2_900);
+        assert_eq!(answer.header("payment-response"), None);
+        assert_eq!(answer.header("x-service-retry-credit"), None);
+    }
+    assert_eq!(rig.facilitator.settle_calls(), 0);
+    assert_eq!(rig.site.requests().len(), 0);
+}

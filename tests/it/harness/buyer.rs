@@ -1,0 +1,102 @@
+//! A buyer: a key of its own, and payments signed with it as the official clients do.
+
+use std::net::SocketAddr;
+
+use context402::domain::amount::Amount;
+use context402::domain::time::UnixSeconds;
+use context402::outside::chance;
+use context402::x402::address::{Address, Nonce};
+use context402::x402::eip3009::SecretKey;
+use context402::x402::payer::{ReceivedChallenge, usdc};
+use context402::x402::{encoding, payer};
+use serde_json::Value;
+
+use crate::harness::{Ask, Rig};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Wallet {
+    key: SecretKey,
+}
+
+/// A signed payment: the header, and what it encodes.
+#[derive(Clone, Debug)]
+pub(crate) struct Payment {
+    pub(crate) header: String,
+    pub(crate) payload: Value,
+}
+
+impl Wallet {
+    pub(crate) fn new() -> Wallet {
+        Wallet {
+            key: SecretKey::from_bytes(chance::bytes()).expect("a number below the curve's order"),
+        }
+    }
+
+    pub(crate) fn address(&self) -> Address {
+        self.key.address()
+    }
+
+    /// Asks for the price of a tier and signs it.
+    pub(crate) fn sign(&self, rig: &Rig, tier: &str) -> Payment {
+        self.sign_as(rig, tier, rig.now(), None)
+    }
+
+    /// The same under an identifier of the buyer's own.
+    pub(crate) fn sign_identified(&self, rig: &Rig, tier: &str, identifier: &str) -> Payment {
+        self.sign_as(rig, tier, rig.now(), Some(identifier))
+    }
+
+    /// The same with the buyer's clock at `now`.
+    pub(crate) fn sign_as(
+        &self,
+        rig: &Rig,
+        tier: &str,
+        now: UnixSeconds,
+        identifier: Option<&str>,
+    ) -> Payment {
+        self.sign_at(rig.address, tier, now, identifier)
+    }
+
+    /// The same for whatever service is at an address.
+    pub(crate) fn sign_at(
+        &self,
+        address: SocketAddr,
+        tier: &str,
+        now: UnixSeconds,
+        identifier: Option<&str>,
+    ) -> Payment {
+        let ask = Ask::new(address, "POST", &format!("/v1/x402/access?tier={tier}"));
+        let challenge = ask.send().expect(402);
+        let challenge = ReceivedChallenge::decode(challenge.must("payment-required"))
+            .expect("a challenge that can be read");
+        self.sign_challenge(&challenge, now, identifier)
+    }
+
+    pub(crate) fn sign_challenge(
+        &self,
+        challenge: &ReceivedChallenge,
+        now: UnixSeconds,
+        identifier: Option<&str>,
+    ) -> Payment {
+        let choice = challenge
+            .choose(Amount::from_units(50_000), &usdc())
+            .expect("an offer that can be paid");
+        let nonce = Nonce(chance::bytes());
+        let payer::SignedPayment {
+            header, payload, ..
+        } = challenge.sign(&choice, &self.key, now, nonce, identifier);
+        Payment { header, payload }
+    }
+}
+
+impl Payment {
+    /// The same with something changed after signing.
+    pub(crate) fn altered(&self, change: impl FnOnce(&mut Value)) -> Payment {
+        let mut payload = self.payload.clone();
+        change(&mut payload);
+        Payment {
+            header: encoding::encode(payload.to_string().as_bytes()),
+            payload,
+        }
+    }
+}

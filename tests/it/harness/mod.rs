@@ -1,0 +1,319 @@
+//! The whole service over real sockets, with neighbours that really listen on loopback and do what a test tells them.
+
+pub(crate) mod ask;
+pub(crate) mod buyer;
+pub(crate) mod facilitator;
+pub(crate) mod process;
+pub(crate) mod server;
+pub(crate) mod site;
+
+use std::io::{Read as _, Write as _};
+use std::net::SocketAddr;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use context402::app::Shared;
+use context402::appliance::{Appliance, Start};
+use context402::config::{Config, Resolved};
+use context402::domain::time::UnixSeconds;
+use context402::flows::due;
+use context402::outside::clock::Clock;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
+
+pub(crate) use ask::{Answer, Ask};
+pub(crate) use buyer::Wallet;
+pub(crate) use facilitator::{Facilitator, Says};
+pub(crate) use process::Service;
+pub(crate) use site::{Page, Site};
+
+/// Where the public would reach the service. It does not listen there: nothing may be derived from where it does.
+pub(crate) const BASE_URL: &str = "http://127.0.0.1:4020";
+/// The vault.
+pub(crate) const PAY_TO: &str = "0x4020402040204020402040204020402040204020";
+pub(crate) const ACCESS: &str = "/v1/x402/access";
+pub(crate) const RETRY: &str = "/v1/x402/retry";
+/// The page of most tests.
+pub(crate) const ARTICLE: &str = "http://news.sample-site.org/article";
+const BEGINNING: UnixSeconds = UnixSeconds(1_795_248_000);
+
+/// A running service with its neighbours and its clock.
+#[derive(Debug)]
+pub(crate) struct Rig {
+    pub(crate) address: SocketAddr,
+    pub(crate) site: Site,
+    pub(crate) facilitator: Facilitator,
+    pub(crate) folder: Folder,
+    clock: Clock,
+    resolved: Resolved,
+    appliance: Option<Appliance>,
+    runtime: Option<Runtime>,
+}
+
+impl Rig {
+    pub(crate) fn start() -> Rig {
+        Rig::with(|_| {})
+    }
+
+    /// With other settings than most tests need.
+    pub(crate) fn with(change: impl FnOnce(&mut Resolved)) -> Rig {
+        Rig::at(BEGINNING, change)
+    }
+
+    /// With a clock that begins now, so that real processes agree with it for a while.
+    pub(crate) fn today() -> Rig {
+        Rig::at(Clock::System.now(), |_| {})
+    }
+
+    fn at(beginning: UnixSeconds, change: impl FnOnce(&mut Resolved)) -> Rig {
+        let clock = Clock::manual(beginning);
+        let (site, facilitator) = (Site::start(), Facilitator::start(clock.clone()));
+        site.put(
+            "/article",
+            Page::html("The quiet harbour", "Boats come and go here."),
+        );
+        let folder = Folder::new();
+        let mut resolved = settings(&folder, &site, &facilitator.url);
+        change(&mut resolved);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .expect("threads");
+        let mut rig = Rig {
+            address: ([127, 0, 0, 1], 0).into(),
+            site,
+            facilitator,
+            folder,
+            clock,
+            resolved,
+            appliance: None,
+            runtime: Some(runtime),
+        };
+        rig.run();
+        rig
+    }
+
+    pub(crate) fn run(&mut self) {
+        let config = Config::from_resolved(&self.resolved).expect("a good configuration");
+        let clock = self.clock.clone();
+        let started = self.runtime().block_on(async move {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+            let start = Start {
+                config,
+                clock,
+                create: true,
+                check: false,
+                listener: Some(listener),
+            };
+            Appliance::start(start).await
+        });
+        let appliance = started.expect("a service that starts");
+        self.address = appliance.address;
+        self.appliance = Some(appliance);
+    }
+
+    /// Stops in order and starts again over the same data file.
+    pub(crate) fn restart(&mut self) {
+        self.reconfigure(|_| {});
+    }
+
+    /// Starts again with other settings.
+    pub(crate) fn reconfigure(&mut self, change: impl FnOnce(&mut Resolved)) {
+        assert!(self.stop(), "the service stops in order");
+        change(&mut self.resolved);
+        self.run();
+    }
+
+    /// Lets the real program serve from the same data file for a while, and takes over again once it has ended.
+    pub(crate) fn in_process(
+        &mut self,
+        more: &[(&str, &str)],
+        while_it_runs: impl FnOnce(&Rig, Service),
+    ) {
+        assert!(self.stop(), "the service stops in order");
+        let service = Service::start(&self.resolved, more);
+        while_it_runs(self, service);
+        self.run();
+    }
+
+    /// Stops in order; tells whether everything was done in time.
+    pub(crate) fn stop(&mut self) -> bool {
+        let appliance = self.appliance.take().expect("a service that runs");
+        self.runtime().block_on(appliance.stop())
+    }
+
+    fn runtime(&self) -> &Runtime {
+        self.runtime.as_ref().expect("there until the rig is gone")
+    }
+
+    pub(crate) fn app(&self) -> &Shared {
+        &self.appliance.as_ref().expect("a service that runs").app
+    }
+
+    pub(crate) fn now(&self) -> UnixSeconds {
+        self.clock.now()
+    }
+
+    /// Lets time go by, for everybody.
+    pub(crate) fn pass(&self, seconds: u64) {
+        match &self.clock {
+            Clock::Manual(now) => now.fetch_add(seconds, Ordering::SeqCst),
+            Clock::System => unreachable!("rigs have a clock of their own"),
+        };
+    }
+
+    /// Sets everybody's clock back.
+    pub(crate) fn go_back(&self, seconds: u64) {
+        match &self.clock {
+            Clock::Manual(now) => now.fetch_sub(seconds, Ordering::SeqCst),
+            Clock::System => unreachable!("rigs have a clock of their own"),
+        };
+    }
+
+    /// Works off what is due now, to its end.
+    pub(crate) fn work_off(&self) {
+        let app = self.app();
+        let places = Arc::new(Semaphore::new(4));
+        self.runtime()
+            .block_on(due::work_off(app, &places))
+            .expect("what is due can be worked off");
+        until("the work that was begun ends", || app.tasks.is_empty());
+    }
+
+    pub(crate) fn ask(&self, method: &str, target: &str) -> Ask {
+        Ask::new(self.address, method, target)
+    }
+
+    pub(crate) fn get(&self, target: &str) -> Answer {
+        self.ask("GET", target).send()
+    }
+
+    pub(crate) fn post(&self, target: &str) -> Ask {
+        self.ask("POST", target)
+    }
+
+    /// What the operator's socket answers to a GET.
+    pub(crate) fn operator(&self, target: &str) -> Answer {
+        let socket = &self.app().config.socket;
+        let mut stream = UnixStream::connect(socket).expect("the operator's socket answers");
+        let head = format!("GET {target} HTTP/1.1\r\nHost: operator\r\nConnection: close\r\n\r\n");
+        stream
+            .write_all(head.as_bytes())
+            .expect("the socket takes it");
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("an answer");
+        Answer::parse(&bytes)
+    }
+
+    /// An unpaid request for a page.
+    pub(crate) fn order(&self, target_url: &str, tier: &str) -> Ask {
+        self.post(ACCESS).json(&order(target_url, tier))
+    }
+
+    /// Signs for a tier and buys a page with it.
+    pub(crate) fn buy(&self, wallet: &Wallet, target_url: &str, tier: &str) -> Answer {
+        let payment = wallet.sign(self, tier);
+        self.order(target_url, tier).paid(&payment.header).send()
+    }
+
+    /// Redeems a retry credit for a purchase.
+    pub(crate) fn retry(&self, credit: &str, target_url: &str, tier: &str) -> Ask {
+        self.post(RETRY)
+            .header("X-Service-Retry-Credit", credit)
+            .json(&order(target_url, tier))
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        // Not stopped in order: a test that has failed must not wait for what it left hanging.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+pub(crate) fn order(target_url: &str, tier: &str) -> Value {
+    json!({"target_url": target_url, "tier": tier})
+}
+
+fn settings(folder: &Folder, site: &Site, facilitator_url: &str) -> Resolved {
+    let mut resolved = Resolved::defaults();
+    resolved.set("base_url", BASE_URL);
+    resolved.set("data_file", folder.path("data.redb").display().to_string());
+    resolved.set("payment.pay_to", PAY_TO);
+    resolved.set("payment.facilitator_url", facilitator_url);
+    resolved.set("payment.verify_seconds_max", "1");
+    resolved.set("payment.settle_seconds_max", "1");
+    resolved.set("payment.settle_wait_seconds_max", "2");
+    resolved.set("fetch.seconds_max", "2");
+    resolved.set("fetch.idle_seconds_max", "1");
+    resolved.set("limits.free_disk_mib_min", "1");
+    resolved.set("limits.store_cache_mib", "4");
+    resolved.set_map("lab.hosts", hosts(site));
+    resolved
+}
+
+/// The names of the lab's web: what they resolve to, and what is dialled.
+pub(crate) fn hosts(site: &Site) -> Vec<(String, String)> {
+    let host = |name: &str, address: &str, dialled: SocketAddr| {
+        (
+            format!("{name}.sample-site.org"),
+            format!("{address}@{dialled}"),
+        )
+    };
+    vec![
+        host("news", "93.184.216.34", site.address),
+        host("other", "93.184.216.35", site.address),
+        host("down", "93.184.216.36", site.down),
+        host("inside", "10.1.2.3", site.address),
+        host("metadata", "169.254.169.254", site.address),
+    ]
+}
+
+/// A folder that is gone with its test.
+#[derive(Debug)]
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("context402-it-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).expect("a folder for the test");
+        Folder(folder)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl AsRef<Path> for Folder {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Waits a moment for something that another thread does.
+#[track_caller]
+pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(5);
+    while !holds() {
+        assert!(Instant::now() < end, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

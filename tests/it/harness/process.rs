@@ -1,0 +1,205 @@
+//! The real program as a child process: commands that run to their end, and a service that can be killed.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::SocketAddr;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use context402::config::Resolved;
+use context402::config::settings::environment_name;
+use serde_json::Value;
+
+use crate::harness::{Ask, order};
+
+const START_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// The program with nothing of this process's surroundings that could steer it.
+pub(crate) fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_context402"));
+    command
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    for name in ["PATH", "HOME", "TMPDIR"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(arguments: &[&str]) -> Finished {
+    Finished::of(program().args(arguments))
+}
+
+/// Runs a command that reads `input`.
+pub(crate) fn run_with_input(arguments: &[&str], input: &[u8]) -> Finished {
+    let mut child = program()
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || {
+        // A command that does not read to the end is the test's affair.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().expect("the program ends");
+    writer.join().expect("no panic");
+    Finished::read(output)
+}
+
+/// What a command said, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Finished {
+    pub(crate) fn of(command: &mut Command) -> Finished {
+        Finished::read(command.output().expect("the program starts"))
+    }
+
+    fn read(output: Output) -> Finished {
+        Finished {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).expect("UTF-8"),
+            err: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+
+    /// Insists on an exit code.
+    #[track_caller]
+    pub(crate) fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
+    /// Insists on a failure that is one clear line.
+    #[track_caller]
+    pub(crate) fn failed(self, code: i32) -> String {
+        let finished = self.expect(code);
+        let lines: Vec<&str> = finished.err.lines().collect();
+        assert_eq!(lines.len(), 1, "one line: {finished:#?}");
+        assert!(lines[0].starts_with("context402: "), "{finished:#?}");
+        lines[0].to_owned()
+    }
+}
+
+/// A running service. It is killed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Service {
+    pub(crate) address: SocketAddr,
+    child: Child,
+    /// Its log; read on, so that it never has to wait for us.
+    lines: Receiver<String>,
+}
+
+impl Service {
+    /// Starts the program with the settings of a rig, but a port of its own.
+    pub(crate) fn start(resolved: &Resolved, more: &[(&str, &str)]) -> Service {
+        let mut command = program();
+        command.arg("serve");
+        for (key, value, origin) in resolved.lines() {
+            if !origin.is_empty() {
+                command.env(environment_name(key), value);
+            }
+        }
+        command.env("CONTEXT402_LISTEN", "127.0.0.1:0");
+        for (key, value) in more {
+            command.env(environment_name(key), value);
+        }
+        let mut child = command
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let (tell, lines) = channel();
+        let stderr = BufReader::new(child.stderr.take().expect("piped"));
+        std::thread::spawn(move || {
+            for line in stderr.lines().map_while(Result::ok) {
+                let _ = tell.send(line);
+            }
+        });
+        let address = address(&lines, &mut child);
+        Service {
+            address,
+            child,
+            lines,
+        }
+    }
+
+    pub(crate) fn get(&self, target: &str) -> Ask {
+        Ask::new(self.address, "GET", target)
+    }
+
+    pub(crate) fn post(&self, target: &str) -> Ask {
+        Ask::new(self.address, "POST", target)
+    }
+
+    pub(crate) fn order(&self, target_url: &str, tier: &str) -> Ask {
+        self.post(crate::harness::ACCESS)
+            .json(&order(target_url, tier))
+    }
+
+    /// Waits for it to end by itself.
+    pub(crate) fn end(&mut self) -> ExitStatus {
+        let end = Instant::now() + START_TIME_MAX;
+        loop {
+            match self.child.try_wait().expect("our own child") {
+                Some(status) => return status,
+                None => assert!(Instant::now() < end, "the service does not end"),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Ends it as a power cut would.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("our own child");
+        self.end();
+    }
+
+    /// Asks it to stop, as systemd does.
+    pub(crate) fn terminate(&self) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &id]).status();
+        assert!(sent.expect("kill runs").success());
+    }
+
+    /// The log since it was last read.
+    pub(crate) fn log(&self) -> Vec<String> {
+        self.lines.try_iter().collect()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Where the service says that it is ready.
+fn address(lines: &Receiver<String>, child: &mut Child) -> SocketAddr {
+    let end = Instant::now() + START_TIME_MAX;
+    let mut seen = Vec::new();
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let Ok(line) = lines.recv_timeout(left) else {
+            let _ = child.kill();
+            panic!("the service does not say where it is: {seen:#?}");
+        };
+        let said: Value = serde_json::from_str(&line).unwrap_or_default();
+        if said["message"] == "ready" {
+            let address = said["address"].as_str().map(str::parse);
+            return address.expect("an address").expect("an address and a port");
+        }
+        seen.push(line);
+    }
+}

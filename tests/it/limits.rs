@@ -1,0 +1,322 @@
+//! What a service still does under load, under attack and when it is told to stop.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::harness::ask::{Answer, connect, raw_bytes, read_all};
+use crate::harness::{ACCESS, ARTICLE, Page, Rig, Says, Wallet, until};
+
+/// Sends a byte every 50 ms until the other side closes or two seconds are over, and gives what came back.
+fn drip(address: SocketAddr, head: &str) -> (Vec<u8>, Duration) {
+    let mut stream = connect(address);
+    stream.write_all(head.as_bytes()).expect("sent");
+    stream
+        .set_read_timeout(Some(Duration::from_millis(50)))
+        .expect("a socket takes a timeout");
+    let (started, mut answer) = (Instant::now(), Vec::new());
+    while started.elapsed() < Duration::from_secs(2) {
+        let mut buffer = [0; 4096];
+        match stream.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => answer.extend_from_slice(&buffer[..count]),
+            Err(_) if stream.write_all(b"a").is_err() => break,
+            Err(_) => {}
+        }
+    }
+    (answer, started.elapsed())
+}
+
+#[test]
+fn headers_that_never_end_are_cut() {
+    let rig = Rig::with(|resolved| resolved.set("limits.header_seconds_max", "0.4"));
+    let (answer, time) = drip(rig.address, "GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ");
+    assert!(time < Duration::from_millis(1500), "{time:?}");
+    assert!(answer.is_empty() || Answer::parse(&answer).status == 408);
+    rig.get("/health").expect(200);
+}
+
+#[test]
+fn an_idle_connection_is_closed() {
+    let rig = Rig::with(|resolved| resolved.set("limits.header_seconds_max", "0.4"));
+    let started = Instant::now();
+    assert_eq!(read_all(&mut connect(rig.address)), b"");
+    // Also after it has been used.
+    let mut stream = connect(rig.address);
+    stream
+        .write_all(b"GET /health?live=1 HTTP/1.1\r\nHost: x\r\n\r\n")
+        .expect("sent");
+    assert_eq!(Answer::parse(&read_all(&mut stream)).status, 200);
+    assert!(started.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn a_body_that_never_ends_is_cut() {
+    let rig = Rig::with(|resolved| resolved.set("limits.body_seconds_max", "0.4"));
+    let head = format!("POST {ACCESS} HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n");
+    let (answer, time) = drip(rig.address, &head);
+    assert!(time < Duration::from_millis(1500), "{time:?}");
+    let answer = Answer::parse(&answer);
+    assert_eq!(answer.must("connection"), "close");
+    answer.refused(408, "request_timeout");
+}
+
+/// A body that stops half way is never a shorter body.
+#[test]
+fn a_body_that_ends_early_is_refused() {
+    let rig = Rig::start();
+    let payment = Wallet::new().sign(&rig, "fresh");
+    let bytes = rig.order(ARTICLE, "fresh").paid(&payment.header).bytes();
+    let mut stream = connect(rig.address);
+    stream.write_all(&bytes[..bytes.len() - 1]).expect("sent");
+    stream
+        .shutdown(std::net::Shutdown::Write)
+        .expect("half closed");
+    let answer = read_all(&mut stream);
+    assert!(answer.is_empty() || Answer::parse(&answer).status == 400);
+    assert_eq!(rig.facilitator.verify_calls(), 0);
+}
+
+#[test]
+fn whoever_does_not_read_is_dropped() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("limits.write_stall_seconds_max", "0.3");
+        resolved.set("fetch.seconds_max", "10");
+        resolved.set("fetch.idle_seconds_max", "5");
+    });
+    let text = "Words that fill the page, line after line.\n".repeat(120_000);
+    rig.site.put("/large", Page::of("text/plain", text));
+    let target = "http://news.sample-site.org/large";
+    let payment = Wallet::new().sign(&rig, "fresh");
+    let ask = rig.order(target, "fresh").paid(&payment.header);
+    let whole = ask.send().expect(200).body.len();
+    // With a small window, so that the kernel does not take all of it.
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
+    let socket = socket.expect("a socket");
+    socket
+        .set_recv_buffer_size(16 * 1024)
+        .expect("a small buffer");
+    socket
+        .connect(&rig.address.into())
+        .expect("the service accepts");
+    let mut stream: TcpStream = socket.into();
+    stream.write_all(&ask.bytes()).expect("sent");
+    thread::sleep(Duration::from_millis(1_500));
+    stream
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .expect("a socket takes a timeout");
+    let got = read_all(&mut stream).len();
+    assert!(
+        got < whole,
+        "all {whole} bytes were sent to a reader who did not read"
+    );
+    rig.get("/health").expect(200);
+}
+
+/// Connections beyond the cap wait; they are neither refused nor served out of turn.
+#[test]
+fn a_connection_beyond_the_cap_waits_for_a_place() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("limits.connections_max", "3");
+        resolved.set("limits.header_seconds_max", "30");
+    });
+    let held: Vec<TcpStream> = (0..3).map(|_| connect(rig.address)).collect();
+    thread::sleep(Duration::from_millis(100));
+    let mut waiting = connect(rig.address);
+    waiting
+        .write_all(b"GET /health?live=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        .expect("sent");
+    waiting
+        .set_read_timeout(Some(Duration::from_millis(300)))
+        .expect("a socket takes a timeout");
+    let mut buffer = [0; 16];
+    let early = waiting.read(&mut buffer);
+    assert!(early.is_err(), "served beyond the cap: {early:?}");
+    drop(held);
+    waiting
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .expect("a socket takes a timeout");
+    assert_eq!(Answer::parse(&read_all(&mut waiting)).status, 200);
+}
+
+/// The operator gets in even then.
+#[test]
+fn the_operator_needs_no_place() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("limits.connections_max", "1");
+        resolved.set("limits.header_seconds_max", "30");
+    });
+    let _held = connect(rig.address);
+    thread::sleep(Duration::from_millis(100));
+    rig.operator("/health").expect(200);
+}
+
+/// More than can wait for one payment are told to come back; nobody is charged twice.
+#[test]
+fn two_hundred_identical_requests_are_one_charge() {
+    let rig = Rig::start();
+    let page = Page::html("The slow page", "It takes its time to come.");
+    rig.site.put("/slow", page.slow(Duration::from_millis(900)));
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig
+        .order("http://news.sample-site.org/slow", "fresh")
+        .paid(&payment.header);
+    let answers = ask.send_at_once(200);
+    let served: Vec<&Answer> = answers
+        .iter()
+        .filter(|answer| answer.status == 200)
+        .collect();
+    assert!(served.len() >= 129, "{} were served", served.len());
+    assert!(served.iter().all(|answer| answer.body == served[0].body));
+    for answer in &answers {
+        if answer.status != 200 {
+            let answer = answer.clone().refused(409, "conflict");
+            assert!(answer.header("retry-after").is_some());
+        }
+    }
+    assert_eq!(rig.site.hits("/slow"), 1);
+    assert_eq!(
+        (
+            rig.facilitator.verify_calls(),
+            rig.facilitator.settle_calls()
+        ),
+        (1, 1)
+    );
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// Different buyers at once each get what they paid for.
+#[test]
+fn many_buyers_at_once_are_all_served() {
+    let rig = Rig::start();
+    let wallets: Vec<Wallet> = (0..40).map(|_| Wallet::new()).collect();
+    let asks: Vec<_> = wallets
+        .iter()
+        .map(|wallet| {
+            let payment = wallet.sign(&rig, "fresh");
+            rig.order(ARTICLE, "fresh").paid(&payment.header)
+        })
+        .collect();
+    for answer in crate::harness::ask::at_once(asks) {
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
+    for wallet in &wallets {
+        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    }
+    assert_eq!(rig.facilitator.settlements(), 40);
+}
+
+#[test]
+fn a_stop_waits_for_the_sale_under_way() {
+    let mut rig = Rig::start();
+    let page = Page::html("The slow page", "It takes its time to come.");
+    rig.site.put("/slow", page.slow(Duration::from_millis(400)));
+    rig.facilitator
+        .settles(Says::Slow(Duration::from_millis(200)));
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig
+        .order("http://news.sample-site.org/slow", "fresh")
+        .paid(&payment.header);
+    let asked = thread::spawn(move || ask.send());
+    until("the page is being fetched", || rig.site.hits("/slow") == 1);
+    assert!(rig.stop(), "everything is done in time");
+    let answer = asked.join().expect("an answer");
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert!(
+        TcpStream::connect(rig.address).is_err(),
+        "nobody is let in any more"
+    );
+    rig.run();
+    assert_eq!(
+        rig.operator("/operator/payments?state=settled").json()["payments"][0]["amount_units"],
+        "30000"
+    );
+}
+
+/// A stop does not wait for ever: what has not ended is taken up by the next start.
+#[test]
+fn a_stop_that_cannot_wait_leaves_the_sale_to_the_next_start() {
+    let mut rig = Rig::today();
+    rig.facilitator.settles(Says::Hang);
+    let wallet = Wallet::new();
+    let mut payment = None;
+    let more = [
+        ("limits.stop_grace_seconds", "0.3"),
+        ("payment.settle_wait_seconds_max", "30"),
+        ("payment.settle_seconds_max", "30"),
+    ];
+    rig.in_process(&more, |rig, mut service| {
+        let signed = wallet.sign_at(service.address, "fresh", rig.now(), None);
+        let ask = service.order(ARTICLE, "fresh").paid(&signed.header);
+        let asked = thread::spawn(move || raw_bytes(ask.address(), &ask.bytes()));
+        until("it is being settled", || {
+            rig.facilitator.settle_calls() == 1
+        });
+        let started = Instant::now();
+        service.terminate();
+        service.end();
+        assert!(
+            started.elapsed() < Duration::from_secs(3),
+            "{:?}",
+            started.elapsed()
+        );
+        let answer = asked.join().expect("no panic");
+        assert!(answer.is_empty() || Answer::parse(&answer).status != 402);
+        payment = Some(signed);
+    });
+    rig.facilitator.settles(Says::Honest);
+    let payment = payment.expect("signed");
+    rig.order(ARTICLE, "fresh")
+        .paid(&payment.header)
+        .send()
+        .expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// A full disk stops sales before a payment is looked at (safety P7); everything free goes on.
+#[test]
+fn a_full_disk_stops_sales_and_nothing_else() {
+    let rig = Rig::with(|resolved| resolved.set("limits.free_disk_mib_min", "1000000000"));
+    let wallet = Wallet::new();
+    let answer = rig
+        .buy(&wallet, ARTICLE, "fresh")
+        .refused(503, "overloaded");
+    assert_eq!(answer.must("retry-after"), "5");
+    assert_eq!(answer.header("x-service-retry-credit"), None);
+    assert_eq!(rig.facilitator.verify_calls(), 0);
+    rig.get("/docs").expect(200);
+    let health = rig.get("/health").expect(200).json();
+    assert_eq!(health["paid_enabled"], false);
+    assert_eq!(health["status"], "degraded");
+    assert_eq!(health["checks"]["disk"]["status"], "low");
+}
+
+/// Nobody is called for those who do not pay (safety A18).
+#[test]
+fn a_thousand_unpaid_requests_call_nobody() {
+    let rig = Rig::start();
+    let mut stream = connect(rig.address);
+    let request = format!(
+        "POST {ACCESS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{{}}"
+    );
+    let reader = stream.try_clone().expect("a second handle");
+    let answers = thread::spawn(move || {
+        let mut reader = reader;
+        String::from_utf8_lossy(&read_all(&mut reader))
+            .matches("HTTP/1.1 402")
+            .count()
+    });
+    for _ in 0..999 {
+        stream.write_all(request.as_bytes()).expect("sent");
+    }
+    let last = request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+    stream.write_all(last.as_bytes()).expect("sent");
+    assert_eq!(answers.join().expect("no panic"), 1_000);
+    assert_eq!(
+        (rig.facilitator.verify_calls(), rig.site.requests().len()),
+        (0, 0)
+    );
+}

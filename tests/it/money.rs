@@ -1,0 +1,491 @@
+//! Settlements and verifications that go wrong in every way. Failed is failed, unknown is unknown, and a buyer is never
+//! led to pay twice.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::harness::{ARTICLE, Answer, Page, Rig, Says, Wallet, until};
+
+/// Every end of a settle that leaves open whether money has moved.
+fn doubts() -> Vec<Says> {
+    vec![
+        Says::Reset,
+        Says::Hang,
+        Says::Garbage,
+        Says::Status(500),
+        Says::Status(502),
+        Says::Status(401),
+        Says::Status(429),
+        Says::Status(302),
+        Says::Lost,
+        Says::WrongPayer,
+        Says::WrongNetwork,
+        Says::NoTransaction,
+        Says::Pending,
+        Says::No("invalid_exact_evm_nonce_already_used"),
+        Says::No("invalid_exact_evm_transaction_failed"),
+        Says::No("invalid_exact_evm_transaction_simulation_failed"),
+        Says::No("invalid_transaction_state"),
+        Says::No("unexpected_settle_error"),
+        Says::No(""),
+    ]
+}
+
+/// Insists on the answer to an unknown settlement, and gives its credit.
+#[track_caller]
+fn unknown(answer: &Answer) -> String {
+    assert_eq!(answer.status, 503, "{answer:?}");
+    assert_eq!(answer.code(), "settlement_unknown");
+    assert_eq!(answer.must("retry-after"), "5");
+    assert_eq!(
+        answer.header("payment-required"),
+        None,
+        "a buyer would sign again: {answer:?}"
+    );
+    assert_eq!(answer.header("payment-response"), None);
+    assert!(!answer.text().contains("Boats"), "the goods are withheld");
+    answer.credit()
+}
+
+/// Money 8: never 402, and a repeated payload delivers once the facilitator works again.
+#[test]
+fn a_doubtful_settlement_is_503_and_the_same_payment_delivers_later() {
+    for doubt in doubts() {
+        let rig = Rig::start();
+        let wallet = Wallet::new();
+        let payment = wallet.sign(&rig, "fresh");
+        let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+        rig.facilitator.settles(doubt.clone());
+        let answer = ask.send();
+        assert_eq!(answer.status, 503, "{doubt:?}: {answer:?}");
+        unknown(&answer);
+        // Still in doubt: still 503, and no second page is fetched.
+        let again = ask.send();
+        assert_eq!(
+            (again.status, again.code().as_str()),
+            (503, "settlement_unknown"),
+            "{doubt:?}: {again:?}"
+        );
+        assert_eq!(again.header("payment-required"), None);
+        assert_eq!(again.must("retry-after"), "5");
+
+        rig.facilitator.settles(Says::Honest);
+        let answer = ask.send();
+        assert_eq!(answer.status, 200, "{doubt:?}: {answer:?}");
+        assert_eq!(answer.settlement()["success"], true);
+        assert_eq!(rig.facilitator.settlements(), 1, "{doubt:?}");
+        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000, "{doubt:?}");
+        assert_eq!(rig.site.hits("/article"), 1, "{doubt:?}");
+        assert_eq!(rig.facilitator.verify_calls(), 1, "{doubt:?}");
+    }
+}
+
+#[test]
+fn the_credit_of_a_doubtful_settlement_delivers_once() {
+    for doubt in [Says::Hang, Says::Lost, Says::Status(500), Says::WrongPayer] {
+        let rig = Rig::start();
+        let wallet = Wallet::new();
+        rig.facilitator.settles(doubt.clone());
+        let credit = unknown(&rig.buy(&wallet, ARTICLE, "fresh"));
+        let retry = rig.retry(&credit, ARTICLE, "fresh");
+        // Still in doubt costs no attempt, however often it is asked.
+        for _ in 0..4 {
+            let answer = retry.send();
+            assert_eq!(
+                (answer.status, answer.code().as_str()),
+                (503, "settlement_unknown"),
+                "{doubt:?}: {answer:?}"
+            );
+        }
+        rig.facilitator.settles(Says::Honest);
+        let answer = retry.send();
+        assert_eq!(answer.status, 200, "{doubt:?}: {answer:?}");
+        assert!(answer.text().contains("Boats"));
+        assert_eq!(answer.settlement()["success"], true);
+        retry.send().refused(400, "retry_credit_invalid");
+        assert_eq!(rig.facilitator.settlements(), 1, "{doubt:?}");
+        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000, "{doubt:?}");
+        assert_eq!(rig.site.hits("/article"), 1, "{doubt:?}");
+    }
+}
+
+/// Money 8: the payload as well as the credit, whichever comes first, and no second charge.
+#[test]
+fn credit_and_payload_of_one_sale_are_one_sale() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    rig.facilitator.settles(Says::Lost);
+    let credit = unknown(&ask.send());
+    rig.facilitator.settles(Says::Honest);
+    let by_payload = ask.send().expect(200);
+    // The settlement is known now: the credit is good without further payment, once.
+    let by_credit = rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
+    assert_eq!(by_credit.json()["markdown"], by_payload.json()["markdown"]);
+    rig.retry(&credit, ARTICLE, "fresh")
+        .send()
+        .refused(400, "retry_credit_invalid");
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.site.hits("/article"), 1);
+}
+
+/// A facilitator that is asked once more while it waits for the chain.
+#[test]
+fn a_pending_settlement_is_asked_again_at_once() {
+    let rig = Rig::start();
+    rig.facilitator.next_settles([Says::Pending]);
+    let wallet = Wallet::new();
+    rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+    assert_eq!(rig.facilitator.settle_calls(), 2);
+    let bodies = rig.facilitator.settle_bodies();
+    assert_eq!(bodies[0], bodies[1]);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// A connection that breaks is tried once more with the identical payload.
+#[test]
+fn a_broken_settle_is_repeated_and_succeeds() {
+    for first in [Says::Reset, Says::Lost] {
+        let rig = Rig::start();
+        rig.facilitator.next_settles([first]);
+        let wallet = Wallet::new();
+        rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+        assert_eq!(rig.facilitator.settlements(), 1);
+        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    }
+}
+
+/// A repetition that is refused proves nothing: the first may have moved the money.
+#[test]
+fn a_refusal_of_a_repeated_settle_stays_unknown() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    rig.facilitator
+        .next_settles([Says::Lost, Says::No("insufficient_funds")]);
+    unknown(&ask.send());
+    rig.facilitator
+        .next_settles([Says::No("insufficient_funds")]);
+    let again = ask.send();
+    assert_eq!(
+        (again.status, again.code().as_str()),
+        (503, "settlement_unknown"),
+        "{again:?}"
+    );
+    ask.send().expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// Money 8: a definite failure is told with a fresh challenge; nothing is delivered, owed or kept.
+#[test]
+fn a_definite_failure_is_402_and_nothing_is_owed() {
+    for reason in [
+        "insufficient_funds",
+        "invalid_exact_evm_insufficient_balance",
+        "invalid_exact_evm_signature",
+        "payer_is_blocked",
+    ] {
+        let rig = Rig::start();
+        let wallet = Wallet::new();
+        let payment = wallet.sign(&rig, "fresh");
+        let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+        rig.facilitator.settles(Says::No(reason));
+        let answer = ask.send().expect(402);
+        assert_eq!(answer.challenge()["error"], reason);
+        assert_eq!(answer.challenge()["accepts"][0]["amount"], "30000");
+        let settlement = answer.settlement();
+        assert_eq!(
+            settlement,
+            json!({"success": false, "errorReason": reason, "payer": wallet.address(), "transaction": "", "network": "eip155:8453"})
+        );
+        assert_eq!(answer.header("x-service-retry-credit"), None);
+        assert!(!answer.text().contains("Boats"));
+        assert_eq!(rig.facilitator.settle_calls(), 1);
+        let listed = rig.operator("/operator/payments?state=failed").json();
+        assert_eq!(listed["payments"][0]["reason"], reason);
+        assert_eq!(listed["payments"][0]["credit"], json!(null));
+
+        // The same payment stays failed; a new one is a new sale.
+        rig.facilitator.settles(Says::Honest);
+        ask.send().expect(402);
+        assert_eq!(
+            rig.facilitator.settle_calls(),
+            1,
+            "a failed authorization is not settled again"
+        );
+        rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    }
+}
+
+/// Money moved away between verify and settle.
+#[test]
+fn a_buyer_who_has_spent_the_money_meanwhile_gets_nothing() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    rig.facilitator
+        .next_settles([Says::No("invalid_exact_evm_insufficient_balance")]);
+    let answer = rig.buy(&wallet, ARTICLE, "fresh").expect(402);
+    assert!(!answer.text().contains("Boats"));
+    assert_eq!(rig.facilitator.spent(wallet.address()), 0);
+}
+
+/// Money 9: as long as one is unknown, a newly signed payment for the same purchase is not settled.
+#[test]
+fn a_newly_signed_payment_does_not_pay_for_an_unknown_one() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    rig.facilitator.settles(Says::Hang);
+    unknown(&rig.buy(&wallet, ARTICLE, "fresh"));
+    let first = rig.facilitator.settle_bodies()[0].clone();
+    // The buyer signs anew although it was told not to.
+    let answer = rig.buy(&wallet, ARTICLE, "fresh");
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (503, "settlement_unknown"),
+        "{answer:?}"
+    );
+    rig.facilitator.settles(Says::Honest);
+    let answer = rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+    assert_eq!(answer.settlement()["success"], true);
+    for body in rig.facilitator.settle_bodies() {
+        assert_eq!(
+            body["paymentPayload"], first["paymentPayload"],
+            "only the first one is ever settled"
+        );
+    }
+    assert_eq!(rig.facilitator.settlements(), 1);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    // Once it is known, a new payment is a new purchase.
+    rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 60_000);
+}
+
+/// Another page of the same buyer, or the same page of another buyer, is not held up by it.
+#[test]
+fn an_unknown_settlement_holds_up_nobody_else() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    rig.facilitator.next_settles([Says::Status(500)]);
+    unknown(&rig.buy(&wallet, ARTICLE, "fresh"));
+    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+    rig.buy(&wallet, ARTICLE, "basic").expect(200);
+    rig.buy(&wallet, "http://other.sample-site.org/article", "fresh")
+        .expect(200);
+}
+
+#[test]
+fn what_is_unknown_is_looked_at_in_the_background_until_it_is_known() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    rig.facilitator.settles(Says::Status(500));
+    unknown(&rig.order(ARTICLE, "fresh").paid(&payment.header).send());
+    let states = || rig.operator("/operator/payments").json()["payments"][0]["state"].clone();
+    assert_eq!(states(), "unknown");
+    let calls = rig.facilitator.settle_calls();
+    rig.pass(15);
+    rig.work_off();
+    until("it was asked again", || {
+        rig.facilitator.settle_calls() > calls
+    });
+    assert_eq!(states(), "unknown");
+    // Hours later the facilitator works again.
+    rig.facilitator.settles(Says::Lost);
+    rig.pass(60);
+    rig.work_off();
+    rig.facilitator.settles(Says::Honest);
+    rig.pass(60);
+    rig.work_off();
+    until("it is known", || states() == "settled");
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    // The answer is still there for the payment that bought it, with no further call.
+    let calls = rig.facilitator.settle_calls();
+    rig.order(ARTICLE, "fresh")
+        .paid(&payment.header)
+        .send()
+        .expect(200);
+    assert_eq!(rig.facilitator.settle_calls(), calls);
+    assert_eq!(rig.site.hits("/article"), 1);
+}
+
+/// The credit lives until 15 minutes after the settlement is known, however long that takes.
+#[test]
+fn the_credit_of_an_unknown_settlement_waits_for_its_end() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    rig.facilitator.settles(Says::Lost);
+    let credit = unknown(&rig.buy(&wallet, ARTICLE, "fresh"));
+    rig.pass(2 * 3600);
+    rig.work_off();
+    rig.facilitator.settles(Says::Honest);
+    rig.pass(3600);
+    rig.work_off();
+    let state = || rig.operator("/operator/payments").json()["payments"][0]["state"].clone();
+    until("it is known", || state() == "settled");
+    rig.pass(899);
+    rig.work_off();
+    rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// The buyer waits so long and no longer; the call goes on, and what it says later still counts.
+#[test]
+fn a_late_success_is_still_recorded() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("payment.settle_wait_seconds_max", "0.3");
+        resolved.set("payment.settle_seconds_max", "5");
+    });
+    rig.facilitator
+        .settles(Says::Slow(Duration::from_millis(900)));
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    let credit = unknown(&ask.send());
+    // While the call is under way neither payload nor credit starts another one.
+    let answer = ask.send();
+    assert!(matches!(answer.status, 409 | 503), "{answer:?}");
+    assert_eq!(answer.header("payment-required"), None);
+    assert!(answer.header("retry-after").is_some());
+    let answer = rig.retry(&credit, ARTICLE, "fresh").send();
+    assert!(matches!(answer.status, 409 | 503), "{answer:?}");
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+    let state = || rig.operator("/operator/payments").json()["payments"][0]["state"].clone();
+    until("the call ends", || state() == "settled");
+    ask.send().expect(200);
+    rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// Money 6: without a verdict nothing is done and nothing is owed.
+#[test]
+fn a_verification_without_a_verdict_is_503_and_costs_nothing() {
+    for fault in [
+        Says::Reset,
+        Says::Hang,
+        Says::Garbage,
+        Says::Status(500),
+        Says::Status(503),
+        Says::Status(401),
+        Says::Status(403),
+        Says::Status(404),
+        Says::Status(429),
+        Says::Status(307),
+        Says::WrongPayer,
+        Says::No("unexpected_verify_error"),
+    ] {
+        let rig = Rig::start();
+        let wallet = Wallet::new();
+        let payment = wallet.sign(&rig, "fresh");
+        let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+        rig.facilitator.verifies(fault.clone());
+        let answer = ask.send();
+        assert_eq!(answer.status, 503, "{fault:?}: {answer:?}");
+        let answer = answer.refused(503, "network_unavailable");
+        assert_eq!(answer.must("retry-after"), "5");
+        assert_eq!(answer.header("x-service-retry-credit"), None, "{fault:?}");
+        assert_eq!(answer.header("payment-required"), None, "{fault:?}");
+        assert_eq!(rig.facilitator.settle_calls(), 0);
+        assert_eq!(rig.site.requests().len(), 0);
+        assert_eq!(
+            rig.operator("/operator/payments").json()["payments"],
+            json!([])
+        );
+        // The payment is as good as before.
+        rig.facilitator.verifies(Says::Honest);
+        ask.send().expect(200);
+        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    }
+}
+
+#[test]
+fn an_invalid_payment_is_402_and_does_no_work() {
+    let rig = Rig::start();
+    // Signed by somebody else.
+    let payment = Wallet::new().sign(&rig, "fresh").altered(|payload| {
+        payload["payload"]["authorization"]["from"] = json!(Wallet::new().address());
+    });
+    let answer = rig
+        .order(ARTICLE, "fresh")
+        .paid(&payment.header)
+        .send()
+        .expect(402);
+    assert_eq!(answer.challenge()["error"], "invalid_exact_evm_signature");
+    assert_eq!(rig.site.requests().len(), 0);
+    assert_eq!(rig.facilitator.settle_calls(), 0);
+    assert_eq!(
+        rig.operator("/operator/payments").json()["payments"],
+        json!([])
+    );
+}
+
+#[test]
+fn an_empty_wallet_is_told_so() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    rig.facilitator
+        .verifies(Says::No("invalid_exact_evm_insufficient_balance"));
+    let answer = rig.buy(&wallet, ARTICLE, "fresh").expect(402);
+    assert_eq!(
+        answer.challenge()["error"],
+        "invalid_exact_evm_insufficient_balance"
+    );
+}
+
+/// Money 7: an authorization that runs out while the page is fetched is not settled.
+#[test]
+fn an_authorization_that_ran_out_during_the_work_is_not_settled() {
+    let rig = Rig::start();
+    rig.site.put(
+        "/slow",
+        Page::html("The slow page", "It takes its time.").slow(Duration::from_millis(600)),
+    );
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig
+        .order("http://news.sample-site.org/slow", "fresh")
+        .paid(&payment.header);
+    let answer = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| ask.send());
+        until("the page is being fetched", || rig.site.hits("/slow") == 1);
+        rig.pass(295);
+        asked.join().expect("an answer")
+    });
+    assert_eq!(answer.status, 402, "{answer:?}");
+    assert_eq!(
+        answer.challenge()["error"],
+        "invalid_exact_evm_payload_authorization_valid_before"
+    );
+    assert_eq!(rig.facilitator.settle_calls(), 0);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 0);
+}
+
+/// A buyer who leaves between paying and being served has still bought, and finds the answer later.
+#[test]
+fn a_buyer_who_leaves_is_still_served_later() {
+    use std::io::Write as _;
+    let rig = Rig::start();
+    rig.site.put(
+        "/slow",
+        Page::html("The slow page", "It takes its time.").slow(Duration::from_millis(300)),
+    );
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig
+        .order("http://news.sample-site.org/slow", "fresh")
+        .paid(&payment.header);
+    let mut stream = crate::harness::ask::connect(rig.address);
+    stream.write_all(&ask.bytes()).expect("sent");
+    until("the page is being fetched", || rig.site.hits("/slow") == 1);
+    drop(stream);
+    until("the sale is finished without its buyer", || {
+        rig.facilitator.settlements() == 1
+    });
+    ask.send().expect(200);
+    assert_eq!(rig.site.hits("/slow"), 1);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}

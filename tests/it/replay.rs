@@ -1,0 +1,364 @@
+//! The same payment again: at once, later, for something else, after a restart, under an identifier of the buyer's own.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::harness::ask::at_once;
+use crate::harness::{ACCESS, ARTICLE, Answer, Page, Rig, Says, Wallet, order};
+
+fn slow_rig() -> Rig {
+    let rig = Rig::start();
+    let page = Page::html("The slow page", "It takes its time to come.");
+    rig.site.put("/slow", page.slow(Duration::from_millis(300)));
+    rig
+}
+
+const SLOW: &str = "http://news.sample-site.org/slow";
+
+/// Safety A1: one piece of work, one settlement, one charge, and everybody gets the same bytes.
+#[test]
+fn fifty_identical_requests_at_once_are_one_sale() {
+    let rig = slow_rig();
+    rig.facilitator
+        .verifies(Says::Slow(Duration::from_millis(100)));
+    rig.facilitator
+        .settles(Says::Slow(Duration::from_millis(100)));
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let answers = rig
+        .order(SLOW, "fresh")
+        .paid(&payment.header)
+        .send_at_once(50);
+    for answer in &answers {
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert_eq!(answer.body, answers[0].body);
+        assert_eq!(
+            answer.header("payment-response"),
+            answers[0].header("payment-response")
+        );
+    }
+    assert_eq!(rig.site.hits("/slow"), 1);
+    assert_eq!(rig.facilitator.verify_calls(), 1);
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// Whoever waited on the first one has not used up a redelivery (decisions, Money 4).
+#[test]
+fn those_who_waited_do_not_count_as_redeliveries() {
+    let rig = slow_rig();
+    let payment = Wallet::new().sign(&rig, "fresh");
+    let ask = rig.order(SLOW, "fresh").paid(&payment.header);
+    let first = ask.send_at_once(20);
+    for _ in 0..5 {
+        assert_eq!(ask.send().expect(200).body, first[0].body);
+    }
+    ask.send().refused(400, "payment_replayed");
+    assert_eq!(rig.facilitator.settlements(), 1);
+}
+
+/// The same payload for different purchases at the same time: one is served, the others are told.
+#[test]
+fn one_payment_for_two_pages_at_once_buys_one() {
+    let rig = slow_rig();
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let asks = [SLOW, ARTICLE, "http://other.sample-site.org/slow"]
+        .map(|target| rig.order(target, "fresh").paid(&payment.header));
+    let answers = at_once(asks.to_vec());
+    let served = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(served, 1, "{answers:?}");
+    for answer in answers {
+        if answer.status != 200 {
+            answer.refused(400, "payment_replayed");
+        }
+    }
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// Two payloads with the same authorization are one authorization, even when both arrive at once.
+#[test]
+fn one_authorization_in_two_payloads_at_once_is_settled_once() {
+    let rig = slow_rig();
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let other = payment.altered(|payload| payload["note"] = json!("the same, said otherwise"));
+    let asks = [&payment, &other].map(|payment| rig.order(SLOW, "fresh").paid(&payment.header));
+    let answers = at_once(asks.to_vec());
+    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    statuses.sort_unstable();
+    assert!(matches!(statuses[..], [200, 400 | 409]), "{answers:?}");
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+#[test]
+fn a_repeated_request_gets_the_same_bytes_five_times() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    let first = ask.send().expect(200);
+    for _ in 0..5 {
+        let again = ask.send().expect(200);
+        assert_eq!(again.body, first.body);
+        for name in [
+            "payment-response",
+            "etag",
+            "x-service-cache",
+            "x-markdown-tokens",
+        ] {
+            assert_eq!(again.header(name), first.header(name), "{name}");
+        }
+    }
+    ask.send().refused(400, "payment_replayed");
+    assert_eq!(rig.site.hits("/article"), 1);
+    assert_eq!(
+        (
+            rig.facilitator.verify_calls(),
+            rig.facilitator.settle_calls()
+        ),
+        (1, 1)
+    );
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+#[test]
+fn a_kept_answer_is_given_for_15_minutes() {
+    let rig = Rig::start();
+    let payment = Wallet::new().sign(&rig, "fresh");
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    let first = ask.send().expect(200);
+    rig.pass(899);
+    assert_eq!(ask.send().expect(200).body, first.body);
+    rig.pass(1);
+    ask.send().refused(400, "payment_replayed");
+    // Also when what is due has been worked off.
+    rig.work_off();
+    ask.send().refused(400, "payment_replayed");
+    rig.pass(30 * 24 * 3600);
+    rig.work_off();
+    ask.send().refused(400, "payment_replayed");
+    assert_eq!(rig.facilitator.settlements(), 1);
+}
+
+#[test]
+fn a_used_payment_buys_nothing_else() {
+    let rig = Rig::start();
+    rig.site.put(
+        "/second",
+        Page::html("The second page", "Something else to read."),
+    );
+    let payment = Wallet::new().sign(&rig, "fresh");
+    let paid = |ask: crate::harness::Ask| ask.paid(&payment.header).send();
+    paid(rig.order(ARTICLE, "fresh")).expect(200);
+    paid(rig.order("http://news.sample-site.org/second", "fresh")).refused(400, "payment_replayed");
+    paid(rig.order(&format!("{ARTICLE}?x=1"), "fresh")).refused(400, "payment_replayed");
+    let refreshed = json!({"target_url": ARTICLE, "tier": "fresh", "force_refresh": true});
+    paid(rig.post(ACCESS).json(&refreshed)).refused(400, "payment_replayed");
+    paid(
+        rig.post("/from/x/v1/x402/access")
+            .json(&order("http://news.sample-site.org/second", "fresh")),
+    )
+    .refused(400, "payment_replayed");
+    // The same page written otherwise is the same purchase.
+    paid(rig.order("HTTP://News.Sample-Site.ORG:80/article#part", "fresh")).expect(200);
+    assert_eq!(rig.site.hits("/second"), 0);
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+}
+
+/// After settlement the authorization is public on chain: its words in other bytes are worth nothing.
+#[test]
+fn the_same_authorization_in_other_bytes_is_not_given_the_answer() {
+    let rig = Rig::start();
+    let payment = Wallet::new().sign(&rig, "fresh");
+    rig.order(ARTICLE, "fresh")
+        .paid(&payment.header)
+        .send()
+        .expect(200);
+    let others = [
+        payment.altered(|payload| payload["note"] = json!(1)),
+        payment.altered(|payload| {
+            payload["payload"]["signature"] = json!(format!("0x{}", "11".repeat(65)))
+        }),
+        payment.altered(|payload| payload["extensions"] = json!({})),
+        payment.altered(|payload| {
+            let from = payload["payload"]["authorization"]["from"]
+                .as_str()
+                .expect("text")
+                .to_lowercase();
+            payload["payload"]["authorization"]["from"] = json!(from);
+        }),
+    ];
+    for other in others {
+        let answer = rig.order(ARTICLE, "fresh").paid(&other.header).send();
+        answer.refused(400, "payment_replayed");
+    }
+    assert_eq!(
+        (
+            rig.facilitator.verify_calls(),
+            rig.facilitator.settle_calls()
+        ),
+        (1, 1)
+    );
+    // The very bytes, in another base64, are the very bytes.
+    let url_safe = payment
+        .header
+        .replace('+', "-")
+        .replace('/', "_")
+        .trim_end_matches('=')
+        .to_owned();
+    rig.order(ARTICLE, "fresh")
+        .paid(&url_safe)
+        .send()
+        .expect(200);
+}
+
+/// A forged signature neither blocks a nonce nor is remembered.
+#[test]
+fn a_forged_payment_does_not_stand_in_the_way_of_the_true_one() {
+    let rig = Rig::start();
+    let payment = Wallet::new().sign(&rig, "fresh");
+    let forged = payment.altered(|payload| {
+        payload["payload"]["signature"] = json!(format!("0x{}", "11".repeat(65)))
+    });
+    let pay = |header: &str| rig.order(ARTICLE, "fresh").paid(header).send();
+    pay(&forged.header).expect(402);
+    pay(&payment.header).expect(200);
+    assert_eq!(rig.facilitator.settlements(), 1);
+    let listed = rig.operator("/operator/payments").json();
+    assert_eq!(listed["payments"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_kept_answer_outlives_a_restart() {
+    let mut rig = Rig::start();
+    let payment = Wallet::new().sign(&rig, "fresh");
+    let first = rig
+        .order(ARTICLE, "fresh")
+        .paid(&payment.header)
+        .send()
+        .expect(200);
+    rig.restart();
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    assert_eq!(ask.send().expect(200).body, first.body);
+    for _ in 0..4 {
+        ask.send().expect(200);
+    }
+    rig.restart();
+    // The count outlives it as well.
+    let answer = rig.order(ARTICLE, "fresh").paid(&payment.header).send();
+    answer.refused(400, "payment_replayed");
+    let other = rig
+        .order("http://news.sample-site.org/other", "fresh")
+        .paid(&payment.header)
+        .send();
+    other.refused(400, "payment_replayed");
+    assert_eq!(rig.facilitator.settlements(), 1);
+    assert_eq!(rig.site.requests().len(), 1);
+}
+
+const ID: &str = "pay_0123456789abcdef0123456789abcdef";
+
+/// A buyer whose answer was lost signs anew under the same identifier (x402, 7.2): the first sale is the sale.
+#[test]
+fn a_new_signature_under_the_same_identifier_is_given_the_first_answer() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let pay = |target: &str, identifier: &str| {
+        let payment = wallet.sign_identified(&rig, "fresh", identifier);
+        rig.order(target, "fresh").paid(&payment.header).send()
+    };
+    let first = pay(ARTICLE, ID).expect(200);
+    let again = pay(ARTICLE, ID).expect(200);
+    assert_eq!(again.body, first.body);
+    assert_eq!(
+        again.header("payment-response"),
+        first.header("payment-response")
+    );
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+    assert_eq!(rig.site.hits("/article"), 1);
+    // For anything else the identifier is taken.
+    pay("http://other.sample-site.org/article", ID).refused(409, "conflict");
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+    // Another identifier is another purchase.
+    pay(ARTICLE, "another_identifier_of_the_buyer").expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 60_000);
+}
+
+/// An identifier is no bearer key: it counts for its payer alone (safety A14).
+#[test]
+fn somebody_else_s_identifier_gives_nothing() {
+    let rig = Rig::start();
+    let (one, other) = (Wallet::new(), Wallet::new());
+    let pay = |wallet: &Wallet| {
+        let payment = wallet.sign_identified(&rig, "fresh", ID);
+        rig.order(ARTICLE, "fresh").paid(&payment.header).send()
+    };
+    pay(&one).expect(200);
+    pay(&other).expect(200);
+    assert_eq!(rig.facilitator.spent(other.address()), 30_000);
+    assert_eq!(rig.facilitator.settlements(), 2);
+    // Nor can one who does not hold the key claim to be the payer.
+    let stolen = other.sign_identified(&rig, "fresh", ID).altered(|payload| {
+        payload["payload"]["authorization"]["from"] = json!(one.address());
+    });
+    rig.order(ARTICLE, "fresh")
+        .paid(&stolen.header)
+        .send()
+        .expect(402);
+}
+
+#[test]
+fn an_identifier_outlives_a_restart() {
+    let mut rig = Rig::start();
+    let wallet = Wallet::new();
+    let payment = wallet.sign_identified(&rig, "fresh", ID);
+    let first = rig
+        .order(ARTICLE, "fresh")
+        .paid(&payment.header)
+        .send()
+        .expect(200);
+    rig.restart();
+    let payment = wallet.sign_identified(&rig, "fresh", ID);
+    let again = rig
+        .order(ARTICLE, "fresh")
+        .paid(&payment.header)
+        .send()
+        .expect(200);
+    assert_eq!(again.body, first.body);
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+}
+
+/// Two signatures under one identifier at the same time: one is settled.
+#[test]
+fn two_signatures_under_one_identifier_at_once_are_one_charge() {
+    let rig = slow_rig();
+    let wallet = Wallet::new();
+    let asks = (0..4).map(|_| {
+        let payment = wallet.sign_identified(&rig, "fresh", ID);
+        rig.order(SLOW, "fresh").paid(&payment.header)
+    });
+    let asks: Vec<_> = asks.collect();
+    let answers = at_once(asks.clone());
+    let served: Vec<&Answer> = answers
+        .iter()
+        .filter(|answer| answer.status == 200)
+        .collect();
+    assert!(!served.is_empty(), "{answers:?}");
+    assert!(served.iter().all(|answer| answer.body == served[0].body));
+    for answer in &answers {
+        if answer.status != 200 {
+            let answer = answer.clone().refused(409, "conflict");
+            assert!(answer.header("retry-after").is_some());
+        }
+    }
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    for ask in asks {
+        assert_eq!(ask.send().expect(200).body, served[0].body);
+    }
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
