@@ -9,6 +9,8 @@ mod line;
 
 mod cdp;
 
+mod names;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

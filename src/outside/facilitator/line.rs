@@ -4,10 +4,12 @@ use std::fmt;
 use std::io::{ErrorKind, Read};
 use std::time::Instant;
 
+use ureq::unversioned::transport::DefaultConnector;
 use url::Url;
 
 use crate::domain::time::UnixSeconds;
 use crate::outside::facilitator::cdp::CdpKey;
+use crate::outside::facilitator::names::Remembered;
 use crate::outside::facilitator::outcome::CallError;
 use crate::outside::facilitator::reply::Reply;
 use crate::outside::facilitator::{FacilitatorAuth, FacilitatorSettings, SettingsError};
@@ -70,7 +72,11 @@ impl Line {
             .tls_config(ureq::tls::TlsConfig::builder().root_certs(roots).build())
             .build();
         Ok(Line {
-            agent: ureq::Agent::new_with_config(config),
+            agent: ureq::Agent::with_parts(
+                config,
+                DefaultConnector::default(),
+                Remembered::default(),
+            ),
             base_url,
             credentials,
         })

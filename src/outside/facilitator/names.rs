@@ -1,0 +1,40 @@
+//! The facilitator's addresses. ureq asks for them before every request, even one that goes over a kept connection,
+//! and starts a thread for each question so that it can give up on it: a third of what a call costs.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ureq::Error;
+use ureq::config::Config;
+use ureq::http::Uri;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::NextTimeout;
+
+/// How long an answer is believed. Short beside any name's own lifetime, long beside a call.
+const BELIEVED: Duration = Duration::from_secs(10);
+
+/// Asks the system and remembers its last answer. For one agent that knows one host.
+#[derive(Debug, Default)]
+pub(super) struct Remembered {
+    system: DefaultResolver,
+    answer: Mutex<Option<(Instant, ResolvedSocketAddrs)>>,
+}
+
+impl Resolver for Remembered {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, Error> {
+        let known = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((asked, addresses)) if asked.elapsed() < BELIEVED => return Ok(addresses.clone()),
+            _ => drop(known),
+        }
+        let addresses = self.system.resolve(uri, config, timeout)?;
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((Instant::now(), addresses.clone()));
+        Ok(addresses)
+    }
+}

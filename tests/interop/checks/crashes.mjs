@@ -1,0 +1,47 @@
+// A service that dies in the middle of a sale and comes back.
+import assert from 'node:assert/strict';
+import { start } from './service.mjs';
+import { PAGE_WORDS, PRICES, pause, prepare, transfers } from './shop.mjs';
+import { check } from './suite.mjs';
+
+// Where it dies, and what the same payment may be answered with once it is back. After `settled` only the facilitator
+// knows what became of the payment, and this one says no more than that the nonce is used.
+const points = [
+  ['verified', [200]],
+  ['kept', [200]],
+  ['settled', [200, 503]],
+];
+for (const [point, statuses] of points) {
+  check(`a crash once ${point}: the same payment afterwards is never answered with 402, and moves money once`, async () => {
+    const doomed = await start(point, { CONTEXT402_LAB_CRASH_AT: point });
+    const purchase = await prepare({ seller: doomed.url });
+    await assert.rejects(purchase.send());
+    assert.equal((await doomed.ended).signal, 'SIGABRT');
+
+    const service = await start(point, {}, doomed);
+    let reply = await purchase.send();
+    for (let tries = 0; tries < 5 && reply.status !== 200; tries += 1) {
+      assert.ok([409, 503].includes(reply.status), String(reply));
+      await pause(1);
+      reply = await purchase.send();
+    }
+    assert.ok(statuses.includes(reply.status), String(reply));
+    if (reply.status === 200) assert.match(reply.json.markdown, PAGE_WORDS);
+    assert.deepEqual(await transfers(purchase.nonce), [PRICES.fresh]);
+    await service.stop();
+  });
+}
+
+check('what was sold is still known after a stop and a start', async () => {
+  const first = await start('restart');
+  const purchase = await prepare({ seller: first.url });
+  const bought = await purchase.send();
+  assert.equal(bought.status, 200, String(bought));
+  await first.stop();
+  const second = await start('restart', {}, first);
+  const again = await purchase.send();
+  assert.equal(again.status, 200, String(again));
+  assert.ok(again.bytes.equals(bought.bytes), 'the bytes differ');
+  assert.deepEqual(await transfers(purchase.nonce), [PRICES.fresh]);
+  await second.stop();
+});

@@ -1,0 +1,10 @@
+// Every check, in order. Those with faults come last: they leave records behind.
+import './challenges.mjs';
+import './purchases.mjs';
+import './repetitions.mjs';
+import './documents.mjs';
+import './facilitator_faults.mjs';
+import './crashes.mjs';
+import { runAll } from './suite.mjs';
+
+process.exit((await runAll()) === 0 ? 0 : 1);
