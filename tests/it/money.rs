@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::harness::{ARTICLE, Answer, Page, Rig, Says, Wallet, until};
+use crate::harness::{ARTICLE, Answer, Page, Rig, Says, Wallet, for_each, until};
 
 /// Every end of a settle that leaves open whether money has moved.
 fn doubts() -> Vec<Says> {
@@ -51,7 +51,7 @@ fn unknown(answer: &Answer) -> String {
 /// Money 8: never 402, and a repeated payload delivers once the facilitator works again.
 #[test]
 fn a_doubtful_settlement_is_503_and_the_same_payment_delivers_later() {
-    for doubt in doubts() {
+    for_each(doubts(), |doubt| {
         let rig = Rig::start();
         let wallet = Wallet::new();
         let payment = wallet.sign(&rig, "fresh");
@@ -78,7 +78,7 @@ fn a_doubtful_settlement_is_503_and_the_same_payment_delivers_later() {
         assert_eq!(rig.facilitator.spent(wallet.address()), 30_000, "{doubt:?}");
         assert_eq!(rig.site.hits("/article"), 1, "{doubt:?}");
         assert_eq!(rig.facilitator.verify_calls(), 1, "{doubt:?}");
-    }
+    });
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn a_late_success_is_still_recorded() {
 /// Money 6: without a verdict nothing is done and nothing is owed.
 #[test]
 fn a_verification_without_a_verdict_is_503_and_costs_nothing() {
-    for fault in [
+    let faults = [
         Says::Reset,
         Says::Hang,
         Says::Garbage,
@@ -377,7 +377,8 @@ fn a_verification_without_a_verdict_is_503_and_costs_nothing() {
         Says::Status(307),
         Says::WrongPayer,
         Says::No("unexpected_verify_error"),
-    ] {
+    ];
+    for_each(faults, |fault| {
         let rig = Rig::start();
         let wallet = Wallet::new();
         let payment = wallet.sign(&rig, "fresh");
@@ -399,7 +400,7 @@ fn a_verification_without_a_verdict_is_503_and_costs_nothing() {
         rig.facilitator.verifies(Says::Honest);
         ask.send().expect(200);
         assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
-    }
+    });
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::harness::ask::at_once;
-use crate::harness::{ARTICLE, Answer, Page, RETRY, Rig, Says, Wallet};
+use crate::harness::{ARTICLE, Answer, Page, RETRY, Rig, Says, Wallet, for_each};
 
 const DOWN: &str = "http://down.sample-site.org/article";
 const FLAKY: &str = "http://news.sample-site.org/flaky";
@@ -58,7 +58,7 @@ fn a_site_that_refuses_connections_earns_a_credit_that_is_good_when_it_is_back()
 
 #[test]
 fn every_transient_outage_earns_a_credit() {
-    for failing in [
+    let failures = [
         Page::Reset,
         Page::Hang,
         Page::Truncated,
@@ -69,7 +69,8 @@ fn every_transient_outage_earns_a_credit() {
         Page::Status(502),
         Page::Status(503),
         Page::Status(504),
-    ] {
+    ];
+    for_each(failures, |failing| {
         let rig = Rig::start();
         let wallet = Wallet::new();
         rig.site.put("/flaky", failing.clone());
@@ -85,7 +86,7 @@ fn every_transient_outage_earns_a_credit() {
             30_000,
             "{failing:?}"
         );
-    }
+    });
 }
 
 /// 400, `charged: false`, no credit (decisions, Retry credits).

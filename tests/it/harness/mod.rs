@@ -250,7 +250,7 @@ fn settings(folder: &Folder, site: &Site, facilitator_url: &str) -> Resolved {
     resolved.set("payment.pay_to", PAY_TO);
     resolved.set("payment.facilitator_url", facilitator_url);
     resolved.set("payment.verify_seconds_max", "1");
-    resolved.set("payment.settle_seconds_max", "1");
+    resolved.set("payment.settle_seconds_max", "0.6");
     resolved.set("payment.settle_wait_seconds_max", "2");
     resolved.set("fetch.seconds_max", "2");
     resolved.set("fetch.idle_seconds_max", "1");
@@ -306,6 +306,15 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// Runs the same story for each case, side by side: most of them only wait.
+pub(crate) fn for_each<T: Send>(cases: impl IntoIterator<Item = T>, story: impl Fn(T) + Sync) {
+    std::thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(|| story(case));
+        }
+    });
 }
 
 /// Waits a moment for something that another thread does.
