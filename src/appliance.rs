@@ -41,8 +41,10 @@ const EXPOSED_HEADERS: &str = "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Req
                                X-Service-Payment-Pack, X-Service-Retry-Credit, Retry-After, X-Request-Id";
 /// Some clients send the names of exposed headers as request headers.
 const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-Service-Tier, X-Service-Pack, \
-                                    X-Service-Source, X-Service-Retry-Credit, X-Service-Payment-Hash, \
-                                    Access-Control-Expose-Headers, PAYMENT-REQUIRED, PAYMENT-RESPONSE";
+                                    X-Service-Source, X-Service-Payment-Hash, Access-Control-Expose-Headers, \
+                                    PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, \
+                                    X-Service-Payment-Tier, X-Service-Payment-Pack, X-Service-Retry-Credit, \
+                                    Retry-After, X-Request-Id";
 
 /// Any failure to start, as one line.
 pub type StartError = Box<dyn std::error::Error + Send + Sync>;

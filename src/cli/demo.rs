@@ -11,7 +11,7 @@ use tokio::signal;
 
 use crate::app::{blocking_threads, user_agent};
 use crate::appliance::{Appliance, Start};
-use crate::cli::{Failure, config_failure, failed, runtime, say};
+use crate::cli::{Failure, config_failure, failed, run_async, say};
 use crate::config::{Config, Resolved};
 use crate::domain::amount::Amount;
 use crate::domain::tier::Tier;
@@ -52,7 +52,7 @@ impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let _log = log::start("warn");
         // Enough threads for the purchase and for whoever tries the pages.
-        runtime(256)?.block_on(self.show())
+        run_async(256, self.show())
     }
 
     async fn show(self) -> Result<(), Failure> {

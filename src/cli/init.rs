@@ -1,7 +1,7 @@
 //! `context402 init`: the one way to a first, empty data file.
 
 use crate::app::store_settings;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, runtime, say};
+use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say};
 use crate::config::Config;
 
 #[derive(Debug, clap::Args)]
@@ -17,7 +17,7 @@ impl Args {
         let opened = store_settings(&config)
             .create(&config.data_file)
             .map_err(failed)?;
-        runtime(1)?.block_on(opened.store.close()).map_err(failed)?;
+        run_async(1, async { opened.store.close().await.map_err(failed) })?;
         say(format_args!(
             "{} is ready. Start the service with `context402 serve`.",
             config.data_file.display()

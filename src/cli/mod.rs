@@ -128,10 +128,17 @@ fn say(text: impl fmt::Display) -> io::Result<()> {
     }
 }
 
-/// The async side of a command that needs one.
-fn runtime(blocking_threads: usize) -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread()
+/// Runs the async side of a command. What still blocks a thread then is left behind: it has its own deadline, and what
+/// it may have done is on record.
+fn run_async<T>(
+    blocking_threads: usize,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(blocking_threads)
-        .build()
+        .build()?;
+    let outcome = runtime.block_on(work);
+    runtime.shutdown_background();
+    outcome
 }

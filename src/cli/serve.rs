@@ -4,7 +4,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::blocking_threads;
 use crate::appliance::{Appliance, Start};
-use crate::cli::{ConfigFile, Failure, config_failure, failed, runtime};
+use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async};
 use crate::config::Config;
 use crate::log;
 use crate::outside::clock::Clock;
@@ -26,7 +26,7 @@ impl Args {
         let config =
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let _log = log::start("info");
-        runtime(blocking_threads(&config))?.block_on(self.serve(config))
+        run_async(blocking_threads(&config), self.serve(config))
     }
 
     async fn serve(&self, config: Config) -> Result<(), Failure> {

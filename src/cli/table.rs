@@ -2,7 +2,7 @@
 
 use crate::api::openapi;
 use crate::app::App;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, runtime, say};
+use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say};
 use crate::config::{Config, Resolved};
 use crate::http::Guard;
 use crate::outside::clock::Clock;
@@ -67,7 +67,7 @@ fn document(config: Config, folder: &std::path::Path) -> Result<serde_json::Valu
         pages_bytes_max: 0,
     };
     let opened = settings.create(&folder.join("data.redb")).map_err(failed)?;
-    runtime(1)?.block_on(async {
+    run_async(1, async {
         let app = App::new(
             config,
             ROUTES,

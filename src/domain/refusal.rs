@@ -64,7 +64,7 @@ codes! {
     MarginRejected "margin_rejected" false "The sale would not cover its costs at present." "Choose a dearer tier, or try again later.";
     CacheMiss "cache_miss" false "The tier reads the cache only, and the page is not there." "Choose a tier that fetches.";
     RetryCreditRequired "retry_credit_required" false "The retry endpoint needs a credit." "Send the X-Service-Retry-Credit that a 503 gave you.";
-    RetryCreditInvalid "retry_credit_invalid" false "The credit is unknown, used, expired or for something else." "Buy the page anew; you were not charged for the failed one.";
+    RetryCreditInvalid "retry_credit_invalid" false "The credit is unknown, used, expired or for something else." "Send the original payment again to learn what became of it before you buy anew.";
     QuoteNotFound "quote_not_found" false "There is no such quote." "Ask for a new quote.";
     QuoteExpired "quote_expired" false "The quote is older than 7 days." "Ask for a new quote.";
     Conflict "conflict" true "The same payment, payment id or credit is being used by another request." "Wait and repeat the same request.";

@@ -12,6 +12,7 @@ use crate::domain::purchase::ContextPurchase;
 use crate::domain::tier::CachePolicy;
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::flows::deliver::CacheFacts;
+use crate::store::page_key;
 
 /// What is this buyer's own in an answer.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,8 @@ struct CacheMembers {
     ttl_seconds: u64,
     stored_at: u64,
     expires_at: u64,
+    /// The start of the hash under which the page is kept.
+    key: String,
     revalidated: bool,
     changed_since_last: Option<bool>,
 }
@@ -56,7 +59,11 @@ struct MarginMembers {
     total_cost_usdc: f64,
     projected_profit_usdc: f64,
     projected_margin: f64,
+    /// The minimum profit as a share of the price.
+    min_margin: f64,
     min_profit_usdc: f64,
+    /// Not asked for where gas is configured as a cost.
+    gas_price_gwei: Option<f64>,
     decision: &'static str,
     evaluated_at: u64,
 }
@@ -79,6 +86,7 @@ pub fn own(own: &Own<'_>) -> Result<String, serde_json::Error> {
             },
             stored_at: stored_at.0,
             expires_at: stored_at.plus(PAGE_SECONDS).0,
+            key: cache_key(&own.purchase.target_url),
             revalidated: own.cache.revalidated,
             changed_since_last: own.cache.changed_since_last,
         },
@@ -87,6 +95,10 @@ pub fn own(own: &Own<'_>) -> Result<String, serde_json::Error> {
         request_id: own.request_id,
     })?;
     Ok(members[1..members.len() - 1].to_owned())
+}
+
+fn cache_key(target_url: &str) -> String {
+    hex::encode(&page_key(target_url)[..8])
 }
 
 fn margin(receipt: &MarginReceipt) -> MarginMembers {
@@ -100,7 +112,9 @@ fn margin(receipt: &MarginReceipt) -> MarginMembers {
         total_cost_usdc: usdc(total),
         projected_profit_usdc: usdc(receipt.profit),
         projected_margin: usdc(receipt.profit) / usdc(receipt.revenue),
+        min_margin: usdc(receipt.minimum_profit) / usdc(receipt.revenue),
         min_profit_usdc: usdc(receipt.minimum_profit),
+        gas_price_gwei: None,
         decision: "accept",
         evaluated_at: receipt.evaluated_at,
     }

@@ -96,6 +96,7 @@ pub fn apply(
     fresh: FreshCredit,
 ) -> Result<Option<RetryCredit>, StoreError> {
     let (state, actions) = next(&payment.state, event, now.0);
+    let was_kept = payment.state == State::Kept;
     payment.state = state;
     payment.changed_at = now.0;
     for action in &actions {
@@ -119,7 +120,10 @@ pub fn apply(
             // What was needed to repeat the settle is needed no more.
             payment.payload = Vec::new();
             payment.requirements = Vec::new();
-            if let Some(credit) = &mut payment.credit {
+            if was_kept {
+                // Whoever waits for this settlement is given the answer: that spends the credit it was bought with.
+                void_credit(tables, payment)?;
+            } else if let Some(credit) = &mut payment.credit {
                 credit.expires_at = now.plus(CREDIT_SECONDS).0;
             }
         }
@@ -131,11 +135,7 @@ pub fn apply(
         State::New | State::Held | State::Kept | State::Unknown => {}
     }
     tables.put_payment(key, payment)?;
-    Ok(if actions.contains(&Action::IssueCredit) {
-        as_retry_credit(payment, fresh)
-    } else {
-        None
-    })
+    Ok(as_retry_credit(payment, fresh))
 }
 
 /// Issues a credit on a payment that has none, inside a write job.
@@ -154,6 +154,7 @@ pub fn owe_credit(
     Ok(as_retry_credit(payment, fresh))
 }
 
+/// A credit that the buyer already holds stays the one: it may be all that the buyer has.
 fn issue_credit(
     tables: &mut Tables<'_>,
     key: PaymentKey,
@@ -161,25 +162,29 @@ fn issue_credit(
     now: UnixSeconds,
     fresh: FreshCredit,
 ) -> Result<(), StoreError> {
-    void_credit(tables, payment)?;
     let latest = now.plus(CREDIT_SECONDS).0;
     let expires_at = match payment.state {
         // The authorization must still settle when the credit is redeemed.
         State::Held => latest.min(payment.valid_before.saturating_sub(CREDIT_MARGIN_SECONDS)),
         _ => latest,
     };
-    let hash = credit_hash(fresh.id());
-    tables.put_credit(hash, key)?;
     tables.schedule(Due {
         at: UnixSeconds(expires_at),
         kind: DueKind::Payment,
         key,
     })?;
-    payment.credit = Some(Credit {
-        hash,
-        attempts_left: CREDIT_ATTEMPTS,
-        expires_at,
-    });
+    match &mut payment.credit {
+        Some(credit) => credit.expires_at = expires_at,
+        None => {
+            let hash = credit_hash(fresh.id());
+            tables.put_credit(hash, key)?;
+            payment.credit = Some(Credit {
+                hash,
+                attempts_left: CREDIT_ATTEMPTS,
+                expires_at,
+            });
+        }
+    }
     Ok(())
 }
 
@@ -190,9 +195,12 @@ pub fn void_credit(tables: &mut Tables<'_>, payment: &mut Payment) -> Result<(),
     }
 }
 
-/// The credit as the buyer gets it.
+/// The credit as the buyer gets it: told once, when it is issued.
 fn as_retry_credit(payment: &Payment, fresh: FreshCredit) -> Option<RetryCredit> {
-    let credit = payment.credit.as_ref()?;
+    let credit = payment
+        .credit
+        .as_ref()
+        .filter(|credit| credit.hash == credit_hash(fresh.id()))?;
     Some(RetryCredit {
         id: fresh.id(),
         expires_at: UnixSeconds(credit.expires_at),

@@ -24,8 +24,39 @@ pub struct Stated {
     pub force_refresh: Option<bool>,
 }
 
-/// Redeems a credit once, under any concurrency.
+/// Redeems a credit once, under any concurrency. As long as it stands, a refusal gives it back.
 pub async fn redeem(app: &Shared, credit: CreditId, stated: Stated, request_id: &str) -> Outcome {
+    let refusal = match attempt(app, credit, stated, request_id).await {
+        Err(refusal)
+            if matches!(
+                refusal.code,
+                Code::SettlementUnknown | Code::UpstreamUnavailable | Code::NetworkUnavailable
+            ) =>
+        {
+            refusal
+        }
+        outcome => return outcome,
+    };
+    let hash = credit_hash(credit);
+    let standing = app
+        .store
+        .read(move |snapshot| match snapshot.payment_by_credit(hash)? {
+            Some(key) => Ok(snapshot.payment(key)?.and_then(|payment| payment.credit)),
+            None => Ok(None),
+        });
+    Err(match standing.await? {
+        Some(standing) if standing.hash == hash && standing.attempts_left > 0 => {
+            refusal.with(With::Credit(RetryCredit {
+                id: credit,
+                expires_at: UnixSeconds(standing.expires_at),
+                attempts_left: standing.attempts_left,
+            }))
+        }
+        _ => refusal,
+    })
+}
+
+async fn attempt(app: &Shared, credit: CreditId, stated: Stated, request_id: &str) -> Outcome {
     let hash = credit_hash(credit);
     let found = app
         .store
@@ -60,7 +91,7 @@ pub async fn redeem(app: &Shared, credit: CreditId, stated: Stated, request_id: 
     match payment.state {
         State::Held if alive => {
             app.health.check_can_sell(app)?;
-            work_off(app, claim, credit, request_id).await
+            work_off(app, claim, request_id).await
         }
         State::Settled { .. } if alive => {
             let delivered = recall::delivered(app, &payment, None).await?;
@@ -89,14 +120,14 @@ fn covers(purchase: &Purchase, stated: &Stated) -> bool {
 }
 
 /// The held authorization: an attempt is spent, the work is done, and it is settled like any first payment.
-async fn work_off(app: &Shared, claim: Claim, credit: CreditId, request_id: &str) -> Outcome {
+async fn work_off(app: &Shared, claim: Claim, request_id: &str) -> Outcome {
     let key = claim.key();
     let payment = spend_attempt(app, key).await?;
     let margin = sale::check_margin(app, &payment.purchase)?;
     let goods = match sale::deliver_goods(app, &payment.purchase).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
-        Err(Trouble::Outage(refusal)) => return Err(still_held(refusal, &payment, credit)),
+        Err(Trouble::Outage(refusal)) => return Err(refusal),
     };
     let settling = Settling::stored(&payment)?;
     let members = sale::keep_answer(app, key, payment, None, goods, margin, request_id).await?;
@@ -136,17 +167,6 @@ async fn spend_attempt(app: &Shared, key: PaymentKey) -> Result<Payment, Refusal
     spent
         .await?
         .ok_or_else(|| Refusal::of(Code::RetryCreditInvalid))
-}
-
-fn still_held(refusal: Refusal, payment: &Payment, credit: CreditId) -> Refusal {
-    match &payment.credit {
-        Some(held) if held.attempts_left > 0 => refusal.with(With::Credit(RetryCredit {
-            id: credit,
-            expires_at: UnixSeconds(held.expires_at),
-            attempts_left: held.attempts_left,
-        })),
-        _ => refusal,
-    }
 }
 
 /// Repeats the settle: success delivers, a proven failure voids the credit, still unknown spends no attempt.

@@ -357,14 +357,13 @@ pub async fn keep_answer(
     );
     let target_url = context.target_url;
     let durable = app.store.write(move |tables| {
-        match tables.payment(key)? {
-            None => {}
-            Some(mut stored) if stored.state == State::Held => {
-                payments::void_credit(tables, &mut stored)?
-            }
+        payment.credit = match tables.payment(key)? {
+            None => None,
+            // What the buyer holds stays good until the answer is delivered.
+            Some(stored) if stored.state == State::Held => stored.credit,
             // Another request has used the same authorization since we looked.
             Some(_) => return Ok(false),
-        }
+        };
         match storing {
             Storing::Nothing | Storing::Blob => {}
             Storing::Page(record) => tables.put_page(&target_url, &record, &for_store)?,
@@ -374,7 +373,6 @@ pub async fn keep_answer(
         if let Some(identifier) = identifier {
             tables.put_identifier(identifier, key)?;
         }
-        payment.credit = None;
         payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
         tables.schedule(Due {
             at: now.plus(KEPT_LOOK_SECONDS),

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::http::route::{Method, Route};
+use crate::http::call::Peer;
+use crate::http::route::{Guard, Method, Route};
 
 pub struct Router<S: 'static, D: 'static> {
     literal: HashMap<&'static str, Vec<&'static Route<S, D>>>,
@@ -64,9 +65,10 @@ impl<S, D> Router<S, D> {
         router
     }
 
-    pub fn find(&self, method: Method, path: &str) -> Found<S, D> {
+    /// Rows that `peer` may not call are not there for it.
+    pub fn find(&self, method: Method, path: &str, peer: Peer) -> Found<S, D> {
         if let Some(rows) = self.literal.get(path) {
-            return choose(rows, method, Params::new(), false);
+            return choose(rows, method, Params::new(), false, peer);
         }
         if let Some((source, rest)) = path
             .strip_prefix(FROM)
@@ -76,12 +78,18 @@ impl<S, D> Router<S, D> {
         {
             let rest_path = &path[path.len() - rest.len() - 1..];
             if let Some(rows) = self.literal.get(rest_path) {
-                return choose(rows, method, vec![("source", source.to_owned())], true);
+                return choose(
+                    rows,
+                    method,
+                    vec![("source", source.to_owned())],
+                    true,
+                    peer,
+                );
             }
         }
         for pattern in &self.patterns {
             if let Some(params) = pattern.capture(path) {
-                return choose(&pattern.rows, method, params, false);
+                return choose(&pattern.rows, method, params, false, peer);
             }
         }
         Found::Nothing
@@ -124,15 +132,17 @@ fn choose<S, D>(
     method: Method,
     params: Params,
     alias: bool,
+    peer: Peer,
 ) -> Found<S, D> {
     let wanted = if method == Method::Head {
         Method::Get
     } else {
         method
     };
+    let may_call = |row: &Route<S, D>| row.guard == Guard::Everyone || peer == Peer::Operator;
     let mut rows = rows
         .iter()
-        .filter(|row| row.from_alias || !alias)
+        .filter(|row| (row.from_alias || !alias) && may_call(row))
         .peekable();
     if rows.peek().is_none() {
         return Found::Nothing;
@@ -206,7 +216,10 @@ mod tests {
 
     fn check(method: Method, path: &str, expected: &str) {
         assert_eq!(
-            format!("{:?}", Router::new(&ROWS).find(method, path)),
+            format!(
+                "{:?}",
+                Router::new(&ROWS).find(method, path, Peer::Operator)
+            ),
             expected,
             "{path}"
         );

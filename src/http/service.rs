@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::http::call::{Call, Peer, Query};
 use crate::http::reply::Reply;
-use crate::http::route::{Answer, Guard, Method, Route, Run};
+use crate::http::route::{Answer, Method, Route, Run};
 use crate::http::router::{Found, Params, Router};
 
 /// What the shell needs to serve a table.
@@ -245,13 +245,12 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
     ) -> Result<(&'static Route<S, D>, Params, Method), Preflight> {
         let method = Method::parse(request.method().as_str());
         // A method we do not know is looked up as OPTIONS, which no row has, to learn whether the path is there.
-        let found = self
-            .router
-            .find(method.unwrap_or(Method::Options), request.uri().path());
+        let found = self.router.find(
+            method.unwrap_or(Method::Options),
+            request.uri().path(),
+            peer,
+        );
         match (found, method) {
-            (Found::Row(row, _), _) if row.guard == Guard::Operator && peer != Peer::Operator => {
-                Err(Preflight::Refused(Refused::NotFound))
-            }
             (Found::Row(row, params), Some(method)) => Ok((row, params, method)),
             (Found::OtherMethods(methods), Some(Method::Options)) => {
                 Err(Preflight::Options(methods))

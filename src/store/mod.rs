@@ -25,8 +25,8 @@ use redb::Database;
 
 pub use due::{Due, DueKind};
 pub use open::{OpenError, Opened};
-pub(crate) use pages::ANSWER_SECONDS_MAX;
 pub use pages::PageRecord;
+pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
 pub use payments::{credit_hash, identifier_key};
 pub use quotes::QuoteRecord;
 pub use tables::{Snapshot, Tables};
