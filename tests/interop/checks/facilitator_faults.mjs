@@ -76,7 +76,7 @@ const settleFaults = [
   ['claims success on another network', { mode: 'invalid', n: 1, body: { success: true, transaction: `0x${'1'.repeat(64)}`, network: 'eip155:1' } }],
   ['says that the nonce is used', { mode: 'invalid', n: 1, body: { success: false, errorReason: 'invalid_exact_evm_nonce_already_used', transaction: '', network: NETWORK } }],
   ['says that a transaction failed', { mode: 'invalid', n: 1, body: { success: false, errorReason: 'insufficient_funds', transaction: `0x${'2'.repeat(64)}`, network: NETWORK } }],
-  ['settles, and is pending at first', { mode: 'pending', n: 1 }],
+  ['has settled and says pending first', { mode: 'pending', n: 1 }],
 ];
 for (const [name, fault] of settleFaults) {
   check(`settle ${name}: 200 or 503 with a credit, never 402; then delivered, for one transfer`, () =>
