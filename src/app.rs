@@ -17,7 +17,7 @@ use crate::flows::sample::SamplePage;
 use crate::http::{Reply, Route};
 use crate::metrics::Metrics;
 use crate::outside::Outside;
-use crate::outside::call::Lane;
+use crate::outside::call::{Lane, Shares};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
@@ -48,6 +48,10 @@ pub struct App {
 
 /// Longest wait for a place to fetch; then the service is at its limits.
 const FETCH_WAIT_MAX: Duration = Duration::from_secs(5);
+/// Pages that one payer may have fetched at the same time.
+const FETCHES_OF_PAYER_MAX: usize = 2;
+/// Pages that are fetched from one site at the same time: we are guests there.
+const FETCHES_OF_SITE_MAX: usize = 4;
 const LOOKUPS_MAX: usize = 16;
 const FACILITATOR_CONNECT_MAX: Duration = Duration::from_secs(5);
 
@@ -65,6 +69,14 @@ impl App {
             facilitator: Facilitator::new(facilitator_settings(&config, facilitator_url)?)?,
             web: Web::new(web_settings(&config)?, network(&config, facilitator_url)?)?,
             fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
+            fetches_of_payer: Shares::new(
+                FETCHES_OF_PAYER_MAX.min(config.fetch.fetches_max / 2),
+                FETCH_WAIT_MAX,
+            ),
+            fetches_of_site: Shares::new(
+                FETCHES_OF_SITE_MAX.min(config.fetch.fetches_max / 2),
+                FETCH_WAIT_MAX,
+            ),
             lookups: Lane::new(LOOKUPS_MAX, FETCH_WAIT_MAX),
             clock,
         };

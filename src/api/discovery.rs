@@ -18,7 +18,7 @@ pub async fn root(app: Shared, call: Call) -> Reply {
 }
 
 fn document(value: Value) -> Reply {
-    Reply::json(200, value.to_string()).fixed("cache-control", "public, max-age=300")
+    Reply::json(200, value.to_string()).public("public, max-age=300")
 }
 
 fn brief(app: &App) -> Value {
@@ -324,11 +324,11 @@ pub async fn llms(app: Shared, _: Call) -> Reply {
         quote = app.url("/v1/x402/quote"),
         sample = app.sample.url,
     );
-    Reply::text(200, text).fixed("cache-control", "public, max-age=300")
+    Reply::text(200, text).public("public, max-age=300")
 }
 
 /// GET /robots.txt.
 pub async fn robots(_: Shared, _: Call) -> Reply {
     let text = "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nAllow: /\nDisallow: /checkout/\n";
-    Reply::text(200, text).fixed("cache-control", "public, max-age=300")
+    Reply::text(200, text).public("public, max-age=300")
 }

@@ -7,6 +7,7 @@ use crate::app::Shared;
 use crate::domain::payment::{Payment, PaymentKey, State};
 use crate::domain::refusal::{Code, Refusal};
 use crate::http::{Call, Reply};
+use crate::store::{Store, StoreError};
 use crate::x402::address::{Address, Nonce};
 
 /// Payments in one list.
@@ -14,56 +15,62 @@ const LIST_MAX: usize = 1000;
 
 /// GET /operator/payments: the newest, by state if one is asked for.
 pub async fn payments(app: Shared, call: Call) -> Reply {
-    let wanted = call.query.get("state").map(|state| state.into_owned());
-    let listed = app
-        .store
-        .read(move |snapshot| {
-            let mut found: Vec<(u64, Value)> = Vec::new();
-            snapshot.payments(|key, payment| {
-                if wanted
-                    .as_deref()
-                    .is_none_or(|state| state == payment.state.name())
-                {
-                    found.push((payment.created_at, payment_json(key, &payment)));
-                }
-                // Newest first, and never more in memory than twice what is shown.
-                if found.len() >= 2 * LIST_MAX {
-                    found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
-                    found.truncate(LIST_MAX);
-                }
-                Ok(())
-            })?;
-            found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
-            found.truncate(LIST_MAX);
-            Ok(found
-                .into_iter()
-                .map(|(_, payment)| payment)
-                .collect::<Vec<_>>())
-        })
-        .await;
-    match listed {
-        Ok(payments) => Reply::json(
-            200,
-            json!({"status": "success", "payments": payments}).to_string(),
-        ),
+    let state = call.query.get("state").map(|state| state.into_owned());
+    match list(&app.store, state).await {
+        Ok(answer) => Reply::json(200, answer.to_string()),
         Err(error) => failure::reply(&app, &error.into(), &call),
     }
 }
 
 /// GET /operator/payments/{key}.
 pub async fn payment(app: Shared, call: Call) -> Reply {
-    let mut key: PaymentKey = [0; 32];
-    let known = hex::decode_to_slice(call.param("key").unwrap_or_default(), &mut key).is_ok();
-    let found = app.store.read(move |snapshot| snapshot.payment(key)).await;
-    match found {
-        Ok(Some(payment)) if known => Reply::json(200, payment_json(key, &payment).to_string()),
-        Ok(_) => failure::reply(
-            &app,
-            &Refusal::new(Code::NotFound, "There is no such payment."),
-            &call,
-        ),
+    match show(&app.store, call.param("key").unwrap_or_default()).await {
+        Ok(Some(answer)) => Reply::json(200, answer.to_string()),
+        Ok(None) => failure::reply(&app, &Refusal::new(Code::NotFound, NO_PAYMENT), &call),
         Err(error) => failure::reply(&app, &error.into(), &call),
     }
+}
+
+pub const NO_PAYMENT: &str = "There is no such payment.";
+
+/// The list, from a running service or from the file of a stopped one.
+pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
+    let listed = store.read(move |snapshot| {
+        let mut found: Vec<(u64, Value)> = Vec::new();
+        let newest_first = |found: &mut Vec<(u64, Value)>| {
+            found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
+            found.truncate(LIST_MAX);
+        };
+        snapshot.payments(|key, payment| {
+            if state
+                .as_deref()
+                .is_none_or(|state| state == payment.state.name())
+            {
+                found.push((payment.created_at, payment_json(key, &payment)));
+            }
+            // Never more in memory than twice what is shown.
+            if found.len() >= 2 * LIST_MAX {
+                newest_first(&mut found);
+            }
+            Ok(())
+        })?;
+        newest_first(&mut found);
+        Ok(found
+            .into_iter()
+            .map(|(_, payment)| payment)
+            .collect::<Vec<_>>())
+    });
+    Ok(json!({"status": "success", "payments": listed.await?}))
+}
+
+/// One payment by the hex digits of its key.
+pub async fn show(store: &Store, key: &str) -> Result<Option<Value>, StoreError> {
+    let mut bytes: PaymentKey = [0; 32];
+    if hex::decode_to_slice(key, &mut bytes).is_err() {
+        return Ok(None);
+    }
+    let found = store.read(move |snapshot| snapshot.payment(bytes)).await?;
+    Ok(found.map(|payment| payment_json(bytes, &payment)))
 }
 
 fn payment_json(key: PaymentKey, payment: &Payment) -> Value {

@@ -195,6 +195,8 @@ fn quote_json(app: &App, quote: &TierQuote) -> Value {
         "buyer_command": commands::buy(&view, &record.target_url, Tier::default()),
         "commands": {
             "curl": commands::challenge_curl(&view, &record.target_url, Tier::default()),
+            "node": commands::typescript(&view, &record.target_url, Tier::default()),
+            "python": commands::python(&view, &record.target_url, Tier::default()),
             "context402": commands::buy(&view, &record.target_url, Tier::default()),
         },
         "supplier_spend": 0,
@@ -221,5 +223,6 @@ fn receipt_json(app: &App, id: QuoteId, record: &QuoteRecord) -> Value {
         "created_at": record.created_at,
         "expires_at": record.expires_at,
         "resume_page": app.url(&format!("/checkout/{id}")),
+        "content_sha256": record.content_sha256,
     })
 }

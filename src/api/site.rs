@@ -65,8 +65,7 @@ pub fn with_page_headers(reply: Reply) -> Reply {
 
 fn page(app: &App, make: impl FnOnce(Site<'_>) -> String) -> Reply {
     let texts = Texts::of(app);
-    with_page_headers(Reply::html(200, make(site(app, &texts))))
-        .fixed("cache-control", "public, max-age=300")
+    with_page_headers(Reply::html(200, make(site(app, &texts)))).public("public, max-age=300")
 }
 
 pub fn home_page(app: &App) -> Reply {
@@ -135,8 +134,7 @@ pub async fn from(app: Shared, call: Call) -> Reply {
 
 /// GET /sample: the page that the starter tier sells, as any other site would serve it.
 pub async fn sample(app: Shared, _: Call) -> Reply {
-    with_page_headers(Reply::html(200, app.sample.html.clone()))
-        .fixed("cache-control", "public, max-age=300")
+    with_page_headers(Reply::html(200, app.sample.html.clone())).public("public, max-age=300")
 }
 
 pub async fn style(_: Shared, _: Call) -> Reply {
@@ -152,7 +150,7 @@ pub async fn icon(_: Shared, _: Call) -> Reply {
 }
 
 fn asset(content_type: &'static str, bytes: &'static [u8]) -> Reply {
-    Reply::new(200, content_type, bytes).fixed("cache-control", "public, max-age=3600")
+    Reply::new(200, content_type, bytes).public("public, max-age=3600")
 }
 
 fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {

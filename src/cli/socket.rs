@@ -11,15 +11,13 @@ use crate::cli::Failure;
 
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
 
+/// The running service's end of the socket. `None` when no service listens there.
+pub(in crate::cli) fn connect(socket: &Path) -> Option<UnixStream> {
+    UnixStream::connect(socket).ok()
+}
+
 /// The JSON answer to GET `path`. An error answer becomes a failure with its message.
-pub(in crate::cli) fn get(socket: &Path, path: &str) -> Result<Value, Failure> {
-    let unreachable = |error: std::io::Error| {
-        Failure::Failed(format!(
-            "no service answers on {}: {error}. Is it running?",
-            socket.display()
-        ))
-    };
-    let mut stream = UnixStream::connect(socket).map_err(unreachable)?;
+pub(in crate::cli) fn get(mut stream: UnixStream, path: &str) -> Result<Value, Failure> {
     stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: operator\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;

@@ -132,6 +132,8 @@ pub struct Payment {
     pub requirements: Vec<u8>,
     pub purchase: Purchase,
     pub fingerprint: Fingerprint,
+    /// The key of the buyer's own `payment-identifier`, if one came with the payment.
+    pub identifier: Option<[u8; 32]>,
     pub attribution: Option<String>,
     pub state: State,
     pub answer: Option<KeptAnswer>,

@@ -6,39 +6,62 @@ use crate::domain::tier::Tier;
 /// Longest target URL (decisions, Numbers).
 pub const TARGET_URL_CHARACTERS_MAX: usize = 2048;
 
-/// Body of the context endpoint and of the retry endpoint (specification 2.4).
+const TARGET_URL: Field = Field {
+    name: "target_url",
+    kind: Kind::Url {
+        characters_max: TARGET_URL_CHARACTERS_MAX,
+    },
+    required: true,
+    default: None,
+    doc: "Absolute public HTTP or HTTPS URL of the page.",
+    example: "\"https://example.com/\"",
+};
+
+const TIER: Field = Field {
+    name: "tier",
+    kind: Kind::OneOf(&Tier::NAMES),
+    required: false,
+    default: Some("\"fresh\""),
+    doc: "Must agree with the query parameter `tier` or the header X-Service-Tier where one is sent.",
+    example: "\"fresh\"",
+};
+
+const FORCE_REFRESH: Field = Field {
+    name: "force_refresh",
+    kind: Kind::Flag,
+    required: false,
+    default: Some("false"),
+    doc: "Skips reading the cache. Not supported for the tiers that never fetch, cached and starter.",
+    example: "false",
+};
+
+/// Body of the context endpoint (specification 2.4).
 pub static ACCESS_REQUEST: Object = Object {
     name: "AccessRequest",
     doc: "Which page to convert, and how fresh it must be.",
+    fields: &[TARGET_URL, TIER, FORCE_REFRESH],
+};
+
+/// Body of the retry endpoint: the AccessRequest that was sent, of which an absent member means the credit's own
+/// (decisions, Retry credits).
+pub static RETRY_REQUEST: Object = Object {
+    name: "RetryRequest",
+    doc: "The request that the credit was given for. What is left out is the credit's own.",
     fields: &[
         Field {
-            name: "target_url",
-            kind: Kind::Url {
-                characters_max: TARGET_URL_CHARACTERS_MAX,
-            },
-            required: true,
+            required: false,
+            ..TARGET_URL
+        },
+        Field {
             default: None,
-            doc: "Absolute public HTTP or HTTPS URL of the page.",
-            example: "\"https://example.com/\"",
+            ..TIER
         },
         Field {
-            name: "tier",
-            kind: Kind::OneOf(&Tier::NAMES),
-            required: false,
-            default: Some("\"fresh\""),
-            doc: "Must agree with the query parameter `tier` or the header X-Service-Tier where one is sent.",
-            example: "\"fresh\"",
-        },
-        Field {
-            name: "force_refresh",
-            kind: Kind::Flag,
-            required: false,
-            default: Some("false"),
-            doc: "Skips reading the cache. Not supported for the tiers that never fetch, cached and starter.",
-            example: "false",
+            default: None,
+            ..FORCE_REFRESH
         },
     ],
 };
 
 /// Every body shape, for OpenAPI's components and the table tests.
-pub static ALL: [&Object; 1] = [&ACCESS_REQUEST];
+pub static ALL: [&Object; 2] = [&ACCESS_REQUEST, &RETRY_REQUEST];

@@ -83,7 +83,11 @@ pub fn may_fetch(purchase: &ContextPurchase, sample_url: &str) -> bool {
 }
 
 /// Target safety, then cache or fetch, then conversion (specification 4.1 rule 2).
-pub async fn deliver(app: &Shared, purchase: &ContextPurchase) -> Result<Goods, Trouble> {
+pub async fn deliver(
+    app: &Shared,
+    purchase: &ContextPurchase,
+    payer: &str,
+) -> Result<Goods, Trouble> {
     let target = Target::parse(app, &purchase.target_url).map_err(refused_target)?;
     let tier = purchase.tier();
     let target = match target {
@@ -116,7 +120,7 @@ pub async fn deliver(app: &Shared, purchase: &ContextPurchase) -> Result<Goods, 
             app.metrics.cache(false);
             let revalidates =
                 matches!(tier.cache(), CachePolicy::UpTo { .. }) && !purchase.force_refresh;
-            fetch(app, target, kept, revalidates).await
+            fetch(app, target, kept, revalidates, payer).await
         }
     }
 }
@@ -200,6 +204,7 @@ async fn fetch(
     target: TargetUrl,
     kept: Option<KeptPage>,
     revalidates: bool,
+    payer: &str,
 ) -> Result<Goods, Trouble> {
     let record = kept
         .as_ref()
@@ -211,16 +216,7 @@ async fn fetch(
         if_modified_since: record.and_then(|record| record.last_modified.clone()),
         deadline: Instant::now() + app.config.fetch.time_max,
     };
-    let web = app.outside.web.clone();
-    let fetched = app
-        .outside
-        .fetches
-        .run(move || {
-            web.clear(&target)
-                .and_then(|cleared| web.fetch(cleared, &options))
-        })
-        .await
-        .unwrap_or(Err(FetchError::LookupsFull));
+    let fetched = fetch_in_turn(app, target, options, payer).await;
     match (fetched, kept) {
         (Ok(Fetched::Page(page)), kept) => {
             app.metrics.fetch("page");
@@ -249,6 +245,29 @@ async fn fetch(
             Err(fetch_trouble(&error))
         }
     }
+}
+
+/// Own share first, then the site's, then a place: who waits for a share keeps nobody else from a place.
+async fn fetch_in_turn(
+    app: &Shared,
+    target: TargetUrl,
+    options: FetchOptions,
+    payer: &str,
+) -> Result<Fetched, FetchError> {
+    let outside = &app.outside;
+    let full = |_| FetchError::LookupsFull;
+    let _of_payer = outside.fetches_of_payer.place(payer).await.map_err(full)?;
+    let _of_site = outside
+        .fetches_of_site
+        .place(target.host())
+        .await
+        .map_err(full)?;
+    let web = outside.web.clone();
+    let fetching = outside.fetches.run(move || {
+        web.clear(&target)
+            .and_then(|cleared| web.fetch(cleared, &options))
+    });
+    fetching.await.unwrap_or(Err(FetchError::LookupsFull))
 }
 
 fn fetched_goods(

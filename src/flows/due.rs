@@ -136,6 +136,7 @@ async fn look_at_payment(
                 }
                 Call::DropAnswer => {
                     payments::void_credit(tables, &mut payment)?;
+                    payments::drop_identifier(tables, &payment)?;
                     payment.answer = None;
                     tables.put_payment(key, &payment)?;
                 }

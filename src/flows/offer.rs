@@ -1,7 +1,7 @@
 //! What we offer: the payment requirements of every tier, and the challenges that carry them.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::app::Shared;
 use crate::config::Config;
@@ -139,13 +139,27 @@ impl Offers {
             requirements: std::slice::from_ref(requirements),
             bazaar: Bazaar {
                 body_example: json!({"target_url": "https://example.com/", "tier": name}),
-                body_schema: ACCESS_REQUEST.json_schema(),
+                body_schema: without_formats(ACCESS_REQUEST.json_schema()),
                 output_example: json!({"status": "success", "markdown": "# Example"}),
             },
             further_extensions: Map::new(),
             error,
         })
     }
+}
+
+/// Validators of directories know no formats and complain of each.
+fn without_formats(mut schema: Value) -> Value {
+    for property in schema["properties"]
+        .as_object_mut()
+        .into_iter()
+        .flat_map(|all| all.values_mut())
+    {
+        if let Some(property) = property.as_object_mut() {
+            property.shift_remove("format");
+        }
+    }
+    schema
 }
 
 impl Terms {

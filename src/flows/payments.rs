@@ -7,7 +7,7 @@ use crate::domain::payment::{Action, Credit, Event, Payment, PaymentKey, State, 
 use crate::domain::refusal::RetryCredit;
 use crate::domain::time::{CREDIT_SECONDS, REDELIVERY_SECONDS, UnixSeconds};
 use crate::outside::chance;
-use crate::store::{Due, DueKind, StoreError, Tables, credit_hash};
+use crate::store::{Due, DueKind, StoreError, Tables, credit_hash, identifier_key};
 use crate::x402::address::{Address, Nonce};
 use crate::x402::keccak::keccak256;
 use crate::x402::proof::PaymentProof;
@@ -131,8 +131,14 @@ pub fn apply(
             payment.payload = Vec::new();
             payment.requirements = Vec::new();
             payment.answer = None;
+            drop_identifier(tables, payment)?;
         }
-        State::New | State::Held | State::Kept | State::Unknown => {}
+        State::Held | State::Kept => {
+            if let Some(identifier) = payment.identifier {
+                tables.put_identifier(identifier, key)?;
+            }
+        }
+        State::New | State::Unknown => {}
     }
     tables.put_payment(key, payment)?;
     Ok(as_retry_credit(payment, fresh))
@@ -188,6 +194,14 @@ fn issue_credit(
     Ok(())
 }
 
+/// Frees the buyer's identifier: what it stood for is over.
+pub fn drop_identifier(tables: &mut Tables<'_>, payment: &Payment) -> Result<(), StoreError> {
+    match payment.identifier {
+        Some(identifier) => tables.drop_identifier(identifier),
+        None => Ok(()),
+    }
+}
+
 pub fn void_credit(tables: &mut Tables<'_>, payment: &mut Payment) -> Result<(), StoreError> {
     match payment.credit.take() {
         Some(credit) => tables.drop_credit(credit.hash),
@@ -226,6 +240,9 @@ pub fn verified(
         requirements: serde_json::to_vec(offer)?,
         fingerprint: purchase.fingerprint(),
         purchase,
+        identifier: proof
+            .payment_identifier()
+            .map(|id| identifier_key(proof.from().0, id)),
         attribution,
         state: State::New,
         answer: None,

@@ -55,8 +55,9 @@ pub async fn quote(
             .map_err(|error| refusal(deliver::fetch_trouble(&error)))?;
     }
     let canonical = target.canonical(app).to_owned();
-    let stored_at = deliver::kept_page(app, &canonical)
-        .await?
+    let kept = deliver::kept_page(app, &canonical).await?;
+    let stored_at = kept
+        .as_ref()
         .map(|kept| UnixSeconds(kept.record.fetched_at));
     let now = app.now();
     let is_sample = target == Target::Sample;
@@ -69,6 +70,10 @@ pub async fn quote(
         target_url: canonical.clone(),
         recommended_tier: recommended.name().to_owned(),
         amount_units: recommended.price().units(),
+        content_sha256: match &target {
+            Target::Sample => Some(app.sample.goods.content_sha256.clone()),
+            Target::Web(_) => kept.map(|kept| kept.record.content_sha256),
+        },
         attribution,
         created_at: now.0,
         expires_at: now.plus(QUOTE_SECONDS).0,

@@ -83,7 +83,7 @@ async fn redeliver(app: &Shared, key: PaymentKey) -> Result<Recalled, Refusal> {
 
 /// Two payments under one identifier must not be worked on at the same time.
 pub fn claim_identifier(app: &Shared, verified: &Verified) -> Result<Option<Claim>, Refusal> {
-    match verified.identifier {
+    match verified.payment.identifier {
         None => Ok(None),
         Some(identifier) => Claim::take(app, identifier).map(Some).ok_or_else(in_use),
     }

@@ -19,7 +19,7 @@ use crate::store::credit_hash;
 /// What the request states of the purchase. What it leaves out is the credit's own.
 #[derive(Clone, Debug)]
 pub struct Stated {
-    pub target_url: String,
+    pub target_url: Option<String>,
     pub tier: Option<Tier>,
     pub force_refresh: Option<bool>,
 }
@@ -112,7 +112,10 @@ fn invalid() -> Refusal {
 /// Only a stated difference counts.
 fn covers(purchase: &Purchase, stated: &Stated) -> bool {
     let Purchase::Context(context) = purchase;
-    stated.target_url == context.target_url
+    stated
+        .target_url
+        .as_ref()
+        .is_none_or(|target_url| *target_url == context.target_url)
         && stated.tier.is_none_or(|tier| tier == context.tier())
         && stated
             .force_refresh
@@ -124,13 +127,13 @@ async fn work_off(app: &Shared, claim: Claim, request_id: &str) -> Outcome {
     let key = claim.key();
     let payment = spend_attempt(app, key).await?;
     let margin = sale::check_margin(app, &payment.purchase)?;
-    let goods = match sale::deliver_goods(app, &payment.purchase).await {
+    let goods = match sale::deliver_goods(app, &payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => return Err(refusal),
     };
     let settling = Settling::stored(&payment)?;
-    let members = sale::keep_answer(app, key, payment, None, goods, margin, request_id).await?;
+    let members = sale::keep_answer(app, key, payment, goods, margin, request_id).await?;
     match settle::settle(
         app,
         Kept {

@@ -20,7 +20,7 @@ use crate::flows::payments::{self, FreshCredit, KEPT_LOOK_SECONDS, payment_key};
 use crate::flows::recall::{Recalled, claim_identifier, known_purchase, recall};
 use crate::flows::settle::{self, Settling};
 use crate::outside::facilitator::Verdict;
-use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, identifier_key};
+use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind};
 use crate::x402::address::Address;
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
@@ -91,13 +91,12 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
         return known;
     }
     let margin = check_margin(app, &order.purchase)?;
-    let goods = match deliver_goods(app, &order.purchase).await {
+    let goods = match deliver_goods(app, &verified.payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => return Err(hold(app, key, verified, refusal).await),
     };
-    let identifier = identifier.as_ref().map(Claim::key);
-    let kept = keep(app, claim, identifier, verified, goods, margin, &order).await?;
+    let kept = keep(app, claim, verified, goods, margin, &order).await?;
     settle::settle(app, kept, true).await
 }
 
@@ -106,8 +105,6 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
 pub struct Verified {
     settling: Settling,
     pub payment: Payment,
-    /// The key of the buyer's own payment identifier.
-    pub identifier: Option<[u8; 32]>,
 }
 
 /// A payment whose answer is on disk: what may be settled.
@@ -206,9 +203,6 @@ async fn verify(
         }
     }
     app.crash_point("verified");
-    let identifier = proof
-        .payment_identifier()
-        .map(|id| identifier_key(proof.from().0, id));
     let payment = payments::verified(
         &proof,
         &offer,
@@ -220,7 +214,6 @@ async fn verify(
     Ok(Verified {
         settling: Settling { proof, offer },
         payment,
-        identifier,
     })
 }
 
@@ -247,10 +240,9 @@ fn margin(
 }
 
 /// Target safety, then the work.
-pub async fn deliver_goods(app: &Shared, purchase: &Purchase) -> Result<Goods, Trouble> {
-    match purchase {
-        Purchase::Context(context) => deliver::deliver(app, context).await,
-    }
+pub async fn deliver_goods(app: &Shared, payment: &Payment) -> Result<Goods, Trouble> {
+    let Purchase::Context(context) = &payment.purchase;
+    deliver::deliver(app, context, &hex::encode(payment.payer)).await
 }
 
 /// A transient outage after verification: the authorization is held by a retry credit (decisions, Retry credits).
@@ -284,7 +276,6 @@ pub fn payment_tier(payment: &Payment) -> Tier {
 async fn keep(
     app: &Shared,
     claim: Claim,
-    identifier: Option<[u8; 32]>,
     verified: Verified,
     goods: Goods,
     margin: MarginReceipt,
@@ -293,16 +284,7 @@ async fn keep(
     let Verified {
         settling, payment, ..
     } = verified;
-    let members = keep_answer(
-        app,
-        claim.key(),
-        payment,
-        identifier,
-        goods,
-        margin,
-        &order.request_id,
-    )
-    .await?;
+    let members = keep_answer(app, claim.key(), payment, goods, margin, &order.request_id).await?;
     Ok(Kept {
         claim,
         settling,
@@ -315,7 +297,6 @@ pub async fn keep_answer(
     app: &Shared,
     key: PaymentKey,
     mut payment: Payment,
-    identifier: Option<[u8; 32]>,
     goods: Goods,
     margin: MarginReceipt,
     request_id: &str,
@@ -370,9 +351,6 @@ pub async fn keep_answer(
             Storing::Unchanged { fetched_at } => tables.touch_page(&target_url, fetched_at)?,
         }
         tables.put_blob(blob, &for_store, now.plus(ANSWER_SECONDS_MAX))?;
-        if let Some(identifier) = identifier {
-            tables.put_identifier(identifier, key)?;
-        }
         payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
         tables.schedule(Due {
             at: now.plus(KEPT_LOOK_SECONDS),

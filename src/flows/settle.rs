@@ -173,7 +173,7 @@ fn unknown(credit: Option<RetryCredit>) -> Refusal {
     let refusal = Refusal::new(
         Code::SettlementUnknown,
         "The payment was sent for settlement and its result is not known yet. Do not sign again: repeat this request \
-         unchanged, or use the retry credit.",
+         unchanged, or use the retry credit that came with the first such answer.",
     );
     match credit {
         Some(credit) => refusal.with(With::Credit(credit)),

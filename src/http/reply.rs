@@ -1,5 +1,7 @@
 //! An answer: status, headers, complete body.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use hyper::HeaderMap;
 use hyper::body::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
@@ -85,6 +87,15 @@ impl Reply {
         self.headers
             .insert(HeaderName::from_static(name), value.0.clone());
         self
+    }
+
+    /// Lets anybody keep this answer for a while and ask later whether it has changed. The tag is a hash of the body
+    /// that only has to differ when the body does.
+    pub fn public(self, max_age: &'static str) -> Self {
+        let mut hash = DefaultHasher::new();
+        self.body.hash(&mut hash);
+        let etag = format!("\"{:016x}\"", hash.finish());
+        self.fixed("cache-control", max_age).header("etag", &etag)
     }
 
     pub fn header_text(&self, name: &str) -> Option<&str> {

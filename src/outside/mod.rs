@@ -12,7 +12,7 @@ pub mod network;
 mod roots;
 pub mod web;
 
-use crate::outside::call::Lane;
+use crate::outside::call::{Lane, Shares};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
 use crate::outside::web::Web;
@@ -24,6 +24,10 @@ pub struct Outside {
     pub web: Web,
     /// Places for fetches with their conversion; each bounds its own memory.
     pub fetches: Lane,
+    /// Of those, how many one payer may have.
+    pub fetches_of_payer: Shares,
+    /// And how many may go to one site.
+    pub fetches_of_site: Shares,
     /// Places for name lookups of quotes.
     pub lookups: Lane,
     pub clock: Clock,

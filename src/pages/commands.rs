@@ -43,6 +43,76 @@ fn access_body(target_url: &str, tier: Tier) -> String {
     )
 }
 
+/// A TypeScript program that buys one conversion with the official client; the key is in PRIVATE_KEY.
+pub fn typescript(site: &Site<'_>, target_url: &str, tier: Tier) -> String {
+    let [address, target, network] = json_words(site, target_url, tier);
+    format!(
+        r#"import {{ x402Client }} from "@x402/core/client";
+import {{ ExactEvmScheme }} from "@x402/evm/exact/client";
+import {{ wrapFetchWithPayment }} from "@x402/fetch";
+import {{ privateKeyToAccount }} from "viem/accounts";
+
+const account = privateKeyToAccount(process.env.PRIVATE_KEY as `0x${{string}}`);
+const client = new x402Client().register({network}, new ExactEvmScheme(account));
+const paidFetch = wrapFetchWithPayment(fetch, client);
+
+const response = await paidFetch({address}, {{
+  method: "POST",
+  headers: {{ "Content-Type": "application/json" }},
+  body: JSON.stringify({{ target_url: {target}, tier: "{tier}" }}),
+}});
+if (!response.ok) throw new Error(`${{response.status}}: ${{await response.text()}}`);
+
+const page = await response.json();
+const receipt = JSON.parse(atob(response.headers.get("PAYMENT-RESPONSE") ?? "e30="));
+console.log(page.markdown);
+console.error("paid in", receipt.transaction);"#,
+        tier = tier.name(),
+    )
+}
+
+/// The same in Python.
+pub fn python(site: &Site<'_>, target_url: &str, tier: Tier) -> String {
+    let [address, target, network] = json_words(site, target_url, tier);
+    format!(
+        r#"import asyncio, base64, json, os, sys
+
+import httpx
+from eth_account import Account
+from x402 import x402Client
+from x402.http.clients import x402_httpx_transport
+from x402.mechanisms.evm import EthAccountSigner
+from x402.mechanisms.evm.exact import ExactEvmScheme
+
+
+async def main() -> None:
+    signer = EthAccountSigner(Account.from_key(os.environ["PRIVATE_KEY"]))
+    client = x402Client()
+    client.register({network}, ExactEvmScheme(signer=signer))
+    transport = x402_httpx_transport(client)
+    async with httpx.AsyncClient(transport=transport, timeout=60) as http:
+        response = await http.post(
+            {address},
+            json={{"target_url": {target}, "tier": "{tier}"}},
+        )
+    response.raise_for_status()
+    receipt = json.loads(base64.b64decode(response.headers["PAYMENT-RESPONSE"]))
+    print(response.json()["markdown"])
+    print("paid in", receipt["transaction"], file=sys.stderr)
+
+
+asyncio.run(main())"#,
+        tier = tier.name(),
+    )
+}
+
+/// Address, target and network as string literals; JSON's are good in both languages.
+fn json_words(site: &Site<'_>, target_url: &str, tier: Tier) -> [String; 3] {
+    let address = site.url(&format!("{ACCESS_PATH}?tier={}", tier.name()));
+    [address, target_url.to_owned(), site.network.to_owned()]
+        .map(|text| Value::String(text).to_string())
+}
+
 /// `text` as one word of a POSIX shell. Of control characters only line ends are kept, inside the quotes, where
 /// they are text; a terminal could act on the others.
 pub fn shell_word(text: &str) -> String {

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use crate::domain::tier::Tier;
-use crate::pages::commands::{self, ACCESS_PATH};
+use crate::pages::commands;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::{FacilitatorMode, Site};
@@ -63,12 +63,12 @@ fn buyer(site: &Site<'_>) -> Markup {
         h3 #buyer-typescript { "TypeScript" }
         p { "The official client wraps " code { "fetch" } ": on a 402 it signs and sends the request again." }
         (parts::code("Install", "npm install @x402/fetch @x402/core @x402/evm viem tsx"))
-        (parts::code("buy.mts", &typescript(site)))
+        (parts::code("buy.mts", &commands::typescript(site, &site.sample_url(), Tier::Starter)))
         (parts::code("Run", "PRIVATE_KEY=0x… npx tsx buy.mts"))
         h3 #buyer-python { "Python" }
         p { "The official client is a transport for httpx that does the same." }
         (parts::code("Install", "pip install 'x402[httpx,evm]'"))
-        (parts::code("buy.py", &python(site)))
+        (parts::code("buy.py", &commands::python(site, &site.sample_url(), Tier::Starter)))
         (parts::code("Run", "PRIVATE_KEY=0x… python buy.py"))
         .note {
             p {
@@ -93,74 +93,6 @@ fn key(site: &Site<'_>) -> Markup {
             },
         }
     }
-}
-
-fn typescript(site: &Site<'_>) -> String {
-    let [address, target, network] = json_words(site);
-    format!(
-        r#"import {{ x402Client }} from "@x402/core/client";
-import {{ ExactEvmScheme }} from "@x402/evm/exact/client";
-import {{ wrapFetchWithPayment }} from "@x402/fetch";
-import {{ privateKeyToAccount }} from "viem/accounts";
-
-const account = privateKeyToAccount(process.env.PRIVATE_KEY as `0x${{string}}`);
-const client = new x402Client().register({network}, new ExactEvmScheme(account));
-const paidFetch = wrapFetchWithPayment(fetch, client);
-
-const response = await paidFetch({address}, {{
-  method: "POST",
-  headers: {{ "Content-Type": "application/json" }},
-  body: JSON.stringify({{ target_url: {target}, tier: "{tier}" }}),
-}});
-if (!response.ok) throw new Error(`${{response.status}}: ${{await response.text()}}`);
-
-const page = await response.json();
-const receipt = JSON.parse(atob(response.headers.get("PAYMENT-RESPONSE") ?? "e30="));
-console.log(page.markdown);
-console.error("paid in", receipt.transaction);"#,
-        tier = Tier::Starter.name(),
-    )
-}
-
-fn python(site: &Site<'_>) -> String {
-    let [address, target, network] = json_words(site);
-    format!(
-        r#"import asyncio, base64, json, os, sys
-
-import httpx
-from eth_account import Account
-from x402 import x402Client
-from x402.http.clients import x402_httpx_transport
-from x402.mechanisms.evm import EthAccountSigner
-from x402.mechanisms.evm.exact import ExactEvmScheme
-
-
-async def main() -> None:
-    signer = EthAccountSigner(Account.from_key(os.environ["PRIVATE_KEY"]))
-    client = x402Client()
-    client.register({network}, ExactEvmScheme(signer=signer))
-    transport = x402_httpx_transport(client)
-    async with httpx.AsyncClient(transport=transport, timeout=60) as http:
-        response = await http.post(
-            {address},
-            json={{"target_url": {target}, "tier": "{tier}"}},
-        )
-    response.raise_for_status()
-    receipt = json.loads(base64.b64decode(response.headers["PAYMENT-RESPONSE"]))
-    print(response.json()["markdown"])
-    print("paid in", receipt["transaction"], file=sys.stderr)
-
-
-asyncio.run(main())"#,
-        tier = Tier::Starter.name(),
-    )
-}
-
-/// Address, target and network as string literals; JSON's are good in both languages.
-fn json_words(site: &Site<'_>) -> [String; 3] {
-    let address = site.url(&format!("{ACCESS_PATH}?tier={}", Tier::Starter.name()));
-    [address, site.sample_url(), site.network.to_owned()]
-        .map(|text| serde_json::Value::String(text).to_string())
 }
 
 fn what_happened() -> Markup {

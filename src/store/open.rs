@@ -82,32 +82,33 @@ pub(in crate::store) fn open(
             why: "it is empty".to_owned(),
         });
     }
-    // redb asserts here and there on pages that were zeroed; that too must be a clear line.
-    let opened = std::panic::catch_unwind(|| builder(settings).open(path));
-    let mut database = match opened {
-        Ok(opened) => opened.map_err(|error| from_redb(path, error))?,
-        Err(_) => {
-            return Err(OpenError::Damaged {
-                path: path.to_owned(),
-                why: "its structure is broken".to_owned(),
-            });
-        }
-    };
-    let damaged = |why: String| OpenError::Damaged {
-        path: path.to_owned(),
-        why,
-    };
+    // redb asserts here and there on pages that were zeroed or flipped; that too must be a clear line.
+    std::panic::catch_unwind(|| open_existing(path, settings, check)).unwrap_or_else(|_| {
+        Err(OpenError::Damaged {
+            path: path.to_owned(),
+            why: "its structure is broken".to_owned(),
+        })
+    })
+}
+
+fn open_existing(path: &Path, settings: Settings, check: bool) -> Result<Opened, OpenError> {
+    let mut database = builder(settings)
+        .open(path)
+        .map_err(|error| from_redb(path, error))?;
     let was_clean = read_meta(&database, path)?;
     if !was_clean {
         tracing::warn!(path = %path.display(), "the data file was not closed; checking all of it");
     }
     if check || !was_clean {
-        match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| database.check_integrity()))
-        {
-            Ok(Ok(true)) => {}
-            Ok(Ok(false)) => tracing::warn!("the check repaired the data file's free space"),
-            Ok(Err(error)) => return Err(damaged(error.to_string())),
-            Err(_) => return Err(damaged("its structure is broken".to_owned())),
+        match database.check_integrity() {
+            Ok(true) => {}
+            Ok(false) => tracing::warn!("the check repaired the data file's free space"),
+            Err(error) => {
+                return Err(OpenError::Damaged {
+                    path: path.to_owned(),
+                    why: error.to_string(),
+                });
+            }
         }
     }
     start(path, database, settings, was_clean)

@@ -18,6 +18,8 @@ pub struct QuoteRecord {
     pub target_url: String,
     pub recommended_tier: String,
     pub amount_units: u64,
+    /// Hex SHA-256 of the page's markdown, when we knew it.
+    pub content_sha256: Option<String>,
     pub attribution: Option<String>,
     pub created_at: u64,
     pub expires_at: u64,
