@@ -18,8 +18,8 @@ use context402::appliance::Appliance;
 use context402::config::Config;
 use context402::domain::tier::Tier;
 use context402::domain::time::UnixSeconds;
-use context402::flows::page::{PageFacts, page_goods};
 use context402::flows::offer::Offers;
+use context402::flows::page::{PageFacts, page_goods};
 use context402::markdown::{ContentKind, Converter, Settings};
 use context402::outside::clock::Clock;
 use context402::outside::facilitator::{
