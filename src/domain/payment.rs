@@ -128,7 +128,9 @@ pub struct Payment {
     /// SHA-256 of the decoded PAYMENT-SIGNATURE bytes: only their holder is given the kept answer again.
     pub payload_hash: [u8; 32],
     /// The exact payload and our own requirements, for repeating the identical settle; empty once it has ended.
+    #[serde(with = "bytes")]
     pub payload: Vec<u8>,
+    #[serde(with = "bytes")]
     pub requirements: Vec<u8>,
     pub purchase: Purchase,
     pub fingerprint: Fingerprint,
@@ -164,6 +166,40 @@ pub struct Credit {
     pub hash: [u8; 32],
     pub attempts_left: u8,
     pub expires_at: u64,
+}
+
+/// Bytes as one run: serde takes a `Vec<u8>` for a list and asks for each byte. In a record both are the same bytes.
+mod bytes {
+    use std::fmt;
+
+    use serde::de::{Deserializer, Error, Visitor};
+    use serde::ser::Serializer;
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<u8>, D::Error> {
+        struct Run;
+        impl Visitor<'_> for Run {
+            type Value = Vec<u8>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("bytes")
+            }
+
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+                Ok(bytes.to_vec())
+            }
+
+            fn visit_byte_buf<E: Error>(self, bytes: Vec<u8>) -> Result<Vec<u8>, E> {
+                Ok(bytes)
+            }
+        }
+        deserializer.deserialize_byte_buf(Run)
+    }
 }
 
 impl State {

@@ -60,24 +60,23 @@ impl Address {
 /// `0x` and 40 hex digits whose case is the checksum of EIP-55.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lower = hex::encode(self.0);
-        let checksum = keccak256(&[lower.as_bytes()]);
-        f.write_str("0x")?;
-        for (position, digit) in lower.char_indices() {
+        let mut shown = *b"0x0000000000000000000000000000000000000000";
+        let digits = &mut shown[2..];
+        // The buffer is as long as it has to be, and hex is ASCII.
+        hex::encode_to_slice(self.0, digits).map_err(|_| fmt::Error)?;
+        let checksum = keccak256(&[digits]);
+        for (position, digit) in digits.iter_mut().enumerate() {
             let byte = checksum[position / 2];
             let nibble = if position % 2 == 0 {
                 byte >> 4
             } else {
                 byte & 15
             };
-            let shown = if nibble >= 8 {
-                digit.to_ascii_uppercase()
-            } else {
-                digit
-            };
-            write!(f, "{shown}")?;
+            if nibble >= 8 {
+                digit.make_ascii_uppercase();
+            }
         }
-        Ok(())
+        f.write_str(std::str::from_utf8(&shown).map_err(|_| fmt::Error)?)
     }
 }
 

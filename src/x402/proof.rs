@@ -2,11 +2,12 @@
 //! payment that fails here has cost nobody anything. Whether the signature is good is the facilitator's to say: a
 //! contract wallet's cannot be checked without the chain.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::amount::Amount;
@@ -147,8 +148,8 @@ impl PaymentProof {
 
     /// Reads the decoded payment, from a header or from [`PaymentProof::raw`] as it was kept.
     pub fn from_json(decoded: &[u8]) -> Result<PaymentProof, ProofError> {
-        let value = json::parse(decoded).map_err(|failure| ProofError::NotJson(failure.0))?;
-        let payload = typed(value)?;
+        json::check(decoded).map_err(|failure| ProofError::NotJson(failure.0))?;
+        let payload = typed(decoded)?;
         let payment_identifier = payment_identifier(payload.extensions.as_ref())?;
         let text = std::str::from_utf8(decoded)
             .map_err(|failure| ProofError::NotJson(failure.to_string()))?;
@@ -243,22 +244,13 @@ impl PaymentProof {
     }
 }
 
-fn typed(value: Value) -> Result<PaymentPayload, ProofError> {
-    if !value.is_object() {
+fn typed(decoded: &[u8]) -> Result<PaymentPayload, ProofError> {
+    // serde would also take an array of the members.
+    if decoded.trim_ascii_start().first() != Some(&b'{') {
         return Err(ProofError::Shape("expected an object".to_owned()));
     }
-    if value.get("x402Version").and_then(Value::as_u64) != Some(2) {
-        return Err(ProofError::Version);
-    }
-    if value
-        .get("payload")
-        .and_then(Value::as_object)
-        .is_some_and(|payload| !payload.contains_key("authorization"))
-    {
-        return Err(ProofError::UnsupportedPayloadType);
-    }
     let payload: PaymentPayload =
-        serde_json::from_value(value).map_err(|failure| ProofError::Shape(failure.to_string()))?;
+        serde_json::from_slice(decoded).map_err(|failure| misfit(decoded, &failure))?;
     match &payload.accepted {
         Some(accepted) if !accepted.is_object() => {
             Err(ProofError::Shape("accepted is not an object".to_owned()))
@@ -267,12 +259,29 @@ fn typed(value: Value) -> Result<PaymentPayload, ProofError> {
     }
 }
 
+/// Why an object is no payment: another version or another kind of payment is told before what is missing for ours.
+fn misfit(decoded: &[u8], failure: &serde_json::Error) -> ProofError {
+    let value: Value = serde_json::from_slice(decoded).unwrap_or_default();
+    let payload = value.get("payload").and_then(Value::as_object);
+    if value.get("x402Version").and_then(Value::as_u64) != Some(2) {
+        ProofError::Version
+    } else if payload.is_some_and(|payload| !payload.contains_key("authorization")) {
+        ProofError::UnsupportedPayloadType
+    } else {
+        ProofError::Shape(failure.to_string())
+    }
+}
+
 fn payment_identifier(
-    extensions: Option<&Map<String, Value>>,
+    extensions: Option<&BTreeMap<String, Box<RawValue>>>,
 ) -> Result<Option<String>, ProofError> {
-    let id = extensions
-        .and_then(|extensions| extensions.get(PAYMENT_IDENTIFIER)?.get("info")?.get("id"));
-    match id {
+    let Some(extension) = extensions.and_then(|extensions| extensions.get(PAYMENT_IDENTIFIER))
+    else {
+        return Ok(None);
+    };
+    let extension: Value =
+        serde_json::from_str(extension.get()).map_err(|_| ProofError::PaymentIdentifier)?;
+    match extension.pointer("/info/id") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(id)) if is_identifier(id) => Ok(Some(id.clone())),
         Some(_) => Err(ProofError::PaymentIdentifier),

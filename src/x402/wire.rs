@@ -2,7 +2,10 @@
 //! Numbers of tokens and of seconds are decimal strings, and a JSON number in their place is refused. It knows shapes
 //! alone: whether a payment fits an offer is decided in [`crate::x402::proof`].
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::domain::amount::Amount;
@@ -103,19 +106,17 @@ impl Extra {
 }
 
 /// A buyer's payment; header PAYMENT-SIGNATURE is its base64.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentPayload {
     pub x402_version: Version2,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<ResourceInfo>,
     /// The entry of `accepts` that the buyer chose, as it copied it. A value, because what does not fit our type is
     /// an offer that is not ours (402), not a malformed payment (400).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Value>,
     pub payload: ExactPayload,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extensions: Option<Map<String, Value>>,
+    /// Most of a payment's bytes, of which one id is read: they stay text.
+    pub extensions: Option<BTreeMap<String, Box<RawValue>>>,
 }
 
 /// The payload of scheme exact with EIP-3009.
