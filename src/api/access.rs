@@ -74,6 +74,7 @@ async fn paid(app: &Shared, call: &Call) -> Result<Delivered, Refusal> {
     let order = Order {
         purchase: Purchase::Context(purchase(app, &body, tier)?),
         attribution: attribution(call).map(|label| label.as_str().to_owned()),
+        client: call.peer.client(),
         request_id: call.request_id.clone(),
     };
     sale::sell(app, order, proof).await

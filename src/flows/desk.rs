@@ -2,6 +2,7 @@
 //! and nothing here needs to: a claim becomes durable when the goods are kept.
 
 use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 use std::sync::Mutex;
 
 use tokio::sync::watch;
@@ -14,21 +15,30 @@ use crate::flows::sale::Delivered;
 
 /// Requests that may wait for the outcome of one identical request.
 const FOLLOWERS_MAX: usize = 128;
+/// Payments of one client that may be under way: until they are verified, an address is all that is known of it.
+const FLIGHTS_OF_CLIENT_MAX: usize = 256;
 
 pub type Outcome = Result<Delivered, Refusal>;
 
 #[derive(Debug, Default)]
 pub struct Desk {
-    flights: Mutex<HashMap<[u8; 32], Flight>>,
+    flights: Mutex<Flights>,
     claims: Mutex<HashSet<PaymentKey>>,
     unfinished: Mutex<HashMap<(Payer, Fingerprint), PaymentKey>>,
 }
 
 type Payer = [u8; 20];
 
+#[derive(Debug, Default)]
+struct Flights {
+    by_payload: HashMap<[u8; 32], Flight>,
+    by_client: HashMap<IpAddr, usize>,
+}
+
 #[derive(Debug)]
 struct Flight {
     fingerprint: Fingerprint,
+    client: Option<IpAddr>,
     followers: usize,
     landed: watch::Receiver<Option<Outcome>>,
 }
@@ -44,6 +54,8 @@ pub enum Boarding<'a> {
     Other,
     /// Too many wait already.
     Full,
+    /// This client has too many others in the air.
+    TooMany,
 }
 
 /// The one run of a payload. Dropped without landing, its followers see the channel close.
@@ -52,6 +64,7 @@ pub struct Leader<'a> {
     desk: &'a Desk,
     payload_hash: [u8; 32],
     land: watch::Sender<Option<Outcome>>,
+    has_landed: bool,
 }
 
 /// A key that nobody else works on as long as this lives.
@@ -64,32 +77,47 @@ pub struct Claim {
 impl Desk {
     /// Single flight by the hash of the payload's bytes: before verification nothing else may be held, since a forged
     /// signature could otherwise block somebody's nonce.
-    pub fn board(&self, payload_hash: [u8; 32], fingerprint: Fingerprint) -> Boarding<'_> {
+    /// `client` is `None` for the operator.
+    pub fn board(
+        &self,
+        payload_hash: [u8; 32],
+        fingerprint: Fingerprint,
+        client: Option<IpAddr>,
+    ) -> Boarding<'_> {
         let mut flights = lock(&self.flights);
-        match flights.get_mut(&payload_hash) {
-            Some(flight) if flight.fingerprint != fingerprint => Boarding::Other,
-            Some(flight) if flight.followers >= FOLLOWERS_MAX => Boarding::Full,
-            Some(flight) => {
-                flight.followers += 1;
-                Boarding::Follower(flight.landed.clone())
+        if let Some(flight) = flights.by_payload.get_mut(&payload_hash) {
+            if flight.fingerprint != fingerprint {
+                return Boarding::Other;
             }
-            None => {
-                let (land, landed) = watch::channel(None);
-                flights.insert(
-                    payload_hash,
-                    Flight {
-                        fingerprint,
-                        followers: 0,
-                        landed,
-                    },
-                );
-                Boarding::Leader(Leader {
-                    desk: self,
-                    payload_hash,
-                    land,
-                })
+            if flight.followers >= FOLLOWERS_MAX {
+                return Boarding::Full;
             }
+            flight.followers += 1;
+            return Boarding::Follower(flight.landed.clone());
         }
+        if let Some(client) = client {
+            let others = flights.by_client.entry(client).or_default();
+            if *others >= FLIGHTS_OF_CLIENT_MAX {
+                return Boarding::TooMany;
+            }
+            *others += 1;
+        }
+        let (land, landed) = watch::channel(None);
+        flights.by_payload.insert(
+            payload_hash,
+            Flight {
+                fingerprint,
+                client,
+                followers: 0,
+                landed,
+            },
+        );
+        Boarding::Leader(Leader {
+            desk: self,
+            payload_hash,
+            land,
+            has_landed: false,
+        })
     }
 
     /// This buyer's payment for this purchase that is held by a credit or whose settlement is not known.
@@ -113,17 +141,42 @@ impl Desk {
     }
 }
 
+impl Flights {
+    fn remove(&mut self, payload_hash: &[u8; 32]) {
+        let Some(client) = self
+            .by_payload
+            .remove(payload_hash)
+            .and_then(|flight| flight.client)
+        else {
+            return;
+        };
+        if let Some(others) = self.by_client.get_mut(&client) {
+            *others -= 1;
+            if *others == 0 {
+                self.by_client.remove(&client);
+            }
+        }
+    }
+}
+
 impl Leader<'_> {
-    pub fn land(self, outcome: &Outcome) {
+    pub fn land(mut self, outcome: &Outcome) {
         // Out of the table first: who comes now reads the store.
-        lock(&self.desk.flights).remove(&self.payload_hash);
+        self.leave();
         let _ = self.land.send(Some(outcome.clone()));
+    }
+
+    /// Once: what stands under the same payload afterwards is somebody else's flight.
+    fn leave(&mut self) {
+        if !std::mem::replace(&mut self.has_landed, true) {
+            lock(&self.desk.flights).remove(&self.payload_hash);
+        }
     }
 }
 
 impl Drop for Leader<'_> {
     fn drop(&mut self) {
-        lock(&self.desk.flights).remove(&self.payload_hash);
+        self.leave();
     }
 }
 
@@ -152,4 +205,80 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLIENT: Option<IpAddr> = Some(IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 7)));
+
+    fn refused() -> Outcome {
+        Err(Refusal::of(crate::domain::refusal::Code::Conflict))
+    }
+
+    #[test]
+    fn a_landed_flight_does_not_clear_the_next_one_away() {
+        let desk = Desk::default();
+        let Boarding::Leader(first) = desk.board([1; 32], [2; 32], CLIENT) else {
+            panic!("the first leads")
+        };
+        let Boarding::Follower(mut landed) = desk.board([1; 32], [2; 32], CLIENT) else {
+            panic!("it follows")
+        };
+        assert!(matches!(
+            desk.board([1; 32], [3; 32], CLIENT),
+            Boarding::Other
+        ));
+        first.land(&refused());
+        assert_eq!(landed.borrow_and_update().clone(), Some(refused()));
+        let Boarding::Leader(second) = desk.board([1; 32], [2; 32], CLIENT) else {
+            panic!("the second leads")
+        };
+        assert!(matches!(
+            desk.board([1; 32], [2; 32], CLIENT),
+            Boarding::Follower(_)
+        ));
+        drop(second);
+        assert!(matches!(
+            desk.board([1; 32], [2; 32], CLIENT),
+            Boarding::Leader(_)
+        ));
+    }
+
+    #[test]
+    fn one_client_has_so_many_payments_in_the_air_and_no_more() {
+        let desk = Desk::default();
+        let payload = |number: usize| {
+            let mut hash = [0; 32];
+            hash[..8].copy_from_slice(&number.to_be_bytes());
+            hash
+        };
+        let mut flights: Vec<_> = (0..FLIGHTS_OF_CLIENT_MAX)
+            .map(|number| desk.board(payload(number), [0; 32], CLIENT))
+            .collect();
+        assert!(
+            flights
+                .iter()
+                .all(|flight| matches!(flight, Boarding::Leader(_)))
+        );
+        assert!(matches!(
+            desk.board([255; 32], [0; 32], CLIENT),
+            Boarding::TooMany
+        ));
+        assert!(matches!(
+            desk.board([255; 32], [0; 32], None),
+            Boarding::Leader(_)
+        ));
+        flights.pop();
+        assert!(matches!(
+            desk.board([254; 32], [0; 32], CLIENT),
+            Boarding::Leader(_)
+        ));
+        flights.clear();
+        assert!(
+            lock(&desk.flights).by_client.is_empty(),
+            "nothing is left behind"
+        );
+    }
 }

@@ -2,6 +2,7 @@
 //! up, verified, judged for its margin, worked for, kept on disk, settled, and only then delivered. Each step takes
 //! what the step before it gives, so that none can be skipped.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -30,6 +31,8 @@ use crate::x402::wire::PaymentRequirements;
 pub struct Order {
     pub purchase: Purchase,
     pub attribution: Option<String>,
+    /// The address under which a client is counted.
+    pub client: Option<IpAddr>,
     pub request_id: String,
 }
 
@@ -52,9 +55,10 @@ const SETTLE_SECONDS_MIN: u64 = 6;
 
 /// Sells one page. Identical requests that arrive meanwhile share the outcome: one piece of work, one settlement.
 pub async fn sell(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
+    let fingerprint = order.purchase.fingerprint();
     match app
         .desk
-        .board(proof.payload_hash(), order.purchase.fingerprint())
+        .board(proof.payload_hash(), fingerprint, order.client)
     {
         Boarding::Leader(leader) => {
             let outcome = lead(app, order, proof).await;
@@ -64,6 +68,10 @@ pub async fn sell(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
         Boarding::Follower(landed) => follow(landed).await,
         Boarding::Other => Err(replayed("This payment is being used for another purchase.")),
         Boarding::Full => Err(in_use()),
+        Boarding::TooMany => Err(Refusal::new(
+            Code::RateLimited,
+            "Too many payments of yours are under way. This one was not used: repeat the same request later.",
+        )),
     }
 }
 
