@@ -4,7 +4,7 @@
 use crate::api::{access, discovery, operator, quotes, site};
 use crate::app::Row;
 use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
-use crate::domain::shapes::{ACCESS_REQUEST, RETRY_REQUEST};
+use crate::domain::shapes::ACCESS_REQUEST;
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
 
@@ -84,7 +84,7 @@ pub static ROUTES: &[Row] = &[
         query: &[TIER, SOURCE], price: Price::Tiers, statuses: &[422],
         ..paid("The challenge of the paid operation, for directories; takes no payment") }) },
     post("/v1/x402/retry", run!(access::retry), Endpoint {
-        takes: Some(&RETRY_REQUEST), price: Price::Credit, statuses: &[400, 402, 409, 413, 415, 422, 429, 503],
+        takes: Some(&ACCESS_REQUEST), price: Price::Credit, statuses: &[400, 402, 409, 413, 415, 422, 429, 503],
         ..paid("Redeem the retry credit of an accepted payment") }),
 
     // Quotes

@@ -10,7 +10,7 @@ use crate::domain::ids::CreditId;
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::{Checked, ValidationError};
-use crate::domain::shapes::{ACCESS_REQUEST, RETRY_REQUEST, TARGET_URL_CHARACTERS_MAX};
+use crate::domain::shapes::{ACCESS_REQUEST, TARGET_URL_CHARACTERS_MAX};
 use crate::domain::tier::Tier;
 use crate::flows::deliver::Target;
 use crate::flows::retry::{self, Stated};
@@ -84,19 +84,12 @@ async fn redeem(app: &Shared, call: &Call) -> Result<Delivered, Refusal> {
         return Err(Refusal::of(Code::RetryCreditRequired));
     };
     check_media_type(call)?;
-    // No body at all states nothing.
-    let body = if call.body.is_empty() {
-        b"{}"
-    } else {
-        call.body.as_ref()
-    };
-    let body = RETRY_REQUEST.validate(body).map_err(Refusal::validation)?;
+    let body = ACCESS_REQUEST
+        .validate(&call.body)
+        .map_err(Refusal::validation)?;
     let credit = CreditId::parse(credit).ok_or_else(|| Refusal::of(Code::RetryCreditInvalid))?;
     let stated = Stated {
-        target_url: body
-            .text("target_url")
-            .map(|_| canonical_target(app, &body))
-            .transpose()?,
+        target_url: canonical_target(app, &body)?,
         tier: body.text("tier").and_then(Tier::parse),
         force_refresh: body.flag("force_refresh"),
     };

@@ -35,33 +35,12 @@ const FORCE_REFRESH: Field = Field {
     example: "false",
 };
 
-/// Body of the context endpoint (specification 2.4).
+/// Body of the context endpoint and of the retry endpoint (specification 2.4).
 pub static ACCESS_REQUEST: Object = Object {
     name: "AccessRequest",
     doc: "Which page to convert, and how fresh it must be.",
     fields: &[TARGET_URL, TIER, FORCE_REFRESH],
 };
 
-/// Body of the retry endpoint: the AccessRequest that was sent, of which an absent member means the credit's own
-/// (decisions, Retry credits).
-pub static RETRY_REQUEST: Object = Object {
-    name: "RetryRequest",
-    doc: "The request that the credit was given for. What is left out is the credit's own.",
-    fields: &[
-        Field {
-            required: false,
-            ..TARGET_URL
-        },
-        Field {
-            default: None,
-            ..TIER
-        },
-        Field {
-            default: None,
-            ..FORCE_REFRESH
-        },
-    ],
-};
-
 /// Every body shape, for OpenAPI's components and the table tests.
-pub static ALL: [&Object; 2] = [&ACCESS_REQUEST, &RETRY_REQUEST];
+pub static ALL: [&Object; 1] = [&ACCESS_REQUEST];

@@ -19,7 +19,7 @@ use crate::store::credit_hash;
 /// What the request states of the purchase. What it leaves out is the credit's own.
 #[derive(Clone, Debug)]
 pub struct Stated {
-    pub target_url: Option<String>,
+    pub target_url: String,
     pub tier: Option<Tier>,
     pub force_refresh: Option<bool>,
 }
@@ -112,10 +112,7 @@ fn invalid() -> Refusal {
 /// Only a stated difference counts.
 fn covers(purchase: &Purchase, stated: &Stated) -> bool {
     let Purchase::Context(context) = purchase;
-    stated
-        .target_url
-        .as_ref()
-        .is_none_or(|target_url| *target_url == context.target_url)
+    stated.target_url == context.target_url
         && stated.tier.is_none_or(|tier| tier == context.tier())
         && stated
             .force_refresh

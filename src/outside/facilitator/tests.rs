@@ -459,7 +459,7 @@ async fn a_settle_is_repeated_once_and_then_never_definite() {
     let mut pending = failed("settlement_pending");
     pending["transaction"] = json!(hash());
     let server = scripted(vec![
-        Step::Last(reply(500, &pending)),
+        Step::Reply(reply(500, &pending)),
         Step::Last(reply(200, &success)),
     ]);
     assert!(matches!(
@@ -469,7 +469,7 @@ async fn a_settle_is_repeated_once_and_then_never_definite() {
 
     // Pending, then lost: the transaction that was named is kept.
     let server = scripted(vec![
-        Step::Last(reply(500, &pending)),
+        Step::Reply(reply(500, &pending)),
         Step::Last(Vec::new()),
     ]);
     let outcome = settle(&server, true).await;
