@@ -18,9 +18,8 @@ fn config() -> impl bincode::config::Config {
 
 pub(in crate::store) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
     let mut bytes = vec![VERSION];
-    let body = bincode::serde::encode_to_vec(value, config())
+    bincode::serde::encode_into_std_write(value, &mut bytes, config())
         .map_err(|error| StoreError::File(error.to_string()))?;
-    bytes.extend_from_slice(&body);
     let checksum = checksum(&bytes);
     bytes.extend_from_slice(&checksum);
     Ok(bytes)

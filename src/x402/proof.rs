@@ -151,17 +151,14 @@ impl PaymentProof {
         json::check(decoded).map_err(|failure| ProofError::NotJson(failure.0))?;
         let payload = typed(decoded)?;
         let payment_identifier = payment_identifier(payload.extensions.as_ref())?;
-        let text = std::str::from_utf8(decoded)
+        // White space around the text is left out; the hash is taken after that, so that a proof that was kept as
+        // `raw` has the same hash when it is read again.
+        let raw: Box<RawValue> = serde_json::from_slice(decoded)
             .map_err(|failure| ProofError::NotJson(failure.to_string()))?;
-        // `from_string` leaves out white space around the text; the hash is taken after that, so that a proof that
-        // was kept as `raw` has the same hash when it is read again.
-        let raw: Arc<RawValue> = RawValue::from_string(text.to_owned())
-            .map_err(|failure| ProofError::NotJson(failure.to_string()))?
-            .into();
         Ok(PaymentProof {
             payload_hash: Sha256::digest(raw.get()).into(),
             payload,
-            raw,
+            raw: raw.into(),
             payment_identifier,
         })
     }
