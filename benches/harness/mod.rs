@@ -299,25 +299,17 @@ impl Series {
         )
     }
 
-    pub(crate) fn median(&self) -> f64 {
+    /// The row of a table: median, the middle half, and the least, which neighbours have disturbed least.
+    pub(crate) fn show(&self, name: &str, unit: &str) {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
-        let middle = sorted.len() / 2;
-        if sorted.len() % 2 == 1 {
-            sorted[middle]
-        } else {
-            f64::midpoint(sorted[middle - 1], sorted[middle])
-        }
-    }
-
-    /// The row of a table: median, smallest, largest.
-    pub(crate) fn show(&self, name: &str, unit: &str) {
-        let (smallest, largest) = self.0.iter().fold((f64::MAX, f64::MIN), |(low, high), x| {
-            (low.min(*x), high.max(*x))
-        });
+        let at = |quarter: usize| sorted[(sorted.len() - 1) * quarter / 4];
         say(&format!(
-            "{name:<44} {:>8.2} {unit:<3} ({smallest:.2} to {largest:.2})",
-            self.median()
+            "{name:<44} {:>7.2} {unit:<3} ({:.2} to {:.2}, least {:.2})",
+            at(2),
+            at(1),
+            at(3),
+            at(0)
         ));
     }
 }
