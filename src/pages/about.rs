@@ -46,7 +46,7 @@ fn fetching(user_agent: &str) -> Markup {
             li { "Plain GET requests over HTTP or HTTPS, ports 80 and 443, no cookies, no forms, no script." }
             li { "Public addresses only. Every name and every redirect is checked before it is followed." }
             li { "At most 5 MB of a page, and few requests at a time to one domain." }
-            li { "No paywall, login or captcha is worked around. Where we meet one, the answer says so." }
+            li { "No paywall, login or captcha is worked around." }
         }
         p { "Every request carries this header:" }
         (parts::folded_code("User-Agent", user_agent))
@@ -57,8 +57,8 @@ fn opting_out(operator: Option<&str>) -> Markup {
     html! {
         h2 #opt-out { "How to opt out" }
         p {
-            "We read robots.txt, " code { "Content-Signal" } " and robots meta tags, and report what they say to the buyer "
-            "with the page. To keep us from fetching your site at all, do any of these:"
+            "What a page says in robots meta tags and " code { "X-Robots-Tag" } " is reported to the buyer with the page. "
+            "To keep us from fetching your site at all, do any of these:"
         }
         ul {
             li { "Refuse our User-Agent at your server with status 403: we take it as the answer and do not retry." }

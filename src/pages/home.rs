@@ -118,8 +118,8 @@ fn what_you_get() -> Markup {
         ul {
             li { strong { "The markdown" } ", with title, author, dates, language, headings and links as fields." }
             li { strong { "Proof of what was read:" } " the final address, the time, and SHA-256 of source and markdown." }
-            li { strong { "Honest warnings" } " where a page needs a login or script, was cut, or tries to instruct a model." }
-            li { strong { "The site’s wishes:" } " robots.txt and usage signals, reported so that you can decide." }
+            li { strong { "Honest warnings" } " where a page holds little text, needs scripts, or had its encoding guessed." }
+            li { strong { "The site’s wishes:" } " what the page says in robots meta tags, reported so that you can decide." }
             li { strong { "The receipt:" } " amount, payer and transaction, and our own margin calculation." }
         }
         p {

@@ -92,7 +92,7 @@ const ANSWER: [(&str, &str); 9] = [
     ),
     (
         "warnings, policy",
-        "What to be careful about; what the site says on robots and AI use.",
+        "What to be careful about; what the page says to robots.",
     ),
     (
         "cache",
