@@ -95,11 +95,11 @@ async fn attempt(app: &Shared, credit: CreditId, stated: Stated, request_id: &st
         }
         State::Settled { .. } if alive => {
             let delivered = recall::delivered(app, &payment, None).await?;
-            spend(app, key).await?;
+            spend(app, key, hash).await?;
             Ok(delivered)
         }
         // Its life is counted from when the settlement is known.
-        State::Kept | State::Unknown => resolve(app, claim).await,
+        State::Kept | State::Unknown => resolve(app, claim, hash).await,
         _ => Err(invalid()),
     }
 }
@@ -170,11 +170,11 @@ async fn spend_attempt(app: &Shared, key: PaymentKey) -> Result<Payment, Refusal
 }
 
 /// Repeats the settle: success delivers, a proven failure voids the credit, still unknown spends no attempt.
-async fn resolve(app: &Shared, claim: Claim) -> Outcome {
+async fn resolve(app: &Shared, claim: Claim, hash: [u8; 32]) -> Outcome {
     let key = claim.key();
     match settle::resolve(app, claim).await {
         Ok(delivered) => {
-            spend(app, key).await?;
+            spend(app, key, hash).await?;
             Ok(delivered)
         }
         Err(refusal) if matches!(refusal.with, With::Challenge { .. }) => Err(invalid()),
@@ -182,13 +182,22 @@ async fn resolve(app: &Shared, claim: Claim) -> Outcome {
     }
 }
 
-async fn spend(app: &Shared, key: PaymentKey) -> Result<(), Refusal> {
+/// Spends the credit, once: of several that came this far, only the first delivers.
+async fn spend(app: &Shared, key: PaymentKey, hash: [u8; 32]) -> Result<(), Refusal> {
     let spent = app.store.write(move |tables| {
-        if let Some(mut payment) = tables.payment(key)? {
-            payments::void_credit(tables, &mut payment)?;
-            tables.put_payment(key, &payment)?;
+        let Some(mut payment) = tables.payment(key)? else {
+            return Ok(false);
+        };
+        if payment
+            .credit
+            .as_ref()
+            .is_none_or(|credit| credit.hash != hash)
+        {
+            return Ok(false);
         }
-        Ok(())
+        payments::void_credit(tables, &mut payment)?;
+        tables.put_payment(key, &payment)?;
+        Ok(true)
     });
-    Ok(spent.await?)
+    if spent.await? { Ok(()) } else { Err(invalid()) }
 }

@@ -5,7 +5,6 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use hyper::HeaderMap;
 use hyper::body::Bytes;
-use hyper::header::{HeaderName, HeaderValue};
 
 use crate::http::route::Method;
 
@@ -71,13 +70,6 @@ impl Call {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Replaces a header, for callers that make a `Call` themselves.
-    pub fn set_header(&mut self, name: &'static str, value: &str) {
-        if let Ok(value) = HeaderValue::from_str(value) {
-            self.headers.insert(HeaderName::from_static(name), value);
-        }
-    }
-
     /// Whether the Accept header prefers `wanted` strictly to `other` (RFC 9110, 12.5.1). Wildcards count for `other`,
     /// so that a client has to name `wanted`.
     pub fn accepts_rather(&self, wanted: &str, other: &str) -> bool {
@@ -139,6 +131,8 @@ impl Query {
 
 #[cfg(test)]
 mod tests {
+    use hyper::header::HeaderValue;
+
     use super::*;
 
     fn call(accept: &'static str) -> Call {

@@ -97,8 +97,4 @@ impl Reply {
         let etag = format!("\"{:016x}\"", hash.finish());
         self.fixed("cache-control", max_age).header("etag", &etag)
     }
-
-    pub fn header_text(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
-    }
 }
