@@ -7,6 +7,7 @@ use super::escape::{
     CLASSES, Class, classify_wide, is_entity_like, push_code_span, push_destination,
 };
 use super::outline::{LinkSpan, Span};
+use super::select::counts::Counts;
 
 /// A pair of delimiters around text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,7 @@ pub(super) struct Finished {
     pub(super) text: Span,
     pub(super) words: u32,
     pub(super) link_words: u32,
+    pub(super) counts: Counts,
 }
 
 impl Writer {
@@ -289,6 +291,7 @@ impl Writer {
             text: Span::new(self.start, self.text.len()),
             words: self.words + self.ideographs.div_ceil(2),
             link_words: self.link_words,
+            counts: Counts::of(&self.plain),
         });
         self.start_block();
         finished
@@ -306,6 +309,7 @@ impl Writer {
             text: Span::new(self.start + skipped, self.text.len()),
             words: u32::try_from(words).unwrap_or(u32::MAX),
             link_words: 0,
+            counts: Counts::of(block),
         });
         self.start_block();
         finished

@@ -2,10 +2,12 @@
 //! read and decides at its end, because the better source may come later.
 
 use serde_json::Value;
+use url::Url;
 
 use super::Metadata;
 use super::attributes::Attributes;
 use super::links::Links;
+use super::select::hints::{Head, Hints};
 use super::tag::Tag;
 
 /// No field is longer; a description beyond it is no description.
@@ -136,6 +138,25 @@ impl Collected {
         directives
     }
 
+    /// What the selection asks.
+    pub(super) fn hints(&self, url: &Url) -> Hints {
+        let text = |names: &[&str]| self.first(names).unwrap_or_default();
+        let description = text(&["description", "og:description"]);
+        let mut descriptions = json_ld_texts(&self.json_ld, &["description"]);
+        descriptions.push_str(&description);
+        Hints::new(&Head {
+            url,
+            descriptions: &descriptions,
+            body: &json_ld_texts(&self.json_ld, &["articleBody", "text", "reviewBody"]),
+            title: &self.title,
+            headline: &text(&["og:title", "twitter:title"]),
+            description: &description,
+            kind: &text(&["og:type"]),
+            generator: &text(&["generator"]),
+            types: &json_ld_types(&self.json_ld),
+        })
+    }
+
     pub(super) fn decide(&self, links: &Links, first_heading: Option<&str>) -> Metadata {
         let json_ld = JsonLd::read(&self.json_ld);
         let absolute = |href: Option<String>| href.and_then(|href| links.metadata(&href));
@@ -214,6 +235,47 @@ impl Collected {
             Some(content.clone())
         })
     }
+}
+
+/// The strings under these keys anywhere in JSON-LD, a full stop between; HTML in them is left out.
+fn json_ld_texts(json_ld: &str, keys: &[&str]) -> String {
+    let mut texts = String::new();
+    for key in keys {
+        for after in json_ld.split(&format!("\"{key}\"")).skip(1).take(50) {
+            let value = after.trim_start_matches([':', ' ']);
+            let mut strings = serde_json::Deserializer::from_str(value).into_iter::<String>();
+            let Some(Ok(value)) = strings.next() else {
+                continue;
+            };
+            let value = htmlize::unescape(value);
+            for (at, piece) in value.split('<').enumerate() {
+                let piece = match at {
+                    0 => piece,
+                    _ => piece.split_once('>').map_or("", |(_, after)| after),
+                };
+                texts.push_str(piece);
+                texts.push(' ');
+            }
+            texts.push_str(". ");
+        }
+    }
+    texts
+}
+
+/// Every `@type` in JSON-LD, white space between.
+fn json_ld_types(json_ld: &str) -> String {
+    let mut types = String::new();
+    for after in json_ld.split("\"@type\"").skip(1).take(100) {
+        let value = after.trim_start_matches([':', ' ']);
+        let end = match value.starts_with('[') {
+            true => value.find(']'),
+            false => value.find([',', '}']),
+        };
+        let value = &value[..end.filter(|&end| end <= 200).unwrap_or(0)];
+        types.extend(value.chars().filter(|c| c.is_alphanumeric() || *c == ','));
+        types.push(' ');
+    }
+    types
 }
 
 /// What schema.org data adds where `<meta>` says nothing.

@@ -21,16 +21,23 @@ mod tests;
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 
 use encoding_rs::{Decoder, Encoding};
 use url::Url;
 
 use builder::Builder;
 use links::Links;
+use metadata::Collected;
 use outline::{Kind, Outline};
 use reader::Reader;
 use render::render;
+use select::hints::Hints;
 use select::select;
+use select::training::training_page;
+
+pub(crate) use select::model::Model;
+pub use select::training::{TrainingBlock, TrainingPage};
 
 /// The most decoded bytes of a page that are converted (specification section 8).
 pub const PAGE_BYTES_MAX: u64 = 5_242_880;
@@ -72,6 +79,8 @@ pub struct Settings {
 /// Streams a page into markdown.
 pub struct Converter {
     settings: Settings,
+    model: Arc<Model>,
+    is_training: bool,
     bytes: u64,
     stage: Stage,
 }
@@ -99,7 +108,14 @@ enum Sink {
 
 impl Converter {
     pub fn new(settings: Settings) -> Self {
+        Converter::with_model(settings, Model::shipped())
+    }
+
+    /// Selects by another model than the one that is compiled in.
+    pub(crate) fn with_model(settings: Settings, model: Arc<Model>) -> Self {
         Converter {
+            model,
+            is_training: false,
             settings,
             bytes: 0,
             stage: Stage::Waiting {
@@ -126,6 +142,41 @@ impl Converter {
 
     /// The page, once all of its bytes are pushed.
     pub fn finish(mut self) -> Result<Page, ConvertError> {
+        let (sink, was_guessed) = self.read()?;
+        let mut page = match sink {
+            Sink::Html(reader) => {
+                let read = ReadPage::new(reader.finish()?, &self.settings, &self.model)?;
+                html_page(read, self.settings.full, &self.model)?
+            }
+            Sink::Text(text) => text_page(&text, &self.settings),
+        };
+        if page.markdown.trim().is_empty() {
+            return Err(ConvertError::Empty);
+        }
+        if was_guessed {
+            page.warnings.push(Warning::CharsetGuessed);
+        }
+        Ok(page)
+    }
+
+    /// For training the selection: asks for what [`Converter::finish_training`] gives. Before the first byte.
+    pub fn set_training(&mut self) {
+        self.is_training = true;
+    }
+
+    /// An HTML page as the training of the selection sees it, in place of the page.
+    pub fn finish_training(mut self) -> Result<TrainingPage, ConvertError> {
+        match self.read()?.0 {
+            Sink::Html(reader) => {
+                let read = ReadPage::new(reader.finish()?, &self.settings, &self.model)?;
+                Ok(training_page(&read.outline, &read.hints, &self.model))
+            }
+            Sink::Text(_) => Ok(TrainingPage::default()),
+        }
+    }
+
+    /// Everything that was pushed, read to its end, and whether its encoding was guessed.
+    fn read(&mut self) -> Result<(Sink, bool), ConvertError> {
         let mut was_guessed = false;
         if let Stage::Waiting { bytes, .. } = &mut self.stage {
             let bytes = std::mem::take(bytes);
@@ -140,23 +191,14 @@ impl Converter {
             });
             self.begin(encoding, &bytes[mark_length..])?;
         }
-        let (mut decoder, mut sink) = match self.stage {
-            Stage::Reading { decoder, sink } => (decoder, sink),
-            Stage::Failed(error) => return Err(error),
-            Stage::Waiting { .. } => unreachable!("reading began above"),
-        };
+        let (mut decoder, mut sink) =
+            match std::mem::replace(&mut self.stage, Stage::Failed(ConvertError::Empty)) {
+                Stage::Reading { decoder, sink } => (decoder, sink),
+                Stage::Failed(error) => return Err(error),
+                Stage::Waiting { .. } => unreachable!("reading began above"),
+            };
         sink.write(&mut decoder, &[], true)?;
-        let mut page = match sink {
-            Sink::Html(reader) => html_page(reader.finish()?, self.settings.full)?,
-            Sink::Text(text) => text_page(&text, &self.settings),
-        };
-        if page.markdown.trim().is_empty() {
-            return Err(ConvertError::Empty);
-        }
-        if was_guessed {
-            page.warnings.push(Warning::CharsetGuessed);
-        }
-        Ok(page)
+        Ok((sink, was_guessed))
     }
 
     fn take(&mut self, chunk: &[u8]) -> Result<(), ConvertError> {
@@ -197,7 +239,8 @@ impl Converter {
         let mut sink = match self.settings.kind {
             ContentKind::Html => {
                 let links = Links::new(self.settings.url.clone());
-                let builder = Builder::new(links, self.settings.full);
+                let mut builder = Builder::new(links, self.settings.full, Arc::clone(&self.model));
+                builder.is_training = self.is_training;
                 Sink::Html(Box::new(Reader::new(builder)))
             }
             ContentKind::Markdown | ContentKind::PlainText => Sink::Text(String::new()),
@@ -242,22 +285,56 @@ fn top_level_domain(url: &Url) -> Option<&str> {
     url.domain()?.rsplit('.').next()
 }
 
-fn html_page(builder: Builder, full: bool) -> Result<Page, ConvertError> {
-    let (mut outline, collected, links) = builder.finish();
-    let title = collected.title();
-    let mut kept = select(&outline, full, title.as_deref());
-    let mut words = kept_words(&outline, &kept);
-    if words < NOSCRIPT_WORDS && !collected.noscript.is_empty() {
-        // Some forums serve the whole thread to readers without scripts.
-        let mut reader = Reader::new(Builder::new(links.clone(), full));
-        reader.read(&collected.noscript)?;
-        let (other, _, _) = reader.finish()?.finish();
-        let other_kept = select(&other, full, title.as_deref());
-        let other_words = kept_words(&other, &other_kept);
-        if other_words > words + NOSCRIPT_GAIN_WORDS {
-            (outline, kept, words) = (other, other_kept, other_words);
+/// All of an HTML page, before anything is selected.
+struct ReadPage {
+    outline: Outline,
+    collected: Collected,
+    links: Links,
+    hints: Hints,
+}
+
+impl ReadPage {
+    fn new(
+        builder: Builder,
+        settings: &Settings,
+        model: &Arc<Model>,
+    ) -> Result<ReadPage, ConvertError> {
+        let is_training = builder.is_training;
+        let (mut outline, collected, links) = builder.finish();
+        let words = outline.words();
+        if words < NOSCRIPT_WORDS && !collected.noscript.is_empty() {
+            // Some forums serve the whole thread to readers without scripts.
+            let mut builder = Builder::new(links.clone(), settings.full, Arc::clone(model));
+            builder.is_training = is_training;
+            let mut reader = Reader::new(builder);
+            reader.read(&collected.noscript)?;
+            let (other, _, _) = reader.finish()?.finish();
+            if other.words() > words + NOSCRIPT_GAIN_WORDS {
+                outline = other;
+            }
         }
+        let hints = collected.hints(&settings.url);
+        Ok(ReadPage {
+            outline,
+            collected,
+            links,
+            hints,
+        })
     }
+}
+
+fn html_page(read: ReadPage, full: bool, model: &Model) -> Result<Page, ConvertError> {
+    let ReadPage {
+        outline,
+        collected,
+        links,
+        hints,
+    } = read;
+    let kept = match full {
+        true => (0..outline.blocks.len()).collect(),
+        false => select(&outline, &hints, model),
+    };
+    let words = kept_words(&outline, &kept);
     if words == 0 {
         return Err(ConvertError::Empty);
     }

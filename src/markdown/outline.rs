@@ -3,6 +3,10 @@
 
 use std::ops::Range;
 
+use super::select::counts::Counts;
+use super::select::names::Weighed;
+use super::tag::Tag;
+
 /// An index into [`Outline::nodes`]; 0 is the page itself.
 pub(super) type NodeId = u32;
 
@@ -19,12 +23,20 @@ pub(super) struct Outline {
     pub(super) labels: String,
     pub(super) links: Vec<LinkSpan>,
     pub(super) tables: Vec<TableFacts>,
+    /// For training only: the numbers of the names on each node.
+    pub(super) bins: Vec<(NodeId, Vec<u16>)>,
 }
 
 /// A block element that holds text. Elements without any leave no node.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) parent: NodeId,
+    /// How many nodes stand above it.
+    pub(super) depth: u16,
+    pub(super) tag: Tag,
+    /// Of the class attribute; elements that look alike have equal ones.
+    pub(super) class_hash: u32,
+    pub(super) names: Weighed,
     pub(super) role: Role,
     pub(super) shape: Shape,
     /// The nearest node, itself included, whose shape is not [`Shape::Plain`]; [`PAGE`] when there is none.
@@ -77,6 +89,7 @@ pub(super) struct Block {
     pub(super) text: Span,
     pub(super) words: u32,
     pub(super) link_words: u32,
+    pub(super) counts: Counts,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +161,10 @@ impl Outline {
         Outline {
             nodes: vec![Node {
                 parent: PAGE,
+                depth: 0,
+                tag: Tag::Division,
+                class_hash: 0,
+                names: Weighed::default(),
                 role: Role::None,
                 shape: Shape::Plain,
                 container: PAGE,
@@ -157,7 +174,13 @@ impl Outline {
             labels: String::new(),
             links: Vec::new(),
             tables: Vec::new(),
+            bins: Vec::new(),
         }
+    }
+
+    /// Words of the whole page.
+    pub(super) fn words(&self) -> u64 {
+        self.blocks.iter().map(|block| u64::from(block.words)).sum()
     }
 
     pub(super) fn node(&self, id: NodeId) -> &Node {

@@ -142,6 +142,7 @@ impl Tag {
                 | Aside
                 | Form
                 | Dialog
+                | Button
                 | Paragraph
                 | Heading(_)
                 | Preformatted
@@ -177,5 +178,42 @@ impl Tag {
 
     pub(super) fn is_list(self) -> bool {
         matches!(self, Tag::List | Tag::OrderedList)
+    }
+
+    /// A small number for the selection's features. Like stands beside like; the numbers are part of the trained
+    /// model.
+    pub(super) fn rank(self) -> u8 {
+        match self {
+            Tag::Paragraph => 10,
+            Tag::Quote => 11,
+            Tag::Preformatted => 12,
+            Tag::Heading(level) => 20 + level,
+            Tag::Term => 30,
+            Tag::Definition => 31,
+            Tag::DefinitionList => 32,
+            Tag::Item => 33,
+            Tag::List => 34,
+            Tag::OrderedList => 35,
+            Tag::Cell => 40,
+            Tag::HeaderCell => 41,
+            Tag::Row => 42,
+            Tag::TableBody => 43,
+            Tag::TableHead => 44,
+            Tag::Table => 45,
+            Tag::Caption => 46,
+            Tag::FigureCaption => 47,
+            Tag::Article => 50,
+            Tag::Main => 51,
+            Tag::Section => 52,
+            Tag::Division => 53,
+            Tag::Form => 60,
+            Tag::Button => 59,
+            Tag::Dialog => 61,
+            Tag::Aside => 62,
+            Tag::Header => 63,
+            Tag::Footer => 64,
+            Tag::Navigation => 65,
+            _ => 0,
+        }
     }
 }

@@ -5,11 +5,16 @@
 mod blocks;
 mod implied;
 
+use std::sync::Arc;
+
 use super::attributes::{self, Attributes};
 use super::inline::{Mark, Writer};
 use super::links::Links;
 use super::metadata::Collected;
 use super::outline::{Block, Kind, Node, NodeId, Outline, PAGE, Role, Shape, Span};
+use super::select::counts::Counts;
+use super::select::model::Model;
+use super::select::names::Names;
 use super::tag::Tag;
 
 /// How deep elements may nest before the rest is read flat. Browsers draw the line at the same depth.
@@ -18,6 +23,10 @@ const DEPTH_MAX: usize = 512;
 #[derive(Debug)]
 pub(super) struct Builder {
     full: bool,
+    /// Weighs the names of elements.
+    model: Arc<Model>,
+    /// Whether the names on the elements are recorded.
+    pub(super) is_training: bool,
     pub(super) collected: Collected,
     links: Links,
     writer: Writer,
@@ -39,6 +48,7 @@ struct Open {
     serial: u64,
     tag: Tag,
     role: Role,
+    names: Names,
     shape: Shape,
     effect: Effect,
     node: NodeId,
@@ -82,9 +92,11 @@ struct OpenTable {
 }
 
 impl Builder {
-    pub(super) fn new(links: Links, full: bool) -> Builder {
+    pub(super) fn new(links: Links, full: bool, model: Arc<Model>) -> Builder {
         Builder {
             full,
+            is_training: false,
+            model,
             collected: Collected::default(),
             links,
             writer: Writer::default(),
@@ -189,12 +201,14 @@ impl Builder {
             serial: self.serial,
             tag,
             role: Role::None,
+            names: Names::default(),
             shape: Shape::Plain,
             effect: Effect::None,
             node: PAGE,
             next_number: 1,
         };
         if is_block {
+            open.names = Names::of(attributes);
             open.role = attributes::role(tag, attributes);
             self.begin_block(&mut open, attributes);
         } else if !self.begin_inline(&mut open, attributes) {
@@ -214,13 +228,6 @@ impl Builder {
         open.effect = match tag {
             _ if tag.is_skipped() => {
                 self.collected.skipped(tag, attributes);
-                Effect::Skip
-            }
-            Tag::Button
-                if !self.full
-                    && !self.is_inside(|tag| matches!(tag, Tag::Heading(_) | Tag::Term)) =>
-            {
-                self.writer.gap();
                 Effect::Skip
             }
             _ if self.preformatted.is_some() => {
@@ -385,6 +392,7 @@ impl Builder {
             text: finished.text,
             words: finished.words,
             link_words: finished.link_words,
+            counts: finished.counts,
         });
     }
 
@@ -418,7 +426,7 @@ impl Builder {
             placed => self.open[placed - 1].node,
         };
         for open in &mut self.open[self.placed..] {
-            if open.tag.is_block() && !matches!(open.tag, Tag::Paragraph | Tag::Heading(_)) {
+            if open.tag.is_block() {
                 let id = NodeId::try_from(self.outline.nodes.len()).unwrap_or(PAGE);
                 let container = match open.shape {
                     Shape::Plain => self.outline.node(parent).container,
@@ -426,10 +434,17 @@ impl Builder {
                 };
                 self.outline.nodes.push(Node {
                     parent,
+                    depth: self.outline.node(parent).depth + 1,
+                    tag: open.tag,
+                    class_hash: open.names.class_hash,
+                    names: open.names.weigh(&self.model.names),
                     role: open.role,
                     shape: open.shape,
                     container,
                 });
+                if self.is_training {
+                    self.outline.bins.push((id, open.names.bins().to_vec()));
+                }
                 parent = id;
             }
             open.node = parent;
@@ -481,6 +496,7 @@ impl Builder {
             text: Span::default(),
             words: 0,
             link_words: 0,
+            counts: Counts::default(),
         });
     }
 

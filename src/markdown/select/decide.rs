@@ -1,0 +1,70 @@
+//! From probabilities to the blocks that are kept: the threshold with the best expected F1 for this page, and of
+//! repeated text only the first.
+
+use std::collections::HashSet;
+
+use super::super::outline::{Outline, Shape};
+
+/// Text of at least so many words is kept once.
+const REPEATED_WORDS: u32 = 6;
+
+/// Numbers of the blocks to keep, in document order. `chances` are probabilities of being content.
+pub(super) fn decide(outline: &Outline, chances: &[f32], is_article: bool) -> Vec<usize> {
+    let blocks = &outline.blocks;
+    let expected = expected_f1(outline, chances);
+    // Where the model is sure of the page, what it doubts is better left out.
+    let mut strictness = 1.0 + 1.5 * (expected - 0.8).max(0.0);
+    if is_article {
+        strictness *= 1.1;
+    }
+    // Half of the best F1 is the threshold that reaches it (Lipton et al., 2014).
+    let threshold = (strictness * expected / 2.0).clamp(0.15, 0.75);
+    let mut kept: Vec<usize> = (0..blocks.len())
+        .filter(|&at| chances[at] >= threshold)
+        .collect();
+    if kept.is_empty() {
+        let most =
+            (0..blocks.len()).max_by(|&a, &b| chances[a].total_cmp(&chances[b]).then(b.cmp(&a)));
+        kept.extend(most);
+    }
+    drop_repeated(outline, &mut kept);
+    kept
+}
+
+/// The best F1, by words, that keeping the likeliest blocks can be expected to have.
+fn expected_f1(outline: &Outline, chances: &[f32]) -> f32 {
+    let mut order: Vec<(f32, u32)> = chances
+        .iter()
+        .zip(&outline.blocks)
+        .map(|(&chance, block)| (chance, block.words))
+        .collect();
+    order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    let content: f64 = order
+        .iter()
+        .map(|&(chance, words)| f64::from(chance) * f64::from(words))
+        .sum();
+    let (mut right, mut kept, mut best) = (0.0, 0.0, 0.0f64);
+    for (chance, words) in order {
+        right += f64::from(chance) * f64::from(words);
+        kept += f64::from(words);
+        if kept + content > 0.0 {
+            best = best.max(2.0 * right / (kept + content));
+        }
+    }
+    best as f32
+}
+
+fn drop_repeated(outline: &Outline, kept: &mut Vec<usize>) {
+    let mut seen: HashSet<&str> = HashSet::new();
+    let mut chain = Vec::new();
+    kept.retain(|&at| {
+        let block = &outline.blocks[at];
+        if block.words < REPEATED_WORDS || seen.insert(outline.markdown(block)) {
+            return true;
+        }
+        outline.containers(block.node, &mut chain);
+        chain
+            .iter()
+            .any(|&node| matches!(outline.node(node).shape, Shape::Cell { .. }))
+    });
+}

@@ -1,0 +1,570 @@
+//! What the model is told of each block: some two hundred bytes, the same at training and at run time because both
+//! come from here. Reads the facts of a page, judges nothing.
+
+use super::super::outline::{Block, Kind, NodeId, PAGE};
+use super::facts::{Facts, Group, Hops, Page, is_good};
+use super::hints::Hints;
+use super::scale::{log, ratio, share, signed, weight};
+
+/// Takes the features of a block one after the other, always in the same order.
+pub(super) trait Row {
+    /// The next feature is the same for all blocks of the page.
+    fn page(&mut self, name: &'static str, value: u8);
+    fn put(&mut self, name: &'static str, value: u8);
+}
+
+/// Ancestors whose figures are told, the block's own element among them.
+const ANCESTORS: usize = 6;
+
+/// Blocks before and after whose figures are told.
+const NEIGHBOURS: i64 = 3;
+
+/// A block of at most so many words is compared with the title and known by its text.
+const SHORT_WORDS: u32 = 16;
+
+/// All that is computed once a page.
+pub(super) struct Features<'a> {
+    page: &'a Page<'a>,
+    hints: &'a Hints,
+    names: &'a [i8],
+    nodes: Vec<[u8; 10]>,
+    to_heading: Vec<Hops>,
+    title_block: Option<usize>,
+    /// Words before the title's block.
+    title_offset: u32,
+    page_bytes: Vec<(&'static str, u8)>,
+    repeats: Vec<u8>,
+    is_repeated: Vec<bool>,
+    good_words: u32,
+}
+
+/// What changes from one block to the next.
+#[derive(Default)]
+pub(super) struct Walk {
+    at: usize,
+    words: u32,
+    good: usize,
+    good_words: u32,
+    since_heading: u32,
+    heading_level: u8,
+    heading_words: u32,
+    heading_weight: i32,
+    heading_node: NodeId,
+    first_headings: u32,
+}
+
+impl<'a> Features<'a> {
+    pub(super) fn new(page: &'a Page<'a>, hints: &'a Hints, names: &'a [i8]) -> Features<'a> {
+        let blocks = &page.outline.blocks;
+        let title_block = title_block(page, hints);
+        let title_offset =
+            title_block.map_or(0, |at| blocks[..at].iter().map(|block| block.words).sum());
+        let title_node = title_block.map_or(PAGE, |at| blocks[at].node);
+        let (repeats, is_repeated) = repeats(blocks);
+        let good = page.good_blocks.iter().map(|&at| blocks[at as usize].words);
+        let mut features = Features {
+            nodes: nodes(page),
+            to_heading: super::facts::hops(page.outline, title_node),
+            title_block,
+            title_offset,
+            page_bytes: Vec::new(),
+            repeats,
+            is_repeated,
+            good_words: good.sum(),
+            page,
+            hints,
+            names,
+        };
+        features.page_bytes = features.of_page();
+        features
+    }
+
+    /// Tells everything about the next block.
+    pub(super) fn next(&self, walk: &mut Walk, row: &mut impl Row) {
+        let Some(block) = self.page.outline.blocks.get(walk.at) else {
+            return;
+        };
+        for &(name, value) in &self.page_bytes {
+            row.page(name, value);
+        }
+        self.heading(walk, block);
+        self.text(walk, block, row);
+        self.place(walk, block, row);
+        self.landmarks(walk, block, row);
+        self.ancestors(block, row);
+        self.repetition(block, row);
+        self.neighbours(walk, row);
+        walk.words = walk.words.saturating_add(block.words);
+        if self.page.good_blocks.get(walk.good) == Some(&(walk.at as u32)) {
+            walk.good += 1;
+            walk.good_words = walk.good_words.saturating_add(block.words);
+        }
+        walk.at += 1;
+    }
+
+    fn total(&self) -> &Facts {
+        self.page.fact(PAGE)
+    }
+
+    fn heading(&self, walk: &mut Walk, block: &Block) {
+        match block.kind {
+            Kind::Heading(level, _) => {
+                walk.since_heading = 0;
+                walk.heading_level = level;
+                walk.heading_words = block.words;
+                walk.heading_weight = self.text_weight(block);
+                walk.heading_node = block.node;
+                walk.first_headings += u32::from(level == 1);
+            }
+            _ => walk.since_heading += 1,
+        }
+    }
+
+    fn text_weight(&self, block: &Block) -> i32 {
+        match text_bin(block) {
+            Some(bin) => i32::from(self.names.get(usize::from(bin)).copied().unwrap_or(0)),
+            None => 0,
+        }
+    }
+
+    fn text(&self, walk: &Walk, block: &Block, row: &mut impl Row) {
+        let counts = &block.counts;
+        let marks = u32::from(counts.stops) + u32::from(counts.commas);
+        row.put("words", log(block.words));
+        row.put("chars", log(counts.chars));
+        row.put(
+            "chars_per_word",
+            ratio(counts.chars, block.words.saturating_mul(4)),
+        );
+        row.put("link_share", share(block.link_words, block.words));
+        row.put("stops", log(u32::from(counts.stops)));
+        row.put("commas", log(u32::from(counts.commas)));
+        row.put("marks_per_word", share(marks * 4, block.words));
+        row.put(
+            "uppercase",
+            share(u32::from(counts.uppercase), counts.chars),
+        );
+        row.put("digits", share(u32::from(counts.digits), counts.chars));
+        row.put(
+            "function_words",
+            share(u32::from(counts.function_words), block.words),
+        );
+        row.put("prices", log(u32::from(counts.prices)));
+        row.put("ends_sentence", u8::from(counts.ends_sentence));
+        row.put("opening", counts.opening);
+        row.put("text_weight", weight(self.text_weight(block)));
+        row.put(
+            "kind",
+            match block.kind {
+                Kind::Paragraph => 0,
+                Kind::Code(_) => 1,
+                Kind::Rule => 2,
+                Kind::Heading(level, _) => 3 + level,
+            },
+        );
+        row.put("repeats", self.repeats[walk.at]);
+        row.put("is_repeated", u8::from(self.is_repeated[walk.at]));
+        let (own, of_title) = overlap(block, self.hints.title);
+        row.put("in_title", own);
+        row.put("of_title", of_title);
+        let (own, of_headline) = overlap(block, self.hints.headline);
+        row.put("in_headline", own);
+        row.put("of_headline", of_headline);
+        let (own, of_description) = overlap(block, self.hints.description);
+        row.put("in_description", own);
+        row.put("of_description", of_description);
+        row.put(
+            "description_grams",
+            self.hints.description_grams.holds(counts),
+        );
+        row.put("body_grams", self.hints.body_grams.holds(counts));
+    }
+
+    fn place(&self, walk: &Walk, block: &Block, row: &mut impl Row) {
+        let blocks = self.page.outline.blocks.len() as u32;
+        row.put("position", share(walk.at as u32, blocks));
+        row.put("number", log(walk.at as u32));
+        row.put("number_from_end", log(blocks - walk.at as u32));
+        row.put("offset", share(walk.words, self.total().words));
+        row.put(
+            "depth",
+            self.page.outline.node(block.node).depth.min(255) as u8,
+        );
+        row.put("since_heading", log(walk.since_heading));
+        row.put("heading_level", walk.heading_level);
+        row.put("heading_words", log(walk.heading_words));
+        row.put("heading_weight", weight(walk.heading_weight));
+        let to_heading = self.page.meeting(block.node, walk.heading_node);
+        row.put("heading_up", to_heading.from_here);
+        row.put("heading_down", to_heading.from_there);
+        row.put("first_headings", log(walk.first_headings));
+        let (distance, words) = match self.title_block {
+            Some(title) => (
+                walk.at as i64 - title as i64,
+                i64::from(walk.words) - i64::from(self.title_offset),
+            ),
+            None => (-100_000, -1_000_000),
+        };
+        row.put("title_distance", signed(distance));
+        row.put("title_words", signed(words));
+        let hops = self.to_heading[block.node as usize];
+        row.put("title_up", hops.from_here);
+        row.put("title_down", hops.from_there);
+    }
+
+    fn landmarks(&self, walk: &Walk, block: &Block, row: &mut impl Row) {
+        let node = block.node as usize;
+        let (main, top) = (self.page.to_main[node], self.page.to_top[node]);
+        row.put("main_up", main.from_here);
+        row.put("main_down", main.from_there);
+        row.put("top_up", top.from_here);
+        row.put("top_down", top.from_there);
+        let good = &self.page.good_blocks;
+        row.put("good_before", log(walk.good as u32));
+        row.put("good_after", log((good.len() - walk.good) as u32));
+        row.put("good_words_before", share(walk.good_words, self.good_words));
+        let before = walk.good.checked_sub(1).map(|at| good[at]);
+        let next = walk.good + usize::from(good.get(walk.good) == Some(&(walk.at as u32)));
+        let after = good.get(next).copied();
+        for (names, other) in [
+            (["before_blocks", "before_up", "before_down"], before),
+            (["after_blocks", "after_up", "after_down"], after),
+        ] {
+            let (blocks, hops) = match other {
+                Some(other) => {
+                    let other_node = self.page.outline.blocks[other as usize].node;
+                    let hops = self.page.meeting(block.node, other_node);
+                    (log((walk.at as u32).abs_diff(other)), hops)
+                }
+                None => (
+                    u8::MAX,
+                    Hops {
+                        from_here: 99,
+                        from_there: 99,
+                    },
+                ),
+            };
+            row.put(names[0], blocks);
+            row.put(names[1], hops.from_here);
+            row.put(names[2], hops.from_there);
+        }
+    }
+
+    fn ancestors(&self, block: &Block, row: &mut impl Row) {
+        let outline = self.page.outline;
+        let path = self.page.path[block.node as usize];
+        row.put("names_sum", weight(path.sum / 2));
+        row.put("names_most", weight(i32::from(path.most)));
+        row.put("names_least", weight(i32::from(path.least)));
+        for (name, hops) in NEAR_NAMES.iter().zip(self.page.near[block.node as usize]) {
+            row.put(name, hops);
+        }
+        let mut at = block.node;
+        for names in &ANCESTOR_NAMES[..ANCESTORS] {
+            for (name, value) in names.iter().zip(self.nodes[at as usize]) {
+                row.put(name, value);
+            }
+            at = outline.node(at).parent;
+        }
+    }
+
+    /// The nearest and the outermost ancestor that has siblings like it.
+    fn repetition(&self, block: &Block, row: &mut impl Row) {
+        let outline = self.page.outline;
+        let (mut nearest, mut outermost) = ((0, PAGE), (0, PAGE));
+        let (mut at, mut hops) = (block.node, 0u8);
+        while at != PAGE {
+            if self.page.fact(at).same >= 3 {
+                if nearest.1 == PAGE {
+                    nearest = (hops, at);
+                }
+                outermost = (hops, at);
+            }
+            at = outline.node(at).parent;
+            hops = hops.saturating_add(1);
+        }
+        for (names, (hops, node)) in REPEAT_NAMES.iter().zip([nearest, outermost]) {
+            let values = match node {
+                PAGE => [0; 8],
+                node => self.repeat(hops, node),
+            };
+            for (name, value) in names.iter().zip(values) {
+                row.put(name, value);
+            }
+        }
+    }
+
+    fn repeat(&self, hops: u8, node: NodeId) -> [u8; 8] {
+        let fact = self.page.fact(node);
+        let group = &self.page.groups[fact.group as usize];
+        [
+            hops.min(31) + 1,
+            log(group.size),
+            log(group.words / group.size.max(1)),
+            variation(group),
+            share(group.link_words, group.words),
+            share(group.words, self.total().words),
+            share(fact.index, group.size),
+            log(fact.words),
+        ]
+    }
+
+    fn neighbours(&self, walk: &Walk, row: &mut impl Row) {
+        let blocks = &self.page.outline.blocks;
+        let mut names = NEIGHBOUR_NAMES.iter();
+        for offset in (-NEIGHBOURS..=NEIGHBOURS).filter(|&offset| offset != 0) {
+            let neighbour = usize::try_from(walk.at as i64 + offset)
+                .ok()
+                .and_then(|at| blocks.get(at));
+            let values = match neighbour {
+                Some(block) => [
+                    log(block.words) + 1,
+                    share(block.link_words, block.words),
+                    self.page.outline.node(block.node).tag.rank(),
+                    weight(self.text_weight(block)),
+                ],
+                None => [0, 0, 0, 128],
+            };
+            for (name, value) in names.next().into_iter().flatten().zip(values) {
+                row.put(name, value);
+            }
+        }
+    }
+
+    fn of_page(&self) -> Vec<(&'static str, u8)> {
+        let page = self.page;
+        let total = self.total();
+        let blocks = &page.outline.blocks;
+        let words_where = |asked: &dyn Fn(&Block) -> bool| {
+            let words = blocks
+                .iter()
+                .filter(|block| asked(block))
+                .map(|block| block.words);
+            share(words.sum(), total.words)
+        };
+        let near =
+            |block: &Block, kind: usize| page.near[block.node as usize][kind] < super::facts::FAR;
+        let headings = blocks
+            .iter()
+            .filter(|block| matches!(block.kind, Kind::Heading(2..=4, _)));
+        let prices = blocks
+            .iter()
+            .map(|block| u32::from(block.counts.prices))
+            .sum();
+        let main = page.fact(page.main);
+        let top = page.fact(page.top);
+        let largest = |asked: &dyn Fn(&Group) -> bool| {
+            let found = page
+                .groups
+                .iter()
+                .filter(|group| group.size >= 5 && asked(group));
+            share(
+                found.map(|group| group.words).max().unwrap_or(0),
+                total.words,
+            )
+        };
+        let good = page.good_blocks.len() as u32;
+        let mut bytes = vec![
+            ("page_words", log(total.words)),
+            ("page_blocks", log(total.blocks)),
+            ("page_links", share(total.link_words, total.words)),
+            ("page_paragraphs", log(total.paragraphs)),
+            ("page_good_blocks", log(good)),
+            ("page_good_words", share(self.good_words, total.words)),
+            ("page_good_length", log(self.good_words / good.max(1))),
+            (
+                "page_function_words",
+                share(total.function_words, total.words),
+            ),
+            ("page_prices", log(prices)),
+            ("page_headings", log(headings.count() as u32)),
+            (
+                "page_title_at",
+                share(self.title_block.map_or(0, |at| at as u32 + 1), total.blocks),
+            ),
+            ("page_in_items", words_where(&|block| near(block, 9))),
+            ("page_in_tables", words_where(&|block| near(block, 11))),
+            ("page_in_main", words_where(&|block| near(block, 3))),
+            ("page_in_article", words_where(&|block| near(block, 4))),
+            (
+                "page_in_footer",
+                words_where(&|block| near(block, 2) || near(block, 6)),
+            ),
+            (
+                "page_in_code",
+                words_where(&|block| matches!(block.kind, Kind::Code(_))),
+            ),
+            ("main_words", share(main.words, total.words)),
+            ("main_links", share(main.link_words, main.words)),
+            (
+                "main_depth",
+                page.outline.node(page.main).depth.min(255) as u8,
+            ),
+            ("main_names", weight(page.path[page.main as usize].sum / 2)),
+            ("top_words", share(top.words, total.words)),
+            ("top_score", log(top.score)),
+            ("top_paragraphs", log(top.paragraphs)),
+            (
+                "long_group",
+                largest(&|group| group.words > 25 * group.size),
+            ),
+            (
+                "short_group",
+                largest(&|group| group.words <= 25 * group.size && group.words > 3 * group.size),
+            ),
+        ];
+        bytes.extend(self.hints.bytes());
+        bytes
+    }
+}
+
+/// The weight that a short text has of its own, as the number of it.
+pub(super) fn text_bin(block: &Block) -> Option<u16> {
+    let is_short = block.words > 0 && block.words <= 6;
+    is_short.then(|| {
+        ((block.counts.hash ^ (block.counts.hash >> 15)) as usize % super::names::WEIGHTS) as u16
+    })
+}
+
+fn nodes(page: &Page<'_>) -> Vec<[u8; 10]> {
+    let total = page.fact(PAGE);
+    let of = |(fact, node): (&Facts, &super::super::outline::Node)| {
+        [
+            node.tag.rank(),
+            share(fact.words, total.words),
+            share(fact.link_words, fact.words),
+            log(fact.paragraphs),
+            log(fact.blocks),
+            log(fact.same),
+            share(fact.marks * 4, fact.words),
+            log(fact.words / fact.blocks.max(1)),
+            share(fact.good_words, total.good_words),
+            weight(i32::from(node.names.mean)),
+        ]
+    };
+    page.facts.iter().zip(&page.outline.nodes).map(of).collect()
+}
+
+/// How often each block's text stands on the page, and whether it did before.
+fn repeats(blocks: &[Block]) -> (Vec<u8>, Vec<bool>) {
+    let mut order: Vec<u32> = (0..blocks.len() as u32).collect();
+    order.sort_unstable_by_key(|&at| (blocks[at as usize].counts.hash, at));
+    let mut repeats = vec![0; blocks.len()];
+    let mut is_repeated = vec![false; blocks.len()];
+    for same in
+        order.chunk_by(|&a, &b| blocks[a as usize].counts.hash == blocks[b as usize].counts.hash)
+    {
+        for (number, &at) in same.iter().enumerate() {
+            repeats[at as usize] = log(same.len() as u32);
+            is_repeated[at as usize] = number > 0;
+        }
+    }
+    (repeats, is_repeated)
+}
+
+/// The heading that says what the page's title says.
+fn title_block(page: &Page<'_>, hints: &Hints) -> Option<usize> {
+    let likeness = |block: &Block| {
+        let (own, of_title) = overlap(block, hints.title);
+        u32::from(own) + u32::from(of_title)
+    };
+    let blocks = page.outline.blocks.iter().enumerate();
+    let first = blocks
+        .clone()
+        .filter(|(_, block)| matches!(block.kind, Kind::Heading(1, _)))
+        .max_by_key(|(at, block)| (likeness(block), std::cmp::Reverse(*at)));
+    let other = || {
+        blocks.clone().find(|(_, block)| {
+            matches!(block.kind, Kind::Heading(2 | 3, _)) && likeness(block) > 380
+        })
+    };
+    first.or_else(other).map(|(at, _)| at)
+}
+
+/// The share of a short block's words that the other text has, and the share of the other's that the block has.
+fn overlap(block: &Block, other: u64) -> (u8, u8) {
+    if block.words == 0 || block.words > SHORT_WORDS {
+        return (0, 0);
+    }
+    let own = block.counts.sketch;
+    let both = (own & other).count_ones();
+    (
+        share(both, own.count_ones()),
+        share(both, other.count_ones()),
+    )
+}
+
+/// How unequal the members of a group are: the coefficient of variation of their words.
+fn variation(group: &Group) -> u8 {
+    let size = f64::from(group.size.max(1));
+    let mean = f64::from(group.words) / size;
+    let variance = (group.squares as f64 / size - mean * mean).max(0.0);
+    let scaled = variance.sqrt() / mean.max(1.0) * 64.0;
+    scaled.clamp(0.0, 255.0) as u8
+}
+
+#[allow(dead_code)]
+fn good(block: &Block) -> bool {
+    is_good(block)
+}
+
+const NEAR_NAMES: [&str; super::facts::NEAR] = [
+    "near_hidden",
+    "near_consent",
+    "near_navigation",
+    "near_main",
+    "near_article",
+    "near_header",
+    "near_footer",
+    "near_aside",
+    "near_form",
+    "near_item",
+    "near_cell",
+    "near_table",
+    "near_section",
+    "near_quote",
+    "near_figcaption",
+    "near_definitions",
+];
+
+macro_rules! ancestor_names {
+    ($($number:literal),*) => {
+        [$([
+            concat!("a", $number, "_tag"), concat!("a", $number, "_words"), concat!("a", $number, "_links"),
+            concat!("a", $number, "_paragraphs"), concat!("a", $number, "_blocks"), concat!("a", $number, "_same"),
+            concat!("a", $number, "_marks"), concat!("a", $number, "_words_a_block"),
+            concat!("a", $number, "_good_words"), concat!("a", $number, "_names"),
+        ]),*]
+    };
+}
+
+const ANCESTOR_NAMES: [[&str; 10]; ANCESTORS] = ancestor_names!("0", "1", "2", "3", "4", "5");
+
+macro_rules! repeat_names {
+    ($($which:literal),*) => {
+        [$([
+            concat!($which, "_hops"), concat!($which, "_size"), concat!($which, "_words"),
+            concat!($which, "_variation"), concat!($which, "_links"), concat!($which, "_share"),
+            concat!($which, "_index"), concat!($which, "_own_words"),
+        ]),*]
+    };
+}
+
+const REPEAT_NAMES: [[&str; 8]; 2] = repeat_names!("inner", "outer");
+
+macro_rules! neighbour_names {
+    ($($which:literal),*) => {
+        [$([
+            concat!($which, "_words"), concat!($which, "_links"), concat!($which, "_tag"), concat!($which, "_text"),
+        ]),*]
+    };
+}
+
+const NEIGHBOUR_NAMES: [[&str; 4]; 6] = neighbour_names!(
+    "third_before",
+    "second_before",
+    "first_before",
+    "first_after",
+    "second_after",
+    "third_after"
+);

@@ -1,0 +1,193 @@
+//! What a page's head and address say about its kind and its title, as far as the selection asks.
+
+use url::Url;
+
+use super::counts::{Grams, sketch};
+
+#[derive(Clone, Debug, Default)]
+pub(in crate::markdown) struct Hints {
+    /// Sketches of the page's title, of its headline and of its description.
+    pub(in crate::markdown) title: u64,
+    pub(in crate::markdown) headline: u64,
+    pub(in crate::markdown) description: u64,
+    /// Runs of words of the descriptions, and of the texts that the page gives as its own body.
+    pub(super) description_grams: Grams,
+    pub(super) body_grams: Grams,
+    pub(in crate::markdown) is_article: bool,
+    bytes: Vec<(&'static str, u8)>,
+}
+
+/// What is known of a page beside its blocks.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::markdown) struct Head<'a> {
+    pub(in crate::markdown) url: &'a Url,
+    pub(in crate::markdown) title: &'a str,
+    pub(in crate::markdown) headline: &'a str,
+    pub(in crate::markdown) description: &'a str,
+    /// Every description that the page gives, in its `<meta>` and in JSON-LD.
+    pub(in crate::markdown) descriptions: &'a str,
+    /// What JSON-LD gives as the body.
+    pub(in crate::markdown) body: &'a str,
+    /// `og:type`.
+    pub(in crate::markdown) kind: &'a str,
+    pub(in crate::markdown) generator: &'a str,
+    /// `@type` of the page's JSON-LD, white space between.
+    pub(in crate::markdown) types: &'a str,
+}
+
+/// Words of an address or of a head, and the feature that says that one of them is there.
+const WORDS: [(&str, Part, &[&str]); 14] = [
+    (
+        "ld_article",
+        Part::Types,
+        &["Article", "BlogPosting", "Report"],
+    ),
+    ("ld_product", Part::Types, &["Product", "Offer"]),
+    (
+        "ld_forum",
+        Part::Types,
+        &["DiscussionForum", "QAPage", "Question"],
+    ),
+    ("ld_list", Part::Types, &["ItemList", "CollectionPage"]),
+    ("ld_faq", Part::Types, &["FAQPage", "Recipe"]),
+    ("og_article", Part::Kind, &["article"]),
+    ("og_product", Part::Kind, &["product"]),
+    (
+        "url_forum",
+        Part::Url,
+        &[
+            "forum",
+            "thread",
+            "topic",
+            "question",
+            "discuss",
+            "community",
+            "/t/",
+            "/r/",
+        ],
+    ),
+    (
+        "url_product",
+        Part::Url,
+        &["product", "shop", "/p/", "/dp/", "item", "store"],
+    ),
+    (
+        "url_list",
+        Part::Url,
+        &[
+            "categor",
+            "collection",
+            "/tag",
+            "search",
+            "/list",
+            "/c/",
+            "browse",
+            "/best-",
+        ],
+    ),
+    (
+        "url_docs",
+        Part::Url,
+        &[
+            "docs",
+            "/doc",
+            "guide",
+            "reference",
+            "/api",
+            "help",
+            "manual",
+            "tutorial",
+            "wiki",
+            "support",
+        ],
+    ),
+    (
+        "url_news",
+        Part::Url,
+        &["blog", "news", "article", "/20", "story", "post"],
+    ),
+    (
+        "url_service",
+        Part::Url,
+        &["service", "about", "pricing", "solution", "features"],
+    ),
+    (
+        "made_by_forum",
+        Part::Generator,
+        &[
+            "discourse",
+            "vbulletin",
+            "phpbb",
+            "xenforo",
+            "flarum",
+            "mybb",
+        ],
+    ),
+];
+
+#[derive(Clone, Copy)]
+enum Part {
+    Types,
+    Kind,
+    Url,
+    Generator,
+}
+
+impl Hints {
+    pub(in crate::markdown) fn new(head: &Head<'_>) -> Hints {
+        let host = head.url.host_str().unwrap_or("");
+        let host = host.strip_prefix("www.").unwrap_or(host);
+        let path = head.url.path();
+        let address = format!("{host}{path}").to_ascii_lowercase();
+        let kind = head.kind.to_ascii_lowercase();
+        let generator = head.generator.to_ascii_lowercase();
+        let mut bytes: Vec<(&'static str, u8)> = WORDS
+            .iter()
+            .map(|(name, part, words)| {
+                let text = match part {
+                    Part::Types => head.types,
+                    Part::Kind => &kind,
+                    Part::Url => &address,
+                    Part::Generator => &generator,
+                };
+                (
+                    *name,
+                    u8::from(words.iter().any(|word| text.contains(word))),
+                )
+            })
+            .collect();
+        let count = |asked: fn(u8) -> bool| {
+            let found = path.bytes().filter(|&byte| asked(byte)).count();
+            u8::try_from(found).unwrap_or(u8::MAX)
+        };
+        bytes.extend([
+            (
+                "url_segments",
+                path.split('/')
+                    .filter(|part| !part.is_empty())
+                    .count()
+                    .min(255) as u8,
+            ),
+            ("url_digits", count(|byte| byte.is_ascii_digit())),
+            ("url_hyphens", count(|byte| byte == b'-')),
+        ]);
+        let value = |name: &str| {
+            bytes
+                .iter()
+                .any(|&(other, value)| other == name && value > 0)
+        };
+        Hints {
+            title: sketch(head.title.split(['|', '–', '—', '·']).next().unwrap_or("")),
+            headline: sketch(head.headline),
+            description: sketch(head.description),
+            description_grams: Grams::of(head.descriptions),
+            body_grams: Grams::of(head.body),
+            is_article: value("ld_article") || value("og_article"),
+            bytes,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> impl Iterator<Item = (&'static str, u8)> + '_ {
+        self.bytes.iter().copied()
+    }
+}

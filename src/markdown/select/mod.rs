@@ -1,0 +1,76 @@
+//! Which blocks of a page are its content. Facts about the page's elements become bytes, a small trained model gives
+//! each block a probability, and the page's own best threshold decides. Reads the outline and gives block numbers.
+//!
+//! The model is made by `data/selection/train.py` from the rows that this very code writes.
+
+pub(super) mod counts;
+mod decide;
+mod facts;
+mod features;
+pub(super) mod hints;
+pub(super) mod model;
+pub(super) mod names;
+mod scale;
+pub(super) mod training;
+
+use super::outline::Outline;
+use facts::Page;
+use features::{Features, Row, Walk};
+use hints::Hints;
+use model::{BATCH, Columns, Model};
+
+/// Numbers of the blocks to keep, in document order.
+pub(super) fn select(outline: &Outline, hints: &Hints, model: &Model) -> Vec<usize> {
+    let chances = chances(outline, hints, model);
+    decide::decide(outline, &chances, hints.is_article)
+}
+
+/// For each block, how likely it is content.
+fn chances(outline: &Outline, hints: &Hints, model: &Model) -> Vec<f32> {
+    let page = Page::new(outline);
+    let features = Features::new(&page, hints, &model.names);
+    let mut walk = Walk::default();
+    let mut columns: Columns = vec![[0; BATCH]; model.features.0 as usize];
+    let mut chances = Vec::with_capacity(outline.blocks.len());
+    while chances.len() < outline.blocks.len() {
+        let count = BATCH.min(outline.blocks.len() - chances.len());
+        for at in 0..count {
+            let mut row = Column {
+                columns: &mut columns,
+                feature: 0,
+                at,
+            };
+            features.next(&mut walk, &mut row);
+        }
+        chances.extend_from_slice(&model.judge(&columns)[..count]);
+    }
+    chances
+}
+
+/// Writes one block's features into the columns of its batch.
+struct Column<'a> {
+    columns: &'a mut Columns,
+    feature: usize,
+    at: usize,
+}
+
+impl Row for Column<'_> {
+    fn page(&mut self, name: &'static str, value: u8) {
+        if self.at == 0 {
+            if let Some(column) = self.columns.get_mut(self.feature) {
+                column.fill(value);
+            }
+            self.feature += 1;
+        } else {
+            let _ = name;
+            self.feature += 1;
+        }
+    }
+
+    fn put(&mut self, _: &'static str, value: u8) {
+        if let Some(column) = self.columns.get_mut(self.feature) {
+            column[self.at] = value;
+        }
+        self.feature += 1;
+    }
+}

@@ -1,0 +1,161 @@
+//! What the names on an element say: the words of its `class`, `id`, `role` and `itemprop`, each weighed by how often
+//! elements so named were content on the pages that the selection was trained on.
+
+use super::super::attributes::Attributes;
+
+/// How many weights there are; names share them by hash.
+pub(in crate::markdown) const WEIGHTS: usize = 1 << 15;
+
+/// More names than this on one element are not read.
+const NAMES_MAX: usize = 24;
+
+/// The names of an element, weighed. Weights are log-odds of content in sixteenths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::markdown) struct Weighed {
+    pub(in crate::markdown) mean: i8,
+    pub(in crate::markdown) least: i8,
+    pub(in crate::markdown) most: i8,
+}
+
+/// The names on one element as the numbers of their weights.
+#[derive(Clone, Debug, Default)]
+pub(in crate::markdown) struct Names {
+    bins: [u16; NAMES_MAX],
+    count: usize,
+    /// Of the tag's class attribute; elements that look alike have equal ones.
+    pub(in crate::markdown) class_hash: u32,
+}
+
+impl Names {
+    pub(in crate::markdown) fn of(attributes: &Attributes<'_>) -> Names {
+        let mut names = Names::default();
+        if let Some(class) = attributes.get("class") {
+            names.class_hash = hash_of(0, class.as_bytes());
+            names.words(&class);
+        }
+        if let Some(id) = attributes.get("id") {
+            names.words(&id);
+        }
+        for (seed, name) in [(1, "role"), (2, "itemprop")] {
+            if let Some(value) = attributes.get(name) {
+                for token in value.split_ascii_whitespace().take(3) {
+                    names.push(hash_of(seed, token.as_bytes()));
+                }
+            }
+        }
+        names
+    }
+
+    pub(in crate::markdown) fn bins(&self) -> &[u16] {
+        &self.bins[..self.count]
+    }
+
+    pub(in crate::markdown) fn weigh(&self, weights: &[i8]) -> Weighed {
+        let mut weighed = Weighed::default();
+        if self.count == 0 {
+            return weighed;
+        }
+        let mut sum = 0i32;
+        weighed.least = i8::MAX;
+        weighed.most = i8::MIN;
+        for &bin in self.bins() {
+            let weight = weights.get(usize::from(bin)).copied().unwrap_or(0);
+            sum += i32::from(weight);
+            weighed.least = weighed.least.min(weight);
+            weighed.most = weighed.most.max(weight);
+        }
+        let count = i32::try_from(self.count).unwrap_or(1);
+        weighed.mean = i8::try_from(sum / count).unwrap_or(0);
+        weighed
+    }
+
+    /// Each name whole, and the parts it is made of: `post-content`, `post`, `content`.
+    fn words(&mut self, value: &str) {
+        for token in value.split_ascii_whitespace().take(12) {
+            let token = &token.as_bytes()[..token.len().min(60)];
+            self.push(hash_of(0, token));
+            let mut start = 0;
+            let mut parts = 0;
+            for at in 1..=token.len() {
+                let ends = at == token.len()
+                    || !token[at].is_ascii_alphabetic()
+                    || (token[at].is_ascii_uppercase() && token[at - 1].is_ascii_lowercase());
+                if !ends {
+                    continue;
+                }
+                let part = &token[start..at];
+                let part = match part.iter().position(u8::is_ascii_alphabetic) {
+                    Some(first) => &part[first..],
+                    None => &[],
+                };
+                if part.len() >= 2 && part.len() < token.len() && parts < 4 {
+                    self.push(hash_of(3, part));
+                    parts += 1;
+                }
+                start = at;
+            }
+        }
+    }
+
+    fn push(&mut self, hash: u32) {
+        if self.count < NAMES_MAX {
+            // In range by the remainder.
+            self.bins[self.count] = ((hash ^ (hash >> 15)) as usize % WEIGHTS) as u16;
+            self.count += 1;
+        }
+    }
+}
+
+/// FNV-1a without digits, which mostly number things, and without regard to case.
+fn hash_of(seed: u32, bytes: &[u8]) -> u32 {
+    let mut hash = 0x811c_9dc5 ^ seed;
+    for byte in bytes.iter().filter(|byte| !byte.is_ascii_digit()) {
+        hash = (hash ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193);
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(pairs: &[(&str, &str)]) -> Names {
+        let raw = |name: &str| {
+            pairs
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| (*value).to_owned())
+        };
+        Names::of(&Attributes::new(&raw))
+    }
+
+    #[test]
+    fn a_name_counts_whole_and_in_parts() {
+        let whole = names(&[("class", "post-content")]);
+        assert_eq!(whole.bins().len(), 3);
+        let camel = names(&[("id", "postContent2")]);
+        assert_eq!(camel.bins().len(), 3);
+        assert_eq!(whole.bins()[1..], camel.bins()[1..]);
+        assert_eq!(names(&[("role", "main")]).bins().len(), 1);
+        assert_ne!(
+            names(&[("role", "main")]).bins(),
+            names(&[("id", "main")]).bins()
+        );
+    }
+
+    #[test]
+    fn names_are_bounded() {
+        let class = "a-b-c-d-e-f ".repeat(1000);
+        assert_eq!(names(&[("class", &class)]).bins().len(), NAMES_MAX);
+    }
+
+    #[test]
+    fn weights_are_summed_up() {
+        let names = names(&[("class", "post-content")]);
+        let mut weights = vec![0; WEIGHTS];
+        weights[usize::from(names.bins()[0])] = 30;
+        weights[usize::from(names.bins()[1])] = -6;
+        let weighed = names.weigh(&weights);
+        assert_eq!((weighed.mean, weighed.least, weighed.most), (8, -6, 30));
+    }
+}
