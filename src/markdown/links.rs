@@ -64,7 +64,7 @@ impl Links {
             let address = if name.ends_with("srcset") {
                 value.split_ascii_whitespace().next().unwrap_or("")
             } else {
-                value.as_str()
+                &*value
             };
             if let Some(url) = self.absolute(address.trim_end_matches(','), &["http", "https"]) {
                 return Some(url);

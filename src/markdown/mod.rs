@@ -7,6 +7,7 @@ mod charset;
 mod escape;
 mod inline;
 mod links;
+mod markup;
 mod metadata;
 mod outline;
 mod plain;
