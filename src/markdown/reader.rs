@@ -28,6 +28,7 @@ pub(super) struct Reader {
     /// Where the rewriter found text in the last slice.
     texts: Rc<RefCell<Vec<Text>>>,
     source: Source,
+    slice_bytes: usize,
 }
 
 /// A piece of text.
@@ -62,10 +63,17 @@ struct Source {
     /// Markup behind the last text is looked at again when there are so many bytes of it: it had no end before.
     fruitless: usize,
     places: Vec<Place>,
+    /// The tag read last begins an element whose text may look like markup.
+    is_in_raw: bool,
 }
 
 impl Reader {
     pub(super) fn new(builder: Builder) -> Reader {
+        Reader::with_slices(builder, SLICE_BYTES)
+    }
+
+    /// A slice holds at least one character.
+    fn with_slices(builder: Builder, slice_bytes: usize) -> Reader {
         let texts = Rc::new(RefCell::new(Vec::new()));
         let found = Rc::clone(&texts);
         let on_text = move |chunk: &mut TextChunk<'_>| {
@@ -82,15 +90,17 @@ impl Reader {
         Reader {
             rewriter: HtmlRewriter::new(settings, discard),
             texts,
+            slice_bytes,
             source: Source {
                 builder,
-                window: String::with_capacity(2 * SLICE_BYTES),
+                window: String::with_capacity(2 * slice_bytes),
                 offset: 0,
                 given: 0,
                 read: 0,
                 open: None,
                 fruitless: 0,
                 places: Vec::new(),
+                is_in_raw: false,
             },
         }
     }
@@ -98,7 +108,7 @@ impl Reader {
     /// After an error the reader is of no more use.
     pub(super) fn read(&mut self, mut html: &str) -> Result<(), ConvertError> {
         while !html.is_empty() {
-            let space = SLICE_BYTES - self.source.waiting();
+            let space = self.slice_bytes - self.source.waiting();
             let mut now = html.len().min(space);
             while !html.is_char_boundary(now) {
                 now -= 1;
@@ -106,7 +116,7 @@ impl Reader {
             self.source.window.push_str(&html[..now]);
             html = &html[now..];
             // The next character may not fit.
-            if !html.is_empty() || self.source.waiting() == SLICE_BYTES {
+            if !html.is_empty() || self.source.waiting() == self.slice_bytes {
                 self.give()?;
             }
         }
@@ -168,7 +178,7 @@ impl Source {
                 Some((kind, until)) if until == start && kind == text.kind => {}
                 _ => {
                     self.end_text();
-                    self.read_markup(start);
+                    self.read_markup(start, false);
                     self.read = start;
                 }
             }
@@ -181,15 +191,19 @@ impl Source {
         }
         if is_all {
             self.end_text();
-            self.read_markup(self.window.len());
+            self.read_markup(self.window.len(), false);
             return;
         }
         self.read_ahead();
         self.drop_read();
     }
 
-    /// Reads the markup behind the last text, which is not all there.
+    /// Reads the markup behind the last text, which is not all there. In a script that could be text after all: the
+    /// rewriter keeps back what it is not sure of.
     fn read_ahead(&mut self) {
+        if self.is_in_raw {
+            return;
+        }
         let start = self.open.map_or(self.read, |(_, until)| until);
         let rest = self.window.len() - start;
         if rest < self.fruitless {
@@ -197,7 +211,7 @@ impl Source {
         }
         if markup::next(&self.window[start..], &mut self.places).is_some() {
             self.end_text();
-            self.read_markup(self.window.len());
+            self.read_markup(self.window.len(), true);
             self.fruitless = 2 * (self.window.len() - self.read);
         } else {
             self.fruitless = 2 * rest;
@@ -220,9 +234,9 @@ impl Source {
     }
 
     /// Reads markup until there is no more of it before `end`.
-    fn read_markup(&mut self, end: usize) {
+    fn read_markup(&mut self, end: usize, is_ahead: bool) {
         self.fruitless = 0;
-        while self.read < end {
+        while self.read < end && !(is_ahead && self.is_in_raw) {
             let source = self.window.get(self.read..end).unwrap_or_default();
             let Some((found, length)) = markup::next(source, &mut self.places) else {
                 return;
@@ -235,10 +249,12 @@ impl Source {
                     let name = Name::new(name);
                     let attributes = Attributes::new(source, &self.places);
                     let tag = Tag::named(name);
+                    self.is_in_raw = tag.is_skipped();
                     self.builder.start(name, tag, closes_itself, &attributes);
                 }
                 Markup::End { name } => {
                     let name = Name::new(name);
+                    self.is_in_raw = false;
                     self.builder.end(name, Tag::named(name));
                 }
                 Markup::Other => {}
@@ -255,5 +271,186 @@ impl Source {
             *until -= self.read;
         }
         self.read = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lol_html::html_content::Element;
+    use lol_html::{HandlerResult, element};
+    use proptest::prelude::*;
+    use url::Url;
+
+    use super::super::links::Links;
+    use super::*;
+
+    /// Markup that is hard to tell from text, and to cut.
+    fn any_markup() -> impl Strategy<Value = String> {
+        const PIECES: [&str; 76] = [
+            "<p>",
+            "</p>",
+            "<P ",
+            "</P\t>",
+            "<b/>",
+            "</b/x>",
+            "<i",
+            "<",
+            ">",
+            "/",
+            "=",
+            "'",
+            "\"",
+            " ",
+            "\n",
+            "-",
+            "--",
+            "-->",
+            "--!>",
+            "!",
+            "?",
+            "]",
+            "]]>",
+            "a",
+            "é漢",
+            "&amp;",
+            "&am",
+            "</",
+            "</>",
+            "</ >",
+            "</1>",
+            "<1",
+            "<!",
+            "<!>",
+            "<!->",
+            "<!-->",
+            "<!--->",
+            "<!---->",
+            "<!--",
+            "<!-- a -- b --!> ",
+            "<!--<!-->",
+            "<!--<!->",
+            "<!DOCTYPE html>",
+            "<!doctype html PUBLIC \"a>\" ",
+            "<?php ?>",
+            "<?",
+            "<![CDATA[",
+            "<![CDATA[x>y]]>",
+            "<svg>",
+            "</svg>",
+            "<math>",
+            "<mi>",
+            "<desc>",
+            "</desc>",
+            "<br>",
+            "</br>",
+            "<a href='x>y' HREF=z b c = \"d'\" =e>",
+            "<a b=c/d>",
+            "<a b=>",
+            "<a\n/ / b=\"x\"y>",
+            "<script>",
+            "</script>",
+            "</scrip",
+            "<style>",
+            "</style >",
+            "<textarea>",
+            "</textarea>",
+            "<title>",
+            "</title",
+            "<noscript>",
+            "</noscript>",
+            "<plaintext>",
+            "<xmp>",
+            "</xmp>",
+            "<select>",
+            "<table><td>",
+        ];
+        proptest::collection::vec(proptest::sample::select(&PIECES[..]), 1..25)
+            .prop_map(|pieces| pieces.concat())
+    }
+
+    type Tag = (usize, String, Vec<(String, String)>);
+
+    /// The start tags and the places of text in lol_html's own words.
+    fn as_lol_html_has_it(html: &str) -> (Vec<Tag>, Vec<Text>) {
+        let tags = Rc::new(RefCell::new(Vec::new()));
+        let texts = Rc::new(RefCell::new(Vec::new()));
+        let (found, noted) = (Rc::clone(&tags), Rc::clone(&texts));
+        let on_element = move |element: &mut Element<'_, '_>| -> HandlerResult {
+            let mut attributes = Vec::<(String, String)>::new();
+            for attribute in element.attributes() {
+                if !attributes.iter().any(|(name, _)| *name == attribute.name()) {
+                    attributes.push((attribute.name(), attribute.value()));
+                }
+            }
+            let start = element.source_location().bytes().start;
+            found
+                .borrow_mut()
+                .push((start, element.tag_name(), attributes));
+            Ok(())
+        };
+        let on_text = move |chunk: &mut TextChunk<'_>| {
+            note(&mut noted.borrow_mut(), chunk);
+            Ok(())
+        };
+        let settings = Settings::new()
+            .append_element_content_handler(element!("*", on_element))
+            .append_document_content_handler(DocumentContentHandlers::default().text(on_text))
+            .with_strict(false);
+        let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
+        rewriter.write(html.as_bytes()).expect("a small page");
+        rewriter.end().expect("a small page");
+        (tags.take(), texts.take())
+    }
+
+    /// The start tags in what lies between the texts. What is left over at the end of such a piece is given back.
+    fn as_we_have_it<'a>(html: &'a str, texts: &[Text]) -> (Vec<Tag>, Vec<&'a str>) {
+        let (mut tags, mut left_over, mut at) = (Vec::new(), Vec::new(), 0);
+        let mut places = Vec::new();
+        let starts = texts.iter().map(|text| text.place.clone());
+        for text in starts.chain([html.len()..html.len()]) {
+            while let Some((found, length)) = markup::next(&html[at..text.start], &mut places) {
+                if let Markup::Start { name, .. } = found {
+                    let attributes = Attributes::new(&html[at..], &places);
+                    let owned = attributes
+                        .iter()
+                        .map(|(name, value)| (name.to_lowercase(), value.to_owned()));
+                    let skipped = html[at..].find('<').unwrap_or(0);
+                    tags.push((at + skipped, name.to_lowercase(), owned.collect()));
+                }
+                at += length;
+            }
+            if at < text.start && text.start < html.len() {
+                left_over.push(&html[at..text.start]);
+            }
+            at = text.end;
+        }
+        (tags, left_over)
+    }
+
+    fn read_in_slices(html: &str, slice_bytes: usize) -> String {
+        let url = Url::parse("https://example.org/").expect("a valid URL");
+        let builder = Builder::new(Links::new(url), true);
+        let mut reader = Reader::with_slices(builder, slice_bytes);
+        reader.read(html).expect("a small page");
+        format!("{:?}", reader.finish().expect("a small page").finish())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn markup_is_read_as_lol_html_reads_it(html in any_markup()) {
+            let (expected, texts) = as_lol_html_has_it(&html);
+            let (found, left_over) = as_we_have_it(&html, &texts);
+            prop_assert_eq!(found, expected);
+            for rest in left_over {
+                prop_assert!(matches!(rest, "<![CDATA[" | "]]>" | "]]><![CDATA["), "{}", rest);
+            }
+        }
+
+        #[test]
+        fn slices_never_matter(html in any_markup(), slice_bytes in 4usize..40) {
+            prop_assert_eq!(read_in_slices(&html, slice_bytes), read_in_slices(&html, SLICE_BYTES));
+        }
     }
 }
