@@ -1,38 +1,50 @@
 //! What an element's attributes say about its content: its role, whether it is hidden, the language of its code.
 //! Class and id names count as whole tokens only, never as parts of words: `tool` in `code-toolbar` means nothing.
 
+use std::borrow::Cow;
+
+use super::markup::Place;
 use super::outline::Role;
 use super::tag::Tag;
 
-/// A start tag's attributes, entities decoded.
+/// A start tag's attributes.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Attributes<'a> {
-    raw: &'a dyn Fn(&str) -> Option<String>,
+    /// What `places` count from.
+    source: &'a str,
+    places: &'a [Place],
 }
 
 impl<'a> Attributes<'a> {
-    /// `raw` gives an attribute's value as it is written.
-    pub(super) fn new(raw: &'a dyn Fn(&str) -> Option<String>) -> Attributes<'a> {
-        Attributes { raw }
+    pub(super) fn new(source: &'a str, places: &'a [Place]) -> Attributes<'a> {
+        Attributes { source, places }
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<String> {
-        let value = (self.raw)(name)?;
-        if value.contains('&') {
-            return Some(htmlize::unescape_attribute(value).into_owned());
-        }
-        Some(value)
+    /// Names and values as they are written: names in any case, entities not decoded. No name comes twice.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let source = self.source;
+        let places = self.places.iter();
+        places.map(move |place| (place.name(source), place.value(source)))
+    }
+
+    /// The value with its entities decoded. `name` is in lower case.
+    pub(super) fn get(&self, name: &str) -> Option<Cow<'a, str>> {
+        let (_, value) = self
+            .iter()
+            .find(|(found, _)| found.eq_ignore_ascii_case(name))?;
+        Some(decoded(value))
     }
 
     pub(super) fn number(&self, name: &str) -> Option<u32> {
         self.get(name)?.trim().parse().ok()
     }
+}
 
-    fn has_token(&self, name: &str, wanted: &[&str]) -> bool {
-        self.get(name).is_some_and(|value| {
-            value
-                .split_ascii_whitespace()
-                .any(|token| wanted.iter().any(|w| token.eq_ignore_ascii_case(w)))
-        })
+fn decoded(value: &str) -> Cow<'_, str> {
+    if value.contains('&') {
+        htmlize::unescape_attribute(value)
+    } else {
+        Cow::Borrowed(value)
     }
 }
 
@@ -93,16 +105,75 @@ const LINE_NUMBERS: [&str; 9] = [
     "linenumbers",
 ];
 
+/// A few names to be found among very many tokens: most are none of them, which two looks tell.
+struct Names {
+    names: &'static [&'static str],
+    /// For each length, the first letters of the names that are so long, as bits.
+    letters: [u32; 32],
+}
+
+impl Names {
+    const fn new(names: &'static [&'static str]) -> Names {
+        let mut letters = [0; 32];
+        let mut at = 0;
+        while at < names.len() {
+            let name = names[at].as_bytes();
+            letters[name.len()] |= letter(name[0]);
+            at += 1;
+        }
+        Names { names, letters }
+    }
+
+    fn contain(&self, token: &str) -> bool {
+        let may_be = match (self.letters.get(token.len()), token.as_bytes().first()) {
+            (Some(letters), Some(first)) => letters & letter(*first) != 0,
+            _ => false,
+        };
+        may_be
+            && self
+                .names
+                .iter()
+                .any(|name| name.eq_ignore_ascii_case(token))
+    }
+
+    fn contain_one_of(&self, tokens: &str) -> bool {
+        decoded(tokens)
+            .split_ascii_whitespace()
+            .any(|token| self.contain(token))
+    }
+}
+
+/// The same bit for both cases.
+const fn letter(byte: u8) -> u32 {
+    1 << (byte & 31)
+}
+
+static CONSENTS: Names = Names::new(&CONSENT);
+static HIDDEN: Names = Names::new(&VISUALLY_HIDDEN);
+static NUMBERS: Names = Names::new(&LINE_NUMBERS);
+
 /// What a block element is for.
 pub(super) fn role(tag: Tag, attributes: &Attributes<'_>) -> Role {
-    if is_hidden(attributes) || (tag == Tag::Dialog && attributes.get("open").is_none()) {
+    let (mut is_consent, mut is_open, mut named) = (false, false, "");
+    for (name, value) in attributes.iter() {
+        if hides(name, value) {
+            return Role::Hidden;
+        }
+        match name.len() {
+            2 if name.eq_ignore_ascii_case("id") => is_consent |= CONSENTS.contain_one_of(value),
+            4 if name.eq_ignore_ascii_case("open") => is_open = true,
+            4 if name.eq_ignore_ascii_case("role") => named = value.trim(),
+            5 if name.eq_ignore_ascii_case("class") => is_consent |= CONSENTS.contain_one_of(value),
+            _ => {}
+        }
+    }
+    if tag == Tag::Dialog && !is_open {
         return Role::Hidden;
     }
-    if attributes.has_token("id", &CONSENT) || attributes.has_token("class", &CONSENT) {
+    if is_consent {
         return Role::Consent;
     }
-    let named = attributes.get("role").unwrap_or_default();
-    match (named.trim(), tag) {
+    match (named, tag) {
         ("main", _) | ("", Tag::Main) => Role::Main,
         ("article", _) | ("", Tag::Article) => Role::Article,
         ("navigation" | "menubar", _) | (_, Tag::Navigation) => Role::Navigation,
@@ -116,22 +187,28 @@ pub(super) fn role(tag: Tag, attributes: &Attributes<'_>) -> Role {
 
 /// Whether readers of the page do not see the element.
 pub(super) fn is_hidden(attributes: &Attributes<'_>) -> bool {
-    attributes.get("hidden").is_some()
-        || attributes.get("aria-hidden").is_some_and(|v| v == "true")
-        || attributes.has_token("class", &VISUALLY_HIDDEN)
-        || attributes.get("style").is_some_and(|style| {
-            style.split(';').any(|declaration| {
-                let (name, value) = declaration.split_once(':').unwrap_or_default();
-                let (name, value) = (name.trim(), value.trim());
-                (name.eq_ignore_ascii_case("display") && value.starts_with("none"))
-                    || (name.eq_ignore_ascii_case("visibility") && value.starts_with("hidden"))
-            })
-        })
+    attributes.iter().any(|(name, value)| hides(name, value))
+}
+
+fn hides(name: &str, value: &str) -> bool {
+    match name.len() {
+        5 if name.eq_ignore_ascii_case("class") => HIDDEN.contain_one_of(value),
+        5 if name.eq_ignore_ascii_case("style") => value.split(';').any(|declaration| {
+            let (name, value) = declaration.split_once(':').unwrap_or_default();
+            let (name, value) = (name.trim(), value.trim());
+            (name.eq_ignore_ascii_case("display") && value.starts_with("none"))
+                || (name.eq_ignore_ascii_case("visibility") && value.starts_with("hidden"))
+        }),
+        6 => name.eq_ignore_ascii_case("hidden"),
+        11 => name.eq_ignore_ascii_case("aria-hidden") && value == "true",
+        _ => false,
+    }
 }
 
 /// Whether an element in preformatted text holds the numbers of its lines.
 pub(super) fn is_line_number(attributes: &Attributes<'_>) -> bool {
-    attributes.has_token("class", &LINE_NUMBERS)
+    let class = attributes.get("class");
+    class.is_some_and(|class| NUMBERS.contain_one_of(&class))
 }
 
 /// The language that a `<pre>` or its `<code>` names, in the manner of the usual highlighters.
@@ -186,24 +263,21 @@ fn is_language(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::markup;
     use super::*;
 
-    fn with<'a>(pairs: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
-        move |name| {
-            pairs
-                .iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| (*value).to_owned())
-        }
+    fn with<T>(pairs: &[(&str, &str)], asked: impl Fn(&Attributes<'_>) -> T) -> T {
+        let written = pairs
+            .iter()
+            .map(|(name, value)| format!(" {name}='{value}'"));
+        let source = format!("<x{}>", written.collect::<String>());
+        let mut places = Vec::new();
+        markup::next(&source, &mut places).expect("a whole tag");
+        asked(&Attributes::new(&source, &places))
     }
 
     fn check_language(pairs: &[(&str, &str)], expected: Option<&str>) {
-        let raw = with(pairs);
-        assert_eq!(
-            language(&Attributes::new(&raw)).as_deref(),
-            expected,
-            "{pairs:?}"
-        );
+        assert_eq!(with(pairs, language).as_deref(), expected, "{pairs:?}");
     }
 
     #[test]
@@ -219,8 +293,8 @@ mod tests {
     }
 
     fn check_role(tag: Tag, pairs: &[(&str, &str)], expected: Role) {
-        let raw = with(pairs);
-        assert_eq!(role(tag, &Attributes::new(&raw)), expected, "{pairs:?}");
+        let found = with(pairs, |attributes| role(tag, attributes));
+        assert_eq!(found, expected, "{pairs:?}");
     }
 
     #[test]
@@ -237,5 +311,15 @@ mod tests {
         check_role(Tag::Division, &[("style", "DISPLAY: none")], Role::Hidden);
         check_role(Tag::Division, &[("aria-hidden", "false")], Role::None);
         check_role(Tag::Dialog, &[("open", "")], Role::None);
+        check_role(Tag::Dialog, &[], Role::Hidden);
+        check_role(Tag::Division, &[("ID", "cookie&#x6E;otice")], Role::Consent);
+        check_role(
+            Tag::Division,
+            &[("id", "x"), ("id", "cookieNotice")],
+            Role::None,
+        );
+        for name in CONSENT {
+            check_role(Tag::Division, &[("class", name)], Role::Consent);
+        }
     }
 }

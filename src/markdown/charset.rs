@@ -62,8 +62,100 @@ pub(super) fn is_binary(head: &[u8], header: Option<&str>) -> bool {
         || (!wide && head[..head.len().min(512)].contains(&0))
 }
 
-/// Streams bytes of one encoding into UTF-8. Malformed sequences become U+FFFD.
-pub(super) fn decode(decoder: &mut Decoder, mut bytes: &[u8], last: bool, out: &mut String) {
+/// Bytes of one encoding as text. Malformed sequences become U+FFFD.
+pub(super) enum Decoding {
+    /// Most pages: read where it stands. The bytes are the beginning of a character whose end is not there yet.
+    Utf8(Vec<u8>),
+    Other(Decoder),
+}
+
+const MALFORMED: &str = "\u{FFFD}";
+
+impl Decoding {
+    pub(super) fn of(encoding: &'static Encoding) -> Decoding {
+        if encoding == UTF_8 {
+            return Decoding::Utf8(Vec::new());
+        }
+        Decoding::Other(encoding.new_decoder_without_bom_handling())
+    }
+
+    /// Gives the text of these bytes, in one or more pieces.
+    pub(super) fn decode<E>(
+        &mut self,
+        bytes: &[u8],
+        last: bool,
+        mut text: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self {
+            Decoding::Utf8(cut) => {
+                let bytes = complete(cut, bytes, &mut text)?;
+                let rest = utf_8(bytes, &mut text)?;
+                cut.extend_from_slice(rest);
+                if last && !cut.is_empty() {
+                    cut.clear();
+                    text(MALFORMED)?;
+                }
+                Ok(())
+            }
+            Decoding::Other(decoder) => {
+                let mut decoded = String::new();
+                transcode(decoder, bytes, last, &mut decoded);
+                text(&decoded)
+            }
+        }
+    }
+}
+
+/// Completes the character that was cut. Gives the bytes behind it.
+fn complete<'a, E>(
+    cut: &mut Vec<u8>,
+    mut bytes: &'a [u8],
+    text: &mut impl FnMut(&str) -> Result<(), E>,
+) -> Result<&'a [u8], E> {
+    while !cut.is_empty()
+        && let Some((first, rest)) = bytes.split_first()
+    {
+        cut.push(*first);
+        match std::str::from_utf8(cut) {
+            Ok(character) => {
+                text(character)?;
+                cut.clear();
+                bytes = rest;
+            }
+            Err(error) if error.error_len().is_none() => bytes = rest,
+            Err(_) => {
+                cut.clear();
+                text(MALFORMED)?;
+            }
+        }
+    }
+    Ok(bytes)
+}
+
+/// Gives the bytes at the end that may begin a character.
+fn utf_8<'a, E>(
+    mut bytes: &'a [u8],
+    text: &mut impl FnMut(&str) -> Result<(), E>,
+) -> Result<&'a [u8], E> {
+    loop {
+        let error = match std::str::from_utf8(bytes) {
+            Ok(all) => {
+                text(all)?;
+                return Ok(&[]);
+            }
+            Err(error) => error,
+        };
+        let (valid, rest) = bytes.split_at(error.valid_up_to());
+        text(std::str::from_utf8(valid).unwrap_or_default())?;
+        let Some(malformed) = error.error_len() else {
+            return Ok(rest);
+        };
+        text(MALFORMED)?;
+        bytes = &rest[malformed..];
+    }
+}
+
+fn transcode(decoder: &mut Decoder, mut bytes: &[u8], last: bool, out: &mut String) {
     loop {
         let needed = decoder
             .max_utf8_buffer_length(bytes.len().min(8192))
@@ -139,6 +231,8 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn check_declared(head: &[u8], header: Option<&str>, expected: Option<&str>) {
@@ -174,6 +268,37 @@ mod tests {
             Some("UTF-8"),
         );
         check_declared(b"<p>charset=koi8-r</p>", None, None);
+    }
+
+    proptest! {
+        /// Cut anywhere, UTF-8 is read as the standard decoder reads it.
+        #[test]
+        fn utf_8_is_decoded_as_the_standard_says(
+            pieces in proptest::collection::vec(proptest::collection::vec(byte(), 0..6), 0..12),
+        ) {
+            let mut decoding = Decoding::of(UTF_8);
+            let mut found = String::new();
+            for (at, piece) in pieces.iter().enumerate() {
+                let pushed: Result<(), ()> = decoding.decode(piece, at + 1 == pieces.len(), |text| {
+                    found.push_str(text);
+                    Ok(())
+                });
+                prop_assert!(pushed.is_ok());
+            }
+            let whole = pieces.concat();
+            let (expected, _) = UTF_8.decode_without_bom_handling(&whole);
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    /// Bytes that begin, continue or break a character.
+    fn byte() -> impl Strategy<Value = u8> {
+        proptest::sample::select(
+            &[
+                b'a', 0x80, 0x82, 0x9F, 0xA0, 0xAC, 0xBF, 0xC1, 0xC3, 0xE0, 0xE2, 0xED, 0xF0, 0xF4,
+                0xFF,
+            ][..],
+        )
     }
 
     #[test]

@@ -22,6 +22,12 @@ pub(super) fn longest_backtick_run(text: &str) -> usize {
 
 /// A link destination. What would end or change it is percent-encoded, which leads to the same place.
 pub(super) fn push_destination(out: &mut String, url: &str) {
+    let means_something =
+        |b: u8| matches!(b, b' ' | b'<' | b'>' | b'\\' | b'`' | b'|' | b'(' | b')');
+    if !url.bytes().any(means_something) {
+        out.push_str(url);
+        return;
+    }
     let mut depth = 0i32;
     let balanced = url.bytes().all(|b| {
         depth += match b {

@@ -38,7 +38,7 @@ impl Collected {
             .get("lang")
             .or_else(|| attributes.get("xml:lang"));
         if self.language.is_none() {
-            self.language = language.and_then(clean);
+            self.language = language.and_then(|language| clean(&language));
         }
     }
 
@@ -50,7 +50,9 @@ impl Collected {
             .into_iter()
             .find_map(|key| attributes.get(key));
         if let Some(name) = name
-            && let Some(content) = attributes.get("content").and_then(clean)
+            && let Some(content) = attributes
+                .get("content")
+                .and_then(|content| clean(&content))
         {
             let name = name.trim().to_ascii_lowercase();
             self.fields.push((name, content));
@@ -68,7 +70,7 @@ impl Collected {
                 _ => continue,
             };
             if place.is_none() {
-                *place = clean(href.clone());
+                *place = clean(&href);
             }
         }
     }
@@ -121,7 +123,7 @@ impl Collected {
 
     /// The page's own title, as `<title>` gives it.
     pub(super) fn title(&self) -> Option<String> {
-        clean(self.title.clone())
+        clean(&self.title)
     }
 
     /// Directives of `<meta name="robots">`, lower case.
@@ -302,7 +304,7 @@ impl JsonLd {
     }
 
     fn item(&mut self, item: &Value) {
-        let text = |key: &str| item.get(key)?.as_str().map(str::to_owned).and_then(clean);
+        let text = |key: &str| item.get(key)?.as_str().and_then(clean);
         let Some(published_at) = text("datePublished") else {
             return;
         };
@@ -320,11 +322,11 @@ fn name_of(author: &Value) -> Option<String> {
         one => one,
     };
     let name = one.get("name").unwrap_or(one).as_str()?;
-    clean(name.to_owned())
+    clean(name)
 }
 
 /// White space joined; nothing when nothing is left or when it is too long to be what it claims.
-fn clean(text: String) -> Option<String> {
+fn clean(text: &str) -> Option<String> {
     if text.len() > FIELD_BYTES_MAX {
         return None;
     }

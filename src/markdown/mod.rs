@@ -7,6 +7,7 @@ mod charset;
 mod escape;
 mod inline;
 mod links;
+mod markup;
 mod metadata;
 mod outline;
 mod plain;
@@ -23,10 +24,11 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use encoding_rs::{Decoder, Encoding};
+use encoding_rs::Encoding;
 use url::Url;
 
 use builder::Builder;
+use charset::Decoding;
 use links::Links;
 use metadata::Collected;
 use outline::{Kind, Outline};
@@ -93,7 +95,7 @@ enum Stage {
         is_text: bool,
     },
     Reading {
-        decoder: Decoder,
+        decoding: Decoding,
         sink: Sink,
     },
     Failed(ConvertError),
@@ -191,20 +193,20 @@ impl Converter {
             });
             self.begin(encoding, &bytes[mark_length..])?;
         }
-        let (mut decoder, mut sink) =
-            match std::mem::replace(&mut self.stage, Stage::Failed(ConvertError::Empty)) {
-                Stage::Reading { decoder, sink } => (decoder, sink),
-                Stage::Failed(error) => return Err(error),
-                Stage::Waiting { .. } => unreachable!("reading began above"),
-            };
-        sink.write(&mut decoder, &[], true)?;
+        let stage = std::mem::replace(&mut self.stage, Stage::Failed(ConvertError::Empty));
+        let (mut decoding, mut sink) = match stage {
+            Stage::Reading { decoding, sink } => (decoding, sink),
+            Stage::Failed(error) => return Err(error),
+            Stage::Waiting { .. } => unreachable!("reading began above"),
+        };
+        sink.write(&mut decoding, &[], true)?;
         Ok((sink, was_guessed))
     }
 
     fn take(&mut self, chunk: &[u8]) -> Result<(), ConvertError> {
         match &mut self.stage {
             Stage::Failed(error) => Err(*error),
-            Stage::Reading { decoder, sink } => sink.write(decoder, chunk, false),
+            Stage::Reading { decoding, sink } => sink.write(decoding, chunk, false),
             Stage::Waiting { bytes, is_text } => {
                 bytes.extend_from_slice(chunk);
                 if bytes.len() < charset::DECLARATION_BYTES || *is_text {
@@ -235,7 +237,7 @@ impl Converter {
     }
 
     fn begin(&mut self, encoding: &'static Encoding, bytes: &[u8]) -> Result<(), ConvertError> {
-        let mut decoder = encoding.new_decoder_without_bom_handling();
+        let mut decoding = Decoding::of(encoding);
         let mut sink = match self.settings.kind {
             ContentKind::Html => {
                 let links = Links::new(self.settings.url.clone());
@@ -245,8 +247,8 @@ impl Converter {
             }
             ContentKind::Markdown | ContentKind::PlainText => Sink::Text(String::new()),
         };
-        sink.write(&mut decoder, bytes, false)?;
-        self.stage = Stage::Reading { decoder, sink };
+        sink.write(&mut decoding, bytes, false)?;
+        self.stage = Stage::Reading { decoding, sink };
         Ok(())
     }
 }
@@ -263,21 +265,17 @@ impl fmt::Debug for Converter {
 impl Sink {
     fn write(
         &mut self,
-        decoder: &mut Decoder,
+        decoding: &mut Decoding,
         bytes: &[u8],
         last: bool,
     ) -> Result<(), ConvertError> {
-        match self {
+        decoding.decode(bytes, last, |decoded| match self {
+            Sink::Html(reader) => reader.read(decoded),
             Sink::Text(text) => {
-                charset::decode(decoder, bytes, last, text);
+                text.push_str(decoded);
                 Ok(())
             }
-            Sink::Html(reader) => {
-                let mut text = String::new();
-                charset::decode(decoder, bytes, last, &mut text);
-                reader.read(&text)
-            }
-        }
+        })
     }
 }
 

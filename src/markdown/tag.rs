@@ -1,5 +1,5 @@
-//! HTML's element names, as far as the conversion treats them differently. Knows which start a block and which are
-//! never read; knows nothing of attributes or of what is open.
+//! HTML's element names, as far as the conversion treats them differently. Knows which start a block, which are never
+//! read and how far an end tag reaches; knows nothing of attributes or of what is open.
 
 /// An element, named by what it does to the text inside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,7 @@ pub(super) enum Tag {
     Meta,
     Link,
     Base,
+    Void,
     // Never part of the text.
     Html,
     Title,
@@ -62,69 +63,135 @@ pub(super) enum Tag {
     Skipped,
 }
 
-impl Tag {
-    /// `name` is in lower case.
-    pub(super) fn named(name: &str) -> Tag {
-        match name {
-            "a" => Tag::Anchor,
-            "div" | "body" | "center" | "address" | "details" | "summary" | "dir" | "fieldset"
-            | "figure" | "hgroup" | "legend" => Tag::Division,
-            "section" => Tag::Section,
-            "article" => Tag::Article,
-            "main" => Tag::Main,
-            "nav" => Tag::Navigation,
-            "header" => Tag::Header,
-            "footer" => Tag::Footer,
-            "aside" => Tag::Aside,
-            "form" | "search" => Tag::Form,
-            "dialog" => Tag::Dialog,
-            "p" => Tag::Paragraph,
-            "h1" => Tag::Heading(1),
-            "h2" => Tag::Heading(2),
-            "h3" => Tag::Heading(3),
-            "h4" => Tag::Heading(4),
-            "h5" => Tag::Heading(5),
-            "h6" => Tag::Heading(6),
-            "pre" | "listing" => Tag::Preformatted,
-            "blockquote" => Tag::Quote,
-            "ul" | "menu" => Tag::List,
-            "ol" => Tag::OrderedList,
-            "li" => Tag::Item,
-            "dl" => Tag::DefinitionList,
-            "dt" => Tag::Term,
-            "dd" => Tag::Definition,
-            "figcaption" => Tag::FigureCaption,
-            "table" => Tag::Table,
-            "thead" => Tag::TableHead,
-            "tbody" | "tfoot" => Tag::TableBody,
-            "tr" => Tag::Row,
-            "td" => Tag::Cell,
-            "th" => Tag::HeaderCell,
-            "caption" => Tag::Caption,
-            "strong" | "b" => Tag::Strong,
-            "em" | "i" => Tag::Emphasis,
-            "del" | "s" | "strike" => Tag::Strike,
-            "code" | "kbd" | "samp" => Tag::Code,
-            "q" => Tag::Quotation,
-            "sup" => Tag::Superscript,
-            "button" => Tag::Button,
-            "br" => Tag::Break,
-            "hr" => Tag::Rule,
-            "img" | "amp-img" => Tag::Image,
-            "input" => Tag::Input,
-            "meta" => Tag::Meta,
-            "link" => Tag::Link,
-            "base" => Tag::Base,
-            "html" => Tag::Html,
-            "title" => Tag::Title,
-            "script" => Tag::Script,
-            "noscript" => Tag::Noscript,
-            "style" | "template" | "svg" | "textarea" | "select" | "datalist" | "iframe"
-            | "object" | "video" | "audio" | "canvas" | "noembed" | "noframes" | "xmp" => {
-                Tag::Skipped
+/// An element's name in lower case: up to eight bytes as they are, the few longer ones as a number made of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Name(u64);
+
+impl Name {
+    pub(super) const fn new(name: &str) -> Name {
+        let bytes = name.as_bytes();
+        let (mut packed, mut at) = (0u64, 0);
+        while at < bytes.len() {
+            if at >= 8 {
+                packed = packed.wrapping_mul(0x0100_0000_01B3).rotate_left(8);
             }
-            _ => Tag::Inline,
+            packed = packed << 8 ^ bytes[at].to_ascii_lowercase() as u64;
+            at += 1;
         }
+        Name(packed)
+    }
+
+    const fn slot(self) -> usize {
+        (self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 55) as usize
+    }
+}
+
+/// The elements that are treated differently from [`Tag::Inline`].
+const NAMES: [(Tag, &[&str]); 54] = [
+    (Tag::Anchor, &["a"]),
+    (
+        Tag::Division,
+        &[
+            "div", "body", "center", "address", "details", "summary", "dir", "fieldset", "figure",
+            "hgroup", "legend",
+        ],
+    ),
+    (Tag::Section, &["section"]),
+    (Tag::Article, &["article"]),
+    (Tag::Main, &["main"]),
+    (Tag::Navigation, &["nav"]),
+    (Tag::Header, &["header"]),
+    (Tag::Footer, &["footer"]),
+    (Tag::Aside, &["aside"]),
+    (Tag::Form, &["form", "search"]),
+    (Tag::Dialog, &["dialog"]),
+    (Tag::Paragraph, &["p"]),
+    (Tag::Heading(1), &["h1"]),
+    (Tag::Heading(2), &["h2"]),
+    (Tag::Heading(3), &["h3"]),
+    (Tag::Heading(4), &["h4"]),
+    (Tag::Heading(5), &["h5"]),
+    (Tag::Heading(6), &["h6"]),
+    (Tag::Preformatted, &["pre", "listing"]),
+    (Tag::Quote, &["blockquote"]),
+    (Tag::List, &["ul", "menu"]),
+    (Tag::OrderedList, &["ol"]),
+    (Tag::Item, &["li"]),
+    (Tag::DefinitionList, &["dl"]),
+    (Tag::Term, &["dt"]),
+    (Tag::Definition, &["dd"]),
+    (Tag::FigureCaption, &["figcaption"]),
+    (Tag::Table, &["table"]),
+    (Tag::TableHead, &["thead"]),
+    (Tag::TableBody, &["tbody", "tfoot"]),
+    (Tag::Row, &["tr"]),
+    (Tag::Cell, &["td"]),
+    (Tag::HeaderCell, &["th"]),
+    (Tag::Caption, &["caption"]),
+    (Tag::Strong, &["strong", "b"]),
+    (Tag::Emphasis, &["em", "i"]),
+    (Tag::Strike, &["del", "s", "strike"]),
+    (Tag::Code, &["code", "kbd", "samp"]),
+    (Tag::Quotation, &["q"]),
+    (Tag::Superscript, &["sup"]),
+    (Tag::Button, &["button"]),
+    (Tag::Break, &["br"]),
+    (Tag::Rule, &["hr"]),
+    (Tag::Image, &["img", "amp-img"]),
+    (Tag::Input, &["input"]),
+    (Tag::Meta, &["meta"]),
+    (Tag::Link, &["link"]),
+    (Tag::Base, &["base"]),
+    (
+        Tag::Void,
+        &["area", "col", "embed", "param", "source", "track", "wbr"],
+    ),
+    (Tag::Html, &["html"]),
+    (Tag::Title, &["title"]),
+    (Tag::Script, &["script"]),
+    (Tag::Noscript, &["noscript"]),
+    (
+        Tag::Skipped,
+        &[
+            "style", "template", "svg", "textarea", "select", "datalist", "iframe", "object",
+            "video", "audio", "canvas", "noembed", "noframes", "xmp",
+        ],
+    ),
+];
+
+const SLOTS: usize = 512;
+
+/// [`NAMES`] by [`Name::slot`]; a taken slot leads on to the next.
+static TABLE: [Option<(Name, Tag)>; SLOTS] = {
+    let mut table: [Option<(Name, Tag)>; SLOTS] = [None; SLOTS];
+    let mut row = 0;
+    while row < NAMES.len() {
+        let (tag, names) = NAMES[row];
+        let mut at = 0;
+        while at < names.len() {
+            let name = Name::new(names[at]);
+            let mut slot = name.slot();
+            while table[slot].is_some() {
+                slot = (slot + 1) % SLOTS;
+            }
+            table[slot] = Some((name, tag));
+            at += 1;
+        }
+        row += 1;
+    }
+    table
+};
+
+impl Tag {
+    pub(super) fn named(name: Name) -> Tag {
+        let mut slot = name.slot();
+        while let Some((found, tag)) = TABLE[slot] {
+            if found == name {
+                return tag;
+            }
+            slot = (slot + 1) % SLOTS;
+        }
+        Tag::Inline
     }
 
     /// Whether the element begins on a line of its own.
@@ -172,8 +239,73 @@ impl Tag {
         )
     }
 
+    /// Whether no end tag belongs to the element.
+    pub(super) fn is_void(self) -> bool {
+        use Tag::*;
+        matches!(
+            self,
+            Break | Rule | Image | Input | Meta | Link | Base | Void
+        )
+    }
+
+    /// Whether an end tag of this name ends nothing outside of `open` (HTML Standard 13.2.4.2, "in scope").
+    pub(super) fn is_bounded_by(self, open: Tag) -> bool {
+        use Tag::*;
+        match self {
+            _ if self.is_part_of_table() => open == Table,
+            Item if open.is_list() => true,
+            _ => matches!(open, Table | Cell | HeaderCell | Caption),
+        }
+    }
+
+    /// Whether the element can't stand in a drawing and so ends it (HTML Standard 13.2.6.5).
+    pub(super) fn ends_drawing(self) -> bool {
+        use Tag::*;
+        matches!(
+            self,
+            Paragraph
+                | Heading(_)
+                | Division
+                | Preformatted
+                | Quote
+                | List
+                | OrderedList
+                | Item
+                | DefinitionList
+                | Term
+                | Definition
+                | Table
+                | Strong
+                | Emphasis
+                | Code
+                | Superscript
+                | Break
+                | Rule
+                | Image
+        )
+    }
+
+    /// Whether the element ends with its parent and goes on after it (HTML Standard 13.2.4.3).
+    pub(super) fn is_formatting(self, name: Name) -> bool {
+        const OTHERS: [Name; 3] = [Name::new("del"), Name::new("kbd"), Name::new("samp")];
+        let tags = matches!(
+            self,
+            Tag::Anchor | Tag::Strong | Tag::Emphasis | Tag::Strike | Tag::Code
+        );
+        tags && !OTHERS.contains(&name)
+    }
+
     pub(super) fn is_cell(self) -> bool {
         matches!(self, Tag::Cell | Tag::HeaderCell)
+    }
+
+    /// A table or what it is made of.
+    pub(super) fn is_part_of_table(self) -> bool {
+        use Tag::*;
+        matches!(
+            self,
+            Table | TableHead | TableBody | Row | Cell | HeaderCell | Caption
+        )
     }
 
     pub(super) fn is_list(self) -> bool {
@@ -214,6 +346,32 @@ impl Tag {
             Tag::Footer => 64,
             Tag::Navigation => 65,
             _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_in_any_case() {
+        for (tag, names) in NAMES {
+            for name in names {
+                assert_eq!(Tag::named(Name::new(name)), tag, "{name}");
+                assert_eq!(Tag::named(Name::new(&name.to_uppercase())), tag, "{name}");
+            }
+        }
+        for name in [
+            "",
+            "x",
+            "span",
+            "blockquot",
+            "blockquotes",
+            "h7",
+            "di\u{F6}",
+        ] {
+            assert_eq!(Tag::named(Name::new(name)), Tag::Inline, "{name}");
         }
     }
 }

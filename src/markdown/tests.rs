@@ -77,6 +77,71 @@ fn end_tags_that_are_missing_or_misplaced() {
     );
     check("<p><svg><text>drawn</text></p>after", "after");
     check("<i>a</b></i></div>b", "*a*b");
+    check("a</p>b</div>c</section>d", "a\n\nbcd");
+    check("a</br>b", "a  \nb");
+    check("<h2>a</h3>b", "## a\n\nb");
+    check("<div>a</body></html>b</div>c", "ab\n\nc");
+    check("<section>a<div>b</section>c", "a\n\nb\n\nc");
+    check(
+        "<ul><li>a<ul><li>b</li></li><li>c</ul></ul>d",
+        "- a\n  - b\n  - c\n\nd",
+    );
+    check(
+        "<div>x<table><tr><td>1</div></p><td>2<tr><td>3</tr></tr><td>4</table>y",
+        "x\n\n| 1 | 2 |\n| --- | --- |\n| 3 |\n| 4 |\n\ny",
+    );
+    check(
+        "<p>a<!-- > </p> --->b<!-->c<!--->d</ x></>e<?f?>g<!h>i",
+        "abcdegi",
+    );
+    check("a<div class='>' id=\">\">b</div x='>'>c", "a\n\nb\n\nc");
+}
+
+#[test]
+fn formatting_goes_on_after_the_block_it_began_in() {
+    check("<p><b>a<p>b</b>c", "**a**\n\n**b**c");
+    check("<p><b>a</p>b<div>c</div>", "**a**\n\n**b**\n\n**c**");
+    check("<p><i>a<ul><li>b</i><li>c</ul>", "*a*\n\n- *b*\n- c");
+    check("<p><code>a<p>b</code>c", "`a`\n\n`b`c");
+    // Not what is no formatting, nor out of a cell.
+    check("<p><del>a<p>b", "~~a~~\n\nb");
+    check(
+        "<table><tr><th><b>a<th>b<tr><td>c<td>d</table>e",
+        "| **a** | b |\n| --- | --- |\n| c | d |\n\ne",
+    );
+    // A link goes on only while it has no text.
+    check(
+        "<p><a href=/x></p><div>a</div><div>b</div></a>c",
+        "[a](https://example.org/x)\n\nb\n\nc",
+    );
+    check("<p><a href=/x>a<p>b", "[a](https://example.org/x)\n\nb");
+    let nested = "<p><b>".repeat(2000);
+    assert_eq!(
+        full_page(&format!("{nested}a</b></b></b></b>b")).markdown,
+        "**a**b\n"
+    );
+}
+
+#[test]
+fn what_is_left_out_ends_where_it_should() {
+    check("a<svg><g><p>b", "a\n\nb");
+    check("a<svg><foreignObject><p>x</p></foreignObject></svg>b", "ab");
+    check("a<svg><path/><title>x</title><svg>y</svg>z</svg>b", "ab");
+    check("<div>a<video><div>x</div>y</div>b", "a\n\nb");
+    check(
+        "<div>a<template><p>x</div></p>y</template>b</div>c",
+        "ab\n\nc",
+    );
+    check(
+        "<table><tr><td><select><option>x<td>a<tr><td><select><option>y</td><td>b</table>",
+        "| | a |\n| --- | --- |\n| | b |",
+    );
+    let html = format!(
+        "{}<span hidden>x<span>y</span>z</span>b<button>c<button>d</button>e",
+        words(30)
+    );
+    let page = main_page(&html);
+    assert_eq!(page.markdown, format!("{}b e\n", words(30)));
 }
 
 #[test]
@@ -165,7 +230,7 @@ fn emphasis_stays_readable() {
         "10<sup>6</sup> 1<sup>st</sup> m<sup> 2</sup>",
         "10^6 1st m 2",
     );
-    check("<b>x<i>y</b>z</i>", "**x*y***z");
+    check("<b>x<i>y</b>z</i>w", "**x*y*** *z*w");
 }
 
 #[test]
@@ -505,12 +570,6 @@ fn what_is_not_text_is_refused() {
         convert(settings(ContentKind::PlainText), b" \n").err(),
         Some(ConvertError::Empty)
     );
-}
-
-#[test]
-fn converters_may_move_between_threads() {
-    fn check<T: Send + 'static>() {}
-    check::<Converter>();
 }
 
 #[test]

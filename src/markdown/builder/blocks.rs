@@ -89,7 +89,7 @@ impl Builder {
         let facts = u32::try_from(self.outline.tables.len()).unwrap_or(u32::MAX);
         let role = attributes.get("role").unwrap_or_default();
         self.outline.tables.push(TableFacts {
-            arranges: matches!(role.as_str(), "presentation" | "none"),
+            arranges: matches!(&*role, "presentation" | "none"),
             ..TableFacts::default()
         });
         self.tables.push(OpenTable {

@@ -1,9 +1,11 @@
-//! Elements and text in, in document order, an [`Outline`] out. Keeps its own stack of open elements, because the
-//! tokenizer builds no tree: start tags end what HTML says they end, a late or missing end tag is healed at the next
-//! ancestor's. Knows nothing of the tokenizer itself, of selection or of how blocks are laid out.
+//! Tags and text in, in document order, an [`Outline`] out. Keeps a stack of open elements, because the tokenizer
+//! builds no tree: which tags end which elements is HTML's, made short. Knows nothing of the tokenizer itself, of
+//! selection or of how blocks are laid out.
 
 mod blocks;
+mod ends;
 mod implied;
+mod skipped;
 
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use super::outline::{Block, Kind, Node, NodeId, Outline, PAGE, Role, Shape, Span
 use super::select::counts::Counts;
 use super::select::model::Model;
 use super::select::names::Names;
-use super::tag::Tag;
+use super::tag::{Name, Tag};
 
 /// How deep elements may nest before the rest is read flat. Browsers draw the line at the same depth.
 const DEPTH_MAX: usize = 512;
@@ -34,9 +36,10 @@ pub(super) struct Builder {
     open: Vec<Open>,
     /// How many of the open elements already have a node.
     placed: usize,
-    serial: u64,
-    /// The open element whose whole content is left out.
-    skipping: Option<(u64, Tag)>,
+    /// The innermost open element is one whose whole content is left out.
+    skipping: Option<Tag>,
+    /// The elements that are open in there, as far as their end tags need them.
+    skipped: Vec<Name>,
     /// The language of the open `<pre>`.
     preformatted: Option<Preformatted>,
     tables: Vec<OpenTable>,
@@ -45,7 +48,7 @@ pub(super) struct Builder {
 /// An open element.
 #[derive(Debug)]
 struct Open {
-    serial: u64,
+    name: Name,
     tag: Tag,
     role: Role,
     names: Names,
@@ -103,17 +106,23 @@ impl Builder {
             outline: Outline::new(),
             open: Vec::new(),
             placed: 0,
-            serial: 0,
             skipping: None,
+            skipped: Vec::new(),
             preformatted: None,
             tables: Vec::new(),
         }
     }
 
-    /// A start tag. The number that comes back, if any, is to be given to [`Builder::end`].
-    pub(super) fn start(&mut self, tag: Tag, attributes: &Attributes<'_>) -> Option<u64> {
-        if self.skipping.is_some() {
-            return None;
+    /// A start tag. `closes_itself` says that it is written `<x/>`.
+    pub(super) fn start(
+        &mut self,
+        name: Name,
+        tag: Tag,
+        closes_itself: bool,
+        attributes: &Attributes<'_>,
+    ) {
+        if self.skipping.is_some() && self.start_skipped(name, tag, closes_itself) {
+            return;
         }
         match tag {
             Tag::Meta => self.collected.meta(attributes),
@@ -124,41 +133,26 @@ impl Builder {
             Tag::Rule => self.rule(),
             Tag::Image => self.image(attributes),
             Tag::Input => self.input(attributes),
-            _ => return self.open(tag, attributes),
+            Tag::Void => {}
+            _ => self.open(name, tag, attributes),
         }
-        None
     }
 
-    /// An element's end. `is_own` says that it came from the element's own end tag and not from one further out.
-    pub(super) fn end(&mut self, serial: u64, tag: Tag, is_own: bool) {
-        let Ok(at) = self.open.binary_search_by_key(&serial, |open| open.serial) else {
-            // A late `</p>` makes an empty paragraph, which parts the text around it.
-            if is_own && tag.is_block() && self.skipping.is_none() {
-                self.cut(false);
-            }
-            return;
-        };
-        let open = &self.open[at];
-        if !is_own {
-            // A plain element stays open until its parent ends, as in a browser. One that changes how its content
-            // reads must not swallow what comes after: its own end tag will never be reported.
-            if open.effect != Effect::None || matches!(open.shape, Shape::List { .. }) {
-                self.close_down_to(at);
-            }
+    pub(super) fn end(&mut self, name: Name, tag: Tag) {
+        if self.skipping.is_some() && self.end_skipped(name, tag) {
             return;
         }
-        let holds_blocks = self.open[at + 1..].iter().any(|open| open.tag.is_block());
-        if !open.tag.is_block() && holds_blocks {
-            self.undo(at);
-        } else {
-            self.close_down_to(at);
+        match tag {
+            Tag::Break => self.line_break(),
+            _ if tag.is_block() => self.end_block(name, tag),
+            _ => self.end_inline(name, tag),
         }
     }
 
     /// The text of a whole text node, entities decoded.
     pub(super) fn text(&mut self, text: &str) {
         match (&self.skipping, &self.preformatted) {
-            (Some((_, Tag::Title)), _) => self.collected.title_text(text),
+            (Some(Tag::Title), _) => self.collected.title_text(text),
             (Some(_), _) => {}
             (None, Some(_)) => self.preformatted_text(text),
             (None, None) => self.writer.text(text),
@@ -168,8 +162,8 @@ impl Builder {
     /// Text that the tokenizer delivers without looking for markup in it: scripts, styles, `<noscript>`.
     pub(super) fn raw_text(&mut self, text: &str) {
         match self.skipping {
-            Some((_, Tag::Noscript)) => self.collected.noscript_text(text),
-            Some((_, Tag::Script)) => self.collected.script_text(text),
+            Some(Tag::Noscript) => self.collected.noscript_text(text),
+            Some(Tag::Script) => self.collected.script_text(text),
             _ => {}
         }
     }
@@ -186,19 +180,20 @@ impl Builder {
         (self.outline, self.collected, self.links)
     }
 
-    fn open(&mut self, tag: Tag, attributes: &Attributes<'_>) -> Option<u64> {
+    fn open(&mut self, name: Name, tag: Tag, attributes: &Attributes<'_>) {
         let is_block = tag.is_block();
         if is_block {
             self.end_implied(tag);
             self.cut(false);
+            self.begin_implied(tag);
         } else if tag == Tag::Anchor {
             self.end_open_anchor();
         }
         if self.open.len() >= DEPTH_MAX {
-            return None;
+            return;
         }
         let mut open = Open {
-            serial: self.serial,
+            name,
             tag,
             role: Role::None,
             names: Names::default(),
@@ -212,14 +207,13 @@ impl Builder {
             open.role = attributes::role(tag, attributes);
             self.begin_block(&mut open, attributes);
         } else if !self.begin_inline(&mut open, attributes) {
-            return None;
+            return;
         }
         if open.effect == Effect::Skip {
-            self.skipping = Some((open.serial, tag));
+            self.skipping = Some(tag);
+            self.skipped.clear();
         }
-        self.serial += 1;
         self.open.push(open);
-        Some(self.serial - 1)
     }
 
     /// Whether the element needs to be known while it is open.
@@ -234,10 +228,13 @@ impl Builder {
                 if tag == Tag::Code {
                     self.take_language(attributes);
                 }
-                if !attributes::is_line_number(attributes) {
+                if attributes::is_line_number(attributes) {
+                    Effect::Skip
+                } else if tag.is_formatting(open.name) {
+                    Effect::None
+                } else {
                     return false;
                 }
-                Effect::Skip
             }
             _ if !self.full && attributes::is_hidden(attributes) => Effect::Skip,
             Tag::Strong => self.begin_mark(Mark::Strong),
@@ -291,26 +288,12 @@ impl Builder {
             .iter()
             .rposition(|open| matches!(open.effect, Effect::Link { .. }))
         {
-            self.undo(at);
+            self.close_alone(at);
         }
     }
 
-    fn close_down_to(&mut self, depth: usize) {
-        while self.open.len() > depth {
-            let last = self.open.len() - 1;
-            if self.open[last].tag.is_block() {
-                self.cut(self.open[last].effect == Effect::Preformatted);
-            }
-            self.undo(last);
-            self.open.pop();
-            self.placed = self.placed.min(last);
-        }
-    }
-
-    /// Takes back what an open element does, and leaves it where it is.
-    fn undo(&mut self, at: usize) {
-        let open = &mut self.open[at];
-        let effect = std::mem::replace(&mut open.effect, Effect::None);
+    /// Takes back what an element did to the text in it.
+    fn undo(&mut self, effect: Effect) {
         match effect {
             Effect::None => {}
             Effect::Mark(mark) => self.writer.end(mark),

@@ -29,21 +29,25 @@ pub(in crate::markdown) struct Names {
 impl Names {
     pub(in crate::markdown) fn of(attributes: &Attributes<'_>) -> Names {
         let mut names = Names::default();
-        if let Some(class) = attributes.get("class") {
-            names.class_hash = hash_of(0, class.as_bytes());
-            names.words(&class);
-        }
-        if let Some(id) = attributes.get("id") {
-            names.words(&id);
-        }
-        for (seed, name) in [(1, "role"), (2, "itemprop")] {
-            if let Some(value) = attributes.get(name) {
-                for token in value.split_ascii_whitespace().take(3) {
-                    names.push(hash_of(seed, token.as_bytes()));
-                }
+        for (name, value) in attributes.iter() {
+            if name.eq_ignore_ascii_case("class") {
+                names.class_hash = hash_of(0, value.as_bytes());
+                names.words(value);
+            } else if name.eq_ignore_ascii_case("id") {
+                names.words(value);
+            } else if name.eq_ignore_ascii_case("role") {
+                names.tokens(1, value);
+            } else if name.eq_ignore_ascii_case("itemprop") {
+                names.tokens(2, value);
             }
         }
         names
+    }
+
+    fn tokens(&mut self, seed: u32, value: &str) {
+        for token in value.split_ascii_whitespace().take(3) {
+            self.push(hash_of(seed, token.as_bytes()));
+        }
     }
 
     pub(in crate::markdown) fn bins(&self) -> &[u16] {
