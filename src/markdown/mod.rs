@@ -6,6 +6,7 @@ mod builder;
 mod charset;
 mod escape;
 mod inline;
+mod kinds;
 mod links;
 mod metadata;
 mod outline;
@@ -32,6 +33,8 @@ use reader::Reader;
 use render::render;
 use select::select;
 
+pub use kinds::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
+
 /// The most decoded bytes of a page that are converted (specification section 8).
 pub const PAGE_BYTES_MAX: u64 = 5_242_880;
 
@@ -47,15 +50,6 @@ const MANY_SCRIPTS: u32 = 5;
 /// With fewer kept words than this, what a page says in `<noscript>` is read too, and taken if it says this much more.
 const NOSCRIPT_WORDS: u64 = 100;
 const NOSCRIPT_GAIN_WORDS: u64 = 50;
-
-/// What is being read, as the response declared it and its first bytes confirm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContentKind {
-    /// HTML and XHTML.
-    Html,
-    Markdown,
-    PlainText,
-}
 
 /// Everything the converter must know before the first byte.
 #[derive(Clone, Debug)]
@@ -93,7 +87,7 @@ enum Stage {
 /// What takes the decoded text.
 enum Sink {
     Html(Box<Reader>),
-    /// Markdown and plain text are looked at as a whole.
+    /// Every other kind of text is looked at as a whole.
     Text(String),
 }
 
@@ -129,6 +123,9 @@ impl Converter {
         let mut was_guessed = false;
         if let Stage::Waiting { bytes, .. } = &mut self.stage {
             let bytes = std::mem::take(bytes);
+            if self.settings.kind == ContentKind::Pdf {
+                return kinds::pdf_page(&bytes, &self.settings);
+            }
             if charset::is_binary(&bytes, self.settings.charset.as_deref()) {
                 return Err(ConvertError::NotText);
             }
@@ -148,7 +145,7 @@ impl Converter {
         sink.write(&mut decoder, &[], true)?;
         let mut page = match sink {
             Sink::Html(reader) => html_page(reader.finish()?, self.settings.full)?,
-            Sink::Text(text) => text_page(&text, &self.settings),
+            Sink::Text(text) => kinds::text_page(&text, &self.settings)?,
         };
         if page.markdown.trim().is_empty() {
             return Err(ConvertError::Empty);
@@ -165,7 +162,8 @@ impl Converter {
             Stage::Reading { decoder, sink } => sink.write(decoder, chunk, false),
             Stage::Waiting { bytes, is_text } => {
                 bytes.extend_from_slice(chunk);
-                if bytes.len() < charset::DECLARATION_BYTES || *is_text {
+                let is_whole = *is_text || self.settings.kind == ContentKind::Pdf;
+                if bytes.len() < charset::DECLARATION_BYTES || is_whole {
                     return Ok(());
                 }
                 if charset::is_binary(bytes, self.settings.charset.as_deref()) {
@@ -188,8 +186,8 @@ impl Converter {
     }
 
     fn declared(&self, head: &[u8]) -> Option<(&'static Encoding, usize)> {
-        let is_html = self.settings.kind == ContentKind::Html;
-        charset::declared(head, self.settings.charset.as_deref(), is_html)
+        let is_markup = self.settings.kind.is_markup();
+        charset::declared(head, self.settings.charset.as_deref(), is_markup)
     }
 
     fn begin(&mut self, encoding: &'static Encoding, bytes: &[u8]) -> Result<(), ConvertError> {
@@ -200,7 +198,7 @@ impl Converter {
                 let builder = Builder::new(links, self.settings.full);
                 Sink::Html(Box::new(Reader::new(builder)))
             }
-            ContentKind::Markdown | ContentKind::PlainText => Sink::Text(String::new()),
+            _ => Sink::Text(String::new()),
         };
         sink.write(&mut decoder, bytes, false)?;
         self.stage = Stage::Reading { decoder, sink };
@@ -324,34 +322,6 @@ fn kept_links(outline: &Outline, kept: &[usize]) -> Vec<Link> {
     links
 }
 
-/// Markdown is kept as it is, plain text is escaped; neither has a main content to look for.
-fn text_page(text: &str, settings: &Settings) -> Page {
-    let text = plain::normalised(text);
-    let is_thin = (text.split_whitespace().count() as u64) < THIN_WORDS;
-    let (headings, links) = match settings.kind {
-        ContentKind::Markdown => plain::headings_and_links(&text, &settings.url),
-        _ => (Vec::new(), Vec::new()),
-    };
-    Page {
-        metadata: Metadata {
-            title: headings.first().map(|heading| heading.text.clone()),
-            ..Metadata::default()
-        },
-        markdown: match settings.kind {
-            ContentKind::Markdown => text,
-            _ => plain::as_markdown(&text),
-        },
-        links,
-        headings,
-        warnings: if is_thin {
-            vec![Warning::ThinContent]
-        } else {
-            Vec::new()
-        },
-        meta_robots: Vec::new(),
-    }
-}
-
 /// A converted page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
@@ -404,6 +374,8 @@ pub enum Warning {
     ThinContent,
     CharsetGuessed,
     JsRequired,
+    /// Only the first part of a very long document is given.
+    Truncated,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -416,6 +388,14 @@ pub enum ConvertError {
     OutOfMemory,
     /// The bytes are not text (a NUL among the first 512 bytes, or a known binary signature).
     NotText,
+    /// A PDF that asks for a password or restricts what is done with it.
+    EncryptedPdf,
+    /// A PDF of pictures.
+    ScannedPdf,
+    /// A PDF whose fonts do not say which characters they show.
+    UnmappedPdf,
+    /// A PDF in which no page can be found.
+    DamagedPdf,
 }
 
 impl fmt::Display for ConvertError {
@@ -427,6 +407,18 @@ impl fmt::Display for ConvertError {
                 "The page's markup needs more memory than a conversion may use"
             }
             ConvertError::NotText => "The page's content is not text",
+            ConvertError::EncryptedPdf => {
+                "The PDF is encrypted; name a copy without a password and restrictions"
+            }
+            ConvertError::ScannedPdf => {
+                "The PDF holds no text, only pictures such as a scan; name a copy with a text layer"
+            }
+            ConvertError::UnmappedPdf => {
+                "The PDF's fonts do not say which characters they show; name another copy of the document"
+            }
+            ConvertError::DamagedPdf => {
+                "The PDF is damaged, so that no page of it can be read; name another copy of the document"
+            }
         })
     }
 }
