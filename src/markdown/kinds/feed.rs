@@ -161,6 +161,7 @@ impl Builder<'_> {
         let base = element
             .attribute("xml:base")
             .and_then(|base| above.join(base).ok())
+            .filter(|base| base.as_str().len() <= URL_BYTES_MAX)
             .unwrap_or_else(|| above.clone());
         let parent = self
             .path

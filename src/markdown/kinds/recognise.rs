@@ -99,7 +99,7 @@ pub fn recognised(
         (_, Seen::Kind(ContentKind::Pdf)) => Ok(ContentKind::Pdf),
         (Declared::Kind(ContentKind::Pdf), _) => Err("no PDF, though it says so".to_owned()),
         (Declared::Anything, Seen::Kind(kind)) => Ok(kind),
-        (Declared::Anything, Seen::Element) => Ok(ContentKind::Html),
+        (Declared::Anything, Seen::Element) => Ok(named(path).unwrap_or(ContentKind::Html)),
         (Declared::Anything, Seen::Text) => Ok(named(path).unwrap_or(ContentKind::PlainText)),
         (Declared::Kind(kind), seen) => Ok(confirmed(kind, seen, path)),
     }
@@ -461,6 +461,7 @@ mod tests {
         check(Some("text/plain"), "/a/b.txt", b"# A", PlainText);
         check(Some("text/plain"), "/md", b"# A", PlainText);
         check(Some("text/plain"), "/table.csv", b"a,b", Csv);
+        check(None, "/a/README.md", b"<p align=center>", Markdown);
         check(Some("text/plain"), "/x", b"[1] A footnote", PlainText);
         check(Some("text/plain"), "/x", b"[[Links]] of a wiki", PlainText);
         check(None, "/x", b"a < b and c > d", PlainText);

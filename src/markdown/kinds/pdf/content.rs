@@ -142,7 +142,7 @@ impl Page<'_, '_> {
                     lexer.grant(OPERANDS_MAX);
                 }
                 Token::Word(word) => {
-                    if self.lines.is_full() {
+                    if self.lines.is_full() || self.file.is_spent() {
                         return;
                     }
                     self.operate(word, &operands, resources, depth);

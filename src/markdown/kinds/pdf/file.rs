@@ -293,6 +293,11 @@ impl<'a> File<'a> {
         Some(content.bytes)
     }
 
+    /// Whether no more work is done for this file.
+    pub(super) fn is_spent(&self) -> bool {
+        self.work_left.get() == 0
+    }
+
     /// Counts work, in bytes. `None` when all is spent.
     pub(super) fn spend(&self, bytes: usize) -> Option<()> {
         let left = self.work_left.get().saturating_sub(bytes);
