@@ -296,20 +296,23 @@ fn tag(out: &mut String, text: &str, base: &Url, open: &mut Option<String>) -> u
     length
 }
 
-/// Behind the `>` of the tag that the text begins with.
+/// Behind the `>` of the tag that the text begins with. Another `<` ends the search, so that all searches together
+/// are one pass.
 fn tag_end(text: &str) -> Option<usize> {
     let mut quote = None;
-    for (at, byte) in text.bytes().enumerate().take(SPAN_BYTES_MAX) {
+    let mut first = None;
+    for (at, byte) in text.bytes().enumerate().take(SPAN_BYTES_MAX).skip(1) {
         match (byte, quote) {
+            (b'<', _) => break,
             (b'>', None) => return Some(at + 1),
+            (b'>', Some(_)) => first = first.or(Some(at + 1)),
             (b'"' | b'\'', None) => quote = Some(byte),
             (byte, Some(open)) if byte == open => quote = None,
             _ => {}
         }
     }
     // A quote that stays open is an apostrophe.
-    let end = text.bytes().take(SPAN_BYTES_MAX).position(|b| b == b'>');
-    end.map(|at| at + 1)
+    first
 }
 
 /// The address in `<https://example.org>`.

@@ -71,6 +71,11 @@ impl<'a> File<'a> {
         file
     }
 
+    /// Notes that a bound was met.
+    pub(super) fn cut(&self) {
+        self.is_cut.set(true);
+    }
+
     /// Whether a bound was met.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut.get()

@@ -33,6 +33,8 @@ use lexer::{Dict, Object};
 
 /// Pages that are read.
 const PAGES_MAX: usize = 500;
+/// Content of one page; what is behind it is left out.
+const PAGE_CONTENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Nodes of the page tree that are looked at.
 const NODES_MAX: usize = 20_000;
 /// Parents that a page may have its resources from.
@@ -56,7 +58,7 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
     }
     let catalog = file.dict(file.root.as_ref());
     let catalog = catalog.ok_or(ConvertError::DamagedPdf)?;
-    let (leaves, is_cut) = leaves(&file, &catalog);
+    let (leaves, mut is_cut) = leaves(&file, &catalog);
     if leaves.is_empty() {
         return Err(ConvertError::DamagedPdf);
     }
@@ -70,6 +72,7 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
             &resources(&file, leaf),
             &text_of(&file, leaf),
         );
+        is_cut |= shown.lines.is_full();
         let lines = shown.lines.finish();
         unknown += shown.unknown;
         for line in &lines {
@@ -82,7 +85,7 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
             break;
         }
     }
-    let is_cut = is_cut || file.is_cut() || pages.len() < leaves.len();
+    is_cut |= file.is_cut() || pages.len() < leaves.len();
     if unknown > letters {
         return Err(ConvertError::UnmappedPdf);
     }
@@ -167,7 +170,8 @@ fn text_of(file: &File<'_>, leaf: &Dict) -> Vec<u8> {
         .iter()
         .flat_map(|parts| parts.iter())
     {
-        if file.spend(1).is_none() {
+        if file.spend(1).is_none() || whole.len() > PAGE_CONTENT_BYTES_MAX {
+            file.cut();
             break;
         }
         if let Some((_, content)) = file.stream(part) {
