@@ -15,7 +15,7 @@ use crate::cli::{Failure, failed, say};
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
 use crate::flows::page::{PageFacts, page_goods};
-use crate::markdown::{ContentKind, Converter, Page, Settings};
+use crate::markdown::{ContentKind, Converter, Page, RECOGNISED_BYTES, Settings, recognised};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
 use crate::outside::web::{FetchOptions, Fetched, Web, WebSettings};
 
@@ -51,21 +51,21 @@ impl Args {
             return self.lines();
         }
         let is_address = self.input.starts_with("http://") || self.input.starts_with("https://");
-        let (page, url) = if is_address {
+        let (converted, url) = if is_address {
             self.fetched()?
         } else {
             self.local()?
         };
         if self.json {
-            let members = members(&page, &url)?;
+            let members = members(&converted, &url)?;
             say(serde_json::to_string_pretty(&members)?)?;
         } else {
-            io::stdout().write_all(page.markdown.as_bytes())?;
+            io::stdout().write_all(converted.page.markdown.as_bytes())?;
         }
         Ok(())
     }
 
-    fn local(&self) -> Result<(Page, Url), Failure> {
+    fn local(&self) -> Result<(Converted, Url), Failure> {
         let url = self.url.clone().unwrap_or_else(placeholder);
         let named = |error: io::Error| Failure::Failed(format!("{}: {error}", self.input));
         let mut bytes = Vec::new();
@@ -75,12 +75,13 @@ impl Args {
                 .and_then(|mut file| file.read_to_end(&mut bytes))
                 .map_err(named)?,
         };
-        let page = convert(&bytes, kind_of(&self.input), url.clone(), self.full).map_err(failed)?;
-        Ok((page, url))
+        let converted =
+            convert(&bytes, &self.input, url.clone(), self.full).map_err(Failure::Failed)?;
+        Ok((converted, url))
     }
 
     /// Over the network, with every check of a sale.
-    fn fetched(&self) -> Result<(Page, Url), Failure> {
+    fn fetched(&self) -> Result<(Converted, Url), Failure> {
         let target = TargetUrl::parse(&self.input).map_err(failed)?;
         let network = Network::new(
             NetworkSettings::default(),
@@ -103,7 +104,11 @@ impl Args {
             .and_then(|cleared| web.fetch(cleared, &options))
             .map_err(failed)?
         {
-            Fetched::Page(page) => Ok((page.page, page.final_url.url().clone())),
+            Fetched::Page(page) => {
+                let url = page.final_url.url().clone();
+                let (page, kind) = (page.page, page.kind);
+                Ok((Converted { page, kind }, url))
+            }
             Fetched::NotModified => Err(Failure::Failed(
                 "the server says that nothing has changed".to_owned(),
             )),
@@ -192,9 +197,8 @@ impl Args {
             ),
             (None, None) => return Err("neither html nor path is given".to_owned()),
         };
-        let page = convert(&bytes, kind_of(&name), url.clone(), self.full)
-            .map_err(|error| error.to_string())?;
-        members(&page, &url).map_err(|error| error.to_string())
+        let converted = convert(&bytes, &name, url.clone(), self.full)?;
+        members(&converted, &url).map_err(|error| error.to_string())
     }
 }
 
@@ -210,43 +214,56 @@ fn placeholder() -> Url {
     Url::parse("https://example.com/").expect("a constant that is a URL")
 }
 
-/// By the name's ending; most of what people pipe in is HTML.
-fn kind_of(name: &str) -> ContentKind {
-    match Path::new(name)
+/// By its first bytes, and by the name's ending between texts that look alike. What shows no sign is taken for HTML,
+/// which is what most people pipe in.
+fn kind_of(name: &str, bytes: &[u8]) -> Result<ContentKind, String> {
+    let ending = Path::new(name)
         .extension()
-        .and_then(|ending| ending.to_str())
-    {
-        Some("md" | "markdown") => ContentKind::Markdown,
-        Some("txt") => ContentKind::PlainText,
-        _ => ContentKind::Html,
-    }
+        .and_then(|ending| ending.to_str());
+    let declared = match ending {
+        Some("txt") => Some("text/plain"),
+        Some("md" | "markdown") => Some("text/markdown"),
+        Some("html" | "htm" | "xhtml") | None => Some("text/html"),
+        Some("csv" | "tsv" | "json" | "jsonl" | "ndjson" | "geojson" | "xml") => None,
+        Some("rss" | "atom") => Some("application/rss+xml"),
+        Some("pdf") => Some("application/pdf"),
+        Some(_) => Some("text/html"),
+    };
+    let first = &bytes[..bytes.len().min(RECOGNISED_BYTES)];
+    recognised(declared, name, first)
+        .map_err(|found| format!("the input is {found}, which is not converted"))
 }
 
-fn convert(
-    bytes: &[u8],
+/// A converted input and what it was.
+struct Converted {
+    page: Page,
     kind: ContentKind,
-    url: Url,
-    full: bool,
-) -> Result<Page, crate::markdown::ConvertError> {
+}
+
+fn convert(bytes: &[u8], name: &str, url: Url, full: bool) -> Result<Converted, String> {
+    let kind = kind_of(name, bytes)?;
     let mut converter = Converter::new(Settings {
         kind,
         url,
         charset: None,
         full,
     });
-    converter.push(bytes)?;
-    converter.finish()
+    let page = converter
+        .push(bytes)
+        .and_then(|()| converter.finish())
+        .map_err(|error| error.to_string())?;
+    Ok(Converted { page, kind })
 }
 
 /// The same members that a sale's answer has.
-fn members(page: &Page, url: &Url) -> Result<Value, serde_json::Error> {
+fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error> {
     let goods = page_goods(
-        page,
+        &converted.page,
         &PageFacts {
             final_url: url.as_str(),
             status: 200,
             content_type: "",
-            kind: ContentKind::Html,
+            kind: converted.kind,
             source_sha256: Sha256::digest(b"").into(),
             bytes_fetched: 0,
             fetch_time: Duration::ZERO,
@@ -259,13 +276,7 @@ fn members(page: &Page, url: &Url) -> Result<Value, serde_json::Error> {
         serde_json::from_slice(&[b"{", goods.members.as_slice(), b"}"].concat())?;
     if let Some(object) = members.as_object_mut() {
         // Facts of a fetch that did not take place.
-        for name in [
-            "http_status",
-            "content_type",
-            "content_source",
-            "source_sha256",
-            "fetched_at",
-        ] {
+        for name in ["http_status", "content_type", "source_sha256", "fetched_at"] {
             object.shift_remove(name);
         }
     }

@@ -54,8 +54,8 @@ codes! {
     TooManyRedirects "too_many_redirects" false "The page redirects more often than is followed, or in a circle." "Name the final page directly.";
     UpstreamRefused "upstream_refused" false "The target answered with an error of its own, or its certificate is not valid." "Check the page in a browser; pages behind a login cannot be fetched.";
     ContentTooLarge "content_too_large" false "The page is larger than 5,242,880 bytes." "Name a smaller page.";
-    UnsupportedContentType "unsupported_content_type" false "The target is not HTML, plain text or markdown." "Name a page with text.";
-    NothingReadable "nothing_readable" false "The page holds no readable text." "Name a page whose text does not depend on scripts.";
+    UnsupportedContentType "unsupported_content_type" false "The target is not HTML, markdown, plain text, JSON, XML, a feed, CSV or a PDF with text." "Name a page or a document with text.";
+    NothingReadable "nothing_readable" false "The page holds no readable text." "Name a page whose text does not depend on scripts, or a PDF that is no scan.";
     InvalidTier "invalid_tier" false "There is no such tier." "Use starter, cached, basic, fresh or deep.";
     TierMismatch "tier_mismatch" false "Query, header and body name different tiers." "Name one tier, or only once.";
     InvalidPayment "invalid_payment" false "The PAYMENT-SIGNATURE header cannot be read." "Encode the x402 v2 payment payload as base64 JSON, once.";

@@ -325,7 +325,9 @@ pub fn refused_target(error: TargetError) -> Trouble {
 /// The line between transient and final is drawn by `FetchError` (decisions, Retry credits).
 pub fn fetch_trouble(error: &FetchError) -> Trouble {
     let code = match error {
-        FetchError::Convert(ConvertError::Empty) => Code::NothingReadable,
+        FetchError::Convert(ConvertError::Empty | ConvertError::ScannedPdf) => {
+            Code::NothingReadable
+        }
         _ => match Code::parse(error.code()) {
             Some(Code::UpstreamUnavailable) if !error.is_transient() => Code::UpstreamRefused,
             code => code.unwrap_or(Code::UpstreamRefused),

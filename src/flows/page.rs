@@ -69,7 +69,11 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
         content_source: match facts.kind {
             ContentKind::Html => "html",
             ContentKind::Markdown => "origin_markdown",
-            ContentKind::PlainText => "text",
+            ContentKind::PlainText | ContentKind::Csv => "text",
+            ContentKind::Json => "json",
+            ContentKind::Xml => "xml",
+            ContentKind::Feed => "feed",
+            ContentKind::Pdf => "pdf",
         },
         metadata: metadata(page),
         links: page
@@ -139,6 +143,10 @@ fn warning_json(warning: Warning) -> Value {
         Warning::JsRequired => (
             "js_required",
             "The page seems to show its content only with scripts, which are not run.",
+        ),
+        Warning::Truncated => (
+            "truncated",
+            "The document is very long; only its first part is given.",
         ),
     };
     json!({"code": code, "message": message})

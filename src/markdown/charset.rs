@@ -7,7 +7,11 @@ use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 /// How many bytes are looked at for a declaration. The standard asks for 1,024; pages often say it later.
 pub(super) const DECLARATION_BYTES: usize = 4096;
 
-/// The encoding that the page or its header declares, and the length of its byte order mark.
+/// How many bytes are looked at to see whether a declaration can be true.
+pub(super) const EVIDENCE_BYTES: usize = 64 * 1024;
+
+/// The encoding that the page or its header declares, and the length of its byte order mark. A declaration that the
+/// first bytes contradict is none.
 pub(super) fn declared(
     head: &[u8],
     header: Option<&str>,
@@ -16,11 +20,34 @@ pub(super) fn declared(
     if let Some(found) = Encoding::for_bom(head) {
         return Some(found);
     }
-    let head = &head[..head.len().min(DECLARATION_BYTES)];
-    header
+    let declaring = &head[..head.len().min(DECLARATION_BYTES)];
+    let found = header
         .and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()))
-        .or_else(|| if is_html { in_markup(head) } else { None })
-        .map(|encoding| (encoding, 0))
+        .or_else(|| if is_html { in_markup(declaring) } else { None })?;
+    let likely = match looks_like_utf_8(&head[..head.len().min(EVIDENCE_BYTES)]) {
+        Some(true) if found.is_ascii_compatible() => UTF_8,
+        Some(false) if found == UTF_8 => return None,
+        _ => found,
+    };
+    Some((likely, 0))
+}
+
+/// Whether bytes are in UTF-8, where they show it: text in another encoding hardly ever is valid UTF-8 by chance.
+fn looks_like_utf_8(bytes: &[u8]) -> Option<bool> {
+    if bytes.is_ascii() {
+        return None;
+    }
+    let (mut valid, mut invalid) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        valid += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        invalid += usize::from(!chunk.invalid().is_empty());
+    }
+    match (valid, invalid) {
+        // The last character may be cut.
+        (2.., 0 | 1) if valid >= 8 * invalid => Some(true),
+        (_, 3..) if invalid * 2 > valid => Some(false),
+        _ => None,
+    }
 }
 
 /// The encoding of bytes that nothing declares, and whether it is a guess.

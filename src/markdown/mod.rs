@@ -6,6 +6,7 @@ mod builder;
 mod charset;
 mod escape;
 mod inline;
+mod kinds;
 mod links;
 mod markup;
 mod metadata;
@@ -41,6 +42,8 @@ use select::training::training_page;
 pub(crate) use select::model::Model;
 pub use select::training::{TrainingBlock, TrainingPage};
 
+pub use kinds::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
+
 /// The most decoded bytes of a page that are converted (specification section 8).
 pub const PAGE_BYTES_MAX: u64 = 5_242_880;
 
@@ -56,15 +59,6 @@ const MANY_SCRIPTS: u32 = 5;
 /// With fewer kept words than this, what a page says in `<noscript>` is read too, and taken if it says this much more.
 const NOSCRIPT_WORDS: u64 = 100;
 const NOSCRIPT_GAIN_WORDS: u64 = 50;
-
-/// What is being read, as the response declared it and its first bytes confirm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContentKind {
-    /// HTML and XHTML.
-    Html,
-    Markdown,
-    PlainText,
-}
 
 /// Everything the converter must know before the first byte.
 #[derive(Clone, Debug)]
@@ -104,7 +98,7 @@ enum Stage {
 /// What takes the decoded text.
 enum Sink {
     Html(Box<Reader>),
-    /// Markdown and plain text are looked at as a whole.
+    /// Every other kind of text is looked at as a whole.
     Text(String),
 }
 
@@ -144,13 +138,20 @@ impl Converter {
 
     /// The page, once all of its bytes are pushed.
     pub fn finish(mut self) -> Result<Page, ConvertError> {
+        if self.settings.kind == ContentKind::Pdf {
+            return match self.stage {
+                Stage::Waiting { bytes, .. } => kinds::pdf_page(&bytes, &self.settings),
+                Stage::Failed(error) => Err(error),
+                Stage::Reading { .. } => unreachable!("a PDF waits to be whole"),
+            };
+        }
         let (sink, was_guessed) = self.read()?;
         let mut page = match sink {
             Sink::Html(reader) => {
                 let read = ReadPage::new(reader.finish()?, &self.settings, &self.model)?;
                 html_page(read, self.settings.full, &self.model)?
             }
-            Sink::Text(text) => text_page(&text, &self.settings),
+            Sink::Text(text) => kinds::text_page(&text, &self.settings)?,
         };
         if page.markdown.trim().is_empty() {
             return Err(ConvertError::Empty);
@@ -209,7 +210,8 @@ impl Converter {
             Stage::Reading { decoding, sink } => sink.write(decoding, chunk, false),
             Stage::Waiting { bytes, is_text } => {
                 bytes.extend_from_slice(chunk);
-                if bytes.len() < charset::DECLARATION_BYTES || *is_text {
+                let is_whole = *is_text || self.settings.kind == ContentKind::Pdf;
+                if bytes.len() < charset::EVIDENCE_BYTES || is_whole {
                     return Ok(());
                 }
                 if charset::is_binary(bytes, self.settings.charset.as_deref()) {
@@ -232,8 +234,8 @@ impl Converter {
     }
 
     fn declared(&self, head: &[u8]) -> Option<(&'static Encoding, usize)> {
-        let is_html = self.settings.kind == ContentKind::Html;
-        charset::declared(head, self.settings.charset.as_deref(), is_html)
+        let is_markup = self.settings.kind.is_markup();
+        charset::declared(head, self.settings.charset.as_deref(), is_markup)
     }
 
     fn begin(&mut self, encoding: &'static Encoding, bytes: &[u8]) -> Result<(), ConvertError> {
@@ -245,7 +247,7 @@ impl Converter {
                 builder.is_training = self.is_training;
                 Sink::Html(Box::new(Reader::new(builder)))
             }
-            ContentKind::Markdown | ContentKind::PlainText => Sink::Text(String::new()),
+            _ => Sink::Text(String::new()),
         };
         sink.write(&mut decoding, bytes, false)?;
         self.stage = Stage::Reading { decoding, sink };
@@ -399,34 +401,6 @@ fn kept_links(outline: &Outline, kept: &[usize]) -> Vec<Link> {
     links
 }
 
-/// Markdown is kept as it is, plain text is escaped; neither has a main content to look for.
-fn text_page(text: &str, settings: &Settings) -> Page {
-    let text = plain::normalised(text);
-    let is_thin = (text.split_whitespace().count() as u64) < THIN_WORDS;
-    let (headings, links) = match settings.kind {
-        ContentKind::Markdown => plain::headings_and_links(&text, &settings.url),
-        _ => (Vec::new(), Vec::new()),
-    };
-    Page {
-        metadata: Metadata {
-            title: headings.first().map(|heading| heading.text.clone()),
-            ..Metadata::default()
-        },
-        markdown: match settings.kind {
-            ContentKind::Markdown => text,
-            _ => plain::as_markdown(&text),
-        },
-        links,
-        headings,
-        warnings: if is_thin {
-            vec![Warning::ThinContent]
-        } else {
-            Vec::new()
-        },
-        meta_robots: Vec::new(),
-    }
-}
-
 /// A converted page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
@@ -479,6 +453,8 @@ pub enum Warning {
     ThinContent,
     CharsetGuessed,
     JsRequired,
+    /// Only the first part of a very long document is given.
+    Truncated,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -491,6 +467,14 @@ pub enum ConvertError {
     OutOfMemory,
     /// The bytes are not text (a NUL among the first 512 bytes, or a known binary signature).
     NotText,
+    /// A PDF that asks for a password or restricts what is done with it.
+    EncryptedPdf,
+    /// A PDF of pictures.
+    ScannedPdf,
+    /// A PDF whose fonts do not say which characters they show.
+    UnmappedPdf,
+    /// A PDF in which no page can be found.
+    DamagedPdf,
 }
 
 impl fmt::Display for ConvertError {
@@ -502,6 +486,18 @@ impl fmt::Display for ConvertError {
                 "The page's markup needs more memory than a conversion may use"
             }
             ConvertError::NotText => "The page's content is not text",
+            ConvertError::EncryptedPdf => {
+                "The PDF is encrypted; name a copy without a password and restrictions"
+            }
+            ConvertError::ScannedPdf => {
+                "The PDF holds no text, only pictures such as a scan; name a copy with a text layer"
+            }
+            ConvertError::UnmappedPdf => {
+                "The PDF's fonts do not say which characters they show; name another copy of the document"
+            }
+            ConvertError::DamagedPdf => {
+                "The PDF is damaged, so that no page of it can be read; name another copy of the document"
+            }
         })
     }
 }

@@ -1,27 +1,30 @@
 //! Pages that are markdown or plain text already.
 //!
-//! Markdown is passed through as it is. Plain text becomes markdown that reads like the text: paragraphs stay
+//! Markdown is passed through as it is but for its links, which become absolute, and raw HTML, of which only text,
+//! links and images are left. Plain text becomes markdown that reads like the text: paragraphs stay
 //! paragraphs with their lines as they were, characters that would turn into markup are escaped, and paragraphs with
 //! indented lines (tables, listings, drawings) are put into code fences, where columns keep their place. A fence
 //! around the whole would be shorter to make, but hides prose from everything that looks for sentences.
 
 use url::Url;
 
-use super::escape::longest_backtick_run;
+use super::escape::{longest_backtick_run, push_destination};
 use super::inline::Writer;
 use super::render::push_escaped_line;
 use super::{Heading, LINKS_MAX, Link};
 
-/// Line ends of all kinds as `\n`, no trailing white space at the end, one line end.
+/// Line ends of all kinds and page breaks as `\n`, no control characters, no trailing white space at the end, one line
+/// end.
 pub(super) fn normalised(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 1);
     for (at, part) in text.split("\r\n").enumerate() {
         if at > 0 {
             out.push('\n');
         }
-        out.extend(part.chars().filter(|c| *c != '\0').map(|c| match c {
-            '\r' => '\n',
-            c => c,
+        out.extend(part.chars().filter_map(|c| match c {
+            '\r' | '\u{B}' | '\u{C}' => Some('\n'),
+            '\n' | '\t' => Some(c),
+            c => (!c.is_control()).then_some(c),
         }));
     }
     out.truncate(out.trim_end().len());
@@ -83,6 +86,257 @@ fn push_line(out: &mut String, line: &str) {
     writer.text(line);
     push_escaped_line(out, &writer.text);
     out.push('\n');
+}
+
+/// Longer code spans and tags are text.
+const SPAN_BYTES_MAX: usize = 16 * 1024;
+
+/// Markdown with absolute links, without links to scripts and without HTML. Code stays as it is.
+pub(super) fn clean(markdown: &str, base: &Url) -> String {
+    let mut out = String::with_capacity(markdown.len() + markdown.len() / 8);
+    let mut prose = String::new();
+    for (line, is_code) in lines(markdown) {
+        if is_code {
+            push_clean(&mut out, &prose, base);
+            prose.clear();
+            out.push_str(line);
+            out.push('\n');
+        } else {
+            prose.push_str(line);
+            prose.push('\n');
+        }
+    }
+    push_clean(&mut out, &prose, base);
+    out
+}
+
+/// The same document with headings this many levels lower.
+pub(super) fn lowered(markdown: &str, levels: usize) -> String {
+    let mut out = String::with_capacity(markdown.len() + 64);
+    for (line, is_code) in lines(markdown) {
+        let level = line.bytes().take_while(|b| *b == b'#').count();
+        if !is_code && (1..=6).contains(&level) && line[level..].starts_with(' ') {
+            out.push_str(&"#".repeat(levels.min(6 - level)));
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+/// Each line, and whether it is code: in a fence or, after an empty line, indented.
+fn lines(markdown: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut fence: Option<&str> = None;
+    let mut may_be_indented = true;
+    markdown.lines().map(move |line| {
+        let trimmed = line.trim_start();
+        let mark = ["```", "~~~"]
+            .into_iter()
+            .find(|mark| trimmed.starts_with(mark));
+        let is_code = fence.is_some() || mark.is_some();
+        if mark.is_some() && fence.is_none() {
+            fence = mark;
+        } else if mark.is_some() && mark == fence {
+            fence = None;
+        }
+        let is_indented = line.starts_with("    ") || line.starts_with('\t');
+        let is_indented_code = may_be_indented && is_indented && !is_code;
+        may_be_indented = trimmed.is_empty() || is_indented_code;
+        (line, is_code || is_indented_code)
+    })
+}
+
+fn push_clean(out: &mut String, prose: &str, base: &Url) {
+    let mut rest = prose;
+    // Where the open links of HTML lead.
+    let mut open: Option<String> = None;
+    while let Some(at) = rest.find(['`', '\\', '<', ']']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let taken = match rest.as_bytes() {
+            [b'`', ..] => {
+                let length = code_span(rest);
+                out.push_str(&rest[..length]);
+                length
+            }
+            [b'\\', next, ..] if next.is_ascii_punctuation() => {
+                out.push_str(&rest[..2]);
+                2
+            }
+            [b']', b'(', ..] => link(out, rest, 2, base),
+            [b']', b':', ..] if is_definition(out) => link(out, rest, 2, base),
+            [b'<', ..] => tag(out, rest, base, &mut open),
+            _ => {
+                out.push_str(&rest[..1]);
+                1
+            }
+        };
+        rest = &rest[taken..];
+    }
+    out.push_str(rest);
+}
+
+/// The length of the code span that the text begins with, or of the backticks alone.
+fn code_span(text: &str) -> usize {
+    let run = text.bytes().take_while(|b| *b == b'`').count();
+    let bytes = &text.as_bytes()[..text.len().min(SPAN_BYTES_MAX)];
+    let mut at = run;
+    while at < bytes.len() {
+        let here = bytes[at..].iter().take_while(|b| **b == b'`').count();
+        if here == run {
+            return at + here;
+        }
+        at += here.max(1);
+    }
+    run
+}
+
+/// Whether the line so far is the beginning of a link definition.
+fn is_definition(out: &str) -> bool {
+    let line = out.rsplit('\n').next().unwrap_or_default();
+    let trimmed = line.trim_start();
+    line.len() - trimmed.len() < 4 && trimmed.starts_with('[') && trimmed[1..].len() < 1000
+}
+
+/// Writes the mark before a link's destination and the destination made absolute; how much of the text that was.
+fn link(out: &mut String, text: &str, mark: usize, base: &Url) -> usize {
+    out.push_str(&text[..mark]);
+    let after = &text[mark..];
+    let spaces = after.len() - after.trim_start_matches([' ', '\t']).len();
+    out.push_str(&after[..spaces]);
+    let after = &after[spaces..];
+    let (href, length) = if let Some(inside) = after.strip_prefix('<') {
+        match inside.find(['>', '\n']) {
+            Some(end) if inside[end..].starts_with('>') => (&inside[..end], end + 2),
+            _ => return mark + spaces,
+        }
+    } else {
+        let mut depth = 0i32;
+        let end = after.find(|c: char| {
+            depth += match c {
+                '(' => 1,
+                ')' => -1,
+                _ => 0,
+            };
+            depth < 0 || c.is_whitespace()
+        });
+        let end = end.unwrap_or(after.len());
+        (&after[..end], end)
+    };
+    if let Some(url) = safe(href, base) {
+        push_destination(out, &url);
+    }
+    mark + spaces + length
+}
+
+fn safe(href: &str, base: &Url) -> Option<String> {
+    let href = htmlize::unescape(href.trim());
+    if href.is_empty() {
+        return None;
+    }
+    let url = base.join(&href).ok()?;
+    matches!(url.scheme(), "http" | "https" | "mailto" | "tel").then(|| url.into())
+}
+
+/// What of HTML is markdown too; how much of the text that was.
+fn tag(out: &mut String, text: &str, base: &Url, open: &mut Option<String>) -> usize {
+    if text.starts_with("<!--") {
+        return text.find("-->").map_or(text.len(), |end| end + 3);
+    }
+    let inside = &text[1..];
+    let name = inside.strip_prefix('/').unwrap_or(inside);
+    let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    let name = name[..end.unwrap_or(name.len())].to_ascii_lowercase();
+    let length = tag_end(text);
+    let (Some(length), true) = (length, name.starts_with(|c: char| c.is_ascii_alphabetic())) else {
+        out.push('<');
+        return 1;
+    };
+    let whole = &text[..length];
+    if let Some(address) = autolink(whole) {
+        if safe(address, base).is_some() {
+            out.push_str(whole);
+        }
+        return length;
+    }
+    match name.as_str() {
+        "script" | "style" if !inside.starts_with('/') => {
+            let close = format!("</{name}");
+            let rest = text[length..].to_ascii_lowercase();
+            return rest.find(&close).map_or(text.len(), |end| length + end);
+        }
+        "img" => {
+            if let Some(url) = attribute(whole, "src").and_then(|src| safe(&src, base)) {
+                let alt = attribute(whole, "alt")
+                    .unwrap_or_default()
+                    .replace(['[', ']', '\n'], " ");
+                out.push_str(&format!("![{}](", alt.trim()));
+                push_destination(out, &url);
+                out.push(')');
+            }
+        }
+        "a" if inside.starts_with('/') => {
+            if let Some(url) = open.take() {
+                out.push_str("](");
+                push_destination(out, &url);
+                out.push(')');
+            }
+        }
+        "a" => {
+            if open.is_none()
+                && let Some(url) = attribute(whole, "href").and_then(|href| safe(&href, base))
+            {
+                out.push('[');
+                *open = Some(url);
+            }
+        }
+        "br" => out.push(' '),
+        _ => {}
+    }
+    length
+}
+
+/// Behind the `>` of the tag that the text begins with. Another `<` ends the search, so that all searches together
+/// are one pass.
+fn tag_end(text: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut first = None;
+    for (at, byte) in text.bytes().enumerate().take(SPAN_BYTES_MAX).skip(1) {
+        match (byte, quote) {
+            (b'<', _) => break,
+            (b'>', None) => return Some(at + 1),
+            (b'>', Some(_)) => first = first.or(Some(at + 1)),
+            (b'"' | b'\'', None) => quote = Some(byte),
+            (byte, Some(open)) if byte == open => quote = None,
+            _ => {}
+        }
+    }
+    // A quote that stays open is an apostrophe.
+    first
+}
+
+/// The address in `<https://example.org>`.
+fn autolink(tag: &str) -> Option<&str> {
+    let inside = tag.strip_prefix('<')?.strip_suffix('>')?;
+    let is_address = inside.contains(':') || inside.contains('@');
+    (is_address && !inside.contains(char::is_whitespace)).then_some(inside)
+}
+
+fn attribute(tag: &str, name: &str) -> Option<String> {
+    let lower = tag.to_ascii_lowercase();
+    let found = lower.match_indices(name).find_map(|(at, _)| {
+        let is_start = lower[..at].ends_with(char::is_whitespace);
+        let after = tag[at + name.len()..]
+            .trim_start()
+            .strip_prefix('=')?
+            .trim_start();
+        is_start.then_some(after)
+    })?;
+    let value = match found.as_bytes().first() {
+        Some(quote @ (b'"' | b'\'')) => found[1..].split(char::from(*quote)).next(),
+        _ => found.split([' ', '\t', '\n', '>']).next(),
+    };
+    value.map(|value| htmlize::unescape_attribute(value).into_owned())
 }
 
 /// The headings of a markdown document that begin with `#`, and its inline links.

@@ -529,7 +529,10 @@ fn markdown_passes_as_it_is() {
     let text = "# Top #\n\n```\n# code [x](/no)\n```\n\n## Sub\n[a](/x \"t\") ![i](/i.png) [b](https://b.example/)\n";
     let page =
         convert(settings(ContentKind::Markdown), text.as_bytes()).expect("the text converts");
-    assert_eq!(page.markdown, text);
+    let absolute = text
+        .replace("](/x", "](https://example.org/x")
+        .replace("](/i", "](https://example.org/i");
+    assert_eq!(page.markdown, absolute);
     assert_eq!(page.metadata.title.as_deref(), Some("Top"));
     let headings: Vec<_> = page
         .headings
@@ -539,6 +542,54 @@ fn markdown_passes_as_it_is() {
     assert_eq!(headings, [(1, "Top"), (2, "Sub")]);
     let urls: Vec<_> = page.links.iter().map(|link| link.url.as_str()).collect();
     assert_eq!(urls, ["https://example.org/x", "https://b.example/"]);
+}
+
+#[test]
+fn markdown_is_left_without_scripts_and_html() {
+    let check = |text: &str, expected: &str| check_text(ContentKind::Markdown, text, expected);
+    check(
+        "[a](javascript:alert(1)) [b](JaVa&#x73;cript:x)\n",
+        "[a]() [b]()\n",
+    );
+    check(
+        "![i](data:image/png;base64,x) <javascript:x> <https://b.example/>\n",
+        "![i]()  <https://b.example/>\n",
+    );
+    check(
+        "[a]: /x 'T'\n\nsee [a]: not\n",
+        "[a]: https://example.org/x 'T'\n\nsee [a]: not\n",
+    );
+    check(
+        "[a](<b c> \"t\") [d](e(f)g)\n",
+        "[a](https://example.org/docs/b%20c \"t\") [d](https://example.org/docs/e(f)g)\n",
+    );
+    check(
+        "<p align=center><a href=/x><img src='i.png' alt=\"A > B\"></a>one<br/>two <script>no()</script><!-- no --></p>\n",
+        "[![A > B](https://example.org/docs/i.png)](https://example.org/x)one two \n",
+    );
+    check(
+        "`<b>` 1 < 2 <3 \\<i> ``a ` <u>``\n",
+        "`<b>` 1 < 2 <3 \\<i> ``a ` <u>``\n",
+    );
+    check(
+        "text\n\n    <b>code</b>\n\n~~~\n<i>\n~~~\n",
+        "text\n\n    <b>code</b>\n\n~~~\n<i>\n~~~\n",
+    );
+}
+
+#[test]
+fn text_of_old_systems_is_text() {
+    check_text(
+        ContentKind::PlainText,
+        "a\rb\r\rc\u{7}\u{1b}[1md\u{c}e",
+        "a\nb\n\nc[1md\ne\n",
+    );
+    let wide: Vec<u8> = "\u{FEFF}Grüße\r\n"
+        .encode_utf16()
+        .flat_map(u16::to_be_bytes)
+        .collect();
+    let page = convert(settings(ContentKind::PlainText), &wide).expect("the text converts");
+    assert_eq!(page.markdown, "Grüße\n");
 }
 
 #[test]

@@ -637,6 +637,27 @@ fn pages_of_other_kinds_are_sold_too() {
             "<html><body><h1>Title</h1><p>Some words of a page that is XHTML.</p></body></html>",
             "html",
         ),
+        (
+            "/data",
+            "application/json",
+            "{\"words\":[12345678901234567890,1.10]}",
+            "json",
+        ),
+        (
+            "/data.xml",
+            "text/xml",
+            "<?xml version=\"1.0\"?><catalog><item>words</item></catalog>",
+            "xml",
+        ),
+        (
+            "/feed",
+            "text/html; charset=utf-8",
+            "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Words</title><item><title>One</title>\
+             <description>&lt;p&gt;Many words&lt;/p&gt;</description></item></channel></rss>",
+            "feed",
+        ),
+        ("/table", "text/csv", "a;words\n1;2\n", "text"),
+        ("/paper", "application/octet-stream", PDF, "pdf"),
     ];
     for (path, content_type, body, source) in kinds {
         rig.site.put(path, Page::of(content_type, body));
@@ -655,6 +676,41 @@ fn pages_of_other_kinds_are_sold_too() {
                 .is_some_and(|text| text.contains("words")),
             "{path}"
         );
+    }
+}
+
+/// As small as a file with a text can be.
+const PDF: &str = "%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Kids[3 0 R]>> endobj\n\
+     3 0 obj <</Type/Page/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>> endobj\n\
+     4 0 obj <</Length 40>> stream\nBT /F 12 Tf 50 700 Td (Some words) Tj ET\nendstream endobj\n\
+     5 0 obj <</Type/Font/Subtype/Type1/BaseFont/Helvetica>> endobj\ntrailer <</Root 1 0 R>>\n";
+
+#[test]
+fn what_holds_no_text_is_named_and_not_charged() {
+    let rig = Rig::start();
+    let locked = PDF.replace("<</Root", "<</Encrypt 9 0 R/Root");
+    let refused = [
+        ("/picture", "text/html", "GIF89a....", "GIF image"),
+        ("/archive", "application/zip", "PK", "application/zip"),
+        ("/locked", "application/pdf", locked.as_str(), "encrypted"),
+    ];
+    for (path, content_type, body, found) in refused {
+        rig.site.put(path, Page::of(content_type, body));
+        let answer = rig
+            .buy(
+                &Wallet::new(),
+                &format!("http://news.sample-site.org{path}"),
+                "fresh",
+            )
+            .expect(400)
+            .json();
+        assert_eq!(
+            answer["error"]["code"], "unsupported_content_type",
+            "{path}"
+        );
+        assert_eq!(answer["error"]["charged"], false, "{path}");
+        let message = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains(found), "{message}");
     }
 }
 

@@ -411,6 +411,63 @@ fn convert_reads_files_and_says_which_is_missing() {
     }
 }
 
+#[test]
+fn convert_knows_what_a_file_is() {
+    let folder = Folder::new();
+    let files = [
+        (
+            "data.json",
+            "{\"title\":\"T\",\"list\":[1,2]}",
+            "json",
+            "```json\n",
+        ),
+        (
+            "feed.xml",
+            "<?xml version=\"1.0\"?><rss><channel><title>News</title></channel></rss>",
+            "feed",
+            "# News",
+        ),
+        (
+            "data.xml",
+            "<?xml version=\"1.0\"?><a>b</a>",
+            "xml",
+            "```xml\n",
+        ),
+        ("table.tsv", "a\tb\n1\t2\n", "text", "| a | b |"),
+        (
+            "notes.md",
+            "# Notes [a](b)\n",
+            "origin_markdown",
+            "# Notes [a](https://example.com/b)",
+        ),
+        ("words.txt", "*words*\n", "text", "\\*words\\*"),
+        ("page.bin", HTML, "html", "# Title"),
+    ];
+    let mut lines = String::new();
+    for (name, content, source, start) in files {
+        let path = text(&folder.path(name));
+        std::fs::write(&path, content).expect("written");
+        let json = run(&["convert", "--json", &path]).expect(0);
+        let members: Value = serde_json::from_str(&json.out).expect("JSON");
+        assert_eq!(members["content_source"], source, "{name}");
+        let markdown = members["markdown"].as_str().unwrap_or_default();
+        assert!(markdown.starts_with(start), "{name}: {markdown}");
+        lines.push_str(&format!(
+            "{}\n",
+            serde_json::json!({"id": source, "path": path})
+        ));
+    }
+    let finished = run_with_input(&["convert", "--jsonl"], lines.as_bytes()).expect(0);
+    for line in finished.out.lines() {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!(line["content_source"], line["id"]);
+    }
+    let picture = text(&folder.path("page.html"));
+    std::fs::write(&picture, b"\x89PNG\r\n").expect("written");
+    let line = run(&["convert", &picture]).failed(1);
+    assert!(line.contains("a PNG image"), "{line}");
+}
+
 /// One line in, one line out, in order, whatever some of them are.
 #[test]
 fn convert_jsonl_keeps_the_order() {

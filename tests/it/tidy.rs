@@ -70,6 +70,8 @@ const HOMES: &[(&str, &str)] = &[
     ("ureq::", "outside/"),
     ("maud::", "pages/"),
     ("lol_html::", "markdown/"),
+    ("quick_xml::", "markdown/kinds/xml.rs"),
+    ("flate2::", "markdown/kinds/pdf/"),
     ("bincode::", "store/record.rs"),
     ("tiny_keccak::", "x402/keccak.rs"),
     ("getrandom::", "outside/"),

@@ -10,7 +10,9 @@ use ureq::BodyReader;
 use ureq::http::HeaderMap;
 
 use crate::domain::target::TargetUrl;
-use crate::markdown::{ContentKind, ConvertError, PAGE_BYTES_MAX};
+use crate::markdown::{
+    ContentKind, ConvertError, PAGE_BYTES_MAX, RECOGNISED_BYTES, may_be_read, recognised,
+};
 use crate::outside::web::FetchError;
 use crate::outside::web::dial::{Answer, Wire};
 
@@ -21,8 +23,6 @@ const WIRE_BYTES_MAX: u64 = PAGE_BYTES_MAX + 64 * 1024;
 const RATIO_MAX: u64 = 1_100;
 /// Small pages compress as well as they like.
 const RATIO_FREE_BYTES: u64 = 64 * 1024;
-/// How much of a body without a Content-Type is looked at.
-const SNIFF_BYTES: usize = 512;
 const CHUNK_BYTES: usize = 32 * 1024;
 /// What an error repeats of a header.
 const NAMED_CHARACTERS_MAX: usize = 100;
@@ -63,14 +63,12 @@ impl Body {
         if let Some(coding) = foreign_coding(&headers) {
             return Err(FetchError::ContentEncoding(coding));
         }
-        let declared = match content_type(&headers) {
-            None => None,
-            Some(text) => {
-                let kind =
-                    declared_kind(&text).ok_or_else(|| FetchError::ContentType(named(&text)))?;
-                Some((text, kind))
-            }
-        };
+        let declared = content_type(&headers);
+        if let Some(text) = &declared
+            && !may_be_read(text)
+        {
+            return Err(FetchError::ContentType(named(text)));
+        }
         if body
             .content_length()
             .is_some_and(|bytes| bytes > PAGE_BYTES_MAX)
@@ -79,17 +77,10 @@ impl Body {
         }
         // One more, because ureq refuses a body of exactly the limit when it looks for the end.
         let mut reader = body.into_with_config().limit(WIRE_BYTES_MAX + 1).reader();
-        let mut first = Vec::new();
-        let (content_type, kind) = match declared {
-            Some(known) => known,
-            None => {
-                first = read_first(&mut reader)?;
-                let kind = sniffed_kind(&first).ok_or_else(|| {
-                    FetchError::ContentType("binary data without a type".to_owned())
-                })?;
-                (default_type(kind).to_owned(), kind)
-            }
-        };
+        let first = read_first(&mut reader)?;
+        let kind = recognised(declared.as_deref(), final_url.url().path(), &first)
+            .map_err(|found| FetchError::ContentType(named(&found)))?;
+        let content_type = declared.unwrap_or_else(|| kind.content_type().to_owned());
         Ok(Body {
             charset: charset(&content_type),
             final_url,
@@ -159,9 +150,9 @@ fn read(reader: &mut BodyReader<'static>, buffer: &mut [u8]) -> Result<usize, Fe
 }
 
 fn read_first(reader: &mut BodyReader<'static>) -> Result<Vec<u8>, FetchError> {
-    let mut first = vec![0; SNIFF_BYTES];
+    let mut first = vec![0; RECOGNISED_BYTES];
     let mut filled = 0;
-    while filled < SNIFF_BYTES {
+    while filled < RECOGNISED_BYTES {
         match read(reader, &mut first[filled..])? {
             0 => break,
             count => filled += count,
@@ -192,80 +183,6 @@ fn content_type(headers: &HeaderMap) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn declared_kind(content_type: &str) -> Option<ContentKind> {
-    let essence = content_type.split(';').next().unwrap_or_default().trim();
-    [
-        ("text/html", ContentKind::Html),
-        ("application/xhtml+xml", ContentKind::Html),
-        ("text/markdown", ContentKind::Markdown),
-        ("text/x-markdown", ContentKind::Markdown),
-        ("text/plain", ContentKind::PlainText),
-    ]
-    .into_iter()
-    .find(|(name, _)| essence.eq_ignore_ascii_case(name))
-    .map(|(_, kind)| kind)
-}
-
-fn default_type(kind: ContentKind) -> &'static str {
-    match kind {
-        ContentKind::Html => "text/html",
-        ContentKind::Markdown => "text/markdown",
-        ContentKind::PlainText => "text/plain",
-    }
-}
-
-/// The first bytes of a body that does not say what it is: markup, text, or (`None`) neither. A shorter version of
-/// the WHATWG rules for unknown types.
-fn sniffed_kind(first: &[u8]) -> Option<ContentKind> {
-    const SIGNATURES: [&[u8]; 10] = [
-        b"%PDF-",
-        b"PK\x03\x04",
-        b"\x89PNG",
-        b"\xff\xd8\xff",
-        b"GIF8",
-        b"\x1f\x8b",
-        b"RIFF",
-        b"\x7fELF",
-        b"%!PS",
-        b"OTTO",
-    ];
-    let is_binary = |&byte: &u8| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
-    let wide = first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff");
-    if SIGNATURES
-        .iter()
-        .any(|signature| first.starts_with(signature))
-        || (!wide && first.iter().any(is_binary))
-    {
-        return None;
-    }
-    let text = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
-    let start = text.trim_ascii_start();
-    let markup = [
-        "<!doctype",
-        "<html",
-        "<head",
-        "<body",
-        "<!--",
-        "<title",
-        "<meta",
-        "<div",
-        "<p>",
-        "<h1",
-        "<?xml",
-        "<script",
-    ];
-    let is_markup = |tag: &&str| {
-        start
-            .get(..tag.len())
-            .is_some_and(|head| head.eq_ignore_ascii_case(tag.as_bytes()))
-    };
-    if markup.iter().any(is_markup) {
-        Some(ContentKind::Html)
-    } else {
-        Some(ContentKind::PlainText)
-    }
-}
-
 /// The charset parameter, without quotes.
 fn charset(content_type: &str) -> Option<String> {
     content_type.split(';').skip(1).find_map(|parameter| {
@@ -288,23 +205,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_declared_type_is_one_of_five_or_refused() {
-        let check = |text: &str, expected: Option<ContentKind>| {
-            assert_eq!(declared_kind(text), expected, "{text}");
-        };
-        check("text/html", Some(ContentKind::Html));
-        check("Text/HTML ; charset=utf-8", Some(ContentKind::Html));
-        check("application/xhtml+xml", Some(ContentKind::Html));
-        check("text/markdown; variant=GFM", Some(ContentKind::Markdown));
-        check("text/x-markdown", Some(ContentKind::Markdown));
-        check("text/plain;charset=latin1", Some(ContentKind::PlainText));
-        check("text/html+x", None);
-        check("text/htmlx", None);
-        check("application/json", None);
-        check("image/png", None);
-    }
-
-    #[test]
     fn a_charset_is_read_with_and_without_quotes() {
         let check = |text: &str, expected: Option<&str>| {
             assert_eq!(charset(text).as_deref(), expected, "{text}");
@@ -314,22 +214,6 @@ mod tests {
         check("text/html; version=1; charset=koi8-r", Some("koi8-r"));
         check("text/html; charset=", None);
         check("text/html", None);
-    }
-
-    #[test]
-    fn a_body_without_a_type_is_known_by_its_first_bytes() {
-        let check = |first: &[u8], expected: Option<ContentKind>| {
-            assert_eq!(sniffed_kind(first), expected, "{first:?}");
-        };
-        check(b"\n  <!DOCTYPE html><title>x", Some(ContentKind::Html));
-        check(b"\xef\xbb\xbf<html lang=en>", Some(ContentKind::Html));
-        check(b"<p>hello", Some(ContentKind::Html));
-        check(b"a < b and c > d", Some(ContentKind::PlainText));
-        check(b"", Some(ContentKind::PlainText));
-        check(b"\xff\xfeh\0i\0", Some(ContentKind::PlainText));
-        check(b"%PDF-1.7", None);
-        check(b"text\0text", None);
-        check(b"\x89PNG\r\n", None);
     }
 
     #[test]

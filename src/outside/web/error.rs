@@ -108,9 +108,14 @@ impl FetchError {
             }
             FetchError::ContentEncoding(_)
             | FetchError::ContentType(_)
-            | FetchError::Convert(ConvertError::Empty | ConvertError::NotText) => {
-                "unsupported_content_type"
-            }
+            | FetchError::Convert(
+                ConvertError::Empty
+                | ConvertError::NotText
+                | ConvertError::EncryptedPdf
+                | ConvertError::ScannedPdf
+                | ConvertError::UnmappedPdf
+                | ConvertError::DamagedPdf,
+            ) => "unsupported_content_type",
         }
     }
 
@@ -251,7 +256,7 @@ impl fmt::Display for FetchError {
             }
             FetchError::ContentType(kind) => write!(
                 f,
-                "The target is {kind}; only HTML, XHTML, markdown and plain text are converted"
+                "The target is {kind}; name a page, a feed, a PDF or another text: HTML, markdown, plain text, JSON, XML and CSV are converted"
             ),
             FetchError::Convert(error) => error.fmt(f),
         }

@@ -1,0 +1,80 @@
+//! The kinds of text beside HTML, and how each becomes markdown. HTML streams; these are looked at as a whole, once
+//! all of their bytes are there.
+
+mod csv;
+mod feed;
+mod json;
+mod pdf;
+mod recognise;
+mod xml;
+
+use super::escape::longest_backtick_run;
+use super::plain;
+use super::{ConvertError, Metadata, Page, Settings, THIN_WORDS, Warning};
+
+pub use recognise::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
+
+/// The markdown of any kind but HTML and PDF, from decoded text.
+pub(super) fn text_page(text: &str, settings: &Settings) -> Result<Page, ConvertError> {
+    let text = plain::normalised(text);
+    let mut page = match settings.kind {
+        ContentKind::Markdown => {
+            let markdown = plain::clean(&text, &settings.url);
+            let (headings, links) = plain::headings_and_links(&markdown, &settings.url);
+            Page {
+                metadata: Metadata {
+                    title: headings.first().map(|heading| heading.text.clone()),
+                    ..Metadata::default()
+                },
+                markdown,
+                links,
+                headings,
+                ..Page::default()
+            }
+        }
+        ContentKind::Json => {
+            let (markdown, metadata) = json::markdown(&text);
+            Page {
+                markdown,
+                metadata,
+                ..Page::default()
+            }
+        }
+        ContentKind::Xml => xml::page(&text, &settings.url),
+        ContentKind::Feed => feed::page(&text, &settings.url),
+        ContentKind::Csv => {
+            let written = csv::markdown(&text);
+            let mut page = Page {
+                markdown: written.markdown,
+                ..Page::default()
+            };
+            if written.is_cut {
+                page.warnings.push(Warning::Truncated);
+            }
+            page
+        }
+        _ => Page {
+            markdown: plain::as_markdown(&text),
+            ..Page::default()
+        },
+    };
+    if text.is_empty() {
+        return Err(ConvertError::Empty);
+    }
+    if (text.split_whitespace().count() as u64) < THIN_WORDS && settings.kind.is_prose() {
+        page.warnings.push(Warning::ThinContent);
+    }
+    Ok(page)
+}
+
+/// A PDF's bytes as markdown.
+pub(super) fn pdf_page(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
+    pdf::page(bytes, settings)
+}
+
+/// Text in a fence that nothing inside of it ends.
+fn fence(language: &str, text: &str) -> String {
+    let fence = "`".repeat((longest_backtick_run(text) + 1).max(3));
+    let text = text.trim_end_matches('\n');
+    format!("{fence}{language}\n{text}\n{fence}\n")
+}

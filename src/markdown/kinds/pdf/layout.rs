@@ -1,0 +1,423 @@
+//! Lines of all pages become paragraphs and headings: what the page's space and sizes say, since a PDF says nothing
+//! else. Running heads and feet are left out, words cut at the end of a line are joined.
+
+use std::collections::HashMap;
+
+use super::lexer::whole;
+use super::lines::Line;
+
+/// A paragraph of a page.
+#[derive(Debug, PartialEq)]
+pub(super) struct Paragraph {
+    pub(super) text: String,
+    /// 0 for text, 1 to 4 for headings.
+    pub(super) level: u8,
+    pub(super) is_item: bool,
+    /// Lines of a listing, to be kept as they are.
+    pub(super) is_code: bool,
+}
+
+/// Larger than the text by this much is a heading.
+const HEADING_RATIO: f64 = 1.15;
+const HEADING_BYTES_MAX: usize = 200;
+const HEADING_LEVELS: usize = 4;
+/// A running head stands on this many pages and on half of all.
+const REPEATED_PAGES: usize = 3;
+/// How many lines at the top and at the foot may be running heads.
+const MARGIN_LINES: usize = 2;
+/// The factor on the usual distance of lines beyond which a paragraph begins.
+const LEADING_SLACK: f64 = 1.3;
+
+pub(super) fn paragraphs(mut pages: Vec<Vec<Line>>) -> Vec<Vec<Paragraph>> {
+    leave_running_heads(&mut pages);
+    let body = body_size(&pages);
+    let mut pages: Vec<Vec<(Paragraph, f64)>> = pages.iter().map(|lines| joined(lines)).collect();
+    let mut sizes: Vec<i64> = Vec::new();
+    for (paragraph, size) in pages.iter().flatten() {
+        let is_heading = *size > body * HEADING_RATIO
+            && paragraph.text.len() <= HEADING_BYTES_MAX
+            && !paragraph.is_code
+            && paragraph.text.chars().any(char::is_alphabetic);
+        if is_heading && !sizes.contains(&key(*size)) {
+            sizes.push(key(*size));
+        }
+    }
+    sizes.sort_by_key(|size| -size);
+    for (paragraph, size) in pages.iter_mut().flatten() {
+        let rank = sizes.iter().position(|known| *known == key(*size));
+        let is_short = paragraph.text.len() <= HEADING_BYTES_MAX;
+        if let Some(rank) = rank
+            && is_short
+            && !paragraph.is_code
+            && paragraph.text.chars().any(char::is_alphabetic)
+        {
+            paragraph.level = u8::try_from(rank.min(HEADING_LEVELS - 1) + 1).unwrap_or(1);
+            paragraph.is_item = false;
+        }
+    }
+    let plain = |page: Vec<(Paragraph, f64)>| page.into_iter().map(|(p, _)| p).collect();
+    pages.into_iter().map(plain).collect()
+}
+
+/// Sizes are compared in half points.
+fn key(size: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "sizes are bounded")]
+    let key = (size * 2.0).round() as i64;
+    key
+}
+
+/// The size of most of the text.
+fn body_size(pages: &[Vec<Line>]) -> f64 {
+    let mut letters: HashMap<i64, usize> = HashMap::new();
+    for line in pages.iter().flatten() {
+        *letters.entry(key(line.size)).or_default() += line.text.len();
+    }
+    let most = letters
+        .into_iter()
+        .max_by_key(|(size, letters)| (*letters, *size));
+    #[expect(clippy::cast_precision_loss, reason = "sizes are small")]
+    let size = |key: i64| key as f64 / 2.0;
+    most.map_or(10.0, |(key, _)| size(key))
+}
+
+/// Takes out lines at the top and at the foot that many pages share but for their numbers.
+fn leave_running_heads(pages: &mut [Vec<Line>]) {
+    let margins: Vec<Vec<(usize, String)>> = pages.iter().map(|lines| margin(lines)).collect();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (_, text) in margins.iter().flatten() {
+        *counts.entry(text).or_default() += 1;
+    }
+    let enough = REPEATED_PAGES.max(pages.len() / 2);
+    for (lines, margin) in pages.iter_mut().zip(&margins) {
+        let mut left: Vec<usize> = margin
+            .iter()
+            .filter(|(_, text)| {
+                counts
+                    .get(text.as_str())
+                    .is_some_and(|count| *count >= enough)
+            })
+            .map(|(at, _)| *at)
+            .collect();
+        left.sort_unstable();
+        for at in left.into_iter().rev() {
+            lines.remove(at);
+        }
+    }
+}
+
+/// The outermost lines of a page with digits made alike.
+fn margin(lines: &[Line]) -> Vec<(usize, String)> {
+    let mut by_height: Vec<usize> = (0..lines.len())
+        .filter(|at| lines[*at].turn == lines[0].turn)
+        .collect();
+    by_height.sort_by(|one, other| lines[*other].up.total_cmp(&lines[*one].up));
+    let count = by_height.len();
+    let is_outer =
+        |(rank, _): &(usize, &usize)| *rank < MARGIN_LINES || rank + MARGIN_LINES >= count;
+    let outer = by_height.iter().enumerate().filter(is_outer);
+    outer
+        .map(|(rank, &at)| {
+            let side = if rank < MARGIN_LINES { 'T' } else { 'F' };
+            let mut text = String::from(side);
+            let mut in_number = false;
+            for c in lines[at].text.chars() {
+                let is_digit = c.is_ascii_digit();
+                if !(is_digit && in_number) {
+                    text.push(if is_digit { '#' } else { c });
+                }
+                in_number = is_digit;
+            }
+            (at, text)
+        })
+        .collect()
+}
+
+/// The paragraphs of one page and the size of each.
+fn joined(lines: &[Line]) -> Vec<(Paragraph, f64)> {
+    let leading = leading(lines);
+    let mut out: Vec<(Paragraph, f64)> = Vec::new();
+    // Where the paragraph's lines begin and end.
+    let (mut start, mut end) = (0.0, 0.0);
+    for (at, line) in lines.iter().enumerate() {
+        if line.is_fixed {
+            code(
+                &mut out,
+                at.checked_sub(1).map(|before| &lines[before]),
+                line,
+                leading,
+            );
+            continue;
+        }
+        let item = item(&line.text);
+        let last = at.checked_sub(1).map(|before| &lines[before]);
+        let continues =
+            item.is_none() && last.is_some_and(|last| follows(last, line, leading, start, end));
+        match out.last_mut() {
+            Some((paragraph, _)) if continues && !paragraph.is_code => {
+                append(&mut paragraph.text, &line.text);
+                start = line.start.min(start);
+                end = line.end.max(end);
+            }
+            _ => {
+                let paragraph = Paragraph {
+                    text: item.unwrap_or(&line.text).trim().to_owned(),
+                    level: 0,
+                    is_item: item.is_some(),
+                    is_code: false,
+                };
+                out.push((paragraph, line.size));
+                (start, end) = (line.start, line.end);
+            }
+        }
+    }
+    out.retain(|(paragraph, _)| !paragraph.text.is_empty());
+    out
+}
+
+/// Adds a line of a listing, indented by how far right it begins.
+fn code(out: &mut Vec<(Paragraph, f64)>, last: Option<&Line>, line: &Line, leading: f64) {
+    let step = |last: &Line| last.up - line.up;
+    let is_near = |last: &Line| {
+        let steps = step(last) / (leading * line.size);
+        last.is_fixed && last.turn == line.turn && (-0.1..2.6).contains(&steps)
+    };
+    let near = last.filter(|last| is_near(last));
+    if let (Some(last), Some((paragraph, left))) = (near, out.last_mut())
+        && paragraph.is_code
+    {
+        if step(last).abs() < 0.4 * line.size {
+            paragraph.text.push(' ');
+        } else {
+            let is_gap = step(last) > 1.7 * leading * line.size;
+            paragraph.text.push_str(if is_gap { "\n\n" } else { "\n" });
+            let columns = ((line.start - *left) / (0.6 * line.size))
+                .clamp(0.0, 80.0)
+                .round();
+            paragraph
+                .text
+                .push_str(&" ".repeat(whole(columns).unwrap_or(0)));
+        }
+        paragraph.text.push_str(line.text.trim_end());
+        return;
+    }
+    let paragraph = Paragraph {
+        text: line.text.trim_end().to_owned(),
+        level: 0,
+        is_item: false,
+        is_code: true,
+    };
+    // In the place of the size, which no listing needs: where its lines begin.
+    out.push((paragraph, line.start));
+}
+
+/// The usual distance of lines that follow each other, in parts of their size.
+fn leading(lines: &[Line]) -> f64 {
+    let mut steps: Vec<f64> = lines
+        .windows(2)
+        .filter(|pair| pair[0].turn == pair[1].turn)
+        .map(|pair| (pair[0].up - pair[1].up) / pair[0].size.max(pair[1].size))
+        .filter(|step| (0.8..3.5).contains(step))
+        .collect();
+    steps.sort_by(f64::total_cmp);
+    steps.get(steps.len() / 2).copied().unwrap_or(1.2)
+}
+
+/// Whether a line goes on with the paragraph of the last one, which stands between `start` and `end`.
+fn follows(last: &Line, line: &Line, leading: f64, start: f64, end: f64) -> bool {
+    let size = last.size.max(line.size);
+    let step = last.up - line.up;
+    if last.turn != line.turn || (key(last.size) - key(line.size)).abs() > 1 {
+        // A word in another size beside the line still belongs to it.
+        return last.turn == line.turn && step.abs() < 0.4 * size && line.start >= last.end;
+    }
+    if step.abs() < 0.4 * size {
+        return true;
+    }
+    if last.text.contains(" … ") {
+        return false;
+    }
+    let is_next_column = step < 0.0 || line.start > end + size;
+    if is_next_column {
+        return goes_on(&last.text, &line.text);
+    }
+    if step > leading * LEADING_SLACK * size {
+        return false;
+    }
+    let overlaps = line.start < end && line.end > start;
+    let is_indented = line.start > start + 0.8 * size && (last.start - start).abs() < 0.5 * size;
+    let is_short = last.end < end.max(line.end) - 0.25 * (end - start).max(0.0);
+    let is_end = last.text.ends_with(['.', ':', '!', '?', '。', '！', '？']);
+    overlaps && !(is_indented && is_end) && !(is_short && is_end)
+}
+
+/// Whether a sentence is in the middle at the end of the one and the start of the other.
+fn goes_on(last: &str, next: &str) -> bool {
+    let is_open = last
+        .chars()
+        .next_back()
+        .is_some_and(|c| c.is_alphanumeric() || matches!(c, ',' | '-'));
+    is_open && next.chars().next().is_some_and(char::is_lowercase)
+}
+
+/// Adds a line to a paragraph; a word cut by a hyphen becomes whole.
+fn append(text: &mut String, line: &str) {
+    let line = line.trim();
+    let before = text.trim_end_matches(['-', '\u{AD}', '\u{2010}']);
+    let is_cut = before.len() < text.len()
+        && before.chars().next_back().is_some_and(char::is_alphabetic)
+        && line.chars().next().is_some_and(char::is_lowercase);
+    let is_dense = |c: Option<char>| c.is_some_and(|c| ('\u{2E80}'..='\u{FFEF}').contains(&c));
+    let is_beside = is_dense(text.chars().next_back()) && is_dense(line.chars().next());
+    // `Austria-Hungary` keeps its hyphen.
+    let is_compound = before.len() < text.len()
+        && before
+            .chars()
+            .next_back()
+            .is_some_and(char::is_alphanumeric)
+        && line.chars().next().is_some_and(char::is_alphanumeric);
+    if is_cut {
+        text.truncate(before.len());
+    } else if !(is_beside || is_compound) {
+        text.push(' ');
+    }
+    text.push_str(line);
+}
+
+/// What follows the mark of a list.
+fn item(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    let rest = text.strip_prefix([
+        '•', '◦', '▪', '■', '●', '○', '‣', '·', '∙', '\u{F0B7}', '\u{F0A7}',
+    ])?;
+    (rest.is_empty() || rest.starts_with(char::is_whitespace) || text.starts_with('•'))
+        .then(|| rest.trim_start())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str, start: f64, up: f64, size: f64) -> Line {
+        Line::test(text, start, up, size)
+    }
+
+    fn check(lines: &[Line], expected: &[(&str, u8, bool)]) {
+        let pages = paragraphs(vec![lines.to_vec()]);
+        let found: Vec<_> = pages[0]
+            .iter()
+            .map(|p| (p.text.as_str(), p.level, p.is_item))
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn lines_become_paragraphs_headings_and_items() {
+        check(
+            &[
+                line("Large title", 50.0, 700.0, 20.0),
+                line(
+                    "The first line of some text with a hyphen-",
+                    50.0,
+                    660.0,
+                    10.0,
+                ),
+                line("ated word and more.", 50.0, 648.0, 10.0),
+                line("Another paragraph begins after a gap", 50.0, 620.0, 10.0),
+                line("and goes on with Austria-", 50.0, 608.0, 10.0),
+                line("Hungary.", 50.0, 596.0, 10.0),
+                line("• one", 60.0, 584.0, 10.0),
+                line("goes on", 60.0, 572.0, 10.0),
+                line("• two", 60.0, 560.0, 10.0),
+            ],
+            &[
+                ("Large title", 1, false),
+                (
+                    "The first line of some text with a hyphenated word and more.",
+                    0,
+                    false,
+                ),
+                (
+                    "Another paragraph begins after a gap and goes on with Austria-Hungary.",
+                    0,
+                    false,
+                ),
+                ("one goes on", 0, true),
+                ("two", 0, true),
+            ],
+        );
+    }
+
+    #[test]
+    fn listings_keep_their_lines() {
+        let code = |text: &str, start: f64, up: f64| {
+            let mut line = line(text, start, up, 10.0);
+            line.is_fixed = true;
+            line
+        };
+        let lines = [
+            line("Text before", 50.0, 700.0, 10.0),
+            line("a listing", 50.0, 688.0, 10.0),
+            code("if x {", 50.0, 676.0),
+            code("y();", 74.0, 664.0),
+            code("}", 50.0, 652.0),
+            line("Text behind", 50.0, 640.0, 10.0),
+        ];
+        check(
+            &lines,
+            &[
+                ("Text before a listing", 0, false),
+                ("if x {\n    y();\n}", 0, false),
+                ("Text behind", 0, false),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_sentence_goes_on_in_the_next_column() {
+        check(
+            &[
+                line(
+                    "The text of the left column breaks in the",
+                    50.0,
+                    100.0,
+                    10.0,
+                ),
+                line("middle of a sentence.", 400.0, 700.0, 10.0),
+                line("Other text stands by itself", 50.0, 720.0, 10.0),
+            ],
+            &[
+                (
+                    "The text of the left column breaks in the middle of a sentence.",
+                    0,
+                    false,
+                ),
+                ("Other text stands by itself", 0, false),
+            ],
+        );
+    }
+
+    #[test]
+    fn running_heads_are_left_out() {
+        let page = |number: usize| {
+            vec![
+                line("The running head", 50.0, 800.0, 8.0),
+                line(
+                    &format!("Chapter {}", "x".repeat(number)),
+                    50.0,
+                    700.0,
+                    10.0,
+                ),
+                line("text of the page in the middle", 50.0, 688.0, 10.0),
+                line(&format!("more {}", "y".repeat(number)), 50.0, 676.0, 10.0),
+                line(&format!("page {number}"), 50.0, 20.0, 8.0),
+            ]
+        };
+        let pages = paragraphs((1..=6).map(page).collect());
+        let all: Vec<&str> = pages.iter().flatten().map(|p| p.text.as_str()).collect();
+        assert_eq!(all.len(), 6);
+        assert!(
+            all.iter()
+                .all(|text| text.starts_with("Chapter") && !text.contains("page 1"))
+        );
+    }
+}

@@ -1,0 +1,266 @@
+//! PDF as markdown. The text is found by running each page's content; paragraphs, headings and lists are rebuilt from
+//! where it stands. Pages after the first begin with a rule and `**Page 2**`, so that a reader can cite them.
+//!
+//! A file costs what it is worth and no more: pages, depth, objects, decoded bytes and the text itself are bounded,
+//! and a file that meets a bound gives what came before with a warning. Nothing here reads a clock, follows a link,
+//! runs a script or asks for a password.
+
+mod cmap;
+mod content;
+mod file;
+mod filters;
+mod font;
+mod info;
+mod layout;
+mod lexer;
+mod lines;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use url::Url;
+
+use super::super::inline::Writer;
+use super::super::render::push_escaped_line;
+use super::super::{ConvertError, Heading, LINKS_MAX, Link, Page, Settings, THIN_WORDS, Warning};
+use super::fence;
+use content::Fonts;
+use file::File;
+use layout::Paragraph;
+use lexer::{Dict, Object};
+
+/// Pages that are read.
+const PAGES_MAX: usize = 500;
+/// Content of one page; what is behind it is left out.
+const PAGE_CONTENT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Nodes of the page tree that are looked at.
+const NODES_MAX: usize = 20_000;
+/// Parents that a page may have its resources from.
+const PARENTS_MAX: usize = 32;
+/// The markdown, which is no larger for any other kind.
+const MARKDOWN_BYTES_MAX: usize = 10 * 1024 * 1024;
+/// Fewer letters than this are no text of a page, but a stamp on a scan.
+const LETTERS_MIN: usize = 8;
+
+pub(super) fn page(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
+    // The formats inside are many and hostile files are common: should a bound be missing somewhere, then one file
+    // fails and not the request that asked for it.
+    catch_unwind(AssertUnwindSafe(|| read(bytes, settings)))
+        .unwrap_or(Err(ConvertError::DamagedPdf))
+}
+
+fn read(bytes: &[u8], settings: &Settings) -> Result<Page, ConvertError> {
+    let file = File::open(bytes);
+    if file.is_encrypted {
+        return Err(ConvertError::EncryptedPdf);
+    }
+    let catalog = file.dict(file.root.as_ref());
+    let catalog = catalog.ok_or(ConvertError::DamagedPdf)?;
+    let (leaves, mut is_cut) = leaves(&file, &catalog);
+    if leaves.is_empty() {
+        return Err(ConvertError::DamagedPdf);
+    }
+    let mut fonts = Fonts::default();
+    let (mut pages, mut links) = (Vec::new(), Vec::new());
+    let (mut unknown, mut letters, mut bytes) = (0, 0, 0);
+    for leaf in &leaves {
+        let shown = content::show(
+            &file,
+            &mut fonts,
+            &resources(&file, leaf),
+            &text_of(&file, leaf),
+        );
+        is_cut |= shown.lines.is_full();
+        let lines = shown.lines.finish();
+        unknown += shown.unknown;
+        for line in &lines {
+            bytes += line.text.len();
+            letters += line.text.chars().filter(|c| !c.is_whitespace()).count();
+        }
+        pages.push(lines);
+        collect_links(&file, leaf, &settings.url, &mut links);
+        if bytes > MARKDOWN_BYTES_MAX / 2 {
+            break;
+        }
+    }
+    is_cut |= file.is_cut() || pages.len() < leaves.len();
+    if unknown > letters {
+        return Err(ConvertError::UnmappedPdf);
+    }
+    if letters < LETTERS_MIN {
+        return Err(ConvertError::ScannedPdf);
+    }
+    let mut page = written(&layout::paragraphs(pages));
+    page.metadata = info::metadata(&file, &catalog);
+    if page.metadata.title.is_none() {
+        page.metadata.title = page.headings.first().map(|heading| heading.text.clone());
+    }
+    page.links = links;
+    if page.markdown.len() > MARKDOWN_BYTES_MAX {
+        return Err(ConvertError::OutOfMemory);
+    }
+    if is_cut {
+        page.warnings.push(Warning::Truncated);
+    }
+    Ok(page)
+}
+
+/// The pages in order, and whether there are more than are read. A tree that bites its tail is walked once.
+fn leaves(file: &File<'_>, catalog: &Dict) -> (Vec<std::rc::Rc<Dict>>, bool) {
+    let mut waiting: Vec<Object> = catalog
+        .get(b"Pages".as_slice())
+        .cloned()
+        .into_iter()
+        .collect();
+    let mut seen = HashSet::new();
+    let mut leaves = Vec::new();
+    let mut nodes = 0;
+    while let Some(node) = waiting.pop() {
+        nodes += 1;
+        if nodes > NODES_MAX || leaves.len() >= PAGES_MAX {
+            return (leaves, true);
+        }
+        if let Object::Reference(number) = node
+            && !seen.insert(number)
+        {
+            continue;
+        }
+        let Some(dict) = file.dict(Some(&node)) else {
+            continue;
+        };
+        match file.array(dict.get(b"Kids".as_slice())) {
+            Some(kids) => {
+                let _ = file.spend(kids.len() * 16);
+                waiting.extend(kids.iter().take(NODES_MAX).rev().cloned());
+            }
+            None => leaves.push(dict),
+        }
+    }
+    (leaves, false)
+}
+
+/// The page's own resources or those of a node above it.
+fn resources(file: &File<'_>, leaf: &std::rc::Rc<Dict>) -> std::rc::Rc<Dict> {
+    let mut node = leaf.clone();
+    for _ in 0..PARENTS_MAX {
+        if let Some(resources) = file.dict(node.get(b"Resources".as_slice())) {
+            return resources;
+        }
+        match file.dict(node.get(b"Parent".as_slice())) {
+            Some(parent) => node = parent,
+            None => break,
+        }
+    }
+    std::rc::Rc::default()
+}
+
+/// The page's content; several streams are one (ISO 32000-2, 7.7.3.3).
+fn text_of(file: &File<'_>, leaf: &Dict) -> Vec<u8> {
+    let Some(contents) = leaf.get(b"Contents".as_slice()) else {
+        return Vec::new();
+    };
+    if let Some((_, content)) = file.stream(contents) {
+        return content;
+    }
+    let mut whole = Vec::new();
+    for part in file
+        .array(Some(contents))
+        .iter()
+        .flat_map(|parts| parts.iter())
+    {
+        if file.spend(1).is_none() || whole.len() > PAGE_CONTENT_BYTES_MAX {
+            file.cut();
+            break;
+        }
+        if let Some((_, content)) = file.stream(part) {
+            whole.extend(content);
+            whole.push(b'\n');
+        }
+    }
+    whole
+}
+
+/// Where the page's annotations lead.
+fn collect_links(file: &File<'_>, leaf: &Dict, base: &Url, links: &mut Vec<Link>) {
+    let annotations = file.array(leaf.get(b"Annots".as_slice()));
+    for annotation in annotations.iter().flat_map(|list| list.iter()) {
+        if links.len() >= LINKS_MAX || file.spend(64).is_none() {
+            return;
+        }
+        let action = file
+            .dict(Some(annotation))
+            .and_then(|annotation| file.dict(annotation.get(b"A".as_slice())));
+        let Some(Object::Text(address)) = action.and_then(|action| file.member(&action, "URI"))
+        else {
+            continue;
+        };
+        let Ok(url) = base.join(info::text(&address).trim()) else {
+            continue;
+        };
+        let url = String::from(url);
+        if url.starts_with("http") && url.len() <= 2048 && links.iter().all(|link| link.url != url)
+        {
+            links.push(Link {
+                text: url.clone(),
+                url,
+                rel: String::new(),
+            });
+        }
+    }
+}
+
+fn written(pages: &[Vec<Paragraph>]) -> Page {
+    let mut page = Page::default();
+    let mut words = 0;
+    let mut was_item = false;
+    for (at, paragraphs) in pages.iter().enumerate() {
+        if at > 0 && !paragraphs.is_empty() {
+            if !page.markdown.is_empty() {
+                page.markdown.push_str("\n---\n\n");
+            }
+            page.markdown.push_str(&format!("**Page {}**\n", at + 1));
+            was_item = false;
+        }
+        for paragraph in paragraphs {
+            let is_tight = was_item && paragraph.is_item;
+            if !(page.markdown.is_empty() || is_tight) {
+                page.markdown.push('\n');
+            }
+            was_item = paragraph.is_item;
+            words += paragraph.text.split_whitespace().count() as u64;
+            push_paragraph(&mut page, paragraph);
+        }
+    }
+    if words < THIN_WORDS {
+        page.warnings.push(Warning::ThinContent);
+    }
+    page
+}
+
+fn push_paragraph(page: &mut Page, paragraph: &Paragraph) {
+    if paragraph.is_code {
+        page.markdown.push_str(&fence("", &paragraph.text));
+        return;
+    }
+    let mut writer = Writer::default();
+    writer.text(&paragraph.text);
+    if paragraph.level > 0 {
+        for _ in 0..paragraph.level {
+            page.markdown.push('#');
+        }
+        page.markdown.push(' ');
+        page.markdown.push_str(&writer.text);
+        page.headings.push(Heading {
+            level: paragraph.level,
+            text: paragraph.text.clone(),
+        });
+    } else if paragraph.is_item {
+        page.markdown.push_str("- ");
+        page.markdown.push_str(&writer.text);
+    } else {
+        push_escaped_line(&mut page.markdown, &writer.text);
+    }
+    page.markdown.push('\n');
+}
