@@ -407,7 +407,7 @@ mod tests {
         let (mut tags, mut left_over, mut at) = (Vec::new(), Vec::new(), 0);
         let mut places = Vec::new();
         let starts = texts.iter().map(|text| text.place.clone());
-        for text in starts.chain([html.len()..html.len()]) {
+        for text in starts.chain(std::iter::once(html.len()..html.len())) {
             while let Some((found, length)) = markup::next(&html[at..text.start], &mut places) {
                 if let Markup::Start { name, .. } = found {
                     let attributes = Attributes::new(&html[at..], &places);

@@ -34,8 +34,8 @@ impl Builder {
             self.close_innermost();
             return false;
         }
-        let is_open = !tag.is_void() && !(is_drawing && closes_itself);
-        if is_open && self.skipped.len() < DEPTH_MAX {
+        let has_no_end = tag.is_void() || (is_drawing && closes_itself);
+        if !has_no_end && self.skipped.len() < DEPTH_MAX {
             self.skipped.push(name);
         }
         true
