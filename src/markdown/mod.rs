@@ -4,17 +4,23 @@
 mod attributes;
 mod builder;
 mod charset;
+mod dates;
 mod escape;
+mod fallback;
+mod injection;
 mod inline;
+mod json_ld;
 mod links;
 mod metadata;
 mod outline;
 mod plain;
 mod reader;
 mod render;
+mod scripts;
 mod select;
 mod tables;
 mod tag;
+mod warnings;
 
 #[cfg(test)]
 mod tests;
@@ -32,21 +38,16 @@ use reader::Reader;
 use render::render;
 use select::select;
 
+pub use warnings::Warning;
+
 /// The most decoded bytes of a page that are converted (specification section 8).
 pub const PAGE_BYTES_MAX: u64 = 5_242_880;
 
 /// The most links of a page that are given.
 pub const LINKS_MAX: usize = 200;
 
-/// Fewer kept words than this are worth a warning.
+/// A text with fewer words than this is worth a warning.
 const THIN_WORDS: u64 = 50;
-
-/// A page of so few words with this many scripts is most likely made by them.
-const MANY_SCRIPTS: u32 = 5;
-
-/// With fewer kept words than this, what a page says in `<noscript>` is read too, and taken if it says this much more.
-const NOSCRIPT_WORDS: u64 = 100;
-const NOSCRIPT_GAIN_WORDS: u64 = 50;
 
 /// What is being read, as the response declared it and its first bytes confirm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,38 +244,37 @@ fn top_level_domain(url: &Url) -> Option<&str> {
 }
 
 fn html_page(builder: Builder, full: bool) -> Result<Page, ConvertError> {
-    let (mut outline, collected, links) = builder.finish();
-    let title = collected.title();
-    let mut kept = select(&outline, full, title.as_deref());
-    let mut words = kept_words(&outline, &kept);
-    if words < NOSCRIPT_WORDS && !collected.noscript.is_empty() {
-        // Some forums serve the whole thread to readers without scripts.
-        let mut reader = Reader::new(Builder::new(links.clone(), full));
-        reader.read(&collected.noscript)?;
-        let (other, _, _) = reader.finish()?.finish();
-        let other_kept = select(&other, full, title.as_deref());
-        let other_words = kept_words(&other, &other_kept);
-        if other_words > words + NOSCRIPT_GAIN_WORDS {
-            (outline, kept, words) = (other, other_kept, other_words);
-        }
-    }
+    let (own, collected, links) = builder.finish();
+    let own_kept = select(&own, full, collected.title().as_deref());
+    let own_words = kept_words(&own, &own_kept);
+    let found = fallback::find(&collected, &links, full, own_words)?;
+    let (source, outline, kept, words) = match &found {
+        Some(found) => (found.source, &found.outline, &found.kept, found.words),
+        None => (ContentSource::Page, &own, &own_kept, own_words),
+    };
     if words == 0 {
         return Err(ConvertError::Empty);
     }
-    let markdown = render(&outline, &kept).map_err(|_| ConvertError::OutOfMemory)?;
-    let headings = kept_headings(&outline, &kept);
+    let markdown = render(outline, kept).map_err(|_| ConvertError::OutOfMemory)?;
+    let headings = kept_headings(outline, kept);
     let first_heading = headings.first().map(|heading| heading.text.as_str());
-    let mut warnings = Vec::new();
-    if words < THIN_WORDS {
-        warnings.push(Warning::ThinContent);
-        if collected.asks_for_scripts() || collected.scripts >= MANY_SCRIPTS {
-            warnings.push(Warning::JsRequired);
-        }
+    let mut warnings = warnings::of_page(&warnings::Facts {
+        words,
+        own_words,
+        source,
+        collected: &collected,
+        outline: &own,
+        first_heading,
+    });
+    let is_injected = |outline: &Outline| injection::is_suspected(outline, &collected);
+    if is_injected(&own) || (found.is_some() && is_injected(outline)) {
+        warnings.push(Warning::PromptInjectionSuspected);
     }
     Ok(Page {
-        metadata: collected.decide(&links, first_heading),
+        metadata: collected.decide(&links, &own, first_heading),
+        source,
         meta_robots: collected.robots(),
-        links: kept_links(&outline, &kept),
+        links: kept_links(outline, kept),
         markdown,
         headings,
         warnings,
@@ -348,6 +348,7 @@ fn text_page(text: &str, settings: &Settings) -> Page {
         } else {
             Vec::new()
         },
+        source: ContentSource::Page,
         meta_robots: Vec::new(),
     }
 }
@@ -357,11 +358,25 @@ fn text_page(text: &str, settings: &Settings) -> Page {
 pub struct Page {
     pub markdown: String,
     pub metadata: Metadata,
+    pub source: ContentSource,
     pub links: Vec<Link>,
     pub headings: Vec<Heading>,
     pub warnings: Vec<Warning>,
-    /// Values of `<meta name="robots">`, lower case, one directive each.
+    /// Values of `<meta name="robots">`, and of the same under our name, lower case, one directive each.
     pub meta_robots: Vec<String>,
+}
+
+/// Where the markdown comes from: the page's own text, or a place that was looked at because there was so little.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContentSource {
+    #[default]
+    Page,
+    /// The `articleBody` of its JSON-LD.
+    JsonLd,
+    Noscript,
+    /// The data that an application in it starts from.
+    AppState,
+    Description,
 }
 
 /// What the page says of itself. Absent means that it did not say.
@@ -371,16 +386,23 @@ pub struct Metadata {
     pub description: Option<String>,
     pub author: Option<String>,
     pub site_name: Option<String>,
-    /// As the page wrote it (ISO 8601 in all but broken pages).
+    /// ISO 8601 where it can be read in one way only, else as the page wrote it.
     pub published_at: Option<String>,
     pub modified_at: Option<String>,
     pub language: Option<String>,
     pub canonical_url: Option<String>,
     pub image: Option<String>,
     pub favicon: Option<String>,
-    /// `og:type`.
+    /// `og:type`, or the JSON-LD type of what the page is about.
     pub kind: Option<String>,
     pub keywords: Vec<String>,
+    /// The pages after and before this one in a series.
+    pub next: Option<String>,
+    pub previous: Option<String>,
+    /// The same page as markdown, as the site offers it.
+    pub markdown_alternate: Option<String>,
+    /// All types of the page's JSON-LD items, in its order.
+    pub json_ld_types: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -396,14 +418,6 @@ pub struct Heading {
     /// 1 to 6.
     pub level: u8,
     pub text: String,
-}
-
-/// Something the buyer should know about the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Warning {
-    ThinContent,
-    CharsetGuessed,
-    JsRequired,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,6 +42,7 @@ pub(super) enum Tag {
     Code,
     Quotation,
     Superscript,
+    Time,
     Button,
     /// Any other element: it neither starts a block nor changes its text.
     Inline,
@@ -107,6 +108,7 @@ impl Tag {
             "code" | "kbd" | "samp" => Tag::Code,
             "q" => Tag::Quotation,
             "sup" => Tag::Superscript,
+            "time" => Tag::Time,
             "button" => Tag::Button,
             "br" => Tag::Break,
             "hr" => Tag::Rule,
