@@ -145,13 +145,11 @@ impl Robots {
             return;
         }
         match field {
-            "allow" | "disallow" => {
-                // An empty rule rules nothing.
-                if is_pattern(value) {
-                    let pattern = normalised(value);
-                    let allows = field == "allow";
-                    self.rules.push(Rule { pattern, allows });
-                }
+            // An empty rule rules nothing.
+            "allow" | "disallow" if is_pattern(value) => {
+                let pattern = normalised(value);
+                let allows = field == "allow";
+                self.rules.push(Rule { pattern, allows });
             }
             "content-signal" | "content-usage" => {
                 let (pattern, value) = match value.split_once(char::is_whitespace) {

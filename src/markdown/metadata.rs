@@ -228,19 +228,12 @@ impl Collected {
 
     /// Text of an element that is left out.
     pub(super) fn skipped_text(&mut self, tag: Tag, text: &str) {
-        match tag {
-            Tag::Title => {
-                if self.titles == 1 && self.title.len() < FIELD_BYTES_MAX {
-                    self.title.push_str(text);
-                }
-            }
+        let is_hidden = !tag.is_skipped() && tag != Tag::Button;
+        if tag == Tag::Title && self.titles == 1 && self.title.len() < FIELD_BYTES_MAX {
+            self.title.push_str(text);
+        } else if is_hidden && self.hidden.len() + text.len() <= HIDDEN_BYTES_MAX {
             // What is hidden from readers is not hidden from an agent that is given the source.
-            _ if !tag.is_skipped() && tag != Tag::Button => {
-                if self.hidden.len() + text.len() <= HIDDEN_BYTES_MAX {
-                    self.hidden.push_str(text);
-                }
-            }
-            _ => {}
+            self.hidden.push_str(text);
         }
     }
 
