@@ -197,6 +197,7 @@ fn zone(text: &str) -> Option<String> {
             .trim_start_matches("utc")
             .trim(),
     };
+    let rest = without_name(rest)?;
     let sign = rest
         .chars()
         .next()
@@ -208,6 +209,17 @@ fn zone(text: &str) -> Option<String> {
         _ => return None,
     };
     (hours <= 14 && minutes < 60).then(|| format!("{sign}{hours:02}:{minutes:02}"))
+}
+
+/// An offset may be followed by the zone's name, or by itself: Go prints `+0100 CET` and `+0100 +0100`.
+fn without_name(zone: &str) -> Option<&str> {
+    match zone.split_once(' ') {
+        None => Some(zone),
+        Some((offset, name)) => {
+            let is_name = name.len() <= 5 && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+            (name == offset || is_name).then_some(offset)
+        }
+    }
 }
 
 /// Seconds or milliseconds since 1970, from 2001 to 2286.
@@ -279,6 +291,11 @@ mod tests {
             "Tue Mar 05 2024 10:00:00 GMT-0500 (EST)",
             "2024-03-05T10:00:00-05:00",
         );
+        check("2024-03-05 10:00:00 +0100 CET", "2024-03-05T10:00:00+01:00");
+        check(
+            "2024-03-05 10:00:00 +0100 +0100",
+            "2024-03-05T10:00:00+01:00",
+        );
         check("March 5, 2024 at 10:07 pm", "2024-03-05T22:07:00");
         check("March 5, 2024 12:07 AM", "2024-03-05T00:07:00");
     }
@@ -292,6 +309,7 @@ mod tests {
             "2023-02-29",
             "5. März 2024",
             "10:00 EST March 5, 2024",
+            "2024-03-05 10:00:00 +0100 or so",
             "March 2024",
             "2024",
             "12345678901",

@@ -359,15 +359,19 @@ impl Collected {
             .take(KEYWORDS_MAX)
             .collect();
         // Facebook wants the address of a profile in `article:author`, which names nobody.
-        let is_name =
-            |name: &String| !name.starts_with("http") && !name.eq_ignore_ascii_case("admin");
+        let is_name = |name: &String| {
+            let is_address =
+                name.starts_with("http") || (name.contains('@') && !name.contains(' '));
+            !is_address && !name.eq_ignore_ascii_case("admin")
+        };
         let joined = |names: &[String]| (!names.is_empty()).then(|| names.join(", "));
-        (listed.len() > 1)
+        let author = (listed.len() > 1)
             .then(|| listed.join(", "))
             .or_else(|| self.first(AUTHOR).filter(is_name))
             .or_else(|| joined(&self.json_ld.authors))
             .or_else(|| self.first(&["article:author"]).filter(is_name))
-            .or_else(|| self.first(&["twitter:creator"]))
+            .or_else(|| self.first(&["twitter:creator"]));
+        author.map(without_by)
     }
 
     fn keywords(&self) -> Vec<String> {
@@ -402,6 +406,14 @@ impl Collected {
             let (_, content) = self.fields.iter().find(|(name, _)| name == wanted)?;
             Some(content.clone())
         })
+    }
+}
+
+/// The word before a byline is no part of the name.
+fn without_by(author: String) -> String {
+    match author.split_at_checked(3) {
+        Some((by, name)) if by.eq_ignore_ascii_case("by ") => name.trim_start().to_owned(),
+        _ => author,
     }
 }
 
@@ -546,6 +558,9 @@ mod tests {
     fn authors_are_names() {
         let author = |html: &str| metadata(html).author;
         assert_eq!(author("<meta name=author content=admin>"), None);
+        assert_eq!(author("<meta name=author content=ann@example.org>"), None);
+        let byline = author("<meta name=author content='By Ann'>");
+        assert_eq!(byline.as_deref(), Some("Ann"));
         assert_eq!(
             author("<meta property=article:author content=https://example.com/ann>"),
             None
