@@ -18,6 +18,7 @@ use context402::appliance::Appliance;
 use context402::config::Config;
 use context402::domain::tier::Tier;
 use context402::domain::time::UnixSeconds;
+use context402::domain::usage::Usage;
 use context402::flows::offer::Offers;
 use context402::flows::page::{PageFacts, page_goods};
 use context402::markdown::{ContentKind, Converter, Settings};
@@ -163,7 +164,7 @@ async fn keep_page(appliance: &Appliance) {
         bytes_fetched: html.len() as u64,
         fetch_time: Duration::ZERO,
         extract_time: Duration::ZERO,
-        robots_header: None,
+        usage: &Usage::default(),
         fetched_at: now,
     };
     let goods = page_goods(&page, &facts).expect("goods");

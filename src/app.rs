@@ -21,6 +21,7 @@ use crate::outside::call::{Lane, Shares};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
+use crate::outside::robots::{LOOKUPS_MAX as ROBOTS_LOOKUPS_MAX, RobotsFiles};
 use crate::outside::web::{Web, WebSettings};
 use crate::store::{self, Store};
 
@@ -65,9 +66,11 @@ impl App {
         facilitator_url: &str,
         former_terms: Vec<(Terms, UnixSeconds)>,
     ) -> Result<App, Box<dyn std::error::Error + Send + Sync>> {
+        let web = Web::new(web_settings(&config)?, network(&config, facilitator_url)?)?;
         let outside = Outside {
             facilitator: Facilitator::new(facilitator_settings(&config, facilitator_url)?)?,
-            web: Web::new(web_settings(&config)?, network(&config, facilitator_url)?)?,
+            robots: RobotsFiles::new(web.clone(), clock.clone()),
+            web,
             fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
             fetches_of_payer: Shares::new(
                 FETCHES_OF_PAYER_MAX.min(config.fetch.fetches_max / 2),
@@ -117,7 +120,7 @@ impl App {
 
 /// Blocking threads that the neighbours' lanes need together.
 pub fn blocking_threads(config: &Config) -> usize {
-    2 * config.payment.calls_max + config.fetch.fetches_max + LOOKUPS_MAX + 8
+    2 * config.payment.calls_max + config.fetch.fetches_max + LOOKUPS_MAX + ROBOTS_LOOKUPS_MAX + 8
 }
 
 pub fn store_settings(config: &Config) -> store::Settings {

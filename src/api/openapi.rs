@@ -174,6 +174,33 @@ fn refusal(status: u16) -> Value {
     answer
 }
 
+/// What a page says of itself. Whatever it does not say is null.
+fn metadata() -> Value {
+    const TEXTS: [&str; 14] = [
+        "title",
+        "description",
+        "author",
+        "site_name",
+        "published_at",
+        "modified_at",
+        "language",
+        "canonical_url",
+        "image",
+        "favicon",
+        "type",
+        "next",
+        "previous",
+        "markdown_alternate",
+    ];
+    let texts = TEXTS.map(|name| (name.to_owned(), json!({"type": ["string", "null"]})));
+    let lists = ["keywords", "json_ld_types"].map(|name| {
+        let list = json!({"type": "array", "items": {"type": "string"}});
+        (name.to_owned(), list)
+    });
+    let properties: Map<String, Value> = texts.into_iter().chain(lists).collect();
+    json!({"type": "object", "properties": properties})
+}
+
 fn schemas() -> Map<String, Value> {
     let mut schemas: Map<String, Value> = shapes::ALL
         .iter()
@@ -181,13 +208,21 @@ fn schemas() -> Map<String, Value> {
         .collect();
     let object = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "properties": properties});
     let text = || json!({"type": "string"});
+    let signal = || json!({"enum": ["yes", "no", "unset"]});
     schemas.insert("ContextResponse".to_owned(), object(
         &["status", "target_url", "tier", "markdown", "cache", "payment", "ueg_receipt"],
         json!({
             "status": {"const": "success"}, "target_url": text(), "tier": {"enum": Tier::NAMES}, "markdown": text(),
-            "final_url": text(), "metadata": {"type": "object"}, "links": {"type": "array"}, "headings": {"type": "array"},
+            "final_url": text(), "content_source": text(), "metadata": metadata(), "links": {"type": "array"}, "headings": {"type": "array"},
             "stats": {"type": "object"}, "content_sha256": text(), "source_sha256": text(), "fetched_at": {"type": "integer"},
-            "warnings": {"type": "array"}, "policy": {"type": "object"}, "cache": {"type": "object"},
+            "warnings": {"type": "array", "items": object(&["code", "message"], json!({"code": text(), "message": text()}))},
+            "policy": object(&["robots", "content_signal", "meta_robots"], json!({
+                "robots": {"enum": ["allowed", "disallowed", "unknown"]},
+                "content_signal": object(&["ai_input", "ai_train", "search"], json!({
+                    "ai_input": signal(), "ai_train": signal(), "search": signal(),
+                })),
+                "meta_robots": {"type": "array", "items": text()},
+            })), "cache": {"type": "object"},
             "payment": {"type": "object"}, "ueg_receipt": {"type": "object"}, "request_id": text(),
         }),
     ));

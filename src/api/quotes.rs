@@ -177,7 +177,7 @@ fn quote_json(app: &App, quote: &TierQuote) -> Value {
         "target_url": record.target_url,
         "target": {
             "valid": true, "host": quote.host, "scheme": quote.scheme, "port": quote.port, "resolved": true,
-            "blocked_reason": null, "robots": "unknown",
+            "blocked_reason": null, "robots": quote.robots.name(),
         },
         "sample_available": quote.is_sample,
         "cache": {

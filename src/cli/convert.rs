@@ -14,6 +14,7 @@ use url::Url;
 use crate::cli::{Failure, failed, say};
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
+use crate::domain::usage::Usage;
 use crate::flows::page::{PageFacts, page_goods};
 use crate::markdown::{ContentKind, Converter, Page, RECOGNISED_BYTES, Settings, recognised};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
@@ -268,7 +269,7 @@ fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error>
             bytes_fetched: 0,
             fetch_time: Duration::ZERO,
             extract_time: Duration::ZERO,
-            robots_header: None,
+            usage: &Usage::default(),
             fetched_at: UnixSeconds(0),
         },
     )?;

@@ -139,6 +139,11 @@ impl Resolved {
             .insert(key, (Text::One(value.into()), Origin::Argument));
     }
 
+    pub fn set_list(&mut self, key: &'static str, texts: Vec<String>) {
+        self.values
+            .insert(key, (Text::Many(texts), Origin::Argument));
+    }
+
     pub fn set_map(&mut self, key: &'static str, pairs: Vec<(String, String)>) {
         self.values
             .insert(key, (Text::Pairs(pairs), Origin::Argument));

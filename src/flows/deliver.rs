@@ -8,7 +8,9 @@ use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::target::{TargetError, TargetUrl};
 use crate::domain::tier::{CachePolicy, Tier};
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
+use crate::domain::usage::Usage;
 use crate::flows::page::{PageFacts, PageGoods, page_goods};
+use crate::flows::robots;
 use crate::markdown::ConvertError;
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
 use crate::store::PageRecord;
@@ -97,6 +99,10 @@ pub async fn deliver(
         Target::Sample => return Err(Trouble::Refused(cache_miss(tier))),
         Target::Web(target) => target,
     };
+    // What is kept of a host that has been blocked since is not sold any more.
+    if app.outside.web.is_forbidden(&target) {
+        return Err(fetch_trouble(&FetchError::OwnHost));
+    }
     let kept = kept_page(app, target.as_str())
         .await
         .map_err(Trouble::Refused)?;
@@ -218,11 +224,13 @@ async fn fetch(
     };
     let fetched = fetch_in_turn(app, target, options, payer).await;
     match (fetched, kept) {
-        (Ok(Fetched::Page(page)), kept) => {
+        (Ok((Fetched::Page(mut page), asked)), kept) => {
             app.metrics.fetch("page");
-            fetched_goods(app, &page, kept.as_ref()).map_err(Trouble::Refused)
+            let usage = std::mem::take(&mut page.usage);
+            let usage = robots::complete(app, usage, asked, &page.final_url).await;
+            fetched_goods(app, &page, &usage, kept.as_ref()).map_err(Trouble::Refused)
         }
-        (Ok(Fetched::NotModified), Some(kept)) => {
+        (Ok((Fetched::NotModified, _)), Some(kept)) => {
             app.metrics.fetch("not_modified");
             let mut goods = kept.goods();
             let fetched_at = app.now();
@@ -235,7 +243,7 @@ async fn fetch(
             goods.storing = Storing::Unchanged { fetched_at };
             Ok(goods)
         }
-        (Ok(Fetched::NotModified), None) => Err(fetch_trouble(&FetchError::Protocol)),
+        (Ok((Fetched::NotModified, _)), None) => Err(fetch_trouble(&FetchError::Protocol)),
         (Err(error), _) => {
             app.metrics.fetch(if error.is_transient() {
                 "outage"
@@ -253,7 +261,7 @@ async fn fetch_in_turn(
     target: TargetUrl,
     options: FetchOptions,
     payer: &str,
-) -> Result<Fetched, FetchError> {
+) -> Result<(Fetched, robots::Asked), FetchError> {
     let outside = &app.outside;
     let full = |_| FetchError::LookupsFull;
     let _of_payer = outside.fetches_of_payer.place(payer).await.map_err(full)?;
@@ -262,17 +270,20 @@ async fn fetch_in_turn(
         .place(target.host())
         .await
         .map_err(full)?;
+    let asked = robots::ask(app, &target);
     let web = outside.web.clone();
     let fetching = outside.fetches.run(move || {
         web.clear(&target)
             .and_then(|cleared| web.fetch(cleared, &options))
     });
-    fetching.await.unwrap_or(Err(FetchError::LookupsFull))
+    let fetched = fetching.await.unwrap_or(Err(FetchError::LookupsFull))?;
+    Ok((fetched, asked))
 }
 
 fn fetched_goods(
     app: &Shared,
     fetched: &FetchedPage,
+    usage: &Usage,
     kept: Option<&KeptPage>,
 ) -> Result<Goods, Refusal> {
     let now = app.now();
@@ -287,7 +298,7 @@ fn fetched_goods(
             bytes_fetched: fetched.bytes_fetched,
             fetch_time: Duration::from_millis(fetched.fetch_ms),
             extract_time: Duration::from_millis(fetched.extract_ms),
-            robots_header: fetched.robots_header.as_deref(),
+            usage,
             fetched_at: now,
         },
     )

@@ -12,6 +12,7 @@ pub mod quote;
 pub mod recall;
 pub mod recover;
 pub mod retry;
+pub mod robots;
 pub mod sale;
 pub mod sample;
 pub mod settle;

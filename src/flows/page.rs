@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::domain::time::UnixSeconds;
-use crate::markdown::{ContentKind, Page, Warning};
+use crate::domain::usage::Usage;
+use crate::markdown::{ContentKind, ContentSource, Page, Warning};
 
 /// A page ready to be served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,8 @@ pub struct PageFacts<'a> {
     pub bytes_fetched: u64,
     pub fetch_time: Duration,
     pub extract_time: Duration,
-    pub robots_header: Option<&'a str>,
+    /// What the site says about the page's use outside of it.
+    pub usage: &'a Usage,
     pub fetched_at: UnixSeconds,
 }
 
@@ -66,15 +68,7 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
         final_url: facts.final_url,
         http_status: facts.status,
         content_type: facts.content_type,
-        content_source: match facts.kind {
-            ContentKind::Html => "html",
-            ContentKind::Markdown => "origin_markdown",
-            ContentKind::PlainText | ContentKind::Csv => "text",
-            ContentKind::Json => "json",
-            ContentKind::Xml => "xml",
-            ContentKind::Feed => "feed",
-            ContentKind::Pdf => "pdf",
-        },
+        content_source: content_source(page.source, facts.kind),
         metadata: metadata(page),
         links: page
             .links
@@ -98,12 +92,8 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
         content_sha256: &content_sha256,
         source_sha256: hex::encode(facts.source_sha256),
         fetched_at: facts.fetched_at.0,
-        warnings: page
-            .warnings
-            .iter()
-            .map(|warning| warning_json(*warning))
-            .collect(),
-        policy: policy(page, facts.robots_header),
+        warnings: warnings(page, facts.usage),
+        policy: policy(page, facts.usage),
     })?;
     // The braces belong to the answer that the members become a part of.
     let members = members[1..members.len() - 1].to_vec();
@@ -130,41 +120,48 @@ fn metadata(page: &Page) -> Value {
         "favicon": metadata.favicon,
         "type": metadata.kind,
         "keywords": metadata.keywords,
+        "next": metadata.next,
+        "previous": metadata.previous,
+        "markdown_alternate": metadata.markdown_alternate,
+        "json_ld_types": metadata.json_ld_types,
     })
 }
 
-fn warning_json(warning: Warning) -> Value {
-    let (code, message) = match warning {
-        Warning::ThinContent => ("thin_content", "The page holds very little text."),
-        Warning::CharsetGuessed => (
-            "charset_guessed",
-            "The page names no character encoding; it was guessed.",
-        ),
-        Warning::JsRequired => (
-            "js_required",
-            "The page seems to show its content only with scripts, which are not run.",
-        ),
-        Warning::Truncated => (
-            "truncated",
-            "The document is very long; only its first part is given.",
-        ),
-    };
-    json!({"code": code, "message": message})
+/// What the markdown was made from.
+fn content_source(source: ContentSource, kind: ContentKind) -> &'static str {
+    match (source, kind) {
+        (ContentSource::JsonLd, _) => "json_ld_fallback",
+        (ContentSource::Noscript, _) => "noscript_fallback",
+        (ContentSource::AppState, _) => "app_state_fallback",
+        (ContentSource::Description, _) => "description_fallback",
+        (ContentSource::Page, ContentKind::Html) => "html",
+        (ContentSource::Page, ContentKind::Markdown) => "origin_markdown",
+        (ContentSource::Page, ContentKind::PlainText | ContentKind::Csv) => "text",
+        (ContentSource::Page, ContentKind::Json) => "json",
+        (ContentSource::Page, ContentKind::Xml) => "xml",
+        (ContentSource::Page, ContentKind::Feed) => "feed",
+        (ContentSource::Page, ContentKind::Pdf) => "pdf",
+    }
 }
 
-/// What the page says about its use. robots.txt is not read by this version and reported as unknown.
-fn policy(page: &Page, robots_header: Option<&str>) -> Value {
-    let from_header = robots_header.into_iter().flat_map(|text| text.split(','));
-    let mut directives: Vec<String> = page.meta_robots.clone();
-    directives.extend(
-        from_header
-            .map(|directive| directive.trim().to_ascii_lowercase())
-            .filter(|text| !text.is_empty()),
-    );
-    directives.dedup();
+fn warnings(page: &Page, usage: &Usage) -> Vec<Value> {
+    let refuses_ai = usage.refuses_ai(&page.meta_robots);
+    let noai = refuses_ai.then_some(Warning::NoaiSignal);
+    let all = page.warnings.iter().copied().chain(noai);
+    all.map(|warning| json!({"code": warning.code(), "message": warning.message()}))
+        .collect()
+}
+
+/// What the site says about the page's use: its robots.txt, the response's headers, the page's meta tags.
+fn policy(page: &Page, usage: &Usage) -> Value {
+    let signals = usage.signals;
     json!({
-        "robots": "unknown",
-        "content_signal": {"ai_input": "unset", "ai_train": "unset", "search": "unset"},
-        "meta_robots": directives,
+        "robots": usage.robots.name(),
+        "content_signal": {
+            "ai_input": signals.ai_input.name(),
+            "ai_train": signals.ai_train.name(),
+            "search": signals.search.name(),
+        },
+        "meta_robots": usage.directives_with(&page.meta_robots),
     })
 }

@@ -4,9 +4,11 @@
 use crate::app::Shared;
 use crate::domain::ids::QuoteId;
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::robots::Verdict;
 use crate::domain::tier::{CachePolicy, Tier};
 use crate::domain::time::{QUOTE_SECONDS, UnixSeconds};
 use crate::flows::deliver::{self, Target, Trouble};
+use crate::flows::robots;
 use crate::outside::chance;
 use crate::outside::web::FetchError;
 use crate::store::QuoteRecord;
@@ -20,6 +22,8 @@ pub struct TierQuote {
     pub host: String,
     pub scheme: String,
     pub port: u16,
+    /// As far as it is known already: a quote asks no site.
+    pub robots: Verdict,
     /// When the cached copy was stored, if there is one.
     pub stored_at: Option<UnixSeconds>,
     pub offers: Vec<TierOffer>,
@@ -92,6 +96,10 @@ pub async fn quote(
         host: parsed.host_str().unwrap_or_default().to_owned(),
         scheme: parsed.scheme().to_owned(),
         port: parsed.port_or_known_default().unwrap_or_default(),
+        robots: match &target {
+            Target::Web(target) => robots::known(app, target),
+            Target::Sample => Verdict::Allowed,
+        },
         stored_at,
         offers: offers.to_vec(),
     })

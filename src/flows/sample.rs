@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config::{Config, FacilitatorAt};
 use crate::domain::time::UnixSeconds;
+use crate::domain::usage::Usage;
 use crate::flows::page::{PageFacts, PageGoods, page_goods};
 use crate::markdown::{ContentKind, Converter, Settings};
 use crate::pages;
@@ -65,7 +66,7 @@ impl SamplePage {
                 bytes_fetched: html.len() as u64,
                 fetch_time: Duration::ZERO,
                 extract_time: Duration::ZERO,
-                robots_header: None,
+                usage: &Usage::default(),
                 fetched_at: now,
             },
         )?;

@@ -4,8 +4,12 @@
 mod attributes;
 mod builder;
 mod charset;
+mod dates;
 mod escape;
+mod fallback;
+mod injection;
 mod inline;
+mod json_ld;
 mod kinds;
 mod links;
 mod markup;
@@ -14,9 +18,11 @@ mod outline;
 mod plain;
 mod reader;
 mod render;
+mod scripts;
 mod select;
 mod tables;
 mod tag;
+mod warnings;
 
 #[cfg(test)]
 mod tests;
@@ -44,21 +50,16 @@ pub use select::training::{TrainingBlock, TrainingPage};
 
 pub use kinds::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
 
+pub use warnings::Warning;
+
 /// The most decoded bytes of a page that are converted (specification section 8).
 pub const PAGE_BYTES_MAX: u64 = 5_242_880;
 
 /// The most links of a page that are given.
 pub const LINKS_MAX: usize = 200;
 
-/// Fewer kept words than this are worth a warning.
+/// A text with fewer words than this is worth a warning.
 const THIN_WORDS: u64 = 50;
-
-/// A page of so few words with this many scripts is most likely made by them.
-const MANY_SCRIPTS: u32 = 5;
-
-/// With fewer kept words than this, what a page says in `<noscript>` is read too, and taken if it says this much more.
-const NOSCRIPT_WORDS: u64 = 100;
-const NOSCRIPT_GAIN_WORDS: u64 = 50;
 
 /// Everything the converter must know before the first byte.
 #[derive(Clone, Debug)]
@@ -147,10 +148,7 @@ impl Converter {
         }
         let (sink, was_guessed) = self.read()?;
         let mut page = match sink {
-            Sink::Html(reader) => {
-                let read = ReadPage::new(reader.finish()?, &self.settings, &self.model)?;
-                html_page(read, self.settings.full, &self.model)?
-            }
+            Sink::Html(reader) => html_page(reader.finish()?, &self.settings, &self.model)?,
             Sink::Text(text) => kinds::text_page(&text, &self.settings)?,
         };
         if page.markdown.trim().is_empty() {
@@ -171,8 +169,12 @@ impl Converter {
     pub fn finish_training(mut self) -> Result<TrainingPage, ConvertError> {
         match self.read()?.0 {
             Sink::Html(reader) => {
-                let read = ReadPage::new(reader.finish()?, &self.settings, &self.model)?;
-                Ok(training_page(&read.outline, &read.hints, &self.model))
+                let (mut outline, collected, links) = reader.finish()?.finish();
+                if let Some(other) = fallback::thread(&outline, &collected, &links, &self.model)? {
+                    outline = other;
+                }
+                let hints = collected.hints(&self.settings.url);
+                Ok(training_page(&outline, &hints, &self.model))
             }
             Sink::Text(_) => Ok(TrainingPage::default()),
         }
@@ -285,73 +287,63 @@ fn top_level_domain(url: &Url) -> Option<&str> {
     url.domain()?.rsplit('.').next()
 }
 
-/// All of an HTML page, before anything is selected.
-struct ReadPage {
-    outline: Outline,
-    collected: Collected,
-    links: Links,
-    hints: Hints,
+struct Selector<'a> {
+    full: bool,
+    hints: &'a Hints,
+    model: &'a Arc<Model>,
 }
 
-impl ReadPage {
-    fn new(
-        builder: Builder,
-        settings: &Settings,
-        model: &Arc<Model>,
-    ) -> Result<ReadPage, ConvertError> {
-        let is_training = builder.is_training;
-        let (mut outline, collected, links) = builder.finish();
-        let words = outline.words();
-        if words < NOSCRIPT_WORDS && !collected.noscript.is_empty() {
-            // Some forums serve the whole thread to readers without scripts.
-            let mut builder = Builder::new(links.clone(), settings.full, Arc::clone(model));
-            builder.is_training = is_training;
-            let mut reader = Reader::new(builder);
-            reader.read(&collected.noscript)?;
-            let (other, _, _) = reader.finish()?.finish();
-            if other.words() > words + NOSCRIPT_GAIN_WORDS {
-                outline = other;
-            }
+impl Selector<'_> {
+    /// Numbers of the blocks to keep.
+    fn kept(&self, outline: &Outline) -> Vec<usize> {
+        match self.full {
+            true => (0..outline.blocks.len()).collect(),
+            false => select(outline, self.hints, self.model),
         }
-        let hints = collected.hints(&settings.url);
-        Ok(ReadPage {
-            outline,
-            collected,
-            links,
-            hints,
-        })
     }
 }
 
-fn html_page(read: ReadPage, full: bool, model: &Model) -> Result<Page, ConvertError> {
-    let ReadPage {
-        outline,
-        collected,
-        links,
-        hints,
-    } = read;
-    let kept = match full {
-        true => (0..outline.blocks.len()).collect(),
-        false => select(&outline, &hints, model),
+fn html_page(
+    builder: Builder,
+    settings: &Settings,
+    model: &Arc<Model>,
+) -> Result<Page, ConvertError> {
+    let (own, collected, links) = builder.finish();
+    let selector = Selector {
+        full: settings.full,
+        hints: &collected.hints(&settings.url),
+        model,
     };
-    let words = kept_words(&outline, &kept);
+    let own_kept = selector.kept(&own);
+    let own_words = kept_words(&own, &own_kept);
+    let found = fallback::find(&collected, &links, &selector, own_words)?;
+    let (source, outline, kept, words) = match &found {
+        Some(found) => (found.source, &found.outline, &found.kept, found.words),
+        None => (ContentSource::Page, &own, &own_kept, own_words),
+    };
     if words == 0 {
         return Err(ConvertError::Empty);
     }
-    let markdown = render(&outline, &kept).map_err(|_| ConvertError::OutOfMemory)?;
-    let headings = kept_headings(&outline, &kept);
+    let markdown = render(outline, kept).map_err(|_| ConvertError::OutOfMemory)?;
+    let headings = kept_headings(outline, kept);
     let first_heading = headings.first().map(|heading| heading.text.as_str());
-    let mut warnings = Vec::new();
-    if words < THIN_WORDS {
-        warnings.push(Warning::ThinContent);
-        if collected.asks_for_scripts() || collected.scripts >= MANY_SCRIPTS {
-            warnings.push(Warning::JsRequired);
-        }
+    let mut warnings = warnings::of_page(&warnings::Facts {
+        words,
+        own_words,
+        source,
+        collected: &collected,
+        outline: &own,
+        first_heading,
+    });
+    let is_injected = |outline: &Outline| injection::is_suspected(outline, &collected);
+    if is_injected(&own) || (found.is_some() && is_injected(outline)) {
+        warnings.push(Warning::PromptInjectionSuspected);
     }
     Ok(Page {
-        metadata: collected.decide(&links, first_heading),
+        metadata: collected.decide(&links, &own, first_heading),
+        source,
         meta_robots: collected.robots(),
-        links: kept_links(&outline, &kept),
+        links: kept_links(outline, kept),
         markdown,
         headings,
         warnings,
@@ -406,11 +398,25 @@ fn kept_links(outline: &Outline, kept: &[usize]) -> Vec<Link> {
 pub struct Page {
     pub markdown: String,
     pub metadata: Metadata,
+    pub source: ContentSource,
     pub links: Vec<Link>,
     pub headings: Vec<Heading>,
     pub warnings: Vec<Warning>,
-    /// Values of `<meta name="robots">`, lower case, one directive each.
+    /// Values of `<meta name="robots">`, and of the same under our name, lower case, one directive each.
     pub meta_robots: Vec<String>,
+}
+
+/// Where the markdown comes from: the page's own text, or a place that was looked at because there was so little.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContentSource {
+    #[default]
+    Page,
+    /// The `articleBody` of its JSON-LD.
+    JsonLd,
+    Noscript,
+    /// The data that an application in it starts from.
+    AppState,
+    Description,
 }
 
 /// What the page says of itself. Absent means that it did not say.
@@ -420,16 +426,23 @@ pub struct Metadata {
     pub description: Option<String>,
     pub author: Option<String>,
     pub site_name: Option<String>,
-    /// As the page wrote it (ISO 8601 in all but broken pages).
+    /// ISO 8601 where it can be read in one way only, else as the page wrote it.
     pub published_at: Option<String>,
     pub modified_at: Option<String>,
     pub language: Option<String>,
     pub canonical_url: Option<String>,
     pub image: Option<String>,
     pub favicon: Option<String>,
-    /// `og:type`.
+    /// `og:type`, or the JSON-LD type of what the page is about.
     pub kind: Option<String>,
     pub keywords: Vec<String>,
+    /// The pages after and before this one in a series.
+    pub next: Option<String>,
+    pub previous: Option<String>,
+    /// The same page as markdown, as the site offers it.
+    pub markdown_alternate: Option<String>,
+    /// All types of the page's JSON-LD items, in its order.
+    pub json_ld_types: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -445,16 +458,6 @@ pub struct Heading {
     /// 1 to 6.
     pub level: u8,
     pub text: String,
-}
-
-/// Something the buyer should know about the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Warning {
-    ThinContent,
-    CharsetGuessed,
-    JsRequired,
-    /// Only the first part of a very long document is given.
-    Truncated,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,6 +42,7 @@ pub(super) enum Tag {
     Code,
     Quotation,
     Superscript,
+    Time,
     Button,
     /// Any other element: it neither starts a block nor changes its text.
     Inline,
@@ -87,7 +88,7 @@ impl Name {
 }
 
 /// The elements that are treated differently from [`Tag::Inline`].
-const NAMES: [(Tag, &[&str]); 54] = [
+const NAMES: [(Tag, &[&str]); 55] = [
     (Tag::Anchor, &["a"]),
     (
         Tag::Division,
@@ -135,6 +136,7 @@ const NAMES: [(Tag, &[&str]); 54] = [
     (Tag::Quotation, &["q"]),
     (Tag::Superscript, &["sup"]),
     (Tag::Button, &["button"]),
+    (Tag::Time, &["time"]),
     (Tag::Break, &["br"]),
     (Tag::Rule, &["hr"]),
     (Tag::Image, &["img", "amp-img"]),

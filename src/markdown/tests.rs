@@ -411,6 +411,94 @@ fn threads_served_to_readers_without_scripts_are_read() {
     assert!(main_page(&html).markdown.starts_with("# Thread\n\nword"));
 }
 
+/// Where else a page's text may be, when its markup holds next to none.
+#[test]
+fn text_is_found_outside_of_the_markup() {
+    let check = |rest: &str, source: ContentSource, expected: &str| {
+        let html = format!("<title>Boats</title><body><div>Loading</div>{rest}");
+        let page = main_page(&html);
+        assert_eq!(page.source, source, "{html}");
+        assert!(
+            page.markdown.starts_with("# Boats\n\n"),
+            "{}",
+            page.markdown
+        );
+        assert!(page.markdown.contains(expected), "{}", page.markdown);
+    };
+    let story = "The boats leave at dawn. They come back when the tide allows it. ".repeat(8);
+    let json = |value: serde_json::Value| value.to_string();
+    let article = |body: &str| {
+        let item = json(serde_json::json!({"@type": "NewsArticle", "articleBody": body}));
+        format!("<script type=application/ld+json>{item}</script>")
+    };
+    let state = |text: &str| json(serde_json::json!({"props": {"title": "x", "body": text}}));
+    let from_json_ld = ContentSource::JsonLd;
+    check(
+        &article(&format!("{story}\n\nThe & end.")),
+        from_json_ld,
+        "\n\nThe & end.",
+    );
+    check(
+        &article(&format!("<p>{story}</p><h2>The end</h2>")),
+        from_json_ld,
+        "\n\n## The end",
+    );
+    let next = format!(
+        "<script id=__NEXT_DATA__ type=application/json>{}</script>",
+        state(&story)
+    );
+    check(&next, ContentSource::AppState, "dawn");
+    let nuxt = format!(
+        "<script>window.__NUXT__={};</script>",
+        state(&format!("<p>{story}</p><ul><li>end</ul>"))
+    );
+    check(&nuxt, ContentSource::AppState, "\n\n- end");
+    let noscript = format!("<noscript><h1>Boats</h1><p>{story}</p></noscript>");
+    check(&noscript, ContentSource::Noscript, "dawn");
+    // The order, when there are several.
+    check(
+        &format!("{next}{noscript}"),
+        ContentSource::Noscript,
+        "dawn",
+    );
+    check(
+        &format!("{next}{noscript}{}", article(&story)),
+        from_json_ld,
+        "dawn",
+    );
+    let description =
+        "<meta name=description content='All the boats that leave the harbour at dawn'>";
+    check(description, ContentSource::Description, "All the boats");
+}
+
+#[test]
+fn the_page_itself_is_kept_unless_much_more_is_found() {
+    let article = "<script type=application/ld+json>{\"@type\":\"Article\",\"articleBody\":\"Too short to gain.\"}</script>";
+    let page = main_page(&format!("<title>Boats</title><p>{}{article}", words(20)));
+    assert_eq!(page.source, ContentSource::Page);
+    let same = format!(
+        "<p>{}<script type=application/ld+json>{{\"articleBody\":\"{}\"}}</script>",
+        words(200),
+        words(210)
+    );
+    assert_eq!(main_page(&same).source, ContentSource::Page);
+    let teaser = format!(
+        "<p>{}<script type=application/ld+json>{{\"articleBody\":\"{}\"}}</script>",
+        words(120),
+        words(900)
+    );
+    assert_eq!(main_page(&teaser).source, ContentSource::JsonLd);
+    let shell = "<title>App</title><div></div><script id=__NEXT_DATA__ type=application/json>{\"a\":\"b\"}</script>";
+    let settings = Settings {
+        full: false,
+        ..settings(ContentKind::Html)
+    };
+    assert_eq!(
+        convert(settings, shell.as_bytes()),
+        Err(ConvertError::Empty)
+    );
+}
+
 #[test]
 fn metadata_is_collected() {
     let page = full_page(
@@ -418,6 +506,7 @@ fn metadata_is_collected() {
          <meta property=og:site_name content=Site><meta property=og:type content=article>\
          <meta property=article:published_time content=2024-05-06T07:08:09Z><meta property=og:image content=/i.png>\
          <meta name=keywords content='x, y,,x'><meta name=robots content='NoIndex, noarchive'>\
+         <meta name=context402 content='noarchive, noai'><meta name=otherbot content=none>\
          <link rel=canonical href=/docs/page><link rel='shortcut icon' href=/f.ico>\
          <script type=application/ld+json>{\"@graph\":[{\"datePublished\":\"2020-01-01\",\n\"author\":[{\"name\":\"Ann Lee\"}]}]}</script>\
          </head><body><h1>Head</h1>text",
@@ -436,9 +525,10 @@ fn metadata_is_collected() {
         favicon: some("https://example.org/f.ico"),
         kind: some("article"),
         keywords: vec!["x".to_owned(), "y".to_owned()],
+        ..Metadata::default()
     };
     assert_eq!(page.metadata, expected);
-    assert_eq!(page.meta_robots, ["noindex", "noarchive"]);
+    assert_eq!(page.meta_robots, ["noindex", "noarchive", "noai"]);
     assert_eq!(
         full_page("<h1>Only <b>this</b></h1>").metadata.title,
         some("Only this")

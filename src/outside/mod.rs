@@ -9,12 +9,14 @@ pub mod facilitator;
 #[cfg(test)]
 pub(crate) mod loopback;
 pub mod network;
+pub mod robots;
 mod roots;
 pub mod web;
 
 use crate::outside::call::{Lane, Shares};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
+use crate::outside::robots::RobotsFiles;
 use crate::outside::web::Web;
 
 /// The neighbours that a running service talks to.
@@ -28,6 +30,8 @@ pub struct Outside {
     pub fetches_of_payer: Shares,
     /// And how many may go to one site.
     pub fetches_of_site: Shares,
+    /// What the sites' robots.txt say, as far as it is known.
+    pub robots: RobotsFiles,
     /// Places for name lookups of quotes.
     pub lookups: Lane,
     pub clock: Clock,

@@ -106,8 +106,9 @@ pub struct ForbiddenHosts {
 }
 
 impl ForbiddenHosts {
-    /// Each text is a host name, or an address with or without brackets. A name forbids itself and its subdomains; an
-    /// address forbids every name that resolves to it as well.
+    /// Each text is a host name, or an address with or without brackets. A name forbids itself and its subdomains, with
+    /// or without `*.` before it and in any spelling that a URL may have; an address forbids every name that resolves
+    /// to it as well.
     pub fn new<'a>(hosts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut forbidden = ForbiddenHosts::default();
         for host in hosts {
@@ -117,8 +118,12 @@ impl ForbiddenHosts {
                     forbidden.addresses.insert(address);
                 }
                 Err(_) => {
-                    let name = host.strip_suffix('.').unwrap_or(host);
-                    forbidden.names.insert(name.to_ascii_lowercase());
+                    let name = host.strip_prefix("*.").unwrap_or(host);
+                    let name = name.strip_suffix('.').unwrap_or(name);
+                    let canonical = url::Host::parse(name).map(|host| host.to_string());
+                    forbidden
+                        .names
+                        .insert(canonical.unwrap_or_else(|_| name.to_ascii_lowercase()));
                 }
             }
         }
@@ -216,6 +221,12 @@ impl Network {
             return Err(ResolveError::OwnHost);
         }
         Ok(addresses)
+    }
+
+    /// Whether a target's host is refused by its name, or as an address, before any lookup.
+    pub fn is_forbidden(&self, target: &TargetUrl) -> bool {
+        let literal: Vec<IpAddr> = target.literal_address().into_iter().collect();
+        self.shared.forbidden.holds(target.host(), &literal)
     }
 
     /// What is really dialled for a checked address of `host`: itself, unless `[lab] hosts` says otherwise.

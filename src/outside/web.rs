@@ -17,7 +17,9 @@ use std::time::{Duration, Instant};
 
 use ureq::http::HeaderMap;
 
+use crate::domain::robots::{self, Robots};
 use crate::domain::target::TargetUrl;
+use crate::domain::usage::Usage;
 use crate::markdown::{ContentKind, Converter, Page, Settings};
 use crate::outside::network::Network;
 use crate::outside::web::body::Body;
@@ -87,6 +89,17 @@ pub struct FetchOptions {
 }
 
 impl FetchOptions {
+    fn headers(&self) -> Vec<(&str, &str)> {
+        let mut headers = vec![("accept", ACCEPT)];
+        if let Some(etag) = &self.if_none_match {
+            headers.push(("if-none-match", etag));
+        }
+        if let Some(date) = &self.if_modified_since {
+            headers.push(("if-modified-since", date));
+        }
+        headers
+    }
+
     fn is_conditional(&self) -> bool {
         self.if_none_match.is_some() || self.if_modified_since.is_some()
     }
@@ -118,8 +131,8 @@ pub struct FetchedPage {
     pub extract_ms: u64,
     pub etag: Option<String>,
     pub last_modified: Option<String>,
-    /// X-Robots-Tag; several are joined by commas.
-    pub robots_header: Option<String>,
+    /// What the response's headers say about its use.
+    pub usage: Usage,
     /// How many redirects led to `final_url`.
     pub redirects: usize,
 }
@@ -189,9 +202,37 @@ impl Web {
             extract_ms: milliseconds(extracting),
             etag: text(&body.headers, "etag"),
             last_modified: text(&body.headers, "last-modified"),
-            robots_header: joined(&body.headers, "x-robots-tag"),
+            usage: Usage::of_headers(
+                texts(&body.headers, &["x-robots-tag"]),
+                texts(&body.headers, &["content-signal", "content-usage"]),
+            ),
             redirects,
         })))
+    }
+
+    /// The robots.txt of a target's site, as far as it is for us; a site without one forbids nothing. `None` when
+    /// that cannot be told. Blocking, for `time_max` at the longest.
+    pub fn robots(&self, target: &TargetUrl, time_max: Duration) -> Option<Robots> {
+        let deadline = Instant::now() + time_max;
+        let file = target.redirect("/robots.txt").ok()?;
+        let cleared = self.clear_before(&file, deadline).ok()?;
+        let headers = [("accept", "text/plain, */*;q=0.1")];
+        let (_, answer, _) = self.follow(cleared, &headers, deadline).ok()?;
+        match answer.status() {
+            200 | 203 => {
+                let bytes = body::beginning(answer, robots::BYTES_MAX).ok()?;
+                Some(Robots::parse(&bytes))
+            }
+            // RFC 9309 section 2.3.1.3, but who asks us to slow down has not answered.
+            429 => None,
+            204 | 400..=499 => Some(Robots::default()),
+            _ => None,
+        }
+    }
+
+    /// Whether this service or its operator refuses the host, before any lookup.
+    pub fn is_forbidden(&self, target: &TargetUrl) -> bool {
+        self.network.is_forbidden(target)
     }
 
     fn clear_before(
@@ -208,20 +249,31 @@ impl Web {
         })
     }
 
-    /// Goes from hop to hop until a response is no redirect.
     fn open(&self, cleared: ClearedTarget, options: &FetchOptions) -> Result<Opened, FetchError> {
         let deadline = options.deadline.min(Instant::now() + self.settings.budget);
+        let (target, answer, redirects) = self.follow(cleared, &options.headers(), deadline)?;
+        match answer.status() {
+            200 | 203 => {
+                let body = Box::new(Body::new(target, answer, deadline)?);
+                Ok(Opened::Page { body, redirects })
+            }
+            304 if options.is_conditional() => Ok(Opened::NotModified),
+            status => Err(FetchError::Status(status)),
+        }
+    }
+
+    /// Goes from hop to hop until a response is no redirect. Gives where that is, and after how many redirects.
+    fn follow(
+        &self,
+        cleared: ClearedTarget,
+        headers: &[(&str, &str)],
+        deadline: Instant,
+    ) -> Result<(TargetUrl, Answer, usize), FetchError> {
         let mut visited = vec![cleared.target.clone()];
         let mut hop = cleared;
         loop {
-            let answer = self.request(&hop, options, deadline)?;
+            let answer = self.request(&hop, headers, deadline)?;
             match answer.status() {
-                200 | 203 => {
-                    let body = Box::new(Body::new(hop.target, answer, deadline)?);
-                    let redirects = visited.len() - 1;
-                    return Ok(Opened::Page { body, redirects });
-                }
-                304 if options.is_conditional() => return Ok(Opened::NotModified),
                 status @ (301 | 302 | 303 | 307 | 308) => {
                     let location = answer
                         .headers()
@@ -235,7 +287,7 @@ impl Web {
                         .map_err(FetchError::behind_redirect)?;
                     visited.push(next);
                 }
-                status => return Err(FetchError::Status(status)),
+                _ => return Ok((hop.target, answer, visited.len() - 1)),
             }
         }
     }
@@ -264,16 +316,9 @@ impl Web {
     fn request(
         &self,
         hop: &ClearedTarget,
-        options: &FetchOptions,
+        headers: &[(&str, &str)],
         deadline: Instant,
     ) -> Result<Answer, FetchError> {
-        let mut headers = vec![("accept", ACCEPT)];
-        if let Some(etag) = &options.if_none_match {
-            headers.push(("if-none-match", etag));
-        }
-        if let Some(date) = &options.if_modified_since {
-            headers.push(("if-modified-since", date));
-        }
         let host = hop.target.host();
         let sockets: Vec<_> = hop
             .addresses
@@ -285,7 +330,7 @@ impl Web {
             .collect();
         let is_lab = self.network.is_lab_host(host);
         self.dialler
-            .get(&hop.target, sockets, is_lab, &headers, deadline)
+            .get(&hop.target, sockets, is_lab, headers, deadline)
     }
 }
 
@@ -299,13 +344,10 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
-fn joined(headers: &HeaderMap, name: &str) -> Option<String> {
-    let values: Vec<&str> = headers
-        .get_all(name)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .collect();
-    (!values.is_empty()).then(|| values.join(", "))
+/// All values of several headers, as far as they are visible ASCII.
+fn texts<'a>(headers: &'a HeaderMap, names: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    let values = names.iter().flat_map(|name| headers.get_all(*name));
+    values.filter_map(|value| value.to_str().ok())
 }
 
 fn milliseconds(duration: Duration) -> u64 {

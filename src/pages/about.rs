@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use crate::domain::robots::AGENT;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -57,7 +58,8 @@ fn opting_out(operator: Option<&str>) -> Markup {
     html! {
         h2 #opt-out { "How to opt out" }
         p {
-            "What a page says in robots meta tags and " code { "X-Robots-Tag" } " is reported to the buyer with the page. "
+            "What your site says in robots.txt, in content signals, in robots meta tags and in " code { "X-Robots-Tag" }
+            " is reported to the buyer with the page; in robots.txt we are " code { (AGENT) } ". "
             "To keep us from fetching your site at all, do any of these:"
         }
         ul {

@@ -118,7 +118,7 @@ fn what_you_get() -> Markup {
         ul {
             li { strong { "The markdown" } ", with title, author, dates, language, headings and links as fields." }
             li { strong { "Proof of what was read:" } " the final address, the time, and SHA-256 of source and markdown." }
-            li { strong { "Honest warnings" } " where a page holds little text, needs scripts, or had its encoding guessed." }
+            li { strong { "Honest warnings" } " where a page holds little text, needs scripts, stops at a login, a paywall or a captcha, or speaks to AI systems." }
             li { strong { "The site’s wishes:" } " what the page says in robots meta tags, reported so that you can decide." }
             li { strong { "The receipt:" } " amount, payer and transaction, and our own margin calculation." }
         }

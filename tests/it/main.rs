@@ -21,6 +21,8 @@ mod http;
 mod limits;
 /// Settlements that go wrong in every way, and what the buyer is told.
 mod money;
+/// What sites say about the use of their pages, and hosts that the operator has blocked.
+mod policy;
 /// Quotes: what a page would cost, for nothing.
 mod quotes;
 /// The same payment again, at once and later.

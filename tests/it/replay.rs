@@ -257,7 +257,7 @@ fn a_kept_answer_outlives_a_restart() {
         .send();
     other.refused(400, "payment_replayed");
     assert_eq!(rig.facilitator.settlements(), 1);
-    assert_eq!(rig.site.requests().len(), 1);
+    assert_eq!(rig.site.hits("/article"), 1);
 }
 
 const ID: &str = "pay_0123456789abcdef0123456789abcdef";

@@ -134,6 +134,10 @@ impl Builder {
             Tag::Image => self.image(attributes),
             Tag::Input => self.input(attributes),
             Tag::Void => {}
+            Tag::Time => {
+                self.collected.time(attributes);
+                self.open(name, tag, attributes);
+            }
             _ => self.open(name, tag, attributes),
         }
     }
@@ -152,8 +156,7 @@ impl Builder {
     /// The text of a whole text node, entities decoded.
     pub(super) fn text(&mut self, text: &str) {
         match (&self.skipping, &self.preformatted) {
-            (Some(Tag::Title), _) => self.collected.title_text(text),
-            (Some(_), _) => {}
+            (Some(tag), _) => self.collected.skipped_text(*tag, text),
             (None, Some(_)) => self.preformatted_text(text),
             (None, None) => self.writer.text(text),
         }
@@ -163,12 +166,13 @@ impl Builder {
     pub(super) fn raw_text(&mut self, text: &str) {
         match self.skipping {
             Some(Tag::Noscript) => self.collected.noscript_text(text),
-            Some(Tag::Script) => self.collected.script_text(text),
+            Some(Tag::Script) => self.collected.scripts.text(text),
             _ => {}
         }
     }
 
     pub(super) fn finish(mut self) -> (Outline, Collected, Links) {
+        self.collected.finish(self.skipping.is_some());
         self.close_down_to(0);
         self.finish_block();
         self.outline.text = self.writer.text;
@@ -498,6 +502,7 @@ impl Builder {
 
     /// Only the box of a task list is content.
     fn input(&mut self, attributes: &Attributes<'_>) {
+        self.collected.input(attributes);
         let is_box = attributes
             .get("type")
             .is_some_and(|kind| kind.eq_ignore_ascii_case("checkbox"));

@@ -106,6 +106,27 @@ fn our_own_hosts_are_refused_by_name_and_by_address() {
 }
 
 #[test]
+fn a_listed_host_is_refused_in_every_spelling_with_its_subdomains() {
+    let forbidden = ForbiddenHosts::new(["*.Example.net", "BÜCHER.org", "[2606:4700::99]"]);
+    let settings = NetworkSettings::default();
+    let public = |_: &str| Ok(vec![address(PUBLIC)]);
+    let network =
+        Network::with_lookup(settings, HashMap::new(), forbidden, public).expect("threads");
+    let check = |url: &str, refused: bool| {
+        assert_eq!(network.is_forbidden(&target(url)), refused, "{url}");
+        let outcome = network.checked_addresses(&target(url), soon());
+        assert_eq!(outcome == Err(ResolveError::OwnHost), refused, "{url}");
+    };
+    check("http://example.net/", true);
+    check("https://a.b.EXAMPLE.net./x", true);
+    check("http://bücher.org/", true);
+    check("http://www.xn--bcher-kva.org/", true);
+    check("http://[2606:4700:0::99]/", true);
+    check("http://example.net.sample-site.org/", false);
+    check("http://myexample.net/", false);
+}
+
+#[test]
 fn an_answer_and_a_failure_are_remembered_for_their_time() {
     let asked = Arc::new(AtomicUsize::new(0));
     let counter = asked.clone();

@@ -135,6 +135,26 @@ impl Body {
     }
 }
 
+/// The first bytes of a body of any type, at most so many.
+pub(super) fn beginning(answer: Answer, bytes_max: usize) -> Result<Vec<u8>, FetchError> {
+    let wire = answer.wire;
+    let (parts, body) = answer.response.into_parts();
+    if let Some(coding) = foreign_coding(&parts.headers) {
+        return Err(FetchError::ContentEncoding(coding));
+    }
+    let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX);
+    let reader = body.into_with_config().limit(WIRE_BYTES_MAX).reader();
+    let mut bytes = Vec::new();
+    reader
+        .take(limit)
+        .read_to_end(&mut bytes)
+        .map_err(FetchError::from_body)?;
+    if wire.is_broken() {
+        return Err(FetchError::Truncated);
+    }
+    Ok(bytes)
+}
+
 fn is_bomb(decoded: u64, wire: u64) -> bool {
     decoded > RATIO_FREE_BYTES && decoded > wire.saturating_mul(RATIO_MAX)
 }

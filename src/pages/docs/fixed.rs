@@ -84,7 +84,7 @@ const ANSWER: [(&str, &str); 9] = [
     ("markdown", "The cleaned page."),
     (
         "metadata, headings, links",
-        "Title, author, dates and language; the outline; every link that was kept.",
+        "Title, author, dates, language, next and previous page, JSON-LD types; the outline; the links that were kept.",
     ),
     (
         "content_sha256, source_sha256",
@@ -92,7 +92,7 @@ const ANSWER: [(&str, &str); 9] = [
     ),
     (
         "warnings, policy",
-        "What to be careful about; what the page says to robots.",
+        "What to be careful about; what robots.txt, headers and meta tags say about the use of the page.",
     ),
     (
         "cache",

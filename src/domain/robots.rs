@@ -1,0 +1,380 @@
+//! robots.txt as RFC 9309 reads it: the group for us, else the one for everybody, the longest rule that matches. With
+//! it the Content-Signal and Content-Usage lines of that group. We report what it says and fetch on request; this
+//! file knows neither how it is fetched nor how long it is kept.
+
+use crate::domain::usage::Signals;
+
+/// The product token that a site addresses us by.
+pub const AGENT: &str = env!("CARGO_PKG_NAME");
+
+/// Bytes that are read; RFC 9309 section 2.5 asks for as many.
+pub const BYTES_MAX: usize = 500 * 1024;
+/// Rules kept of a file; more are no policy but a list of pages.
+const RULES_MAX: usize = 10_000;
+const PATTERN_BYTES_MAX: usize = 2_048;
+/// Stars in one pattern: each may be tried at every place of a path.
+const STARS_MAX: usize = 8;
+
+/// What a site's robots.txt comes to for one URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verdict {
+    Allowed,
+    Disallowed,
+    /// It could not be read, or not in time.
+    #[default]
+    Unknown,
+}
+
+impl Verdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Allowed => "allowed",
+            Verdict::Disallowed => "disallowed",
+            Verdict::Unknown => "unknown",
+        }
+    }
+
+    /// Of two URLs that were both fetched for one page.
+    pub fn and(self, other: Verdict) -> Verdict {
+        match (self, other) {
+            (Verdict::Disallowed, _) | (_, Verdict::Disallowed) => Verdict::Disallowed,
+            (Verdict::Allowed, Verdict::Allowed) => Verdict::Allowed,
+            _ => Verdict::Unknown,
+        }
+    }
+}
+
+/// The part of a robots.txt that is addressed to us.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Robots {
+    rules: Vec<Rule>,
+    signals: Vec<(String, Signals)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Rule {
+    pattern: String,
+    allows: bool,
+}
+
+/// Which crawlers the group being read is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Addressed {
+    us: bool,
+    everybody: bool,
+    /// Rules have come: the next user-agent line begins another group.
+    is_closed: bool,
+}
+
+impl Robots {
+    /// Reads as much as is text. Nothing in a file is a mistake that ends the reading.
+    pub fn parse(bytes: &[u8]) -> Robots {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(BYTES_MAX)]);
+        let text = text.trim_start_matches('\u{feff}');
+        let (mut ours, mut general) = (Robots::default(), Robots::default());
+        let mut names_us = false;
+        let mut addressed = Addressed::default();
+        for line in text.split(['\n', '\r']) {
+            let line = line.split('#').next().unwrap_or_default();
+            let Some((field, value)) = line.split_once(':') else {
+                continue;
+            };
+            let (field, value) = (field.trim().to_ascii_lowercase(), value.trim());
+            if field == "user-agent" {
+                addressed = addressed.with(value);
+                names_us |= addressed.us;
+                continue;
+            }
+            let groups = [
+                (addressed.us, &mut ours),
+                (addressed.everybody, &mut general),
+            ];
+            for (is_addressed, group) in groups {
+                if is_addressed {
+                    group.take(&field, value);
+                }
+            }
+            addressed.is_closed |= is_rule(&field);
+        }
+        if names_us { ours } else { general }
+    }
+
+    /// What it says of a URL's path with its query, as they stand in the canonical URL.
+    pub fn verdict(&self, path: &str) -> Verdict {
+        // It may always be read itself.
+        if path == "/robots.txt" {
+            return Verdict::Allowed;
+        }
+        let path = normalised(path);
+        let matching = self
+            .rules
+            .iter()
+            .filter(|rule| matches(&rule.pattern, &path));
+        match matching.max_by_key(|rule| (rule.pattern.len(), rule.allows)) {
+            Some(rule) if !rule.allows => Verdict::Disallowed,
+            _ => Verdict::Allowed,
+        }
+    }
+
+    /// The statements about use that hold for a path, the more particular before the general.
+    pub fn signals(&self, path: &str) -> Signals {
+        let path = normalised(path);
+        let mut matching: Vec<_> = self
+            .signals
+            .iter()
+            .filter(|(pattern, _)| matches(pattern, &path))
+            .collect();
+        matching.sort_by_key(|(pattern, _)| std::cmp::Reverse(pattern.len()));
+        matching
+            .into_iter()
+            .fold(Signals::default(), |signals, (_, more)| signals.or(*more))
+    }
+
+    /// Memory that it takes, roughly.
+    pub fn bytes(&self) -> usize {
+        let rules = self
+            .rules
+            .iter()
+            .map(|rule| rule.pattern.len() + size_of::<Rule>());
+        let signals = self.signals.iter().map(|(pattern, _)| pattern.len() + 64);
+        rules.sum::<usize>() + signals.sum::<usize>() + size_of::<Robots>()
+    }
+
+    fn take(&mut self, field: &str, value: &str) {
+        if self.rules.len() + self.signals.len() >= RULES_MAX {
+            return;
+        }
+        match field {
+            // An empty rule rules nothing.
+            "allow" | "disallow" if is_pattern(value) => {
+                let pattern = normalised(value);
+                let allows = field == "allow";
+                self.rules.push(Rule { pattern, allows });
+            }
+            "content-signal" | "content-usage" => {
+                let (pattern, value) = match value.split_once(char::is_whitespace) {
+                    Some((path, rest)) if is_pattern(path) => (normalised(path), rest),
+                    _ => ("/".to_owned(), value),
+                };
+                self.signals.push((pattern, Signals::parse(value)));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Addressed {
+    /// User-agent lines in a row are for one group.
+    fn with(self, agent: &str) -> Addressed {
+        let before = if self.is_closed {
+            Addressed::default()
+        } else {
+            self
+        };
+        // A site may write our version behind the name.
+        let token: String = agent
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+            .collect();
+        Addressed {
+            us: before.us || token.eq_ignore_ascii_case(AGENT),
+            everybody: before.everybody || agent == "*",
+            is_closed: false,
+        }
+    }
+}
+
+/// Fields that end a list of user-agents; others, as `Sitemap`, belong to no group.
+fn is_rule(field: &str) -> bool {
+    matches!(
+        field,
+        "allow" | "disallow" | "content-signal" | "content-usage" | "crawl-delay"
+    )
+}
+
+fn is_pattern(text: &str) -> bool {
+    text.starts_with(['/', '*'])
+        && text.len() <= PATTERN_BYTES_MAX
+        && text.matches('*').count() <= STARS_MAX
+}
+
+/// One spelling for one path: everything beyond ASCII percent-encoded, unreserved characters not, digits upper case.
+fn normalised(path: &str) -> String {
+    let bytes = path.as_bytes();
+    let mut out = String::with_capacity(path.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        let encoded = (byte == b'%').then(|| path.get(at + 1..at + 3)).flatten();
+        match encoded.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(value) if value.is_ascii_alphanumeric() || b"-._~".contains(&value) => {
+                out.push(char::from(value));
+                at += 3;
+            }
+            Some(value) => {
+                out.push_str(&format!("%{value:02X}"));
+                at += 3;
+            }
+            None if byte.is_ascii_graphic() => {
+                out.push(char::from(byte));
+                at += 1;
+            }
+            None => {
+                out.push_str(&format!("%{byte:02X}"));
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// `*` stands for any characters, `$` at the end for the end.
+fn matches(pattern: &str, path: &str) -> bool {
+    let (pattern, is_anchored) = match pattern.strip_suffix('$') {
+        Some(pattern) => (pattern, true),
+        None => (pattern, false),
+    };
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| path.strip_prefix(first)) else {
+        return false;
+    };
+    let mut parts = parts.peekable();
+    let mut ends_in_star = false;
+    while let Some(part) = parts.next() {
+        let is_last = parts.peek().is_none();
+        if is_last && is_anchored {
+            return part.is_empty() || rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+        ends_in_star = is_last && part.is_empty();
+    }
+    !is_anchored || rest.is_empty() || ends_in_star
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::usage::Signal;
+
+    fn check(text: &str, path: &str, expected: Verdict) {
+        assert_eq!(
+            Robots::parse(text.as_bytes()).verdict(path),
+            expected,
+            "{path} in {text:?}"
+        );
+    }
+
+    #[test]
+    fn our_group_goes_before_that_of_everybody() {
+        let text = "User-agent: *\nDisallow: /\n\nUser-agent: Other\nUser-agent: Context402/1.0\nDisallow: /private\n";
+        check(text, "/page", Verdict::Allowed);
+        check(text, "/private/x", Verdict::Disallowed);
+        let twice = "user-agent: context402\ndisallow: /a\nUser-Agent: x\nDisallow: /\nUser-agent: context402\ndisallow: /b";
+        check(twice, "/a", Verdict::Disallowed);
+        check(twice, "/b", Verdict::Disallowed);
+        check(twice, "/c", Verdict::Allowed);
+        check(
+            "User-agent: *\nDisallow: /\nUser-agent: context402",
+            "/",
+            Verdict::Allowed,
+        );
+        check(
+            "User-agent: context402bot\nDisallow: /",
+            "/",
+            Verdict::Allowed,
+        );
+        check(
+            "User-agent: a\nSitemap: /s\nUser-agent: *\nDisallow: /",
+            "/",
+            Verdict::Disallowed,
+        );
+    }
+
+    #[test]
+    fn the_longest_rule_decides_and_of_two_alike_the_friendly_one() {
+        let text = "User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /a/b/*.pdf$\nAllow: /c\nDisallow: /c\nDisallow:\n";
+        check(text, "/a", Verdict::Disallowed);
+        check(text, "/a/b/x", Verdict::Allowed);
+        check(text, "/a/b/x.pdf", Verdict::Disallowed);
+        check(text, "/a/b/x.pdf?y", Verdict::Allowed);
+        check(text, "/c", Verdict::Allowed);
+        check(text, "/", Verdict::Allowed);
+    }
+
+    #[test]
+    fn patterns() {
+        let disallows = |pattern: &str, path: &str| {
+            let text = format!("User-agent: *\nDisallow: {pattern}");
+            Robots::parse(text.as_bytes()).verdict(path) == Verdict::Disallowed
+        };
+        assert!(disallows("/fish", "/fish/salmon") && disallows("/fish", "/fishheads"));
+        assert!(!disallows("/fish", "/Fish") && !disallows("/fish", "/?id=fish"));
+        assert!(disallows("/fish*", "/fish") && disallows("/*.php$", "/a/b.php"));
+        assert!(!disallows("/*.php$", "/a.php?x") && disallows("*.php", "/a.php?x"));
+        assert!(disallows("/$", "/") && !disallows("/$", "/a"));
+        assert!(disallows("/a*b*c$", "/axbxc") && !disallows("/a*b*c$", "/axbxcx"));
+        assert!(disallows("/a*$", "/abc") && disallows("*", "/"));
+        assert!(disallows("/ö", "/%c3%b6") && disallows("/%c3%B6", "/ö"));
+        assert!(disallows("/%7Ejoe", "/~joe") && !disallows("/a%2fb", "/a/b"));
+        assert!(!disallows("fish", "/fish"));
+        assert!(!disallows("/", "/robots.txt"));
+    }
+
+    #[test]
+    fn signals_belong_to_their_group_and_path() {
+        let text = "User-agent: x\nContent-Signal: ai-input=no\nUser-agent: *\nContent-Signal: search=yes, ai-train=no\n\
+                    Content-Signal: /open/ ai-train=yes\nContent-Usage: train-ai=n\nAllow: /\n";
+        let robots = Robots::parse(text.as_bytes());
+        let expected = Signals {
+            search: Signal::Yes,
+            ai_train: Signal::No,
+            ..Signals::default()
+        };
+        assert_eq!(robots.signals("/page"), expected);
+        assert_eq!(robots.signals("/open/page").ai_train, Signal::Yes);
+    }
+
+    #[test]
+    fn odd_files_are_read_as_far_as_they_go() {
+        check("", "/", Verdict::Allowed);
+        check("<html><body>Not found</body></html>", "/", Verdict::Allowed);
+        check(
+            "\u{feff}User-agent:*\rDisallow:/x#comment\r",
+            "/x",
+            Verdict::Disallowed,
+        );
+        check("Disallow: /", "/", Verdict::Allowed);
+        let stars = format!("User-agent: *\nDisallow: /{}x", "*a".repeat(500));
+        check(&stars, &"/a".repeat(1000), Verdict::Allowed);
+        let mut many = "User-agent: *\n".to_owned();
+        (0..RULES_MAX + 5).for_each(|n| many.push_str(&format!("Disallow: /{n}/\n")));
+        assert_eq!(Robots::parse(many.as_bytes()).rules.len(), RULES_MAX);
+        let mut late = vec![b'#'; BYTES_MAX];
+        late.extend_from_slice(b"\nUser-agent: *\nDisallow: /");
+        assert_eq!(Robots::parse(&late).verdict("/"), Verdict::Allowed);
+    }
+
+    #[test]
+    fn a_page_of_two_addresses_is_as_allowed_as_the_stricter() {
+        use Verdict::*;
+        assert_eq!(Allowed.and(Allowed), Allowed);
+        assert_eq!(Allowed.and(Unknown), Unknown);
+        assert_eq!(Unknown.and(Disallowed), Disallowed);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read(bytes in proptest::collection::vec(any::<u8>(), 0..400), path in "/[ -~ä]{0,40}") {
+            let mut text = b"User-agent: *\nDisallow: ".to_vec();
+            text.extend(bytes);
+            let robots = Robots::parse(&text);
+            prop_assert!(robots.verdict(&path) != Verdict::Unknown);
+            robots.signals(&path);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What a site's robots.txt says of a page that is sold. It is asked for while the page is fetched, and waited for only
+//! a little longer: no sale fails by it, and none becomes much slower.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+
+use crate::app::Shared;
+use crate::domain::robots::{Robots, Verdict};
+use crate::domain::target::TargetUrl;
+use crate::domain::usage::{Signals, Usage};
+
+/// Longest wait for an answer once the page is there. One that comes later is kept for the next sale.
+const WAIT_MAX: Duration = Duration::from_millis(250);
+
+/// A question that is under way.
+#[derive(Debug)]
+pub struct Asked {
+    target: TargetUrl,
+    answer: JoinHandle<Option<Arc<Robots>>>,
+}
+
+/// Asks the target's site, unless it is known what it says. The answer is looked for in any case, also when nobody
+/// waits for it any more.
+pub fn ask(app: &Shared, target: &TargetUrl) -> Asked {
+    let (files, asked) = (app.outside.robots.clone(), target.clone());
+    Asked {
+        target: target.clone(),
+        answer: app.tasks.spawn(async move { files.read(&asked).await }),
+    }
+}
+
+/// Adds to what the response said what robots.txt says, of the page that was asked for and of the one that it led to.
+pub async fn complete(app: &Shared, usage: Usage, asked: Asked, last: &TargetUrl) -> Usage {
+    let until = Instant::now() + WAIT_MAX;
+    if asked.target == *last {
+        let (verdict, signals) = asked.before(until).await;
+        return usage.with_robots(verdict, signals);
+    }
+    let asked_last = ask(app, last);
+    let (first, _) = asked.before(until).await;
+    let (verdict, signals) = asked_last.before(until).await;
+    usage.with_robots(first.and(verdict), signals)
+}
+
+/// What is known without asking.
+pub fn known(app: &Shared, target: &TargetUrl) -> Verdict {
+    let robots = app.outside.robots.known(target);
+    robots.map_or(Verdict::Unknown, |robots| robots.verdict(&path(target)))
+}
+
+impl Asked {
+    async fn before(self, until: Instant) -> (Verdict, Signals) {
+        match timeout_at(until, self.answer).await {
+            Ok(Ok(Some(robots))) => {
+                let path = path(&self.target);
+                (robots.verdict(&path), robots.signals(&path))
+            }
+            _ => (Verdict::Unknown, Signals::default()),
+        }
+    }
+}
+
+/// The path with its query.
+fn path(target: &TargetUrl) -> String {
+    let url = target.url();
+    match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    }
+}

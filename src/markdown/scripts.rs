@@ -1,0 +1,118 @@
+//! What of a page's scripts is worth keeping: JSON-LD, the state that an application starts from, and the beginnings
+//! that betray a challenge page. Nothing is run, and nothing is read before the page is known to need it.
+
+use super::attributes::Attributes;
+
+const JSON_LD_BYTES_MAX: usize = 256 * 1024;
+const STATE_BYTES_MAX: usize = 1024 * 1024;
+const SAMPLE_BYTES_MAX: usize = 4 * 1024;
+/// A little of every script says more than all of one.
+const SAMPLE_OF_ONE_BYTES_MAX: usize = 512;
+/// As much of a script as tells whether it sets an application's state.
+const HEAD_BYTES: usize = 64;
+
+/// Names under which frameworks put the data of a page.
+const STATES: [&str; 12] = [
+    "__NEXT_DATA__",
+    "__next_f.push",
+    "__NUXT__",
+    "__INITIAL_STATE__",
+    "__INITIAL_DATA__",
+    "__PRELOADED_STATE__",
+    "__APOLLO_STATE__",
+    "__REDUX_STATE__",
+    "__remixContext",
+    "__APP_STATE__",
+    "__APP_DATA__",
+    "__PAGE_DATA__",
+];
+
+#[derive(Debug, Default)]
+pub(super) struct Scripts {
+    pub(super) count: u32,
+    /// One script a line.
+    pub(super) json_ld: String,
+    /// JSON, or program text that holds JSON.
+    pub(super) state: String,
+    /// The sources of scripts and the beginnings of those in the page, lower case, as far as they fit.
+    pub(super) sample: String,
+    kind: Kind,
+    head: String,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    JsonLd,
+    State,
+    /// Its beginning will tell.
+    Unknown,
+    #[default]
+    Other,
+}
+
+impl Scripts {
+    pub(super) fn begin(&mut self, attributes: &Attributes<'_>) {
+        self.count += 1;
+        self.head.clear();
+        let kind = attributes.get("type").unwrap_or_default();
+        let kind = kind.trim().to_ascii_lowercase();
+        self.kind = if kind.starts_with("application/ld+json") {
+            self.json_ld.push('\n');
+            Kind::JsonLd
+        } else if kind.starts_with("application/json") {
+            self.state.push('\n');
+            Kind::State
+        } else if let Some(source) = attributes.get("src") {
+            self.sample(&source);
+            Kind::Other
+        } else {
+            Kind::Unknown
+        };
+    }
+
+    /// The text of the script that began last, in pieces.
+    pub(super) fn text(&mut self, text: &str) {
+        match self.kind {
+            Kind::JsonLd => {
+                if self.json_ld.len() + text.len() <= JSON_LD_BYTES_MAX {
+                    // Raw line ends and tabs are not allowed in JSON's strings, and mean nothing outside of them.
+                    let spaced = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+                    self.json_ld.extend(spaced);
+                }
+            }
+            Kind::State => self.state_text(text),
+            Kind::Unknown => self.unknown_text(text),
+            Kind::Other => {}
+        }
+    }
+
+    fn state_text(&mut self, text: &str) {
+        if self.state.len() + text.len() <= STATE_BYTES_MAX {
+            self.state.push_str(text);
+        }
+    }
+
+    fn unknown_text(&mut self, text: &str) {
+        let room = HEAD_BYTES.saturating_sub(self.head.len());
+        self.head.extend(text.chars().take(room));
+        if STATES.iter().any(|name| self.head.contains(name)) {
+            self.kind = Kind::State;
+            self.state.push('\n');
+            self.state_text(text);
+        } else if self.head.len() >= HEAD_BYTES {
+            self.kind = Kind::Other;
+        }
+        self.sample(text);
+    }
+
+    fn sample(&mut self, text: &str) {
+        let room = SAMPLE_BYTES_MAX.saturating_sub(self.sample.len());
+        if room == 0 {
+            return;
+        }
+        let room = room.min(SAMPLE_OF_ONE_BYTES_MAX);
+        let text = text.chars().take(room).map(|c| c.to_ascii_lowercase());
+        self.sample.extend(text);
+        self.sample.push(' ');
+    }
+}
