@@ -56,9 +56,9 @@ class Read:
 
     def __init__(self, page, answer):
         self.page = page
-        markdown, self.node, self.words, self.text_name, _ = zip(*answer["blocks"]) if answer["blocks"] else ((),) * 5
+        markdown, self.node, self.words, self.text_name = zip(*answer["blocks"]) if answer.get("blocks") else ((),) * 4
         self.words = np.array(self.words, float)
-        self.nodes = answer["nodes"]
+        self.nodes = answer.get("nodes", [])
         self.labels = labels([judge.words(plain(block)) for block in markdown], page.text)
 
 
@@ -154,7 +154,7 @@ def rows(engine, table, reads):
         return np.zeros((0, len(table.features)), np.uint8)
     with written(table) as path:
         answers = judge.convert(engine, [read.page for read in reads], "--training", "--selection", path)
-    found = b"".join(base64.b64decode(answer["rows"]) for answer in answers)
+    found = b"".join(base64.b64decode(answer.get("rows", "")) for answer in answers)
     return np.frombuffer(found, np.uint8).reshape(-1, len(table.features))
 
 
@@ -230,7 +230,7 @@ def main():
     args = parser.parse_args()
     pages = judge.read_sets(args.pages)
     answers = judge.convert(args.engine, pages, "--training")
-    features = next(answer["features"] for answer in answers if answer["features"])
+    features = next(answer["features"] for answer in answers if answer.get("features"))
     reads = [Read(page, answer) for page, answer in zip(pages, answers)]
     del answers
     print(f"{len(reads)} pages, {sum(len(read.words) for read in reads)} blocks, {len(features)} features", flush=True)

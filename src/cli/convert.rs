@@ -1,11 +1,14 @@
 //! `context402 convert`: the converter without the shop.
 
+use std::fmt;
 use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -16,7 +19,9 @@ use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
 use crate::flows::page::{PageFacts, page_goods};
-use crate::markdown::{ContentKind, Converter, Page, RECOGNISED_BYTES, Settings, recognised};
+use crate::markdown::{
+    ContentKind, ConvertError, Converter, Model, Page, RECOGNISED_BYTES, Settings, recognised,
+};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
 use crate::outside::web::{FetchOptions, Fetched, Web, WebSettings};
 
@@ -37,6 +42,12 @@ pub(in crate::cli) struct Args {
     /// Read {"id","url","html"|"path"} a line and write {"id","markdown","metadata",…} a line, in order
     #[arg(long)]
     jsonl: bool,
+    /// Select by this table in place of the one that is compiled in
+    #[arg(long, value_name = "FILE", requires = "jsonl", hide = true)]
+    selection: Option<PathBuf>,
+    /// Write what the training of the selection reads, in place of the markdown (data/selection/train.py)
+    #[arg(long, requires = "jsonl", conflicts_with = "full", hide = true)]
+    training: bool,
     /// Threads for --jsonl; all cores when absent
     #[arg(long, value_name = "N", requires = "jsonl")]
     threads: Option<usize>,
@@ -123,6 +134,8 @@ impl Args {
             Some(threads) => threads,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
+        let model = self.model()?;
+        let model = &model;
         let (jobs, waiting) =
             sync_channel::<(String, std::sync::mpsc::SyncSender<String>)>(threads * LINES_AHEAD);
         let (answers, in_order) =
@@ -137,7 +150,7 @@ impl Args {
                             .unwrap_or_else(|poisoned| poisoned.into_inner())
                             .recv();
                         let Ok((line, answer)) = job else { return };
-                        let _ = answer.send(self.line(&line));
+                        let _ = answer.send(self.line(&line, model));
                     }
                 });
             }
@@ -171,12 +184,12 @@ impl Args {
     }
 
     /// A line that cannot be converted says so under its id, and the others go on.
-    fn line(&self, line: &str) -> String {
+    fn line(&self, line: &str, model: &Arc<Model>) -> String {
         let job: Line = match serde_json::from_str(line) {
             Ok(job) => job,
             Err(error) => return json!({"id": null, "error": format!("not a line of {{id, url, html|path}}: {error}")}).to_string(),
         };
-        match self.convert_line(&job) {
+        match self.convert_line(&job, model) {
             Ok(mut members) => {
                 members["id"] = job.id;
                 members.to_string()
@@ -185,7 +198,18 @@ impl Args {
         }
     }
 
-    fn convert_line(&self, job: &Line) -> Result<Value, String> {
+    fn model(&self) -> Result<Arc<Model>, Failure> {
+        let Some(path) = &self.selection else {
+            return Ok(Model::shipped());
+        };
+        let named =
+            |error: &dyn fmt::Display| Failure::Failed(format!("{}: {error}", path.display()));
+        let table = std::fs::read(path).map_err(|error| named(&error))?;
+        let model = Model::read(&table).map_err(|error| named(&error))?;
+        Ok(Arc::new(model))
+    }
+
+    fn convert_line(&self, job: &Line, model: &Arc<Model>) -> Result<Value, String> {
         let url = match &job.url {
             Some(url) => Url::parse(url).map_err(|error| format!("url: {error}"))?,
             None => placeholder(),
@@ -198,8 +222,18 @@ impl Args {
             ),
             (None, None) => return Err("neither html nor path is given".to_owned()),
         };
-        let converted = convert(&bytes, &name, url.clone(), self.full)?;
-        members(&converted, &url).map_err(|error| error.to_string())
+        if self.training {
+            return training(&bytes, url, model).map_err(|error| error.to_string());
+        }
+        let kind = kind_of(&name, &bytes)?;
+        let settings = Settings {
+            kind,
+            url: url.clone(),
+            charset: None,
+            full: self.full,
+        };
+        let page = converted(Converter::with_model(settings, Arc::clone(model)), &bytes)?;
+        members(&Converted { page, kind }, &url).map_err(|error| error.to_string())
     }
 }
 
@@ -243,17 +277,46 @@ struct Converted {
 
 fn convert(bytes: &[u8], name: &str, url: Url, full: bool) -> Result<Converted, String> {
     let kind = kind_of(name, bytes)?;
-    let mut converter = Converter::new(Settings {
+    let converter = Converter::new(Settings {
         kind,
         url,
         charset: None,
         full,
     });
-    let page = converter
+    let page = converted(converter, bytes)?;
+    Ok(Converted { page, kind })
+}
+
+fn converted(mut converter: Converter, bytes: &[u8]) -> Result<Page, String> {
+    converter
         .push(bytes)
         .and_then(|()| converter.finish())
-        .map_err(|error| error.to_string())?;
-    Ok(Converted { page, kind })
+        .map_err(|error| error.to_string())
+}
+
+/// An HTML page as `data/selection/train.py` reads it.
+fn training(bytes: &[u8], url: Url, model: &Arc<Model>) -> Result<Value, ConvertError> {
+    let settings = Settings {
+        kind: ContentKind::Html,
+        url,
+        charset: None,
+        full: false,
+    };
+    let mut converter = Converter::with_model(settings, Arc::clone(model));
+    converter.set_training();
+    converter.push(bytes)?;
+    let page = converter.finish_training()?;
+    let blocks: Vec<Value> = page
+        .blocks
+        .iter()
+        .map(|block| json!([block.markdown, block.node, block.words, block.text_name]))
+        .collect();
+    Ok(json!({
+        "features": page.features,
+        "rows": BASE64.encode(&page.rows),
+        "blocks": blocks,
+        "nodes": page.nodes,
+    }))
 }
 
 /// The same members that a sale's answer has.

@@ -290,7 +290,7 @@ fn text(value: Option<&Value>) -> Option<String> {
             Value::Object(object) => object.get("@value")?.as_str()?,
             value => value.as_str()?,
         };
-        clean(htmlize::unescape(text).into_owned())
+        clean(htmlize::unescape(text))
     })
 }
 

@@ -37,7 +37,6 @@ use url::Url;
 use builder::Builder;
 use charset::Decoding;
 use links::Links;
-use metadata::Collected;
 use outline::{Kind, Outline};
 use reader::Reader;
 use render::render;

@@ -13,9 +13,9 @@ pub(super) fn decide(outline: &Outline, chances: &[f32], is_article: bool) -> Ve
     let blocks = &outline.blocks;
     let expected = expected_f1(outline, chances);
     // Where the model is sure of the page, what it doubts is better left out.
-    let mut strictness = 1.0 + 1.5 * (expected - 0.8).max(0.0);
+    let mut strictness = 0.92 * (1.0 + 1.5 * (expected - 0.8).max(0.0));
     if is_article {
-        strictness *= 1.1;
+        strictness *= 1.2;
     }
     // Half of the best F1 is the threshold that reaches it (Lipton et al., 2014).
     let threshold = (strictness * expected / 2.0).clamp(0.15, 0.75);
@@ -33,25 +33,23 @@ pub(super) fn decide(outline: &Outline, chances: &[f32], is_article: bool) -> Ve
 
 /// The best F1, by words, that keeping the likeliest blocks can be expected to have.
 fn expected_f1(outline: &Outline, chances: &[f32]) -> f32 {
-    let mut order: Vec<(f32, u32)> = chances
+    let mut order: Vec<(f32, f32)> = chances
         .iter()
         .zip(&outline.blocks)
-        .map(|(&chance, block)| (chance, block.words))
+        // Exact up to sixteen million words.
+        .map(|(&chance, block)| (chance, block.words as f32))
         .collect();
     order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-    let content: f64 = order
-        .iter()
-        .map(|&(chance, words)| f64::from(chance) * f64::from(words))
-        .sum();
-    let (mut right, mut kept, mut best) = (0.0, 0.0, 0.0f64);
+    let content: f32 = order.iter().map(|(chance, words)| chance * words).sum();
+    let (mut right, mut kept, mut best) = (0.0, 0.0, 0.0f32);
     for (chance, words) in order {
-        right += f64::from(chance) * f64::from(words);
-        kept += f64::from(words);
+        right += chance * words;
+        kept += words;
         if kept + content > 0.0 {
             best = best.max(2.0 * right / (kept + content));
         }
     }
-    best as f32
+    best
 }
 
 fn drop_repeated(outline: &Outline, kept: &mut Vec<usize>) {

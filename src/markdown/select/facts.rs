@@ -3,6 +3,7 @@
 
 use super::super::outline::{Block, Kind, NodeId, Outline, PAGE, Role};
 use super::super::tag::Tag;
+use super::scale::count;
 
 /// Sums over an element and everything in it, and how it stands among its like.
 #[derive(Clone, Copy, Debug, Default)]
@@ -210,9 +211,9 @@ fn groups(outline: &Outline, facts: &mut [Facts]) -> Vec<Group> {
         let mut slot = (spread >> 20) as usize & (slots - 1);
         let group = loop {
             let Some(&first) = first_of.get(table[slot] as usize) else {
-                table[slot] = groups.len() as u32;
+                table[slot] = count(groups.len());
                 groups.push(Group::default());
-                first_of.push(id as u32);
+                first_of.push(count(id));
                 break table[slot];
             };
             let other = outline.node(first);
@@ -247,7 +248,7 @@ fn main(outline: &Outline, facts: &[Facts]) -> NodeId {
         for (id, node) in outline.nodes.iter().enumerate() {
             let holds_most = u64::from(facts[id].good_words) * 10 >= total * 6;
             if holds_most && node.depth >= outline.node(main).depth {
-                main = id as NodeId;
+                main = count(id);
             }
         }
     }
@@ -263,7 +264,7 @@ fn top(facts: &[Facts]) -> NodeId {
     for (id, fact) in facts.iter().enumerate() {
         let worth = worth(fact);
         if worth > best.1 {
-            best = (id as NodeId, worth);
+            best = (count(id), worth);
         }
     }
     best.0
@@ -328,6 +329,6 @@ fn good_blocks(outline: &Outline) -> Vec<u32> {
     let blocks = outline.blocks.iter().enumerate();
     blocks
         .filter(|(_, block)| is_good(block) && !matches!(block.kind, Kind::Rule))
-        .map(|(at, _)| at as u32)
+        .map(|(at, _)| count(at))
         .collect()
 }

@@ -2,9 +2,9 @@
 //! come from here. Reads the facts of a page, judges nothing.
 
 use super::super::outline::{Block, Kind, NodeId, PAGE};
-use super::facts::{Facts, Group, Hops, Page, is_good};
+use super::facts::{Facts, Group, Hops, Page};
 use super::hints::Hints;
-use super::scale::{log, ratio, share, signed, weight};
+use super::scale::{count, log, ratio, share, signed, weight};
 
 /// Takes the features of a block one after the other, always in the same order.
 pub(super) trait Row {
@@ -17,7 +17,7 @@ pub(super) trait Row {
 const ANCESTORS: usize = 6;
 
 /// Blocks before and after whose figures are told.
-const NEIGHBOURS: i64 = 3;
+const NEIGHBOURS: isize = 3;
 
 /// A block of at most so many words is compared with the title and known by its text.
 const SHORT_WORDS: u32 = 16;
@@ -95,7 +95,7 @@ impl<'a> Features<'a> {
         self.repetition(block, row);
         self.neighbours(walk, row);
         walk.words = walk.words.saturating_add(block.words);
-        if self.page.good_blocks.get(walk.good) == Some(&(walk.at as u32)) {
+        if self.page.good_blocks.get(walk.good) == Some(&(count(walk.at))) {
             walk.good += 1;
             walk.good_words = walk.good_words.saturating_add(block.words);
         }
@@ -121,7 +121,7 @@ impl<'a> Features<'a> {
     }
 
     fn text_weight(&self, block: &Block) -> i32 {
-        match text_bin(block) {
+        match text_name(block) {
             Some(bin) => i32::from(self.names.get(usize::from(bin)).copied().unwrap_or(0)),
             None => 0,
         }
@@ -181,10 +181,10 @@ impl<'a> Features<'a> {
     }
 
     fn place(&self, walk: &Walk, block: &Block, row: &mut impl Row) {
-        let blocks = self.page.outline.blocks.len() as u32;
-        row.put("position", share(walk.at as u32, blocks));
-        row.put("number", log(walk.at as u32));
-        row.put("number_from_end", log(blocks - walk.at as u32));
+        let blocks = count(self.page.outline.blocks.len());
+        row.put("position", share(count(walk.at), blocks));
+        row.put("number", log(count(walk.at)));
+        row.put("number_from_end", log(blocks - count(walk.at)));
         row.put("offset", share(walk.words, self.total().words));
         row.put(
             "depth",
@@ -200,7 +200,7 @@ impl<'a> Features<'a> {
         row.put("first_headings", log(walk.first_headings));
         let (distance, words) = match self.title_block {
             Some(title) => (
-                walk.at as i64 - title as i64,
+                i64::from(count(walk.at)) - i64::from(count(title)),
                 i64::from(walk.words) - i64::from(self.title_offset),
             ),
             None => (-100_000, -1_000_000),
@@ -220,11 +220,11 @@ impl<'a> Features<'a> {
         row.put("top_up", top.from_here);
         row.put("top_down", top.from_there);
         let good = &self.page.good_blocks;
-        row.put("good_before", log(walk.good as u32));
-        row.put("good_after", log((good.len() - walk.good) as u32));
+        row.put("good_before", log(count(walk.good)));
+        row.put("good_after", log(count(good.len() - walk.good)));
         row.put("good_words_before", share(walk.good_words, self.good_words));
         let before = walk.good.checked_sub(1).map(|at| good[at]);
-        let next = walk.good + usize::from(good.get(walk.good) == Some(&(walk.at as u32)));
+        let next = walk.good + usize::from(good.get(walk.good) == Some(&(count(walk.at))));
         let after = good.get(next).copied();
         for (names, other) in [
             (["before_blocks", "before_up", "before_down"], before),
@@ -234,7 +234,7 @@ impl<'a> Features<'a> {
                 Some(other) => {
                     let other_node = self.page.outline.blocks[other as usize].node;
                     let hops = self.page.meeting(block.node, other_node);
-                    (log((walk.at as u32).abs_diff(other)), hops)
+                    (log((count(walk.at)).abs_diff(other)), hops)
                 }
                 None => (
                     u8::MAX,
@@ -313,8 +313,9 @@ impl<'a> Features<'a> {
         let blocks = &self.page.outline.blocks;
         let mut names = NEIGHBOUR_NAMES.iter();
         for offset in (-NEIGHBOURS..=NEIGHBOURS).filter(|&offset| offset != 0) {
-            let neighbour = usize::try_from(walk.at as i64 + offset)
-                .ok()
+            let neighbour = walk
+                .at
+                .checked_add_signed(offset)
                 .and_then(|at| blocks.get(at));
             let values = match neighbour {
                 Some(block) => [
@@ -363,7 +364,7 @@ impl<'a> Features<'a> {
                 total.words,
             )
         };
-        let good = page.good_blocks.len() as u32;
+        let good = count(page.good_blocks.len());
         let mut bytes = vec![
             ("page_words", log(total.words)),
             ("page_blocks", log(total.blocks)),
@@ -377,10 +378,10 @@ impl<'a> Features<'a> {
                 share(total.function_words, total.words),
             ),
             ("page_prices", log(prices)),
-            ("page_headings", log(headings.count() as u32)),
+            ("page_headings", log(count(headings.count()))),
             (
                 "page_title_at",
-                share(self.title_block.map_or(0, |at| at as u32 + 1), total.blocks),
+                share(self.title_block.map_or(0, |at| count(at) + 1), total.blocks),
             ),
             ("page_in_items", words_where(&|block| near(block, 9))),
             ("page_in_tables", words_where(&|block| near(block, 11))),
@@ -419,11 +420,9 @@ impl<'a> Features<'a> {
 }
 
 /// The weight that a short text has of its own, as the number of it.
-pub(super) fn text_bin(block: &Block) -> Option<u16> {
+pub(super) fn text_name(block: &Block) -> Option<u16> {
     let is_short = block.words > 0 && block.words <= 6;
-    is_short.then(|| {
-        ((block.counts.hash ^ (block.counts.hash >> 15)) as usize % super::names::WEIGHTS) as u16
-    })
+    is_short.then_some(super::names::bin(block.counts.hash))
 }
 
 fn nodes(page: &Page<'_>) -> Vec<[u8; 10]> {
@@ -447,7 +446,7 @@ fn nodes(page: &Page<'_>) -> Vec<[u8; 10]> {
 
 /// How often each block's text stands on the page, and whether it did before.
 fn repeats(blocks: &[Block]) -> (Vec<u8>, Vec<bool>) {
-    let mut order: Vec<u32> = (0..blocks.len() as u32).collect();
+    let mut order: Vec<u32> = (0..count(blocks.len())).collect();
     order.sort_unstable_by_key(|&at| (blocks[at as usize].counts.hash, at));
     let mut repeats = vec![0; blocks.len()];
     let mut is_repeated = vec![false; blocks.len()];
@@ -455,7 +454,7 @@ fn repeats(blocks: &[Block]) -> (Vec<u8>, Vec<bool>) {
         order.chunk_by(|&a, &b| blocks[a as usize].counts.hash == blocks[b as usize].counts.hash)
     {
         for (number, &at) in same.iter().enumerate() {
-            repeats[at as usize] = log(same.len() as u32);
+            repeats[at as usize] = log(count(same.len()));
             is_repeated[at as usize] = number > 0;
         }
     }
@@ -496,16 +495,11 @@ fn overlap(block: &Block, other: u64) -> (u8, u8) {
 
 /// How unequal the members of a group are: the coefficient of variation of their words.
 fn variation(group: &Group) -> u8 {
-    let size = f64::from(group.size.max(1));
-    let mean = f64::from(group.words) / size;
-    let variance = (group.squares as f64 / size - mean * mean).max(0.0);
-    let scaled = variance.sqrt() / mean.max(1.0) * 64.0;
-    scaled.clamp(0.0, 255.0) as u8
-}
-
-#[allow(dead_code)]
-fn good(block: &Block) -> bool {
-    is_good(block)
+    let size = u64::from(group.size.max(1));
+    let mean = u64::from(group.words) / size;
+    let variance = (group.squares / size).saturating_sub(mean * mean);
+    let scaled = variance.isqrt().saturating_mul(64) / mean.max(1);
+    u8::try_from(scaled).unwrap_or(u8::MAX)
 }
 
 const NEAR_NAMES: [&str; super::facts::NEAR] = [

@@ -3,6 +3,7 @@
 use url::Url;
 
 use super::counts::{Grams, sketch};
+use super::scale::{byte, count};
 
 #[derive(Clone, Debug, Default)]
 pub(in crate::markdown) struct Hints {
@@ -156,20 +157,17 @@ impl Hints {
                 )
             })
             .collect();
-        let count = |asked: fn(u8) -> bool| {
-            let found = path.bytes().filter(|&byte| asked(byte)).count();
-            u8::try_from(found).unwrap_or(u8::MAX)
-        };
+        let bytes_of =
+            |asked: fn(u8) -> bool| byte(count(path.bytes().filter(|&byte| asked(byte)).count()));
         bytes.extend([
             (
                 "url_segments",
-                path.split('/')
-                    .filter(|part| !part.is_empty())
-                    .count()
-                    .min(255) as u8,
+                byte(count(
+                    path.split('/').filter(|part| !part.is_empty()).count(),
+                )),
             ),
-            ("url_digits", count(|byte| byte.is_ascii_digit())),
-            ("url_hyphens", count(|byte| byte == b'-')),
+            ("url_digits", bytes_of(|byte| byte.is_ascii_digit())),
+            ("url_hyphens", bytes_of(|byte| byte == b'-')),
         ]);
         let value = |name: &str| {
             bytes

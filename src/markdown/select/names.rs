@@ -103,11 +103,16 @@ impl Names {
 
     fn push(&mut self, hash: u32) {
         if self.count < NAMES_MAX {
-            // In range by the remainder.
-            self.bins[self.count] = ((hash ^ (hash >> 15)) as usize % WEIGHTS) as u16;
+            self.bins[self.count] = bin(hash);
             self.count += 1;
         }
     }
+}
+
+/// The number of the weight that a hash has.
+pub(super) fn bin(hash: u32) -> u16 {
+    let mixed = (hash ^ (hash >> 15)) & 0x7fff;
+    u16::try_from(mixed).unwrap_or(0)
 }
 
 /// FNV-1a without digits, which mostly number things, and without regard to case.

@@ -1,5 +1,15 @@
 //! How figures become the bytes that the model compares: coarse, monotone, in whole numbers, the same on every machine.
 
+/// A count that fits; no page has more of anything.
+pub(super) fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// A small number as it is.
+pub(super) fn byte(number: u32) -> u8 {
+    u8::try_from(number).unwrap_or(u8::MAX)
+}
+
 /// A byte for a count: eight steps for each doubling.
 pub(super) fn log(count: u32) -> u8 {
     let count = count.saturating_add(1);
@@ -8,8 +18,7 @@ pub(super) fn log(count: u32) -> u8 {
         0..=2 => (count << (3 - exponent)) & 7,
         _ => (count >> (exponent - 3)) & 7,
     };
-    // At most 31 * 8 + 7.
-    (exponent * 8 + fraction) as u8
+    byte(exponent * 8 + fraction)
 }
 
 /// A byte for a part of a whole: 0 to 255.
@@ -18,7 +27,7 @@ pub(super) fn share(part: u32, whole: u32) -> u8 {
         return 0;
     }
     let scaled = u64::from(part.min(whole)) * 255 / u64::from(whole);
-    scaled as u8
+    u8::try_from(scaled).unwrap_or(u8::MAX)
 }
 
 /// A byte for a ratio that may pass 1: eight steps for each doubling around 128 at 1.
@@ -35,7 +44,7 @@ pub(super) fn signed(distance: i64) -> u8 {
 
 /// A byte for a weight.
 pub(super) fn weight(weight: i32) -> u8 {
-    (weight.clamp(-128, 127) + 128) as u8
+    u8::try_from(weight.clamp(-128, 127) + 128).unwrap_or(u8::MAX)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use super::super::outline::Outline;
 use super::facts::Page;
-use super::features::{Features, Row, Walk, text_bin};
+use super::features::{Features, Row, Walk, text_name};
 use super::hints::Hints;
 use super::model::Model;
 
@@ -17,7 +17,6 @@ pub struct TrainingPage {
     pub blocks: Vec<TrainingBlock>,
     /// Of each node its parent and the numbers of its names.
     pub nodes: Vec<(u32, Vec<u16>)>,
-    pub is_article: bool,
 }
 
 #[derive(Debug)]
@@ -26,8 +25,7 @@ pub struct TrainingBlock {
     pub node: u32,
     pub words: u32,
     /// The number of its text among the names, when it is short.
-    pub text_bin: Option<u16>,
-    pub in_cell: bool,
+    pub text_name: Option<u16>,
 }
 
 pub(in crate::markdown) fn training_page(
@@ -39,7 +37,6 @@ pub(in crate::markdown) fn training_page(
     let features = Features::new(&page, hints, &model.names);
     let mut walk = Walk::default();
     let mut training = TrainingPage {
-        is_article: hints.is_article,
         nodes: outline
             .nodes
             .iter()
@@ -50,24 +47,16 @@ pub(in crate::markdown) fn training_page(
     for (node, bins) in &outline.bins {
         training.nodes[*node as usize].1.clone_from(bins);
     }
-    let mut chain = Vec::new();
     for block in &outline.blocks {
         let mut row = Recorded::default();
         features.next(&mut walk, &mut row);
         training.features = row.names;
         training.rows.extend(row.values);
-        outline.containers(block.node, &mut chain);
         training.blocks.push(TrainingBlock {
             markdown: outline.markdown(block).to_owned(),
             node: block.node,
             words: block.words,
-            text_bin: text_bin(block),
-            in_cell: chain.iter().any(|&node| {
-                matches!(
-                    outline.node(node).shape,
-                    super::super::outline::Shape::Cell { .. }
-                )
-            }),
+            text_name: text_name(block),
         });
     }
     training
