@@ -37,6 +37,10 @@ fn looks_like_utf_8(bytes: &[u8]) -> Option<bool> {
     if bytes.is_ascii() {
         return None;
     }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        let wide = text.bytes().filter(|byte| *byte >= 0xC0).take(2).count();
+        return (wide == 2).then_some(true);
+    }
     let (mut valid, mut invalid) = (0, 0);
     for chunk in bytes.utf8_chunks() {
         valid += chunk.valid().chars().filter(|c| !c.is_ascii()).count();

@@ -8,8 +8,8 @@ use super::scale::{count, log, ratio, share, signed, weight};
 
 /// Takes the features of a block one after the other, always in the same order.
 pub(super) trait Row {
-    /// The next feature is the same for all blocks of the page.
-    fn page(&mut self, name: &'static str, value: u8);
+    /// The next features are the same for all blocks of the page.
+    fn page(&mut self, values: &[(&'static str, u8)]);
     fn put(&mut self, name: &'static str, value: u8);
 }
 
@@ -84,9 +84,7 @@ impl<'a> Features<'a> {
         let Some(block) = self.page.outline.blocks.get(walk.at) else {
             return;
         };
-        for &(name, value) in &self.page_bytes {
-            row.page(name, value);
-        }
+        row.page(&self.page_bytes);
         self.heading(walk, block);
         self.text(walk, block, row);
         self.place(walk, block, row);

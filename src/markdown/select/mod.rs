@@ -55,16 +55,13 @@ struct Column<'a> {
 }
 
 impl Row for Column<'_> {
-    fn page(&mut self, name: &'static str, value: u8) {
+    fn page(&mut self, values: &[(&'static str, u8)]) {
         if self.at == 0 {
-            if let Some(column) = self.columns.get_mut(self.feature) {
-                column.fill(value);
+            for (column, (_, value)) in self.columns.iter_mut().skip(self.feature).zip(values) {
+                column.fill(*value);
             }
-            self.feature += 1;
-        } else {
-            let _ = name;
-            self.feature += 1;
         }
+        self.feature += values.len();
     }
 
     fn put(&mut self, _: &'static str, value: u8) {

@@ -69,8 +69,10 @@ struct Recorded {
 }
 
 impl Row for Recorded {
-    fn page(&mut self, name: &'static str, value: u8) {
-        self.put(name, value);
+    fn page(&mut self, values: &[(&'static str, u8)]) {
+        for &(name, value) in values {
+            self.put(name, value);
+        }
     }
 
     fn put(&mut self, name: &'static str, value: u8) {

@@ -1,7 +1,7 @@
 //! CPU time of a conversion: the whole converter beside a bare lol_html pass over the same pages, and beside the crates
 //! that do the same trade. Then how much memory each takes for a dense page of the largest size.
 //!
-//! `cargo bench --bench convert -- --pages WHERE` takes a folder of HTML files, or a file of JSON lines with `path` and
+//! `cargo run --release --manifest-path benches/convert/Cargo.toml -- --pages WHERE` takes a folder of HTML files, or a file of JSON lines with `path` and
 //! `url`. Without it the few pages of the repository are read, which are too small to say much. `--limit N` takes every
 //! so many pages only, `--peers` measures the other crates too, `--enforce` fails where a goal is missed.
 
@@ -140,7 +140,7 @@ fn pages(options: &Options) -> Vec<Page> {
         Some(path) => pages_listed(path),
         None => {
             say("No --pages: the small pages of this repository.");
-            let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
             let mut found = pages_below(&root.join("tests/pages"));
             found.extend(pages_below(&root.join("data/samples")));
             found
