@@ -105,6 +105,13 @@ impl Span {
         }
     }
 
+    /// Follows text of which `length` bytes at `at` were taken out.
+    pub(super) fn move_back(&mut self, at: usize, length: usize) {
+        if self.start as usize > at {
+            *self = Span::new(self.start as usize - length, self.end as usize - length);
+        }
+    }
+
     pub(super) fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }

@@ -183,9 +183,16 @@ impl Renderer<'_> {
             }
             _ => false,
         };
+        // Only a list that begins with 1 can interrupt a paragraph (CommonMark 5.3).
+        let first_item = self.chain[common..].iter().find_map(|&id| match shape(id) {
+            Shape::Item { number } => number,
+            _ => None,
+        });
+        let interrupts =
+            !matches!(next, Some(Shape::List { .. })) || first_item.is_none_or(|number| number == 1);
         self.frames.truncate(common);
         if !self.out.is_empty() {
-            if !is_tight {
+            if !is_tight || !interrupts {
                 self.next_line();
                 self.trim_line();
             }

@@ -237,7 +237,7 @@ impl Builder {
             Tag::Emphasis => self.begin_mark(Mark::Emphasis),
             Tag::Strike => self.begin_mark(Mark::Strike),
             Tag::Code => {
-                self.writer.begin_code();
+                self.writer.begin_code(self.tables.is_empty());
                 Effect::Code
             }
             Tag::Quotation => {
@@ -265,7 +265,9 @@ impl Builder {
         let is_fragment = href.trim_start().starts_with('#');
         if !is_fragment && let Some(url) = self.links.page(&href) {
             let rel = attributes.get("rel").unwrap_or_default();
-            self.writer.begin_link(url, rel.chars().take(100).collect());
+            let title = attributes.get("title").unwrap_or_default();
+            self.writer
+                .begin_link(url, rel.chars().take(100).collect(), title);
         }
         Effect::Link {
             text,
@@ -340,7 +342,7 @@ impl Builder {
                 "#" | "¶" | "§" | "🔗" | "🔗\u{FE0E}" | "Permalink"
             )
         {
-            self.writer.drop_link_text(text, plain);
+            self.writer.drop_link_text(plain);
         }
     }
 
@@ -408,7 +410,10 @@ impl Builder {
             None => Kind::Paragraph,
         };
         let block = u32::try_from(self.outline.blocks.len()).unwrap_or(u32::MAX);
-        (self.writer.finish(block), kind)
+        let finished = self.writer.finish(block);
+        let is_listing = finished.as_ref().is_some_and(|found| found.is_listing);
+        let kind = if is_listing { Kind::Code(Span::default()) } else { kind };
+        (finished, kind)
     }
 
     /// The node of the innermost open block. Elements get one only once they hold a block.
