@@ -81,16 +81,39 @@ const VISUALLY_HIDDEN: [&str; 4] = [
     "visuallyhidden",
 ];
 
-const LINE_NUMBERS: [&str; 9] = [
+const LINE_NUMBERS: [&str; 16] = [
+    "blob-num",
+    "crayon-nums",
     "gutter",
     "hljs-ln-numbers",
+    "js-line-number",
     "line-number",
     "line-numbers-rows",
     "line-numbers",
+    "linenodiv",
     "lineno",
     "linenos",
     "linenumber",
     "linenumbers",
+    "lnt",
+    "react-syntax-highlighter-line-number",
+    "rouge-gutter",
+];
+
+/// What is put into code blocks to be clicked.
+const COPY_BUTTONS: [&str; 12] = [
+    "btn-clipboard",
+    "btn-copy",
+    "clipboard",
+    "code-copy",
+    "copy",
+    "copy-btn",
+    "copy-button",
+    "copy-code",
+    "copy-code-button",
+    "copybtn",
+    "copy-to-clipboard-button",
+    "zeroclipboard-container",
 ];
 
 /// What a block element is for.
@@ -134,9 +157,26 @@ pub(super) fn is_line_number(attributes: &Attributes<'_>) -> bool {
     attributes.has_token("class", &LINE_NUMBERS)
 }
 
+/// Whether an element in preformatted text is no part of it.
+pub(super) fn is_beside_code(attributes: &Attributes<'_>) -> bool {
+    is_line_number(attributes) || attributes.has_token("class", &COPY_BUTTONS)
+}
+
+/// The code language that an element around a `<pre>` names.
+pub(super) fn language_around(attributes: &Attributes<'_>) -> Option<String> {
+    let class = attributes.get("class")?;
+    if ["highlight", "language-", "lang-", "syntaxhighlighter", "sourceCode"]
+        .iter()
+        .any(|part| class.contains(part))
+    {
+        return language(attributes);
+    }
+    None
+}
+
 /// The language that a `<pre>` or its `<code>` names, in the manner of the usual highlighters.
 pub(super) fn language(attributes: &Attributes<'_>) -> Option<String> {
-    for name in ["data-lang", "data-language"] {
+    for name in ["data-lang", "data-language", "data-enlighter-language"] {
         if let Some(language) = attributes.get(name).filter(|value| is_language(value)) {
             return Some(language.to_ascii_lowercase());
         }
@@ -146,7 +186,15 @@ pub(super) fn language(attributes: &Attributes<'_>) -> Option<String> {
     let mut beside_hljs = None;
     let mut is_hljs = false;
     while let Some(token) = tokens.next() {
-        let named = ["language-", "lang-", "highlight-source-", "brush:"]
+        let named = [
+            "language-",
+            "lang-",
+            "highlight-source-",
+            "highlight-text-",
+            "highlight-",
+            "brush:",
+            "lang:",
+        ]
             .iter()
             .find_map(|prefix| token.strip_prefix(prefix));
         if let Some(language) = named {
@@ -156,9 +204,9 @@ pub(super) fn language(attributes: &Attributes<'_>) -> Option<String> {
             };
             return is_language(language).then(|| language.to_ascii_lowercase());
         }
-        if token == "hljs" || token == "sourceCode" {
+        if matches!(token, "hljs" | "sourceCode" | "syntaxhighlighter" | "highlight") {
             is_hljs = true;
-        } else if is_language(token) && beside_hljs.is_none() {
+        } else if is_language(token) && !token.contains(['-', '_']) && beside_hljs.is_none() {
             beside_hljs = Some(token);
         }
     }
@@ -175,10 +223,31 @@ pub(super) fn is_tracking_pixel(attributes: &Attributes<'_>) -> bool {
     is_tiny("width") || is_tiny("height")
 }
 
+/// Beside the language, or in its place, many highlighters put these.
+const NO_LANGUAGES: [&str; 17] = [
+    "code",
+    "default",
+    "line-numbers",
+    "linenos",
+    "nohighlight",
+    "nogutter",
+    "none",
+    "nohljs",
+    "notranslate",
+    "numberLines",
+    "numberSource",
+    "plain",
+    "plaintext",
+    "prettyprint",
+    "text",
+    "wp-block-code",
+    "wrap",
+];
+
 /// A name that can stand behind a code fence.
 fn is_language(name: &str) -> bool {
     (1..=24).contains(&name.len())
-        && !["none", "plaintext", "nohighlight"].contains(&name)
+        && !NO_LANGUAGES.contains(&name)
         && name
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b"+#-._".contains(&b))
@@ -213,6 +282,10 @@ mod tests {
         check_language(&[("class", "hljs python")], Some("python"));
         check_language(&[("class", "brush: js; gutter: false")], Some("js"));
         check_language(&[("class", "highlight")], None);
+        check_language(&[("class", "highlight js")], Some("js"));
+        check_language(&[("class", "highlight-python notranslate")], Some("python"));
+        check_language(&[("class", "language-ruby highlighter-rouge")], Some("ruby"));
+        check_language(&[("class", "highlight highlight-source-rust")], Some("rust"));
         check_language(&[("class", "language-none")], None);
         check_language(&[("data-lang", "toml")], Some("toml"));
         check_language(&[("data-lang", "`injected`")], None);

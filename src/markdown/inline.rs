@@ -417,7 +417,8 @@ impl Writer {
         let next = text[at + 1..].chars().next();
         let previous = match text[..at].chars().next_back() {
             Some(previous) => previous,
-            None if self.space || self.line_break => ' ',
+            None if self.line_break => '\n',
+            None if self.space => ' ',
             None => self.text[self.start..].chars().next_back().unwrap_or(' '),
         };
         self.before(c);
@@ -451,6 +452,7 @@ impl Writer {
             '~' => {
                 next.is_none_or(|next| next == '~')
                     || !previous.is_whitespace()
+                    || previous == '\n'
                     || self.wants(Mark::Strike)
             }
             // In a link's text, or where an item would become a task.

@@ -143,10 +143,11 @@ pub(super) struct TableFacts {
 
 impl TableFacts {
     pub(super) fn is_data(&self) -> bool {
+        let words_max = if self.columns == 1 { 25 } else { 40 };
         !self.arranges
             && self.rows >= 2
-            && self.columns >= 2
-            && (self.header_cells > 0 || self.words < self.cells.saturating_mul(40))
+            && ((self.header_cells > 0 && self.columns > 1)
+                || self.words < self.cells.saturating_mul(words_max))
     }
 }
 

@@ -104,7 +104,8 @@ impl Renderer<'_> {
                 }
             }
             Kind::Code(language) => self.code(markdown, outline.label(language)),
-            Kind::Rule => self.out.push_str("---"),
+            // Behind a list's mark, `---` would make a rule of the whole line.
+            Kind::Rule => self.out.push_str(if self.frames.is_empty() { "---" } else { "___" }),
         }
     }
 
@@ -280,7 +281,8 @@ pub(super) fn push_escaped_line(out: &mut String, line: &str) {
     let ends_mark = |at: usize| bytes.get(at).is_none_or(|b| b.is_ascii_whitespace());
     let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
     let escaped_at = match bytes.first() {
-        Some(b'>' | b'=' | b'|') => Some(0),
+        Some(b'>' | b'|') => Some(0),
+        Some(b'=') => bytes.iter().all(|b| matches!(b, b'=' | b' ')).then_some(0),
         Some(b'#') => {
             let hashes = bytes.iter().take_while(|&&b| b == b'#').count();
             (hashes <= 6 && ends_mark(hashes)).then_some(0)

@@ -178,8 +178,6 @@ fn folded(text: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
-
     #[test]
     fn markdown_shows_what_the_page_says(document in document()) {
         let expected = folded(&document.text);

@@ -142,7 +142,7 @@ fn code() {
     );
     check(
         "<table><tr><td class=gutter><pre>1\n2</pre><td><pre>a\nb</pre></table>",
-        "```\n1\n2\n```\n\n```\na\nb\n```",
+        "```\na\nb\n```",
     );
     check("a<code>b`c</code>d <code> *e* </code>", "a``b`c``d `*e*`");
     check("<code>a</code><code>b</code>", "`ab`");
@@ -276,7 +276,7 @@ fn tables() {
     );
     check(
         "<table><tr><th>a<th>b<tr><td><p>x<p>y<td><ul><li>p<li>q</ul></table>",
-        "| a | b |\n| --- | --- |\n| x y | p; q |",
+        "| a | b |\n| --- | --- |\n| x<br>y | p<br>q |",
     );
     check(
         "<table><tr><td><h1>Layout</h1><td>side</table>",

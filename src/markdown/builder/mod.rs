@@ -3,6 +3,7 @@
 //! ancestor's. Knows nothing of the tokenizer itself, of selection or of how blocks are laid out.
 
 mod blocks;
+mod code;
 mod implied;
 
 use super::attributes::{self, Attributes};
@@ -30,6 +31,8 @@ pub(super) struct Builder {
     skipping: Option<(u64, Tag)>,
     /// The language of the open `<pre>`.
     preformatted: Option<Preformatted>,
+    /// The code language that an open element around names, and that element.
+    language: Option<(u64, String)>,
     tables: Vec<OpenTable>,
 }
 
@@ -60,6 +63,10 @@ enum Effect {
     },
     Quotation,
     Preformatted,
+    /// A block in preformatted text, and where its text began.
+    Line(usize),
+    /// A piece of code in preformatted text, which may be one line of several.
+    LineOfCode,
     Skip,
     Table,
     Row,
@@ -69,6 +76,8 @@ enum Effect {
 struct Preformatted {
     language: Option<String>,
     has_language_of_its_own: bool,
+    /// Where the last `<code>` in it ended.
+    code_end: Option<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -76,6 +85,8 @@ struct OpenTable {
     facts: u32,
     in_row: bool,
     in_head: bool,
+    /// It shows code, with numbers beside the lines.
+    is_listing: bool,
     column: u16,
     /// For each column, how many rows a cell above still covers.
     covered: Vec<u16>,
@@ -94,14 +105,19 @@ impl Builder {
             serial: 0,
             skipping: None,
             preformatted: None,
+            language: None,
             tables: Vec::new(),
         }
     }
 
     /// A start tag. The number that comes back, if any, is to be given to [`Builder::end`].
     pub(super) fn start(&mut self, tag: Tag, attributes: &Attributes<'_>) -> Option<u64> {
-        if self.skipping.is_some() {
-            return None;
+        if let Some((serial, skipped)) = self.skipping {
+            let ends_cell = skipped.is_cell() && (tag.is_cell() || tag == Tag::Row);
+            match self.open.binary_search_by_key(&serial, |open| open.serial) {
+                Ok(at) if ends_cell => self.close_down_to(at),
+                _ => return None,
+            }
         }
         match tag {
             Tag::Meta => self.collected.meta(attributes),
@@ -197,6 +213,7 @@ impl Builder {
         if is_block {
             open.role = attributes::role(tag, attributes);
             self.begin_block(&mut open, attributes);
+            self.note_language(&open, attributes);
         } else if !self.begin_inline(&mut open, attributes) {
             return None;
         }
@@ -216,6 +233,7 @@ impl Builder {
                 self.collected.skipped(tag, attributes);
                 Effect::Skip
             }
+            Tag::Button if self.preformatted.is_some() => Effect::Skip,
             Tag::Button
                 if !self.full
                     && !self.is_inside(|tag| matches!(tag, Tag::Heading(_) | Tag::Term)) =>
@@ -224,13 +242,13 @@ impl Builder {
                 Effect::Skip
             }
             _ if self.preformatted.is_some() => {
-                if tag == Tag::Code {
-                    self.take_language(attributes);
-                }
-                if !attributes::is_line_number(attributes) {
+                if attributes::is_beside_code(attributes) {
+                    Effect::Skip
+                } else if tag == Tag::Code {
+                    self.begin_line_of_code(attributes)
+                } else {
                     return false;
                 }
-                Effect::Skip
             }
             _ if !self.full && attributes::is_hidden(attributes) => Effect::Skip,
             Tag::Strong => self.begin_mark(Mark::Strong),
@@ -293,8 +311,12 @@ impl Builder {
     fn close_down_to(&mut self, depth: usize) {
         while self.open.len() > depth {
             let last = self.open.len() - 1;
+            let is_listing = self.ends_listing(last);
             if self.open[last].tag.is_block() {
-                self.cut(self.open[last].effect == Effect::Preformatted);
+                self.cut(is_listing || self.open[last].effect == Effect::Preformatted);
+            }
+            if is_listing {
+                self.preformatted = None;
             }
             self.undo(last);
             self.open.pop();
@@ -318,6 +340,8 @@ impl Builder {
             } => self.end_anchor(text, plain, is_fragment),
             Effect::Skip => self.skipping = None,
             Effect::Preformatted => self.preformatted = None,
+            Effect::Line(from) => self.end_line(from),
+            Effect::LineOfCode => self.end_line_of_code(),
             Effect::Table => {
                 self.tables.pop();
             }
@@ -375,11 +399,16 @@ impl Builder {
             None => self.finish_text(),
         };
         let Some(finished) = finished else { return };
+        if matches!(kind, Kind::Code(_)) && self.is_numbering(&finished) {
+            return;
+        }
         let node = self.place();
         if let Some(table) = self.tables.last() {
             let facts = &mut self.outline.tables[table.facts as usize];
             facts.words = facts.words.saturating_add(finished.words);
-            facts.arranges |= !matches!(kind, Kind::Paragraph);
+            let heads_cell = matches!(kind, Kind::Heading(..))
+                && self.open.iter().rev().take(16).any(|open| open.tag == Tag::HeaderCell);
+            facts.arranges |= !heads_cell && !matches!(kind, Kind::Paragraph);
         }
         self.outline.blocks.push(Block {
             kind,
@@ -441,15 +470,6 @@ impl Builder {
         }
         self.placed = self.open.len();
         parent
-    }
-
-    fn preformatted_text(&mut self, text: &str) {
-        for (at, line) in text.split("\r\n").enumerate() {
-            if at > 0 {
-                self.writer.preformatted("\n");
-            }
-            self.writer.preformatted(line);
-        }
     }
 
     /// Two breaks in a row are how many pages part their paragraphs.

@@ -1,0 +1,152 @@
+//! Code blocks: which language they name, where their lines end, and what stands beside the code without being part
+//! of it. Knows the ways of the usual highlighters.
+
+use super::{Builder, Effect, Open, Preformatted};
+use crate::markdown::attributes::{self, Attributes};
+use crate::markdown::inline::Finished;
+use crate::markdown::tag::Tag;
+
+impl Builder {
+    pub(super) fn begin_preformatted(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
+        if self.preformatted.is_some() {
+            self.take_language(attributes);
+            return;
+        }
+        let own = attributes::language(attributes);
+        let has_language_of_its_own = own.is_some();
+        self.preformatted = Some(Preformatted {
+            language: own.or_else(|| self.language_around()),
+            has_language_of_its_own,
+            code_end: None,
+        });
+        open.effect = Effect::Preformatted;
+        if let Some(table) = self.tables.last() {
+            self.outline.tables[table.facts as usize].arranges = true;
+        }
+    }
+
+    fn take_language(&mut self, attributes: &Attributes<'_>) {
+        if let Some(preformatted) = &mut self.preformatted
+            && !preformatted.has_language_of_its_own
+            && let Some(language) = attributes::language(attributes)
+        {
+            preformatted.language = Some(language);
+        }
+    }
+
+    /// Many sites name the language on an element around the `<pre>`.
+    pub(super) fn note_language(&mut self, open: &Open, attributes: &Attributes<'_>) {
+        if matches!(open.tag, Tag::Division | Tag::Table)
+            && let Some(language) = attributes::language_around(attributes)
+        {
+            self.language = Some((open.serial, language));
+        }
+    }
+
+    fn language_around(&self) -> Option<String> {
+        let (serial, language) = self.language.as_ref()?;
+        let is_open = self.open.binary_search_by_key(serial, |open| open.serial);
+        is_open.is_ok().then(|| language.clone())
+    }
+
+    /// Blocks in code are its lines, empty ones too.
+    pub(super) fn begin_line(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
+        if open.effect != Effect::None {
+            return;
+        }
+        open.effect = if attributes::is_beside_code(attributes) {
+            Effect::Skip
+        } else {
+            Effect::Line(self.writer.position().0)
+        };
+    }
+
+    pub(super) fn end_line(&mut self, from: usize) {
+        if self.preformatted.is_some() && self.writer.position().0 == from {
+            self.writer.preformatted("\n");
+        }
+    }
+
+    /// One `<code>` right behind another in a `<pre>` is shown below it.
+    pub(super) fn begin_line_of_code(&mut self, attributes: &Attributes<'_>) -> Effect {
+        self.take_language(attributes);
+        let around = self.open.last().map(|open| open.tag);
+        if around != Some(Tag::Preformatted) {
+            return Effect::None;
+        }
+        let here = self.writer.position().0;
+        if let Some(preformatted) = &self.preformatted
+            && preformatted.code_end == Some(here)
+            && !self.writer.is_at_line_start()
+        {
+            self.writer.preformatted("\n");
+        }
+        Effect::LineOfCode
+    }
+
+    pub(super) fn end_line_of_code(&mut self) {
+        if let Some(preformatted) = &mut self.preformatted {
+            preformatted.code_end = Some(self.writer.position().0);
+        }
+    }
+
+    /// Whether this cell holds the numbers of lines, which makes a listing of its table.
+    pub(super) fn begins_listing(&mut self, attributes: &Attributes<'_>) -> bool {
+        if self.preformatted.is_some() || !attributes::is_line_number(attributes) {
+            return false;
+        }
+        let Some(table) = self.tables.last_mut() else {
+            return false;
+        };
+        table.is_listing = true;
+        self.outline.tables[table.facts as usize].arranges = true;
+        self.preformatted = Some(Preformatted {
+            language: self.language_around(),
+            has_language_of_its_own: false,
+            code_end: None,
+        });
+        true
+    }
+
+    /// Whether a listing ends with the open element at this place.
+    pub(super) fn ends_listing(&self, at: usize) -> bool {
+        self.open[at].effect == Effect::Table
+            && self.tables.last().is_some_and(|table| table.is_listing)
+    }
+
+    /// Whether a code block in a table is nothing but the numbers of the lines beside it.
+    pub(super) fn is_numbering(&self, finished: &Finished) -> bool {
+        if self.tables.is_empty() || finished.words < 2 {
+            return false;
+        }
+        let mut lines = self.writer.text[finished.text.range()].lines();
+        let number = |line: &str| line.trim().parse::<u32>().ok();
+        let Some(mut last) = lines.next().and_then(number) else {
+            return false;
+        };
+        lines.all(|line| {
+            last = last.saturating_add(1);
+            number(line) == Some(last)
+        })
+    }
+
+    /// The text of code, in which only the kind of white space may differ from the page.
+    pub(super) fn preformatted_text(&mut self, text: &str) {
+        let around = self.open.last().map(|open| open.tag);
+        if matches!(around, Some(Tag::Table | Tag::TableBody | Tag::Row)) && text.trim().is_empty()
+        {
+            return;
+        }
+        for (at, line) in text.split("\r\n").enumerate() {
+            if at > 0 {
+                self.writer.preformatted("\n");
+            }
+            for (at, piece) in line.split('\u{A0}').enumerate() {
+                if at > 0 {
+                    self.writer.preformatted(" ");
+                }
+                self.writer.preformatted(piece);
+            }
+        }
+    }
+}
