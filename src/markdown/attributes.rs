@@ -27,7 +27,7 @@ impl<'a> Attributes<'a> {
         self.get(name)?.trim().parse().ok()
     }
 
-    fn has_token(&self, name: &str, wanted: &[&str]) -> bool {
+    pub(super) fn has_token(&self, name: &str, wanted: &[&str]) -> bool {
         self.get(name).is_some_and(|value| {
             value
                 .split_ascii_whitespace()
@@ -220,7 +220,13 @@ pub(super) fn is_tracking_pixel(attributes: &Attributes<'_>) -> bool {
             .get(name)
             .is_some_and(|value| matches!(value.trim().trim_end_matches("px"), "0" | "1"))
     };
-    is_tiny("width") || is_tiny("height")
+    let is_said = |name| attributes.get(name).is_some();
+    match (is_tiny("width"), is_tiny("height")) {
+        (true, true) => true,
+        (true, false) => !is_said("height"),
+        (false, true) => !is_said("width"),
+        (false, false) => false,
+    }
 }
 
 /// Beside the language, or in its place, many highlighters put these.

@@ -251,9 +251,33 @@ fn links_and_images() {
     );
     check(
         "<img data-srcset='/s.png 1x, /l.png 2x'>y",
-        "![](https://example.org/s.png)y",
+        "![](https://example.org/l.png)y",
     );
     check("<img src=/pixel.gif width=1 height=1>y", "y");
+    check(
+        "<picture><source srcset='/w.webp 2x'><img src='data:,' alt=a></picture>b",
+        "![a](https://example.org/w.webp)b",
+    );
+    let real = "![a](https://example.org/i.png)";
+    for html in [
+        "<img src=data:,><noscript><img src=/i.png alt=a></noscript>",
+        "<noscript><img src=/i.png alt=a></noscript><img src=/blank.gif class=lazy>",
+        "<noscript><img src=/i.png alt=a></noscript><div><img data-src=/i-300.png></div>",
+        "<img data-src=/i.png alt=a><noscript><img src=/i-300.png></noscript>",
+        "<div><noscript><img src=/i.png alt=a></noscript></div>",
+        "<img src=/i.png alt=a><noscript><img src=/i.png></noscript>",
+        "<picture><source srcset='/w.webp 2x'><img src=/i.png alt=a></picture>",
+    ] {
+        check(&format!("{html}b"), &format!("{real}b").replace(")b", if html.contains("<div>") && html.ends_with("</div>") { ")\n\nb" } else { ")b" }));
+    }
+    check(
+        "<noscript><img height=1 width=1 style='display:none' src=/count></noscript>b",
+        "b",
+    );
+    check(
+        "<a href=/x title='A &quot;title&quot;'>y</a>",
+        "[y](https://example.org/x \"A \\\"title\\\"\")",
+    );
     check(
         "<figure><img src=/i.png><figcaption>Seen</figcaption></figure>",
         "![](https://example.org/i.png)\n\nSeen",

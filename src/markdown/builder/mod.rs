@@ -4,6 +4,8 @@
 
 mod blocks;
 mod code;
+mod images;
+mod math;
 mod implied;
 
 use super::attributes::{self, Attributes};
@@ -33,6 +35,8 @@ pub(super) struct Builder {
     preformatted: Option<Preformatted>,
     /// The code language that an open element around names, and that element.
     language: Option<(u64, String)>,
+    images: images::Images,
+    math: math::Math,
     tables: Vec<OpenTable>,
 }
 
@@ -67,6 +71,10 @@ enum Effect {
     Line(usize),
     /// A piece of code in preformatted text, which may be one line of several.
     LineOfCode,
+    Math,
+    MathPart,
+    /// A formula in it stands on a line of its own.
+    MathDisplay,
     Skip,
     Table,
     Row,
@@ -106,6 +114,8 @@ impl Builder {
             skipping: None,
             preformatted: None,
             language: None,
+            images: images::Images::default(),
+            math: math::Math::default(),
             tables: Vec::new(),
         }
     }
@@ -127,6 +137,7 @@ impl Builder {
             Tag::Break => self.line_break(),
             Tag::Rule => self.rule(),
             Tag::Image => self.image(attributes),
+            Tag::Source => self.images.source = self.links.source(attributes),
             Tag::Input => self.input(attributes),
             _ => return self.open(tag, attributes),
         }
@@ -165,15 +176,25 @@ impl Builder {
             (Some((_, Tag::Title)), _) => self.collected.title_text(text),
             (Some(_), _) => {}
             (None, Some(_)) => self.preformatted_text(text),
-            (None, None) => self.writer.text(text),
+            (None, None) => {
+                if !self.math_text(text) {
+                    self.writer.text(text);
+                }
+            }
         }
     }
 
     /// Text that the tokenizer delivers without looking for markup in it: scripts, styles, `<noscript>`.
     pub(super) fn raw_text(&mut self, text: &str) {
         match self.skipping {
-            Some((_, Tag::Noscript)) => self.collected.noscript_text(text),
-            Some((_, Tag::Script)) => self.collected.script_text(text),
+            Some((_, Tag::Noscript)) => {
+                self.images.noscript_text(text);
+                self.collected.noscript_text(text);
+            }
+            Some((_, Tag::Script)) => {
+                self.math_script_text(text);
+                self.collected.script_text(text);
+            }
             _ => {}
         }
     }
@@ -228,8 +249,18 @@ impl Builder {
     /// Whether the element needs to be known while it is open.
     fn begin_inline(&mut self, open: &mut Open, attributes: &Attributes<'_>) -> bool {
         let tag = open.tag;
+        if !tag.is_skipped()
+            && self.preformatted.is_none()
+            && let Some(effect) = self.begin_math(tag, attributes)
+        {
+            open.effect = effect;
+            return true;
+        }
         open.effect = match tag {
             _ if tag.is_skipped() => {
+                if tag == Tag::Script {
+                    self.begin_math_script(attributes);
+                }
                 self.collected.skipped(tag, attributes);
                 Effect::Skip
             }
@@ -338,8 +369,15 @@ impl Builder {
                 plain,
                 is_fragment,
             } => self.end_anchor(text, plain, is_fragment),
-            Effect::Skip => self.skipping = None,
+            Effect::Skip => {
+                self.skipping = None;
+                self.noscript_image();
+                self.end_math_script();
+            }
             Effect::Preformatted => self.preformatted = None,
+            Effect::Math => self.end_math(),
+            Effect::MathPart => self.end_part(),
+            Effect::MathDisplay => {}
             Effect::Line(from) => self.end_line(from),
             Effect::LineOfCode => self.end_line_of_code(),
             Effect::Table => {
@@ -507,19 +545,6 @@ impl Builder {
             words: 0,
             link_words: 0,
         });
-    }
-
-    fn image(&mut self, attributes: &Attributes<'_>) {
-        if self.preformatted.is_some() || (!self.full && attributes::is_hidden(attributes)) {
-            return;
-        }
-        if attributes::is_tracking_pixel(attributes) {
-            return;
-        }
-        if let Some(url) = self.links.image(attributes) {
-            let alt = attributes.get("alt").unwrap_or_default();
-            self.writer.image(&alt, &url);
-        }
     }
 
     /// Only the box of a task list is content.

@@ -1,0 +1,239 @@
+//! Formulas as TeX, from what the usual renderers leave in a page: annotations and alternative texts of MathML, data
+//! attributes, scripts. MathML that names no TeX becomes a line that can be read. What the renderers draw is left out.
+
+use super::{Builder, Effect};
+use crate::markdown::attributes::Attributes;
+use crate::markdown::tag::Tag;
+
+#[derive(Debug, Default)]
+pub(super) struct Math {
+    /// The open `<math>`.
+    open: Option<Formula>,
+    /// The text of an open script that holds TeX.
+    script: Option<Formula>,
+    /// Where the last formula ended.
+    end: Option<usize>,
+}
+
+#[derive(Debug, Default)]
+struct Formula {
+    is_display: bool,
+    /// What stands for the formula where it can't be shown.
+    alternative: String,
+    tex: String,
+    /// The formula as a line of text.
+    line: String,
+    parts: Vec<Part>,
+}
+
+/// An open element of a formula.
+#[derive(Debug)]
+struct Part {
+    tag: Tag,
+    children: u32,
+    /// Where its line began, if it may need parentheses.
+    group: Option<usize>,
+}
+
+/// Elements that are drawings of a formula which is given in another way beside them.
+const DRAWN: [&str; 5] = [
+    "katex-html",
+    "MathJax",
+    "MathJax_CHTML",
+    "MathJax_Preview",
+    "MathJax_SVG",
+];
+
+const IMAGES: [&str; 3] = [
+    "mwe-math-fallback-image",
+    "mwe-math-fallback-image-display",
+    "mwe-math-fallback-image-inline",
+];
+
+impl Builder {
+    /// What an inline element has to do with a formula, if anything.
+    pub(super) fn begin_math(&mut self, tag: Tag, attributes: &Attributes<'_>) -> Option<Effect> {
+        if self.math.open.is_some() {
+            return Some(self.begin_part(tag, attributes));
+        }
+        match tag {
+            Tag::Math => {
+                let display = attributes.get("display").unwrap_or_default();
+                let given = ["data-latex", "alttext"].iter().find_map(|name| attributes.get(name));
+                self.math.open = Some(Formula {
+                    is_display: matches!(display.as_str(), "block" | "true"),
+                    alternative: given.unwrap_or_default(),
+                    ..Formula::default()
+                });
+                Some(Effect::Math)
+            }
+            Tag::MathContainer => {
+                let display = attributes.get("display").unwrap_or_default();
+                if let Some(tex) = attributes.get("data-latex") {
+                    self.formula(&tex, display == "true");
+                    return Some(Effect::Skip);
+                }
+                Some(Effect::None)
+            }
+            Tag::MathDrawing => Some(Effect::Skip),
+            Tag::Inline if attributes.has_token("class", &DRAWN) => Some(Effect::Skip),
+            Tag::Inline if attributes.has_token("class", &["katex-display"]) => Some(Effect::MathDisplay),
+            _ => None,
+        }
+    }
+
+    fn begin_part(&mut self, tag: Tag, attributes: &Attributes<'_>) -> Effect {
+        let Some(formula) = &mut self.math.open else {
+            return Effect::None;
+        };
+        if tag == Tag::MathAnnotation {
+            let encoding = attributes.get("encoding").unwrap_or_default();
+            if !encoding.to_ascii_lowercase().contains("tex") {
+                return Effect::Skip;
+            }
+        }
+        let mut group = None;
+        if let Some(around) = formula.parts.last_mut() {
+            if let Tag::MathJoin(join) = around.tag {
+                match (join, around.children) {
+                    ('√', 0) => formula.line.push('√'),
+                    ('√', _) | (_, 0) => {}
+                    ('±', 1) => formula.line.push('_'),
+                    ('±', _) => formula.line.push('^'),
+                    (';', _) => formula.line.push(' '),
+                    (join, _) => formula.line.push(join),
+                }
+                group = (join != ';').then_some(formula.line.len());
+            }
+            around.children += 1;
+        }
+        if matches!(tag, Tag::MathJoin(';')) && !formula.line.is_empty() {
+            formula.line.push_str("; ");
+        }
+        formula.parts.push(Part {
+            tag,
+            children: 0,
+            group,
+        });
+        Effect::MathPart
+    }
+
+    pub(super) fn end_part(&mut self) {
+        let Some(formula) = &mut self.math.open else {
+            return;
+        };
+        let from = formula.parts.pop().and_then(|part| part.group);
+        if let Some(from) = from
+            && let Some(inside) = formula.line.get(from..)
+            && inside.chars().count() > 1
+            && !inside.chars().all(char::is_alphanumeric)
+            && formula.line.len() - from < 2000
+        {
+            formula.line.insert(from, '(');
+            formula.line.push(')');
+        }
+    }
+
+    /// Whether the text belongs to a formula.
+    pub(super) fn math_text(&mut self, text: &str) -> bool {
+        let Some(formula) = &mut self.math.open else {
+            return false;
+        };
+        let around = formula.parts.last().map(|part| part.tag);
+        if around == Some(Tag::MathAnnotation) {
+            formula.tex.push_str(text);
+        } else {
+            let visible = |c: &char| !matches!(c, '\u{2061}'..='\u{2064}');
+            formula.line.extend(text.trim().chars().filter(visible));
+        }
+        true
+    }
+
+    pub(super) fn end_math(&mut self) {
+        let Some(formula) = self.math.open.take() else {
+            return;
+        };
+        let displays = self.open.iter().rev().take(6).any(|open| open.effect == Effect::MathDisplay);
+        let is_display = formula.is_display || displays;
+        if !formula.tex.trim().is_empty() {
+            self.formula(&formula.tex, is_display);
+        } else if formula.alternative.contains(['\\', '^', '_', '{']) || formula.line.is_empty() {
+            self.formula(&formula.alternative, is_display);
+        } else {
+            self.writer.text(&formula.line);
+        }
+    }
+
+    /// An image of a formula, unless its MathML was just read.
+    pub(super) fn image_of_math(&mut self, attributes: &Attributes<'_>) -> bool {
+        if !attributes.has_token("class", &IMAGES) {
+            return false;
+        }
+        let Some(tex) = attributes.get("alt").filter(|alt| !alt.trim().is_empty()) else {
+            return false;
+        };
+        if self.math.end != Some(self.writer.position().0) {
+            let is_display = attributes.has_token("class", &["mwe-math-fallback-image-display"]);
+            self.formula(&tex, is_display);
+        }
+        true
+    }
+
+    pub(super) fn begin_math_script(&mut self, attributes: &Attributes<'_>) {
+        let kind = attributes.get("type").unwrap_or_default();
+        self.math.script = kind.starts_with("math/tex").then(|| Formula {
+            is_display: kind.contains("mode=display"),
+            ..Formula::default()
+        });
+    }
+
+    pub(super) fn math_script_text(&mut self, text: &str) {
+        if let Some(formula) = &mut self.math.script {
+            formula.tex.push_str(text);
+        }
+    }
+
+    pub(super) fn end_math_script(&mut self) {
+        if let Some(formula) = self.math.script.take() {
+            let tex = formula.tex.trim();
+            let tex = tex.trim_start_matches("% <![CDATA[").trim_end_matches("%]]>");
+            self.formula(tex, formula.is_display);
+        }
+    }
+
+    fn formula(&mut self, tex: &str, is_display: bool) {
+        let tex = in_one_line(tex);
+        if tex.is_empty() || self.preformatted.is_some() {
+            return;
+        }
+        let fence = if is_display { "$$" } else { "$" };
+        let stands_alone = is_display && self.tables.is_empty();
+        if stands_alone {
+            self.cut(false);
+        }
+        self.writer.verbatim(&format!("{fence}{tex}{fence}"));
+        if stands_alone {
+            self.cut(false);
+        }
+        self.math.end = Some(self.writer.position().0);
+    }
+}
+
+/// TeX on one line, in which `<` can't begin a tag.
+fn in_one_line(tex: &str) -> String {
+    let tex = tex.trim();
+    let inside = tex.strip_prefix("{\\displaystyle").and_then(|rest| rest.strip_suffix('}'));
+    let mut out = String::with_capacity(tex.len());
+    for word in inside.unwrap_or(tex).split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        for c in word.chars() {
+            if c.is_ascii_alphabetic() && out.ends_with('<') {
+                out.push(' ');
+            }
+            out.push(c);
+        }
+    }
+    out
+}
