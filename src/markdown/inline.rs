@@ -357,18 +357,24 @@ impl Writer {
     }
 
     /// Takes back what the link just read: it was a mark to click, not to read.
-    pub(super) fn drop_link_text(&mut self, plain_length: usize) {
-        let Some(read) = self.plain.get(plain_length..) else {
-            return;
+    /// Gives whether that was possible.
+    pub(super) fn drop_link_text(&mut self, plain_length: usize) -> bool {
+        let Some(read) = self.plain.get(plain_length..).map(str::trim) else {
+            return false;
         };
-        let is_last = self.text.ends_with(read.trim()) && self.closed.is_empty();
-        if self.code.is_none() && self.written.is_empty() && is_last {
-            self.text.truncate(self.text.len() - read.trim().len());
-            self.plain.truncate(plain_length);
-            self.space |= self.text.ends_with(' ');
-            let kept = self.text.trim_end_matches([' ', '\n']).len();
-            self.text.truncate(kept.max(self.start));
+        let is_last = self.text[self.start..].ends_with(read) && self.closed.is_empty();
+        let left = self.text.len() - if is_last { read.len() } else { 0 };
+        let opens_here =
+            |open: &Written| open.mark == Mark::Link || open.at + open.mark.delimiter().len() >= left;
+        if self.code.is_some() || !is_last || self.written.last().is_some_and(opens_here) {
+            return false;
         }
+        self.text.truncate(left);
+        self.plain.truncate(plain_length);
+        self.space |= self.text.ends_with(' ');
+        let kept = self.text.trim_end_matches([' ', '\n']).len();
+        self.text.truncate(kept.max(self.start));
+        true
     }
 
     /// How much is written, for [`Writer::drop_link_text`].
@@ -523,14 +529,15 @@ impl Writer {
             return true;
         }
         let inside = &self.text[..self.closed_at];
-        let ends_in_letter = inside.ends_with(char::is_alphanumeric);
+        let is_mixed = is_mixed(self.closed.iter().map(|closed| closed.mark));
+        let ends_in_letter = inside.ends_with(char::is_alphanumeric) && !is_mixed;
         let opens_link = self.wants(Mark::Link) && !self.is_written(Mark::Link);
         let opening = self.wanted.len() - self.written.len();
         let may_open = opening == 1
             && (opens_link
                 || (self.closed.len() == 1 && ends_in_letter && next.is_alphanumeric()));
         let is_closed = ends_in_letter || opens_link || next.is_ascii_punctuation();
-        if !is_closed && !self.move_signs_out() {
+        if !is_closed && (is_mixed || !self.move_signs_out()) {
             self.take_marks_back();
         }
         self.closed.clear();
@@ -592,7 +599,9 @@ impl Writer {
         let follows_sign = before.ends_with(|c: char| c.is_ascii_punctuation());
         let is_apart = is_first || follows_sign;
         let has_link = self.wants(Mark::Link) && !self.is_written(Mark::Link);
-        let before_letter = !has_link && next.is_alphanumeric();
+        let waiting = self.wanted.iter().map(|(mark, _)| *mark);
+        let is_mixed = is_mixed(waiting.filter(|mark| !self.is_written(*mark)));
+        let before_letter = !has_link && !is_mixed && next.is_alphanumeric();
         let could_close = !is_first && (!follows_sign || !before_letter);
         let may_open = may_open && (!could_close || self.cannot_close_outer());
         let mut opens_freely = has_link && !(may_open && is_apart);
@@ -715,6 +724,11 @@ impl Writer {
         });
         self.wanted.retain(|(mark, _)| *mark != Mark::Link);
     }
+}
+
+/// Whether marks of both signs are among these: to each the other is a sign beside it.
+fn is_mixed(mut marks: impl Iterator<Item = Mark> + Clone) -> bool {
+    marks.clone().any(|mark| mark == Mark::Strike) && marks.any(|mark| mark != Mark::Strike)
 }
 
 /// Whether code that stands alone is meant to be read line by line.

@@ -59,6 +59,8 @@ pub(super) enum Shape {
         /// Absent in a bullet list.
         number: Option<u32>,
     },
+    /// A footnote. The span is its name, in [`Outline::labels`].
+    Note(Span),
     /// An index into [`Outline::tables`].
     Table(u32),
     Row {

@@ -245,6 +245,12 @@ impl Renderer<'_> {
                 }
                 frame.width = self.out.len() - before;
             }
+            Shape::Note(label) => {
+                self.out.push_str("[^");
+                self.out.push_str(self.outline.label(label));
+                self.out.push_str("]: ");
+                frame.width = 4;
+            }
             _ => {}
         }
         self.frames.push(frame);

@@ -21,7 +21,10 @@ impl Builder {
                 open.shape = Shape::List { ordered: true };
                 open.next_number = attributes.number("start").unwrap_or(1);
             }
-            Tag::Item => open.shape = self.item(attributes),
+            Tag::Item => {
+                let item = self.item(attributes);
+                open.shape = self.note(attributes).unwrap_or(item);
+            }
             Tag::Term => open.effect = self.begin_mark(Mark::Strong),
             Tag::Preformatted => self.begin_preformatted(open, attributes),
             Tag::Table => self.begin_table(open, attributes),

@@ -4,6 +4,7 @@
 
 mod blocks;
 mod code;
+mod footnotes;
 mod images;
 mod math;
 mod implied;
@@ -35,6 +36,7 @@ pub(super) struct Builder {
     preformatted: Option<Preformatted>,
     /// The code language that an open element around names, and that element.
     language: Option<(u64, String)>,
+    footnotes: footnotes::Footnotes,
     images: images::Images,
     math: math::Math,
     tables: Vec<OpenTable>,
@@ -114,6 +116,7 @@ impl Builder {
             skipping: None,
             preformatted: None,
             language: None,
+            footnotes: footnotes::Footnotes::default(),
             images: images::Images::default(),
             math: math::Math::default(),
             tables: Vec::new(),
@@ -312,7 +315,9 @@ impl Builder {
         let (text, plain) = self.writer.position();
         let href = attributes.get("href").unwrap_or_default();
         let is_fragment = href.trim_start().starts_with('#');
-        if !is_fragment && let Some(url) = self.links.page(&href) {
+        if is_fragment {
+            self.begin_reference(&href);
+        } else if let Some(url) = self.links.page(&href) {
             let rel = attributes.get("rel").unwrap_or_default();
             let title = attributes.get("title").unwrap_or_default();
             self.writer
@@ -405,6 +410,8 @@ impl Builder {
             )
         {
             self.writer.drop_link_text(plain);
+        } else if is_fragment {
+            self.end_reference(plain);
         }
     }
 
@@ -440,6 +447,7 @@ impl Builder {
         if matches!(kind, Kind::Code(_)) && self.is_numbering(&finished) {
             return;
         }
+        self.settle_note(&finished);
         let node = self.place();
         if let Some(table) = self.tables.last() {
             let facts = &mut self.outline.tables[table.facts as usize];
