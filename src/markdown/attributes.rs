@@ -165,9 +165,15 @@ pub(super) fn is_beside_code(attributes: &Attributes<'_>) -> bool {
 /// The code language that an element around a `<pre>` names.
 pub(super) fn language_around(attributes: &Attributes<'_>) -> Option<String> {
     let class = attributes.get("class")?;
-    if ["highlight", "language-", "lang-", "syntaxhighlighter", "sourceCode"]
-        .iter()
-        .any(|part| class.contains(part))
+    if [
+        "highlight",
+        "language-",
+        "lang-",
+        "syntaxhighlighter",
+        "sourceCode",
+    ]
+    .iter()
+    .any(|part| class.contains(part))
     {
         return language(attributes);
     }
@@ -195,8 +201,8 @@ pub(super) fn language(attributes: &Attributes<'_>) -> Option<String> {
             "brush:",
             "lang:",
         ]
-            .iter()
-            .find_map(|prefix| token.strip_prefix(prefix));
+        .iter()
+        .find_map(|prefix| token.strip_prefix(prefix));
         if let Some(language) = named {
             let language = match language.trim_end_matches(';') {
                 "" => tokens.next().unwrap_or("").trim_end_matches(';'),
@@ -204,7 +210,10 @@ pub(super) fn language(attributes: &Attributes<'_>) -> Option<String> {
             };
             return is_language(language).then(|| language.to_ascii_lowercase());
         }
-        if matches!(token, "hljs" | "sourceCode" | "syntaxhighlighter" | "highlight") {
+        if matches!(
+            token,
+            "hljs" | "sourceCode" | "syntaxhighlighter" | "highlight"
+        ) {
             is_hljs = true;
         } else if is_language(token) && !token.contains(['-', '_']) && beside_hljs.is_none() {
             beside_hljs = Some(token);
@@ -290,8 +299,14 @@ mod tests {
         check_language(&[("class", "highlight")], None);
         check_language(&[("class", "highlight js")], Some("js"));
         check_language(&[("class", "highlight-python notranslate")], Some("python"));
-        check_language(&[("class", "language-ruby highlighter-rouge")], Some("ruby"));
-        check_language(&[("class", "highlight highlight-source-rust")], Some("rust"));
+        check_language(
+            &[("class", "language-ruby highlighter-rouge")],
+            Some("ruby"),
+        );
+        check_language(
+            &[("class", "highlight highlight-source-rust")],
+            Some("rust"),
+        );
         check_language(&[("class", "language-none")], None);
         check_language(&[("data-lang", "toml")], Some("toml"));
         check_language(&[("data-lang", "`injected`")], None);

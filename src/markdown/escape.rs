@@ -21,7 +21,11 @@ pub(super) fn joined_span(span: &str, code: &str) -> String {
     let fence = span.bytes().take_while(|b| *b == b'`').count();
     let inside = &span[fence..span.len() - fence];
     let is_padded = inside.starts_with(" `") || inside.ends_with("` ");
-    let inside = if is_padded { inside[1..inside.len() - 1].to_owned() } else { inside.to_owned() };
+    let inside = if is_padded {
+        inside[1..inside.len() - 1].to_owned()
+    } else {
+        inside.to_owned()
+    };
     inside + code
 }
 

@@ -362,10 +362,12 @@ impl Writer {
         let Some(read) = self.plain.get(plain_length..).map(str::trim) else {
             return false;
         };
-        let is_last = self.text[self.start..].ends_with(read) && self.closed.is_empty();
+        let before = self.text[self.start..].strip_suffix(read);
+        let is_last = before.is_some_and(|text| !text.ends_with('\\')) && self.closed.is_empty();
         let left = self.text.len() - if is_last { read.len() } else { 0 };
-        let opens_here =
-            |open: &Written| open.mark == Mark::Link || open.at + open.mark.delimiter().len() >= left;
+        let opens_here = |open: &Written| {
+            open.mark == Mark::Link || open.at + open.mark.delimiter().len() >= left
+        };
         if self.code.is_some() || !is_last || self.written.last().is_some_and(opens_here) {
             return false;
         }
@@ -522,7 +524,8 @@ impl Writer {
             && self.wants(last.mark)
         {
             self.closed.pop();
-            self.text.truncate(self.text.len() - last.mark.delimiter().len());
+            self.text
+                .truncate(self.text.len() - last.mark.delimiter().len());
             self.written.push(last);
         }
         if self.closed.is_empty() {
@@ -534,8 +537,7 @@ impl Writer {
         let opens_link = self.wants(Mark::Link) && !self.is_written(Mark::Link);
         let opening = self.wanted.len() - self.written.len();
         let may_open = opening == 1
-            && (opens_link
-                || (self.closed.len() == 1 && ends_in_letter && next.is_alphanumeric()));
+            && (opens_link || (self.closed.len() == 1 && ends_in_letter && next.is_alphanumeric()));
         let is_closed = ends_in_letter || opens_link || next.is_ascii_punctuation();
         if !is_closed && (is_mixed || !self.move_signs_out()) {
             self.take_marks_back();
@@ -616,9 +618,7 @@ impl Writer {
             if mark == Mark::Link {
                 self.open_link();
                 opens_freely = true;
-            } else if opens_freely
-                || (may_open && (is_apart || before_letter))
-            {
+            } else if opens_freely || (may_open && (is_apart || before_letter)) {
                 self.written.push(Written {
                     mark,
                     at: self.text.len(),
@@ -689,7 +689,10 @@ impl Writer {
         };
         let code = code.trim_matches(['\n', '\r', CODE_LINE_BREAK]).trim_end();
         for line in code.split(['\n', CODE_LINE_BREAK]) {
-            self.text.push_str(line.trim_end());
+            for (at, piece) in line.trim_end().split('\u{A0}').enumerate() {
+                self.text.push_str(if at > 0 { " " } else { "" });
+                self.text.push_str(piece);
+            }
             self.text.push('\n');
             self.words += u32::from(!line.trim().is_empty());
         }

@@ -136,7 +136,9 @@ fn best_candidate(srcset: &str) -> Option<&str> {
         if rest.is_empty() {
             return best.map(|(address, _)| address);
         }
-        let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| c.is_ascii_whitespace())
+            .unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         let address = word.trim_end_matches(',');
         let descriptor = if address.len() < word.len() {
@@ -147,7 +149,10 @@ fn best_candidate(srcset: &str) -> Option<&str> {
             rest = &after[end..];
             after[..end].trim()
         };
-        let size = descriptor.trim_end_matches(['w', 'x']).parse().unwrap_or(1.0);
+        let size = descriptor
+            .trim_end_matches(['w', 'x'])
+            .parse()
+            .unwrap_or(1.0);
         if !address.starts_with("data:") && best.is_none_or(|(_, largest)| size > largest) {
             best = Some((address, size));
         }
@@ -167,7 +172,10 @@ mod tests {
         check_candidate("/a.png", Some("/a.png"));
         check_candidate("/s.png 1x, /l.png 2.5x", Some("/l.png"));
         check_candidate("/l.png 800w,\n/s.png 80w", Some("/l.png"));
-        check_candidate("/c_fill,w_80/a.png 80w,/c_fill,w_9/b.png 90w", Some("/c_fill,w_9/b.png"));
+        check_candidate(
+            "/c_fill,w_80/a.png 80w,/c_fill,w_9/b.png 90w",
+            Some("/c_fill,w_9/b.png"),
+        );
         check_candidate("/a.png, /b.png 2x", Some("/b.png"));
         check_candidate("data:image/gif;base64,AA 900w, /a.png 1w", Some("/a.png"));
         check_candidate(" , ", None);

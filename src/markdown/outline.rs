@@ -59,8 +59,12 @@ pub(super) enum Shape {
         /// Absent in a bullet list.
         number: Option<u32>,
     },
-    /// A footnote. The span is its name, in [`Outline::labels`].
-    Note(Span),
+    Note {
+        /// In [`Outline::labels`].
+        label: Span,
+        /// A single word: where footnotes are not known it would be taken for the address of a link.
+        is_word: bool,
+    },
     /// An index into [`Outline::tables`].
     Table(u32),
     Row {

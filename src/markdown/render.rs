@@ -99,13 +99,15 @@ impl Renderer<'_> {
                 self.out.push(' ');
                 self.lines(markdown, false);
                 // A closing sequence would be taken for decoration.
-                if markdown.ends_with(" #") || markdown.ends_with("##") {
+                if markdown == "#" || markdown.ends_with(" #") || markdown.ends_with("##") {
                     self.out.insert(self.out.len() - 1, '\\');
                 }
             }
             Kind::Code(language) => self.code(markdown, outline.label(language)),
             // Behind a list's mark, `---` would make a rule of the whole line.
-            Kind::Rule => self.out.push_str(if self.frames.is_empty() { "---" } else { "___" }),
+            Kind::Rule => self
+                .out
+                .push_str(if self.frames.is_empty() { "---" } else { "___" }),
         }
     }
 
@@ -189,8 +191,8 @@ impl Renderer<'_> {
             Shape::Item { number } => number,
             _ => None,
         });
-        let interrupts =
-            !matches!(next, Some(Shape::List { .. })) || first_item.is_none_or(|number| number == 1);
+        let interrupts = !matches!(next, Some(Shape::List { .. }))
+            || first_item.is_none_or(|number| number == 1);
         self.frames.truncate(common);
         if !self.out.is_empty() {
             if !is_tight || !interrupts {
@@ -245,10 +247,10 @@ impl Renderer<'_> {
                 }
                 frame.width = self.out.len() - before;
             }
-            Shape::Note(label) => {
+            Shape::Note { label, is_word } => {
                 self.out.push_str("[^");
                 self.out.push_str(self.outline.label(label));
-                self.out.push_str("]: ");
+                self.out.push_str(if is_word { "]\\: " } else { "]: " });
                 frame.width = 4;
             }
             _ => {}

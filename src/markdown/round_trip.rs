@@ -42,9 +42,10 @@ fn escaped(text: &str) -> String {
 /// Words and signs, most of which mean something somewhere.
 fn text() -> impl Strategy<Value = Piece> {
     const PIECES: [&str; 52] = [
-        "word", "a", "b", "c", " ", " ", " ", "  ", "漢字", "。", "「", "é", "1", "2", ".", ",", "!", "?", "*", "**", "_",
-        "__", "`", "``", "~", "~~", "[", "]", "(", ")", "<", ">", "&", ";", "&amp;", "&lt", "#", "# ", "- ", "+ ", "1. ", "=",
-        "|", "\\", ":", "\"", "'", "$", "“", "”", "[x] ", "<b>",
+        "word", "a", "b", "c", " ", " ", " ", "  ", "漢字", "。", "「", "é", "1", "2", ".", ",",
+        "!", "?", "*", "**", "_", "__", "`", "``", "~", "~~", "[", "]", "(", ")", "<", ">", "&",
+        ";", "&amp;", "&lt", "#", "# ", "- ", "+ ", "1. ", "=", "|", "\\", ":", "\"", "'", "$",
+        "“", "”", "[x] ", "<b>",
     ];
     proptest::collection::vec(proptest::sample::select(&PIECES[..]), 1..6).prop_map(|pieces| {
         let text = pieces.concat();
@@ -62,18 +63,32 @@ fn inline() -> impl Strategy<Value = Piece> {
     leaf.prop_recursive(4, 24, 5, |inner| {
         let several = proptest::collection::vec(inner, 1..5).prop_map(joined);
         prop_oneof![
-            several.clone().prop_map(|piece| piece.within("<b>", "</b>")),
-            several.clone().prop_map(|piece| piece.within("<em>", "</em>")),
-            several.clone().prop_map(|piece| piece.within("<del>", "</del>")),
-            several.clone().prop_map(|piece| piece.within("<mark>", "</mark>")),
+            several
+                .clone()
+                .prop_map(|piece| piece.within("<b>", "</b>")),
+            several
+                .clone()
+                .prop_map(|piece| piece.within("<em>", "</em>")),
+            several
+                .clone()
+                .prop_map(|piece| piece.within("<del>", "</del>")),
+            several
+                .clone()
+                .prop_map(|piece| piece.within("<mark>", "</mark>")),
             several.clone().prop_map(|piece| {
                 let text = format!("“{}”", piece.text);
                 Piece::new(format!("<q>{}</q>", piece.html), text)
             }),
             // A link in a link would end it.
             several.clone().prop_map(|piece| {
-                let html = piece.html.replace("<a href=", "<u title=").replace("</a>", "</u>");
-                Piece::new(format!("<a href='/x?a=1&amp;b=(2' title='\"t\"'>{html}</a>"), piece.text)
+                let html = piece
+                    .html
+                    .replace("<a href=", "<u title=")
+                    .replace("</a>", "</u>");
+                Piece::new(
+                    format!("<a href='/x?a=1&amp;b=(2' title='\"t\"'>{html}</a>"),
+                    piece.text,
+                )
             }),
             several,
         ]
@@ -121,19 +136,33 @@ fn block() -> impl Strategy<Value = Piece> {
     ];
     leaf.prop_recursive(3, 16, 4, |inner| {
         let several = proptest::collection::vec(inner, 1..4).prop_map(|pieces| {
-            let html = pieces.iter().map(|piece| piece.html.as_str()).collect::<Vec<_>>();
+            let html = pieces
+                .iter()
+                .map(|piece| piece.html.as_str())
+                .collect::<Vec<_>>();
             let text: Vec<_> = pieces.iter().map(|piece| piece.text.as_str()).collect();
             Piece::new(html.join("<div></div>"), text.join(" "))
         });
         prop_oneof![
-            several.clone().prop_map(|piece| piece.within("<ul><li>", "</ul>")),
-            several.clone().prop_map(|piece| piece.within("<ol start=7><li>", "</ol>")),
-            several.clone().prop_map(|piece| piece.within("<ul><li>i<ul>", "</ul></ul>")).prop_map(|piece| {
-                let text = format!("i {}", piece.text);
-                Piece::new(piece.html, text)
-            }),
-            several.clone().prop_map(|piece| piece.within("<blockquote>", "</blockquote>")),
-            several.clone().prop_map(|piece| piece.within("<details><summary>", "</summary></details>")),
+            several
+                .clone()
+                .prop_map(|piece| piece.within("<ul><li>", "</ul>")),
+            several
+                .clone()
+                .prop_map(|piece| piece.within("<ol start=7><li>", "</ol>")),
+            several
+                .clone()
+                .prop_map(|piece| piece.within("<ul><li>i<ul>", "</ul></ul>"))
+                .prop_map(|piece| {
+                    let text = format!("i {}", piece.text);
+                    Piece::new(piece.html, text)
+                }),
+            several
+                .clone()
+                .prop_map(|piece| piece.within("<blockquote>", "</blockquote>")),
+            several
+                .clone()
+                .prop_map(|piece| piece.within("<details><summary>", "</summary></details>")),
             several.prop_map(|piece| piece.within("<div>", "</div>")),
         ]
     })
@@ -149,7 +178,8 @@ fn document() -> impl Strategy<Value = Piece> {
 
 /// What a reader of the markdown sees.
 fn shown(markdown: &str) -> String {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut out = String::new();
     let mut images = 0;
     for event in Parser::new_ext(markdown, options) {
@@ -160,9 +190,7 @@ fn shown(markdown: &str) -> String {
             Event::InlineHtml(html) if &*html == "<br>" => out.push(' '),
             Event::InlineHtml(html) | Event::Html(html) => out.push_str(&format!("RAW {html}")),
             Event::TaskListMarker(_) => out.push_str("TASK"),
-            Event::Start(
-                Tag::Strong | Tag::Emphasis | Tag::Strikethrough | Tag::Link { .. },
-            )
+            Event::Start(Tag::Strong | Tag::Emphasis | Tag::Strikethrough | Tag::Link { .. })
             | Event::End(
                 TagEnd::Strong | TagEnd::Emphasis | TagEnd::Strikethrough | TagEnd::Link,
             ) => {}

@@ -160,7 +160,10 @@ fn emphasis_stays_readable() {
     check("<b>a:</b>b", "**a**:b");
     check("<b>a</b><b><i>:</i></b>b <b>(c)</b>d", "**a**:b (c)d");
     check("<i>a</i><b>b</b>", "*a***b**");
-    check("x<b><a href=/>y</a></b>z", "x[**y**](https://example.org/)z");
+    check(
+        "x<b><a href=/>y</a></b>z",
+        "x[**y**](https://example.org/)z",
+    );
     check("重<b>「要」</b>点", "重「**要**」点");
     check("<del>old</del> <s>older</s>", "~~old~~ ~~older~~");
     check("<b>a<p>b</b>", "**a**\n\n**b**");
@@ -169,6 +172,116 @@ fn emphasis_stays_readable() {
         "10^6 1st m 2",
     );
     check("<b>x<i>y</b>z</i>", "**x*y***z");
+}
+
+#[test]
+fn code_as_highlighters_leave_it() {
+    let row = |number: u32, code: &str| {
+        format!("<tr>\n<td class=blob-num>{number}</td>\n<td class=blob-code>{code}</td>\n</tr>")
+    };
+    check(
+        &format!(
+            "<table>{}{}{}</table>c",
+            row(1, "a"),
+            row(2, "\n"),
+            row(3, " b")
+        ),
+        "```\na\n\n b\n```\n\nc",
+    );
+    check(
+        "<div class='language-js highlighter-rouge'><pre><code>a</code></pre></div><pre>b</pre>",
+        "```js\na\n```\n\n```\nb\n```",
+    );
+    check(
+        "<table><tr><td><pre>7\n8\n9</pre><td><pre>7\n9</pre></table>",
+        "```\n7\n9\n```",
+    );
+    check(
+        "<pre><div>a</div><div></div><div>b</div></pre>",
+        "```\na\n\nb\n```",
+    );
+    check("<pre><code>a</code><code>b</code></pre>", "```\na\nb\n```");
+    check(
+        "<pre><button>Copy</button><i class=copy-btn>Copy</i>a&nbsp;b</pre>",
+        "```\na b\n```",
+    );
+    check("<p><code>a<br>&nbsp;b</code></p>", "```\na\n b\n```");
+    check("<p>x <code>a<br>b</code> y", "x `a b` y");
+    check(
+        "<table><tr><th>x<th>y<tr><td><code>a<br>b</code><td>c</table>",
+        "| x | y |\n| --- | --- |\n| `a b` | c |",
+    );
+    check(
+        "<pre>See <a href=/x>X</a>, <a href=/x>X</a>, <a href='#y'>Y</a></pre>",
+        "```\nSee X, X, Y\n```\n\n[X](https://example.org/x)",
+    );
+    check(
+        "<pre><code>use <a href=/x>X</a></code></pre>",
+        "```\nuse X\n```",
+    );
+}
+
+#[test]
+fn formulas() {
+    let mathml =
+        "<math><mi>a</mi><annotation encoding='application/x-tex'>a_1 &lt;b*c</annotation></math>";
+    check(&format!("x {mathml}y"), "x $a_1 < b*c$y");
+    check(
+        &format!(
+            "<span class=katex-display><span class=katex-mathml>{mathml}</span><span class=katex-html>a</span></span>z"
+        ),
+        "$$a_1 < b*c$$\n\nz",
+    );
+    check(
+        "x <span class=MathJax_Preview>a</span><span class=MathJax>a</span><script type=math/tex>a &lt; b</script>.",
+        "x $a &lt; b$.",
+    );
+    check(
+        "x<script type='math/tex; mode=display'>\na\n</script>y",
+        "x\n\n$$a$$\n\ny",
+    );
+    check(
+        "x <mjx-container data-latex='\\alpha'><math><mi>α</mi></math></mjx-container>",
+        "x $\\alpha$",
+    );
+    check(
+        "x <mjx-container><mjx-math>drawn</mjx-math><mjx-assistive-mml><math><mfrac><mrow><mi>a</mi><mo>+</mo>\
+         <mi>b</mi></mrow><msup><mi>c</mi><mn>2</mn></msup></mfrac></math></mjx-assistive-mml></mjx-container>",
+        "x (a+b)/(c^2)",
+    );
+    check(
+        "x <math alttext='a^2'><mi>a</mi></math> <math alttext='a'><mi>a</mi></math>",
+        "x $a^2$ a",
+    );
+    let wiki = "<img class=mwe-math-fallback-image-inline aria-hidden=true alt='{\\displaystyle x^{2}}' src=/x.svg>";
+    check(&format!("w {wiki}"), "w $x^{2}$");
+    check(
+        &format!("w <math alttext='{{\\displaystyle x^{{2}}}}'><mi>x</mi></math>{wiki}"),
+        "w $x^{2}$",
+    );
+    check(
+        "<table><tr><th>a<th>b<tr><td><math alttext='\\|x|_2'><mi>x</mi></math><td>c</table>",
+        "| a | b |\n| --- | --- |\n| $\\Vert x\\vert _2$ | c |",
+    );
+}
+
+#[test]
+fn footnotes() {
+    let notes = "<ol><li id='fn:1'><p>The first note.<a href='#fnref:1'>↩︎</a><p>More.<li id=fn-b>Word<li id=fn3>Third note</ol>";
+    check(
+        &format!(
+            "a<sup><a href='#fn:1'>1</a></sup> <b>b<a href='#fn-b'><sup>[2]</sup></a></b>{notes}"
+        ),
+        "a[^1] **b[^b]**\n\n[^1]: The first note.\n\n    More.\n\n[^b]\\: Word\n3. Third note",
+    );
+    check(
+        "a <a href='#fn1'>see the note</a><sup><a href='#x'>1</a></sup>",
+        "a see the note^1",
+    );
+    check(
+        "a<sup><a href='#fn1'>*</a></sup> <b><a href='#fn2'>2</a></b>",
+        "a\\* **2**",
+    );
 }
 
 #[test]
@@ -268,7 +381,17 @@ fn links_and_images() {
         "<img src=/i.png alt=a><noscript><img src=/i.png></noscript>",
         "<picture><source srcset='/w.webp 2x'><img src=/i.png alt=a></picture>",
     ] {
-        check(&format!("{html}b"), &format!("{real}b").replace(")b", if html.contains("<div>") && html.ends_with("</div>") { ")\n\nb" } else { ")b" }));
+        check(
+            &format!("{html}b"),
+            &format!("{real}b").replace(
+                ")b",
+                if html.contains("<div>") && html.ends_with("</div>") {
+                    ")\n\nb"
+                } else {
+                    ")b"
+                },
+            ),
+        );
     }
     check(
         "<noscript><img height=1 width=1 style='display:none' src=/count></noscript>b",
@@ -649,7 +772,7 @@ fn pages_convert_as_expected() {
         let expected = std::fs::read_to_string(&golden).unwrap_or_default();
         assert_eq!(found, expected, "{}", folder.display());
     }
-    assert!(count >= 6, "{count} pages");
+    assert!(count >= 13, "{count} pages");
 }
 
 /// A page put together from pieces that are hard to cut.

@@ -1,10 +1,15 @@
 //! Code blocks: which language they name, where their lines end, and what stands beside the code without being part
 //! of it. Knows the ways of the usual highlighters.
 
+use std::collections::HashSet;
+
 use super::{Builder, Effect, Open, Preformatted};
 use crate::markdown::attributes::{self, Attributes};
 use crate::markdown::inline::Finished;
 use crate::markdown::tag::Tag;
+
+/// The most links that are given below a block of preformatted text.
+const LINKS_MAX: usize = 50;
 
 impl Builder {
     pub(super) fn begin_preformatted(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
@@ -18,6 +23,7 @@ impl Builder {
             language: own.or_else(|| self.language_around()),
             has_language_of_its_own,
             code_end: None,
+            links: Vec::new(),
         });
         open.effect = Effect::Preformatted;
         if let Some(table) = self.tables.last() {
@@ -90,6 +96,56 @@ impl Builder {
         }
     }
 
+    /// Links of text that only keeps its lines (a standard, a letter in an archive) are remembered: code itself can hold
+    /// none.
+    pub(super) fn begin_link_in_code(&mut self, attributes: &Attributes<'_>) -> Effect {
+        let here = self.writer.position().0;
+        let href = attributes.get("href").unwrap_or_default();
+        let Some(preformatted) = &mut self.preformatted else {
+            return Effect::None;
+        };
+        let is_code = preformatted.language.is_some() || preformatted.code_end.is_some();
+        if is_code || href.trim_start().starts_with('#') || preformatted.links.len() >= LINKS_MAX {
+            return Effect::None;
+        }
+        match self.links.page(&href) {
+            Some(url) => {
+                preformatted.links.push((url, String::new()));
+                Effect::LinkInCode(here)
+            }
+            None => Effect::None,
+        }
+    }
+
+    pub(super) fn end_link_in_code(&mut self, from: usize) {
+        if let Some(preformatted) = &mut self.preformatted
+            && let Some((_, text)) = preformatted.links.last_mut()
+            && let Some(read) = self.writer.text.get(from..)
+        {
+            text.push_str(read.trim());
+        }
+    }
+
+    /// Below preformatted text stand its links, each once.
+    pub(super) fn end_preformatted(&mut self) {
+        let Some(preformatted) = self.preformatted.take() else {
+            return;
+        };
+        if preformatted.code_end.is_some() || preformatted.language.is_some() {
+            return;
+        }
+        let mut seen = HashSet::new();
+        for (url, text) in preformatted.links {
+            if !text.is_empty() && seen.insert(url.clone()) {
+                self.writer.begin_link(url, String::new(), String::new());
+                self.writer.text(&text);
+                self.writer.end_link();
+                self.writer.gap();
+            }
+        }
+        self.cut(false);
+    }
+
     /// Whether this cell holds the numbers of lines, which makes a listing of its table.
     pub(super) fn begins_listing(&mut self, attributes: &Attributes<'_>) -> bool {
         if self.preformatted.is_some() || !attributes::is_line_number(attributes) {
@@ -104,6 +160,7 @@ impl Builder {
             language: self.language_around(),
             has_language_of_its_own: false,
             code_end: None,
+            links: Vec::new(),
         });
         true
     }

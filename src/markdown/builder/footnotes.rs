@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::{Builder, Open};
+use super::Builder;
 use crate::markdown::attributes::Attributes;
 use crate::markdown::inline::Finished;
 use crate::markdown::outline::Shape;
@@ -72,29 +72,34 @@ impl Builder {
         }
         let label = label(attributes.get("id")?.as_str())?;
         let was_referred_to = self.footnotes.labels.remove(&label);
-        was_referred_to.then(|| Shape::Note(self.writer.label(&label)))
+        was_referred_to.then(|| Shape::Note {
+            label: self.writer.label(&label),
+            is_word: false,
+        })
     }
 
-    /// A note of one word would be read as the address of a link: it stays an item.
+    /// Looks at the first words of a note.
     pub(super) fn settle_note(&mut self, finished: &Finished) {
-        let is_note = |open: &&mut Open| matches!(open.shape, Shape::Note(_));
-        let Some(open) = self.open[self.placed..].iter_mut().find(is_note) else {
-            return;
-        };
-        let text = &self.writer.text[finished.text.range()];
-        let (_, rest) = text.split_once(' ').unwrap_or_default();
-        if rest.trim().is_empty() || rest.starts_with(['"', '\'', '(']) {
-            open.shape = Shape::Item { number: None };
+        for open in &mut self.open[self.placed..] {
+            if let Shape::Note { is_word, .. } = &mut open.shape {
+                let text = &self.writer.text[finished.text.range()];
+                let (_, rest) = text.split_once(' ').unwrap_or_default();
+                *is_word = rest.trim().is_empty() || rest.starts_with(['"', '\'', '(']);
+            }
         }
     }
 }
 
 /// The label of the note with this id.
 fn label(id: &str) -> Option<String> {
-    let leads_back = ["ref", "anchor", "back"].iter().any(|part| id.contains(part));
+    let leads_back = ["ref", "anchor", "back"]
+        .iter()
+        .any(|part| id.contains(part));
     let rest = PREFIXES.iter().find_map(|prefix| id.strip_prefix(prefix))?;
     let is_label = (1..=40).contains(&rest.len())
-        && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_:.".contains(&b));
+        && rest
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_:.".contains(&b));
     (is_label && !leads_back).then(|| rest.replace([':', '.'], "-"))
 }
 

@@ -45,6 +45,7 @@ impl Builder {
         }
         let own = self.links.image(attributes);
         let Some((url, is_lazy)) = own.or_else(|| Some((source?, true))) else {
+            self.images.last = None;
             return;
         };
         let alt = attributes.get("alt").unwrap_or_default();

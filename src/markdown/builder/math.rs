@@ -59,7 +59,9 @@ impl Builder {
         match tag {
             Tag::Math => {
                 let display = attributes.get("display").unwrap_or_default();
-                let given = ["data-latex", "alttext"].iter().find_map(|name| attributes.get(name));
+                let given = ["data-latex", "alttext"]
+                    .iter()
+                    .find_map(|name| attributes.get(name));
                 self.math.open = Some(Formula {
                     is_display: matches!(display.as_str(), "block" | "true"),
                     alternative: given.unwrap_or_default(),
@@ -77,7 +79,9 @@ impl Builder {
             }
             Tag::MathDrawing => Some(Effect::Skip),
             Tag::Inline if attributes.has_token("class", &DRAWN) => Some(Effect::Skip),
-            Tag::Inline if attributes.has_token("class", &["katex-display"]) => Some(Effect::MathDisplay),
+            Tag::Inline if attributes.has_token("class", &["katex-display"]) => {
+                Some(Effect::MathDisplay)
+            }
             _ => None,
         }
     }
@@ -96,19 +100,23 @@ impl Builder {
         if let Some(around) = formula.parts.last_mut() {
             if let Tag::MathJoin(join) = around.tag {
                 match (join, around.children) {
-                    ('√', 0) => formula.line.push('√'),
                     ('√', _) | (_, 0) => {}
                     ('±', 1) => formula.line.push('_'),
                     ('±', _) => formula.line.push('^'),
                     (';', _) => formula.line.push(' '),
                     (join, _) => formula.line.push(join),
                 }
-                group = (join != ';').then_some(formula.line.len());
+                group = (!matches!(join, ';' | '√')).then_some(formula.line.len());
             }
             around.children += 1;
         }
-        if matches!(tag, Tag::MathJoin(';')) && !formula.line.is_empty() {
-            formula.line.push_str("; ");
+        match tag {
+            Tag::MathJoin(';') if !formula.line.is_empty() => formula.line.push_str("; "),
+            Tag::MathJoin('√') => {
+                formula.line.push('√');
+                group = Some(formula.line.len());
+            }
+            _ => {}
         }
         formula.parts.push(Part {
             tag,
@@ -153,7 +161,12 @@ impl Builder {
         let Some(formula) = self.math.open.take() else {
             return;
         };
-        let displays = self.open.iter().rev().take(6).any(|open| open.effect == Effect::MathDisplay);
+        let displays = self
+            .open
+            .iter()
+            .rev()
+            .take(6)
+            .any(|open| open.effect == Effect::MathDisplay);
         let is_display = formula.is_display || displays;
         if !formula.tex.trim().is_empty() {
             self.formula(&formula.tex, is_display);
@@ -196,13 +209,19 @@ impl Builder {
     pub(super) fn end_math_script(&mut self) {
         if let Some(formula) = self.math.script.take() {
             let tex = formula.tex.trim();
-            let tex = tex.trim_start_matches("% <![CDATA[").trim_end_matches("%]]>");
+            let tex = tex
+                .trim_start_matches("% <![CDATA[")
+                .trim_end_matches("%]]>");
             self.formula(tex, formula.is_display);
         }
     }
 
     fn formula(&mut self, tex: &str, is_display: bool) {
-        let tex = in_one_line(tex);
+        let mut tex = in_one_line(tex);
+        if !self.tables.is_empty() && tex.contains('|') {
+            // A pipe would part the row, and a backslash before it can't be escaped.
+            tex = tex.replace("\\|", "\\Vert ").replace('|', "\\vert ");
+        }
         if tex.is_empty() || self.preformatted.is_some() {
             return;
         }
@@ -222,7 +241,9 @@ impl Builder {
 /// TeX on one line, in which `<` can't begin a tag.
 fn in_one_line(tex: &str) -> String {
     let tex = tex.trim();
-    let inside = tex.strip_prefix("{\\displaystyle").and_then(|rest| rest.strip_suffix('}'));
+    let inside = tex
+        .strip_prefix("{\\displaystyle")
+        .and_then(|rest| rest.strip_suffix('}'));
     let mut out = String::with_capacity(tex.len());
     for word in inside.unwrap_or(tex).split_whitespace() {
         if !out.is_empty() {

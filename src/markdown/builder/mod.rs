@@ -6,8 +6,8 @@ mod blocks;
 mod code;
 mod footnotes;
 mod images;
-mod math;
 mod implied;
+mod math;
 
 use super::attributes::{self, Attributes};
 use super::inline::{Mark, Writer};
@@ -73,6 +73,8 @@ enum Effect {
     Line(usize),
     /// A piece of code in preformatted text, which may be one line of several.
     LineOfCode,
+    /// Where the text of a link in preformatted text began.
+    LinkInCode(usize),
     Math,
     MathPart,
     /// A formula in it stands on a line of its own.
@@ -88,6 +90,8 @@ struct Preformatted {
     has_language_of_its_own: bool,
     /// Where the last `<code>` in it ended.
     code_end: Option<usize>,
+    /// Links, with their texts, of text that is no code.
+    links: Vec<(String, String)>,
 }
 
 #[derive(Debug, Default)]
@@ -280,6 +284,8 @@ impl Builder {
                     Effect::Skip
                 } else if tag == Tag::Code {
                     self.begin_line_of_code(attributes)
+                } else if tag == Tag::Anchor {
+                    self.begin_link_in_code(attributes)
                 } else {
                     return false;
                 }
@@ -379,12 +385,13 @@ impl Builder {
                 self.noscript_image();
                 self.end_math_script();
             }
-            Effect::Preformatted => self.preformatted = None,
+            Effect::Preformatted => self.end_preformatted(),
             Effect::Math => self.end_math(),
             Effect::MathPart => self.end_part(),
             Effect::MathDisplay => {}
             Effect::Line(from) => self.end_line(from),
             Effect::LineOfCode => self.end_line_of_code(),
+            Effect::LinkInCode(from) => self.end_link_in_code(from),
             Effect::Table => {
                 self.tables.pop();
             }
@@ -453,7 +460,12 @@ impl Builder {
             let facts = &mut self.outline.tables[table.facts as usize];
             facts.words = facts.words.saturating_add(finished.words);
             let heads_cell = matches!(kind, Kind::Heading(..))
-                && self.open.iter().rev().take(16).any(|open| open.tag == Tag::HeaderCell);
+                && self
+                    .open
+                    .iter()
+                    .rev()
+                    .take(16)
+                    .any(|open| open.tag == Tag::HeaderCell);
             facts.arranges |= !heads_cell && !matches!(kind, Kind::Paragraph);
         }
         self.outline.blocks.push(Block {
@@ -487,7 +499,11 @@ impl Builder {
         let block = u32::try_from(self.outline.blocks.len()).unwrap_or(u32::MAX);
         let finished = self.writer.finish(block);
         let is_listing = finished.as_ref().is_some_and(|found| found.is_listing);
-        let kind = if is_listing { Kind::Code(Span::default()) } else { kind };
+        let kind = if is_listing {
+            Kind::Code(Span::default())
+        } else {
+            kind
+        };
         (finished, kind)
     }
 
