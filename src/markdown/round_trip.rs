@@ -1,8 +1,10 @@
 //! Random small documents are converted and rendered again: readers of the markdown must see the text that readers of
 //! the page saw, white space aside.
 
+use std::path::PathBuf;
+
 use proptest::prelude::*;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
 use super::tests::full_page;
 
@@ -178,18 +180,16 @@ fn document() -> impl Strategy<Value = Piece> {
 
 /// What a reader of the markdown sees.
 fn shown(markdown: &str) -> String {
-    let options =
-        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut out = String::new();
     let mut images = 0;
-    for event in Parser::new_ext(markdown, options) {
+    for event in Parser::new_ext(markdown, options()) {
         match event {
             Event::Start(Tag::Image { .. }) => images += 1,
             Event::End(TagEnd::Image) => images -= 1,
             Event::Text(text) | Event::Code(text) if images == 0 => out.push_str(&text),
             Event::InlineHtml(html) if &*html == "<br>" => out.push(' '),
             Event::InlineHtml(html) | Event::Html(html) => out.push_str(&format!("RAW {html}")),
-            Event::TaskListMarker(_) => out.push_str("TASK"),
+            Event::TaskListMarker(_) => out.push_str(" TASK "),
             Event::Start(Tag::Strong | Tag::Emphasis | Tag::Strikethrough | Tag::Link { .. })
             | Event::End(
                 TagEnd::Strong | TagEnd::Emphasis | TagEnd::Strikethrough | TagEnd::Link,
@@ -199,6 +199,27 @@ fn shown(markdown: &str) -> String {
         }
     }
     folded(&out)
+}
+
+/// Every expected page, rendered and converted once more, still says the same.
+#[test]
+fn pages_survive_another_conversion() {
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pages"));
+    let mut count = 0;
+    for folder in std::fs::read_dir(root).expect("the folder is there") {
+        let page = folder.expect("the folder can be read").path().join("expected.md");
+        let markdown = std::fs::read_to_string(&page).expect("the page can be read");
+        let mut rendered = String::new();
+        html::push_html(&mut rendered, Parser::new_ext(&markdown, options()));
+        let again = full_page(&rendered).markdown;
+        assert_eq!(shown(&again), shown(&markdown), "{}", page.display());
+        count += 1;
+    }
+    assert!(count >= 13, "{count} pages");
+}
+
+fn options() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 
 fn folded(text: &str) -> String {

@@ -78,9 +78,12 @@ impl Builder {
                 Some(Effect::None)
             }
             Tag::MathDrawing => Some(Effect::Skip),
-            Tag::Inline if attributes.has_token("class", &DRAWN) => Some(Effect::Skip),
-            Tag::Inline if attributes.has_token("class", &["katex-display"]) => {
-                Some(Effect::MathDisplay)
+            Tag::Inline => {
+                let class = attributes.get("class")?;
+                class.split_ascii_whitespace().find_map(|token| match token {
+                    "katex-display" => Some(Effect::MathDisplay),
+                    _ => DRAWN.contains(&token).then_some(Effect::Skip),
+                })
             }
             _ => None,
         }
