@@ -379,6 +379,11 @@ impl Writer {
         true
     }
 
+    /// Whether the current block holds this position.
+    pub(super) fn is_in_block(&self, text_length: usize) -> bool {
+        text_length >= self.start
+    }
+
     /// How much is written, for [`Writer::drop_link_text`].
     pub(super) fn position(&self) -> (usize, usize) {
         (self.text.len(), self.plain.len())

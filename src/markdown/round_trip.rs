@@ -207,7 +207,10 @@ fn pages_survive_another_conversion() {
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pages"));
     let mut count = 0;
     for folder in std::fs::read_dir(root).expect("the folder is there") {
-        let page = folder.expect("the folder can be read").path().join("expected.md");
+        let page = folder
+            .expect("the folder can be read")
+            .path()
+            .join("expected.md");
         let markdown = std::fs::read_to_string(&page).expect("the page can be read");
         let mut rendered = String::new();
         html::push_html(&mut rendered, Parser::new_ext(&markdown, options()));

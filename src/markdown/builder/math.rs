@@ -80,10 +80,12 @@ impl Builder {
             Tag::MathDrawing => Some(Effect::Skip),
             Tag::Inline => {
                 let class = attributes.get("class")?;
-                class.split_ascii_whitespace().find_map(|token| match token {
-                    "katex-display" => Some(Effect::MathDisplay),
-                    _ => DRAWN.contains(&token).then_some(Effect::Skip),
-                })
+                class
+                    .split_ascii_whitespace()
+                    .find_map(|token| match token {
+                        "katex-display" => Some(Effect::MathDisplay),
+                        _ => DRAWN.contains(&token).then_some(Effect::Skip),
+                    })
             }
             _ => None,
         }

@@ -409,15 +409,17 @@ impl Builder {
     /// The sign that many headings carry to be linked to is no part of them.
     fn end_anchor(&mut self, text: usize, plain: usize, is_fragment: bool) {
         self.writer.end_link();
-        if is_fragment
-            && let Some(read) = self.writer.plain().get(plain..)
+        if !is_fragment || !self.writer.is_in_block(text) {
+            return;
+        }
+        if let Some(read) = self.writer.plain().get(plain..)
             && matches!(
                 read.trim(),
                 "#" | "¶" | "§" | "🔗" | "🔗\u{FE0E}" | "Permalink"
             )
         {
             self.writer.drop_link_text(plain);
-        } else if is_fragment {
+        } else {
             self.end_reference(plain);
         }
     }
