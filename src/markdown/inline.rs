@@ -466,7 +466,7 @@ impl Writer {
                 next.is_none_or(|next| next == '~')
                     || !previous.is_whitespace()
                     || previous == '\n'
-                    || self.wants(Mark::Strike)
+                    || !self.wanted.is_empty()
             }
             // In a link's text, or where an item would become a task.
             '[' => {
@@ -608,6 +608,7 @@ impl Writer {
         let has_link = self.wants(Mark::Link) && !self.is_written(Mark::Link);
         let waiting = self.wanted.iter().map(|(mark, _)| *mark);
         let is_mixed = is_mixed(waiting.filter(|mark| !self.is_written(*mark)));
+        let may_open = may_open && (!is_mixed || (!has_link && next.is_alphanumeric()));
         let before_letter = !has_link && !is_mixed && next.is_alphanumeric();
         let could_close = !is_first && (!follows_sign || !before_letter);
         let may_open = may_open && (!could_close || self.cannot_close_outer());

@@ -90,6 +90,10 @@ fn push_cell(cell: &mut String, markdown: &str) {
     for line in markdown.split('\n') {
         if !cell.is_empty() {
             cell.push_str("<br>");
+            // Behind the sign `>` a delimiter might close what it should open in.
+            if line.starts_with(['*', '~']) {
+                cell.push(' ');
+            }
         }
         for (at, piece) in line.trim_end().split('|').enumerate() {
             if at > 0 {
