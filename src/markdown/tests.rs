@@ -771,6 +771,7 @@ fn pages_convert_as_expected() {
         }
         let expected = std::fs::read_to_string(&golden).unwrap_or_default();
         assert_eq!(found, expected, "{}", folder.display());
+        round_trip::check_again(&expected);
     }
     assert!(count >= 13, "{count} pages");
 }
