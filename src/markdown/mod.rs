@@ -19,6 +19,8 @@ mod tables;
 mod tag;
 
 #[cfg(test)]
+mod round_trip;
+#[cfg(test)]
 mod tests;
 
 use std::collections::HashSet;
