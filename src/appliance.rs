@@ -10,11 +10,12 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use crate::api::failure;
+use crate::api::{door, failure};
 use crate::app::{App, Shared, store_settings};
 use crate::config::{Config, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
 use crate::flows::{due, health, offer, recover};
+use crate::http::forwarded::TrustedProxies;
 use crate::http::router::Router;
 use crate::http::server::{self, Server};
 use crate::http::service::{Hooks, Limits, RequestIds, Shell};
@@ -38,7 +39,8 @@ const COMMON_HEADERS: &[(&str, &str)] = &[
     ("x-content-type-options", "nosniff"),
 ];
 const EXPOSED_HEADERS: &str = "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, X-Service-Payment-Tier, \
-                               X-Service-Payment-Pack, X-Service-Retry-Credit, Retry-After, X-Request-Id";
+                               X-Service-Payment-Pack, X-Service-Retry-Credit, Retry-After, RateLimit-Limit, \
+                               RateLimit-Remaining, RateLimit-Reset, RateLimit-Policy, RateLimit, X-Request-Id";
 /// Some clients send the names of exposed headers as request headers.
 const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-Service-Tier, X-Service-Pack, \
                                     X-Service-Source, X-Service-Payment-Hash, Access-Control-Expose-Headers, \
@@ -203,6 +205,7 @@ fn bind_operator(path: &Path) -> Result<UnixListener, StartError> {
 
 fn shell(app: Shared) -> Shell<App, Endpoint> {
     let body_time_max = app.config.limits.body_time_max;
+    let proxies = app.config.trusted_proxies.clone();
     Shell {
         router: Router::new(app.rows),
         state: app,
@@ -214,11 +217,13 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
         },
         hooks: Hooks {
             refuse: failure::from_shell,
+            admit: door::admit,
             observe: |app, seen| {
                 app.metrics
                     .request((seen.pattern, seen.method, seen.status), seen.duration)
             },
         },
+        trusted_proxies: TrustedProxies::new(proxies),
         common_headers: COMMON_HEADERS,
         cors_request_headers: CORS_REQUEST_HEADERS,
         request_ids: RequestIds::new(chance::bytes()),

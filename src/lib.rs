@@ -19,7 +19,7 @@
 //! - [`domain`], [`markdown`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and random bytes come in
 //!   as arguments, values go out. A rule belongs here first.
 //! - [`http`]: hyper's shell, which knows no product. [`store`]: redb, one writer thread. [`outside`]: everything that
-//!   leaves the process. [`config`]: from settings to checked values. [`metrics`], [`log`].
+//!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served. [`metrics`], [`log`].
 //! - [`flows`]: one file per thing that can happen. They wait and decide, and know no status code.
 //! - [`app`]: what handlers share. [`api`]: thin handlers. [`routes`]: the table. [`appliance`]: all of it running.
 //! - [`cli`]: the commands.
@@ -49,6 +49,7 @@ pub mod sandbox;
 
 pub mod config;
 pub mod http;
+pub mod limits;
 pub mod log;
 pub mod metrics;
 pub mod outside;

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod challenge;
 pub mod discovery;
+pub mod door;
 pub mod failure;
 pub mod openapi;
 pub mod operator;

@@ -1,5 +1,6 @@
 //! What the product writes down about an endpoint: the part of a route's row from which documents are made.
 
+use crate::domain::rate::RateClass;
 use crate::domain::schema::Object;
 
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +15,8 @@ pub struct Endpoint {
     /// Statuses beside 200 that the endpoint documents.
     pub statuses: &'static [u16],
     pub price: Price,
+    /// Under which limit its requests are counted; a 429 is documented for each.
+    pub rate: RateClass,
     /// Whether programs should know of it; false keeps it out of openapi.json.
     pub in_openapi: bool,
 }
@@ -56,6 +59,7 @@ impl Endpoint {
             gives: "application/json",
             statuses: &[],
             price: Price::Free,
+            rate: RateClass::Free,
             in_openapi: true,
         }
     }

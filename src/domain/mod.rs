@@ -8,6 +8,7 @@ pub mod ids;
 pub mod margin;
 pub mod payment;
 pub mod purchase;
+pub mod rate;
 pub mod refusal;
 pub mod robots;
 pub mod schema;

@@ -11,6 +11,7 @@ use crate::app::Shared;
 use crate::domain::margin::{MarginReceipt, judge};
 use crate::domain::payment::{Event, KeptAnswer, Payment, PaymentKey, State};
 use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
 use crate::domain::tier::Tier;
 use crate::flows::answer::{self, Own};
@@ -90,6 +91,9 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
         // A credit may hold it: presented again, it is worked on like a new one.
         Recalled::Nothing => {}
     }
+    // Counted only now: what was paid for, or may have been, is given out whatever the limit says, so that nobody loses
+    // money to somebody else behind the same address. One that a credit holds is counted: it has not been taken.
+    app.admit(RateClass::Sale, order.client)?;
     let offer = terms?;
     app.health.check_can_sell(app)?;
     let verified = verify(app, proof, offer, &order).await?;

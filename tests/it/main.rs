@@ -25,6 +25,8 @@ mod money;
 mod policy;
 /// Quotes: what a page would cost, for nothing.
 mod quotes;
+/// How often whom is served, and where nobody is turned away.
+mod rates;
 /// The same payment again, at once and later.
 mod replay;
 /// Stops, crashes and other configurations over one data file.
