@@ -128,6 +128,7 @@ impl Appliance {
             server_settings(&app.config),
         ));
         let address = listener.local_addr()?;
+        warn_of_hidden_clients(&app.config, address);
         server.listen(listener);
         server.listen_operator(bind_operator(&socket)?);
         health::probe_disk(&app);
@@ -179,6 +180,17 @@ impl Appliance {
             }
         };
         served && settled && closed
+    }
+}
+
+/// Who serves the public from loopback has a proxy in front, and then everybody comes from its address.
+fn warn_of_hidden_clients(config: &Config, address: SocketAddr) {
+    let has_proxy = address.ip().is_loopback() && !config.is_loopback();
+    if has_proxy && config.trusted_proxies.is_empty() {
+        tracing::warn!(
+            "trusted_proxies is not set: all clients behind the reverse proxy share one client's rate limits. Set it to \
+             the proxy's address, such as [\"127.0.0.1\"], if the proxy sets X-Forwarded-For or Forwarded itself"
+        );
     }
 }
 

@@ -118,7 +118,7 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.sales_per_minute", Number, Some("3000"), "New payments of one client in a minute. A payment that is known already is answered beyond it."),
     row("limits.credits_per_minute", Number, Some("300"), "Retry credits that one client may try in a minute. One whose payment was taken is redeemed beyond it."),
     row("limits.quotes_of_domain_per_minute", Number, Some("600"), "Quotes for the pages of one registrable domain in a minute, by all clients together."),
-    row("limits.clients_max", Number, Some("20000"), "Clients that each limit tells apart, about 3 MiB of memory in all; further ones share one client's limit until others have been idle for a minute."),
+    row("limits.clients_max", Number, Some("20000"), "Clients that each of these limits tells apart, in about 4 MiB of memory; further ones share a limit until others have been idle for a minute."),
 
     shown("lab.hosts", Map, "\"news.sample-site.org\" = \"93.184.216.34@127.0.0.1:8081\"",
         "For tests on loopback: name = address that the name resolves to @ port that is dialled instead."),
