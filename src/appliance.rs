@@ -40,13 +40,14 @@ const COMMON_HEADERS: &[(&str, &str)] = &[
 ];
 const EXPOSED_HEADERS: &str = "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, X-Service-Payment-Tier, \
                                X-Service-Payment-Pack, X-Service-Retry-Credit, Retry-After, RateLimit-Limit, \
-                               RateLimit-Remaining, RateLimit-Reset, RateLimit-Policy, RateLimit, X-Request-Id";
+                               RateLimit-Remaining, RateLimit-Reset, X-Request-Id";
 /// Some clients send the names of exposed headers as request headers.
 const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-Service-Tier, X-Service-Pack, \
                                     X-Service-Source, X-Service-Payment-Hash, Access-Control-Expose-Headers, \
                                     PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, \
                                     X-Service-Payment-Tier, X-Service-Payment-Pack, X-Service-Retry-Credit, \
-                                    Retry-After, X-Request-Id";
+                                    Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, \
+                                    X402-Token, X-Request-Id";
 
 /// Any failure to start, as one line.
 pub type StartError = Box<dyn std::error::Error + Send + Sync>;

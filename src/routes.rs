@@ -1,11 +1,11 @@
 //! The table: every endpoint at a glance. Dispatch, 405 and Allow, openapi.json, /docs, metrics labels and the
 //! operator's `routes` command are made from it.
 
-use crate::api::{access, discovery, operator, quotes, site};
+use crate::api::{access, discovery, legacy, operator, quotes, site};
 use crate::app::Row;
 use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
 use crate::domain::rate::RateClass;
-use crate::domain::shapes::ACCESS_REQUEST;
+use crate::domain::shapes::{ACCESS_REQUEST, COMPUTE_REQUEST};
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
 
@@ -29,6 +29,12 @@ const TIER: Parameter = Parameter {
 const TARGET_URL: Parameter = Parameter {
     name: "target_url",
     doc: "The page to be quoted; a sample page when absent.",
+    one_of: &[],
+};
+
+const TOKEN: Parameter = Parameter {
+    name: "x402-token",
+    doc: "The legacy token; any text.",
     one_of: &[],
 };
 
@@ -88,6 +94,11 @@ pub static ROUTES: &[Row] = &[
         takes: Some(&ACCESS_REQUEST), price: Price::Credit, rate: RateClass::Credit,
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..paid("Redeem the retry credit of an accepted payment") }),
+
+    // Legacy
+    post("/v1/broker/compute", run!(legacy::compute), Endpoint {
+        takes: Some(&COMPUTE_REQUEST), needs: &[TOKEN], statuses: &[413, 415, 422],
+        ..Endpoint::new(Tag::Legacy, "What would become of a task for a fee; simulated") }),
 
     // Quotes
     get("/v1/x402/quote", run!(quotes::tiers), Endpoint {

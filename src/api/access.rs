@@ -147,7 +147,7 @@ fn payment(call: &Call) -> Result<PaymentProof, Refusal> {
     })
 }
 
-fn check_media_type(call: &Call) -> Result<(), Refusal> {
+pub fn check_media_type(call: &Call) -> Result<(), Refusal> {
     match call.header("content-type") {
         None if call.header_count("content-type") == 0 => Ok(()),
         Some(media) if is_json(media) => Ok(()),

@@ -122,7 +122,12 @@ fn parameters(row: &Row, path: &str) -> Vec<Value> {
         )],
         _ => vec![],
     };
-    in_path.chain(in_query).chain(in_headers).collect()
+    let needed = row.about.needs.iter().map(|parameter| {
+        json!({"name": parameter.name, "in": "header", "required": true, "description": parameter.doc,
+               "schema": {"type": "string"}})
+    });
+    let all = in_path.chain(in_query).chain(in_headers).chain(needed);
+    all.collect()
 }
 
 fn responses(row: &Row) -> Value {

@@ -10,6 +10,8 @@ pub struct Endpoint {
     pub tag: Tag,
     pub takes: Option<&'static Object>,
     pub query: &'static [Parameter],
+    /// Headers that it cannot do without.
+    pub needs: &'static [Parameter],
     /// Media type of the 200 answer.
     pub gives: &'static str,
     /// Statuses beside 200 that the endpoint documents.
@@ -24,6 +26,7 @@ pub struct Endpoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
     Paid,
+    Legacy,
     Quotes,
     Discovery,
     Pages,
@@ -56,6 +59,7 @@ impl Endpoint {
             tag,
             takes: None,
             query: &[],
+            needs: &[],
             gives: "application/json",
             statuses: &[],
             price: Price::Free,
@@ -78,6 +82,7 @@ impl Tag {
     pub fn name(self) -> &'static str {
         match self {
             Tag::Paid => "paid",
+            Tag::Legacy => "legacy",
             Tag::Quotes => "quotes",
             Tag::Discovery => "discovery",
             Tag::Pages => "pages",

@@ -3,6 +3,7 @@
 
 pub mod amount;
 pub mod attribution;
+pub mod brokerage;
 pub mod endpoint;
 pub mod ids;
 pub mod margin;
