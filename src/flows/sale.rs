@@ -83,17 +83,22 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
         .unwrap_or(&app.offers.of(&order.purchase).requirements);
     let key = payment_key(offered, proof.from(), proof.nonce());
     // Before anything else, its time window included: a payment whose settlement is unknown must never meet a 402.
-    match recall(app, key, proof.payload_hash(), order.purchase.fingerprint()).await? {
-        Recalled::Answer(delivered) => return Ok(delivered),
-        Recalled::Unknown => {
+    let recalled = recall(app, key, proof.payload_hash(), order.purchase.fingerprint());
+    let count = || app.admit(RateClass::Sale, order.client);
+    match recalled.await {
+        // What was paid for, or may have been, is given out whatever the limit says: nobody loses money to somebody
+        // else behind the same address. There is an end to it, for an answer is given again a few times only.
+        Ok(Recalled::Answer(delivered)) => return Ok(delivered),
+        Ok(Recalled::Unknown) => {
             return settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await;
         }
-        // A credit may hold it: presented again, it is worked on like a new one.
-        Recalled::Nothing => {}
+        // A credit may hold it: presented again, it is worked on, and counted, like a new one.
+        Ok(Recalled::Nothing) => count()?,
+        Err(refusal) => {
+            count()?;
+            return Err(refusal);
+        }
     }
-    // Counted only now: what was paid for, or may have been, is given out whatever the limit says, so that nobody loses
-    // money to somebody else behind the same address. One that a credit holds is counted: it has not been taken.
-    app.admit(RateClass::Sale, order.client)?;
     let offer = terms?;
     app.health.check_can_sell(app)?;
     let verified = verify(app, proof, offer, &order).await?;

@@ -312,6 +312,19 @@ mod tests {
         assert_eq!(client(PROXY, &same), "203.0.113.7");
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_text_breaks_it(text in "[ -~]{0,80}", pieces in "(for=|[\"\\\\;,= 1.:\\[\\]]){0,40}") {
+            for text in [text, pieces] {
+                let hops = elements(&text).unwrap_or_default();
+                proptest::prop_assert!(hops.len() <= text.matches(',').count() + 1);
+                for name in ["forwarded", "x-forwarded-for"] {
+                    client(PROXY, &[(name, &text)]);
+                }
+            }
+        }
+    }
+
     /// Hostile length does not lead past a bound.
     #[test]
     fn a_chain_of_proxies_has_an_end() {

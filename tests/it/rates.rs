@@ -150,6 +150,9 @@ fn a_known_payment_is_answered_beyond_the_limit() {
     let first = ask.send().expect(200);
     turned_away(rig.buy(&wallet, ARTICLE, "fresh"), "sale", 1);
     assert_eq!(ask.send().expect(200).body, first.body);
+    // For anything else it is worth no more than a new one.
+    let other = rig.order("http://news.sample-site.org/other", "fresh");
+    turned_away(other.paid(&payment.header).send(), "sale", 1);
     turned_away(rig.buy(&wallet, ARTICLE, "fresh"), "sale", 1);
     assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
 }
