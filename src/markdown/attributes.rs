@@ -38,6 +38,12 @@ impl<'a> Attributes<'a> {
     pub(super) fn number(&self, name: &str) -> Option<u32> {
         self.get(name)?.trim().parse().ok()
     }
+
+    /// Whether one of the element's classes is among these.
+    pub(super) fn has_class(&self, names: &Names) -> bool {
+        self.iter()
+            .any(|(name, value)| name.eq_ignore_ascii_case("class") && names.contain_one_of(value))
+    }
 }
 
 fn decoded(value: &str) -> Cow<'_, str> {
@@ -93,28 +99,51 @@ const VISUALLY_HIDDEN: [&str; 4] = [
     "visuallyhidden",
 ];
 
-const LINE_NUMBERS: [&str; 9] = [
+const LINE_NUMBERS: [&str; 16] = [
+    "blob-num",
+    "crayon-nums",
     "gutter",
     "hljs-ln-numbers",
+    "js-line-number",
     "line-number",
     "line-numbers-rows",
     "line-numbers",
+    "linenodiv",
     "lineno",
     "linenos",
     "linenumber",
     "linenumbers",
+    "lnt",
+    "react-syntax-highlighter-line-number",
+    "rouge-gutter",
+];
+
+/// What is put into code blocks to be clicked.
+const COPY_BUTTONS: [&str; 12] = [
+    "btn-clipboard",
+    "btn-copy",
+    "clipboard",
+    "code-copy",
+    "copy",
+    "copy-btn",
+    "copy-button",
+    "copy-code",
+    "copy-code-button",
+    "copybtn",
+    "copy-to-clipboard-button",
+    "zeroclipboard-container",
 ];
 
 /// A few names to be found among very many tokens: most are none of them, which two looks tell.
-struct Names {
+pub(super) struct Names {
     names: &'static [&'static str],
     /// For each length, the first letters of the names that are so long, as bits.
-    letters: [u32; 32],
+    letters: [u32; 40],
 }
 
 impl Names {
-    const fn new(names: &'static [&'static str]) -> Names {
-        let mut letters = [0; 32];
+    pub(super) const fn new(names: &'static [&'static str]) -> Names {
+        let mut letters = [0; 40];
         let mut at = 0;
         while at < names.len() {
             let name = names[at].as_bytes();
@@ -151,6 +180,7 @@ const fn letter(byte: u8) -> u32 {
 static CONSENTS: Names = Names::new(&CONSENT);
 static HIDDEN: Names = Names::new(&VISUALLY_HIDDEN);
 static NUMBERS: Names = Names::new(&LINE_NUMBERS);
+static BUTTONS: Names = Names::new(&COPY_BUTTONS);
 
 /// What a block element is for.
 pub(super) fn role(tag: Tag, attributes: &Attributes<'_>) -> Role {
@@ -207,13 +237,28 @@ fn hides(name: &str, value: &str) -> bool {
 
 /// Whether an element in preformatted text holds the numbers of its lines.
 pub(super) fn is_line_number(attributes: &Attributes<'_>) -> bool {
-    let class = attributes.get("class");
-    class.is_some_and(|class| NUMBERS.contain_one_of(&class))
+    attributes.has_class(&NUMBERS)
+}
+
+/// Whether an element in preformatted text is no part of it.
+pub(super) fn is_beside_code(attributes: &Attributes<'_>) -> bool {
+    is_line_number(attributes) || attributes.has_class(&BUTTONS)
+}
+
+/// The code language that an element around a `<pre>` names.
+pub(super) fn language_around(attributes: &Attributes<'_>) -> Option<String> {
+    const PARTS: [&[u8]; 4] = [b"highlight", b"language-", b"lang-", b"sourceCode"];
+    let class = attributes.get("class")?;
+    let class = class.as_bytes();
+    let is_highlighter = class.iter().enumerate().any(|(at, byte)| {
+        matches!(byte, b'h' | b'l' | b's') && PARTS.iter().any(|part| class[at..].starts_with(part))
+    });
+    is_highlighter.then(|| language(attributes)).flatten()
 }
 
 /// The language that a `<pre>` or its `<code>` names, in the manner of the usual highlighters.
 pub(super) fn language(attributes: &Attributes<'_>) -> Option<String> {
-    for name in ["data-lang", "data-language"] {
+    for name in ["data-lang", "data-language", "data-enlighter-language"] {
         if let Some(language) = attributes.get(name).filter(|value| is_language(value)) {
             return Some(language.to_ascii_lowercase());
         }
@@ -223,9 +268,17 @@ pub(super) fn language(attributes: &Attributes<'_>) -> Option<String> {
     let mut beside_hljs = None;
     let mut is_hljs = false;
     while let Some(token) = tokens.next() {
-        let named = ["language-", "lang-", "highlight-source-", "brush:"]
-            .iter()
-            .find_map(|prefix| token.strip_prefix(prefix));
+        let named = [
+            "language-",
+            "lang-",
+            "highlight-source-",
+            "highlight-text-",
+            "highlight-",
+            "brush:",
+            "lang:",
+        ]
+        .iter()
+        .find_map(|prefix| token.strip_prefix(prefix));
         if let Some(language) = named {
             let language = match language.trim_end_matches(';') {
                 "" => tokens.next().unwrap_or("").trim_end_matches(';'),
@@ -233,9 +286,12 @@ pub(super) fn language(attributes: &Attributes<'_>) -> Option<String> {
             };
             return is_language(language).then(|| language.to_ascii_lowercase());
         }
-        if token == "hljs" || token == "sourceCode" {
+        if matches!(
+            token,
+            "hljs" | "sourceCode" | "syntaxhighlighter" | "highlight"
+        ) {
             is_hljs = true;
-        } else if is_language(token) && beside_hljs.is_none() {
+        } else if is_language(token) && !token.contains(['-', '_']) && beside_hljs.is_none() {
             beside_hljs = Some(token);
         }
     }
@@ -249,13 +305,40 @@ pub(super) fn is_tracking_pixel(attributes: &Attributes<'_>) -> bool {
             .get(name)
             .is_some_and(|value| matches!(value.trim().trim_end_matches("px"), "0" | "1"))
     };
-    is_tiny("width") || is_tiny("height")
+    let is_said = |name| attributes.get(name).is_some();
+    match (is_tiny("width"), is_tiny("height")) {
+        (true, true) => true,
+        (true, false) => !is_said("height"),
+        (false, true) => !is_said("width"),
+        (false, false) => false,
+    }
 }
+
+/// Beside the language, or in its place, many highlighters put these.
+const NO_LANGUAGES: [&str; 17] = [
+    "code",
+    "default",
+    "line-numbers",
+    "linenos",
+    "nohighlight",
+    "nogutter",
+    "none",
+    "nohljs",
+    "notranslate",
+    "numberLines",
+    "numberSource",
+    "plain",
+    "plaintext",
+    "prettyprint",
+    "text",
+    "wp-block-code",
+    "wrap",
+];
 
 /// A name that can stand behind a code fence.
 fn is_language(name: &str) -> bool {
     (1..=24).contains(&name.len())
-        && !["none", "plaintext", "nohighlight"].contains(&name)
+        && !NO_LANGUAGES.contains(&name)
         && name
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b"+#-._".contains(&b))
@@ -287,6 +370,16 @@ mod tests {
         check_language(&[("class", "hljs python")], Some("python"));
         check_language(&[("class", "brush: js; gutter: false")], Some("js"));
         check_language(&[("class", "highlight")], None);
+        check_language(&[("class", "highlight js")], Some("js"));
+        check_language(&[("class", "highlight-python notranslate")], Some("python"));
+        check_language(
+            &[("class", "language-ruby highlighter-rouge")],
+            Some("ruby"),
+        );
+        check_language(
+            &[("class", "highlight highlight-source-rust")],
+            Some("rust"),
+        );
         check_language(&[("class", "language-none")], None);
         check_language(&[("data-lang", "toml")], Some("toml"));
         check_language(&[("data-lang", "`injected`")], None);

@@ -16,14 +16,31 @@ pub(super) fn push_code_span(out: &mut String, code: &str) {
     out.push_str(&fence);
 }
 
+/// The code of a span that was written, with more code behind it.
+pub(super) fn joined_span(span: &str, code: &str) -> String {
+    let fence = span.bytes().take_while(|b| *b == b'`').count();
+    let inside = &span[fence..span.len() - fence];
+    let is_padded = inside.starts_with(" `") || inside.ends_with("` ");
+    let inside = if is_padded {
+        inside[1..inside.len() - 1].to_owned()
+    } else {
+        inside.to_owned()
+    };
+    inside + code
+}
+
 pub(super) fn longest_backtick_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
 /// A link destination. What would end or change it is percent-encoded, which leads to the same place.
 pub(super) fn push_destination(out: &mut String, url: &str) {
-    let means_something =
-        |b: u8| matches!(b, b' ' | b'<' | b'>' | b'\\' | b'`' | b'|' | b'(' | b')');
+    let means_something = |b: u8| {
+        matches!(
+            b,
+            b' ' | b'<' | b'>' | b'\\' | b'`' | b'|' | b'(' | b')' | b';'
+        )
+    };
     if !url.bytes().any(means_something) {
         out.push_str(url);
         return;
@@ -37,8 +54,17 @@ pub(super) fn push_destination(out: &mut String, url: &str) {
         };
         depth >= 0
     }) && depth == 0;
+    let start = out.len();
     for c in url.chars() {
         match c {
+            // An entity would be decoded; `&amp;` is the page's slip.
+            ';' if ends_in_entity(&out[start..]) => {
+                if out.ends_with("&amp") {
+                    out.truncate(out.len() - 3);
+                } else {
+                    out.push_str("%3B");
+                }
+            }
             ' ' => out.push_str("%20"),
             '<' => out.push_str("%3C"),
             '>' => out.push_str("%3E"),
@@ -52,18 +78,50 @@ pub(super) fn push_destination(out: &mut String, url: &str) {
     }
 }
 
-/// Whether `&` before this text would be read as an entity, or might once more text follows.
-pub(super) fn is_entity_like(rest: &str) -> bool {
-    let bytes = rest.as_bytes();
-    let name = bytes
-        .iter()
-        .take(32)
-        .take_while(|b| b.is_ascii_alphanumeric() || **b == b'#')
-        .count();
-    match bytes.get(name) {
-        Some(end) => *end == b';' && name > 0,
-        None => true,
+/// A link's title, as wide as a line of text at most.
+pub(super) fn push_title(out: &mut String, title: &str) {
+    let title = title.trim();
+    if title.is_empty() || title.len() > 200 {
+        return;
     }
+    out.push_str(" \"");
+    push_alt_like(out, title, &['\\', '"', '`', '<']);
+    out.push('"');
+}
+
+/// The text that stands for an image.
+pub(super) fn push_alt(out: &mut String, alt: &str) {
+    push_alt_like(out, alt, &['\\', '[', ']', '*', '_', '`', '<', '~']);
+}
+
+fn push_alt_like(out: &mut String, text: &str, escaped: &[char]) {
+    let start = out.len();
+    for word in text.split_whitespace() {
+        if out.len() > start {
+            out.push(' ');
+        }
+        for c in word.chars() {
+            if escaped.contains(&c) || (c == ';' && ends_in_entity(&out[start..])) {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+    }
+}
+
+/// Whether `;` behind this text would make its end an entity. Delimiters in between may be taken out again.
+pub(super) fn ends_in_entity(text: &str) -> bool {
+    let mut length = 0;
+    for byte in text.bytes().rev().take(48) {
+        match byte {
+            b'&' => return length > 0,
+            b'*' | b'~' => {}
+            b'#' => length += 1,
+            _ if byte.is_ascii_alphanumeric() => length += 1,
+            _ => return false,
+        }
+    }
+    false
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,7 +141,7 @@ pub(super) static CLASSES: [Class; 256] = {
     loop {
         classes[byte as usize] = match byte {
             b' ' | b'\t' | b'\n' | b'\r' | 0x0C => Class::Space,
-            b'\\' | b'`' | b'*' | b'_' | b'[' | b']' | b'(' | b':' | b'<' | b'&' | b'~' => {
+            b'\\' | b'`' | b'*' | b'_' | b'[' | b']' | b'(' | b':' | b'<' | b';' | b'~' => {
                 Class::Special
             }
             0..=0x1F | 0x7F => Class::Dropped,

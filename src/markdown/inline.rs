@@ -4,7 +4,8 @@
 //! `render`.
 
 use super::escape::{
-    CLASSES, Class, classify_wide, is_entity_like, push_code_span, push_destination,
+    CLASSES, Class, classify_wide, ends_in_entity, joined_span, push_alt, push_code_span,
+    push_destination, push_title,
 };
 use super::outline::{LinkSpan, Span};
 use super::select::counts::Counts;
@@ -29,11 +30,25 @@ impl Mark {
     }
 }
 
+/// A mark whose first delimiter is in the text.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    mark: Mark,
+    at: usize,
+}
+
+/// A line break in the code being read, which white space of the source is not.
+const CODE_LINE_BREAK: char = '\u{B}';
+
+/// Spans side by side are joined up to this length; writing a longer one again and again would take too long.
+const JOINED_SPAN_BYTES_MAX: usize = 2048;
+
 /// Where the open link leads.
 #[derive(Debug, Default)]
 struct Target {
     url: String,
     rel: String,
+    title: String,
     /// Where its text begins, in `plain`.
     from: usize,
 }
@@ -62,12 +77,20 @@ pub(super) struct Writer {
     /// Marks that are open in the page, outermost first, and how often.
     wanted: Vec<(Mark, u32)>,
     /// Those whose delimiter is written.
-    written: Vec<Mark>,
-    /// The delimiter that was written last, while nothing follows it.
-    closed: Option<Mark>,
+    written: Vec<Written>,
+    /// Marks that were closed last, innermost first, while nothing follows them.
+    closed: Vec<Written>,
+    /// Where the closing delimiters of those begin.
+    closed_at: usize,
     target: Option<Target>,
     /// The code span being read.
     code: Option<String>,
+    /// Whether it may become a block if it holds several lines.
+    may_be_listing: bool,
+    /// Code of several lines, which is all that the block holds so far.
+    listing: Option<String>,
+    /// The code span that was written last.
+    last_span: (usize, usize),
 }
 
 /// What a finished block was.
@@ -77,11 +100,13 @@ pub(super) struct Finished {
     pub(super) words: u32,
     pub(super) link_words: u32,
     pub(super) counts: Counts,
+    /// Lines of code without any text beside them.
+    pub(super) is_listing: bool,
 }
 
 impl Writer {
     pub(super) fn is_empty(&self) -> bool {
-        self.text.len() == self.start && self.code.is_none()
+        self.text.len() == self.start && self.code.is_none() && self.listing.is_none()
     }
 
     /// The current block without markup, as far as it is written.
@@ -140,6 +165,10 @@ impl Writer {
 
     /// The next text begins on a new line of the same block.
     pub(super) fn line_break(&mut self) {
+        if let Some(code) = &mut self.code {
+            code.push(CODE_LINE_BREAK);
+            return;
+        }
         self.gap();
         self.line_break = true;
     }
@@ -170,13 +199,18 @@ impl Writer {
             return;
         }
         self.wanted.remove(at);
-        if let Some(at) = self.written.iter().position(|open| *open == mark) {
+        if let Some(at) = self.written.iter().position(|open| open.mark == mark) {
             self.close_down_to(at);
         }
     }
 
-    pub(super) fn begin_link(&mut self, url: String, rel: String) {
-        self.target = Some(Target { url, rel, from: 0 });
+    pub(super) fn begin_link(&mut self, url: String, rel: String, title: String) {
+        self.target = Some(Target {
+            url,
+            rel,
+            title,
+            from: 0,
+        });
         self.begin(Mark::Link);
     }
 
@@ -185,16 +219,26 @@ impl Writer {
         self.target = None;
     }
 
-    pub(super) fn begin_code(&mut self) {
+    pub(super) fn begin_code(&mut self, may_be_listing: bool) {
         if self.code.is_none() {
             self.code = Some(String::new());
+            self.may_be_listing = may_be_listing;
         }
     }
 
     pub(super) fn end_code(&mut self) {
         let Some(code) = self.code.take() else { return };
-        let spaced_before = code.starts_with(|c: char| c.is_whitespace());
-        let spaced_after = code.ends_with(|c: char| c.is_whitespace());
+        if self.may_be_listing && self.is_empty() && self.wanted.is_empty() && is_listing(&code) {
+            self.listing = Some(code);
+        } else {
+            self.code_span(&code);
+        }
+    }
+
+    fn code_span(&mut self, code: &str) {
+        if code.starts_with(char::is_whitespace) {
+            self.gap();
+        }
         let mut joined = String::with_capacity(code.len());
         for word in code.split_whitespace() {
             if !joined.is_empty() {
@@ -203,41 +247,38 @@ impl Writer {
             joined.push_str(word);
             self.count_word();
         }
-        if spaced_before {
-            self.gap();
-        }
         if !joined.is_empty() {
-            // Two spans side by side would be read as one with a longer fence.
-            if self.text.ends_with('`') && self.text.len() > self.start {
-                self.space = true;
-            }
             self.before('`');
             self.plain.push_str(&joined);
-            push_code_span(&mut self.text, &joined);
+            self.push_span(joined);
             self.in_word = true;
         }
-        if spaced_after {
+        if code.ends_with(char::is_whitespace) {
             self.gap();
         }
+    }
+
+    /// Two spans side by side would be read as one with a longer fence: they are made one.
+    fn push_span(&mut self, mut code: String) {
+        let (from, to) = self.last_span;
+        if to == self.text.len() && from >= self.start && from < to {
+            if to - from <= JOINED_SPAN_BYTES_MAX {
+                code = joined_span(&self.text[from..to], &code);
+                self.text.truncate(from);
+            } else {
+                self.text.push(' ');
+            }
+        }
+        let from = self.text.len();
+        push_code_span(&mut self.text, &code);
+        self.last_span = (from, self.text.len());
     }
 
     /// An image; `url` is absolute.
     pub(super) fn image(&mut self, alt: &str, url: &str) {
         self.before('!');
         self.text.push_str("![");
-        let mut first = true;
-        for word in alt.split_whitespace() {
-            if !first {
-                self.text.push(' ');
-            }
-            first = false;
-            for c in word.chars() {
-                if matches!(c, '\\' | '[' | ']' | '*' | '_' | '`' | '<' | '&') {
-                    self.text.push('\\');
-                }
-                self.text.push(c);
-            }
-        }
+        push_alt(&mut self.text, alt);
         self.text.push_str("](");
         push_destination(&mut self.text, url);
         self.text.push(')');
@@ -263,6 +304,7 @@ impl Writer {
     /// Keeps the current block's plain text beside the markdown.
     pub(super) fn take_plain_label(&mut self) -> Span {
         self.end_code();
+        self.inline_listing();
         let start = self.labels.len();
         self.labels.push_str(self.plain.trim());
         Span::new(start, self.labels.len())
@@ -272,14 +314,15 @@ impl Writer {
     pub(super) fn finish(&mut self, block: u32) -> Option<Finished> {
         let was_code = self.code.is_some();
         self.end_code();
+        let is_listing = self.push_listing();
         self.close_down_to(0);
         self.space = false;
         self.line_break = false;
         self.raised = false;
         self.in_word = false;
-        self.closed = None;
+        self.closed.clear();
         if was_code {
-            self.begin_code();
+            self.begin_code(self.may_be_listing);
         }
         for link in self.links.iter_mut().rev() {
             if link.block != u32::MAX {
@@ -292,6 +335,7 @@ impl Writer {
             words: self.words + self.ideographs.div_ceil(2),
             link_words: self.link_words,
             counts: Counts::of(&self.plain),
+            is_listing,
         });
         self.start_block();
         finished
@@ -310,17 +354,38 @@ impl Writer {
             words: u32::try_from(words).unwrap_or(u32::MAX),
             link_words: 0,
             counts: Counts::of(block),
+            is_listing: false,
         });
         self.start_block();
         finished
     }
 
-    /// Takes back everything of this block from the link's text on: it was a mark to click, not to read.
-    pub(super) fn drop_link_text(&mut self, text_length: usize, plain_length: usize) {
-        if self.code.is_none() && self.written.is_empty() && text_length >= self.start {
-            self.text.truncate(text_length);
-            self.plain.truncate(plain_length);
+    /// Takes back what the link just read: it was a mark to click, not to read.
+    /// Gives whether that was possible.
+    pub(super) fn drop_link_text(&mut self, plain_length: usize) -> bool {
+        let Some(read) = self.plain.get(plain_length..).map(str::trim) else {
+            return false;
+        };
+        let before = self.text[self.start..].strip_suffix(read);
+        let is_last = before.is_some_and(|text| !text.ends_with('\\')) && self.closed.is_empty();
+        let left = self.text.len() - if is_last { read.len() } else { 0 };
+        let opens_here = |open: &Written| {
+            open.mark == Mark::Link || open.at + open.mark.delimiter().len() >= left
+        };
+        if self.code.is_some() || !is_last || self.written.last().is_some_and(opens_here) {
+            return false;
         }
+        self.text.truncate(left);
+        self.plain.truncate(plain_length);
+        self.space |= self.text.ends_with(' ');
+        let kept = self.text.trim_end_matches([' ', '\n']).len();
+        self.text.truncate(kept.max(self.start));
+        true
+    }
+
+    /// Whether the current block holds this position.
+    pub(super) fn is_in_block(&self, text_length: usize) -> bool {
+        text_length >= self.start
     }
 
     /// How much is written, for [`Writer::drop_link_text`].
@@ -337,13 +402,20 @@ impl Writer {
     }
 
     fn run(&mut self, run: &str) {
-        let Some(first) = run.chars().next() else {
-            return;
-        };
-        self.before(first);
-        self.text.push_str(run);
-        self.plain.push_str(run);
-        if !self.in_word {
+        let mut rest = run;
+        while let Some(first) = rest.chars().next() {
+            self.before(first);
+            // A mark that cannot open before a sign waits for the next letter.
+            let now = if self.wanted.len() == self.written.len() || first.is_alphanumeric() {
+                rest.len()
+            } else {
+                rest.find(char::is_alphanumeric).unwrap_or(rest.len())
+            };
+            self.text.push_str(&rest[..now]);
+            self.plain.push_str(&rest[..now]);
+            rest = &rest[now..];
+        }
+        if !self.in_word && !run.is_empty() {
             self.in_word = true;
             self.count_word();
         }
@@ -362,7 +434,8 @@ impl Writer {
         let next = text[at + 1..].chars().next();
         let previous = match text[..at].chars().next_back() {
             Some(previous) => previous,
-            None if self.space || self.line_break => ' ',
+            None if self.line_break => '\n',
+            None if self.space => ' ',
             None => self.text[self.start..].chars().next_back().unwrap_or(' '),
         };
         self.before(c);
@@ -378,35 +451,55 @@ impl Writer {
     }
 
     fn means_something(&self, c: char, previous: char, next: Option<char>, rest: &str) -> bool {
-        let spaced = previous.is_whitespace() && next.is_some_and(char::is_whitespace);
+        let spaced = previous.is_whitespace()
+            && next.is_some_and(char::is_whitespace)
+            && self.wanted.is_empty();
         match c {
             '`' => true,
-            '\\' => next.is_none_or(|next| next.is_ascii_punctuation()),
+            '\\' => {
+                let mark_waits = self.wanted.len() > self.written.len();
+                mark_waits || next.is_none_or(|next| !next.is_alphanumeric())
+            }
             '*' => !spaced,
             '_' => {
                 let inside_word =
                     previous.is_alphanumeric() && next.is_some_and(char::is_alphanumeric);
                 !spaced && !inside_word
             }
-            '~' => next == Some('~') || !previous.is_whitespace(),
-            '[' | ']' => self.target.is_some(),
-            '(' | ':' => self.text.ends_with(']') && !self.text.ends_with("\\]"),
+            '~' => {
+                next.is_none_or(|next| next == '~')
+                    || !previous.is_whitespace()
+                    || previous == '\n'
+                    || !self.wanted.is_empty()
+            }
+            // In a link's text, or where an item would become a task.
+            '[' => {
+                let starts_block = self.plain.is_empty();
+                self.target.is_some() || (starts_block && is_task_box(rest))
+            }
+            ']' => self.target.is_some(),
+            '(' | ':' => {
+                let before = self.text.trim_end_matches(['*', '~']);
+                before.ends_with(']') && !before.ends_with("\\]")
+            }
             '<' => next.is_none_or(|next| next.is_ascii_alphabetic() || "/!?".contains(next)),
-            '&' => is_entity_like(rest),
+            ';' => ends_in_entity(&self.text[self.start..]),
             _ => false,
         }
     }
 
     /// Writes what was held back, knowing the character that follows.
     fn before(&mut self, next: char) {
+        if self.listing.is_some() {
+            self.inline_listing();
+        }
         if std::mem::take(&mut self.raised) && (next.is_ascii_digit() || matches!(next, '-' | '−'))
         {
             self.text.push('^');
             self.plain.push('^');
-            self.closed = None;
+            self.closed.clear();
         }
-        let closed = self.closed.take();
-        if !self.space && closed.is_none() && self.wanted.len() == self.written.len() {
+        if !self.space && self.closed.is_empty() && self.wanted.len() == self.written.len() {
             return;
         }
         let mut spaced = self.text.len() == self.start;
@@ -421,72 +514,200 @@ impl Writer {
         }
         self.space = false;
         self.line_break = false;
-        if let Some(mark) = closed.filter(|_| !spaced) {
-            self.after_delimiter(mark, next);
+        if spaced {
+            self.closed.clear();
         }
+        // Between two code spans no delimiter may stand that might be taken back.
+        let may_open = self.closed.is_empty() || self.settle(next);
+        let may_open = may_open && !(next == '`' && self.last_span.1 == self.text.len());
         if self.wanted.len() > self.written.len() {
-            self.open_marks(next, spaced);
+            self.open_marks(next, spaced, may_open);
         }
     }
 
-    /// `**a****b**` is no markdown: the same mark just goes on. `**a:**b` would not close and `*a***b**` is read in
-    /// more than one way: a space helps.
-    fn after_delimiter(&mut self, mark: Mark, next: char) {
-        if mark == Mark::Link {
-            return;
+    /// Sees to it that what was just closed is read as closed, with `next` right behind it (CommonMark 6.2). Gives
+    /// whether another mark may open here.
+    fn settle(&mut self, next: char) -> bool {
+        // `**a****b**` is no markdown: the same mark just goes on.
+        while let Some(last) = self.closed.last().copied()
+            && self.wants(last.mark)
+        {
+            self.closed.pop();
+            self.text
+                .truncate(self.text.len() - last.mark.delimiter().len());
+            self.written.push(last);
         }
-        let inside = self.text.trim_end_matches(['*', '~']);
-        let goes_on = self.wanted.iter().any(|(wanted, _)| *wanted == mark);
-        if goes_on {
-            self.text.truncate(self.text.len() - mark.delimiter().len());
-            self.written.push(mark);
-            return;
+        if self.closed.is_empty() {
+            return true;
         }
-        let mut opened = self.wanted.iter().map(|(mark, _)| mark);
-        let opens_another = opened.any(|mark| *mark != Mark::Link && !self.written.contains(mark));
-        let ends_in_sign = !inside.ends_with(char::is_alphanumeric);
-        if opens_another || (ends_in_sign && next.is_alphanumeric()) {
-            self.text.push(' ');
+        let inside = &self.text[..self.closed_at];
+        let is_mixed = is_mixed(self.closed.iter().map(|closed| closed.mark));
+        let ends_in_letter = inside.ends_with(char::is_alphanumeric) && !is_mixed;
+        let opens_link = self.wants(Mark::Link) && !self.is_written(Mark::Link);
+        let opening = self.wanted.len() - self.written.len();
+        let may_open = opening == 1
+            && (opens_link || (self.closed.len() == 1 && ends_in_letter && next.is_alphanumeric()));
+        let is_closed = ends_in_letter || opens_link || next.is_ascii_punctuation();
+        if !is_closed && (is_mixed || !self.move_signs_out()) {
+            self.take_marks_back();
+        }
+        self.closed.clear();
+        may_open
+    }
+
+    /// `**a:**b` would not close, `**a**:b` does.
+    fn move_signs_out(&mut self) -> bool {
+        let inside = &self.text[..self.closed_at];
+        let kept = inside.trim_end_matches(is_plain_sign).len();
+        let Some(innermost) = self.closed.first() else {
+            return false;
+        };
+        let content = innermost.at + innermost.mark.delimiter().len();
+        if kept <= content || !inside[..kept].ends_with(char::is_alphanumeric) {
+            return false;
+        }
+        let signs = self.closed_at - kept;
+        let delimiters = self.text.len() - self.closed_at;
+        for mark in &self.closed {
+            self.text.push_str(mark.mark.delimiter());
+        }
+        self.text.drain(self.closed_at..self.closed_at + delimiters);
+        // The signs and the delimiters change places.
+        let moved = self.text[kept..kept + signs].to_owned();
+        self.text.push_str(&moved);
+        self.text.drain(kept..kept + signs);
+        true
+    }
+
+    /// Text comes before emphasis: delimiters that would show are taken out again.
+    fn take_marks_back(&mut self) {
+        self.text.truncate(self.closed_at);
+        self.last_span = (0, 0);
+        for at in 0..self.closed.len() {
+            let Written { mark, at } = self.closed[at];
+            let length = mark.delimiter().len();
+            self.text.drain(at..at + length);
+            let later = self.links.iter_mut().rev();
+            for link in later.take_while(|link| link.block == u32::MAX) {
+                link.url.move_back(at, length);
+            }
         }
     }
 
-    fn open_marks(&mut self, next: char, mut spaced: bool) {
+    fn wants(&self, mark: Mark) -> bool {
+        self.wanted.iter().any(|(wanted, _)| *wanted == mark)
+    }
+
+    fn is_written(&self, mark: Mark) -> bool {
+        self.written.iter().any(|written| written.mark == mark)
+    }
+
+    /// Opens the marks that are wanted, in their order where they can open. No emphasis can between a letter and a
+    /// sign, such as a link's bracket; inside of the bracket it can.
+    fn open_marks(&mut self, next: char, spaced: bool, may_open: bool) {
+        let before = &self.text[self.start..];
+        let is_first = spaced || before.is_empty();
+        let follows_sign = before.ends_with(|c: char| c.is_ascii_punctuation());
+        let is_apart = is_first || follows_sign;
+        let has_link = self.wants(Mark::Link) && !self.is_written(Mark::Link);
+        let waiting = self.wanted.iter().map(|(mark, _)| *mark);
+        let is_mixed = is_mixed(waiting.filter(|mark| !self.is_written(*mark)));
+        let may_open = may_open && (!is_mixed || (!has_link && next.is_alphanumeric()));
+        let before_letter = !has_link && !is_mixed && next.is_alphanumeric();
+        let could_close = !is_first && (!follows_sign || !before_letter);
+        let may_open = may_open && (!could_close || self.cannot_close_outer());
+        let mut opens_freely = has_link && !(may_open && is_apart);
+        if opens_freely {
+            self.open_link();
+        }
         for at in 0..self.wanted.len() {
             let mark = self.wanted[at].0;
-            if self.written.contains(&mark) {
+            if self.is_written(mark) {
                 continue;
             }
-            let last = self.text[self.start..].chars().next_back();
             if mark == Mark::Link {
-                if let Some(target) = &mut self.target {
-                    target.from = self.plain.len();
-                }
-                if last == Some('!') && !spaced {
-                    self.text.insert(self.text.len() - 1, '\\');
-                }
-            } else if !spaced && last.is_some_and(char::is_alphanumeric) && !next.is_alphanumeric()
-            {
-                // Between a letter and a punctuation mark no emphasis can open.
-                self.text.push(' ');
+                self.open_link();
+                opens_freely = true;
+            } else if opens_freely || (may_open && (is_apart || before_letter)) {
+                self.written.push(Written {
+                    mark,
+                    at: self.text.len(),
+                });
+                self.text.push_str(mark.delimiter());
             }
-            self.text.push_str(mark.delimiter());
-            self.written.push(mark);
-            spaced = false;
         }
+    }
+
+    /// Whether a delimiter that can close as well as open is kept from closing the marks around it: only by the rule
+    /// that lengths must not add up to a multiple of three.
+    fn cannot_close_outer(&self) -> bool {
+        let is_star = |mark: &Mark| matches!(mark, Mark::Strong | Mark::Emphasis);
+        let mut outer = self.written.iter().filter(|open| is_star(&open.mark));
+        let Some(first) = outer.next() else {
+            return true;
+        };
+        let bytes = self.text.as_bytes();
+        let end = first.at + first.mark.delimiter().len();
+        let is_alone =
+            bytes.get(end) != Some(&b'*') && (first.at == 0 || bytes[first.at - 1] != b'*');
+        let wanted = self.wanted.iter().filter(|(mark, _)| is_star(mark));
+        is_alone && outer.next().is_none() && wanted.count() == 2
+    }
+
+    fn open_link(&mut self) {
+        if let Some(target) = &mut self.target {
+            target.from = self.plain.len();
+        }
+        if self.text[self.start..].ends_with('!') {
+            self.text.insert(self.text.len() - 1, '\\');
+        }
+        self.written.push(Written {
+            mark: Mark::Link,
+            at: self.text.len(),
+        });
+        self.text.push_str(Mark::Link.delimiter());
     }
 
     fn close_down_to(&mut self, depth: usize) {
         while self.written.len() > depth {
-            let Some(mark) = self.written.pop() else {
+            let Some(written) = self.written.pop() else {
                 return;
             };
-            if mark == Mark::Link {
+            if written.mark == Mark::Link {
                 self.close_link();
+                self.closed.clear();
             } else {
-                self.text.push_str(mark.delimiter());
+                if self.closed.is_empty() {
+                    self.closed_at = self.text.len();
+                }
+                self.text.push_str(written.mark.delimiter());
+                self.closed.push(written);
             }
-            self.closed = Some(mark);
         }
+    }
+
+    fn inline_listing(&mut self) {
+        if let Some(code) = self.listing.take() {
+            self.code_span(&code);
+        }
+    }
+
+    /// Writes code of several lines as it stands, if the block holds nothing else.
+    fn push_listing(&mut self) -> bool {
+        let Some(code) = self.listing.take() else {
+            return false;
+        };
+        let code = code.trim_matches(['\n', '\r', CODE_LINE_BREAK]).trim_end();
+        for line in code.split(['\n', CODE_LINE_BREAK]) {
+            for (at, piece) in line.trim_end().split('\u{A0}').enumerate() {
+                self.text.push_str(if at > 0 { " " } else { "" });
+                self.text.push_str(piece);
+            }
+            self.text.push('\n');
+            self.words += u32::from(!line.trim().is_empty());
+        }
+        self.text.pop();
+        true
     }
 
     /// A link that holds several blocks leads on from the first with text; repeating its address tells nothing.
@@ -496,8 +717,11 @@ impl Writer {
         let url_start = self.text.len();
         push_destination(&mut self.text, &target.url);
         let url = Span::new(url_start, self.text.len());
-        self.text.push(')');
         let text = self.plain[target.from.min(self.plain.len())..].trim();
+        if !target.title.eq_ignore_ascii_case(text) {
+            push_title(&mut self.text, &target.title);
+        }
+        self.text.push(')');
         if text.is_empty() {
             return;
         }
@@ -513,4 +737,29 @@ impl Writer {
         });
         self.wanted.retain(|(mark, _)| *mark != Mark::Link);
     }
+}
+
+/// Whether marks of both signs are among these: to each the other is a sign beside it.
+fn is_mixed(mut marks: impl Iterator<Item = Mark> + Clone) -> bool {
+    marks.clone().any(|mark| mark == Mark::Strike) && marks.any(|mark| mark != Mark::Strike)
+}
+
+/// Whether code that stands alone is meant to be read line by line.
+fn is_listing(code: &str) -> bool {
+    let code = code.trim();
+    code.contains(CODE_LINE_BREAK) || code.bytes().filter(|b| *b == b'\n').count() >= 2
+}
+
+/// Signs that are never escaped and end nothing but a sentence.
+fn is_plain_sign(c: char) -> bool {
+    if c.is_ascii() {
+        return matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | '"' | '\'' | '%');
+    }
+    !c.is_alphanumeric() && !c.is_whitespace()
+}
+
+/// Whether `[` before this text makes a box at the start of an item.
+fn is_task_box(rest: &str) -> bool {
+    let bytes = rest.as_bytes();
+    matches!(bytes, [b' ' | b'x' | b'X', b']', ..])
 }

@@ -48,29 +48,39 @@ impl Links {
         self.absolute(href, &["http", "https", "mailto", "tel"])
     }
 
-    /// The address of an image, also of one that a script would load later.
-    pub(super) fn image(&mut self, attributes: &Attributes<'_>) -> Option<String> {
-        const LAZY: [&str; 5] = [
-            "data-src",
-            "data-original",
-            "data-lazy-src",
-            "data-srcset",
-            "data-lazy-srcset",
-        ];
-        for name in LAZY.into_iter().chain(["src", "srcset"]) {
-            let Some(value) = attributes.get(name) else {
-                continue;
-            };
-            let address = if name.ends_with("srcset") {
-                value.split_ascii_whitespace().next().unwrap_or("")
-            } else {
-                &*value
-            };
-            if let Some(url) = self.absolute(address.trim_end_matches(','), &["http", "https"]) {
-                return Some(url);
+    /// The address of an image, and whether a script would have loaded it: what loaders leave in `src` until then is
+    /// a placeholder.
+    pub(super) fn image(&mut self, attributes: &Attributes<'_>) -> Option<(String, bool)> {
+        for name in ["data-src", "data-original", "data-lazy-src"] {
+            let url = attributes.get(name).and_then(|value| self.picture(&value));
+            if let Some(url) = url {
+                return Some((url, true));
+            }
+        }
+        let own = attributes.get("src").filter(|src| !is_placeholder(src));
+        if let Some(url) = own.and_then(|src| self.picture(&src)) {
+            return Some((url, false));
+        }
+        for name in ["data-srcset", "data-lazy-srcset", "srcset"] {
+            let candidates = attributes.get(name);
+            let best = candidates.as_deref().and_then(best_candidate);
+            if let Some(url) = best.and_then(|address| self.picture(address)) {
+                return Some((url, name != "srcset"));
             }
         }
         None
+    }
+
+    /// The address of the best picture that a `<source>` offers.
+    pub(super) fn source(&mut self, attributes: &Attributes<'_>) -> Option<String> {
+        ["data-srcset", "srcset"].iter().find_map(|name| {
+            let candidates = attributes.get(name)?;
+            self.picture(best_candidate(&candidates)?)
+        })
+    }
+
+    fn picture(&mut self, address: &str) -> Option<String> {
+        self.absolute(address, &["http", "https"])
     }
 
     /// An http or https address, outside of the text and so of its bound.
@@ -159,6 +169,60 @@ static PLAIN: [bool; 256] = {
     plain
 };
 
+/// Small pictures of nothing, by the names that loaders give them.
+fn is_placeholder(src: &str) -> bool {
+    const NAMES: [&str; 10] = [
+        "1x1.",
+        "blank.",
+        "grey.",
+        "lazy.",
+        "lazyload.",
+        "loading.",
+        "pixel.",
+        "placeholder.",
+        "spacer.",
+        "transparent.",
+    ];
+    let path = src.split(['?', '#']).next().unwrap_or("");
+    let file = path.rsplit('/').next().unwrap_or("");
+    NAMES
+        .iter()
+        .any(|name| file.starts_with(name) && file.len() <= name.len() + 4)
+}
+
+/// The largest of a `srcset`'s candidates (HTML Standard 4.8.4.2.1). An address may hold commas, though not at its
+/// ends.
+fn best_candidate(srcset: &str) -> Option<&str> {
+    let mut best: Option<(&str, f32)> = None;
+    let mut rest = srcset;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c == ',' || c.is_ascii_whitespace());
+        if rest.is_empty() {
+            return best.map(|(address, _)| address);
+        }
+        let end = rest
+            .find(|c: char| c.is_ascii_whitespace())
+            .unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        let address = word.trim_end_matches(',');
+        let descriptor = if address.len() < word.len() {
+            rest = after;
+            ""
+        } else {
+            let end = after.find(',').unwrap_or(after.len());
+            rest = &after[end..];
+            after[..end].trim()
+        };
+        let size = descriptor
+            .trim_end_matches(['w', 'x'])
+            .parse()
+            .unwrap_or(1.0);
+        if !address.starts_with("data:") && best.is_none_or(|(_, largest)| size > largest) {
+            best = Some((address, size));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -202,6 +266,32 @@ mod tests {
         ] {
             assert_eq!(plainly_joined(&base, href).as_deref(), expected, "{href}");
         }
+    }
+
+    fn check_candidate(srcset: &str, expected: Option<&str>) {
+        assert_eq!(best_candidate(srcset), expected, "{srcset}");
+    }
+
+    #[test]
+    fn the_largest_candidate_is_taken() {
+        check_candidate("/a.png", Some("/a.png"));
+        check_candidate("/s.png 1x, /l.png 2.5x", Some("/l.png"));
+        check_candidate("/l.png 800w,\n/s.png 80w", Some("/l.png"));
+        check_candidate(
+            "/c_fill,w_80/a.png 80w,/c_fill,w_9/b.png 90w",
+            Some("/c_fill,w_9/b.png"),
+        );
+        check_candidate("/a.png, /b.png 2x", Some("/b.png"));
+        check_candidate("data:image/gif;base64,AA 900w, /a.png 1w", Some("/a.png"));
+        check_candidate(" , ", None);
+    }
+
+    #[test]
+    fn placeholders_have_names() {
+        assert!(is_placeholder("/img/blank.gif?x"));
+        assert!(is_placeholder("pixel.png"));
+        assert!(!is_placeholder("/img/pixel.phone.jpg"));
+        assert!(!is_placeholder("/blank.gif/real.jpg"));
     }
 
     fn links() -> Links {

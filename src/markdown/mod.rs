@@ -25,6 +25,8 @@ mod tag;
 mod warnings;
 
 #[cfg(test)]
+mod round_trip;
+#[cfg(test)]
 mod tests;
 
 use std::collections::HashSet;

@@ -71,6 +71,12 @@ pub(super) enum Shape {
         /// Absent in a bullet list.
         number: Option<u32>,
     },
+    Note {
+        /// In [`Outline::labels`].
+        label: Span,
+        /// A single word: where footnotes are not known it would be taken for the address of a link.
+        is_word: bool,
+    },
     /// An index into [`Outline::tables`].
     Table(u32),
     Row {
@@ -118,6 +124,13 @@ impl Span {
         }
     }
 
+    /// Follows text of which `length` bytes at `at` were taken out.
+    pub(super) fn move_back(&mut self, at: usize, length: usize) {
+        if self.start as usize > at {
+            *self = Span::new(self.start as usize - length, self.end as usize - length);
+        }
+    }
+
     pub(super) fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
@@ -149,10 +162,11 @@ pub(super) struct TableFacts {
 
 impl TableFacts {
     pub(super) fn is_data(&self) -> bool {
+        let words_max = if self.columns == 1 { 25 } else { 40 };
         !self.arranges
             && self.rows >= 2
-            && self.columns >= 2
-            && (self.header_cells > 0 || self.words < self.cells.saturating_mul(40))
+            && ((self.header_cells > 0 && self.columns > 1)
+                || self.words < self.cells.saturating_mul(words_max))
     }
 }
 

@@ -282,6 +282,7 @@ mod tests {
     use url::Url;
 
     use super::super::links::Links;
+    use super::super::select::model::Model;
     use super::*;
 
     /// Markup that is hard to tell from text, and to cut.
@@ -429,7 +430,7 @@ mod tests {
 
     fn read_in_slices(html: &str, slice_bytes: usize) -> String {
         let url = Url::parse("https://example.org/").expect("a valid URL");
-        let builder = Builder::new(Links::new(url), true);
+        let builder = Builder::new(Links::new(url), true, Model::shipped());
         let mut reader = Reader::with_slices(builder, slice_bytes);
         reader.read(html).expect("a small page");
         format!("{:?}", reader.finish().expect("a small page").finish())

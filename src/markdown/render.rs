@@ -99,12 +99,15 @@ impl Renderer<'_> {
                 self.out.push(' ');
                 self.lines(markdown, false);
                 // A closing sequence would be taken for decoration.
-                if markdown.ends_with(" #") || markdown.ends_with("##") {
+                if markdown == "#" || markdown.ends_with(" #") || markdown.ends_with("##") {
                     self.out.insert(self.out.len() - 1, '\\');
                 }
             }
             Kind::Code(language) => self.code(markdown, outline.label(language)),
-            Kind::Rule => self.out.push_str("---"),
+            // Behind a list's mark, `---` would make a rule of the whole line.
+            Kind::Rule => self
+                .out
+                .push_str(if self.frames.is_empty() { "---" } else { "___" }),
         }
     }
 
@@ -183,9 +186,16 @@ impl Renderer<'_> {
             }
             _ => false,
         };
+        // Only a list that begins with 1 can interrupt a paragraph (CommonMark 5.3).
+        let first_item = self.chain[common..].iter().find_map(|&id| match shape(id) {
+            Shape::Item { number } => number,
+            _ => None,
+        });
+        let interrupts = !matches!(next, Some(Shape::List { .. }))
+            || first_item.is_none_or(|number| number == 1);
         self.frames.truncate(common);
         if !self.out.is_empty() {
-            if !is_tight {
+            if !is_tight || !interrupts {
                 self.next_line();
                 self.trim_line();
             }
@@ -237,6 +247,12 @@ impl Renderer<'_> {
                 }
                 frame.width = self.out.len() - before;
             }
+            Shape::Note { label, is_word } => {
+                self.out.push_str("[^");
+                self.out.push_str(self.outline.label(label));
+                self.out.push_str(if is_word { "]\\: " } else { "]: " });
+                frame.width = 4;
+            }
             _ => {}
         }
         self.frames.push(frame);
@@ -273,7 +289,8 @@ pub(super) fn push_escaped_line(out: &mut String, line: &str) {
     let ends_mark = |at: usize| bytes.get(at).is_none_or(|b| b.is_ascii_whitespace());
     let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
     let escaped_at = match bytes.first() {
-        Some(b'>' | b'=' | b'|') => Some(0),
+        Some(b'>' | b'|') => Some(0),
+        Some(b'=') => bytes.iter().all(|b| matches!(b, b'=' | b' ')).then_some(0),
         Some(b'#') => {
             let hashes = bytes.iter().take_while(|&&b| b == b'#').count();
             (hashes <= 6 && ends_mark(hashes)).then_some(0)

@@ -28,7 +28,6 @@ pub(super) fn read(outline: &Outline, blocks: &[usize]) -> Table {
     };
     let mut chain = Vec::new();
     let mut last_row = None;
-    let mut last_item = None;
     for &block in blocks {
         let block = &outline.blocks[block];
         outline.containers(block.node, &mut chain);
@@ -53,15 +52,12 @@ pub(super) fn read(outline: &Outline, blocks: &[usize]) -> Table {
             table.rows.push(Vec::new());
             last_row = Some(row);
         }
-        let item = find(|shape| matches!(shape, Shape::Item { .. }));
-        let is_new_item = item.is_some() && last_item.is_some() && item != last_item;
-        last_item = item;
         let cells = table.rows.last_mut().expect("a row was pushed above");
         let column = usize::from(column);
         if cells.len() <= column {
             cells.resize(column + 1, String::new());
         }
-        push_cell(&mut cells[column], markdown, is_new_item);
+        push_cell(&mut cells[column], markdown);
         table.columns = table.columns.max(cells.len());
     }
     table
@@ -88,14 +84,16 @@ pub(super) fn push_delimiters(out: &mut String, columns: usize) {
     }
 }
 
-/// Adds a block to a cell: on the same line, and with pipes escaped, in code too (GFM 4.10).
-fn push_cell(cell: &mut String, markdown: &str, is_new_item: bool) {
-    if !cell.is_empty() {
-        cell.push_str(if is_new_item { "; " } else { " " });
-    }
-    for (at, line) in markdown.split('\n').enumerate() {
-        if at > 0 {
-            cell.push(' ');
+/// Adds a block to a cell: on the same line, which `<br>` alone can break, and with pipes escaped, in code too
+/// (GFM 4.10).
+fn push_cell(cell: &mut String, markdown: &str) {
+    for line in markdown.split('\n') {
+        if !cell.is_empty() {
+            cell.push_str("<br>");
+            // Behind the sign `>` a delimiter might close what it should open in.
+            if line.starts_with(['*', '~']) {
+                cell.push(' ');
+            }
         }
         for (at, piece) in line.trim_end().split('|').enumerate() {
             if at > 0 {

@@ -15,6 +15,7 @@ pub(super) enum Tag {
     Aside,
     Form,
     Dialog,
+    Button,
     // Blocks that become markdown.
     Paragraph,
     Heading(u8),
@@ -43,13 +44,21 @@ pub(super) enum Tag {
     Quotation,
     Superscript,
     Time,
-    Button,
+    Math,
+    /// An element of a formula whose parts this sign joins.
+    MathJoin(char),
+    MathAnnotation,
+    /// What a renderer puts around a formula, and what it draws.
+    MathContainer,
+    MathDrawing,
     /// Any other element: it neither starts a block nor changes its text.
     Inline,
     // Without content.
     Break,
     Rule,
     Image,
+    /// A picture's candidate.
+    Source,
     Input,
     Meta,
     Link,
@@ -88,7 +97,7 @@ impl Name {
 }
 
 /// The elements that are treated differently from [`Tag::Inline`].
-const NAMES: [(Tag, &[&str]); 55] = [
+const NAMES: [(Tag, &[&str]); 66] = [
     (Tag::Anchor, &["a"]),
     (
         Tag::Division,
@@ -137,16 +146,27 @@ const NAMES: [(Tag, &[&str]); 55] = [
     (Tag::Superscript, &["sup"]),
     (Tag::Button, &["button"]),
     (Tag::Time, &["time"]),
+    (Tag::Math, &["math"]),
+    (Tag::MathAnnotation, &["annotation", "annotation-xml"]),
+    (Tag::MathJoin('/'), &["mfrac"]),
+    (Tag::MathJoin('^'), &["msup", "mover"]),
+    (Tag::MathJoin('_'), &["msub", "munder"]),
+    (Tag::MathJoin('±'), &["msubsup", "munderover"]),
+    (Tag::MathJoin('√'), &["msqrt"]),
+    (Tag::MathJoin(';'), &["mtr"]),
+    (Tag::MathContainer, &["mjx-container"]),
+    (Tag::MathDrawing, &["mjx-math"]),
     (Tag::Break, &["br"]),
     (Tag::Rule, &["hr"]),
     (Tag::Image, &["img", "amp-img"]),
+    (Tag::Source, &["source"]),
     (Tag::Input, &["input"]),
     (Tag::Meta, &["meta"]),
     (Tag::Link, &["link"]),
     (Tag::Base, &["base"]),
     (
         Tag::Void,
-        &["area", "col", "embed", "param", "source", "track", "wbr"],
+        &["area", "col", "embed", "param", "track", "wbr"],
     ),
     (Tag::Html, &["html"]),
     (Tag::Title, &["title"]),
@@ -246,7 +266,7 @@ impl Tag {
         use Tag::*;
         matches!(
             self,
-            Break | Rule | Image | Input | Meta | Link | Base | Void
+            Break | Rule | Image | Source | Input | Meta | Link | Base | Void
         )
     }
 

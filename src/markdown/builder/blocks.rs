@@ -1,7 +1,7 @@
 //! What the block elements change when they begin: lists count, tables place their cells, `<pre>` keeps its lines.
 
-use super::{Builder, Effect, Open, OpenTable, Preformatted};
-use crate::markdown::attributes::{self, Attributes};
+use super::{Builder, Effect, Open, OpenTable};
+use crate::markdown::attributes::Attributes;
 use crate::markdown::inline::Mark;
 use crate::markdown::outline::{Shape, TableFacts};
 use crate::markdown::tag::Tag;
@@ -21,7 +21,10 @@ impl Builder {
                 open.shape = Shape::List { ordered: true };
                 open.next_number = attributes.number("start").unwrap_or(1);
             }
-            Tag::Item => open.shape = self.item(attributes),
+            Tag::Item => {
+                let item = self.item(attributes);
+                open.shape = self.note(attributes).unwrap_or(item);
+            }
             Tag::Term => open.effect = self.begin_mark(Mark::Strong),
             Tag::Preformatted => self.begin_preformatted(open, attributes),
             Tag::Table => self.begin_table(open, attributes),
@@ -39,8 +42,8 @@ impl Builder {
         if open.shape != Shape::Plain && containers.count() >= CONTAINERS_MAX {
             open.shape = Shape::Plain;
         }
-        if self.preformatted.is_some() && attributes::is_line_number(attributes) {
-            open.effect = Effect::Skip;
+        if self.preformatted.is_some() {
+            self.begin_line(open, attributes);
         }
     }
 
@@ -56,30 +59,6 @@ impl Builder {
             _ => None,
         };
         Shape::Item { number }
-    }
-
-    fn begin_preformatted(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
-        if self.preformatted.is_some() {
-            return;
-        }
-        let own = attributes::language(attributes);
-        self.preformatted = Some(Preformatted {
-            has_language_of_its_own: own.is_some(),
-            language: own,
-        });
-        open.effect = Effect::Preformatted;
-        if let Some(table) = self.tables.last() {
-            self.outline.tables[table.facts as usize].arranges = true;
-        }
-    }
-
-    pub(super) fn take_language(&mut self, attributes: &Attributes<'_>) {
-        if let Some(preformatted) = &mut self.preformatted
-            && !preformatted.has_language_of_its_own
-            && let Some(language) = attributes::language(attributes)
-        {
-            preformatted.language = Some(language);
-        }
     }
 
     fn begin_table(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
@@ -114,6 +93,10 @@ impl Builder {
     }
 
     fn begin_cell(&mut self, open: &mut Open, attributes: &Attributes<'_>) {
+        if self.begins_listing(attributes) {
+            open.effect = Effect::Skip;
+            return;
+        }
         let Some(table) = self.tables.last_mut().filter(|table| table.in_row) else {
             return;
         };

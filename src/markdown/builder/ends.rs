@@ -38,14 +38,16 @@ impl Builder {
 
     /// The position of the open element that an end tag ends.
     pub(super) fn reached(&self, name: Name, tag: Tag) -> Option<usize> {
-        if tag.is_void() || tag == Tag::Inline {
+        if tag.is_void() || (tag == Tag::Inline && !self.is_in_formula()) {
             return None;
         }
         let is_asked = |open: &Open| match (tag, open.tag) {
             (Tag::Heading(_), Tag::Heading(_)) => true,
             _ => open.name == name,
         };
-        self.innermost(is_asked, |open| tag.is_bounded_by(open.tag))
+        self.innermost(is_asked, |open| {
+            tag.is_bounded_by(open.tag) || (tag == Tag::Inline && open.tag == Tag::Math)
+        })
     }
 
     /// Ends everything from here on. Formatting elements in it go on, though not out of a table's cell.
@@ -56,11 +58,17 @@ impl Builder {
             let (tag, effect) = (self.open[last].tag, self.open[last].effect);
             if self.lasts(&self.open[last]) {
                 lasting.extend(self.open.pop());
+                self.forget(last);
             } else {
-                if tag.is_block() {
-                    self.cut(effect == Effect::Preformatted);
+                let ends_listing = self.ends_listing(last);
+                if tag.is_block() && effect != Effect::Skip {
+                    self.cut(ends_listing || effect == Effect::Preformatted);
+                }
+                if ends_listing {
+                    self.preformatted = None;
                 }
                 self.open.pop();
+                self.forget(last);
                 if tag.is_cell() || tag == Tag::Caption {
                     for inner in lasting.drain(..) {
                         self.undo(inner.effect);
@@ -68,11 +76,16 @@ impl Builder {
                 }
                 self.undo(effect);
             }
-            self.placed = self.placed.min(last);
         }
         for open in lasting.into_iter().rev() {
             self.go_on(open);
         }
+    }
+
+    /// What is known of the elements from here on is over.
+    fn forget(&mut self, depth: usize) {
+        self.placed = self.placed.min(depth);
+        self.language.take_if(|(around, _)| *around >= depth);
     }
 
     fn go_on(&mut self, open: Open) {
@@ -90,6 +103,12 @@ impl Builder {
         if at < self.placed {
             self.placed -= 1;
         }
+        self.language.take_if(|(around, _)| *around == at);
+        if let Some((around, _)) = &mut self.language
+            && *around > at
+        {
+            *around -= 1;
+        }
         self.undo(open.effect);
     }
 
@@ -101,7 +120,8 @@ impl Builder {
     /// would make the rest of the page one link, as it does in a browser.
     fn lasts(&self, open: &Open) -> bool {
         match open.effect {
-            Effect::Skip => false,
+            Effect::Skip | Effect::Math | Effect::MathPart => false,
+            Effect::LineOfCode | Effect::LinkInCode(_) => false,
             Effect::Link { text, .. } => text == self.writer.position().0,
             _ => open.tag.is_formatting(open.name),
         }

@@ -17,6 +17,10 @@ impl Builder {
                 |open| open.tag.is_cell() || open.tag == Tag::Caption,
                 |open| matches!(open.tag, Tag::Table | Tag::Row),
             ),
+            Tag::Button => self.innermost(
+                |open| open.tag == Tag::Button,
+                |open| tag.is_bounded_by(open.tag),
+            ),
             Tag::Row => self.innermost_outer(
                 |tag| matches!(tag, Tag::Row | Tag::Caption),
                 |tag| tag == Tag::Table,
@@ -37,7 +41,7 @@ impl Builder {
             return;
         }
         // A `<div>` may stand in a heading, though not in a paragraph; anything larger means that an end tag is missing.
-        let ends_heading = tag != Tag::Division;
+        let ends_heading = !matches!(tag, Tag::Division | Tag::Button);
         let ended = self.innermost(
             |open| match open.tag {
                 Tag::Heading(_) => ends_heading,

@@ -3,8 +3,12 @@
 //! selection or of how blocks are laid out.
 
 mod blocks;
+mod code;
 mod ends;
+mod footnotes;
+mod images;
 mod implied;
+mod math;
 mod skipped;
 
 use std::sync::Arc;
@@ -42,6 +46,11 @@ pub(super) struct Builder {
     skipped: Vec<Name>,
     /// The language of the open `<pre>`.
     preformatted: Option<Preformatted>,
+    /// The code language that an open element names, and how many are open around that element.
+    language: Option<(usize, String)>,
+    footnotes: footnotes::Footnotes,
+    images: images::Images,
+    math: math::Math,
     tables: Vec<OpenTable>,
 }
 
@@ -73,6 +82,14 @@ enum Effect {
     },
     Quotation,
     Preformatted,
+    /// A block in preformatted text, and where its text began.
+    Line(usize),
+    /// A piece of code in preformatted text, which may be one line of several.
+    LineOfCode,
+    /// Where the text of a link in preformatted text began.
+    LinkInCode(usize),
+    Math,
+    MathPart,
     Skip,
     Table,
     Row,
@@ -82,6 +99,10 @@ enum Effect {
 struct Preformatted {
     language: Option<String>,
     has_language_of_its_own: bool,
+    /// Where the last `<code>` in it ended.
+    code_end: Option<usize>,
+    /// Links, with their texts, of text that is no code.
+    links: Vec<(String, String)>,
 }
 
 #[derive(Debug, Default)]
@@ -89,6 +110,8 @@ struct OpenTable {
     facts: u32,
     in_row: bool,
     in_head: bool,
+    /// It shows code, with numbers beside the lines.
+    is_listing: bool,
     column: u16,
     /// For each column, how many rows a cell above still covers.
     covered: Vec<u16>,
@@ -109,6 +132,10 @@ impl Builder {
             skipping: None,
             skipped: Vec::new(),
             preformatted: None,
+            language: None,
+            footnotes: footnotes::Footnotes::default(),
+            images: images::Images::default(),
+            math: math::Math::default(),
             tables: Vec::new(),
         }
     }
@@ -132,13 +159,19 @@ impl Builder {
             Tag::Break => self.line_break(),
             Tag::Rule => self.rule(),
             Tag::Image => self.image(attributes),
+            Tag::Source => self.images.source = self.links.source(attributes),
             Tag::Input => self.input(attributes),
             Tag::Void => {}
-            Tag::Time => {
-                self.collected.time(attributes);
+            _ => {
+                if tag == Tag::Time {
+                    self.collected.time(attributes);
+                }
+                let around = self.open.len();
                 self.open(name, tag, attributes);
+                if closes_itself && self.is_in_formula() && self.open.len() > around {
+                    self.close_alone(around);
+                }
             }
-            _ => self.open(name, tag, attributes),
         }
     }
 
@@ -158,15 +191,25 @@ impl Builder {
         match (&self.skipping, &self.preformatted) {
             (Some(tag), _) => self.collected.skipped_text(*tag, text),
             (None, Some(_)) => self.preformatted_text(text),
-            (None, None) => self.writer.text(text),
+            (None, None) => {
+                if !self.math_text(text) {
+                    self.writer.text(text);
+                }
+            }
         }
     }
 
     /// Text that the tokenizer delivers without looking for markup in it: scripts, styles, `<noscript>`.
     pub(super) fn raw_text(&mut self, text: &str) {
         match self.skipping {
-            Some(Tag::Noscript) => self.collected.noscript_text(text),
-            Some(Tag::Script) => self.collected.scripts.text(text),
+            Some(Tag::Noscript) => {
+                self.images.noscript_text(text);
+                self.collected.noscript_text(text);
+            }
+            Some(Tag::Script) => {
+                self.math_script_text(text);
+                self.collected.scripts.text(text);
+            }
             _ => {}
         }
     }
@@ -185,8 +228,10 @@ impl Builder {
     }
 
     fn open(&mut self, name: Name, tag: Tag, attributes: &Attributes<'_>) {
-        let is_block = tag.is_block();
+        // A button in code is one to copy it.
+        let is_block = tag.is_block() && !(tag == Tag::Button && self.preformatted.is_some());
         if is_block {
+            self.end_formula();
             self.end_implied(tag);
             self.cut(false);
             self.begin_implied(tag);
@@ -210,6 +255,7 @@ impl Builder {
             open.names = Names::of(attributes);
             open.role = attributes::role(tag, attributes);
             self.begin_block(&mut open, attributes);
+            self.note_language(&open, attributes);
         } else if !self.begin_inline(&mut open, attributes) {
             return;
         }
@@ -223,17 +269,29 @@ impl Builder {
     /// Whether the element needs to be known while it is open.
     fn begin_inline(&mut self, open: &mut Open, attributes: &Attributes<'_>) -> bool {
         let tag = open.tag;
+        if !tag.is_skipped()
+            && self.preformatted.is_none()
+            && let Some(effect) = self.begin_math(tag, attributes)
+        {
+            open.effect = effect;
+            return true;
+        }
         open.effect = match tag {
             _ if tag.is_skipped() => {
+                if tag == Tag::Script {
+                    self.begin_math_script(attributes);
+                }
                 self.collected.skipped(tag, attributes);
                 Effect::Skip
             }
+            Tag::Button => Effect::Skip,
             _ if self.preformatted.is_some() => {
-                if tag == Tag::Code {
-                    self.take_language(attributes);
-                }
-                if attributes::is_line_number(attributes) {
+                if attributes::is_beside_code(attributes) {
                     Effect::Skip
+                } else if tag == Tag::Code {
+                    self.begin_line_of_code(attributes)
+                } else if tag == Tag::Anchor {
+                    self.begin_link_in_code(attributes)
                 } else if tag.is_formatting(open.name) {
                     Effect::None
                 } else {
@@ -245,7 +303,7 @@ impl Builder {
             Tag::Emphasis => self.begin_mark(Mark::Emphasis),
             Tag::Strike => self.begin_mark(Mark::Strike),
             Tag::Code => {
-                self.writer.begin_code();
+                self.writer.begin_code(self.tables.is_empty());
                 Effect::Code
             }
             Tag::Quotation => {
@@ -271,9 +329,13 @@ impl Builder {
         let (text, plain) = self.writer.position();
         let href = attributes.get("href").unwrap_or_default();
         let is_fragment = href.trim_start().starts_with('#');
-        if !is_fragment && let Some(url) = self.links.page(&href) {
+        if is_fragment {
+            self.begin_reference(&href);
+        } else if let Some(url) = self.links.page(&href) {
             let rel = attributes.get("rel").unwrap_or_default();
-            self.writer.begin_link(url, rel.chars().take(100).collect());
+            let title = attributes.get("title").unwrap_or_default();
+            let rel = rel.chars().take(100).collect();
+            self.writer.begin_link(url, rel, title.into_owned());
         }
         Effect::Link {
             text,
@@ -290,7 +352,7 @@ impl Builder {
         if let Some(at) = self
             .open
             .iter()
-            .rposition(|open| matches!(open.effect, Effect::Link { .. }))
+            .rposition(|open| matches!(open.effect, Effect::Link { .. } | Effect::LinkInCode(_)))
         {
             self.close_alone(at);
         }
@@ -308,8 +370,17 @@ impl Builder {
                 plain,
                 is_fragment,
             } => self.end_anchor(text, plain, is_fragment),
-            Effect::Skip => self.skipping = None,
-            Effect::Preformatted => self.preformatted = None,
+            Effect::Skip => {
+                self.skipping = None;
+                self.noscript_image();
+                self.end_math_script();
+            }
+            Effect::Preformatted => self.end_preformatted(),
+            Effect::Math => self.end_math(),
+            Effect::MathPart => self.end_part(),
+            Effect::Line(from) => self.end_line(from),
+            Effect::LineOfCode => self.end_line_of_code(),
+            Effect::LinkInCode(from) => self.end_link_in_code(from),
             Effect::Table => {
                 self.tables.pop();
             }
@@ -327,14 +398,18 @@ impl Builder {
     /// The sign that many headings carry to be linked to is no part of them.
     fn end_anchor(&mut self, text: usize, plain: usize, is_fragment: bool) {
         self.writer.end_link();
-        if is_fragment
-            && let Some(read) = self.writer.plain().get(plain..)
+        if !is_fragment || !self.writer.is_in_block(text) {
+            return;
+        }
+        if let Some(read) = self.writer.plain().get(plain..)
             && matches!(
                 read.trim(),
                 "#" | "¶" | "§" | "🔗" | "🔗\u{FE0E}" | "Permalink"
             )
         {
-            self.writer.drop_link_text(text, plain);
+            self.writer.drop_link_text(plain);
+        } else {
+            self.end_reference(plain);
         }
     }
 
@@ -367,11 +442,22 @@ impl Builder {
             None => self.finish_text(),
         };
         let Some(finished) = finished else { return };
+        if matches!(kind, Kind::Code(_)) && self.is_numbering(&finished) {
+            return;
+        }
+        self.settle_note(&finished);
         let node = self.place();
         if let Some(table) = self.tables.last() {
             let facts = &mut self.outline.tables[table.facts as usize];
             facts.words = facts.words.saturating_add(finished.words);
-            facts.arranges |= !matches!(kind, Kind::Paragraph);
+            let heads_cell = matches!(kind, Kind::Heading(..))
+                && self
+                    .open
+                    .iter()
+                    .rev()
+                    .take(16)
+                    .any(|open| open.tag == Tag::HeaderCell);
+            facts.arranges |= !heads_cell && !matches!(kind, Kind::Paragraph);
         }
         self.outline.blocks.push(Block {
             kind,
@@ -391,7 +477,7 @@ impl Builder {
             .take(16)
             .find_map(|open| match open.tag {
                 Tag::Heading(level) => Some(Some(level)),
-                Tag::Division => None,
+                Tag::Division | Tag::Button => None,
                 tag if tag.is_block() => Some(None),
                 _ => None,
             });
@@ -403,7 +489,14 @@ impl Builder {
             None => Kind::Paragraph,
         };
         let block = u32::try_from(self.outline.blocks.len()).unwrap_or(u32::MAX);
-        (self.writer.finish(block), kind)
+        let finished = self.writer.finish(block);
+        let is_listing = finished.as_ref().is_some_and(|found| found.is_listing);
+        let kind = if is_listing {
+            Kind::Code(Span::default())
+        } else {
+            kind
+        };
+        (finished, kind)
     }
 
     /// The node of the innermost open block. Elements get one only once they hold a block.
@@ -438,15 +531,6 @@ impl Builder {
         }
         self.placed = self.open.len();
         parent
-    }
-
-    fn preformatted_text(&mut self, text: &str) {
-        for (at, line) in text.split("\r\n").enumerate() {
-            if at > 0 {
-                self.writer.preformatted("\n");
-            }
-            self.writer.preformatted(line);
-        }
     }
 
     /// Two breaks in a row are how many pages part their paragraphs.
@@ -485,19 +569,6 @@ impl Builder {
             link_words: 0,
             counts: Counts::default(),
         });
-    }
-
-    fn image(&mut self, attributes: &Attributes<'_>) {
-        if self.preformatted.is_some() || (!self.full && attributes::is_hidden(attributes)) {
-            return;
-        }
-        if attributes::is_tracking_pixel(attributes) {
-            return;
-        }
-        if let Some(url) = self.links.image(attributes) {
-            let alt = attributes.get("alt").unwrap_or_default();
-            self.writer.image(&alt, &url);
-        }
     }
 
     /// Only the box of a task list is content.

@@ -9,6 +9,8 @@ const CLOSED: [Name; 3] = [Name::new("template"), SELECT, Name::new("object")];
 /// A menu of choices; what belongs to the table around it ends it (HTML Standard 13.2.6.4.17).
 const SELECT: Name = Name::new("select");
 
+const TABLE: Name = Name::new("table");
+
 /// Drawings, and where HTML begins again in them.
 const DRAWING: Name = Name::new("svg");
 const HTML_IN_DRAWING: [Name; 3] = [
@@ -28,13 +30,18 @@ impl Builder {
                 let mut around = self.skipped.iter();
                 !around.any(|open| HTML_IN_DRAWING.contains(open))
             }
+            _ if self.skipping.is_some_and(Tag::is_cell) => {
+                let ends_cell = tag.is_part_of_table() && tag != Tag::Table;
+                ends_cell && !self.skipped.contains(&TABLE)
+            }
             _ => false,
         };
         if has_ended {
             self.close_innermost();
             return false;
         }
-        let has_no_end = tag.is_void() || (is_drawing && closes_itself);
+        let is_foreign = is_drawing || self.is_in_formula();
+        let has_no_end = tag.is_void() || (is_foreign && closes_itself);
         if !has_no_end && self.skipped.len() < DEPTH_MAX {
             self.skipped.push(name);
         }

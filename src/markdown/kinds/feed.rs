@@ -701,7 +701,7 @@ mod tests {
         let bomb = read(
             "<!DOCTYPE r [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;&a;'>]><rss><channel><title>&b;</title></channel></rss>",
         );
-        assert_eq!(bomb.markdown, "# \\&b;\n");
+        assert_eq!(bomb.markdown, "# &b\\;\n");
         assert!(read("<rss></rss>").markdown.starts_with("```xml\n"));
     }
 }

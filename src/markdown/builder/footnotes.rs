@@ -1,0 +1,127 @@
+//! Footnotes: short links to notes further down become `[^1]`, the items they lead to become the notes. An item that
+//! nothing refers to stays an item; a reference whose note is not kept stays a plain sign.
+
+use std::collections::HashSet;
+
+use super::Builder;
+use crate::markdown::attributes::Attributes;
+use crate::markdown::inline::Finished;
+use crate::markdown::outline::Shape;
+
+/// References beyond this many are left as they are.
+const REFERENCES_MAX: usize = 2000;
+
+#[derive(Debug, Default)]
+pub(super) struct Footnotes {
+    /// Labels that were referred to.
+    labels: HashSet<String>,
+    /// The label that the open link leads to.
+    open: Option<String>,
+}
+
+/// What the ids of notes begin with, longer ones first.
+const PREFIXES: [&str; 9] = [
+    "user-content-fn-",
+    "footnote-numbered-",
+    "footnote-",
+    "footnote",
+    "endnote-",
+    "_ftn",
+    "fn:",
+    "fn-",
+    "fn",
+];
+
+/// The signs that lead back from a note.
+const BACK: [&str; 8] = ["↩", "↩\u{FE0E}", "↩\u{FE0F}", "↵", "⏎", "⤴", "↑", "^"];
+
+impl Builder {
+    pub(super) fn begin_reference(&mut self, href: &str) {
+        let id = href.trim_start().strip_prefix('#').unwrap_or("");
+        self.footnotes.open = label(id);
+    }
+
+    /// Puts a reference in the place of a link's text, if that is one. `plain` is where it began.
+    pub(super) fn end_reference(&mut self, plain: usize) {
+        let label = self.footnotes.open.take();
+        let Some(read) = self.writer.plain().get(plain..) else {
+            return;
+        };
+        let sign = read.trim().trim_matches(['[', ']', '(', ')', '\u{A0}']);
+        if BACK.contains(&sign) {
+            self.writer.drop_link_text(plain);
+            return;
+        }
+        let is_sign = !sign.is_empty()
+            && sign.chars().count() <= 4
+            && (sign.bytes().all(|b| b.is_ascii_digit()) || !sign.contains(char::is_alphabetic));
+        let Some(label) = label.filter(|_| is_sign) else {
+            return;
+        };
+        if self.footnotes.labels.len() >= REFERENCES_MAX || !self.writer.drop_link_text(plain) {
+            return;
+        }
+        self.writer.verbatim(&format!("[^{label}]"));
+        self.footnotes.labels.insert(label);
+    }
+
+    /// Makes a note of an item that was referred to.
+    pub(super) fn note(&mut self, attributes: &Attributes<'_>) -> Option<Shape> {
+        if self.footnotes.labels.is_empty() || !self.tables.is_empty() {
+            return None;
+        }
+        let label = label(&attributes.get("id")?)?;
+        let was_referred_to = self.footnotes.labels.remove(&label);
+        was_referred_to.then(|| Shape::Note {
+            label: self.writer.label(&label),
+            is_word: false,
+        })
+    }
+
+    /// Looks at the first words of a note.
+    pub(super) fn settle_note(&mut self, finished: &Finished) {
+        for open in &mut self.open[self.placed..] {
+            if let Shape::Note { is_word, .. } = &mut open.shape {
+                let text = &self.writer.text[finished.text.range()];
+                let (_, rest) = text.split_once(' ').unwrap_or_default();
+                *is_word = rest.trim().is_empty() || rest.starts_with(['"', '\'', '(']);
+            }
+        }
+    }
+}
+
+/// The label of the note with this id.
+fn label(id: &str) -> Option<String> {
+    let leads_back = ["ref", "anchor", "back"]
+        .iter()
+        .any(|part| id.contains(part));
+    let rest = PREFIXES.iter().find_map(|prefix| id.strip_prefix(prefix))?;
+    let is_label = (1..=40).contains(&rest.len())
+        && rest
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_:.".contains(&b));
+    (is_label && !leads_back).then(|| rest.replace([':', '.'], "-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::label;
+
+    fn check(id: &str, expected: Option<&str>) {
+        assert_eq!(label(id).as_deref(), expected, "{id}");
+    }
+
+    #[test]
+    fn labels_come_from_ids() {
+        check("fn:1", Some("1"));
+        check("fn1", Some("1"));
+        check("fn:to.do", Some("to-do"));
+        check("user-content-fn-note", Some("note"));
+        check("footnote-2", Some("2"));
+        check("fnref:1", None);
+        check("footnote-anchor-1", None);
+        check("fn", None);
+        check("install", None);
+        check("fn]x", None);
+    }
+}
