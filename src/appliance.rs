@@ -185,18 +185,11 @@ impl Appliance {
 
 /// An endpoint of another network is a mistake that no waiting mends. One that does not answer now may do so later;
 /// until it does, nothing is taken from it.
-async fn check_chain(app: &Shared) -> Result<(), StartError> {
-    let Some(chain) = &app.outside.chain else {
-        return Ok(());
-    };
-    match chain.check().await {
-        Ok(()) => health::probe_gas(app).await,
-        Err(error @ ChainError::WrongNetwork { .. }) => {
-            return Err(Box::new(ConfigError(error.to_string())));
-        }
-        Err(error) => tracing::warn!(error = %error, "the chain cannot be asked at the moment"),
+async fn check_chain(app: &Shared) -> Result<(), ConfigError> {
+    match health::probe_gas(app).await {
+        Err(error @ ChainError::WrongNetwork { .. }) => Err(ConfigError(error.to_string())),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {

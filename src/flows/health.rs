@@ -9,6 +9,7 @@ use crate::app::Shared;
 use crate::domain::margin::GasPrice;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
+use crate::outside::chain::ChainError;
 use crate::outside::disk;
 
 const PROBE_EVERY: Duration = Duration::from_secs(15);
@@ -129,21 +130,22 @@ pub fn probe_disk(app: &Shared) {
     }
 }
 
-/// Asks for the price of gas, now and then for ever.
+/// Asks for the price of gas, now and then for ever. The first question is asked before anything is sold.
 pub async fn watch_gas(app: Shared) {
     loop {
-        probe_gas(&app).await;
         tokio::time::sleep(PROBE_EVERY).await;
+        // What it came to is noted.
+        let _ = probe_gas(&app).await;
     }
 }
 
 /// Asks the chain, where there is one, for the price of gas.
-pub async fn probe_gas(app: &Shared) {
+pub async fn probe_gas(app: &Shared) -> Result<(), ChainError> {
     let Some(chain) = &app.outside.chain else {
-        return;
+        return Ok(());
     };
-    let asked = chain.gas_price().await;
     let now = app.now();
+    let asked = chain.gas_price().await;
     let mut gas = app
         .health
         .gas
@@ -151,20 +153,20 @@ pub async fn probe_gas(app: &Shared) {
         .unwrap_or_else(PoisonError::into_inner);
     let was_in_trouble = gas.trouble.is_some();
     gas.checked_at = Some(now);
-    match asked {
+    gas.trouble = asked.as_ref().err().map(ChainError::to_string);
+    match &asked {
         Ok(price) => {
             if was_in_trouble {
                 tracing::info!("the price of gas is known again");
             }
-            (gas.price, gas.known_at, gas.trouble) = (Some(price), now, None);
+            (gas.price, gas.known_at) = (Some(*price), now);
         }
-        Err(error) => {
-            if !was_in_trouble {
-                tracing::error!(error = %error, "the price of gas cannot be had");
-            }
-            gas.trouble = Some(error.to_string());
+        Err(error) if !was_in_trouble => {
+            tracing::error!(error = %error, "the price of gas cannot be had");
         }
+        Err(_) => {}
     }
+    asked.map(|_| ())
 }
 
 async fn probe_facilitator(app: &Shared) {

@@ -25,7 +25,7 @@ pub async fn ask_chain(
     payment: &Payment,
     end: Instant,
 ) -> Result<Option<Advanced>, StoreError> {
-    let Some((chain, inquiry)) = inquiry(app, payment) else {
+    let Some((chain, inquiry)) = inquiry(app, payment).filter(|_| Instant::now() < end) else {
         return Ok(None);
     };
     let asked = tokio::time::timeout_at(end, chain.fate(inquiry, app.now())).await;

@@ -99,11 +99,6 @@ impl Chain {
         self.network
     }
 
-    /// Whether the node is of the network that we sell on.
-    pub async fn check(&self) -> Result<(), ChainError> {
-        self.on(&self.prices, |_| Ok(())).await
-    }
-
     /// What became of an authorization. Only what stands deep enough is told as decided.
     pub async fn fate(&self, inquiry: Inquiry, now: UnixSeconds) -> Result<Fate, ChainError> {
         let confirmations = self.confirmations;

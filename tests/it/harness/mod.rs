@@ -209,7 +209,8 @@ impl Rig {
 
     /// Asks for the price of gas, as the background does now and then.
     pub(crate) fn probe_gas(&self) {
-        self.runtime().block_on(health::probe_gas(self.app()));
+        // What it came to is seen in health.
+        let _ = self.runtime().block_on(health::probe_gas(self.app()));
     }
 
     pub(crate) fn ask(&self, method: &str, target: &str) -> Ask {
