@@ -219,6 +219,20 @@ fn a_node_that_lies_or_stalls_decides_nothing() {
     });
 }
 
+/// What a reorganisation is undoing is not yet anything.
+#[test]
+fn a_reorganisation_is_waited_for() {
+    let rig = rig();
+    rig.chain.tells(Tells::Reorganised);
+    let (_, ask, answer, _) = lost(&rig, &Wallet::new(), Some(End::Paid));
+    unknown(&answer);
+    rig.pass(20);
+    rig.work_off();
+    unknown(&ask.send());
+    rig.chain.tells(Tells::Honest);
+    ask.send().expect(200);
+}
+
 #[test]
 fn a_node_with_a_limit_on_logs_is_asked_for_fewer() {
     let rig = rig();

@@ -27,6 +27,8 @@ pub(crate) enum Tells {
     AnotherNetwork,
     /// Blocks of next year, in which nothing is used.
     Future,
+    /// Logs of blocks that are no longer those of their transactions.
+    Reorganised,
     /// The truth, but for at most so many blocks of logs at once.
     Logs {
         blocks_max: u64,
@@ -181,7 +183,11 @@ fn answer(state: &Mutex<State>, request: &Request, stream: &TcpStream) -> Next {
             200,
             &format!("{{\"result\":\"0x{}\"}}", "0".repeat(10 << 20)),
         ),
-        Tells::Honest | Tells::AnotherNetwork | Tells::Future | Tells::Logs { .. } => {
+        Tells::Honest
+        | Tells::AnotherNetwork
+        | Tells::Future
+        | Tells::Reorganised
+        | Tells::Logs { .. } => {
             let told = match told {
                 Ok(result) => json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}),
                 Err(message) => {
@@ -240,7 +246,11 @@ fn tell(state: &State, asked: &Value) -> Result<Value, &'static str> {
                 .ends
                 .iter()
                 .find(|end| params[0] == json!(end.transaction()));
-            found.map_or(Value::Null, Written::receipt)
+            let mut receipt = found.map_or(Value::Null, Written::receipt);
+            if state.tells == Tells::Reorganised {
+                receipt["blockHash"] = json!(hex(&[0xcc; 32]));
+            }
+            receipt
         }
         _ => return Err("no such method"),
     })
