@@ -29,7 +29,7 @@ use super::dates;
 use super::json_ld::JsonLd;
 use super::links::Links;
 use super::outline::Outline;
-use super::scripts::Scripts;
+use super::scripts::{Scripts, within};
 use super::select::hints::{Head, Hints};
 use super::tag::Tag;
 
@@ -241,9 +241,8 @@ impl Collected {
     }
 
     pub(super) fn noscript_text(&mut self, text: &str) {
-        if self.noscript.len() + text.len() <= NOSCRIPT_BYTES_MAX {
-            self.noscript.push_str(text);
-        }
+        let text = within(&self.noscript, text, NOSCRIPT_BYTES_MAX);
+        self.noscript.push_str(text);
     }
 
     /// The page has ended.

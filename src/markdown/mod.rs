@@ -15,6 +15,7 @@ mod links;
 mod markup;
 mod metadata;
 mod outline;
+mod passages;
 mod plain;
 mod reader;
 mod render;
@@ -41,7 +42,7 @@ use charset::Decoding;
 use links::Links;
 use outline::{Kind, Outline};
 use reader::Reader;
-use render::render;
+use render::{Rendered, render};
 use select::hints::Hints;
 use select::select;
 use select::training::training_page;
@@ -51,6 +52,7 @@ pub use select::training::{TrainingBlock, TrainingPage};
 
 pub use kinds::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
 
+pub use passages::{Passage, PassageKind};
 pub use warnings::Warning;
 
 /// The most decoded bytes of a page that are converted (specification section 8).
@@ -325,7 +327,8 @@ fn html_page(
     if words == 0 {
         return Err(ConvertError::Empty);
     }
-    let markdown = render(outline, kept).map_err(|_| ConvertError::OutOfMemory)?;
+    let Rendered { markdown, passages } =
+        render(outline, kept).map_err(|_| ConvertError::OutOfMemory)?;
     let headings = kept_headings(outline, kept);
     let first_heading = headings.first().map(|heading| heading.text.as_str());
     let mut warnings = warnings::of_page(&warnings::Facts {
@@ -346,6 +349,7 @@ fn html_page(
         meta_robots: collected.robots(),
         links: kept_links(outline, kept),
         markdown,
+        passages,
         headings,
         warnings,
     })
@@ -398,6 +402,8 @@ fn kept_links(outline: &Outline, kept: &[usize]) -> Vec<Link> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     pub markdown: String,
+    /// Its pieces in order; of HTML pages only.
+    pub passages: Vec<Passage>,
     pub metadata: Metadata,
     pub source: ContentSource,
     pub links: Vec<Link>,

@@ -201,6 +201,13 @@ impl Outline {
         &self.nodes[id as usize]
     }
 
+    pub(super) fn is_data_table(&self, id: NodeId) -> bool {
+        match self.node(id).shape {
+            Shape::Table(facts) => self.tables[facts as usize].is_data(),
+            _ => false,
+        }
+    }
+
     pub(super) fn markdown(&self, block: &Block) -> &str {
         &self.text[block.text.range()]
     }

@@ -3,6 +3,7 @@
 
 use super::escape::longest_backtick_run;
 use super::outline::{Block, Kind, NodeId, Outline, Shape};
+use super::passages::{Passage, PassageKind};
 use super::tables;
 
 /// No document is written larger; only markup made for it gets there.
@@ -12,11 +13,21 @@ const MARKDOWN_BYTES_MAX: usize = 10 * 1024 * 1024;
 #[derive(Debug)]
 pub(super) struct TooLong;
 
-/// The markdown of these blocks, ending with one line end.
-pub(super) fn render(outline: &Outline, kept: &[usize]) -> Result<String, TooLong> {
+/// A document, and where its pieces stand in it.
+#[derive(Debug)]
+pub(super) struct Rendered {
+    /// Ends with one line end.
+    pub(super) markdown: String,
+    pub(super) passages: Vec<Passage>,
+}
+
+/// The markdown of these blocks.
+pub(super) fn render(outline: &Outline, kept: &[usize]) -> Result<Rendered, TooLong> {
     let mut renderer = Renderer {
         outline,
         out: String::new(),
+        passages: Vec::new(),
+        headings: 0,
         frames: Vec::new(),
         chain: Vec::new(),
     };
@@ -24,7 +35,10 @@ pub(super) fn render(outline: &Outline, kept: &[usize]) -> Result<String, TooLon
     while let Some((&first, after)) = rest.split_first() {
         let block = &outline.blocks[first];
         renderer.outline.containers(block.node, &mut renderer.chain);
-        let table = renderer.chain.iter().position(|&id| is_data(outline, id));
+        let table = renderer
+            .chain
+            .iter()
+            .position(|&id| outline.is_data_table(id));
         rest = match table {
             Some(at) => {
                 let table = renderer.chain[at];
@@ -55,19 +69,18 @@ pub(super) fn render(outline: &Outline, kept: &[usize]) -> Result<String, TooLon
     if !renderer.out.is_empty() {
         renderer.out.push('\n');
     }
-    Ok(renderer.out)
-}
-
-fn is_data(outline: &Outline, id: NodeId) -> bool {
-    match outline.node(id).shape {
-        Shape::Table(facts) => outline.tables[facts as usize].is_data(),
-        _ => false,
-    }
+    Ok(Rendered {
+        markdown: renderer.out,
+        passages: renderer.passages,
+    })
 }
 
 struct Renderer<'a> {
     outline: &'a Outline,
     out: String,
+    passages: Vec<Passage>,
+    /// Headings with a text so far.
+    headings: usize,
     /// The containers that the last block stood in.
     frames: Vec<Frame>,
     /// The containers of the next block, outermost first.
@@ -90,13 +103,16 @@ impl Renderer<'_> {
         self.open();
         let outline = self.outline;
         let markdown = outline.markdown(block);
+        let mut start = self.out.len();
         match block.kind {
             Kind::Paragraph => self.lines(markdown, true),
-            Kind::Heading(level, _) => {
+            Kind::Heading(level, label) => {
                 for _ in 0..level {
                     self.out.push('#');
                 }
                 self.out.push(' ');
+                start = self.out.len();
+                self.headings += usize::from(!outline.label(label).is_empty());
                 self.lines(markdown, false);
                 // A closing sequence would be taken for decoration.
                 if markdown == "#" || markdown.ends_with(" #") || markdown.ends_with("##") {
@@ -109,6 +125,30 @@ impl Renderer<'_> {
                 .out
                 .push_str(if self.frames.is_empty() { "---" } else { "___" }),
         }
+        if let Some(kind) = self.passage_kind(block) {
+            self.passage(kind, start);
+        }
+    }
+
+    fn passage_kind(&self, block: &Block) -> Option<PassageKind> {
+        let around = self.frames.iter().rev();
+        let mut shapes = around.map(|frame| self.outline.node(frame.id).shape);
+        Some(match block.kind {
+            Kind::Rule => return None,
+            Kind::Heading(..) => PassageKind::Heading,
+            Kind::Code(_) => PassageKind::Code,
+            Kind::Paragraph => match shapes.next() {
+                Some(Shape::Item { .. }) => PassageKind::Item,
+                Some(Shape::Quote) => PassageKind::Quote,
+                _ => PassageKind::Paragraph,
+            },
+        })
+    }
+
+    /// What was written since `start` is one.
+    fn passage(&mut self, kind: PassageKind, start: usize) {
+        let passage = Passage::new(kind, &(start..self.out.len()), self.headings);
+        self.passages.push(passage);
     }
 
     fn code(&mut self, code: &str, language: &str) {
@@ -130,7 +170,9 @@ impl Renderer<'_> {
         let table = tables::read(self.outline, blocks);
         for caption in &table.captions {
             self.open();
+            let start = self.out.len();
             self.lines(caption, true);
+            self.passage(PassageKind::Paragraph, start);
         }
         if table.rows.is_empty() {
             return;
@@ -140,11 +182,13 @@ impl Renderer<'_> {
             if number > 0 {
                 self.next_line();
             }
+            let start = self.out.len();
             tables::push_row(
                 &mut self.out,
                 row,
                 if number == 0 { table.columns } else { 0 },
             );
+            self.passage(PassageKind::Row, start);
             if number == 0 {
                 self.next_line();
                 tables::push_delimiters(&mut self.out, table.columns);

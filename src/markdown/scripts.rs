@@ -38,6 +38,8 @@ pub(super) struct Scripts {
     pub(super) sample: String,
     kind: Kind,
     head: String,
+    /// How much more of the script belongs into the sample.
+    unsampled: usize,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +56,7 @@ impl Scripts {
     pub(super) fn begin(&mut self, attributes: &Attributes<'_>) {
         self.count += 1;
         self.head.clear();
+        self.unsampled = 0;
         let kind = attributes.get("type").unwrap_or_default();
         let kind = kind.trim().to_ascii_lowercase();
         self.kind = if kind.starts_with("application/ld+json") {
@@ -63,22 +66,25 @@ impl Scripts {
             self.state.push('\n');
             Kind::State
         } else if let Some(source) = attributes.get("src") {
+            self.begin_sample();
             self.sample(&source);
+            self.unsampled = 0;
             Kind::Other
         } else {
+            self.begin_sample();
             Kind::Unknown
         };
     }
 
-    /// The text of the script that began last, in pieces.
+    /// The text of the script that began last, in pieces. Where it is cut does not matter.
     pub(super) fn text(&mut self, text: &str) {
+        self.sample(text);
         match self.kind {
             Kind::JsonLd => {
-                if self.json_ld.len() + text.len() <= JSON_LD_BYTES_MAX {
-                    // Raw line ends and tabs are not allowed in JSON's strings, and mean nothing outside of them.
-                    let spaced = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-                    self.json_ld.extend(spaced);
-                }
+                // Raw line ends and tabs are not allowed in JSON's strings, and mean nothing outside of them.
+                let spaced = within(&self.json_ld, text, JSON_LD_BYTES_MAX).chars();
+                let spaced = spaced.map(|c| if c.is_control() { ' ' } else { c });
+                self.json_ld.extend(spaced);
             }
             Kind::State => self.state_text(text),
             Kind::Unknown => self.unknown_text(text),
@@ -87,32 +93,41 @@ impl Scripts {
     }
 
     fn state_text(&mut self, text: &str) {
-        if self.state.len() + text.len() <= STATE_BYTES_MAX {
-            self.state.push_str(text);
-        }
+        self.state
+            .push_str(within(&self.state, text, STATE_BYTES_MAX));
     }
 
     fn unknown_text(&mut self, text: &str) {
-        let room = HEAD_BYTES.saturating_sub(self.head.len());
-        self.head.extend(text.chars().take(room));
+        let (head, rest) = text.split_at(within(&self.head, text, HEAD_BYTES).len());
+        self.head.push_str(head);
         if STATES.iter().any(|name| self.head.contains(name)) {
             self.kind = Kind::State;
             self.state.push('\n');
-            self.state_text(text);
-        } else if self.head.len() >= HEAD_BYTES {
+            let head = std::mem::take(&mut self.head);
+            self.state_text(&head);
+            self.state_text(rest);
+        } else if !rest.is_empty() {
             self.kind = Kind::Other;
         }
-        self.sample(text);
+    }
+
+    fn begin_sample(&mut self) {
+        if self.sample.len() < SAMPLE_BYTES_MAX {
+            self.sample.push(' ');
+            self.unsampled = SAMPLE_OF_ONE_BYTES_MAX;
+        }
     }
 
     fn sample(&mut self, text: &str) {
-        let room = SAMPLE_BYTES_MAX.saturating_sub(self.sample.len());
-        if room == 0 {
-            return;
-        }
-        let room = room.min(SAMPLE_OF_ONE_BYTES_MAX);
-        let text = text.chars().take(room).map(|c| c.to_ascii_lowercase());
-        self.sample.extend(text);
-        self.sample.push(' ');
+        let text = within("", text, self.unsampled);
+        self.unsampled -= text.len();
+        let text = within(&self.sample, text, SAMPLE_BYTES_MAX);
+        self.sample.push_str(&text.to_ascii_lowercase());
     }
+}
+
+/// As much of a text as still fits behind another, to the last whole character.
+pub(super) fn within<'a>(behind: &str, text: &'a str, bytes_max: usize) -> &'a str {
+    let room = bytes_max.saturating_sub(behind.len());
+    &text[..text.floor_char_boundary(room)]
 }

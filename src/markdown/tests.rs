@@ -1084,3 +1084,35 @@ proptest! {
         prop_assert_eq!(pushed.and_then(|()| converter.finish()), whole);
     }
 }
+
+#[test]
+fn passages_are_slices_of_the_markdown() {
+    let page = full_page(
+        "<h1>Tea</h1><p>Green 🍵 tea.</p><h2>Kinds</h2><ul><li>one<li>two<ul><li>three</ul></ul><blockquote>said\
+         </blockquote><pre>code</pre><table><tr><th>a<th>b<tr><td>c<td>茶</table>",
+    );
+    let levels: Vec<u8> = page.headings.iter().map(|heading| heading.level).collect();
+    let found: Vec<_> = page
+        .passages
+        .iter()
+        .map(|passage| {
+            let path = passage.heading_path(&levels);
+            (passage.kind, &page.markdown[passage.range()], path)
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (PassageKind::Heading, "Tea", vec![]),
+            (PassageKind::Paragraph, "Green 🍵 tea.", vec![0]),
+            (PassageKind::Heading, "Kinds", vec![0]),
+            (PassageKind::Item, "one", vec![0, 1]),
+            (PassageKind::Item, "two", vec![0, 1]),
+            (PassageKind::Item, "three", vec![0, 1]),
+            (PassageKind::Quote, "said", vec![0, 1]),
+            (PassageKind::Code, "```\ncode\n```", vec![0, 1]),
+            (PassageKind::Row, "| a | b |", vec![0, 1]),
+            (PassageKind::Row, "| c | 茶 |", vec![0, 1]),
+        ]
+    );
+}

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::super::outline::{Outline, Shape};
+use super::super::outline::{NodeId, Outline, Shape};
 
 /// Text of at least so many words is kept once.
 const REPEATED_WORDS: u32 = 6;
@@ -19,9 +19,9 @@ pub(super) fn decide(outline: &Outline, chances: &[f32], is_article: bool) -> Ve
     }
     // Half of the best F1 is the threshold that reaches it (Lipton et al., 2014).
     let threshold = (strictness * expected / 2.0).clamp(0.15, 0.75);
-    let mut kept: Vec<usize> = (0..blocks.len())
-        .filter(|&at| chances[at] >= threshold)
-        .collect();
+    let mut is_kept: Vec<bool> = chances.iter().map(|&chance| chance >= threshold).collect();
+    mend(outline, &mut is_kept);
+    let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {
         let most =
             (0..blocks.len()).max_by(|&a, &b| chances[a].total_cmp(&chances[b]).then(b.cmp(&a)));
@@ -50,6 +50,62 @@ fn expected_f1(outline: &Outline, chances: &[f32]) -> f32 {
         }
     }
     best
+}
+
+/// What is kept of a table's row, of a table of data or of a plain list.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    words: u32,
+    kept_words: u32,
+    blocks: u32,
+    items: u32,
+}
+
+impl Part {
+    fn is_mostly_kept(self) -> bool {
+        self.kept_words * 2 > self.words
+    }
+}
+
+/// A table or a list with holes says something else than the page: what is mostly kept is kept whole, and of a table
+/// that is not, whole rows.
+fn mend(outline: &Outline, is_kept: &mut [bool]) {
+    let mut parts = vec![Part::default(); outline.nodes.len()];
+    let mut chain = Vec::new();
+    for (block, &is_kept) in outline.blocks.iter().zip(&*is_kept) {
+        outline.containers(block.node, &mut chain);
+        // An empty picture is a word, too.
+        let words = block.words + 1;
+        for &node in &chain {
+            let part = &mut parts[node as usize];
+            part.words += words;
+            part.kept_words += if is_kept { words } else { 0 };
+            part.blocks += 1;
+        }
+    }
+    for node in &outline.nodes {
+        if matches!(node.shape, Shape::Item { .. }) {
+            parts[node.parent as usize].items += 1;
+        }
+    }
+    let is_whole = |node: NodeId, chain: &[NodeId]| {
+        let part = parts[node as usize];
+        part.is_mostly_kept()
+            && match outline.node(node).shape {
+                // Long cells are text that a table arranges, whatever it looks like.
+                Shape::Table(_) => outline.is_data_table(node) && part.words <= part.blocks * 12,
+                Shape::Row { .. } => chain.iter().any(|&node| outline.is_data_table(node)),
+                // Cards and menus have more in an item than a line of text.
+                Shape::List { .. } => part.blocks <= part.items + part.items / 4,
+                _ => false,
+            }
+    };
+    for (block, is_kept) in outline.blocks.iter().zip(is_kept) {
+        if !*is_kept {
+            outline.containers(block.node, &mut chain);
+            *is_kept = chain.iter().any(|&node| is_whole(node, &chain));
+        }
+    }
 }
 
 fn drop_repeated(outline: &Outline, kept: &mut Vec<usize>) {
