@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -9,12 +10,15 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, FacilitatorAt, FacilitatorAuth};
 use crate::domain::endpoint::Endpoint;
+use crate::domain::rate::{RateClass, Standing};
+use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::desk::Desk;
 use crate::flows::health::Health;
 use crate::flows::offer::{Offers, Terms};
 use crate::flows::sample::SamplePage;
 use crate::http::{Reply, Route};
+use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outside::Outside;
 use crate::outside::call::{Lane, Shares};
@@ -39,6 +43,7 @@ pub struct App {
     pub offers: Offers,
     pub desk: Desk,
     pub sample: SamplePage,
+    pub limits: Limits,
     pub metrics: Metrics,
     pub health: Health,
     /// Calls that go on after their buyer has been answered; a graceful stop waits for them.
@@ -52,8 +57,8 @@ pub struct App {
 const FETCH_WAIT_MAX: Duration = Duration::from_secs(5);
 /// Pages that one payer may have fetched at the same time.
 const FETCHES_OF_PAYER_MAX: usize = 2;
-/// Pages that are fetched from one site at the same time: we are guests there.
-const FETCHES_OF_SITE_MAX: usize = 4;
+/// Pages that are fetched from one registrable domain at the same time: we are guests there.
+const FETCHES_OF_DOMAIN_MAX: usize = 4;
 const LOOKUPS_MAX: usize = 16;
 const FACILITATOR_CONNECT_MAX: Duration = Duration::from_secs(5);
 
@@ -78,8 +83,8 @@ impl App {
                 FETCHES_OF_PAYER_MAX.min(config.fetch.fetches_max / 2),
                 FETCH_WAIT_MAX,
             ),
-            fetches_of_site: Shares::new(
-                FETCHES_OF_SITE_MAX.min(config.fetch.fetches_max / 2),
+            fetches_of_domain: Shares::new(
+                FETCHES_OF_DOMAIN_MAX.min(config.fetch.fetches_max / 2),
                 FETCH_WAIT_MAX,
             ),
             lookups: Lane::new(LOOKUPS_MAX, FETCH_WAIT_MAX),
@@ -87,6 +92,7 @@ impl App {
         };
         let offers = Offers::new(&config, former_terms)?;
         let sample = SamplePage::new(&config, outside.clock.now())?;
+        let limits = Limits::new(&config.limits.quotas, &outside.clock.stopwatch());
         Ok(App {
             config,
             rows,
@@ -95,11 +101,30 @@ impl App {
             offers,
             desk: Desk::default(),
             sample,
+            limits,
             metrics: Metrics::default(),
             health: Health::default(),
             tasks: TaskTracker::new(),
             challenges: OnceLock::new(),
             started: Instant::now(),
+        })
+    }
+
+    /// Counts a request of a client; `None` is the operator, who is not counted.
+    pub fn admit(&self, class: RateClass, client: Option<IpAddr>) -> Result<(), Refusal> {
+        let admitted = client.map(|client| self.limits.admit(class, client));
+        self.refuse_beyond(admitted.unwrap_or(Ok(None)))
+    }
+
+    /// Counts work for a registrable domain that nobody pays for.
+    pub fn admit_domain(&self, domain: &str) -> Result<(), Refusal> {
+        self.refuse_beyond(self.limits.admit_domain(domain))
+    }
+
+    fn refuse_beyond(&self, admitted: Result<Option<Standing>, Standing>) -> Result<(), Refusal> {
+        admitted.map(drop).map_err(|standing| {
+            self.metrics.limited(standing.limit);
+            Refusal::limited(standing)
         })
     }
 

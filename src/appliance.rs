@@ -10,11 +10,12 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use crate::api::failure;
+use crate::api::{door, failure};
 use crate::app::{App, Shared, store_settings};
 use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
 use crate::flows::{due, health, offer, recover};
+use crate::http::forwarded::TrustedProxies;
 use crate::http::router::Router;
 use crate::http::server::{self, Server};
 use crate::http::service::{Hooks, Limits, RequestIds, Shell};
@@ -39,13 +40,15 @@ const COMMON_HEADERS: &[(&str, &str)] = &[
     ("x-content-type-options", "nosniff"),
 ];
 const EXPOSED_HEADERS: &str = "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, X-Service-Payment-Tier, \
-                               X-Service-Payment-Pack, X-Service-Retry-Credit, Retry-After, X-Request-Id";
+                               X-Service-Payment-Pack, X-Service-Retry-Credit, Retry-After, RateLimit-Limit, \
+                               RateLimit-Remaining, RateLimit-Reset, X-Request-Id";
 /// Some clients send the names of exposed headers as request headers.
 const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-Service-Tier, X-Service-Pack, \
                                     X-Service-Source, X-Service-Payment-Hash, Access-Control-Expose-Headers, \
                                     PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, \
                                     X-Service-Payment-Tier, X-Service-Payment-Pack, X-Service-Retry-Credit, \
-                                    Retry-After, X-Request-Id";
+                                    Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, \
+                                    X402-Token, X-Request-Id";
 
 /// Any failure to start, as one line.
 pub type StartError = Box<dyn std::error::Error + Send + Sync>;
@@ -128,6 +131,7 @@ impl Appliance {
             server_settings(&app.config),
         ));
         let address = listener.local_addr()?;
+        warn_of_hidden_clients(&app.config, address);
         server.listen(listener);
         server.listen_operator(bind_operator(&socket)?);
         health::probe_disk(&app);
@@ -192,6 +196,17 @@ async fn check_chain(app: &Shared) -> Result<(), ConfigError> {
     }
 }
 
+/// Who serves the public from loopback has a proxy in front, and then everybody comes from its address.
+fn warn_of_hidden_clients(config: &Config, address: SocketAddr) {
+    let has_proxy = address.ip().is_loopback() && !config.is_loopback();
+    if has_proxy && config.trusted_proxies.is_empty() {
+        tracing::warn!(
+            "trusted_proxies is not set: all clients behind the reverse proxy share one client's rate limits. Set it to \
+             the proxy's address, such as [\"127.0.0.1\"], if the proxy sets X-Forwarded-For or Forwarded itself"
+        );
+    }
+}
+
 async fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
     TcpListener::bind(address).await.map_err(|error| {
         format!("cannot listen on {address}: {error}. Set `listen` to a free address").into()
@@ -215,6 +230,7 @@ fn bind_operator(path: &Path) -> Result<UnixListener, StartError> {
 
 fn shell(app: Shared) -> Shell<App, Endpoint> {
     let body_time_max = app.config.limits.body_time_max;
+    let proxies = app.config.trusted_proxies.clone();
     Shell {
         router: Router::new(app.rows),
         state: app,
@@ -226,11 +242,13 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
         },
         hooks: Hooks {
             refuse: failure::from_shell,
+            admit: door::admit,
             observe: |app, seen| {
                 app.metrics
                     .request((seen.pattern, seen.method, seen.status), seen.duration)
             },
         },
+        trusted_proxies: TrustedProxies::new(proxies),
         common_headers: COMMON_HEADERS,
         cors_request_headers: CORS_REQUEST_HEADERS,
         request_ids: RequestIds::new(chance::bytes()),

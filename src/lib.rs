@@ -12,6 +12,8 @@
 //! - **Retry credit**: what a buyer gets when an accepted payment could not be served; it holds that payment.
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
 //! - **Attribution**: where a buyer came from (wire name: `source`).
+//! - **Client**: an IPv4 address or an IPv6 /64, as the connection or a trusted proxy says. **Standing**: how much of a
+//!   rate limit a client has left.
 //! - **Neighbour**: another process that we call. **Lane**: the places that calls to one neighbour may take.
 //!
 //! # Layers, each importing only what stands above it
@@ -19,7 +21,7 @@
 //! - [`domain`], [`markdown`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and random bytes come in
 //!   as arguments, values go out. A rule belongs here first.
 //! - [`http`]: hyper's shell, which knows no product. [`store`]: redb, one writer thread. [`outside`]: everything that
-//!   leaves the process. [`config`]: from settings to checked values. [`metrics`], [`log`].
+//!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served. [`metrics`], [`log`].
 //! - [`flows`]: one file per thing that can happen. They wait and decide, and know no status code.
 //! - [`app`]: what handlers share. [`api`]: thin handlers. [`routes`]: the table. [`appliance`]: all of it running.
 //! - [`cli`]: the commands.
@@ -32,11 +34,12 @@
 //!
 //! # The life of a paid request
 //!
-//! [`http::service`] reads it within limits and finds its row in [`routes`]; the row is detached, so that nothing
-//! stops half way when the client leaves. [`api::access`] answers 402 if there is no payment; else it reads payment and
-//! body and hands an order to [`flows::sale`], which goes through the steps in this order: join an identical request
-//! under way; recall what the records say of this authorization; compare the terms; have it verified; claim it; judge
-//! the margin; clear the target; fetch and convert, or read the cache; keep the finished answer durably; settle; deliver.
+//! [`http::service`] reads it within limits, finds its row in [`routes`] and counts its client ([`api::door`]); the row
+//! is detached, so that nothing stops half way when the client leaves. [`api::access`] answers 402 if there is no
+//! payment; else it reads payment and body and hands an order to [`flows::sale`], which goes through the steps in this
+//! order: join an identical request under way; recall what the records say of this authorization; count it, if it is
+//! new; compare the terms; have it verified; claim it; judge the margin; clear the target; fetch and convert, or read
+//! the cache; keep the finished answer durably; settle; deliver.
 //! What may follow what is decided by [`domain::payment::next`] alone. Anything between keeping and a known end is taken
 //! up again by [`flows::due`] and, after a stop, by [`flows::recover`]; what the facilitator cannot tell of it, the chain
 //! may ([`flows::reconcile`]). "Unknown" is never "failed".
@@ -50,6 +53,7 @@ pub mod sandbox;
 
 pub mod config;
 pub mod http;
+pub mod limits;
 pub mod log;
 pub mod metrics;
 pub mod outside;

@@ -19,6 +19,7 @@ pub struct Metrics {
     cache: [AtomicU64; 2],
     margin_rejections: AtomicU64,
     chain_inquiries: Mutex<BTreeMap<&'static str, u64>>,
+    limited: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 /// Pattern, method, status.
@@ -44,6 +45,8 @@ pub struct Snapshot {
     pub margin_rejections: u64,
     /// By what the chain said.
     pub chain_inquiries: BTreeMap<&'static str, u64>,
+    /// Requests beyond a limit, by the limit.
+    pub limited: BTreeMap<&'static str, u64>,
 }
 
 impl Metrics {
@@ -84,6 +87,10 @@ impl Metrics {
         *lock(&self.chain_inquiries).entry(outcome).or_default() += 1;
     }
 
+    pub fn limited(&self, limit: &'static str) {
+        *lock(&self.limited).entry(limit).or_default() += 1;
+    }
+
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             requests: lock(&self.requests).clone(),
@@ -94,6 +101,7 @@ impl Metrics {
             cache_misses: self.cache[0].load(Ordering::Relaxed),
             margin_rejections: self.margin_rejections.load(Ordering::Relaxed),
             chain_inquiries: lock(&self.chain_inquiries).clone(),
+            limited: lock(&self.limited).clone(),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The table: every endpoint at a glance. Dispatch, 405 and Allow, openapi.json, /docs, metrics labels and the
 //! operator's `routes` command are made from it.
 
-use crate::api::{access, discovery, operator, quotes, site};
+use crate::api::{access, discovery, legacy, operator, quotes, site};
 use crate::app::Row;
 use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
-use crate::domain::shapes::ACCESS_REQUEST;
+use crate::domain::rate::RateClass;
+use crate::domain::shapes::{ACCESS_REQUEST, COMPUTE_REQUEST};
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
 
@@ -28,6 +29,12 @@ const TIER: Parameter = Parameter {
 const TARGET_URL: Parameter = Parameter {
     name: "target_url",
     doc: "The page to be quoted; a sample page when absent.",
+    one_of: &[],
+};
+
+const TOKEN: Parameter = Parameter {
+    name: "x402-token",
+    doc: "The legacy token; any text.",
     one_of: &[],
 };
 
@@ -79,21 +86,28 @@ pub static ROUTES: &[Row] = &[
     // Paid
     Row { from_alias: true, ..post("/v1/x402/access", run!(access::buy), Endpoint {
         takes: Some(&ACCESS_REQUEST), query: &[TIER, SOURCE], price: Price::Tiers,
-        statuses: &[400, 402, 409, 413, 415, 422, 429, 503], ..paid("Buy the clean markdown of one page") }) },
+        statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, ..paid("Buy the clean markdown of one page") }) },
     Row { from_alias: true, ..get("/v1/x402/access", run!(access::probe), Endpoint {
-        query: &[TIER, SOURCE], price: Price::Tiers, statuses: &[422],
+        query: &[TIER, SOURCE], price: Price::Tiers, statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of the paid operation, for directories; takes no payment") }) },
     post("/v1/x402/retry", run!(access::retry), Endpoint {
-        takes: Some(&ACCESS_REQUEST), price: Price::Credit, statuses: &[400, 402, 409, 413, 415, 422, 429, 503],
+        takes: Some(&ACCESS_REQUEST), price: Price::Credit, rate: RateClass::Credit,
+        statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..paid("Redeem the retry credit of an accepted payment") }),
+
+    // Legacy
+    post("/v1/broker/compute", run!(legacy::compute), Endpoint {
+        takes: Some(&COMPUTE_REQUEST), needs: &[TOKEN], statuses: &[413, 415, 422],
+        ..Endpoint::new(Tag::Legacy, "What would become of a task for a fee; simulated") }),
 
     // Quotes
     get("/v1/x402/quote", run!(quotes::tiers), Endpoint {
-        query: &[TARGET_URL, SOURCE], statuses: &[400, 429, 503],
+        query: &[TARGET_URL, SOURCE], statuses: &[400, 503], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Quotes, "Price and availability of every tier for one page; spends nothing") }),
     get("/v1/quotes/{quote_id}", run!(quotes::receipt), Endpoint {
         statuses: &[404, 410], ..Endpoint::new(Tag::Quotes, "A kept quote, for 7 days") }),
-    get("/quote", run!(quotes::tiers_page), Endpoint::page("Ask what a page would cost")),
+    get("/quote", run!(quotes::tiers_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("Ask what a page would cost") }),
     get("/checkout/{quote_id}", run!(quotes::resume_page), Endpoint::page("Resume a kept quote")),
 
     // Discovery

@@ -14,7 +14,10 @@ release engine and prints how near the markdown comes; nothing is written.
 import argparse
 import base64
 import collections
+import contextlib
+import json
 import os
+import re
 import struct
 import tempfile
 
@@ -64,8 +67,6 @@ class Read:
 
 def plain(markdown):
     """The words of a block without the addresses in it."""
-    import re
-
     without_images = re.sub(r"!\[[^\]]*\]\([^)]*\)", " ", markdown)
     return re.sub(r"\]\((?:<[^>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)\)", "]", without_images).replace("\\", "")
 
@@ -158,20 +159,13 @@ def rows(engine, table, reads):
     return np.frombuffer(found, np.uint8).reshape(-1, len(table.features))
 
 
+@contextlib.contextmanager
 def written(table):
     """The table as a file, while it is asked for."""
-    file = tempfile.NamedTemporaryFile(suffix=".model", delete=False)
-    file.close()
-    table.write(file.name)
-
-    class Path:
-        def __enter__(self):
-            return file.name
-
-        def __exit__(self, *_):
-            os.unlink(file.name)
-
-    return Path()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.bin")
+        table.write(path)
+        yield path
 
 
 def block_weights(read):
@@ -207,8 +201,6 @@ def trees_of(model):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.json")
         model.save_model(path, format="json")
-        import json
-
         saved = json.load(open(path))
     scale, bias = saved["scale_and_bias"][0], saved["scale_and_bias"][1][0]
     largest = max(abs(value) for tree in saved["oblivious_trees"] for value in tree["leaf_values"])

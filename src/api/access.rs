@@ -8,12 +8,13 @@ use crate::app::{App, Shared};
 use crate::domain::attribution::Attribution;
 use crate::domain::ids::CreditId;
 use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::{ACCESS_REQUEST, TARGET_URL_CHARACTERS_MAX};
 use crate::domain::tier::Tier;
 use crate::flows::deliver::Target;
-use crate::flows::retry::{self, Stated};
+use crate::flows::retry::{self, Asker, Stated};
 use crate::flows::sale::{self, Delivered, Order};
 use crate::http::{Bytes, Call, Reply};
 use crate::x402::proof::PaymentProof;
@@ -67,6 +68,11 @@ pub async fn retry(app: Shared, call: Call) -> Reply {
 }
 
 async fn paid(app: &Shared, call: &Call) -> Result<Delivered, Refusal> {
+    let (order, proof) = read_order(app, call).map_err(|refusal| unread(app, call, refusal))?;
+    sale::sell(app, order, proof).await
+}
+
+fn read_order(app: &Shared, call: &Call) -> Result<(Order, PaymentProof), Refusal> {
     let proof = payment(call)?;
     check_media_type(call)?;
     let body = ACCESS_REQUEST
@@ -79,10 +85,30 @@ async fn paid(app: &Shared, call: &Call) -> Result<Delivered, Refusal> {
         client: call.peer.client(),
         request_id: call.request_id.clone(),
     };
-    sale::sell(app, order, proof).await
+    Ok((order, proof))
+}
+
+/// A request that does not get as far as its payment or credit counts as one without.
+fn unread(app: &App, call: &Call, refusal: Refusal) -> Refusal {
+    match app.admit(RateClass::Unpaid, call.peer.client()) {
+        Ok(()) => refusal,
+        Err(limited) => limited,
+    }
 }
 
 async fn redeem(app: &Shared, call: &Call) -> Result<Delivered, Refusal> {
+    if call.header_count("x-service-retry-credit") == 0 {
+        return Err(Refusal::of(Code::RetryCreditRequired));
+    }
+    let (credit, stated) = read_credit(app, call).map_err(|refusal| unread(app, call, refusal))?;
+    let asker = Asker {
+        client: call.peer.client(),
+        request_id: &call.request_id,
+    };
+    retry::redeem(app, credit, stated, asker).await
+}
+
+fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal> {
     let Some(credit) = call.header("x-service-retry-credit") else {
         return Err(Refusal::of(Code::RetryCreditRequired));
     };
@@ -96,7 +122,7 @@ async fn redeem(app: &Shared, call: &Call) -> Result<Delivered, Refusal> {
         tier: body.text("tier").and_then(Tier::parse),
         force_refresh: body.flag("force_refresh"),
     };
-    retry::redeem(app, credit, stated, &call.request_id).await
+    Ok((credit, stated))
 }
 
 /// Exactly one readable payment. A version 1 header beside it, or a second one, leaves open which is meant.
@@ -121,7 +147,7 @@ fn payment(call: &Call) -> Result<PaymentProof, Refusal> {
     })
 }
 
-fn check_media_type(call: &Call) -> Result<(), Refusal> {
+pub fn check_media_type(call: &Call) -> Result<(), Refusal> {
     match call.header("content-type") {
         None if call.header_count("content-type") == 0 => Ok(()),
         Some(media) if is_json(media) => Ok(()),

@@ -159,6 +159,7 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
         "cache": {"hits": figures.cache_hits, "misses": figures.cache_misses},
         "fetches": figures.fetches,
         "margin_rejections": figures.margin_rejections,
+        "rate_limited": figures.limited,
     });
     if operator {
         let payments: serde_json::Map<String, Value> = figures
@@ -254,6 +255,15 @@ fn prometheus_text(
             &mut [(String::new(), price.gwei().to_string())].into_iter(),
         );
     }
+    family(
+        "rate_limited_total",
+        "counter",
+        "Requests refused for a rate limit, by the limit.",
+        &mut figures
+            .limited
+            .iter()
+            .map(|(limit, count)| (format!("{{limit=\"{limit}\"}}"), count.to_string())),
+    );
     if let Some(bytes) = stored_bytes {
         family(
             "db_bytes",

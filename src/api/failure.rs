@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::{challenge, site};
 use crate::app::App;
+use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
 use crate::domain::tier::Tier;
 use crate::http::service::{Asked, Refused, method_list};
@@ -165,15 +166,57 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             );
             body["alternatives"] = tiers.collect();
         }
+        With::Limit(standing) => reply = with_standing(reply, standing),
         With::Nothing | With::Challenge { .. } | With::Validation(_) => {}
     }
     match status(code) {
         409 => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
-        429 | 503 => reply = reply.fixed("retry-after", RETRY_AFTER),
+        429 | 503 if !reply.headers.contains_key("retry-after") => {
+            reply = reply.fixed("retry-after", RETRY_AFTER);
+        }
         _ => {}
     }
     reply.body = body.to_string().into();
     reply
+}
+
+/// Where a client stands: in the words that most clients know, and in those of the draft that follows them
+/// (draft-ietf-httpapi-ratelimit-headers-10).
+pub fn with_standing(reply: Reply, standing: &Standing) -> Reply {
+    let Standing {
+        limit,
+        quota,
+        remaining,
+        reset_seconds,
+    } = standing;
+    let reply = match reply.status {
+        429 => reply.header("retry-after", &reset_seconds.to_string()),
+        _ => reply,
+    };
+    reply
+        .header("ratelimit-limit", &quota.to_string())
+        .header("ratelimit-remaining", &remaining.to_string())
+        .header("ratelimit-reset", &reset_seconds.to_string())
+        .header(
+            "ratelimit-policy",
+            &format!("\"{limit}\";q={quota};w={WINDOW_SECONDS}"),
+        )
+        .header(
+            "ratelimit",
+            &format!("\"{limit}\";r={remaining};t={reset_seconds}"),
+        )
+}
+
+/// A request that was turned away at the door.
+pub fn turned_away(app: &App, refusal: &Refusal, standing: &Standing, asked: &Asked<'_>) -> Reply {
+    if !asked.accepts_html {
+        return plain(app, refusal, asked.request_id);
+    }
+    let path = asked.pattern.unwrap_or("/");
+    with_standing(
+        error_page(app, refusal.code, &refusal.message, path, asked.request_id),
+        standing,
+    )
 }
 
 /// The shell's own refusals in the product's words.

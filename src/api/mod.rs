@@ -3,7 +3,9 @@
 pub mod access;
 pub mod challenge;
 pub mod discovery;
+pub mod door;
 pub mod failure;
+pub mod legacy;
 pub mod openapi;
 pub mod operator;
 pub mod quotes;

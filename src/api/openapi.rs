@@ -122,7 +122,12 @@ fn parameters(row: &Row, path: &str) -> Vec<Value> {
         )],
         _ => vec![],
     };
-    in_path.chain(in_query).chain(in_headers).collect()
+    let needed = row.about.needs.iter().map(|parameter| {
+        json!({"name": parameter.name, "in": "header", "required": true, "description": parameter.doc,
+               "schema": {"type": "string"}})
+    });
+    let all = in_path.chain(in_query).chain(in_headers).chain(needed);
+    all.collect()
 }
 
 fn responses(row: &Row) -> Value {
@@ -139,8 +144,11 @@ fn responses(row: &Row) -> Value {
         "200".to_owned(),
         json!({"description": "Success.", "content": {about.gives: {"schema": schema}}}),
     );
-    for status in about.statuses {
-        responses.insert(status.to_string(), refusal(*status));
+    // Every row is limited.
+    let mut statuses: Vec<u16> = about.statuses.iter().copied().chain([429]).collect();
+    statuses.sort_unstable();
+    for status in statuses {
+        responses.insert(status.to_string(), refusal(status));
     }
     responses.into()
 }
@@ -154,6 +162,10 @@ fn refusal(status: u16) -> Value {
         422 => (
             "The request does not have the endpoint's shape.",
             "HTTPValidationError",
+        ),
+        429 => (
+            "Too many requests. Retry-After says when to come back; nothing was charged.",
+            "Error",
         ),
         503 => (
             "An outage. Retry-After says when to come back; X-Service-Retry-Credit redeems an accepted payment.",
@@ -171,7 +183,22 @@ fn refusal(status: u16) -> Value {
     if status == 402 {
         answer["headers"] = json!({"PAYMENT-REQUIRED": {"schema": {"type": "string"}, "description": "Base64 of the body."}});
     }
+    if status == 429 {
+        answer["headers"] = limit_headers();
+    }
     answer
+}
+
+fn limit_headers() -> Value {
+    let header = |kind: &str, doc: &str| json!({"schema": {"type": kind}, "description": doc});
+    json!({
+        "Retry-After": header("integer", "Seconds until the next request is taken."),
+        "RateLimit-Limit": header("integer", "Requests in a window."),
+        "RateLimit-Remaining": header("integer", "Requests left now."),
+        "RateLimit-Reset": header("integer", "Seconds until the next request is taken."),
+        "RateLimit-Policy": header("string", "The limit's name, quota and window, as in \"quote\";q=300;w=60."),
+        "RateLimit": header("string", "The limit's name, what remains and seconds to wait, as in \"quote\";r=0;t=1."),
+    })
 }
 
 /// What a page says of itself. Whatever it does not say is null.

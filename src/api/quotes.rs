@@ -6,7 +6,7 @@ use crate::api::access::attribution;
 use crate::api::{failure, site};
 use crate::app::{App, Shared};
 use crate::domain::ids::QuoteId;
-use crate::domain::refusal::{Code, Refusal};
+use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
 use crate::flows::offer::{ACCESS_PATH, TIMEOUT_SECONDS_MAX};
@@ -74,10 +74,14 @@ pub async fn tiers_page(app: Shared, call: Call) -> Reply {
         typed: &typed,
         outcome,
     };
-    fresh(site::with_page_headers(Reply::html(
+    let page = fresh(site::with_page_headers(Reply::html(
         status,
         crate::pages::quote::page(&view),
-    )))
+    )));
+    match quoted.map(|quoted| quoted.map_err(|refusal| refusal.with)) {
+        Some(Err(With::Limit(standing))) => failure::with_standing(page, &standing),
+        _ => page,
+    }
 }
 
 /// GET /v1/quotes/{quote_id}.

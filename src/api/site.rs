@@ -178,7 +178,7 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
             name: object.name,
             used_by: used_by(object),
             fields: object.fields.iter().map(field).collect(),
-            closed: true,
+            closed: object.closed,
         })
         .collect();
     let errors: BTreeMap<(u16, &str), ErrorCode<'_>> = Code::ALL

@@ -16,6 +16,7 @@ use url::Url;
 
 use crate::domain::amount::Amount;
 use crate::domain::margin::Costs;
+use crate::limits::Quotas;
 use crate::outside::network::LabHost;
 use crate::x402::address::{Address, Network};
 
@@ -27,6 +28,8 @@ pub struct Config {
     /// Scheme and host (and port) under which the public reaches us, without a trailing slash.
     pub base_url: String,
     pub listen: SocketAddr,
+    /// Blocks of addresses whose forwarding headers are believed.
+    pub trusted_proxies: Vec<(IpAddr, u8)>,
     pub data_file: PathBuf,
     /// The operator's Unix socket.
     pub socket: PathBuf,
@@ -136,6 +139,7 @@ pub struct Limits {
     pub store_cache_bytes: usize,
     pub pages_bytes_max: u64,
     pub free_disk_bytes_min: u64,
+    pub quotas: Quotas,
 }
 
 /// The test seam. Refused unless `base_url` is on loopback.
@@ -193,6 +197,7 @@ impl Config {
             .map_or_else(|| data_file.with_extension("sock"), PathBuf::from);
         let config = Config {
             listen: resolved.parse("listen", "an address and port such as 127.0.0.1:4020")?,
+            trusted_proxies: trusted_proxies(resolved)?,
             socket,
             data_file,
             service_name: resolved.checked(
@@ -384,7 +389,47 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
         free_disk_bytes_min: resolved.parse::<u64>("limits.free_disk_mib_min", "a whole number")?
             * 1024
             * 1024,
+        quotas: Quotas {
+            free: resolved.quota("limits.free_per_minute")?,
+            probe: resolved.quota("limits.probes_per_minute")?,
+            unpaid: resolved.quota("limits.unpaid_per_minute")?,
+            quote: resolved.quota("limits.quotes_per_minute")?,
+            sale: resolved.quota("limits.sales_per_minute")?,
+            credit: resolved.quota("limits.credits_per_minute")?,
+            domain: resolved.quota("limits.quotes_of_domain_per_minute")?,
+            keys_max: resolved.count("limits.clients_max")?,
+        },
     })
+}
+
+/// `10.0.0.0/8`, or one address. Bits beyond the length are a mistake, not noise.
+fn trusted_proxies(resolved: &Resolved) -> Result<Vec<(IpAddr, u8)>, ConfigError> {
+    let blocks = resolved.list("trusted_proxies");
+    let parsed = blocks.iter().map(|text| {
+        address_block(text).ok_or_else(|| {
+            ConfigError(format!(
+                "trusted_proxies: \"{text}\" is not usable: each must be an address or a block such as 10.0.0.0/8, \
+                 without bits set beyond its length"
+            ))
+        })
+    });
+    parsed.collect()
+}
+
+fn address_block(text: &str) -> Option<(IpAddr, u8)> {
+    let (address, bits) = match text.split_once('/') {
+        Some((address, bits)) => (address, Some(bits.parse::<u8>().ok()?)),
+        None => (text, None),
+    };
+    let address: IpAddr = address.parse().ok()?;
+    let width = if address.is_ipv4() { 32 } else { 128 };
+    let bits = bits.unwrap_or(width);
+    let number = match address {
+        IpAddr::V4(v4) => u128::from(u32::from(v4)) << 96,
+        IpAddr::V6(v6) => u128::from(v6),
+    };
+    let beyond = u128::MAX.checked_shr(u32::from(bits)).unwrap_or(0);
+    (bits <= width && number & beyond == 0).then_some((address, bits))
 }
 
 fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
@@ -451,6 +496,12 @@ impl Resolved {
             text.parse()
                 .ok()
                 .filter(|count| (1..=1_000_000).contains(count))
+        })
+    }
+
+    fn quota(&self, key: &str) -> Result<u64, ConfigError> {
+        self.checked(key, "a whole number from 0 (no limit) to 1000000", |text| {
+            text.parse().ok().filter(|count| *count <= 1_000_000)
         })
     }
 

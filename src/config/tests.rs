@@ -152,6 +152,32 @@ fn mistakes_name_the_setting_and_what_to_do() {
 }
 
 #[test]
+fn trusted_proxies_are_addresses_and_blocks() {
+    let text =
+        format!("trusted_proxies = [\"127.0.0.1\", \"10.0.0.0/8\", \"2001:db8::/32\"]\n{PUBLIC}");
+    let config = load("proxies", &text, &[]).expect("a configuration");
+    let block = |text: &str, bits| (text.parse().expect("an address"), bits);
+    assert_eq!(
+        config.trusted_proxies,
+        [
+            block("127.0.0.1", 32),
+            block("10.0.0.0", 8),
+            block("2001:db8::", 32)
+        ]
+    );
+    for bad in [
+        "10.0.0.1/8",
+        "10.0.0.0/33",
+        "2001:db8::1/64",
+        "proxy.example.com",
+        "10.0.0.0/",
+    ] {
+        let text = format!("trusted_proxies = [\"{bad}\"]\n{PUBLIC}");
+        refused("proxies-bad", &text, "trusted_proxies");
+    }
+}
+
+#[test]
 fn secrets_come_from_credentials_then_files_and_never_show() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = folder("secret-sources");

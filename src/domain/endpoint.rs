@@ -1,5 +1,6 @@
 //! What the product writes down about an endpoint: the part of a route's row from which documents are made.
 
+use crate::domain::rate::RateClass;
 use crate::domain::schema::Object;
 
 #[derive(Clone, Copy, Debug)]
@@ -9,11 +10,15 @@ pub struct Endpoint {
     pub tag: Tag,
     pub takes: Option<&'static Object>,
     pub query: &'static [Parameter],
+    /// Headers that it cannot do without.
+    pub needs: &'static [Parameter],
     /// Media type of the 200 answer.
     pub gives: &'static str,
     /// Statuses beside 200 that the endpoint documents.
     pub statuses: &'static [u16],
     pub price: Price,
+    /// Under which limit its requests are counted; a 429 is documented for each.
+    pub rate: RateClass,
     /// Whether programs should know of it; false keeps it out of openapi.json.
     pub in_openapi: bool,
 }
@@ -21,6 +26,7 @@ pub struct Endpoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
     Paid,
+    Legacy,
     Quotes,
     Discovery,
     Pages,
@@ -53,9 +59,11 @@ impl Endpoint {
             tag,
             takes: None,
             query: &[],
+            needs: &[],
             gives: "application/json",
             statuses: &[],
             price: Price::Free,
+            rate: RateClass::Free,
             in_openapi: true,
         }
     }
@@ -74,6 +82,7 @@ impl Tag {
     pub fn name(self) -> &'static str {
         match self {
             Tag::Paid => "paid",
+            Tag::Legacy => "legacy",
             Tag::Quotes => "quotes",
             Tag::Discovery => "discovery",
             Tag::Pages => "pages",

@@ -40,6 +40,8 @@ identifier!(/// A quote receipt for a page or a Proof Pack.
     QuoteId, "qt_");
 identifier!(/// A retry credit: a bearer secret, stored only as its SHA-256.
     CreditId, "rc_");
+identifier!(/// A task of the simulated brokerage; nothing is kept under it.
+    JobId, "job_");
 
 #[cfg(test)]
 mod tests {

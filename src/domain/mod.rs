@@ -3,11 +3,13 @@
 
 pub mod amount;
 pub mod attribution;
+pub mod brokerage;
 pub mod endpoint;
 pub mod ids;
 pub mod margin;
 pub mod payment;
 pub mod purchase;
+pub mod rate;
 pub mod refusal;
 pub mod robots;
 pub mod schema;

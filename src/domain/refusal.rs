@@ -2,6 +2,7 @@
 //! client, and what goes with it: a challenge, a credit, alternatives.
 
 use crate::domain::ids::CreditId;
+use crate::domain::rate::{OF_DOMAIN, Standing, WINDOW_SECONDS};
 use crate::domain::schema::ValidationError;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
@@ -68,7 +69,7 @@ codes! {
     QuoteNotFound "quote_not_found" false "There is no such quote." "Ask for a new quote.";
     QuoteExpired "quote_expired" false "The quote is older than 7 days." "Ask for a new quote.";
     Conflict "conflict" true "The same payment, payment id or credit is being used by another request." "Wait and repeat the same request.";
-    RateLimited "rate_limited" true "Too many requests." "Wait as long as Retry-After says.";
+    RateLimited "rate_limited" true "Too many requests in a minute." "Wait as long as Retry-After says; a payment that was sent along was not used.";
     UpstreamUnavailable "upstream_unavailable" true "The target or a supplier does not answer." "Use the retry credit, or try again later.";
     NetworkUnavailable "network_unavailable" true "The payment network does not answer." "Repeat the same request; do not sign again.";
     SettlementUnknown "settlement_unknown" true "The payment was sent for settlement and its result is not known yet." "Use the retry credit or repeat the same payment; do not sign again.";
@@ -106,6 +107,8 @@ pub enum With {
     /// Tiers that would deliver.
     Alternatives(Vec<Tier>),
     Validation(Vec<ValidationError>),
+    /// A limit that was reached.
+    Limit(Standing),
 }
 
 /// A settlement that is known to have moved nothing, for PAYMENT-RESPONSE.
@@ -141,6 +144,25 @@ impl Refusal {
     pub fn with(mut self, with: With) -> Self {
         self.with = with;
         self
+    }
+
+    /// A limit was reached: which, and when to come back.
+    pub fn limited(standing: Standing) -> Self {
+        let Standing {
+            quota,
+            reset_seconds,
+            ..
+        } = standing;
+        let whose = if standing.limit == OF_DOMAIN {
+            "for pages of this domain"
+        } else {
+            "of this kind from your address"
+        };
+        let message = format!(
+            "More than {quota} requests {whose} in {WINDOW_SECONDS} seconds. Nothing was charged; come back in \
+             {reset_seconds} s."
+        );
+        Refusal::new(Code::RateLimited, message).with(With::Limit(standing))
     }
 
     pub fn validation(errors: Vec<ValidationError>) -> Self {

@@ -12,6 +12,8 @@ pub struct Object {
     pub name: &'static str,
     pub doc: &'static str,
     pub fields: &'static [Field],
+    /// Whether members beyond these are refused.
+    pub closed: bool,
 }
 
 /// One member of an object.
@@ -40,6 +42,9 @@ pub enum Kind {
     /// A closed set.
     OneOf(&'static [&'static str]),
     Flag,
+    Number,
+    /// Any JSON object.
+    Free,
 }
 
 /// One complaint, as the specification's ValidationError.
@@ -104,13 +109,17 @@ impl Checked {
         self.get(name).and_then(Value::as_str)
     }
 
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.get(name).and_then(Value::as_f64)
+    }
+
     pub fn flag(&self, name: &str) -> Option<bool> {
         self.get(name).and_then(Value::as_bool)
     }
 }
 
 impl Object {
-    /// Checks a body against the table. No other members are allowed, nor the same member twice.
+    /// Checks a body against the table. The same member twice is refused, and in a closed table any other one.
     pub fn validate(&self, body: &[u8]) -> Result<Checked, Vec<ValidationError>> {
         let members = parse_members(body)?;
         let mut errors = Vec::new();
@@ -134,7 +143,7 @@ impl Object {
             let again = members[..position]
                 .iter()
                 .any(|(earlier, _)| earlier == name);
-            if !known || again {
+            if (!known && self.closed) || again {
                 let msg = if again {
                     "The same member is there twice"
                 } else {
@@ -169,7 +178,7 @@ impl Object {
             .map(|field| field.name)
             .collect();
         json!({"type": "object", "description": self.doc, "properties": properties, "required": required,
-               "additionalProperties": false})
+               "additionalProperties": !self.closed})
     }
 
     /// An object made of the fields' examples; of required ones alone when `all` is false.
@@ -192,6 +201,15 @@ impl Field {
             (Kind::Flag, _) => Some(error(
                 "bool_type",
                 "Input should be a valid boolean".to_owned(),
+            )),
+            (Kind::Number, Value::Number(_)) | (Kind::Free, Value::Object(_)) => None,
+            (Kind::Number, _) => Some(error(
+                "float_type",
+                "Input should be a valid number".to_owned(),
+            )),
+            (Kind::Free, _) => Some(error(
+                "dict_type",
+                "Input should be a valid dictionary".to_owned(),
             )),
             (Kind::Text { characters_max }, Value::String(text)) => {
                 (text.chars().count() > characters_max).then(|| too_long(&error, characters_max))
@@ -225,6 +243,8 @@ impl Field {
             }
             Kind::OneOf(names) => json!({"type": "string", "enum": names}),
             Kind::Flag => json!({"type": "boolean"}),
+            Kind::Number => json!({"type": "number"}),
+            Kind::Free => json!({"type": "object"}),
         };
         schema["description"] = self.doc.into();
         if let Some(default) = self.default {
@@ -242,6 +262,8 @@ impl Field {
             }
             Kind::OneOf(names) => format!("one of {}", names.join(", ")),
             Kind::Flag => "boolean".to_owned(),
+            Kind::Number => "number".to_owned(),
+            Kind::Free => "object, free-form".to_owned(),
         }
     }
 }
@@ -409,6 +431,25 @@ mod tests {
         assert_eq!(
             errors[0].to_json()["ctx"]["expected"],
             "'starter', 'cached', 'basic', 'fresh' or 'deep'"
+        );
+    }
+
+    #[test]
+    fn an_open_table_lets_others_by_and_no_member_twice() {
+        let kinds = |body: &str| -> Vec<&str> {
+            let errors = crate::domain::shapes::COMPUTE_REQUEST.validate(body.as_bytes());
+            let errors = errors.err().unwrap_or_default();
+            errors.iter().map(|error| error.kind).collect()
+        };
+        let whole = r#"{"agent_id":"a","task_payload":{},"offered_fee":1,"more":[]}"#;
+        assert!(kinds(whole).is_empty());
+        assert_eq!(
+            kinds(r#"{"agent_id":1,"task_payload":[],"offered_fee":"1"}"#),
+            ["string_type", "dict_type", "float_type"]
+        );
+        assert_eq!(
+            kinds(r#"{"agent_id":"a","task_payload":{},"offered_fee":1,"offered_fee":2}"#),
+            ["extra_forbidden"]
         );
     }
 

@@ -5,6 +5,8 @@ use crate::domain::tier::Tier;
 
 /// Longest target URL (decisions, Numbers).
 pub const TARGET_URL_CHARACTERS_MAX: usize = 2048;
+/// Longest name that an agent may give itself.
+const AGENT_ID_CHARACTERS_MAX: usize = 256;
 
 const TARGET_URL: Field = Field {
     name: "target_url",
@@ -40,7 +42,45 @@ pub static ACCESS_REQUEST: Object = Object {
     name: "AccessRequest",
     doc: "Which page to convert, and how fresh it must be.",
     fields: &[TARGET_URL, TIER, FORCE_REFRESH],
+    closed: true,
+};
+
+const AGENT_ID: Field = Field {
+    name: "agent_id",
+    kind: Kind::Text {
+        characters_max: AGENT_ID_CHARACTERS_MAX,
+    },
+    required: true,
+    default: None,
+    doc: "Who offers the task.",
+    example: "\"agent-1\"",
+};
+
+const TASK_PAYLOAD: Field = Field {
+    name: "task_payload",
+    kind: Kind::Free,
+    required: true,
+    default: None,
+    doc: "The task; it is neither run nor kept.",
+    example: "{}",
+};
+
+const OFFERED_FEE: Field = Field {
+    name: "offered_fee",
+    kind: Kind::Number,
+    required: true,
+    default: None,
+    doc: "The fee that is offered, in USDC.",
+    example: "0.02",
+};
+
+/// Body of the simulated brokerage (specification 2.6).
+pub static COMPUTE_REQUEST: Object = Object {
+    name: "ComputeRequest",
+    doc: "A task whose acceptance is simulated.",
+    fields: &[AGENT_ID, TASK_PAYLOAD, OFFERED_FEE],
+    closed: false,
 };
 
 /// Every body shape, for OpenAPI's components and the table tests.
-pub static ALL: [&Object; 1] = [&ACCESS_REQUEST];
+pub static ALL: [&Object; 2] = [&ACCESS_REQUEST, &COMPUTE_REQUEST];

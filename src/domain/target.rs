@@ -92,6 +92,16 @@ impl TargetUrl {
         self.0.host_str().unwrap_or_default()
     }
 
+    /// The registrable domain, such as `example.co.uk`: what one owner holds, however many names lie under it. The host
+    /// itself where there is none, as for an address.
+    pub fn domain(&self) -> &str {
+        let host = self.host();
+        match self.literal_address() {
+            Some(_) => host,
+            None => psl::domain_str(host).unwrap_or(host),
+        }
+    }
+
     /// 80 or 443.
     pub fn port(&self) -> u16 {
         self.0.port_or_known_default().unwrap_or_default()

@@ -255,7 +255,7 @@ async fn fetch(
     }
 }
 
-/// Own share first, then the site's, then a place: who waits for a share keeps nobody else from a place.
+/// Own share first, then the domain's, then a place: who waits for a share keeps nobody else from a place.
 async fn fetch_in_turn(
     app: &Shared,
     target: TargetUrl,
@@ -265,9 +265,9 @@ async fn fetch_in_turn(
     let outside = &app.outside;
     let full = |_| FetchError::LookupsFull;
     let _of_payer = outside.fetches_of_payer.place(payer).await.map_err(full)?;
-    let _of_site = outside
-        .fetches_of_site
-        .place(target.host())
+    let _of_domain = outside
+        .fetches_of_domain
+        .place(target.domain())
         .await
         .map_err(full)?;
     let asked = robots::ask(app, &target);

@@ -25,23 +25,24 @@ pub enum Unsold {
 /// Judges a sale at `price`.
 pub fn judge(app: &Shared, price: Amount, fetches: bool) -> Result<Judged, Unsold> {
     let gas_price = app.health.gas_price(app);
-    let gas = match (app.config.guard.gas, gas_price) {
-        (Gas::Fixed(gas), _) => gas,
-        (
-            Gas::Live {
-                settlement_gas,
-                coin,
-            },
-            Some(price),
-        ) => price.settlement_cost(settlement_gas, coin),
-        (Gas::Live { .. }, None) => return Err(Unsold::GasUnknown),
-    };
+    let gas = gas(app, gas_price).ok_or(Unsold::GasUnknown)?;
     let costs = app.config.guard.costs(gas, fetches);
     let receipt = margin::judge(price, &costs, app.now()).map_err(Unsold::TooThin)?;
     Ok(Judged { receipt, gas_price })
 }
 
+/// What the gas of a settlement costs; `None` when it has to be known and is not.
+pub fn gas(app: &Shared, gas_price: Option<GasPrice>) -> Option<Amount> {
+    match app.config.guard.gas {
+        Gas::Fixed(gas) => Some(gas),
+        Gas::Live {
+            settlement_gas,
+            coin,
+        } => gas_price.map(|price| price.settlement_cost(settlement_gas, coin)),
+    }
+}
+
 /// Whether the guardian knows what it needs to judge anything.
 pub fn can_judge(app: &Shared) -> bool {
-    matches!(app.config.guard.gas, Gas::Fixed(_)) || app.health.gas_price(app).is_some()
+    gas(app, app.health.gas_price(app)).is_some()
 }

@@ -50,6 +50,7 @@ pub async fn quote(
     let target =
         Target::parse(app, target_url).map_err(|error| refusal(deliver::refused_target(error)))?;
     if let Target::Web(web_target) = &target {
+        app.admit_domain(web_target.domain())?;
         let (web, web_target) = (app.outside.web.clone(), web_target.clone());
         let looked_up = app
             .outside

@@ -1,10 +1,13 @@
 //! Spending a retry credit (decisions, Retry credits). A credit on a held authorization does the work and settles it;
 //! one on a settled or unknown payment never asks for more money.
 
+use std::net::IpAddr;
+
 use crate::app::Shared;
 use crate::domain::ids::CreditId;
 use crate::domain::payment::{Payment, PaymentKey, State};
 use crate::domain::purchase::Purchase;
+use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
@@ -24,9 +27,17 @@ pub struct Stated {
     pub force_refresh: Option<bool>,
 }
 
+/// The request that brings a credit.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'a> {
+    /// The address under which a client is counted.
+    pub client: Option<IpAddr>,
+    pub request_id: &'a str,
+}
+
 /// Redeems a credit once, under any concurrency. As long as it stands, a refusal gives it back.
-pub async fn redeem(app: &Shared, credit: CreditId, stated: Stated, request_id: &str) -> Outcome {
-    let refusal = match attempt(app, credit, stated, request_id).await {
+pub async fn redeem(app: &Shared, credit: CreditId, stated: Stated, asker: Asker<'_>) -> Outcome {
+    let refusal = match attempt(app, credit, stated, asker).await {
         Err(refusal)
             if matches!(
                 refusal.code,
@@ -56,12 +67,16 @@ pub async fn redeem(app: &Shared, credit: CreditId, stated: Stated, request_id: 
     })
 }
 
-async fn attempt(app: &Shared, credit: CreditId, stated: Stated, request_id: &str) -> Outcome {
+/// Guesses, and work for payments that are not settled, are counted. What was paid for, or may have been, is handed out
+/// whatever the limit says: nobody's money is lost because of somebody else behind the same address.
+async fn attempt(app: &Shared, credit: CreditId, stated: Stated, asker: Asker<'_>) -> Outcome {
+    let count = || app.admit(RateClass::Credit, asker.client);
     let hash = credit_hash(credit);
     let found = app
         .store
         .read(move |snapshot| snapshot.payment_by_credit(hash));
     let Some(key) = found.await? else {
+        count()?;
         return Err(invalid());
     };
     let claim = Claim::take(app, key).ok_or_else(|| {
@@ -82,6 +97,7 @@ async fn attempt(app: &Shared, credit: CreditId, stated: Stated, request_id: &st
         .is_none_or(|credit| credit.hash != hash)
         || !covers(&payment.purchase, &stated)
     {
+        count()?;
         return Err(invalid());
     }
     let alive = payment
@@ -90,8 +106,9 @@ async fn attempt(app: &Shared, credit: CreditId, stated: Stated, request_id: &st
         .is_some_and(|credit| app.now() < UnixSeconds(credit.expires_at));
     match payment.state {
         State::Held if alive => {
+            count()?;
             app.health.check_can_sell(app)?;
-            work_off(app, claim, request_id).await
+            work_off(app, claim, asker.request_id).await
         }
         State::Settled { .. } if alive => {
             let delivered = recall::delivered(app, &payment, None).await?;
@@ -100,7 +117,10 @@ async fn attempt(app: &Shared, credit: CreditId, stated: Stated, request_id: &st
         }
         // Its life is counted from when the settlement is known.
         State::Kept | State::Unknown => resolve(app, claim, hash).await,
-        _ => Err(invalid()),
+        _ => {
+            count()?;
+            Err(invalid())
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use crate::app::Shared;
 use crate::domain::payment::{Event, KeptAnswer, Payment, PaymentKey, State};
 use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
 use crate::domain::tier::Tier;
 use crate::flows::answer::{self, Own};
@@ -82,13 +83,21 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
         .unwrap_or(&app.offers.of(&order.purchase).requirements);
     let key = payment_key(offered, proof.from(), proof.nonce());
     // Before anything else, its time window included: a payment whose settlement is unknown must never meet a 402.
-    match recall(app, key, proof.payload_hash(), order.purchase.fingerprint()).await? {
-        Recalled::Answer(delivered) => return Ok(delivered),
-        Recalled::Unknown => {
+    let recalled = recall(app, key, proof.payload_hash(), order.purchase.fingerprint());
+    let count = || app.admit(RateClass::Sale, order.client);
+    match recalled.await {
+        // What was paid for, or may have been, is given out whatever the limit says: nobody loses money to somebody
+        // else behind the same address. There is an end to it, for an answer is given again a few times only.
+        Ok(Recalled::Answer(delivered)) => return Ok(delivered),
+        Ok(Recalled::Unknown) => {
             return settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await;
         }
-        // A credit may hold it: presented again, it is worked on like a new one.
-        Recalled::Nothing => {}
+        // A credit may hold it: presented again, it is worked on, and counted, like a new one.
+        Ok(Recalled::Nothing) => count()?,
+        Err(refusal) => {
+            count()?;
+            return Err(refusal);
+        }
     }
     let offer = terms?;
     app.health.check_can_sell(app)?;

@@ -26,7 +26,7 @@ pub struct Call {
     pub request_id: String,
 }
 
-/// Who is at the other end of the connection.
+/// Who asks: the other end of the connection, or whom a trusted proxy names ([`crate::http::forwarded`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     Network(SocketAddr),

@@ -14,10 +14,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::http::call::Peer;
+use crate::http::forwarded::TrustedProxies;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
 use crate::http::router::Router;
-use crate::http::service::{Hooks, Limits, RequestIds, Shell};
+use crate::http::service::{Admission, Hooks, Limits, RequestIds, Shell};
 use crate::http::stall::Stalled;
 
 #[derive(Clone, Copy, Debug)]
@@ -162,8 +163,10 @@ pub fn plain<S: Send + Sync + 'static>(
         },
         hooks: Hooks {
             refuse: |_, refused, _| Reply::text(404, format!("{refused:?}\n")),
+            admit: |_, _, _| Admission::Granted,
             observe: |_, _| {},
         },
+        trusted_proxies: TrustedProxies::default(),
         common_headers: &[],
         cors_request_headers: "",
         request_ids: RequestIds::new(random),

@@ -16,6 +16,7 @@ use hyper::{Request, Response, StatusCode};
 use tokio_util::task::TaskTracker;
 
 use crate::http::call::{Call, Peer, Query};
+use crate::http::forwarded::TrustedProxies;
 use crate::http::reply::Reply;
 use crate::http::route::{Answer, Method, Route, Run};
 use crate::http::router::{Found, Params, Router};
@@ -25,7 +26,9 @@ pub struct Shell<S: 'static, D: 'static> {
     pub state: Arc<S>,
     pub router: Router<S, D>,
     pub limits: Limits,
-    pub hooks: Hooks<S>,
+    pub hooks: Hooks<S, D>,
+    /// Whose word on where a request comes from counts.
+    pub trusted_proxies: TrustedProxies,
     /// Headers that every answer carries unless its handler has set them.
     pub common_headers: &'static [(&'static str, &'static str)],
     /// The request headers that a browser's script may send (CORS).
@@ -50,9 +53,28 @@ pub struct Limits {
 }
 
 /// How the product words what the shell decides, and what it counts.
-pub struct Hooks<S> {
+pub struct Hooks<S: 'static, D: 'static> {
     pub refuse: fn(&S, &Refused, &Asked<'_>) -> Reply,
+    /// Asked before the body is read.
+    pub admit: fn(&S, &Route<S, D>, &Arrived<'_>) -> Admission,
     pub observe: fn(&S, &Seen),
+}
+
+/// A request whose row is found and whose body is not read yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived<'a> {
+    pub headers: &'a HeaderMap,
+    pub peer: Peer,
+    pub asked: Asked<'a>,
+}
+
+/// Whether a request may come in.
+#[derive(Clone, Debug)]
+pub enum Admission {
+    Granted,
+    /// The answer gets these headers.
+    Counted(HeaderMap),
+    Refused(Reply),
 }
 
 /// Why a request never reached its handler, or left it without an answer.
@@ -131,6 +153,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
     pub async fn answer(&self, request: Request<Incoming>, peer: Peer) -> Response<Full<Bytes>> {
         let started = Instant::now();
         let request_id = self.request_ids.next();
+        let peer = self.trusted_proxies.client(peer, request.headers());
         let method_text = Method::parse(request.method().as_str()).map_or("OTHER", Method::name);
         let conditional = request.headers().get("if-none-match").cloned();
         let mut pattern = "-";
@@ -180,6 +203,16 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             Err(Preflight::Options(methods)) => return self.options(&methods),
         };
         *pattern = row.path;
+        let arrived = Arrived {
+            headers: request.headers(),
+            peer,
+            asked: asked(Some(row.path)),
+        };
+        let counted = match (self.hooks.admit)(&self.state, row, &arrived) {
+            Admission::Granted => None,
+            Admission::Counted(headers) => Some(headers),
+            Admission::Refused(reply) => return reply,
+        };
         let (head, body) = request.into_parts();
         let body = match method {
             Method::Post | Method::Delete => self.read_body(body).await,
@@ -203,7 +236,13 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             request_id: request_id.to_owned(),
         };
         match self.run(row, call).await {
-            Ok(reply) => reply,
+            Ok(mut reply) => {
+                // A limit that the handler found is nearer than the one at the door.
+                for (name, value) in counted.iter().flatten() {
+                    reply.headers.entry(name).or_insert(value.clone());
+                }
+                reply
+            }
             Err(Panicked) => {
                 tracing::error!(
                     request.id = request_id,
@@ -406,7 +445,7 @@ impl<S, D> std::fmt::Debug for Shell<S, D> {
     }
 }
 
-impl<S> std::fmt::Debug for Hooks<S> {
+impl<S, D> std::fmt::Debug for Hooks<S, D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Hooks")
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::domain::time::UnixSeconds;
 
@@ -28,6 +28,40 @@ impl Clock {
                     .map_or(0, |time| time.as_secs()),
             ),
             Clock::Manual(now) => UnixSeconds(now.load(Ordering::SeqCst)),
+        }
+    }
+}
+
+/// Time that has passed since a moment. Unlike the clock's own, it does not jump when the system's time is corrected.
+#[derive(Clone, Debug)]
+pub enum Stopwatch {
+    System(Instant),
+    Manual {
+        clock: Arc<AtomicU64>,
+        began: UnixSeconds,
+    },
+}
+
+impl Clock {
+    /// A stopwatch that begins now.
+    pub fn stopwatch(&self) -> Stopwatch {
+        match self {
+            Clock::System => Stopwatch::System(Instant::now()),
+            Clock::Manual(clock) => Stopwatch::Manual {
+                clock: clock.clone(),
+                began: self.now(),
+            },
+        }
+    }
+}
+
+impl Stopwatch {
+    pub fn elapsed(&self) -> Duration {
+        match self {
+            Stopwatch::System(began) => began.elapsed(),
+            Stopwatch::Manual { clock, began } => {
+                Duration::from_secs(clock.load(Ordering::SeqCst).saturating_sub(began.0))
+            }
         }
     }
 }

@@ -34,7 +34,7 @@ pub struct Outside {
     /// Of those, how many one payer may have.
     pub fetches_of_payer: Shares,
     /// And how many may go to one site.
-    pub fetches_of_site: Shares,
+    pub fetches_of_domain: Shares,
     /// What the sites' robots.txt say, as far as it is known.
     pub robots: RobotsFiles,
     /// Places for name lookups of quotes.

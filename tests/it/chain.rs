@@ -391,6 +391,10 @@ fn a_gas_price_that_is_too_old_stops_all_sales() {
                 && tiers.iter().all(|tier| tier["deliverable_now"] == false)),
         "{quote}"
     );
+    let task = json!({"agent_id": "a", "task_payload": "t", "offered_fee": 1});
+    let brokerage = rig.post("/v1/broker/compute").header("x402-token", "t");
+    let offered = brokerage.json(&task).send();
+    assert_eq!(offered.json()["accepted"], false, "{offered:?}");
     let health = rig.get("/health").expect(200).json();
     assert_eq!(
         (

@@ -19,6 +19,8 @@ mod discovery;
 mod failure;
 /// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
 mod http;
+/// What remains from before x402 version 2.
+mod legacy;
 /// What a service under load, attack or orders to stop still does.
 mod limits;
 /// Settlements that go wrong in every way, and what the buyer is told.
@@ -27,6 +29,8 @@ mod money;
 mod policy;
 /// Quotes: what a page would cost, for nothing.
 mod quotes;
+/// How often whom is served, and where nobody is turned away.
+mod rates;
 /// The same payment again, at once and later.
 mod replay;
 /// Stops, crashes and other configurations over one data file.

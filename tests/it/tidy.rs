@@ -9,13 +9,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("http", &[]),
     ("log", &[]),
     ("metrics", &[]),
+    ("limits", &["domain", "outside"]),
     ("markdown", &[]),
     ("x402", &["domain"]),
     ("pages", &["domain"]),
     ("sandbox", &["domain", "x402"]),
     ("store", &["domain"]),
     ("outside", &["domain", "markdown", "x402"]),
-    ("config", &["domain", "outside", "x402"]),
+    ("config", &["domain", "limits", "outside", "x402"]),
     (
         "flows",
         &[
@@ -25,7 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "app",
         &[
-            "config", "domain", "flows", "http", "metrics", "outside", "store",
+            "config", "domain", "flows", "http", "limits", "metrics", "outside", "store",
         ],
     ),
     (
@@ -73,6 +74,8 @@ const HOMES: &[(&str, &str)] = &[
     ("quick_xml::", "markdown/kinds/xml.rs"),
     ("flate2::", "markdown/kinds/pdf/"),
     ("bincode::", "store/record.rs"),
+    ("ratelimit::", "limits.rs"),
+    ("psl::", "domain/target.rs"),
     ("tiny_keccak::", "x402/keccak.rs"),
     ("getrandom::", "outside/"),
     ("SystemTime::now", "outside/clock.rs"),

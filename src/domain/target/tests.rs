@@ -408,3 +408,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_domain_is_what_one_owner_holds() {
+    for (url, domain) in [
+        ("https://example.com/a", "example.com"),
+        ("https://a.b.example.com/", "example.com"),
+        ("https://www.example.co.uk/", "example.co.uk"),
+        // Each of these belongs to somebody else, though the suffix is a company's.
+        ("https://somebody.github.io/", "somebody.github.io"),
+        ("https://github.io/", "github.io"),
+        ("https://co.uk/", "co.uk"),
+        ("https://www.xn--85x722f.com.cn/", "xn--85x722f.com.cn"),
+        // An address has no domain: its last two numbers are none.
+        ("https://93.184.216.34/", "93.184.216.34"),
+        ("https://[2606:2800:220:1::1]/", "[2606:2800:220:1::1]"),
+    ] {
+        let target = TargetUrl::parse(url).expect(url);
+        assert_eq!(target.domain(), domain, "{url}");
+    }
+}

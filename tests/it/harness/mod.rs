@@ -302,7 +302,11 @@ pub(crate) fn hosts(site: &Site) -> Vec<(String, String)> {
             format!("{address}@{dialled}"),
         )
     };
+    let elsewhere =
+        |name: &str, address: &str| (name.to_owned(), format!("{address}@{}", site.address));
     vec![
+        elsewhere("www.second-site.org", "93.184.216.37"),
+        elsewhere("www.third-site.org", "93.184.216.38"),
         host("news", "93.184.216.34", site.address),
         host("other", "93.184.216.35", site.address),
         host("down", "93.184.216.36", site.down),

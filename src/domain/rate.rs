@@ -1,0 +1,68 @@
+//! Rate limits as the product speaks of them: which class a request belongs to, and what whoever exceeds one is told.
+
+/// What a request costs us, from the table's row and from what it brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RateClass {
+    /// Pages, documents, kept receipts: read from memory or by one look into the store.
+    Free,
+    /// A price asked for without buying, as directories do.
+    Probe,
+    /// A paid operation without a payment: answered with the price. Directories take a 429 for "sells nothing".
+    Unpaid,
+    /// A quote or preview: a name is looked up and a record kept, for nothing.
+    Quote,
+    /// A payment that we know nothing of yet: it is verified and worked for before anything is earned.
+    Sale,
+    /// A retry credit, held ones and guesses.
+    Credit,
+}
+
+impl RateClass {
+    pub const ALL: [RateClass; 6] = [
+        RateClass::Free,
+        RateClass::Probe,
+        RateClass::Unpaid,
+        RateClass::Quote,
+        RateClass::Sale,
+        RateClass::Credit,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            RateClass::Free => "free",
+            RateClass::Probe => "probe",
+            RateClass::Unpaid => "unpaid",
+            RateClass::Quote => "quote",
+            RateClass::Sale => "sale",
+            RateClass::Credit => "credit",
+        }
+    }
+
+    /// The class as it counts before the row's handler runs. A paid operation without payment, or the retry endpoint
+    /// without a credit, is answered with the price. With one, the flow counts it, because only the flow knows whether
+    /// the payment is known already: what may have been paid for is never refused for a limit.
+    pub fn at_the_door(self, brings_payment: bool) -> Option<RateClass> {
+        match self {
+            RateClass::Sale | RateClass::Credit if brings_payment => None,
+            RateClass::Sale | RateClass::Credit => Some(RateClass::Unpaid),
+            class => Some(class),
+        }
+    }
+}
+
+/// Where a client stands within a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The limit's name in headers and metrics: a class's, or [`OF_DOMAIN`].
+    pub limit: &'static str,
+    /// Requests in a window.
+    pub quota: u64,
+    pub remaining: u64,
+    /// Until the next request when refused, else until all of the quota is there again.
+    pub reset_seconds: u64,
+}
+
+/// The name of the limit on what is done for nothing with the pages of one domain.
+pub const OF_DOMAIN: &str = "domain";
+/// Seconds over which a quota is counted.
+pub const WINDOW_SECONDS: u64 = 60;
