@@ -391,7 +391,7 @@ fn a_gas_price_that_is_too_old_stops_all_sales() {
                 && tiers.iter().all(|tier| tier["deliverable_now"] == false)),
         "{quote}"
     );
-    let task = json!({"agent_id": "a", "task_payload": "t", "offered_fee": 1});
+    let task = json!({"agent_id": "a", "task_payload": {}, "offered_fee": 1});
     let brokerage = rig.post("/v1/broker/compute").header("x402-token", "t");
     let offered = brokerage.json(&task).send();
     assert_eq!(offered.json()["accepted"], false, "{offered:?}");
