@@ -22,6 +22,7 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outside::Outside;
 use crate::outside::call::{Lane, Shares};
+use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
@@ -74,6 +75,7 @@ impl App {
         let web = Web::new(web_settings(&config)?, network(&config, facilitator_url)?)?;
         let outside = Outside {
             facilitator: Facilitator::new(facilitator_settings(&config, facilitator_url)?)?,
+            chain: chain(&config)?,
             robots: RobotsFiles::new(web.clone(), clock.clone()),
             web,
             fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
@@ -145,7 +147,14 @@ impl App {
 
 /// Blocking threads that the neighbours' lanes need together.
 pub fn blocking_threads(config: &Config) -> usize {
-    2 * config.payment.calls_max + config.fetch.fetches_max + LOOKUPS_MAX + ROBOTS_LOOKUPS_MAX + 8
+    // Beside the lanes of the chain's inquiries, the one for the price of gas.
+    let chain = config.chain.as_ref().map_or(0, |_| INQUIRIES_MAX + 1);
+    2 * config.payment.calls_max
+        + config.fetch.fetches_max
+        + LOOKUPS_MAX
+        + ROBOTS_LOOKUPS_MAX
+        + chain
+        + 8
 }
 
 pub fn store_settings(config: &Config) -> store::Settings {
@@ -188,6 +197,16 @@ fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSetting
         calls_max: config.payment.calls_max,
         ca_pem: None,
     })
+}
+
+fn chain(config: &Config) -> Result<Option<Chain>, crate::outside::chain::SettingsError> {
+    let settings = config.chain.as_ref().map(|chain| ChainSettings {
+        rpc_url: chain.rpc_url.expose().to_owned(),
+        network: config.payment.network,
+        time_max: chain.time_max,
+        confirmations: chain.confirmations,
+    });
+    settings.map(Chain::new).transpose()
 }
 
 fn web_settings(config: &Config) -> Result<WebSettings, std::io::Error> {

@@ -12,7 +12,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::api::{door, failure};
 use crate::app::{App, Shared, store_settings};
-use crate::config::{Config, FacilitatorAt};
+use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
 use crate::flows::{due, health, offer, recover};
 use crate::http::forwarded::TrustedProxies;
@@ -20,6 +20,7 @@ use crate::http::router::Router;
 use crate::http::server::{self, Server};
 use crate::http::service::{Hooks, Limits, RequestIds, Shell};
 use crate::http::{Call, Method, Reply, Route};
+use crate::outside::chain::ChainError;
 use crate::outside::chance;
 use crate::outside::clock::Clock;
 use crate::routes::ROUTES;
@@ -116,6 +117,7 @@ impl Appliance {
             former,
         )?);
         offer::note_terms(&app).await?;
+        check_chain(&app).await?;
         let recovered = recover::recover(&app).await?;
         if recovered.unknown + recovered.held > 0 {
             tracing::warn!(
@@ -135,6 +137,7 @@ impl Appliance {
         health::probe_disk(&app);
         let loops = vec![
             tokio::spawn(health::probe(app.clone())),
+            tokio::spawn(health::watch_gas(app.clone())),
             tokio::spawn(due::work(app.clone())),
         ];
         Ok(Appliance {
@@ -181,6 +184,15 @@ impl Appliance {
             }
         };
         served && settled && closed
+    }
+}
+
+/// An endpoint of another network is a mistake that no waiting mends. One that does not answer now may do so later;
+/// until it does, nothing is taken from it.
+async fn check_chain(app: &Shared) -> Result<(), ConfigError> {
+    match health::probe_gas(app).await {
+        Err(error @ ChainError::WrongNetwork { .. }) => Err(ConfigError(error.to_string())),
+        _ => Ok(()),
     }
 }
 

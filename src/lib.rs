@@ -41,7 +41,8 @@
 //! new; compare the terms; have it verified; claim it; judge the margin; clear the target; fetch and convert, or read
 //! the cache; keep the finished answer durably; settle; deliver.
 //! What may follow what is decided by [`domain::payment::next`] alone. Anything between keeping and a known end is taken
-//! up again by [`flows::due`] and, after a stop, by [`flows::recover`]. "Unknown" is never "failed".
+//! up again by [`flows::due`] and, after a stop, by [`flows::recover`]; what the facilitator cannot tell of it, the chain
+//! may ([`flows::reconcile`]). "Unknown" is never "failed".
 
 pub mod domain;
 pub mod markdown;

@@ -18,6 +18,7 @@ pub struct Metrics {
     fetches: Mutex<BTreeMap<&'static str, u64>>,
     cache: [AtomicU64; 2],
     margin_rejections: AtomicU64,
+    chain_inquiries: Mutex<BTreeMap<&'static str, u64>>,
     limited: Mutex<BTreeMap<&'static str, u64>>,
 }
 
@@ -42,6 +43,8 @@ pub struct Snapshot {
     pub cache_hits: u64,
     pub cache_misses: u64,
     pub margin_rejections: u64,
+    /// By what the chain said.
+    pub chain_inquiries: BTreeMap<&'static str, u64>,
     /// Requests beyond a limit, by the limit.
     pub limited: BTreeMap<&'static str, u64>,
 }
@@ -79,6 +82,11 @@ impl Metrics {
         self.margin_rejections.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// One question to the chain about a settlement: what it said, or that it failed.
+    pub fn chain_inquiry(&self, outcome: &'static str) {
+        *lock(&self.chain_inquiries).entry(outcome).or_default() += 1;
+    }
+
     pub fn limited(&self, limit: &'static str) {
         *lock(&self.limited).entry(limit).or_default() += 1;
     }
@@ -92,6 +100,7 @@ impl Metrics {
             cache_hits: self.cache[1].load(Ordering::Relaxed),
             cache_misses: self.cache[0].load(Ordering::Relaxed),
             margin_rejections: self.margin_rejections.load(Ordering::Relaxed),
+            chain_inquiries: lock(&self.chain_inquiries).clone(),
             limited: lock(&self.limited).clone(),
         }
     }

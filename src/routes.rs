@@ -135,6 +135,8 @@ pub static ROUTES: &[Row] = &[
     // The operator's socket
     operator("/operator/payments", run!(operator::payments), "The newest payments, by state if asked"),
     operator("/operator/payments/{key}", run!(operator::payment), "One payment"),
+    Row { method: Method::Post, ..operator("/operator/payments/{key}/reconcile", run!(operator::reconcile_payment),
+        "Look for the end of a settlement that is not known, now") },
 ];
 
 #[cfg(test)]

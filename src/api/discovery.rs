@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use crate::api::{openapi, site};
 use crate::app::{App, Shared};
+use crate::domain::margin::GasPrice;
 use crate::domain::tier::Tier;
+use crate::flows::guardian;
 use crate::flows::offer::ACCESS_PATH;
 use crate::http::{Call, Peer, Reply};
 use crate::metrics::{BUCKETS_US, Snapshot};
@@ -68,10 +70,17 @@ pub async fn health(app: Shared, call: Call) -> Reply {
         Some(found) if found.trouble.is_some() => ("down", found.trouble.as_deref()),
         Some(_) => ("ok", None),
     };
-    let paid_enabled = app.health.check_can_sell(&app).is_ok();
+    let gas = app.health.gas();
+    let gas_status = match () {
+        () if app.outside.chain.is_none() => "not_configured",
+        () if app.health.gas_price(&app).is_some() => "ok",
+        () if gas.checked_at.is_none() => "unknown",
+        () => "down",
+    };
+    let paid_enabled = app.health.check_can_sell(&app).is_ok() && guardian::can_judge(&app);
     let status = match () {
         () if store_failed => "down",
-        () if !paid_enabled || facilitator_status == "down" => "degraded",
+        () if !paid_enabled || facilitator_status == "down" || gas_status == "down" => "degraded",
         () => "ok",
     };
     let mut body = json!({
@@ -86,12 +95,19 @@ pub async fn health(app: Shared, call: Call) -> Reply {
                 "latency_ms": facilitator.as_ref().map(|found| u64::try_from(found.latency.as_millis()).unwrap_or(u64::MAX)),
                 "checked_at": facilitator.as_ref().map(|found| found.checked_at.0),
             },
+            "gas_oracle": {
+                "status": gas_status,
+                "gas_price_gwei": gas.price.as_ref().map(GasPrice::gwei),
+                "known_at": gas.price.map(|_| gas.known_at.0),
+                "checked_at": gas.checked_at.map(|at| at.0),
+            },
             "disk": {"status": if app.health.disk_low() { "low" } else { "ok" }, "free_bytes": app.health.free_bytes()},
         },
         "paid_enabled": paid_enabled,
     });
     if call.peer == Peer::Operator {
         body["checks"]["facilitator"]["trouble"] = trouble.into();
+        body["checks"]["gas_oracle"]["trouble"] = gas.trouble.into();
     }
     Reply::json(if store_failed { 503 } else { 200 }, body.to_string())
         .fixed("cache-control", "no-store")
@@ -111,10 +127,17 @@ pub async fn metrics(app: Shared, call: Call) -> Reply {
         Reply::new(
             200,
             "text/plain; version=0.0.4; charset=utf-8",
-            prometheus_text(&figures, operator, stored),
+            prometheus_text(&figures, operator, stored, app.health.gas_price(&app)),
         )
     } else {
-        Reply::json(200, metrics_json(&figures, operator).to_string())
+        let mut body = metrics_json(&figures, operator);
+        body["gas_price_gwei"] = app
+            .health
+            .gas_price(&app)
+            .as_ref()
+            .map(GasPrice::gwei)
+            .into();
+        Reply::json(200, body.to_string())
     };
     reply
         .fixed("cache-control", "no-store")
@@ -145,12 +168,18 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
             .map(|((tier, outcome), count)| (format!("{tier} {outcome}"), (*count).into()))
             .collect();
         body["payments"] = payments.into();
+        body["chain_inquiries"] = json!(figures.chain_inquiries);
         body["revenue_units"] = figures.revenue_units.to_string().into();
     }
     body
 }
 
-fn prometheus_text(figures: &Snapshot, operator: bool, stored_bytes: Option<u64>) -> String {
+fn prometheus_text(
+    figures: &Snapshot,
+    operator: bool,
+    stored_bytes: Option<u64>,
+    gas_price: Option<GasPrice>,
+) -> String {
     let mut text = String::new();
     let mut family = |name: &str,
                       kind: &str,
@@ -218,6 +247,14 @@ fn prometheus_text(figures: &Snapshot, operator: bool, stored_bytes: Option<u64>
         "Sales refused for their margin.",
         &mut [(String::new(), figures.margin_rejections.to_string())].into_iter(),
     );
+    if let Some(price) = gas_price {
+        family(
+            "gas_price_gwei",
+            "gauge",
+            "Price of gas on the network, where the chain is asked.",
+            &mut [(String::new(), price.gwei().to_string())].into_iter(),
+        );
+    }
     family(
         "rate_limited_total",
         "counter",
@@ -246,6 +283,15 @@ fn prometheus_text(figures: &Snapshot, operator: bool, stored_bytes: Option<u64>
                     count.to_string(),
                 )
             }),
+        );
+        family(
+            "chain_inquiries_total",
+            "counter",
+            "Questions to the chain about unknown settlements, by what it said.",
+            &mut figures
+                .chain_inquiries
+                .iter()
+                .map(|(outcome, count)| (format!("{{outcome=\"{outcome}\"}}"), count.to_string())),
         );
         family(
             "revenue_units_total",

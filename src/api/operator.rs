@@ -6,6 +6,7 @@ use crate::api::failure;
 use crate::app::Shared;
 use crate::domain::payment::{Payment, PaymentKey, State};
 use crate::domain::refusal::{Code, Refusal};
+use crate::flows::reconcile::reconcile;
 use crate::http::{Call, Reply};
 use crate::store::{Store, StoreError};
 use crate::x402::address::{Address, Nonce};
@@ -28,6 +29,21 @@ pub async fn payment(app: Shared, call: Call) -> Reply {
         Ok(Some(answer)) => Reply::json(200, answer.to_string()),
         Ok(None) => failure::reply(&app, &Refusal::new(Code::NotFound, NO_PAYMENT), &call),
         Err(error) => failure::reply(&app, &error.into(), &call),
+    }
+}
+
+/// POST /operator/payments/{key}/reconcile: looks for the end of a settlement that is not known, now.
+pub async fn reconcile_payment(app: Shared, call: Call) -> Reply {
+    let found = match payment_key(call.param("key").unwrap_or_default()) {
+        Some(key) => reconcile(&app, key)
+            .await
+            .map(|found| found.map(|payment| payment_json(key, &payment))),
+        None => Ok(None),
+    };
+    match found {
+        Ok(Some(answer)) => Reply::json(200, answer.to_string()),
+        Ok(None) => failure::reply(&app, &Refusal::new(Code::NotFound, NO_PAYMENT), &call),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
 
@@ -65,12 +81,16 @@ pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreEr
 
 /// One payment by the hex digits of its key.
 pub async fn show(store: &Store, key: &str) -> Result<Option<Value>, StoreError> {
-    let mut bytes: PaymentKey = [0; 32];
-    if hex::decode_to_slice(key, &mut bytes).is_err() {
+    let Some(bytes) = payment_key(key) else {
         return Ok(None);
-    }
+    };
     let found = store.read(move |snapshot| snapshot.payment(bytes)).await?;
     Ok(found.map(|payment| payment_json(bytes, &payment)))
+}
+
+fn payment_key(text: &str) -> Option<PaymentKey> {
+    let mut key: PaymentKey = [0; 32];
+    hex::decode_to_slice(text, &mut key).ok().map(|()| key)
 }
 
 fn payment_json(key: PaymentKey, payment: &Payment) -> Value {

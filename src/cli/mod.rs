@@ -42,7 +42,7 @@ enum Command {
     /// Write, check or show the configuration
     #[command(subcommand)]
     Config(config::Args),
-    /// List payments, or show one
+    /// List payments, show one, or find the end of those that have none
     #[command(subcommand)]
     Payments(payments::Args),
     /// Print every endpoint

@@ -5,7 +5,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::app::blocking_threads;
 use crate::appliance::{Appliance, Start};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async};
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::log;
 use crate::outside::clock::Clock;
 
@@ -41,7 +41,10 @@ impl Args {
             listener: None,
         })
         .await
-        .map_err(failed)?;
+        .map_err(|error| match error.downcast::<ConfigError>() {
+            Ok(error) => config_failure(&error),
+            Err(error) => failed(error),
+        })?;
         tracing::info!(
             address = %appliance.address,
             base_url = appliance.app.config.base_url,

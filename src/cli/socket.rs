@@ -1,4 +1,4 @@
-//! The operator's socket from the command line: one GET over the service's own HTTP.
+//! The operator's socket from the command line: one request over the service's own HTTP.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::cli::Failure;
 
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(60);
+/// Longer than a buyer waits for a settlement: that is what a reconciliation waits for, too.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
 
 /// The running service's end of the socket. `None` when no service listens there.
 pub(in crate::cli) fn connect(socket: &Path) -> Option<UnixStream> {
@@ -17,9 +18,20 @@ pub(in crate::cli) fn connect(socket: &Path) -> Option<UnixStream> {
 }
 
 /// The JSON answer to GET `path`. An error answer becomes a failure with its message.
-pub(in crate::cli) fn get(mut stream: UnixStream, path: &str) -> Result<Value, Failure> {
+pub(in crate::cli) fn get(stream: UnixStream, path: &str) -> Result<Value, Failure> {
+    ask(stream, "GET", path)
+}
+
+/// The same for a POST without a body.
+pub(in crate::cli) fn post(stream: UnixStream, path: &str) -> Result<Value, Failure> {
+    ask(stream, "POST", path)
+}
+
+fn ask(mut stream: UnixStream, method: &str, path: &str) -> Result<Value, Failure> {
     stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
-    let request = format!("GET {path} HTTP/1.1\r\nHost: operator\r\nConnection: close\r\n\r\n");
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: operator\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    );
     stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;

@@ -36,6 +36,8 @@ pub struct Config {
     pub service_name: String,
     pub contact: Option<String>,
     pub payment: Payment,
+    /// The network itself, where an RPC endpoint is configured.
+    pub chain: Option<Chain>,
     pub guard: Guard,
     pub fetch: Fetch,
     pub limits: Limits,
@@ -72,19 +74,40 @@ pub enum FacilitatorAuth {
     Cdp { key_id: String, secret: Secret },
 }
 
+#[derive(Clone, Debug)]
+pub struct Chain {
+    /// Providers put their keys into the address.
+    pub rpc_url: Secret,
+    pub time_max: Duration,
+    pub confirmations: u64,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Guard {
-    pub gas: Amount,
+    pub gas: Gas,
+    /// How old a gas price may be, in seconds.
+    pub gas_age_max: u64,
     pub facilitator_fee: Amount,
     /// What one fetch and conversion costs.
     pub fetch_cost: Amount,
     pub minimum_profit: Amount,
 }
 
+/// How a settlement's gas is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gas {
+    Fixed(Amount),
+    /// What the chain says, for a settlement of so much gas, at this price of the network's coin.
+    Live {
+        settlement_gas: u64,
+        coin: Amount,
+    },
+}
+
 impl Guard {
-    pub fn costs(&self, fetches: bool) -> Costs {
+    pub fn costs(&self, gas: Amount, fetches: bool) -> Costs {
         Costs {
-            gas: self.gas,
+            gas,
             facilitator_fee: self.facilitator_fee,
             supplier: if fetches {
                 self.fetch_cost
@@ -188,8 +211,10 @@ impl Config {
             )?,
             contact: resolved.optional("contact").map(str::to_owned),
             payment: payment(resolved)?,
+            chain: chain(resolved)?,
             guard: Guard {
-                gas: resolved.usdc("guard.gas_usdc")?,
+                gas: gas(resolved)?,
+                gas_age_max: resolved.seconds("guard.gas_age_seconds_max")?.as_secs(),
                 facilitator_fee: resolved.usdc("guard.facilitator_fee_usdc")?,
                 fetch_cost: resolved.usdc("guard.fetch_cost_usdc")?,
                 minimum_profit: resolved.usdc("guard.minimum_profit_usdc")?,
@@ -305,6 +330,48 @@ fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
         pay_to: resolved.checked("payment.pay_to", address, |text| {
             Address::parse_checksummed(text).filter(|address| *address != Address([0; 20]))
         })?,
+    })
+}
+
+fn chain(resolved: &Resolved) -> Result<Option<Chain>, ConfigError> {
+    if resolved.optional("chain.rpc_url").is_none() {
+        return Ok(None);
+    }
+    // Whoever can change its answers on the way decides which payments have settled.
+    let expected = "an https address, or http on loopback, without credentials before the host";
+    let rpc_url = resolved.checked("chain.rpc_url", expected, |text| {
+        let url = Url::parse(text).ok()?;
+        let safe = url.scheme() == "https" || (url.scheme() == "http" && is_loopback_url(text));
+        let plain = url.username().is_empty() && url.password().is_none();
+        (safe && plain && url.has_host()).then(|| Secret::new(url.as_str()))
+    })?;
+    let confirmations = resolved.count("chain.confirmations")?;
+    Ok(Some(Chain {
+        rpc_url,
+        time_max: resolved.seconds("chain.seconds_max")?,
+        confirmations: u64::try_from(confirmations).unwrap_or(u64::MAX),
+    }))
+}
+
+fn gas(resolved: &Resolved) -> Result<Gas, ConfigError> {
+    if resolved.text("guard.gas_usdc")? != "live" {
+        let expected = "an amount of USDC such as 0.001, or \"live\"";
+        let amount = resolved.checked("guard.gas_usdc", expected, Amount::parse_usdc)?;
+        return Ok(Gas::Fixed(amount));
+    }
+    if resolved.optional("chain.rpc_url").is_none() {
+        return Err(ConfigError(
+            "guard.gas_usdc = \"live\" needs chain.rpc_url: set it to a JSON-RPC endpoint of the network".to_owned(),
+        ));
+    }
+    let settlement_gas = resolved.count("guard.settlement_gas")?;
+    Ok(Gas::Live {
+        settlement_gas: u64::try_from(settlement_gas).unwrap_or(u64::MAX),
+        coin: resolved.checked(
+            "guard.coin_usdc",
+            "the price of the network's coin in USDC, such as 3000, because guard.gas_usdc is \"live\"",
+            |text| Amount::parse_usdc(text).filter(|amount| *amount > Amount::ZERO),
+        )?,
     })
 }
 

@@ -89,9 +89,15 @@ pub static SETTINGS: &[Setting] = &[
     row("payment.calls_max", Number, Some("64"), "Facilitator calls at once; further sales wait, then get 503."),
 
     shown("chain.rpc_url", Text, "https://mainnet.base.org",
-        "JSON-RPC endpoint of the network. Checked for form; this version settles and reconciles by the facilitator alone."),
+        "JSON-RPC endpoint of the network, https or http on loopback: it decides settlements whose end the facilitator cannot tell, and knows what gas costs."),
+    row("chain.seconds_max", Number, Some("10"), "Time for one inquiry at the endpoint, all its calls together; after it the settlement stays unknown until the next look."),
+    row("chain.confirmations", Number, Some("5"), "Blocks that a fact must stand in, its own included, before it decides a settlement."),
 
-    row("guard.gas_usdc", Text, Some("0"), "What a settlement's gas costs you, in USDC; 0 where the facilitator pays it."),
+    row("guard.gas_usdc", Text, Some("0"),
+        "What a settlement's gas costs you, in USDC; 0 where the facilitator pays it; \"live\" for what chain.rpc_url says, and then nothing is sold while it says nothing."),
+    row("guard.settlement_gas", Number, Some("100000"), "Gas of one settlement, for \"live\"."),
+    shown("guard.coin_usdc", Text, "3000", "Price of the network's coin (ETH on Base) in USDC, for \"live\". Set it high rather than low: it is not asked for."),
+    row("guard.gas_age_seconds_max", Number, Some("120"), "How old a gas price may be; an older one counts as none."),
     row("guard.facilitator_fee_usdc", Text, Some("0.001"), "The facilitator's fee per settlement, in USDC."),
     row("guard.fetch_cost_usdc", Text, Some("0.0005"), "What fetching and converting a page costs you, in USDC."),
     row("guard.minimum_profit_usdc", Text, Some("0.005"), "Least profit per sale, in USDC; a sale below it is refused before any work."),

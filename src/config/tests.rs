@@ -239,3 +239,62 @@ fn the_example_file_is_a_configuration_once_it_is_filled_in() {
     let loaded = load("example-all", &all, &[]);
     assert!(loaded.is_ok(), "{loaded:?}\n{all}");
 }
+
+const LIVE: &str = "base_url = \"https://context.example.com\"\n[payment]\nfacilitator_url = \"https://f.example.com/\"\n\
+                    pay_to = \"0x90F79bf6EB2c4f870365E785982E1f101E93b906\"\n[chain]\nrpc_url = \"https://rpc.example.com/v2/KEY\"\n\
+                    [guard]\ngas_usdc = \"live\"\ncoin_usdc = 3000.5\n";
+
+#[test]
+fn the_chain_is_asked_where_it_is_configured() {
+    assert!(load("nochain", PUBLIC, &[]).expect("loads").chain.is_none());
+    let config = load("chain", LIVE, &[]).expect("loads");
+    let chain = config.chain.as_ref().expect("configured");
+    assert_eq!(chain.rpc_url.expose(), "https://rpc.example.com/v2/KEY");
+    assert_eq!(chain.confirmations, 5);
+    assert!(!format!("{config:?}").contains("KEY"));
+    let live = Gas::Live {
+        settlement_gas: 100_000,
+        coin: Amount::from_units(3_000_500_000),
+    };
+    assert_eq!(config.guard.gas, live);
+    // A node of one's own.
+    let own = LIVE.replace("https://rpc.example.com/v2/KEY", "http://127.0.0.1:8545");
+    assert!(load("own", &own, &[]).is_ok());
+}
+
+#[test]
+fn a_chain_that_cannot_be_trusted_is_refused() {
+    for (name, url) in [
+        ("http", "http://rpc.example.com/"),
+        ("ws", "wss://rpc.example.com/"),
+        ("userinfo", "https://me:secret@rpc.example.com/"),
+        ("text", "rpc.example.com"),
+    ] {
+        let text = LIVE.replace("https://rpc.example.com/v2/KEY", url);
+        refused(&format!("rpc-{name}"), &text, "chain.rpc_url");
+    }
+    let text = LIVE.replace("[guard]", "confirmations = 0\n[guard]");
+    refused("confirmations", &text, "chain.confirmations");
+}
+
+#[test]
+fn live_gas_needs_the_chain_and_a_price_of_its_coin() {
+    let chain = "[chain]\nrpc_url = \"https://rpc.example.com/v2/KEY\"\n";
+    refused(
+        "live-chain",
+        &LIVE.replace(chain, ""),
+        "needs chain.rpc_url",
+    );
+    let coin = "coin_usdc = 3000.5\n";
+    refused("live-coin", &LIVE.replace(coin, ""), "guard.coin_usdc");
+    refused(
+        "live-zero",
+        &LIVE.replace(coin, "coin_usdc = 0\n"),
+        "guard.coin_usdc",
+    );
+    refused(
+        "live-word",
+        &LIVE.replace("\"live\"", "\"alive\""),
+        "guard.gas_usdc",
+    );
+}

@@ -17,6 +17,40 @@ pub struct Costs {
     pub minimum_profit: Amount,
 }
 
+/// What gas costs on the network, in wei (10^-18 of its coin).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GasPrice {
+    pub wei_per_gas: u128,
+    /// What the layer below charges for one settlement, where there is one.
+    pub l1_fee_wei: u128,
+}
+
+const WEI_PER_COIN: u128 = 1_000_000_000_000_000_000;
+
+impl GasPrice {
+    /// What a settlement of so much gas costs at this price of the coin, rounded up. What is too much for a number is
+    /// too much for any sale.
+    pub fn settlement_cost(&self, gas: u64, coin: Amount) -> Amount {
+        let units = self
+            .wei_per_gas
+            .checked_mul(gas.into())
+            .and_then(|wei| wei.checked_add(self.l1_fee_wei))
+            .and_then(|wei| wei.checked_mul(coin.units().into()))
+            .map(|product| product.div_ceil(WEI_PER_COIN))
+            .and_then(|units| u64::try_from(units).ok());
+        Amount::from_units(units.unwrap_or(u64::MAX))
+    }
+
+    /// For display: never computed with.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a number for people has as many digits as it has"
+    )]
+    pub fn gwei(&self) -> f64 {
+        self.wei_per_gas as f64 / 1e9
+    }
+}
+
 /// How a sale was judged (`ueg_receipt` in answers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarginReceipt {
@@ -87,6 +121,26 @@ mod tests {
             profit,
             "{price} {costs:?}"
         );
+    }
+
+    #[test]
+    fn gas_is_priced_in_usdc_and_rounded_up() {
+        let cost = |wei_per_gas, l1_fee_wei, gas, coin: &str| {
+            let price = GasPrice {
+                wei_per_gas,
+                l1_fee_wei,
+            };
+            let coin = Amount::parse_usdc(coin).expect("an amount");
+            price.settlement_cost(gas, coin).units()
+        };
+        // 100,000 gas at 0.01 gwei and 3,000 USDC are 0.003 USDC.
+        assert_eq!(cost(10_000_000, 0, 100_000, "3000"), 3_000);
+        assert_eq!(cost(10_000_000, 1_000_000_000_000, 100_000, "3000"), 6_000);
+        assert_eq!(cost(1, 0, 1, "3000"), 1);
+        assert_eq!(cost(0, 0, 100_000, "3000"), 0);
+        assert_eq!(cost(u128::MAX, 0, 100_000, "3000"), u64::MAX);
+        assert_eq!(cost(u128::MAX, 1, 1, "0.000001"), u64::MAX);
+        assert_eq!(cost(1 << 100, 0, 1, "3000"), u64::MAX);
     }
 
     #[test]

@@ -57,7 +57,11 @@ pub enum Event {
     ChainUsed {
         transaction: String,
     },
-    /// AuthorizationCanceled, or unused past its window.
+    /// AuthorizationCanceled stands on chain.
+    ChainCanceled,
+    /// AuthorizationUsed stands on chain, with a transfer to somebody else.
+    ChainUsedElsewhere,
+    /// Unused past its window.
     ChainNeverUsed,
 }
 
@@ -107,13 +111,25 @@ pub fn next(state: &State, event: &Event, now: u64) -> (State, Vec<Action>) {
         (State::Unknown, Event::SettleFailed { .. } | Event::SettleUnknown | Event::Restarted) => {
             (State::Unknown, vec![Reconcile])
         }
-        (State::Kept | State::Unknown, Event::ChainNeverUsed) => (
+        (
+            State::Kept | State::Unknown,
+            Event::ChainCanceled | Event::ChainUsedElsewhere | Event::ChainNeverUsed,
+        ) => (
             State::Failed {
-                reason: "authorization_never_used".to_owned(),
+                reason: chain_reason(event).to_owned(),
             },
             vec![VoidCredit, Withhold],
         ),
         (unchanged, _) => (unchanged.clone(), vec![]),
+    }
+}
+
+/// Why an authorization can never pay us, in the words of buyers' answers.
+fn chain_reason(event: &Event) -> &'static str {
+    match event {
+        Event::ChainCanceled => "authorization_canceled",
+        Event::ChainUsedElsewhere => "authorization_used_elsewhere",
+        _ => "authorization_never_used",
     }
 }
 
@@ -259,12 +275,14 @@ mod tests {
             Event::ChainUsed {
                 transaction: "0x1".to_owned(),
             },
+            Event::ChainCanceled,
+            Event::ChainUsedElsewhere,
             Event::ChainNeverUsed,
         ]
     }
 
     /// One row per state: what each event of `events()` leads to; `None` changes nothing.
-    fn check(state: &State, expected: [Option<(State, Vec<Action>)>; 10]) {
+    fn check(state: &State, expected: [Option<(State, Vec<Action>)>; 12]) {
         for (event, expected) in events().into_iter().zip(expected) {
             let expected = expected.unwrap_or_else(|| (state.clone(), vec![]));
             assert_eq!(next(state, &event, NOW), expected, "{state:?} {event:?}");
@@ -277,15 +295,19 @@ mod tests {
         let kept = || Some((State::Kept, vec![Settle { first: true }]));
         let delivered = || Some((settled(), vec![Deliver]));
         let unknown = || Some((State::Unknown, vec![Reconcile]));
-        let never = || Some((failed("authorization_never_used"), vec![VoidCredit, Withhold]));
+        let ended = |reason| Some((failed(reason), vec![VoidCredit, Withhold]));
+        let (canceled, elsewhere, never) = (|| ended("authorization_canceled"), || ended("authorization_used_elsewhere"),
+            || ended("authorization_never_used"));
         check(&State::New, [kept(), Some((State::Held, vec![IssueCredit])), Some((State::Released, vec![])),
-            None, None, None, None, None, None, None]);
+            None, None, None, None, None, None, None, None, None]);
         check(&State::Held, [kept(), None, None, Some((State::Released, vec![VoidCredit])),
-            None, None, None, None, None, None]);
+            None, None, None, None, None, None, None, None]);
         check(&State::Kept, [None, None, None, None, delivered(),
             Some((failed("insufficient_funds"), vec![VoidCredit, Withhold])),
-            Some((State::Unknown, vec![IssueCredit, Reconcile])), unknown(), delivered(), never()]);
-        check(&State::Unknown, [None, None, None, None, delivered(), unknown(), unknown(), unknown(), delivered(), never()]);
+            Some((State::Unknown, vec![IssueCredit, Reconcile])), unknown(), delivered(), canceled(),
+            elsewhere(), never()]);
+        check(&State::Unknown, [None, None, None, None, delivered(), unknown(), unknown(), unknown(), delivered(), canceled(),
+            elsewhere(), never()]);
         for end in [settled(), failed("x"), State::Released] {
             check(&end, std::array::from_fn(|_| None));
         }

@@ -6,12 +6,13 @@ use serde_json::json;
 
 use crate::app::Shared;
 use crate::domain::amount::Amount;
-use crate::domain::margin::MarginReceipt;
+use crate::domain::margin::GasPrice;
 use crate::domain::payment::{KeptAnswer, Payment};
 use crate::domain::purchase::ContextPurchase;
 use crate::domain::tier::CachePolicy;
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::flows::deliver::CacheFacts;
+use crate::flows::guardian::Judged;
 use crate::store::page_key;
 
 /// What is this buyer's own in an answer.
@@ -19,7 +20,7 @@ use crate::store::page_key;
 pub struct Own<'a> {
     pub purchase: &'a ContextPurchase,
     pub cache: &'a CacheFacts,
-    pub margin: &'a MarginReceipt,
+    pub margin: &'a Judged,
     pub now: UnixSeconds,
     pub request_id: &'a str,
 }
@@ -62,7 +63,7 @@ struct MarginMembers {
     /// The minimum profit as a share of the price.
     min_margin: f64,
     min_profit_usdc: f64,
-    /// Not asked for where gas is configured as a cost.
+    /// Known where the chain is asked.
     gas_price_gwei: Option<f64>,
     decision: &'static str,
     evaluated_at: u64,
@@ -101,7 +102,8 @@ fn cache_key(target_url: &str) -> String {
     hex::encode(&page_key(target_url)[..8])
 }
 
-fn margin(receipt: &MarginReceipt) -> MarginMembers {
+fn margin(judged: &Judged) -> MarginMembers {
+    let receipt = &judged.receipt;
     let usdc = |units: u64| Amount::from_units(units).as_usdc();
     let total = receipt.revenue - receipt.profit;
     MarginMembers {
@@ -114,7 +116,7 @@ fn margin(receipt: &MarginReceipt) -> MarginMembers {
         projected_margin: usdc(receipt.profit) / usdc(receipt.revenue),
         min_margin: usdc(receipt.minimum_profit) / usdc(receipt.revenue),
         min_profit_usdc: usdc(receipt.minimum_profit),
-        gas_price_gwei: None,
+        gas_price_gwei: judged.gas_price.as_ref().map(GasPrice::gwei),
         decision: "accept",
         evaluated_at: receipt.evaluated_at,
     }

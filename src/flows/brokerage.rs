@@ -3,6 +3,7 @@
 use crate::app::Shared;
 use crate::domain::brokerage::{Simulated, simulate};
 use crate::domain::ids::JobId;
+use crate::flows::guardian;
 use crate::outside::chance;
 
 /// A task that will not be run.
@@ -14,9 +15,13 @@ pub struct Job {
 
 /// What would have become of a task for which this fee is offered: it costs what a sale costs that fetches.
 pub fn offer(app: &Shared, offered_fee_usdc: f64) -> Job {
-    let costs = app.config.guard.costs(true);
+    let gas = guardian::gas(app, app.health.gas_price(app));
+    let costs = app.config.guard.costs(gas.unwrap_or_default(), true);
+    let mut simulated = simulate(offered_fee_usdc, &costs, app.now());
+    // Nothing is sold while the cost of its settlement is not known.
+    simulated.accepted &= gas.is_some();
     Job {
         id: JobId(chance::bytes()),
-        simulated: simulate(offered_fee_usdc, &costs, app.now()),
+        simulated,
     }
 }

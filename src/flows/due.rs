@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 
 use crate::app::Shared;
 use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::refusal::With;
 use crate::domain::time::UnixSeconds;
 use crate::flows::desk::Claim;
 use crate::flows::payments::{
@@ -20,7 +21,7 @@ const TICK: Duration = Duration::from_secs(1);
 const NOTE_TERMS_EVERY: Duration = Duration::from_secs(60);
 /// Rows of one kind per tick.
 const ROWS_MAX: usize = 256;
-/// Settlements that are repeated at the same time in the background.
+/// Settlements that are looked into at the same time in the background.
 const RECONCILIATIONS_MAX: usize = 4;
 
 /// Works for ever.
@@ -160,7 +161,7 @@ async fn look_at_payment(
     refresh_note(app, key).await
 }
 
-/// Repeats the settle, unless somebody is at it or enough others are being repeated: the next look comes anyway.
+/// Looks for the end, unless somebody is at it or enough others are being repeated: the next look comes anyway.
 fn spawn_reconciliation(app: &Shared, key: PaymentKey, places: &Arc<Semaphore>) {
     let (Ok(place), Some(claim)) = (places.clone().try_acquire_owned(), Claim::take(app, key))
     else {
@@ -169,10 +170,21 @@ fn spawn_reconciliation(app: &Shared, key: PaymentKey, places: &Arc<Semaphore>) 
     let app_in_task = app.clone();
     app.tasks.spawn(async move {
         let _place = place;
+        let payment = hex::encode(key);
         match settle::resolve(&app_in_task, claim).await {
-            Ok(_) => tracing::info!(payment = %hex::encode(key), "an unknown settlement has turned out settled"),
+            Ok(_) => tracing::info!(payment, "an unknown settlement has turned out settled"),
+            Err(refusal) if matches!(refusal.with, With::Challenge { .. }) => {
+                tracing::info!(
+                    payment,
+                    "an unknown settlement has turned out never to come"
+                );
+            }
             Err(refusal) => {
-                tracing::info!(payment = %hex::encode(key), code = refusal.code.text(), "an unknown settlement stays so");
+                tracing::info!(
+                    payment,
+                    code = refusal.code.text(),
+                    "an unknown settlement stays so"
+                );
             }
         }
     });

@@ -1,13 +1,15 @@
 //! How the service is, measured in the background and never per request. What is found here decides whether anything
 //! is sold: a full disk or a failed store stops sales before a payment is looked at.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::app::Shared;
+use crate::domain::margin::GasPrice;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
+use crate::outside::chain::ChainError;
 use crate::outside::disk;
 
 const PROBE_EVERY: Duration = Duration::from_secs(15);
@@ -19,6 +21,7 @@ pub struct Health {
     free_bytes: AtomicU64,
     disk_low: AtomicBool,
     facilitator: Mutex<Option<Facilitator>>,
+    gas: Mutex<Gas>,
 }
 
 /// What the last probe of the facilitator has found.
@@ -28,6 +31,17 @@ pub struct Facilitator {
     pub trouble: Option<String>,
     pub latency: Duration,
     pub checked_at: UnixSeconds,
+}
+
+/// What the chain was last heard to say about gas.
+#[derive(Clone, Debug, Default)]
+pub struct Gas {
+    pub price: Option<GasPrice>,
+    /// When that was.
+    pub known_at: UnixSeconds,
+    /// Why the last question had no answer.
+    pub trouble: Option<String>,
+    pub checked_at: Option<UnixSeconds>,
 }
 
 impl Health {
@@ -70,8 +84,22 @@ impl Health {
     pub fn facilitator(&self) -> Option<Facilitator> {
         self.facilitator
             .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    pub fn gas(&self) -> Gas {
+        self.gas
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The price of gas, unless it is too old to be believed.
+    pub fn gas_price(&self, app: &Shared) -> Option<GasPrice> {
+        let gas = self.gas.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_fresh = app.now().since(gas.known_at) <= app.config.guard.gas_age_max;
+        gas.price.filter(|_| is_fresh)
     }
 }
 
@@ -102,6 +130,45 @@ pub fn probe_disk(app: &Shared) {
     }
 }
 
+/// Asks for the price of gas, now and then for ever. The first question is asked before anything is sold.
+pub async fn watch_gas(app: Shared) {
+    loop {
+        tokio::time::sleep(PROBE_EVERY).await;
+        // What it came to is noted.
+        let _ = probe_gas(&app).await;
+    }
+}
+
+/// Asks the chain, where there is one, for the price of gas.
+pub async fn probe_gas(app: &Shared) -> Result<(), ChainError> {
+    let Some(chain) = &app.outside.chain else {
+        return Ok(());
+    };
+    let now = app.now();
+    let asked = chain.gas_price().await;
+    let mut gas = app
+        .health
+        .gas
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let was_in_trouble = gas.trouble.is_some();
+    gas.checked_at = Some(now);
+    gas.trouble = asked.as_ref().err().map(ChainError::to_string);
+    match &asked {
+        Ok(price) => {
+            if was_in_trouble {
+                tracing::info!("the price of gas is known again");
+            }
+            (gas.price, gas.known_at) = (Some(*price), now);
+        }
+        Err(error) if !was_in_trouble => {
+            tracing::error!(error = %error, "the price of gas cannot be had");
+        }
+        Err(_) => {}
+    }
+    asked.map(|_| ())
+}
+
 async fn probe_facilitator(app: &Shared) {
     let started = Instant::now();
     let trouble = match app.outside.facilitator.supported(app.now()).await {
@@ -121,7 +188,7 @@ async fn probe_facilitator(app: &Shared) {
         .health
         .facilitator
         .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+        .unwrap_or_else(PoisonError::into_inner);
     let was_in_trouble = known.as_ref().is_some_and(|known| known.trouble.is_some());
     match &found.trouble {
         Some(trouble) if !was_in_trouble => {

@@ -38,6 +38,8 @@ pub fn payment_key(offer: &PaymentRequirements, from: Address, nonce: Nonce) -> 
 #[derive(Clone, Debug)]
 pub struct Advanced {
     pub payment: Payment,
+    /// Whether this very step has led to where the payment stands.
+    pub has_moved: bool,
     /// The credit that was issued by this very step; it is never told again.
     pub credit: Option<RetryCredit>,
 }
@@ -55,8 +57,13 @@ pub async fn advance(
             let Some(mut payment) = tables.payment(key)? else {
                 return Ok(None);
             };
+            let before = payment.state.clone();
             let credit = apply(tables, key, &mut payment, &event, now, fresh)?;
-            Ok(Some(Advanced { payment, credit }))
+            Ok(Some(Advanced {
+                has_moved: payment.state != before,
+                payment,
+                credit,
+            }))
         })
         .await?;
     if let Some(advanced) = &advanced {

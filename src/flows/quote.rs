@@ -8,6 +8,7 @@ use crate::domain::robots::Verdict;
 use crate::domain::tier::{CachePolicy, Tier};
 use crate::domain::time::{QUOTE_SECONDS, UnixSeconds};
 use crate::flows::deliver::{self, Target, Trouble};
+use crate::flows::guardian::{self, Unsold};
 use crate::flows::robots;
 use crate::outside::chance;
 use crate::outside::web::FetchError;
@@ -37,6 +38,7 @@ pub struct TierOffer {
 }
 
 const NOT_CACHED: &str = "The page is not in the cache, and this tier never fetches.";
+const GAS_UNKNOWN: &str = "What a settlement costs is not known at present.";
 const TOO_THIN: &str = "The sale would not cover its costs at present.";
 
 /// Checks a target as a sale would, up to and including the lookup of its name, and keeps the quote.
@@ -112,9 +114,10 @@ fn unavailable(
     is_sample: bool,
     stored_at: Option<UnixSeconds>,
 ) -> Option<&'static str> {
-    let costs = app.config.guard.costs(tier.may_fetch() && !is_sample);
-    if crate::domain::margin::judge(tier.price(), &costs, app.now()).is_err() {
-        return Some(TOO_THIN);
+    match guardian::judge(app, tier.price(), tier.may_fetch() && !is_sample) {
+        Ok(_) => {}
+        Err(Unsold::TooThin(_)) => return Some(TOO_THIN),
+        Err(Unsold::GasUnknown) => return Some(GAS_UNKNOWN),
     }
     match tier.cache() {
         CachePolicy::CacheOnly { sample } if stored_at.is_none() && !(sample && is_sample) => {

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use crate::app::Shared;
-use crate::domain::margin::{MarginReceipt, judge};
 use crate::domain::payment::{Event, KeptAnswer, Payment, PaymentKey, State};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::rate::RateClass;
@@ -17,6 +16,7 @@ use crate::domain::tier::Tier;
 use crate::flows::answer::{self, Own};
 use crate::flows::deliver::{self, Goods, Storing, Trouble};
 use crate::flows::desk::{Boarding, Claim, Outcome};
+use crate::flows::guardian::{self, Judged, Unsold};
 use crate::flows::internal;
 use crate::flows::payments::{self, FreshCredit, KEPT_LOOK_SECONDS, payment_key};
 use crate::flows::recall::{Recalled, claim_identifier, known_purchase, recall};
@@ -235,24 +235,27 @@ async fn verify(
 }
 
 /// The Unit Economic Guardian, before any work.
-pub fn check_margin(app: &Shared, purchase: &Purchase) -> Result<MarginReceipt, Refusal> {
+pub fn check_margin(app: &Shared, purchase: &Purchase) -> Result<Judged, Refusal> {
     let Purchase::Context(context) = purchase;
     margin(app, context, deliver::may_fetch(context, &app.sample.url))
 }
 
-fn margin(
-    app: &Shared,
-    context: &ContextPurchase,
-    fetches: bool,
-) -> Result<MarginReceipt, Refusal> {
+fn margin(app: &Shared, context: &ContextPurchase, fetches: bool) -> Result<Judged, Refusal> {
     let price = context.tier().price();
-    judge(price, &app.config.guard.costs(fetches), app.now()).map_err(|rejected| {
+    guardian::judge(app, price, fetches).map_err(|unsold| {
         app.metrics.margin_rejection();
-        let needed = rejected.needed;
-        Refusal::new(
-            Code::MarginRejected,
-            format!("At {price} USDC this sale would not cover its costs ({needed} USDC); nothing was charged."),
-        )
+        let message = match unsold {
+            Unsold::TooThin(rejected) => format!(
+                "At {price} USDC this sale would not cover its costs ({} USDC); nothing was charged.",
+                rejected.needed
+            ),
+            Unsold::GasUnknown => {
+                "What a settlement costs is not known at the moment, so nothing is sold; nothing was charged. Try again \
+                 in a minute."
+                    .to_owned()
+            }
+        };
+        Refusal::new(Code::MarginRejected, message)
     })
 }
 
@@ -295,7 +298,7 @@ async fn keep(
     claim: Claim,
     verified: Verified,
     goods: Goods,
-    margin: MarginReceipt,
+    margin: Judged,
     order: &Order,
 ) -> Result<Kept, Refusal> {
     let Verified {
@@ -315,7 +318,7 @@ pub async fn keep_answer(
     key: PaymentKey,
     mut payment: Payment,
     goods: Goods,
-    margin: MarginReceipt,
+    margin: Judged,
     request_id: &str,
 ) -> Result<Vec<u8>, Refusal> {
     let now = app.now();
@@ -344,7 +347,7 @@ pub async fn keep_answer(
         content_sha256: goods.page.content_sha256,
         tokens: goods.page.tokens,
         cache_hit: goods.cache.hit,
-        margin,
+        margin: margin.receipt,
     });
     let members = Arc::new(goods.page.members);
     let (storing, blob, for_store, fresh) = (
@@ -386,6 +389,6 @@ pub async fn keep_answer(
 }
 
 /// A cache hit costs no fetch; the receipt says what the sale really earned.
-fn actual_margin(app: &Shared, context: &ContextPurchase, judged: MarginReceipt) -> MarginReceipt {
+fn actual_margin(app: &Shared, context: &ContextPurchase, judged: Judged) -> Judged {
     margin(app, context, false).unwrap_or(judged)
 }

@@ -2,6 +2,7 @@
 //! and what it says later is still recorded. Unknown is never failed.
 
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::app::Shared;
 use crate::domain::payment::{Event, Payment, PaymentKey, State};
@@ -10,6 +11,7 @@ use crate::flows::desk::{Claim, Outcome};
 use crate::flows::internal;
 use crate::flows::payments::{self, Advanced, FreshCredit};
 use crate::flows::recall;
+use crate::flows::reconcile;
 use crate::flows::sale::{self, Kept};
 use crate::outside::facilitator::Settlement;
 use crate::store::StoreError;
@@ -36,9 +38,17 @@ impl Settling {
 
 /// Settles and delivers. Waits as long as a buyer is kept waiting; the call itself goes on.
 pub async fn settle(app: &Shared, kept: Kept, first: bool) -> Outcome {
+    settle_until(app, kept, first, waiting_ends(app)).await
+}
+
+fn waiting_ends(app: &Shared) -> Instant {
+    Instant::now() + app.config.payment.settle_wait_max
+}
+
+async fn settle_until(app: &Shared, kept: Kept, first: bool, end: Instant) -> Outcome {
     let key = kept.claim.key();
     let told = send(app, kept.claim, kept.settling, first);
-    let advanced = match tokio::time::timeout(app.config.payment.settle_wait_max, told).await {
+    let mut advanced = match tokio::time::timeout_at(end, told).await {
         Ok(Ok(Ok(Some(advanced)))) => advanced,
         Ok(Ok(Ok(None))) => return Err(internal("a kept payment is gone", &hex::encode(key))),
         // The settlement could not be recorded. The record still says that settle may have been sent, so that the
@@ -48,12 +58,43 @@ pub async fn settle(app: &Shared, kept: Kept, first: bool) -> Outcome {
             return Err(unknown(None));
         }
         Ok(Err(_)) => return Err(unknown(None)),
-        Err(_) => match payments::advance(app, key, Event::SettleUnknown).await? {
+        Err(_) => match record(app, key, Event::SettleUnknown).await? {
             Some(advanced) => advanced,
             None => return Err(internal("a kept payment is gone", &hex::encode(key))),
         },
     };
+    if let Some(proven) = reconcile::ask_chain(app, key, &advanced.payment, end).await? {
+        if first {
+            // Whoever waits for this settlement is given the answer: that spends the credit it was bought with.
+            forget_credit(app, key).await?;
+        }
+        advanced = proven;
+    }
     conclude(app, key, advanced, kept.members).await
+}
+
+async fn forget_credit(app: &Shared, key: PaymentKey) -> Result<(), StoreError> {
+    let forgotten = app.store.write(move |tables| {
+        let Some(mut payment) = tables.payment(key)? else {
+            return Ok(());
+        };
+        payments::void_credit(tables, &mut payment)?;
+        tables.put_payment(key, &payment)
+    });
+    forgotten.await
+}
+
+/// Carries an event out and counts where it led to.
+pub async fn record(
+    app: &Shared,
+    key: PaymentKey,
+    event: Event,
+) -> Result<Option<Advanced>, StoreError> {
+    let advanced = payments::advance(app, key, event).await?;
+    if let Some(advanced) = advanced.as_ref().filter(|advanced| advanced.has_moved) {
+        count(app, &advanced.payment);
+    }
+    Ok(advanced)
 }
 
 type Told = oneshot::Receiver<Result<Option<Advanced>, StoreError>>;
@@ -70,10 +111,7 @@ fn send(app: &Shared, claim: Claim, settling: Settling, first: bool) -> Told {
             .settle(&settling.proof, &settling.offer, first, app.now())
             .await;
         app.crash_point("settled");
-        let advanced = payments::advance(&app, claim.key(), event(settlement)).await;
-        if let Ok(Some(advanced)) = &advanced {
-            count(&app, &advanced.payment);
-        }
+        let advanced = record(&app, claim.key(), event(settlement)).await;
         drop(claim);
         let _ = tell.send(advanced);
     });
@@ -105,37 +143,28 @@ fn count(app: &Shared, payment: &Payment) {
     }
 }
 
-/// Repeats the settle of a payment whose end is not known, and delivers if that ends it.
+/// Finds the end of a payment whose settlement is not known, and delivers if it is a good one. The chain is asked first,
+/// where there is one: it knows without anything being sent again. Then the identical settle is repeated.
 pub async fn resolve(app: &Shared, claim: Claim) -> Outcome {
-    let key = claim.key();
-    let advanced = payments::advance(app, key, Event::Restarted).await?;
-    let Some(Advanced { payment, .. }) = advanced else {
+    let (key, end) = (claim.key(), waiting_ends(app));
+    let advanced = record(app, key, Event::Restarted).await?;
+    let Some(advanced) = advanced else {
         return Err(internal("an unknown payment is gone", &hex::encode(key)));
     };
-    if payment.state != State::Unknown {
+    if advanced.payment.state != State::Unknown {
         // Its end came in just now.
-        return conclude(
-            app,
-            key,
-            Advanced {
-                payment,
-                credit: None,
-            },
-            None,
-        )
-        .await;
+        return conclude(app, key, advanced, None).await;
     }
-    let settling = Settling::stored(&payment)?;
-    settle(
-        app,
-        Kept {
-            claim,
-            settling,
-            members: None,
-        },
-        false,
-    )
-    .await
+    if let Some(proven) = reconcile::ask_chain(app, key, &advanced.payment, end).await? {
+        return conclude(app, key, proven, None).await;
+    }
+    let settling = Settling::stored(&advanced.payment)?;
+    let kept = Kept {
+        claim,
+        settling,
+        members: None,
+    };
+    settle_until(app, kept, false, end).await
 }
 
 /// From the recorded state to the buyer's answer.
@@ -145,7 +174,9 @@ async fn conclude(
     advanced: Advanced,
     members: Option<Vec<u8>>,
 ) -> Outcome {
-    let Advanced { payment, credit } = advanced;
+    let Advanced {
+        payment, credit, ..
+    } = advanced;
     match &payment.state {
         State::Settled { .. } => recall::delivered(app, &payment, members).await,
         State::Failed { reason } => Err(sale::not_settled(&payment, reason)),

@@ -9,8 +9,6 @@ mod line;
 
 mod cdp;
 
-mod names;
-
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -2,18 +2,21 @@
 
 pub mod buyer;
 pub mod call;
+pub mod chain;
 pub mod chance;
 pub mod clock;
 pub mod disk;
 pub mod facilitator;
 #[cfg(test)]
 pub(crate) mod loopback;
+mod names;
 pub mod network;
 pub mod robots;
 mod roots;
 pub mod web;
 
 use crate::outside::call::{Lane, Shares};
+use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
 use crate::outside::robots::RobotsFiles;
@@ -23,6 +26,8 @@ use crate::outside::web::Web;
 #[derive(Clone, Debug)]
 pub struct Outside {
     pub facilitator: Facilitator,
+    /// The network itself, where an RPC endpoint is configured.
+    pub chain: Option<Chain>,
     pub web: Web,
     /// Places for fetches with their conversion; each bounds its own memory.
     pub fetches: Lane,

@@ -14,6 +14,7 @@ pub mod eip3009;
 pub mod encoding;
 pub mod json;
 pub mod keccak;
+pub mod onchain;
 
 /// Name of the header that carries the challenge on a 402 (transports-v2/http).
 pub const PAYMENT_REQUIRED: &str = "PAYMENT-REQUIRED";

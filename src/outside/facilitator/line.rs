@@ -9,10 +9,10 @@ use url::Url;
 
 use crate::domain::time::UnixSeconds;
 use crate::outside::facilitator::cdp::CdpKey;
-use crate::outside::facilitator::names::Remembered;
 use crate::outside::facilitator::outcome::CallError;
 use crate::outside::facilitator::reply::Reply;
 use crate::outside::facilitator::{FacilitatorAuth, FacilitatorSettings, SettingsError};
+use crate::outside::names::Remembered;
 use crate::outside::roots;
 
 /// Longest reply that is read, in bytes after decompression.

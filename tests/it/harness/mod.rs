@@ -2,6 +2,7 @@
 
 pub(crate) mod ask;
 pub(crate) mod buyer;
+pub(crate) mod chain;
 pub(crate) mod facilitator;
 pub(crate) mod process;
 pub(crate) mod server;
@@ -19,7 +20,7 @@ use context402::app::Shared;
 use context402::appliance::{Appliance, Start};
 use context402::config::{Config, Resolved};
 use context402::domain::time::UnixSeconds;
-use context402::flows::due;
+use context402::flows::{due, health};
 use context402::outside::clock::Clock;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -28,6 +29,7 @@ use tokio::sync::Semaphore;
 
 pub(crate) use ask::{Answer, Ask};
 pub(crate) use buyer::Wallet;
+pub(crate) use chain::{Chain, End, Tells};
 pub(crate) use facilitator::{Facilitator, Says};
 pub(crate) use process::Service;
 pub(crate) use site::{Page, Site};
@@ -36,6 +38,8 @@ pub(crate) use site::{Page, Site};
 pub(crate) const BASE_URL: &str = "http://127.0.0.1:4020";
 /// The vault.
 pub(crate) const PAY_TO: &str = "0x4020402040204020402040204020402040204020";
+/// The token.
+pub(crate) const ASSET: &str = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 pub(crate) const ACCESS: &str = "/v1/x402/access";
 pub(crate) const RETRY: &str = "/v1/x402/retry";
 /// The page of most tests.
@@ -48,6 +52,8 @@ pub(crate) struct Rig {
     pub(crate) address: SocketAddr,
     pub(crate) site: Site,
     pub(crate) facilitator: Facilitator,
+    /// Asked only where a test has configured it.
+    pub(crate) chain: Chain,
     pub(crate) folder: Folder,
     clock: Clock,
     resolved: Resolved,
@@ -62,15 +68,23 @@ impl Rig {
 
     /// With other settings than most tests need.
     pub(crate) fn with(change: impl FnOnce(&mut Resolved)) -> Rig {
-        Rig::at(BEGINNING, change)
+        Rig::at(BEGINNING, |resolved, _| change(resolved))
+    }
+
+    /// With the chain configured, and other settings.
+    pub(crate) fn on_chain(change: impl FnOnce(&mut Resolved)) -> Rig {
+        Rig::at(BEGINNING, |resolved, chain| {
+            resolved.set("chain.rpc_url", chain.url.clone());
+            change(resolved);
+        })
     }
 
     /// With a clock that begins now, so that real processes agree with it for a while.
     pub(crate) fn today() -> Rig {
-        Rig::at(Clock::System.now(), |_| {})
+        Rig::at(Clock::System.now(), |_, _| {})
     }
 
-    fn at(beginning: UnixSeconds, change: impl FnOnce(&mut Resolved)) -> Rig {
+    fn at(beginning: UnixSeconds, change: impl FnOnce(&mut Resolved, &Chain)) -> Rig {
         let clock = Clock::manual(beginning);
         let (site, facilitator) = (Site::start(), Facilitator::start(clock.clone()));
         site.put(
@@ -79,7 +93,9 @@ impl Rig {
         );
         let folder = Folder::new();
         let mut resolved = settings(&folder, &site, &facilitator.url);
-        change(&mut resolved);
+        let chain = Chain::start(clock.clone());
+        resolved.set("chain.seconds_max", "1");
+        change(&mut resolved, &chain);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -89,6 +105,7 @@ impl Rig {
             address: ([127, 0, 0, 1], 0).into(),
             site,
             facilitator,
+            chain,
             folder,
             clock,
             resolved,
@@ -148,6 +165,10 @@ impl Rig {
         self.runtime().block_on(appliance.stop())
     }
 
+    pub(crate) fn resolved(&self) -> &Resolved {
+        &self.resolved
+    }
+
     fn runtime(&self) -> &Runtime {
         self.runtime.as_ref().expect("there until the rig is gone")
     }
@@ -186,6 +207,12 @@ impl Rig {
         until("the work that was begun ends", || app.tasks.is_empty());
     }
 
+    /// Asks for the price of gas, as the background does now and then.
+    pub(crate) fn probe_gas(&self) {
+        // What it came to is seen in health.
+        let _ = self.runtime().block_on(health::probe_gas(self.app()));
+    }
+
     pub(crate) fn ask(&self, method: &str, target: &str) -> Ask {
         Ask::new(self.address, method, target)
     }
@@ -200,9 +227,16 @@ impl Rig {
 
     /// What the operator's socket answers to a GET.
     pub(crate) fn operator(&self, target: &str) -> Answer {
+        self.operate("GET", target)
+    }
+
+    /// What the operator's socket answers to a request without a body.
+    pub(crate) fn operate(&self, method: &str, target: &str) -> Answer {
         let socket = &self.app().config.socket;
         let mut stream = UnixStream::connect(socket).expect("the operator's socket answers");
-        let head = format!("GET {target} HTTP/1.1\r\nHost: operator\r\nConnection: close\r\n\r\n");
+        let head = format!(
+            "{method} {target} HTTP/1.1\r\nHost: operator\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
         stream
             .write_all(head.as_bytes())
             .expect("the socket takes it");

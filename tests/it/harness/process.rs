@@ -101,20 +101,25 @@ pub(crate) struct Service {
     lines: Receiver<String>,
 }
 
+fn serve(resolved: &Resolved, more: &[(&str, &str)]) -> Command {
+    let mut command = program();
+    command.arg("serve");
+    for (key, value, origin) in resolved.lines() {
+        if !origin.is_empty() {
+            command.env(environment_name(key), value);
+        }
+    }
+    command.env("CONTEXT402_LISTEN", "127.0.0.1:0");
+    for (key, value) in more {
+        command.env(environment_name(key), value);
+    }
+    command
+}
+
 impl Service {
     /// Starts the program with the settings of a rig, but a port of its own.
     pub(crate) fn start(resolved: &Resolved, more: &[(&str, &str)]) -> Service {
-        let mut command = program();
-        command.arg("serve");
-        for (key, value, origin) in resolved.lines() {
-            if !origin.is_empty() {
-                command.env(environment_name(key), value);
-            }
-        }
-        command.env("CONTEXT402_LISTEN", "127.0.0.1:0");
-        for (key, value) in more {
-            command.env(environment_name(key), value);
-        }
+        let mut command = serve(resolved, more);
         let mut child = command
             .stdout(Stdio::null())
             .spawn()
@@ -132,6 +137,11 @@ impl Service {
             child,
             lines,
         }
+    }
+
+    /// The same for settings with which it does not start.
+    pub(crate) fn refused(resolved: &Resolved, more: &[(&str, &str)]) -> Finished {
+        Finished::of(&mut serve(resolved, more))
     }
 
     pub(crate) fn get(&self, target: &str) -> Ask {

@@ -1,0 +1,234 @@
+//! The client of the network itself, by JSON-RPC: what became of an authorization, and what gas costs. It says
+//! "decided" only for what stands in blocks as deep as configured, and asks everything of one and the same block, so
+//! that a node that lags behind its neighbours, or behind the chain, can never make a payment look unused. It knows no
+//! sale and changes nothing.
+
+mod error;
+mod line;
+mod node;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::domain::margin::GasPrice;
+use crate::domain::time::UnixSeconds;
+use crate::outside::call::{Lane, LaneFull};
+use crate::x402::address::{Network, TransactionHash};
+use crate::x402::onchain::{Asked, Mark, Proven};
+
+pub use error::{ChainError, SettingsError};
+use line::Line;
+use node::{Block, Node};
+
+/// Inquiries at once; further ones wait a moment and then come again later.
+pub const INQUIRIES_MAX: usize = 8;
+const PLACE_WAIT_MAX: Duration = Duration::from_secs(2);
+/// Blocks of logs that are asked for at once. Halved whenever the node refuses.
+const LOG_BLOCKS: u64 = 2_000;
+/// Looks at logs begin so long before the payment was made: clocks differ.
+const SINCE_SLACK_SECONDS: u64 = 120;
+/// Blocks between which a time is looked for no more exactly.
+const SINCE_BLOCKS: u64 = 32;
+/// An unused authorization must be out of its window for so long.
+const EXPIRY_MARGIN_SECONDS: u64 = 30;
+/// How far a node's newest block may be ahead of our clock.
+const FUTURE_SECONDS_MAX: u64 = 120;
+
+/// Where the node is and when its word counts.
+#[derive(Clone, Debug)]
+pub struct ChainSettings {
+    /// It may hold a key: shown nowhere.
+    pub rpc_url: String,
+    /// What the node must be of.
+    pub network: Network,
+    /// For one inquiry, all its calls together.
+    pub time_max: Duration,
+    /// Blocks that a fact must stand in, its own included.
+    pub confirmations: u64,
+}
+
+/// The client. Cheap to clone; clones share connections and places.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    line: Arc<Line>,
+    network: Network,
+    time_max: Duration,
+    confirmations: u64,
+    inquiries: Lane,
+    /// The price of gas has a place of its own: sales depend on it.
+    prices: Lane,
+}
+
+/// An authorization whose end is to be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inquiry {
+    pub asked: Asked,
+    /// When we first saw it.
+    pub since: UnixSeconds,
+    pub valid_before: UnixSeconds,
+}
+
+/// What became of an authorization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The money is ours, by this transaction.
+    Paid { transaction: TransactionHash },
+    /// Its signer has cancelled it.
+    Canceled,
+    /// Its signer has used it for a payment to somebody else.
+    Elsewhere,
+    /// It was not used in its window, which is over.
+    NeverUsed,
+    /// Nothing of this yet, or not in blocks that are deep enough.
+    Open,
+}
+
+impl Chain {
+    pub fn new(settings: ChainSettings) -> Result<Chain, SettingsError> {
+        Ok(Chain {
+            line: Arc::new(Line::open(&settings.rpc_url)?),
+            network: settings.network,
+            time_max: settings.time_max,
+            confirmations: settings.confirmations.max(1),
+            inquiries: Lane::new(INQUIRIES_MAX, PLACE_WAIT_MAX),
+            prices: Lane::new(1, PLACE_WAIT_MAX),
+        })
+    }
+
+    pub fn network(&self) -> Network {
+        self.network
+    }
+
+    /// What became of an authorization. Only what stands deep enough is told as decided.
+    pub async fn fate(&self, inquiry: Inquiry, now: UnixSeconds) -> Result<Fate, ChainError> {
+        let confirmations = self.confirmations;
+        self.on(&self.inquiries, move |node| {
+            fate(node, &inquiry, confirmations, now)
+        })
+        .await
+    }
+
+    /// What gas costs now.
+    pub async fn gas_price(&self) -> Result<GasPrice, ChainError> {
+        self.on(&self.prices, |node| {
+            Ok(GasPrice {
+                wei_per_gas: node.gas_price()?,
+                l1_fee_wei: node.l1_fee()?,
+            })
+        })
+        .await
+    }
+
+    /// One job with the node, once it has named our network: a stranger is never listened to.
+    async fn on<T: Send + 'static>(
+        &self,
+        lane: &Lane,
+        job: impl FnOnce(&mut Node<'_>) -> Result<T, ChainError> + Send + 'static,
+    ) -> Result<T, ChainError> {
+        let (line, network, time_max) = (self.line.clone(), self.network, self.time_max);
+        lane.run(move || {
+            let mut node = Node::new(&line, Instant::now() + time_max);
+            let found = node.network()?;
+            if found != network {
+                return Err(ChainError::WrongNetwork {
+                    expected: network,
+                    found,
+                });
+            }
+            job(&mut node)
+        })
+        .await
+        .unwrap_or_else(|LaneFull| Err(ChainError::LaneFull))
+    }
+}
+
+fn fate(
+    node: &mut Node<'_>,
+    inquiry: &Inquiry,
+    confirmations: u64,
+    now: UnixSeconds,
+) -> Result<Fate, ChainError> {
+    let head = node.head()?;
+    if head.time > now.plus(FUTURE_SECONDS_MAX) {
+        return Err(ChainError::Contradiction(
+            "its newest block is of the future",
+        ));
+    }
+    let deep = match confirmations - 1 {
+        0 => head,
+        above => node.block(head.number.saturating_sub(above))?,
+    };
+    if node.is_used(&inquiry.asked, deep.number)? {
+        return end(node, inquiry, deep);
+    }
+    let over = inquiry.valid_before.plus(EXPIRY_MARGIN_SECONDS);
+    Ok(if deep.time >= over && now >= over {
+        Fate::NeverUsed
+    } else {
+        Fate::Open
+    })
+}
+
+/// The end of an authorization that the token knows as used or cancelled.
+fn end(node: &mut Node<'_>, inquiry: &Inquiry, deep: Block) -> Result<Fate, ChainError> {
+    let since = UnixSeconds(inquiry.since.0.saturating_sub(SINCE_SLACK_SECONDS));
+    let mut from = block_before(node, since, deep)?;
+    let mut blocks = LOG_BLOCKS;
+    while from <= deep.number {
+        let to = deep.number.min(from.saturating_add(blocks - 1));
+        let logs = match node.marks(&inquiry.asked, from, to) {
+            Err(refusal) if refusal.is_about_size() && blocks > 1 => {
+                blocks = blocks.min(to - from + 1).div_ceil(2);
+                continue;
+            }
+            other => other?,
+        };
+        let Some(log) = logs.first() else {
+            from = to + 1;
+            continue;
+        };
+        if logs
+            .iter()
+            .any(|other| other.transaction != log.transaction)
+        {
+            return Err(ChainError::Contradiction("an authorization ended twice"));
+        }
+        if inquiry.asked.mark(log) == Some(Mark::Canceled) {
+            return Ok(Fate::Canceled);
+        }
+        let proven = inquiry.asked.proven(&node.receipt(log)?);
+        return match proven {
+            Proven::Paid => Ok(Fate::Paid {
+                transaction: log.transaction,
+            }),
+            Proven::Elsewhere => Ok(Fate::Elsewhere),
+            Proven::Unclear => Err(ChainError::Unclear(log.transaction)),
+        };
+    }
+    Err(ChainError::NoLog)
+}
+
+/// A block from before `time`, and not long before: in steps that grow, then by halves.
+fn block_before(node: &mut Node<'_>, time: UnixSeconds, deep: Block) -> Result<u64, ChainError> {
+    let (mut low, mut high) = (deep.number, deep.number);
+    let mut step = 2 * SINCE_BLOCKS;
+    let mut earlier = deep.time;
+    while earlier >= time && low > 0 {
+        high = low;
+        low = low.saturating_sub(step);
+        step *= 4;
+        earlier = node.block(low)?.time;
+    }
+    while high - low > SINCE_BLOCKS {
+        let middle = low + (high - low) / 2;
+        if node.block(middle)?.time < time {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+//! The questions to a node, and its answers as values: each is read as if a stranger had written it.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::domain::time::UnixSeconds;
+use crate::outside::chain::error::ChainError;
+use crate::outside::chain::line::Line;
+use crate::x402::address::{Address, Network, TransactionHash};
+use crate::x402::onchain::{
+    Asked, L1_FEE_ORACLE, Log, address_word, authorization_state_call, canceled_topic, l1_fee_call,
+    used_topic, word_number,
+};
+
+/// For one inquiry.
+const CALLS_MAX: u32 = 100;
+const LOGS_MAX: usize = 10_000;
+/// Size of the transaction that settles, unsigned: what the fee for the layer below is asked for.
+const SETTLEMENT_BYTES: u32 = 500;
+
+/// A conversation of bounded length.
+pub(super) struct Node<'line> {
+    line: &'line Line,
+    deadline: Instant,
+    calls_left: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    pub(super) number: u64,
+    pub(super) time: UnixSeconds,
+}
+
+impl<'line> Node<'line> {
+    pub(super) fn new(line: &'line Line, deadline: Instant) -> Self {
+        Node {
+            line,
+            deadline,
+            calls_left: CALLS_MAX,
+        }
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, ChainError> {
+        self.calls_left = self
+            .calls_left
+            .checked_sub(1)
+            .ok_or(ChainError::TooManyCalls)?;
+        self.line.call(method, params, self.deadline)
+    }
+
+    pub(super) fn network(&mut self) -> Result<Network, ChainError> {
+        let id = self.ask("eth_chainId", &json!([]))?;
+        Ok(Network(small(&id, "a chain id")?))
+    }
+
+    pub(super) fn head(&mut self) -> Result<Block, ChainError> {
+        self.block_by("latest")
+    }
+
+    pub(super) fn block(&mut self, number: u64) -> Result<Block, ChainError> {
+        let block = self.block_by(&quantity(number))?;
+        if block.number != number {
+            return Err(ChainError::Contradiction("it is another block"));
+        }
+        Ok(block)
+    }
+
+    fn block_by(&mut self, name: &str) -> Result<Block, ChainError> {
+        let block = self.ask("eth_getBlockByNumber", &json!([name, false]))?;
+        Ok(Block {
+            number: small(&block["number"], "a block's number")?,
+            time: UnixSeconds(small(&block["timestamp"], "a block's time")?),
+        })
+    }
+
+    /// Whether the token knows the authorization as used or cancelled, as of a block.
+    pub(super) fn is_used(&mut self, asked: &Asked, block: u64) -> Result<bool, ChainError> {
+        let call = authorization_state_call(asked.from, asked.nonce);
+        let answer = self.call_contract(asked.token, &call, &quantity(block))?;
+        match word_number(&answer) {
+            Some(0) => Ok(false),
+            Some(1) => Ok(true),
+            _ => Err(ChainError::Garbled(
+                "authorizationState gives no truth value; the token may not be one of EIP-3009",
+            )),
+        }
+    }
+
+    /// The logs of these blocks that mark the authorization as used or cancelled.
+    pub(super) fn marks(
+        &mut self,
+        asked: &Asked,
+        from: u64,
+        to: u64,
+    ) -> Result<Vec<Log>, ChainError> {
+        let filter = json!([{
+            "fromBlock": quantity(from),
+            "toBlock": quantity(to),
+            "address": hex_text(&asked.token.0),
+            "topics": [
+                [hex_text(&used_topic()), hex_text(&canceled_topic())],
+                hex_text(&address_word(asked.from)),
+                hex_text(&asked.nonce.0),
+            ],
+        }]);
+        let mut marks = logs(&self.ask("eth_getLogs", &filter)?)?;
+        // Not every node applies the whole filter.
+        marks.retain(|log| asked.mark(log).is_some());
+        if marks.iter().any(|log| !(from..=to).contains(&log.block)) {
+            return Err(ChainError::Contradiction("a log of other blocks"));
+        }
+        Ok(marks)
+    }
+
+    /// All logs of the transaction that has written `mark`.
+    pub(super) fn receipt(&mut self, mark: &Log) -> Result<Vec<Log>, ChainError> {
+        let hash = mark.transaction;
+        let receipt = self.ask("eth_getTransactionReceipt", &json!([hash.to_string()]))?;
+        let same = fixed(&receipt["transactionHash"]) == Some(hash.0)
+            && fixed(&receipt["blockHash"]) == Some(mark.block_hash)
+            && small(&receipt["blockNumber"], "a block's number") == Ok(mark.block);
+        if !same {
+            return Err(ChainError::Contradiction(
+                "a log and its receipt are of different blocks",
+            ));
+        }
+        if small(&receipt["status"], "a receipt's status")? != 1 {
+            return Err(ChainError::Contradiction("a failed transaction with logs"));
+        }
+        let logs = logs(&receipt["logs"])?;
+        if logs.iter().any(|log| log.transaction != hash) {
+            return Err(ChainError::Contradiction("a log of another transaction"));
+        }
+        Ok(logs)
+    }
+
+    pub(super) fn gas_price(&mut self) -> Result<u128, ChainError> {
+        let price = self.ask("eth_gasPrice", &json!([]))?;
+        number(&price, "a gas price")
+    }
+
+    /// What the layer below charges for a settlement, in wei; nothing where the network has no such oracle.
+    pub(super) fn l1_fee(&mut self) -> Result<u128, ChainError> {
+        match self.call_contract(L1_FEE_ORACLE, &l1_fee_call(SETTLEMENT_BYTES), "latest") {
+            Ok(answer) if answer.is_empty() => Ok(0),
+            Ok(answer) => {
+                word_number(&answer).ok_or(ChainError::Garbled("the fee of the layer below"))
+            }
+            // Something else stands at that address.
+            Err(ChainError::Refused { code, message })
+                if code == 3 || message.contains("revert") =>
+            {
+                Ok(0)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn call_contract(
+        &mut self,
+        contract: Address,
+        call: &[u8],
+        block: &str,
+    ) -> Result<Vec<u8>, ChainError> {
+        let params = json!([{"to": hex_text(&contract.0), "data": hex_text(call)}, block]);
+        let answer = self.ask("eth_call", &params)?;
+        bytes(&answer).ok_or(ChainError::Garbled("a call's answer"))
+    }
+}
+
+fn logs(value: &Value) -> Result<Vec<Log>, ChainError> {
+    let garbled = || ChainError::Garbled("a list of logs");
+    let list = value.as_array().ok_or_else(garbled)?;
+    if list.len() > LOGS_MAX {
+        return Err(ChainError::TooLong);
+    }
+    list.iter()
+        // A reorganisation has undone it.
+        .filter(|log| log["removed"] != true)
+        .map(|value| log(value).ok_or_else(garbled))
+        .collect()
+}
+
+fn log(value: &Value) -> Option<Log> {
+    let topics = value["topics"].as_array()?;
+    Some(Log {
+        address: Address(fixed(&value["address"])?),
+        topics: topics.iter().map(fixed).collect::<Option<_>>()?,
+        data: bytes(&value["data"])?,
+        index: small(&value["logIndex"], "").ok()?,
+        transaction: TransactionHash(fixed(&value["transactionHash"])?),
+        block: small(&value["blockNumber"], "").ok()?,
+        block_hash: fixed(&value["blockHash"])?,
+    })
+}
+
+fn quantity(number: u64) -> String {
+    format!("{number:#x}")
+}
+
+fn hex_text(bytes: &[u8]) -> String {
+    format!("0x{}", hex::encode(bytes))
+}
+
+fn bytes(value: &Value) -> Option<Vec<u8>> {
+    hex::decode(value.as_str()?.strip_prefix("0x")?).ok()
+}
+
+fn fixed<const N: usize>(value: &Value) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    hex::decode_to_slice(value.as_str()?.strip_prefix("0x")?, &mut bytes).ok()?;
+    Some(bytes)
+}
+
+fn number(value: &Value, what: &'static str) -> Result<u128, ChainError> {
+    let digits = value.as_str().and_then(|text| text.strip_prefix("0x"));
+    digits
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        .and_then(|digits| u128::from_str_radix(digits, 16).ok())
+        .ok_or(ChainError::Garbled(what))
+}
+
+fn small(value: &Value, what: &'static str) -> Result<u64, ChainError> {
+    number(value, what)?
+        .try_into()
+        .map_err(|_| ChainError::Garbled(what))
+}

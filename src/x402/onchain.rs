@@ -1,0 +1,329 @@
+//! What the chain says of an authorization (EIP-3009): the calls that ask for it, the logs that it leaves, and what a
+//! transaction's logs prove. It does not know where the logs come from, nor whether their blocks stay.
+
+use crate::domain::amount::Amount;
+use crate::x402::address::{Address, Network, Nonce, TransactionHash};
+use crate::x402::keccak::keccak256;
+
+/// The authorization that is asked about, and the payment that it should have made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub network: Network,
+    pub token: Address,
+    pub from: Address,
+    pub nonce: Nonce,
+    pub pay_to: Address,
+    pub amount: Amount,
+}
+
+/// One log of a transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Log {
+    pub address: Address,
+    pub topics: Vec<[u8; 32]>,
+    pub data: Vec<u8>,
+    /// Its place in the block.
+    pub index: u64,
+    pub transaction: TransactionHash,
+    pub block: u64,
+    pub block_hash: [u8; 32],
+}
+
+/// What a token's log says of an authorization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    Used,
+    Canceled,
+}
+
+/// What the transaction that used an authorization proves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proven {
+    /// The transfer that follows the mark is the payment.
+    Paid,
+    /// The authorization is spent, and nothing of the token went from this payer to us.
+    Elsewhere,
+    /// Neither: not what this kind of token is known to write.
+    Unclear,
+}
+
+/// `AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)`.
+pub fn used_topic() -> [u8; 32] {
+    keccak256(&[b"AuthorizationUsed(address,bytes32)"])
+}
+
+/// `AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)`.
+pub fn canceled_topic() -> [u8; 32] {
+    keccak256(&[b"AuthorizationCanceled(address,bytes32)"])
+}
+
+fn transfer_topic() -> [u8; 32] {
+    keccak256(&[b"Transfer(address,address,uint256)"])
+}
+
+fn selector(signature: &str) -> [u8; 4] {
+    let [a, b, c, d, ..] = keccak256(&[signature.as_bytes()]);
+    [a, b, c, d]
+}
+
+/// An address as a word of 32 bytes.
+pub fn address_word(address: Address) -> [u8; 32] {
+    let mut word = [0; 32];
+    word[12..].copy_from_slice(&address.0);
+    word
+}
+
+fn number_word(number: u128) -> [u8; 32] {
+    let mut word = [0; 32];
+    word[16..].copy_from_slice(&number.to_be_bytes());
+    word
+}
+
+/// The call `authorizationState(authorizer, nonce)`: a word that is 1 once the authorization is used or cancelled.
+pub fn authorization_state_call(from: Address, nonce: Nonce) -> Vec<u8> {
+    [
+        &selector("authorizationState(address,bytes32)")[..],
+        &address_word(from),
+        &nonce.0,
+    ]
+    .concat()
+}
+
+/// The oracle of the fee for the layer below that the OP stack (Base among others) has at this address.
+pub const L1_FEE_ORACLE: Address = Address([
+    0x42, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x0f,
+]);
+
+/// The call `getL1FeeUpperBound(uint256)` for an unsigned transaction of so many bytes; its answer is in wei.
+pub fn l1_fee_call(transaction_bytes: u32) -> Vec<u8> {
+    [
+        &selector("getL1FeeUpperBound(uint256)")[..],
+        &number_word(transaction_bytes.into()),
+    ]
+    .concat()
+}
+
+/// A call's answer that is one word, as a number; `None` when it is something else or greater than 128 bits hold.
+pub fn word_number(answer: &[u8]) -> Option<u128> {
+    let word: &[u8; 32] = answer.try_into().ok()?;
+    let (high, low) = word.split_at(16);
+    let low: [u8; 16] = low.try_into().ok()?;
+    high.iter()
+        .all(|byte| *byte == 0)
+        .then(|| u128::from_be_bytes(low))
+}
+
+impl Asked {
+    /// What this log says of the authorization; `None` when it is about something else.
+    pub fn mark(&self, log: &Log) -> Option<Mark> {
+        let [topic, from, nonce] = log.topics[..] else {
+            return None;
+        };
+        let ours =
+            log.address == self.token && from == address_word(self.from) && nonce == self.nonce.0;
+        match topic {
+            _ if !ours => None,
+            topic if topic == used_topic() => Some(Mark::Used),
+            topic if topic == canceled_topic() => Some(Mark::Canceled),
+            _ => None,
+        }
+    }
+
+    fn is_from_payer_to_us(&self, log: &Log) -> bool {
+        log.address == self.token
+            && log.topics
+                == [
+                    transfer_topic(),
+                    address_word(self.from),
+                    address_word(self.pay_to),
+                ]
+    }
+
+    /// Whether the transaction whose logs these are has made the payment. Each use of an authorization is followed by
+    /// its own transfer, so that a transaction with several settles each of them by itself: a single transfer never
+    /// counts for two.
+    pub fn proven(&self, logs: &[Log]) -> Proven {
+        let mut logs: Vec<&Log> = logs
+            .iter()
+            .filter(|log| log.address == self.token)
+            .collect();
+        logs.sort_by_key(|log| log.index);
+        let Some(mark) = logs
+            .iter()
+            .position(|log| self.mark(log) == Some(Mark::Used))
+        else {
+            return Proven::Unclear;
+        };
+        let next = logs.get(mark + 1);
+        let amount = number_word(self.amount.units().into());
+        match next {
+            Some(log) if self.is_from_payer_to_us(log) && log.data == amount => Proven::Paid,
+            _ if logs.iter().any(|log| self.is_from_payer_to_us(log)) => Proven::Unclear,
+            Some(log)
+                if log
+                    .topics
+                    .starts_with(&[transfer_topic(), address_word(self.from)]) =>
+            {
+                Proven::Elsewhere
+            }
+            _ => Proven::Unclear,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: Address = Address([0x83; 20]);
+    const PAYER: Address = Address([0x70; 20]);
+    const US: Address = Address([0x40; 20]);
+    const NONCE: Nonce = Nonce([7; 32]);
+
+    fn asked() -> Asked {
+        Asked {
+            network: Network(8453),
+            token: TOKEN,
+            from: PAYER,
+            nonce: NONCE,
+            pay_to: US,
+            amount: Amount::from_units(30_000),
+        }
+    }
+
+    fn log(index: u64, topics: [[u8; 32]; 3], data: &[u8]) -> Log {
+        Log {
+            address: TOKEN,
+            topics: topics.to_vec(),
+            data: data.to_vec(),
+            index,
+            transaction: TransactionHash([1; 32]),
+            block: 1,
+            block_hash: [2; 32],
+        }
+    }
+
+    fn used(index: u64, nonce: Nonce) -> Log {
+        log(index, [used_topic(), address_word(PAYER), nonce.0], &[])
+    }
+
+    fn transfer(index: u64, from: Address, to: Address, units: u128) -> Log {
+        log(
+            index,
+            [transfer_topic(), address_word(from), address_word(to)],
+            &number_word(units),
+        )
+    }
+
+    fn of_another_token(mut log: Log) -> Log {
+        log.address = Address([9; 20]);
+        log
+    }
+
+    fn check(logs: &[Log], expected: Proven) {
+        assert_eq!(asked().proven(logs), expected, "{logs:?}");
+    }
+
+    #[test]
+    fn signatures_hash_to_what_the_token_s_explorers_show() {
+        let shown = [used_topic(), canceled_topic(), transfer_topic()].map(hex::encode);
+        assert_eq!(
+            shown,
+            [
+                "98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5",
+                "1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81",
+                "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef",
+            ]
+        );
+        let call = authorization_state_call(PAYER, NONCE);
+        assert_eq!(
+            (hex::encode(&call[..4]).as_str(), call.len()),
+            ("e94a0102", 68)
+        );
+        assert_eq!(hex::encode(&l1_fee_call(450)[..4]), "f1c7a58b");
+    }
+
+    #[test]
+    fn a_payment_is_the_transfer_that_follows_its_own_mark() {
+        let other = Nonce([8; 32]);
+        check(
+            &[used(1, NONCE), transfer(2, PAYER, US, 30_000)],
+            Proven::Paid,
+        );
+        // A facilitator's batch, told in any order.
+        check(
+            &[
+                transfer(4, PAYER, US, 30_000),
+                used(1, other),
+                transfer(2, PAYER, US, 12_000),
+                used(3, NONCE),
+            ],
+            Proven::Paid,
+        );
+        // One transfer is not the payment of two marks.
+        check(
+            &[
+                used(1, NONCE),
+                used(2, other),
+                transfer(3, PAYER, US, 30_000),
+            ],
+            Proven::Unclear,
+        );
+        check(
+            &[used(1, NONCE), transfer(2, PAYER, US, 29_999)],
+            Proven::Unclear,
+        );
+        check(
+            &[transfer(1, PAYER, US, 30_000), used(2, NONCE)],
+            Proven::Unclear,
+        );
+        // The payer has signed the same nonce for somebody else.
+        check(
+            &[used(1, NONCE), transfer(2, PAYER, PAYER, 30_000)],
+            Proven::Elsewhere,
+        );
+        check(
+            &[used(1, NONCE), transfer(2, US, PAYER, 30_000)],
+            Proven::Unclear,
+        );
+        check(
+            &[
+                used(1, NONCE),
+                of_another_token(transfer(2, PAYER, US, 30_000)),
+            ],
+            Proven::Unclear,
+        );
+        check(&[used(1, NONCE)], Proven::Unclear);
+        check(&[transfer(1, PAYER, US, 30_000)], Proven::Unclear);
+        check(
+            &[
+                of_another_token(used(1, NONCE)),
+                transfer(2, PAYER, US, 30_000),
+            ],
+            Proven::Unclear,
+        );
+        check(&[], Proven::Unclear);
+    }
+
+    #[test]
+    fn a_mark_is_of_one_token_payer_and_nonce() {
+        let canceled = log(1, [canceled_topic(), address_word(PAYER), NONCE.0], &[]);
+        assert_eq!(asked().mark(&canceled), Some(Mark::Canceled));
+        assert_eq!(asked().mark(&used(1, NONCE)), Some(Mark::Used));
+        assert_eq!(asked().mark(&used(1, Nonce([8; 32]))), None);
+        assert_eq!(asked().mark(&of_another_token(canceled.clone())), None);
+        let mut short = canceled;
+        short.topics.pop();
+        assert_eq!(asked().mark(&short), None);
+    }
+
+    #[test]
+    fn a_word_is_32_bytes_and_fits() {
+        assert_eq!(word_number(&number_word(u128::MAX)), Some(u128::MAX));
+        assert_eq!(word_number(&[0; 31]), None);
+        assert_eq!(word_number(&[0; 64]), None);
+        let mut large = [0; 32];
+        large[15] = 1;
+        assert_eq!(word_number(&large), None);
+    }
+}

@@ -1,0 +1,282 @@
+//! A chain with a block every two seconds of everybody's clock, and one token on it. It knows what a test has written
+//! on it, and says something else when it is told to.
+
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use context402::outside::clock::Clock;
+use context402::x402::keccak::keccak256;
+use serde_json::{Value, json};
+
+use crate::harness::buyer::Payment;
+use crate::harness::server::{Door, Next, Request, hang, respond};
+use crate::harness::{ASSET, PAY_TO};
+
+/// How calls are answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tells {
+    Honest,
+    /// Nothing at all, until the caller gives up.
+    Hang,
+    /// A page of HTML with status 200.
+    Garbage,
+    Status(u16),
+    /// Ten megabytes of JSON.
+    Endless,
+    /// Another network's id, and the truth about everything else.
+    AnotherNetwork,
+    /// Blocks of next year, in which nothing is used.
+    Future,
+    /// Logs of blocks that are no longer those of their transactions.
+    Reorganised,
+    /// The truth, but for at most so many blocks of logs at once.
+    Logs {
+        blocks_max: u64,
+    },
+}
+
+/// What an authorization has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Paid,
+    Canceled,
+    /// Used by its signer for a transfer to himself.
+    Elsewhere,
+}
+
+#[derive(Debug)]
+pub(crate) struct Chain {
+    pub(crate) url: String,
+    state: Arc<Mutex<State>>,
+    _door: Door,
+}
+
+#[derive(Debug)]
+struct State {
+    clock: Clock,
+    tells: Tells,
+    ends: Vec<Written>,
+    gas_price_wei: u64,
+    calls: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Written {
+    from: String,
+    nonce: String,
+    value: u128,
+    end: End,
+    block: u64,
+}
+
+impl Chain {
+    pub(crate) fn start(clock: Clock) -> Chain {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let state = Arc::new(Mutex::new(State {
+            clock,
+            tells: Tells::Honest,
+            ends: Vec::new(),
+            gas_price_wei: 10_000_000,
+            calls: 0,
+        }));
+        let shared = state.clone();
+        let door = Door::open(listener, move |request, stream| {
+            answer(&shared, request, stream)
+        });
+        Chain {
+            url: format!("http://{}", door.address),
+            state,
+            _door: door,
+        }
+    }
+
+    /// From now on every call is answered so.
+    pub(crate) fn tells(&self, tells: Tells) {
+        self.state().tells = tells;
+    }
+
+    pub(crate) fn gas_costs(&self, wei: u64) {
+        self.state().gas_price_wei = wei;
+    }
+
+    pub(crate) fn calls(&self) -> usize {
+        self.state().calls
+    }
+
+    /// Writes the end of an authorization into the newest block, and gives its transaction.
+    pub(crate) fn write(&self, payment: &Payment, end: End) -> String {
+        let authorization = &payment.payload["payload"]["authorization"];
+        let text = |name: &str| authorization[name].as_str().expect("text").to_lowercase();
+        let mut state = self.state();
+        let written = Written {
+            from: text("from"),
+            nonce: text("nonce"),
+            value: text("value").parse().expect("a number"),
+            end,
+            block: state.head(),
+        };
+        state.ends.push(written.clone());
+        written.transaction()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no panic before")
+    }
+}
+
+impl State {
+    fn head(&self) -> u64 {
+        self.clock.now().0 / 2
+    }
+}
+
+impl Written {
+    fn transaction(&self) -> String {
+        hex(&keccak256(&[self.nonce.as_bytes()]))
+    }
+
+    fn log(&self, index: u64, topics: &Value, data: &str) -> Value {
+        json!({"address": ASSET.to_lowercase(), "topics": topics, "data": data, "logIndex": quantity(index),
+            "transactionHash": self.transaction(), "blockNumber": quantity(self.block),
+            "blockHash": hex(&keccak256(&[&self.block.to_be_bytes()])), "removed": false})
+    }
+
+    fn mark(&self) -> Value {
+        let name = match self.end {
+            End::Canceled => "AuthorizationCanceled(address,bytes32)",
+            End::Paid | End::Elsewhere => "AuthorizationUsed(address,bytes32)",
+        };
+        self.log(7, &json!([topic(name), word(&self.from), self.nonce]), "0x")
+    }
+
+    fn receipt(&self) -> Value {
+        let to = match self.end {
+            End::Elsewhere => &self.from,
+            End::Paid | End::Canceled => PAY_TO,
+        };
+        let topics = json!([
+            topic("Transfer(address,address,uint256)"),
+            word(&self.from),
+            word(to)
+        ]);
+        let moved = self.log(8, &topics, &format!("0x{:064x}", self.value));
+        let mark = self.mark();
+        json!({"transactionHash": self.transaction(), "blockNumber": mark["blockNumber"],
+            "blockHash": mark["blockHash"], "status": "0x1", "logs": [mark, moved]})
+    }
+}
+
+fn answer(state: &Mutex<State>, request: &Request, stream: &TcpStream) -> Next {
+    let asked: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+    let (tells, told) = {
+        let mut state = state.lock().expect("no panic before");
+        state.calls += 1;
+        (state.tells.clone(), tell(&state, &asked))
+    };
+    let headers = [("Content-Type".to_owned(), "application/json".to_owned())];
+    let reply = |status: u16, body: &str| respond(stream, status, &headers, body.as_bytes());
+    match tells {
+        Tells::Hang => hang(stream),
+        Tells::Garbage => reply(200, "<html><title>Bad gateway</title></html>"),
+        Tells::Status(status) => reply(status, "{}"),
+        Tells::Endless => reply(
+            200,
+            &format!("{{\"result\":\"0x{}\"}}", "0".repeat(10 << 20)),
+        ),
+        Tells::Honest
+        | Tells::AnotherNetwork
+        | Tells::Future
+        | Tells::Reorganised
+        | Tells::Logs { .. } => {
+            let told = match told {
+                Ok(result) => json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}),
+                Err(message) => {
+                    json!({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32602, "message": message}})
+                }
+            };
+            reply(200, &told.to_string())
+        }
+    }
+}
+
+fn tell(state: &State, asked: &Value) -> Result<Value, &'static str> {
+    let params = &asked["params"];
+    Ok(match asked["method"].as_str().unwrap_or_default() {
+        "eth_chainId" if state.tells == Tells::AnotherNetwork => json!("0x1"),
+        "eth_chainId" => json!("0x2105"),
+        "eth_gasPrice" => quantity(state.gas_price_wei),
+        "eth_getBlockByNumber" => {
+            let number = match params[0].as_str() {
+                Some("latest") => state.head(),
+                _ => number(&params[0]),
+            };
+            let ahead = if state.tells == Tells::Future {
+                365 * 86_400
+            } else {
+                0
+            };
+            json!({"number": quantity(number), "timestamp": quantity(2 * number + ahead)})
+        }
+        "eth_call" if params[0]["to"] != json!(ASSET.to_lowercase()) => json!("0x"),
+        "eth_call" => {
+            let (call, block) = (
+                params[0]["data"].as_str().unwrap_or_default(),
+                number(&params[1]),
+            );
+            let used = state.tells != Tells::Future
+                && state
+                    .ends
+                    .iter()
+                    .any(|end| call.ends_with(&end.nonce[2..]) && end.block <= block);
+            json!(format!("0x{:064x}", u8::from(used)))
+        }
+        "eth_getLogs" => {
+            let filter = &params[0];
+            let (from, to) = (number(&filter["fromBlock"]), number(&filter["toBlock"]));
+            if matches!(state.tells, Tells::Logs { blocks_max } if to - from >= blocks_max) {
+                return Err("block range is too large");
+            }
+            let found = state.ends.iter().filter(|end| {
+                filter["topics"][2] == json!(end.nonce) && (from..=to).contains(&end.block)
+            });
+            found.map(Written::mark).collect()
+        }
+        "eth_getTransactionReceipt" => {
+            let found = state
+                .ends
+                .iter()
+                .find(|end| params[0] == json!(end.transaction()));
+            let mut receipt = found.map_or(Value::Null, Written::receipt);
+            if state.tells == Tells::Reorganised {
+                receipt["blockHash"] = json!(hex(&[0xcc; 32]));
+            }
+            receipt
+        }
+        _ => return Err("no such method"),
+    })
+}
+
+fn quantity(number: u64) -> Value {
+    json!(format!("{number:#x}"))
+}
+
+fn number(value: &Value) -> u64 {
+    let digits = value.as_str().and_then(|text| text.strip_prefix("0x"));
+    digits
+        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+        .expect("a quantity")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+}
+
+fn topic(signature: &str) -> String {
+    hex(&keccak256(&[signature.as_bytes()]))
+}
+
+fn word(address: &str) -> String {
+    format!("0x{:0>64}", address[2..].to_lowercase())
+}
