@@ -3,6 +3,7 @@
 //! selection or of how blocks are laid out.
 
 mod blocks;
+mod classes;
 mod code;
 mod ends;
 mod footnotes;
@@ -52,6 +53,7 @@ pub(super) struct Builder {
     images: images::Images,
     math: math::Math,
     tables: Vec<OpenTable>,
+    classes: classes::Classes,
 }
 
 /// An open element.
@@ -137,6 +139,7 @@ impl Builder {
             images: images::Images::default(),
             math: math::Math::default(),
             tables: Vec::new(),
+            classes: classes::Classes::default(),
         }
     }
 
@@ -252,10 +255,15 @@ impl Builder {
             next_number: 1,
         };
         if is_block {
-            open.names = Names::of(attributes);
-            open.role = attributes::role(tag, attributes);
+            let value = attributes.raw("class").unwrap_or_default();
+            let class = self.classes.of(value);
+            let signs = class.signs;
+            open.names = Names::of(attributes, class.names(value));
+            open.role = attributes::role(tag, attributes, signs);
             self.begin_block(&mut open, attributes);
-            self.note_language(&open, attributes);
+            if signs.is_highlighter {
+                self.note_language(&open, attributes);
+            }
         } else if !self.begin_inline(&mut open, attributes) {
             return;
         }
@@ -298,7 +306,7 @@ impl Builder {
                     return false;
                 }
             }
-            _ if !self.full && attributes::is_hidden(attributes) => Effect::Skip,
+            _ if !self.full && self.is_hidden(attributes) => Effect::Skip,
             Tag::Strong => self.begin_mark(Mark::Strong),
             Tag::Emphasis => self.begin_mark(Mark::Emphasis),
             Tag::Strike => self.begin_mark(Mark::Strike),
@@ -320,6 +328,12 @@ impl Builder {
         true
     }
 
+    fn is_hidden(&mut self, attributes: &Attributes<'_>) -> bool {
+        let class = attributes.raw("class");
+        class.is_some_and(|value| self.classes.of(value).signs.hides)
+            || attributes::is_hidden_beside_class(attributes)
+    }
+
     fn begin_mark(&mut self, mark: Mark) -> Effect {
         self.writer.begin(mark);
         Effect::Mark(mark)
@@ -334,7 +348,10 @@ impl Builder {
         } else if let Some(url) = self.links.page(&href) {
             let rel = attributes.get("rel").unwrap_or_default();
             let title = attributes.get("title").unwrap_or_default();
-            let rel = rel.chars().take(100).collect();
+            let rel = match rel.char_indices().nth(100) {
+                Some((end, _)) => rel[..end].to_owned(),
+                None => rel.into_owned(),
+            };
             self.writer.begin_link(url, rel, title.into_owned());
         }
         Effect::Link {

@@ -26,7 +26,6 @@ const SHORT_WORDS: u32 = 16;
 pub(super) struct Features<'a> {
     page: &'a Page<'a>,
     hints: &'a Hints,
-    names: &'a [i8],
     nodes: Vec<[u8; 10]>,
     to_heading: Vec<Hops>,
     title_block: Option<usize>,
@@ -35,11 +34,12 @@ pub(super) struct Features<'a> {
     page_bytes: Vec<(&'static str, u8)>,
     repeats: Vec<u8>,
     is_repeated: Vec<bool>,
+    /// What each block tells of itself as a neighbour: words, links, tag, weight of its text.
+    beside: Vec<[u8; 4]>,
     good_words: u32,
 }
 
 /// What changes from one block to the next.
-#[derive(Default)]
 pub(super) struct Walk {
     at: usize,
     words: u32,
@@ -48,9 +48,26 @@ pub(super) struct Walk {
     since_heading: u32,
     heading_level: u8,
     heading_words: u32,
-    heading_weight: i32,
+    heading_weight: u8,
     heading_node: NodeId,
     first_headings: u32,
+}
+
+impl Default for Walk {
+    fn default() -> Walk {
+        Walk {
+            at: 0,
+            words: 0,
+            good: 0,
+            good_words: 0,
+            since_heading: 0,
+            heading_level: 0,
+            heading_words: 0,
+            heading_weight: weight(0),
+            heading_node: PAGE,
+            first_headings: 0,
+        }
+    }
 }
 
 impl<'a> Features<'a> {
@@ -70,10 +87,13 @@ impl<'a> Features<'a> {
             page_bytes: Vec::new(),
             repeats,
             is_repeated,
+            beside: blocks
+                .iter()
+                .map(|block| beside(page, names, block))
+                .collect(),
             good_words: good.sum(),
             page,
             hints,
-            names,
         };
         features.page_bytes = features.of_page();
         features
@@ -105,23 +125,17 @@ impl<'a> Features<'a> {
     }
 
     fn heading(&self, walk: &mut Walk, block: &Block) {
+        let [.., text_weight] = self.beside[walk.at];
         match block.kind {
             Kind::Heading(level, _) => {
                 walk.since_heading = 0;
                 walk.heading_level = level;
                 walk.heading_words = block.words;
-                walk.heading_weight = self.text_weight(block);
+                walk.heading_weight = text_weight;
                 walk.heading_node = block.node;
                 walk.first_headings += u32::from(level == 1);
             }
             _ => walk.since_heading += 1,
-        }
-    }
-
-    fn text_weight(&self, block: &Block) -> i32 {
-        match text_name(block) {
-            Some(bin) => i32::from(self.names.get(usize::from(bin)).copied().unwrap_or(0)),
-            None => 0,
         }
     }
 
@@ -150,7 +164,7 @@ impl<'a> Features<'a> {
         row.put("prices", log(u32::from(counts.prices)));
         row.put("ends_sentence", u8::from(counts.ends_sentence));
         row.put("opening", counts.opening);
-        row.put("text_weight", weight(self.text_weight(block)));
+        row.put("text_weight", self.beside[walk.at][3]);
         row.put(
             "kind",
             match block.kind {
@@ -191,7 +205,7 @@ impl<'a> Features<'a> {
         row.put("since_heading", log(walk.since_heading));
         row.put("heading_level", walk.heading_level);
         row.put("heading_words", log(walk.heading_words));
-        row.put("heading_weight", weight(walk.heading_weight));
+        row.put("heading_weight", walk.heading_weight);
         let to_heading = self.page.meeting(block.node, walk.heading_node);
         row.put("heading_up", to_heading.from_here);
         row.put("heading_down", to_heading.from_there);
@@ -308,22 +322,13 @@ impl<'a> Features<'a> {
     }
 
     fn neighbours(&self, walk: &Walk, row: &mut impl Row) {
-        let blocks = &self.page.outline.blocks;
         let mut names = NEIGHBOUR_NAMES.iter();
         for offset in (-NEIGHBOURS..=NEIGHBOURS).filter(|&offset| offset != 0) {
             let neighbour = walk
                 .at
                 .checked_add_signed(offset)
-                .and_then(|at| blocks.get(at));
-            let values = match neighbour {
-                Some(block) => [
-                    log(block.words) + 1,
-                    share(block.link_words, block.words),
-                    self.page.outline.node(block.node).tag.rank(),
-                    weight(self.text_weight(block)),
-                ],
-                None => [0, 0, 0, 128],
-            };
+                .and_then(|at| self.beside.get(at));
+            let values = neighbour.copied().unwrap_or([0, 0, 0, 128]);
             for (name, value) in names.next().into_iter().flatten().zip(values) {
                 row.put(name, value);
             }
@@ -415,6 +420,16 @@ impl<'a> Features<'a> {
         bytes.extend(self.hints.bytes());
         bytes
     }
+}
+
+fn beside(page: &Page<'_>, names: &[i8], block: &Block) -> [u8; 4] {
+    let text_weight = text_name(block).and_then(|bin| names.get(usize::from(bin)));
+    [
+        log(block.words) + 1,
+        share(block.link_words, block.words),
+        page.outline.node(block.node).tag.rank(),
+        weight(text_weight.map_or(0, |&weight| i32::from(weight))),
+    ]
 }
 
 /// The weight that a short text has of its own, as the number of it.
