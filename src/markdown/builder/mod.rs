@@ -27,6 +27,9 @@ use super::tag::{Name, Tag};
 /// How deep elements may nest before the rest is read flat. Browsers draw the line at the same depth.
 const DEPTH_MAX: usize = 512;
 
+/// From so many blocks on, the rest of the page is one more: each takes memory beside its text.
+const BLOCKS_MAX: usize = 32_768;
+
 #[derive(Debug)]
 pub(super) struct Builder {
     full: bool,
@@ -220,7 +223,7 @@ impl Builder {
     pub(super) fn finish(mut self) -> (Outline, Collected, Links) {
         self.collected.finish(self.skipping.is_some());
         self.close_down_to(0);
-        self.finish_block();
+        self.write_block();
         self.outline.text = self.writer.text;
         self.outline.labels = self.writer.labels;
         self.outline.links = self.writer.links;
@@ -440,6 +443,19 @@ impl Builder {
     }
 
     fn finish_block(&mut self) {
+        if !self.is_full() || self.preformatted.is_some() {
+            self.write_block();
+        } else if !self.writer.is_empty() {
+            self.writer.line_break();
+        }
+    }
+
+    /// Whether boundaries of blocks have become line breaks.
+    fn is_full(&self) -> bool {
+        self.outline.blocks.len() >= BLOCKS_MAX
+    }
+
+    fn write_block(&mut self) {
         let (finished, kind) = match self.preformatted.take() {
             Some(preformatted) => {
                 let finished = self.writer.finish_preformatted();
@@ -574,7 +590,7 @@ impl Builder {
             .blocks
             .last()
             .is_none_or(|block| block.kind == Kind::Rule);
-        if is_repeated || !self.tables.is_empty() {
+        if is_repeated || !self.tables.is_empty() || self.is_full() {
             return;
         }
         let node = self.place();

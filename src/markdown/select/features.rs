@@ -268,8 +268,9 @@ impl<'a> Features<'a> {
         row.put("names_sum", weight(path.sum / 2));
         row.put("names_most", weight(i32::from(path.most)));
         row.put("names_least", weight(i32::from(path.least)));
-        for (name, hops) in NEAR_NAMES.iter().zip(self.page.near[block.node as usize]) {
-            row.put(name, hops);
+        let near = self.page.near[block.node as usize];
+        for (kind, name) in NEAR_NAMES.iter().enumerate() {
+            row.put(name, near.hops(kind));
         }
         let mut at = block.node;
         for names in &ANCESTOR_NAMES[..ANCESTORS] {
@@ -286,7 +287,7 @@ impl<'a> Features<'a> {
         let (mut nearest, mut outermost) = ((0, PAGE), (0, PAGE));
         let (mut at, mut hops) = (block.node, 0u8);
         while at != PAGE {
-            if self.page.fact(at).same >= 3 {
+            if self.nodes[at as usize][SAME] >= log(3) {
                 if nearest.1 == PAGE {
                     nearest = (hops, at);
                 }
@@ -346,14 +347,19 @@ impl<'a> Features<'a> {
                 .map(|block| block.words);
             share(words.sum(), total.words)
         };
-        let near =
-            |block: &Block, kind: usize| page.near[block.node as usize][kind] < super::facts::FAR;
+        let near = |block: &Block, kind: usize| {
+            page.near[block.node as usize].hops(kind) < super::facts::FAR
+        };
         let headings = blocks
             .iter()
             .filter(|block| matches!(block.kind, Kind::Heading(2..=4, _)));
         let prices = blocks
             .iter()
             .map(|block| u32::from(block.counts.prices))
+            .sum();
+        let function_words = blocks
+            .iter()
+            .map(|block| u32::from(block.counts.function_words))
             .sum();
         let main = page.fact(page.main);
         let top = page.fact(page.top);
@@ -376,10 +382,7 @@ impl<'a> Features<'a> {
             ("page_good_blocks", log(good)),
             ("page_good_words", share(self.good_words, total.words)),
             ("page_good_length", log(self.good_words / good.max(1))),
-            (
-                "page_function_words",
-                share(total.function_words, total.words),
-            ),
+            ("page_function_words", share(function_words, total.words)),
             ("page_prices", log(prices)),
             ("page_headings", log(count(headings.count()))),
             (
@@ -438,8 +441,15 @@ pub(super) fn text_name(block: &Block) -> Option<u16> {
     is_short.then_some(super::names::bin(block.counts.hash))
 }
 
+/// Which of a node's bytes says how many siblings are like it.
+const SAME: usize = 5;
+
 fn nodes(page: &Page<'_>) -> Vec<[u8; 10]> {
     let total = page.fact(PAGE);
+    let same = |fact: &Facts, node: &super::super::outline::Node| match node.depth {
+        0 => 0,
+        _ => page.groups[fact.group as usize].size,
+    };
     let of = |(fact, node): (&Facts, &super::super::outline::Node)| {
         [
             node.tag.rank(),
@@ -447,7 +457,7 @@ fn nodes(page: &Page<'_>) -> Vec<[u8; 10]> {
             share(fact.link_words, fact.words),
             log(fact.paragraphs),
             log(fact.blocks),
-            log(fact.same),
+            log(same(fact, node)),
             share(fact.marks * 4, fact.words),
             log(fact.words / fact.blocks.max(1)),
             share(fact.good_words, total.good_words),
