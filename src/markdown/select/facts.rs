@@ -55,7 +55,8 @@ impl Near {
     const NOWHERE: Near = Near(u64::MAX);
 
     pub(super) fn hops(self, kind: usize) -> u8 {
-        (self.0 >> (4 * kind)) as u8 & FAR
+        let hops = (self.0 >> (4 * kind)) & u64::from(FAR);
+        u8::try_from(hops).unwrap_or(FAR)
     }
 
     /// One hop further from all of them.
