@@ -29,10 +29,14 @@ impl<'a> Attributes<'a> {
 
     /// The value with its entities decoded. `name` is in lower case.
     pub(super) fn get(&self, name: &str) -> Option<Cow<'a, str>> {
-        let (_, value) = self
-            .iter()
-            .find(|(found, _)| found.eq_ignore_ascii_case(name))?;
-        Some(decoded(value))
+        self.raw(name).map(decoded)
+    }
+
+    /// The value as it is written. `name` is in lower case.
+    pub(super) fn raw(&self, name: &str) -> Option<&'a str> {
+        let is_it = |place: &&Place| place.is_named(self.source, name);
+        let place = self.places.iter().find(is_it)?;
+        Some(place.value(self.source))
     }
 
     pub(super) fn number(&self, name: &str) -> Option<u32> {
@@ -41,8 +45,8 @@ impl<'a> Attributes<'a> {
 
     /// Whether one of the element's classes is among these.
     pub(super) fn has_class(&self, names: &Names) -> bool {
-        self.iter()
-            .any(|(name, value)| name.eq_ignore_ascii_case("class") && names.contain_one_of(value))
+        self.raw("class")
+            .is_some_and(|value| names.contain_one_of(value))
     }
 }
 
@@ -183,8 +187,11 @@ static NUMBERS: Names = Names::new(&LINE_NUMBERS);
 static BUTTONS: Names = Names::new(&COPY_BUTTONS);
 
 /// What a block element is for.
-pub(super) fn role(tag: Tag, attributes: &Attributes<'_>) -> Role {
-    let (mut is_consent, mut is_open, mut named) = (false, false, "");
+pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> Role {
+    let (mut is_consent, mut is_open, mut named) = (class.is_consent, false, "");
+    if class.hides {
+        return Role::Hidden;
+    }
     for (name, value) in attributes.iter() {
         if hides(name, value) {
             return Role::Hidden;
@@ -193,7 +200,6 @@ pub(super) fn role(tag: Tag, attributes: &Attributes<'_>) -> Role {
             2 if name.eq_ignore_ascii_case("id") => is_consent |= CONSENTS.contain_one_of(value),
             4 if name.eq_ignore_ascii_case("open") => is_open = true,
             4 if name.eq_ignore_ascii_case("role") => named = value.trim(),
-            5 if name.eq_ignore_ascii_case("class") => is_consent |= CONSENTS.contain_one_of(value),
             _ => {}
         }
     }
@@ -217,12 +223,40 @@ pub(super) fn role(tag: Tag, attributes: &Attributes<'_>) -> Role {
 
 /// Whether readers of the page do not see the element.
 pub(super) fn is_hidden(attributes: &Attributes<'_>) -> bool {
+    attributes.has_class(&HIDDEN) || is_hidden_beside_class(attributes)
+}
+
+/// The same for an element whose classes are known not to hide it.
+pub(super) fn is_hidden_beside_class(attributes: &Attributes<'_>) -> bool {
     attributes.iter().any(|(name, value)| hides(name, value))
+}
+
+/// What the value of a class attribute says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ClassSigns {
+    is_consent: bool,
+    pub(super) hides: bool,
+    /// It may name the language of the code inside.
+    pub(super) is_highlighter: bool,
+}
+
+impl ClassSigns {
+    pub(super) fn of(class: &str) -> ClassSigns {
+        let class = decoded(class);
+        let mut signs = ClassSigns {
+            is_highlighter: is_highlighter(&class),
+            ..ClassSigns::default()
+        };
+        for token in class.split_ascii_whitespace() {
+            signs.is_consent |= CONSENTS.contain(token);
+            signs.hides |= HIDDEN.contain(token);
+        }
+        signs
+    }
 }
 
 fn hides(name: &str, value: &str) -> bool {
     match name.len() {
-        5 if name.eq_ignore_ascii_case("class") => HIDDEN.contain_one_of(value),
         5 if name.eq_ignore_ascii_case("style") => value.split(';').any(|declaration| {
             let (name, value) = declaration.split_once(':').unwrap_or_default();
             let (name, value) = (name.trim(), value.trim());
@@ -245,15 +279,13 @@ pub(super) fn is_beside_code(attributes: &Attributes<'_>) -> bool {
     is_line_number(attributes) || attributes.has_class(&BUTTONS)
 }
 
-/// The code language that an element around a `<pre>` names.
-pub(super) fn language_around(attributes: &Attributes<'_>) -> Option<String> {
+/// Whether an element with such classes around a `<pre>` may name its language.
+fn is_highlighter(class: &str) -> bool {
     const PARTS: [&[u8]; 4] = [b"highlight", b"language-", b"lang-", b"sourceCode"];
-    let class = attributes.get("class")?;
     let class = class.as_bytes();
-    let is_highlighter = class.iter().enumerate().any(|(at, byte)| {
+    class.iter().enumerate().any(|(at, byte)| {
         matches!(byte, b'h' | b'l' | b's') && PARTS.iter().any(|part| class[at..].starts_with(part))
-    });
-    is_highlighter.then(|| language(attributes)).flatten()
+    })
 }
 
 /// The language that a `<pre>` or its `<code>` names, in the manner of the usual highlighters.
@@ -386,7 +418,10 @@ mod tests {
     }
 
     fn check_role(tag: Tag, pairs: &[(&str, &str)], expected: Role) {
-        let found = with(pairs, |attributes| role(tag, attributes));
+        let found = with(pairs, |attributes| {
+            let class = ClassSigns::of(attributes.raw("class").unwrap_or_default());
+            role(tag, attributes, class)
+        });
         assert_eq!(found, expected, "{pairs:?}");
     }
 

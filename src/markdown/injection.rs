@@ -531,32 +531,58 @@ fn marks_of_blocks(outline: &Outline, blocks: &[&Block]) -> (u32, u32) {
 /// The first look: whether an anchor may be among the words, in one pass over the bytes.
 fn may_match(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let (mut at, mut hash, mut is_wide) = (0, HASH_START, false);
-    while let Some(&byte) = bytes.get(at) {
-        if byte.is_ascii_alphabetic() {
-            hash = hashed(hash, byte);
-        } else if byte.is_ascii() {
-            if is_in_filter(hash) {
+    let (mut start, mut is_wide) = (0, false);
+    for (at, &byte) in bytes.iter().enumerate() {
+        if !byte.is_ascii() {
+            is_wide |= byte >= 0xe3;
+        } else if !byte.is_ascii_alphabetic() {
+            if may_be_anchor(&bytes[start..at]) || (byte == b'>' && bytes[..at].ends_with(b"|")) {
                 return true;
             }
-            hash = HASH_START;
-        } else {
-            let unseen = unseen_bytes(&bytes[at..]);
-            if unseen > 0 {
-                at += unseen;
-                continue;
-            }
-            is_wide |= byte >= 0xe3;
-            hash = hashed(hash, byte);
+            start = at + 1;
         }
-        at += 1;
     }
-    is_in_filter(hash)
+    may_be_anchor(&bytes[start..])
         || (is_wide
             && PAIRS
                 .iter()
                 .any(|(first, _)| first.iter().any(|part| text.contains(part))))
-        || text.contains("|>")
+}
+
+/// Letters in a row, and what is not ASCII. Most are no anchor, which the first letter and the length tell.
+fn may_be_anchor(word: &[u8]) -> bool {
+    let Some(first) = word.first() else {
+        return false;
+    };
+    if word.is_ascii() && SHAPES[word.len().min(SHAPES.len() - 1)] & letter(*first) == 0 {
+        return false;
+    }
+    let (mut at, mut hash) = (0, HASH_START);
+    while at < word.len() {
+        let unseen = unseen_bytes(&word[at..]);
+        if unseen == 0 {
+            hash = hashed(hash, word[at]);
+        }
+        at += unseen.max(1);
+    }
+    is_in_filter(hash)
+}
+
+/// For each length, the first letters of the anchors that are so long, as bits.
+const SHAPES: [u32; 32] = {
+    let mut shapes = [0; 32];
+    let mut anchor = 0;
+    while anchor < ANCHORS.len() {
+        let bytes = ANCHORS[anchor].as_bytes();
+        shapes[bytes.len()] |= letter(bytes[0]);
+        anchor += 1;
+    }
+    shapes
+};
+
+/// The same bit for both cases.
+const fn letter(byte: u8) -> u32 {
+    1 << (byte & 31)
 }
 
 /// Length of a character that nobody sees and that would part a word.
@@ -575,6 +601,15 @@ const fn hashed(hash: u32, byte: u8) -> u32 {
     hash.wrapping_mul(0x0100_0193) ^ (byte | 0x20) as u32
 }
 
+const fn hash_of(bytes: &[u8]) -> u32 {
+    let (mut hash, mut at) = (HASH_START, 0);
+    while at < bytes.len() {
+        hash = hashed(hash, bytes[at]);
+        at += 1;
+    }
+    hash
+}
+
 const fn place(hash: u32) -> (usize, u32) {
     let mixed = hash ^ (hash >> 12) ^ (hash >> 22);
     (mixed as usize / 64 % FILTER_WORDS, mixed % 64)
@@ -590,12 +625,7 @@ const fn filter() -> [u64; FILTER_WORDS] {
     let mut anchor = 0;
     while anchor < ANCHORS.len() {
         let bytes = ANCHORS[anchor].as_bytes();
-        let (mut hash, mut at) = (HASH_START, 0);
-        while at < bytes.len() {
-            hash = hashed(hash, bytes[at]);
-            at += 1;
-        }
-        let (word, bit) = place(hash);
+        let (word, bit) = place(hash_of(bytes));
         filter[word] |= 1 << bit;
         anchor += 1;
     }
@@ -624,8 +654,9 @@ fn marks_of_matching(text: &str, is_quoted: bool) -> u32 {
     let text: String = plain(text).chars().take(BLOCK_CHARACTERS_MAX).collect();
     let text = text.to_lowercase();
     let words = words(&text);
+    let starts = starts(&words);
     let found = PATTERNS.iter().filter_map(|pattern| {
-        let (start, end) = find(pattern, &words)?;
+        let (start, end) = find(pattern, &words, &starts)?;
         Some((pattern.marks, is_in_quotes(&text, start, end)))
     });
     let pairs = PAIRS.iter().filter_map(|pair| {
@@ -672,10 +703,41 @@ fn words(text: &str) -> Vec<(usize, &str)> {
     words
 }
 
+/// Numbers of the words that a pattern may begin with.
+fn starts(words: &[(usize, &str)]) -> Vec<usize> {
+    let begins = |word: &str| {
+        let (place, bit) = place(hash_of(word.as_bytes()));
+        FIRSTS[place] >> bit & 1 == 1
+    };
+    let words = words.iter().enumerate();
+    words
+        .filter(|(_, (_, word))| begins(word))
+        .map(|(at, _)| at)
+        .collect()
+}
+
+/// The hashes of the patterns' first words, one bit each.
+static FIRSTS: [u64; FILTER_WORDS] = {
+    let mut firsts = [0; FILTER_WORDS];
+    let mut pattern = 0;
+    while pattern < PATTERNS.len() {
+        let step = PATTERNS[pattern].steps[0];
+        let mut at = 0;
+        while at < step.len() {
+            let (word, bit) = place(hash_of(step[at].as_bytes()));
+            firsts[word] |= 1 << bit;
+            at += 1;
+        }
+        pattern += 1;
+    }
+    firsts
+};
+
 /// Where the pattern begins and ends, for the first time.
-fn find(pattern: &Pattern, words: &[(usize, &str)]) -> Option<(usize, usize)> {
+fn find(pattern: &Pattern, words: &[(usize, &str)], starts: &[usize]) -> Option<(usize, usize)> {
     let (first, rest) = pattern.steps.split_first()?;
-    for (at, (start, word)) in words.iter().enumerate() {
+    for &at in starts {
+        let (start, word) = &words[at];
         if !first.contains(word) {
             continue;
         }

@@ -2,6 +2,8 @@
 //! Standard 13.2.5), one after the other and without a copy. Which bytes are text and which are markup is decided by
 //! the caller; what the tags mean, by the builder.
 
+use memchr::memchr;
+
 /// Attributes beyond these are read over.
 const ATTRIBUTES_MAX: usize = 128;
 
@@ -29,6 +31,12 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// Whether the name is this one, in any case.
+    pub(super) fn is_named(self, source: &str, name: &str) -> bool {
+        (self.name.1 - self.name.0) as usize == name.len()
+            && self.name(source).eq_ignore_ascii_case(name)
+    }
+
     pub(super) fn name(self, source: &str) -> &str {
         piece(source, self.name.0 as usize, self.name.1 as usize)
     }
@@ -42,7 +50,7 @@ impl Place {
 /// markup before it is read over: the end of a CDATA section.
 pub(super) fn next<'a>(source: &'a str, places: &mut Vec<Place>) -> Option<(Markup<'a>, usize)> {
     let bytes = source.as_bytes();
-    let from = bytes.iter().position(|b| *b == b'<')?;
+    let from = memchr(b'<', bytes)?;
     let after = |end: usize| Some((Markup::Other, end));
     match (*bytes.get(from + 1)?, bytes.get(from + 2)) {
         (b'/', Some(b)) if b.is_ascii_alphabetic() => {
@@ -82,7 +90,7 @@ fn piece(source: &str, start: usize, end: usize) -> &str {
 /// Of attributes with the same name the first counts.
 fn keep(source: &str, places: &mut Vec<Place>, place: Place) {
     let name = place.name(source);
-    let is_known = |known: &Place| known.name(source).eq_ignore_ascii_case(name);
+    let is_known = |known: &Place| known.is_named(source, name);
     if places.len() < ATTRIBUTES_MAX && !places.iter().any(is_known) {
         places.push(place);
     }
@@ -90,7 +98,7 @@ fn keep(source: &str, places: &mut Vec<Place>, place: Place) {
 
 /// Past the `>` of a bogus comment or a doctype.
 fn end_mark(bytes: &[u8], from: usize) -> Option<usize> {
-    let length = bytes.get(from..)?.iter().position(|b| *b == b'>')?;
+    let length = memchr(b'>', bytes.get(from..)?)?;
     Some(from + length + 1)
 }
 
@@ -104,7 +112,7 @@ fn comment_end(bytes: &[u8], from: usize) -> Option<usize> {
     }
     let mut at = 0;
     loop {
-        at += text.get(at..)?.iter().position(|b| *b == b'>')?;
+        at += memchr(b'>', text.get(at..)?)?;
         let before = &text[..at];
         at += 1;
         if before.ends_with(b"--") || before.ends_with(b"--!") {
@@ -161,7 +169,7 @@ fn attribute(bytes: &[u8], start: usize) -> Option<(Place, usize)> {
     let quote = bytes[at];
     if quote == b'"' || quote == b'\'' {
         let value = at + 1;
-        let length = bytes.get(value..)?.iter().position(|b| *b == quote)?;
+        let length = memchr(quote, bytes.get(value..)?)?;
         return Some((place(name, (value, value + length)), value + length + 1));
     }
     let value = at;

@@ -1116,3 +1116,20 @@ fn passages_are_slices_of_the_markdown() {
         ]
     );
 }
+
+#[test]
+fn of_very_many_blocks_the_last_are_one() {
+    let page = full_page(&"<h2>x</h2><ul><li>y<pre>z</pre></ul><hr>".repeat(40_000));
+    let count = |letter| page.markdown.matches(letter).count();
+    assert_eq!(
+        (count('x'), count('y'), count('z')),
+        (40_000, 40_000, 40_000)
+    );
+    let blocks = page.markdown.matches("\n\n").count();
+    assert!((30_000..33_000).contains(&blocks), "{blocks}");
+    assert!(
+        page.markdown
+            .trim_end()
+            .ends_with("x  \ny  \nz  \nx  \ny  \nz")
+    );
+}

@@ -26,7 +26,7 @@ impl Builder {
                 open.shape = self.note(attributes).unwrap_or(item);
             }
             Tag::Term => open.effect = self.begin_mark(Mark::Strong),
-            Tag::Preformatted => self.begin_preformatted(open, attributes),
+            Tag::Preformatted if !self.is_full() => self.begin_preformatted(open, attributes),
             Tag::Table => self.begin_table(open, attributes),
             Tag::TableHead | Tag::TableBody => {
                 if let Some(table) = self.tables.last_mut() {

@@ -43,7 +43,7 @@ impl Builder {
     /// Many sites name the language on an element around the `<pre>`.
     pub(super) fn note_language(&mut self, open: &Open, attributes: &Attributes<'_>) {
         if matches!(open.tag, Tag::Division | Tag::Table)
-            && let Some(language) = attributes::language_around(attributes)
+            && let Some(language) = attributes::language(attributes)
         {
             self.language = Some((self.open.len(), language));
         }

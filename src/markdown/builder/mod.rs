@@ -3,6 +3,7 @@
 //! selection or of how blocks are laid out.
 
 mod blocks;
+mod classes;
 mod code;
 mod ends;
 mod footnotes;
@@ -25,6 +26,9 @@ use super::tag::{Name, Tag};
 
 /// How deep elements may nest before the rest is read flat. Browsers draw the line at the same depth.
 const DEPTH_MAX: usize = 512;
+
+/// From so many blocks on, the rest of the page is one more: each takes memory beside its text.
+const BLOCKS_MAX: usize = 32_768;
 
 #[derive(Debug)]
 pub(super) struct Builder {
@@ -52,6 +56,7 @@ pub(super) struct Builder {
     images: images::Images,
     math: math::Math,
     tables: Vec<OpenTable>,
+    classes: classes::Classes,
 }
 
 /// An open element.
@@ -137,6 +142,7 @@ impl Builder {
             images: images::Images::default(),
             math: math::Math::default(),
             tables: Vec::new(),
+            classes: classes::Classes::default(),
         }
     }
 
@@ -217,7 +223,7 @@ impl Builder {
     pub(super) fn finish(mut self) -> (Outline, Collected, Links) {
         self.collected.finish(self.skipping.is_some());
         self.close_down_to(0);
-        self.finish_block();
+        self.write_block();
         self.outline.text = self.writer.text;
         self.outline.labels = self.writer.labels;
         self.outline.links = self.writer.links;
@@ -252,10 +258,15 @@ impl Builder {
             next_number: 1,
         };
         if is_block {
-            open.names = Names::of(attributes);
-            open.role = attributes::role(tag, attributes);
+            let value = attributes.raw("class").unwrap_or_default();
+            let class = self.classes.of(value);
+            let signs = class.signs;
+            open.names = Names::of(attributes, class.names(value));
+            open.role = attributes::role(tag, attributes, signs);
             self.begin_block(&mut open, attributes);
-            self.note_language(&open, attributes);
+            if signs.is_highlighter {
+                self.note_language(&open, attributes);
+            }
         } else if !self.begin_inline(&mut open, attributes) {
             return;
         }
@@ -298,7 +309,7 @@ impl Builder {
                     return false;
                 }
             }
-            _ if !self.full && attributes::is_hidden(attributes) => Effect::Skip,
+            _ if !self.full && self.is_hidden(attributes) => Effect::Skip,
             Tag::Strong => self.begin_mark(Mark::Strong),
             Tag::Emphasis => self.begin_mark(Mark::Emphasis),
             Tag::Strike => self.begin_mark(Mark::Strike),
@@ -320,6 +331,12 @@ impl Builder {
         true
     }
 
+    fn is_hidden(&mut self, attributes: &Attributes<'_>) -> bool {
+        let class = attributes.raw("class");
+        class.is_some_and(|value| self.classes.of(value).signs.hides)
+            || attributes::is_hidden_beside_class(attributes)
+    }
+
     fn begin_mark(&mut self, mark: Mark) -> Effect {
         self.writer.begin(mark);
         Effect::Mark(mark)
@@ -334,7 +351,10 @@ impl Builder {
         } else if let Some(url) = self.links.page(&href) {
             let rel = attributes.get("rel").unwrap_or_default();
             let title = attributes.get("title").unwrap_or_default();
-            let rel = rel.chars().take(100).collect();
+            let rel = match rel.char_indices().nth(100) {
+                Some((end, _)) => rel[..end].to_owned(),
+                None => rel.into_owned(),
+            };
             self.writer.begin_link(url, rel, title.into_owned());
         }
         Effect::Link {
@@ -423,6 +443,19 @@ impl Builder {
     }
 
     fn finish_block(&mut self) {
+        if !self.is_full() || self.preformatted.is_some() {
+            self.write_block();
+        } else if !self.writer.is_empty() {
+            self.writer.line_break();
+        }
+    }
+
+    /// Whether boundaries of blocks have become line breaks.
+    fn is_full(&self) -> bool {
+        self.outline.blocks.len() >= BLOCKS_MAX
+    }
+
+    fn write_block(&mut self) {
         let (finished, kind) = match self.preformatted.take() {
             Some(preformatted) => {
                 let finished = self.writer.finish_preformatted();
@@ -557,7 +590,7 @@ impl Builder {
             .blocks
             .last()
             .is_none_or(|block| block.kind == Kind::Rule);
-        if is_repeated || !self.tables.is_empty() {
+        if is_repeated || !self.tables.is_empty() || self.is_full() {
             return;
         }
         let node = self.place();

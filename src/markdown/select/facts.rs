@@ -11,7 +11,6 @@ pub(super) struct Facts {
     pub(super) words: u32,
     pub(super) link_words: u32,
     pub(super) marks: u32,
-    pub(super) function_words: u32,
     pub(super) blocks: u32,
     /// Blocks of prose: more than fifteen words, few of them links.
     pub(super) paragraphs: u32,
@@ -19,9 +18,7 @@ pub(super) struct Facts {
     pub(super) good_words: u32,
     /// What its blocks say for it as the container of the content, halved at each level up.
     pub(super) score: u32,
-    /// Siblings of the same tag and class, itself included.
-    pub(super) same: u32,
-    /// Which of them it is, from 0.
+    /// Which of its group of siblings it is, from 0.
     pub(super) index: u32,
     /// Number of its group of siblings.
     pub(super) group: u32,
@@ -50,12 +47,38 @@ pub(super) const NEAR: usize = 16;
 /// Hops to the nearest ancestor of each kind of [`near_kind`], at most this.
 pub(super) const FAR: u8 = 15;
 
+/// Hops to the nearest ancestor of each kind, four bits each.
+#[derive(Clone, Copy)]
+pub(super) struct Near(u64);
+
+impl Near {
+    const NOWHERE: Near = Near(u64::MAX);
+
+    pub(super) fn hops(self, kind: usize) -> u8 {
+        let hops = (self.0 >> (4 * kind)) & u64::from(FAR);
+        u8::try_from(hops).unwrap_or(FAR)
+    }
+
+    /// One hop further from all of them.
+    fn further(self) -> Near {
+        let is_far = self.0 & (self.0 >> 1) & (self.0 >> 2) & (self.0 >> 3) & EACH;
+        Near(self.0 + (EACH ^ is_far))
+    }
+
+    fn here(self, kind: usize) -> Near {
+        Near(self.0 & !(u64::from(FAR) << (4 * kind)))
+    }
+}
+
+/// The lowest of each four bits.
+const EACH: u64 = 0x1111_1111_1111_1111;
+
 pub(super) struct Page<'a> {
     pub(super) outline: &'a Outline,
     pub(super) facts: Vec<Facts>,
     pub(super) groups: Vec<Group>,
     /// By node: hops to the nearest element of each kind.
-    pub(super) near: Vec<[u8; NEAR]>,
+    pub(super) near: Vec<Near>,
     /// By node: the weights of the names on the way up, the nearest counting most.
     pub(super) path: Vec<Path>,
     /// The deepest element that holds most of the good words.
@@ -170,7 +193,6 @@ fn sums(outline: &Outline) -> Vec<Facts> {
         sum.words = sum.words.saturating_add(block.words);
         sum.link_words = sum.link_words.saturating_add(block.link_words);
         sum.marks += u32::from(block.counts.stops) + u32::from(block.counts.commas);
-        sum.function_words += u32::from(block.counts.function_words);
         sum.blocks += 1;
         sum.paragraphs += u32::from(is_paragraph(block));
         if is_good(block) {
@@ -189,7 +211,6 @@ fn sums(outline: &Outline) -> Vec<Facts> {
         outer.words = outer.words.saturating_add(inner.words);
         outer.link_words = outer.link_words.saturating_add(inner.link_words);
         outer.marks = outer.marks.saturating_add(inner.marks);
-        outer.function_words = outer.function_words.saturating_add(inner.function_words);
         outer.blocks += inner.blocks;
         outer.paragraphs += inner.paragraphs;
         outer.good_words = outer.good_words.saturating_add(inner.good_words);
@@ -234,9 +255,6 @@ fn groups(outline: &Outline, facts: &mut [Facts]) -> Vec<Group> {
         sums.link_words = sums.link_words.saturating_add(fact.link_words);
         let square = u64::from(fact.words) * u64::from(fact.words);
         sums.squares = sums.squares.saturating_add(square);
-    }
-    for fact in facts.iter_mut().skip(1) {
-        fact.same = groups[fact.group as usize].size;
     }
     groups
 }
@@ -298,13 +316,13 @@ pub(super) fn hops(outline: &Outline, landmark: NodeId) -> Vec<Hops> {
     hops
 }
 
-fn near(outline: &Outline) -> Vec<[u8; NEAR]> {
-    let mut near: Vec<[u8; NEAR]> = Vec::with_capacity(outline.nodes.len());
-    near.push([FAR; NEAR]);
+fn near(outline: &Outline) -> Vec<Near> {
+    let mut near: Vec<Near> = Vec::with_capacity(outline.nodes.len());
+    near.push(Near::NOWHERE);
     for node in &outline.nodes[1..] {
-        let mut hops = near[node.parent as usize].map(|hops| (hops + 1).min(FAR));
+        let mut hops = near[node.parent as usize].further();
         if let Some(kind) = near_kind(node.tag, node.role) {
-            hops[kind] = 0;
+            hops = hops.here(kind);
         }
         near.push(hops);
     }

@@ -26,7 +26,6 @@ const SHORT_WORDS: u32 = 16;
 pub(super) struct Features<'a> {
     page: &'a Page<'a>,
     hints: &'a Hints,
-    names: &'a [i8],
     nodes: Vec<[u8; 10]>,
     to_heading: Vec<Hops>,
     title_block: Option<usize>,
@@ -35,11 +34,12 @@ pub(super) struct Features<'a> {
     page_bytes: Vec<(&'static str, u8)>,
     repeats: Vec<u8>,
     is_repeated: Vec<bool>,
+    /// What each block tells of itself as a neighbour: words, links, tag, weight of its text.
+    beside: Vec<[u8; 4]>,
     good_words: u32,
 }
 
 /// What changes from one block to the next.
-#[derive(Default)]
 pub(super) struct Walk {
     at: usize,
     words: u32,
@@ -48,9 +48,26 @@ pub(super) struct Walk {
     since_heading: u32,
     heading_level: u8,
     heading_words: u32,
-    heading_weight: i32,
+    heading_weight: u8,
     heading_node: NodeId,
     first_headings: u32,
+}
+
+impl Default for Walk {
+    fn default() -> Walk {
+        Walk {
+            at: 0,
+            words: 0,
+            good: 0,
+            good_words: 0,
+            since_heading: 0,
+            heading_level: 0,
+            heading_words: 0,
+            heading_weight: weight(0),
+            heading_node: PAGE,
+            first_headings: 0,
+        }
+    }
 }
 
 impl<'a> Features<'a> {
@@ -70,10 +87,13 @@ impl<'a> Features<'a> {
             page_bytes: Vec::new(),
             repeats,
             is_repeated,
+            beside: blocks
+                .iter()
+                .map(|block| beside(page, names, block))
+                .collect(),
             good_words: good.sum(),
             page,
             hints,
-            names,
         };
         features.page_bytes = features.of_page();
         features
@@ -105,23 +125,17 @@ impl<'a> Features<'a> {
     }
 
     fn heading(&self, walk: &mut Walk, block: &Block) {
+        let [.., text_weight] = self.beside[walk.at];
         match block.kind {
             Kind::Heading(level, _) => {
                 walk.since_heading = 0;
                 walk.heading_level = level;
                 walk.heading_words = block.words;
-                walk.heading_weight = self.text_weight(block);
+                walk.heading_weight = text_weight;
                 walk.heading_node = block.node;
                 walk.first_headings += u32::from(level == 1);
             }
             _ => walk.since_heading += 1,
-        }
-    }
-
-    fn text_weight(&self, block: &Block) -> i32 {
-        match text_name(block) {
-            Some(bin) => i32::from(self.names.get(usize::from(bin)).copied().unwrap_or(0)),
-            None => 0,
         }
     }
 
@@ -150,7 +164,7 @@ impl<'a> Features<'a> {
         row.put("prices", log(u32::from(counts.prices)));
         row.put("ends_sentence", u8::from(counts.ends_sentence));
         row.put("opening", counts.opening);
-        row.put("text_weight", weight(self.text_weight(block)));
+        row.put("text_weight", self.beside[walk.at][3]);
         row.put(
             "kind",
             match block.kind {
@@ -191,7 +205,7 @@ impl<'a> Features<'a> {
         row.put("since_heading", log(walk.since_heading));
         row.put("heading_level", walk.heading_level);
         row.put("heading_words", log(walk.heading_words));
-        row.put("heading_weight", weight(walk.heading_weight));
+        row.put("heading_weight", walk.heading_weight);
         let to_heading = self.page.meeting(block.node, walk.heading_node);
         row.put("heading_up", to_heading.from_here);
         row.put("heading_down", to_heading.from_there);
@@ -254,8 +268,9 @@ impl<'a> Features<'a> {
         row.put("names_sum", weight(path.sum / 2));
         row.put("names_most", weight(i32::from(path.most)));
         row.put("names_least", weight(i32::from(path.least)));
-        for (name, hops) in NEAR_NAMES.iter().zip(self.page.near[block.node as usize]) {
-            row.put(name, hops);
+        let near = self.page.near[block.node as usize];
+        for (kind, name) in NEAR_NAMES.iter().enumerate() {
+            row.put(name, near.hops(kind));
         }
         let mut at = block.node;
         for names in &ANCESTOR_NAMES[..ANCESTORS] {
@@ -272,7 +287,7 @@ impl<'a> Features<'a> {
         let (mut nearest, mut outermost) = ((0, PAGE), (0, PAGE));
         let (mut at, mut hops) = (block.node, 0u8);
         while at != PAGE {
-            if self.page.fact(at).same >= 3 {
+            if self.nodes[at as usize][SAME] >= log(3) {
                 if nearest.1 == PAGE {
                     nearest = (hops, at);
                 }
@@ -308,22 +323,13 @@ impl<'a> Features<'a> {
     }
 
     fn neighbours(&self, walk: &Walk, row: &mut impl Row) {
-        let blocks = &self.page.outline.blocks;
         let mut names = NEIGHBOUR_NAMES.iter();
         for offset in (-NEIGHBOURS..=NEIGHBOURS).filter(|&offset| offset != 0) {
             let neighbour = walk
                 .at
                 .checked_add_signed(offset)
-                .and_then(|at| blocks.get(at));
-            let values = match neighbour {
-                Some(block) => [
-                    log(block.words) + 1,
-                    share(block.link_words, block.words),
-                    self.page.outline.node(block.node).tag.rank(),
-                    weight(self.text_weight(block)),
-                ],
-                None => [0, 0, 0, 128],
-            };
+                .and_then(|at| self.beside.get(at));
+            let values = neighbour.copied().unwrap_or([0, 0, 0, 128]);
             for (name, value) in names.next().into_iter().flatten().zip(values) {
                 row.put(name, value);
             }
@@ -341,14 +347,19 @@ impl<'a> Features<'a> {
                 .map(|block| block.words);
             share(words.sum(), total.words)
         };
-        let near =
-            |block: &Block, kind: usize| page.near[block.node as usize][kind] < super::facts::FAR;
+        let near = |block: &Block, kind: usize| {
+            page.near[block.node as usize].hops(kind) < super::facts::FAR
+        };
         let headings = blocks
             .iter()
             .filter(|block| matches!(block.kind, Kind::Heading(2..=4, _)));
         let prices = blocks
             .iter()
             .map(|block| u32::from(block.counts.prices))
+            .sum();
+        let function_words = blocks
+            .iter()
+            .map(|block| u32::from(block.counts.function_words))
             .sum();
         let main = page.fact(page.main);
         let top = page.fact(page.top);
@@ -371,10 +382,7 @@ impl<'a> Features<'a> {
             ("page_good_blocks", log(good)),
             ("page_good_words", share(self.good_words, total.words)),
             ("page_good_length", log(self.good_words / good.max(1))),
-            (
-                "page_function_words",
-                share(total.function_words, total.words),
-            ),
+            ("page_function_words", share(function_words, total.words)),
             ("page_prices", log(prices)),
             ("page_headings", log(count(headings.count()))),
             (
@@ -417,14 +425,31 @@ impl<'a> Features<'a> {
     }
 }
 
+fn beside(page: &Page<'_>, names: &[i8], block: &Block) -> [u8; 4] {
+    let text_weight = text_name(block).and_then(|bin| names.get(usize::from(bin)));
+    [
+        log(block.words) + 1,
+        share(block.link_words, block.words),
+        page.outline.node(block.node).tag.rank(),
+        weight(text_weight.map_or(0, |&weight| i32::from(weight))),
+    ]
+}
+
 /// The weight that a short text has of its own, as the number of it.
 pub(super) fn text_name(block: &Block) -> Option<u16> {
     let is_short = block.words > 0 && block.words <= 6;
     is_short.then_some(super::names::bin(block.counts.hash))
 }
 
+/// Which of a node's bytes says how many siblings are like it.
+const SAME: usize = 5;
+
 fn nodes(page: &Page<'_>) -> Vec<[u8; 10]> {
     let total = page.fact(PAGE);
+    let same = |fact: &Facts, node: &super::super::outline::Node| match node.depth {
+        0 => 0,
+        _ => page.groups[fact.group as usize].size,
+    };
     let of = |(fact, node): (&Facts, &super::super::outline::Node)| {
         [
             node.tag.rank(),
@@ -432,7 +457,7 @@ fn nodes(page: &Page<'_>) -> Vec<[u8; 10]> {
             share(fact.link_words, fact.words),
             log(fact.paragraphs),
             log(fact.blocks),
-            log(fact.same),
+            log(same(fact, node)),
             share(fact.marks * 4, fact.words),
             log(fact.words / fact.blocks.max(1)),
             share(fact.good_words, total.good_words),

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use super::names::WEIGHTS;
 
 /// How many blocks are judged at a time.
-pub(super) const BATCH: usize = 256;
+pub(super) const BATCH: usize = 64;
 
 /// The features of a batch, one column for each feature.
 pub(super) type Columns = Vec<[u8; BATCH]>;
@@ -30,7 +30,8 @@ pub(crate) struct Model {
 #[derive(Debug)]
 struct Tree {
     questions: Vec<Question>,
-    leaves: Vec<i16>,
+    /// As many as the deepest tree could have, so that a number of a leaf is always one of them.
+    leaves: [i16; 1 << DEPTH_MAX],
 }
 
 /// Whether a feature is larger than a bound.
@@ -96,9 +97,9 @@ impl Model {
                 let bound = table.take(1)?[0];
                 questions.push(Question { feature, bound });
             }
-            let mut leaves = Vec::with_capacity(1 << depth);
-            for _ in 0..1usize << depth {
-                leaves.push(table.u16()?.cast_signed());
+            let mut leaves = [0; 1 << DEPTH_MAX];
+            for leaf in leaves.iter_mut().take(1 << depth) {
+                *leaf = table.u16()?.cast_signed();
             }
             trees.push(Tree { questions, leaves });
         }
@@ -114,13 +115,13 @@ impl Model {
     /// The probability of each block of a batch that it is content.
     pub(super) fn judge(&self, columns: &Columns) -> [f32; BATCH] {
         let mut sums = [0i32; BATCH];
-        let mut leaf = [0u8; BATCH];
         for tree in &self.trees {
-            leaf.fill(0);
+            let mut leaf = [0u8; BATCH];
             for (level, question) in tree.questions.iter().enumerate() {
                 let column = &columns[usize::from(question.feature)];
+                let bit = 1 << level;
                 for (leaf, &value) in leaf.iter_mut().zip(column) {
-                    *leaf |= u8::from(value > question.bound) << level;
+                    *leaf |= if value > question.bound { bit } else { 0 };
                 }
             }
             for (sum, &leaf) in sums.iter_mut().zip(&leaf) {

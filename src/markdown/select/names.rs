@@ -21,18 +21,19 @@ pub(in crate::markdown) struct Weighed {
 #[derive(Clone, Debug, Default)]
 pub(in crate::markdown) struct Names {
     bins: [u16; NAMES_MAX],
-    count: usize,
+    count: u8,
     /// Of the tag's class attribute; elements that look alike have equal ones.
     pub(in crate::markdown) class_hash: u32,
 }
 
 impl Names {
-    pub(in crate::markdown) fn of(attributes: &Attributes<'_>) -> Names {
+    /// `class` is what [`Names::of_class`] gives for the element's classes.
+    pub(in crate::markdown) fn of(attributes: &Attributes<'_>, class: &Names) -> Names {
         let mut names = Names::default();
         for (name, value) in attributes.iter() {
             if name.eq_ignore_ascii_case("class") {
-                names.class_hash = hash_of(0, value.as_bytes());
-                names.words(value);
+                names.class_hash = class.class_hash;
+                names.add(class);
             } else if name.eq_ignore_ascii_case("id") {
                 names.words(value);
             } else if name.eq_ignore_ascii_case("role") {
@@ -44,6 +45,27 @@ impl Names {
         names
     }
 
+    pub(in crate::markdown) fn of_class(class: &str) -> Names {
+        let mut names = Names {
+            class_hash: hash_of(0, class.as_bytes()),
+            ..Names::default()
+        };
+        names.words(class);
+        names
+    }
+
+    fn add(&mut self, other: &Names) {
+        if self.count == 0 {
+            (self.bins, self.count) = (other.bins, other.count);
+            return;
+        }
+        let start = usize::from(self.count);
+        for (bin, other) in self.bins[start..].iter_mut().zip(other.bins()) {
+            *bin = *other;
+            self.count += 1;
+        }
+    }
+
     fn tokens(&mut self, seed: u32, value: &str) {
         for token in value.split_ascii_whitespace().take(3) {
             self.push(hash_of(seed, token.as_bytes()));
@@ -51,7 +73,7 @@ impl Names {
     }
 
     pub(in crate::markdown) fn bins(&self) -> &[u16] {
-        &self.bins[..self.count]
+        &self.bins[..usize::from(self.count)]
     }
 
     pub(in crate::markdown) fn weigh(&self, weights: &[i8]) -> Weighed {
@@ -68,7 +90,7 @@ impl Names {
             weighed.least = weighed.least.min(weight);
             weighed.most = weighed.most.max(weight);
         }
-        let count = i32::try_from(self.count).unwrap_or(1);
+        let count = i32::from(self.count);
         weighed.mean = i8::try_from(sum / count).unwrap_or(0);
         weighed
     }
@@ -102,8 +124,8 @@ impl Names {
     }
 
     fn push(&mut self, hash: u32) {
-        if self.count < NAMES_MAX {
-            self.bins[self.count] = bin(hash);
+        if let Some(next) = self.bins.get_mut(usize::from(self.count)) {
+            *next = bin(hash);
             self.count += 1;
         }
     }
@@ -136,7 +158,9 @@ mod tests {
         let source = format!("<x{}>", written.collect::<String>());
         let mut places = Vec::new();
         markup::next(&source, &mut places).expect("a whole tag");
-        Names::of(&Attributes::new(&source, &places))
+        let attributes = Attributes::new(&source, &places);
+        let class = Names::of_class(attributes.raw("class").unwrap_or_default());
+        Names::of(&attributes, &class)
     }
 
     #[test]
