@@ -500,7 +500,7 @@ mod tests {
     fn metadata(html: &str) -> Metadata {
         let mut converter = Converter::new(Settings {
             kind: ContentKind::Html,
-            url: url::Url::parse("https://example.org/docs/page").expect("a valid URL"),
+            url: Url::parse("https://example.org/docs/page").expect("a valid URL"),
             charset: None,
             full: false,
         });

@@ -38,6 +38,8 @@ pub(super) struct Scripts {
     pub(super) sample: String,
     kind: Kind,
     head: String,
+    /// How much of the script that began last may still go into the sample.
+    sample_room: usize,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +56,7 @@ impl Scripts {
     pub(super) fn begin(&mut self, attributes: &Attributes<'_>) {
         self.count += 1;
         self.head.clear();
+        self.sample_room = 0;
         let kind = attributes.get("type").unwrap_or_default();
         let kind = kind.trim().to_ascii_lowercase();
         self.kind = if kind.starts_with("application/ld+json") {
@@ -63,15 +66,19 @@ impl Scripts {
             self.state.push('\n');
             Kind::State
         } else if let Some(source) = attributes.get("src") {
+            self.begin_sample();
             self.sample(&source);
+            self.sample_room = 0;
             Kind::Other
         } else {
+            self.begin_sample();
             Kind::Unknown
         };
     }
 
     /// The text of the script that began last, in pieces.
     pub(super) fn text(&mut self, text: &str) {
+        self.sample(text);
         match self.kind {
             Kind::JsonLd => {
                 if self.json_ld.len() + text.len() <= JSON_LD_BYTES_MAX {
@@ -93,26 +100,64 @@ impl Scripts {
     }
 
     fn unknown_text(&mut self, text: &str) {
-        let room = HEAD_BYTES.saturating_sub(self.head.len());
-        self.head.extend(text.chars().take(room));
+        let known = self.head.len();
+        for character in text.chars() {
+            if self.head.len() >= HEAD_BYTES {
+                break;
+            }
+            self.head.push(character);
+        }
         if STATES.iter().any(|name| self.head.contains(name)) {
             self.kind = Kind::State;
             self.state.push('\n');
+            self.state.push_str(&self.head[..known]);
             self.state_text(text);
         } else if self.head.len() >= HEAD_BYTES {
             self.kind = Kind::Other;
         }
-        self.sample(text);
+    }
+
+    fn begin_sample(&mut self) {
+        self.sample_room = SAMPLE_OF_ONE_BYTES_MAX;
+        self.sample.push(' ');
     }
 
     fn sample(&mut self, text: &str) {
-        let room = SAMPLE_BYTES_MAX.saturating_sub(self.sample.len());
-        if room == 0 {
-            return;
+        for character in text.chars() {
+            if self.sample_room == 0 || self.sample.len() >= SAMPLE_BYTES_MAX {
+                return;
+            }
+            self.sample_room -= 1;
+            self.sample.push(character.to_ascii_lowercase());
         }
-        let room = room.min(SAMPLE_OF_ONE_BYTES_MAX);
-        let text = text.chars().take(room).map(|c| c.to_ascii_lowercase());
-        self.sample.extend(text);
-        self.sample.push(' ');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pieces: &[&str]) -> Scripts {
+        let mut scripts = Scripts::default();
+        scripts.begin(&Attributes::new("<script>", &[]));
+        for piece in pieces {
+            scripts.text(piece);
+        }
+        scripts
+    }
+
+    /// A state's name was lost when the tokenizer cut the script inside of it.
+    #[test]
+    fn scripts_read_the_same_however_they_are_cut() {
+        let script = format!("window.__NUXT__ = {{\"é\": \"{}\"}};", "Sea ".repeat(300));
+        let whole = read(&[&script]);
+        assert!(whole.state.starts_with("\nwindow.__NUXT__ = {"));
+        assert!(whole.sample.len() > SAMPLE_OF_ONE_BYTES_MAX);
+        for cut in (0..80).filter(|&cut| script.is_char_boundary(cut)) {
+            let (first, second) = script.split_at(cut);
+            let cut = read(&[first, second]);
+            assert_eq!(cut.state, whole.state);
+            assert_eq!(cut.sample, whole.sample);
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::super::outline::{Outline, Shape};
+use super::super::outline::{NodeId, Outline, Shape};
 
 /// Text of at least so many words is kept once.
 const REPEATED_WORDS: u32 = 6;
@@ -28,7 +28,44 @@ pub(super) fn decide(outline: &Outline, chances: &[f32], is_article: bool) -> Ve
         kept.extend(most);
     }
     drop_repeated(outline, &mut kept);
-    kept
+    whole_tables(outline, kept)
+}
+
+/// A table of data with holes in it says something else than the page: it is kept whole if at least a third of it
+/// is kept.
+fn whole_tables(outline: &Outline, kept: Vec<usize>) -> Vec<usize> {
+    let mut is_kept = vec![false; outline.blocks.len()];
+    for &at in &kept {
+        is_kept[at] = true;
+    }
+    let mut chain = Vec::new();
+    let mut start = 0;
+    while start < outline.blocks.len() {
+        let table = data_table(outline, start, &mut chain);
+        let mut end = start + 1;
+        while table.is_some()
+            && end < outline.blocks.len()
+            && data_table(outline, end, &mut chain) == table
+        {
+            end += 1;
+        }
+        let count = is_kept[start..end].iter().filter(|kept| **kept).count();
+        if table.is_some() && count > 0 {
+            is_kept[start..end].fill(3 * count >= end - start);
+        }
+        start = end;
+    }
+    (0..is_kept.len()).filter(|&at| is_kept[at]).collect()
+}
+
+/// The outermost table of data that a block stands in.
+fn data_table(outline: &Outline, block: usize, chain: &mut Vec<NodeId>) -> Option<NodeId> {
+    outline.containers(outline.blocks[block].node, chain);
+    let is_data = |node: &NodeId| match outline.node(*node).shape {
+        Shape::Table(table) => outline.tables[table as usize].is_data(),
+        _ => false,
+    };
+    chain.iter().copied().find(is_data)
 }
 
 /// The best F1, by words, that keeping the likeliest blocks can be expected to have.
