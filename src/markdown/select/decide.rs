@@ -1,12 +1,15 @@
 //! From probabilities to the blocks that are kept: the threshold with the best expected F1 for this page, and of
-//! repeated text only the first.
+//! repeated text only the first. Then what has no meaning in part is made whole.
 
 use std::collections::HashSet;
 
-use super::super::outline::{NodeId, Outline, Shape};
+use super::super::outline::{Kind, Node, NodeId, Outline, Shape};
 
 /// Text of at least so many words is kept once.
 const REPEATED_WORDS: u32 = 6;
+
+/// The most blocks of code between two kept ones.
+const GAP_BLOCKS_MAX: usize = 4;
 
 /// Numbers of the blocks to keep, in document order. `chances` are probabilities of being content.
 pub(super) fn decide(outline: &Outline, chances: &[f32], is_article: bool) -> Vec<usize> {
@@ -28,44 +31,54 @@ pub(super) fn decide(outline: &Outline, chances: &[f32], is_article: bool) -> Ve
         kept.extend(most);
     }
     drop_repeated(outline, &mut kept);
-    whole_tables(outline, kept)
+    with_code_between(outline, whole_tables(outline, kept))
 }
 
-/// A table of data with holes in it says something else than the page: it is kept whole if at least a third of it
+/// Code says little by its words. What of it stands between two kept blocks is kept.
+fn with_code_between(outline: &Outline, kept: Vec<usize>) -> Vec<usize> {
+    let is_code = |block: usize| matches!(outline.blocks[block].kind, Kind::Code(_));
+    let mut whole: Vec<usize> = Vec::with_capacity(kept.len());
+    for at in kept {
+        let next = whole.last().map_or(at, |last| last + 1);
+        if at - next <= GAP_BLOCKS_MAX && (next..at).all(|gap| is_code(gap)) {
+            whole.extend(next..at);
+        }
+        whole.push(at);
+    }
+    whole
+}
+
+/// A table of data with holes says something else than the page: it is kept whole if at least a third of it
 /// is kept.
 fn whole_tables(outline: &Outline, kept: Vec<usize>) -> Vec<usize> {
+    let is_data = |node: &Node| match node.shape {
+        Shape::Table(table) => outline.tables[table as usize].is_data(),
+        _ => false,
+    };
+    let mut tables: Vec<Option<NodeId>> = Vec::with_capacity(outline.nodes.len());
+    for (id, node) in (0..).zip(&outline.nodes) {
+        let above = tables.get(node.parent as usize).copied().flatten();
+        tables.push(above.or_else(|| is_data(node).then_some(id)));
+    }
+    let table_of = |at: usize| tables[outline.blocks[at].node as usize];
     let mut is_kept = vec![false; outline.blocks.len()];
     for &at in &kept {
         is_kept[at] = true;
     }
-    let mut chain = Vec::new();
     let mut start = 0;
-    while start < outline.blocks.len() {
-        let table = data_table(outline, start, &mut chain);
+    while start < is_kept.len() {
+        let table = table_of(start);
         let mut end = start + 1;
-        while table.is_some()
-            && end < outline.blocks.len()
-            && data_table(outline, end, &mut chain) == table
-        {
+        while end < is_kept.len() && table_of(end) == table {
             end += 1;
         }
         let count = is_kept[start..end].iter().filter(|kept| **kept).count();
-        if table.is_some() && count > 0 {
-            is_kept[start..end].fill(3 * count >= end - start);
+        if table.is_some() && 3 * count >= end - start {
+            is_kept[start..end].fill(true);
         }
         start = end;
     }
     (0..is_kept.len()).filter(|&at| is_kept[at]).collect()
-}
-
-/// The outermost table of data that a block stands in.
-fn data_table(outline: &Outline, block: usize, chain: &mut Vec<NodeId>) -> Option<NodeId> {
-    outline.containers(outline.blocks[block].node, chain);
-    let is_data = |node: &NodeId| match outline.node(*node).shape {
-        Shape::Table(table) => outline.tables[table as usize].is_data(),
-        _ => false,
-    };
-    chain.iter().copied().find(is_data)
 }
 
 /// The best F1, by words, that keeping the likeliest blocks can be expected to have.
