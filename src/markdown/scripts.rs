@@ -129,5 +129,38 @@ impl Scripts {
 /// As much of a text as still fits behind another, to the last whole character.
 pub(super) fn within<'a>(behind: &str, text: &'a str, bytes_max: usize) -> &'a str {
     let room = bytes_max.saturating_sub(behind.len());
-    &text[..text.floor_char_boundary(room)]
+    let mut end = room.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pieces: &[&str]) -> Scripts {
+        let mut scripts = Scripts::default();
+        scripts.begin(&Attributes::new("<script>", &[]));
+        for piece in pieces {
+            scripts.text(piece);
+        }
+        scripts
+    }
+
+    /// A state's name was lost when the tokenizer cut the script inside of it.
+    #[test]
+    fn scripts_read_the_same_however_they_are_cut() {
+        let script = format!("window.__NUXT__ = {{\"é\": \"{}\"}};", "Sea ".repeat(300));
+        let whole = read(&[&script]);
+        assert!(whole.state.starts_with("\nwindow.__NUXT__ = {"));
+        assert!(whole.sample.len() > SAMPLE_OF_ONE_BYTES_MAX);
+        for cut in (0..80).filter(|&cut| script.is_char_boundary(cut)) {
+            let (first, second) = script.split_at(cut);
+            let cut = read(&[first, second]);
+            assert_eq!(cut.state, whole.state);
+            assert_eq!(cut.sample, whole.sample);
+        }
+    }
 }

@@ -542,24 +542,45 @@ fn what_is_no_text_is_left_out() {
     check("<title>t</title><body>b", "b");
 }
 
+/// As long as text on a page is, so that it is known as such.
+const STORY: [&str; 4] = [
+    "The boats leave at dawn, when the tide is high enough to carry them over the bar. Each has a crew of three, and \
+     the youngest of them has been at sea since she was twelve.",
+    "They fish for herring in spring and for mackerel in summer. In winter the nets hang in the sheds behind the quay, \
+     where the old men mend them and argue about the weather of other years.",
+    "Nobody in the village owns a boat alone. The harbour society bought the first four in 1921, after a storm had sunk \
+     the fleet, and every family holds a share that cannot be sold.",
+    "What is caught is auctioned in the hall before noon. Two buyers come from the city, and whatever they leave is \
+     smoked over beech wood the same afternoon.",
+];
+
+fn story() -> String {
+    STORY.map(|text| format!("<p>{text}</p>")).concat()
+}
+
 #[test]
 fn main_content_is_found() {
-    let text = words(80);
+    let story = story();
     let page = main_page(&format!(
-        "<title>The Title - Site</title><header><h1>The Title</h1><nav><a href=/>Home</a></nav></header>\
-         <div class='cookie-banner'>We use cookies</div><main><p>{text}</p><div hidden>secret</div>\
-         <p>seen <span class=sr-only>only heard</span></p><button>Click</button><form>Sign up</form></main>\
-         <aside>See also</aside><footer>Imprint</footer>"
+        "<title>The boats of Orrin - Harbour Notes</title>\
+         <header><a href=/>Harbour Notes</a><nav><ul><li><a href=/>Home</a><li><a href=/about>About us</a></ul></nav></header>\
+         <div class='cookie-banner'><p>We use cookies to improve your visit.</p><button>Accept</button></div>\
+         <main><article><header><h1>The boats of Orrin</h1></header>{story}<div hidden>secret</div>\
+         <p>The last boat is home by six <span class=sr-only>only heard</span>, and the bar closes behind it.</p>\
+         <button>Click</button></article></main>\
+         <aside><h3>See also</h3><ul><li><a href=/a>The net makers</a><li><a href=/b>The smokehouse</a></ul></aside>\
+         <form>Sign up</form><footer><p>© Harbour Notes. <a href=/imprint>Imprint</a></p></footer>"
     ));
+    let last = "The last boat is home by six , and the bar closes behind it.";
     assert_eq!(
         page.markdown,
-        format!("# The Title\n\n{}\n\nseen\n", text.trim())
+        format!("# The boats of Orrin\n\n{}\n\n{last}\n", STORY.join("\n\n"))
     );
 
     let single = format!(
-        "<div>Menu</div><article><header><h2>Head</h2></header>{text}</article><div>Related</div>"
+        "<div>Menu</div><article><header><h2>Head</h2></header>{story}</article><div>Related</div>"
     );
-    let expected = format!("## Head\n\n{}\n", text.trim());
+    let expected = format!("## Head\n\n{}\n", STORY.join("\n\n"));
     assert_eq!(main_page(&single).markdown, expected);
 }
 
@@ -602,7 +623,7 @@ fn text_is_found_outside_of_the_markup() {
         );
         assert!(page.markdown.contains(expected), "{}", page.markdown);
     };
-    let story = "The boats leave at dawn. They come back when the tide allows it. ".repeat(8);
+    let story = STORY.join(" ");
     let json = |value: serde_json::Value| value.to_string();
     let article = |body: &str| {
         let item = json(serde_json::json!({"@type": "NewsArticle", "articleBody": body}));
@@ -974,33 +995,82 @@ fn bombs_end_in_an_answer() {
     }
 }
 
-/// Every folder in tests/pages holds a page and the markdown of its main content. `UPDATE_GOLDEN=1` writes the latter.
+/// Every folder in tests/pages holds a page and what it must give: `expected.md` is its main content, `full.md` all of
+/// it, `expected.json` what else is known of it. `UPDATE_GOLDEN=1` writes those of the three that are there, so a new
+/// page needs its `source.html` and an empty file.
 #[test]
 fn pages_convert_as_expected() {
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pages"));
     let mut count = 0;
+    let mut differences = String::new();
     for folder in std::fs::read_dir(&root).expect("the folder is there") {
         let folder = folder.expect("the folder can be read").path();
-        let Ok(source) = std::fs::read(folder.join("source.html")) else {
-            continue;
-        };
-        count += 1;
-        let settings = Settings {
-            full: false,
-            ..settings(ContentKind::Html)
-        };
-        let found = convert(settings, &source)
-            .expect("the page converts")
-            .markdown;
-        let golden = folder.join("expected.md");
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            std::fs::write(&golden, &found).expect("the golden file can be written");
+        let source = std::fs::read(folder.join("source.html")).expect("every folder has a page");
+        let mut is_checked = false;
+        for (name, full) in [
+            ("expected.md", false),
+            ("full.md", true),
+            ("expected.json", false),
+        ] {
+            let golden = folder.join(name);
+            let Ok(expected) = std::fs::read_to_string(&golden) else {
+                continue;
+            };
+            let settings = Settings {
+                full,
+                ..settings(ContentKind::Html)
+            };
+            let page = convert(settings, &source).expect("the page converts");
+            round_trip::check_again(&page.markdown);
+            let found = match name {
+                "expected.json" => beside_the_markdown(&page),
+                _ => page.markdown,
+            };
+            if std::env::var_os("UPDATE_GOLDEN").is_some() {
+                std::fs::write(&golden, found).expect("the golden file can be written");
+            } else if found != expected {
+                let path = golden.display();
+                let _ = writeln!(differences, "{path} should be\n{expected}\nand is\n{found}");
+            }
+            is_checked = true;
         }
-        let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-        assert_eq!(found, expected, "{}", folder.display());
-        round_trip::check_again(&expected);
+        assert!(is_checked, "{} expects nothing", folder.display());
+        count += 1;
     }
+    assert!(differences.is_empty(), "{differences}");
     assert!(count >= 13, "{count} pages");
+}
+
+/// Where a page's markdown comes from, what to doubt, and what the page says of itself, as JSON.
+fn beside_the_markdown(page: &Page) -> String {
+    let about = &page.metadata;
+    let codes = page.warnings.iter().map(|warning| warning.code());
+    let mut value = serde_json::json!({
+        "source": format!("{:?}", page.source),
+        "warnings": codes.collect::<Vec<_>>(),
+        "title": about.title,
+        "description": about.description,
+        "author": about.author,
+        "site_name": about.site_name,
+        "published_at": about.published_at,
+        "modified_at": about.modified_at,
+        "language": about.language,
+        "canonical_url": about.canonical_url,
+        "image": about.image,
+        "favicon": about.favicon,
+        "kind": about.kind,
+        "keywords": about.keywords,
+        "next": about.next,
+        "previous": about.previous,
+        "markdown_alternate": about.markdown_alternate,
+        "json_ld_types": about.json_ld_types,
+    });
+    if let Some(fields) = value.as_object_mut() {
+        let is_said =
+            |value: &serde_json::Value| !value.is_null() && value != &serde_json::json!([]);
+        fields.retain(|name, value| name == "warnings" || is_said(value));
+    }
+    format!("{value:#}\n")
 }
 
 /// A page put together from pieces that are hard to cut.

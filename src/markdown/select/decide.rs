@@ -1,15 +1,22 @@
 //! From probabilities to the blocks that are kept: the threshold with the best expected F1 for this page, and of
-//! repeated text only the first.
+//! repeated text only the first. What has no meaning in part is made whole.
 
 use std::collections::HashSet;
 
-use super::super::outline::{NodeId, Outline, Shape};
+use super::super::outline::{Outline, Shape};
+use super::mend::mend;
 
 /// Text of at least so many words is kept once.
 const REPEATED_WORDS: u32 = 6;
 
 /// Numbers of the blocks to keep, in document order. `chances` are probabilities of being content.
-pub(super) fn decide(outline: &Outline, chances: &[f32], is_article: bool) -> Vec<usize> {
+/// `title` is the block that says the page's title.
+pub(super) fn decide(
+    outline: &Outline,
+    chances: &[f32],
+    is_article: bool,
+    title: Option<usize>,
+) -> Vec<usize> {
     let blocks = &outline.blocks;
     let expected = expected_f1(outline, chances);
     // Where the model is sure of the page, what it doubts is better left out.
@@ -20,7 +27,7 @@ pub(super) fn decide(outline: &Outline, chances: &[f32], is_article: bool) -> Ve
     // Half of the best F1 is the threshold that reaches it (Lipton et al., 2014).
     let threshold = (strictness * expected / 2.0).clamp(0.15, 0.75);
     let mut is_kept: Vec<bool> = chances.iter().map(|&chance| chance >= threshold).collect();
-    mend(outline, &mut is_kept);
+    mend(outline, &mut is_kept, title);
     let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {
         let most =
@@ -50,62 +57,6 @@ fn expected_f1(outline: &Outline, chances: &[f32]) -> f32 {
         }
     }
     best
-}
-
-/// What is kept of a table's row, of a table of data or of a plain list.
-#[derive(Clone, Copy, Default)]
-struct Part {
-    words: u32,
-    kept_words: u32,
-    blocks: u32,
-    items: u32,
-}
-
-impl Part {
-    fn is_mostly_kept(self) -> bool {
-        self.kept_words * 2 > self.words
-    }
-}
-
-/// A table or a list with holes says something else than the page: what is mostly kept is kept whole, and of a table
-/// that is not, whole rows.
-fn mend(outline: &Outline, is_kept: &mut [bool]) {
-    let mut parts = vec![Part::default(); outline.nodes.len()];
-    let mut chain = Vec::new();
-    for (block, &is_kept) in outline.blocks.iter().zip(&*is_kept) {
-        outline.containers(block.node, &mut chain);
-        // An empty picture is a word, too.
-        let words = block.words + 1;
-        for &node in &chain {
-            let part = &mut parts[node as usize];
-            part.words += words;
-            part.kept_words += if is_kept { words } else { 0 };
-            part.blocks += 1;
-        }
-    }
-    for node in &outline.nodes {
-        if matches!(node.shape, Shape::Item { .. }) {
-            parts[node.parent as usize].items += 1;
-        }
-    }
-    let is_whole = |node: NodeId, chain: &[NodeId]| {
-        let part = parts[node as usize];
-        part.is_mostly_kept()
-            && match outline.node(node).shape {
-                // Long cells are text that a table arranges, whatever it looks like.
-                Shape::Table(_) => outline.is_data_table(node) && part.words <= part.blocks * 12,
-                Shape::Row { .. } => chain.iter().any(|&node| outline.is_data_table(node)),
-                // Cards and menus have more in an item than a line of text.
-                Shape::List { .. } => part.blocks <= part.items + part.items / 4,
-                _ => false,
-            }
-    };
-    for (block, is_kept) in outline.blocks.iter().zip(is_kept) {
-        if !*is_kept {
-            outline.containers(block.node, &mut chain);
-            *is_kept = chain.iter().any(|&node| is_whole(node, &chain));
-        }
-    }
 }
 
 fn drop_repeated(outline: &Outline, kept: &mut Vec<usize>) {

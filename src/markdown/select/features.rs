@@ -28,7 +28,7 @@ pub(super) struct Features<'a> {
     hints: &'a Hints,
     nodes: Vec<[u8; 10]>,
     to_heading: Vec<Hops>,
-    title_block: Option<usize>,
+    pub(super) title_block: Option<usize>,
     /// Words before the title's block.
     title_offset: u32,
     page_bytes: Vec<(&'static str, u8)>,

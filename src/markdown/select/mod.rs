@@ -8,6 +8,7 @@ mod decide;
 mod facts;
 mod features;
 pub(super) mod hints;
+mod mend;
 pub(super) mod model;
 pub(super) mod names;
 mod scale;
@@ -21,14 +22,16 @@ use model::{BATCH, Columns, Model};
 
 /// Numbers of the blocks to keep, in document order.
 pub(super) fn select(outline: &Outline, hints: &Hints, model: &Model) -> Vec<usize> {
-    let chances = chances(outline, hints, model);
-    decide::decide(outline, &chances, hints.is_article)
+    let (chances, title) = {
+        let page = Page::new(outline);
+        let features = Features::new(&page, hints, &model.names);
+        (chances(outline, &features, model), features.title_block)
+    };
+    decide::decide(outline, &chances, hints.is_article, title)
 }
 
 /// For each block, how likely it is content.
-fn chances(outline: &Outline, hints: &Hints, model: &Model) -> Vec<f32> {
-    let page = Page::new(outline);
-    let features = Features::new(&page, hints, &model.names);
+fn chances(outline: &Outline, features: &Features<'_>, model: &Model) -> Vec<f32> {
     let mut walk = Walk::default();
     let mut columns: Columns = vec![[0; BATCH]; model.features.0 as usize];
     let mut chances = Vec::with_capacity(outline.blocks.len());

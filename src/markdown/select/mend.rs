@@ -1,0 +1,106 @@
+//! Makes whole what has no meaning in part: tables and lists with holes, code cut out of the text around it, a page
+//! without its title. Reads the outline; knows nothing of probabilities.
+
+use super::super::outline::{Block, Kind, NodeId, Outline, Shape};
+
+/// The most blocks of code between two kept ones.
+const CODE_BLOCKS_MAX: usize = 4;
+
+/// `title` is the block that says the page's title.
+pub(super) fn mend(outline: &Outline, is_kept: &mut [bool], title: Option<usize>) {
+    keep_whole(outline, is_kept);
+    keep_code_between(outline, is_kept);
+    keep_title(outline, is_kept, title);
+}
+
+/// Code says little by its words. What of it stands between two kept blocks is kept.
+fn keep_code_between(outline: &Outline, is_kept: &mut [bool]) {
+    let mut last = None;
+    for at in 0..is_kept.len() {
+        if !is_kept[at] {
+            continue;
+        }
+        let from = last.map_or(at, |last| last + 1);
+        let gap = &outline.blocks[from..at];
+        if gap.len() <= CODE_BLOCKS_MAX
+            && gap.iter().all(|block| matches!(block.kind, Kind::Code(_)))
+        {
+            is_kept[from..at].fill(true);
+        }
+        last = Some(at);
+    }
+}
+
+/// A page begins with its title, whether or not people who mark main content count it.
+fn keep_title(outline: &Outline, is_kept: &mut [bool], title: Option<usize>) {
+    let is_first = |block: &Block| matches!(block.kind, Kind::Heading(1, _));
+    let Some(title) = title.filter(|&at| is_first(&outline.blocks[at])) else {
+        return;
+    };
+    let mut kept = outline
+        .blocks
+        .iter()
+        .zip(&*is_kept)
+        .filter(|(_, is_kept)| **is_kept);
+    let has_other = kept.any(|(block, _)| is_first(block));
+    let stands_before = is_kept[title..].contains(&true) && !is_kept[..title].contains(&true);
+    if stands_before && !has_other {
+        is_kept[title] = true;
+    }
+}
+
+/// What is kept of a table's row, of a table of data or of a plain list.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    words: u32,
+    kept_words: u32,
+    blocks: u32,
+    items: u32,
+}
+
+impl Part {
+    fn is_mostly_kept(self) -> bool {
+        self.kept_words * 2 > self.words
+    }
+}
+
+/// A table or a list with holes says something else than the page: what is mostly kept is kept whole, and of a table
+/// that is not, whole rows.
+fn keep_whole(outline: &Outline, is_kept: &mut [bool]) {
+    let mut parts = vec![Part::default(); outline.nodes.len()];
+    let mut chain = Vec::new();
+    for (block, &is_kept) in outline.blocks.iter().zip(&*is_kept) {
+        outline.containers(block.node, &mut chain);
+        // An empty picture is a word, too.
+        let words = block.words + 1;
+        for &node in &chain {
+            let part = &mut parts[node as usize];
+            part.words += words;
+            part.kept_words += if is_kept { words } else { 0 };
+            part.blocks += 1;
+        }
+    }
+    for node in &outline.nodes {
+        if matches!(node.shape, Shape::Item { .. }) {
+            parts[node.parent as usize].items += 1;
+        }
+    }
+    let is_whole = |node: NodeId, chain: &[NodeId]| {
+        let part = parts[node as usize];
+        part.is_mostly_kept()
+            && match outline.node(node).shape {
+                // Long cells are text that a table arranges, whatever it looks like.
+                Shape::Table(_) => outline.is_data_table(node) && part.words <= part.blocks * 12,
+                Shape::Row { .. } => chain.iter().any(|&node| outline.is_data_table(node)),
+                // Cards and menus have more in an item than a line of text.
+                Shape::List { .. } => part.blocks <= part.items + part.items / 4,
+                _ => false,
+            }
+    };
+    for (block, is_kept) in outline.blocks.iter().zip(is_kept) {
+        if !*is_kept {
+            outline.containers(block.node, &mut chain);
+            *is_kept = chain.iter().any(|&node| is_whole(node, &chain));
+        }
+    }
+}
