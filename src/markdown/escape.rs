@@ -155,6 +155,17 @@ pub(super) static CLASSES: [Class; 256] = {
     }
 };
 
+/// Whether a character never comes into a text, so that its neighbours meet.
+pub(super) fn is_dropped(c: char) -> bool {
+    let mut buffer = [0; 4];
+    let text = c.encode_utf8(&mut buffer);
+    let class = match CLASSES[usize::from(text.as_bytes()[0])] {
+        Class::Wide => classify_wide(text).0,
+        class => class,
+    };
+    class == Class::Dropped
+}
+
 /// The class and length of the character that `text` starts with.
 pub(super) fn classify_wide(text: &str) -> (Class, usize) {
     let Some(c) = text.chars().next() else {

@@ -4,8 +4,8 @@
 //! `render`.
 
 use super::escape::{
-    CLASSES, Class, classify_wide, ends_in_entity, joined_span, push_alt, push_code_span,
-    push_destination, push_title,
+    CLASSES, Class, classify_wide, ends_in_entity, is_dropped, joined_span, push_alt,
+    push_code_span, push_destination, push_title,
 };
 use super::outline::{LinkSpan, Span};
 use super::select::counts::Counts;
@@ -431,8 +431,8 @@ impl Writer {
     /// One character that means something in markdown, escaped where it would.
     fn special(&mut self, text: &str, at: usize) {
         let c = char::from(text.as_bytes()[at]);
-        let next = text[at + 1..].chars().next();
-        let previous = match text[..at].chars().next_back() {
+        let next = text[at + 1..].chars().find(|c| !is_dropped(*c));
+        let previous = match text[..at].chars().rfind(|c| !is_dropped(*c)) {
             Some(previous) => previous,
             None if self.line_break => '\n',
             None if self.space => ' ',
@@ -480,7 +480,10 @@ impl Writer {
             ']' => self.target.is_some(),
             '(' | ':' => {
                 let before = self.text.trim_end_matches(['*', '~']);
-                before.ends_with(']') && !before.ends_with("\\]")
+                before.strip_suffix(']').is_some_and(|before| {
+                    let backslashes = before.bytes().rev().take_while(|b| *b == b'\\').count();
+                    backslashes % 2 == 0
+                })
             }
             '<' => next.is_none_or(|next| next.is_ascii_alphabetic() || "/!?".contains(next)),
             ';' => ends_in_entity(&self.text[self.start..]),

@@ -558,6 +558,24 @@ fn story() -> String {
     STORY.map(|text| format!("<p>{text}</p>")).concat()
 }
 
+/// What is left out brought its neighbours together, and text became markup.
+#[test]
+fn dropped_characters_hide_no_markup() {
+    check("&lt;\u{13}script>a", "\\<script>a");
+    check("&lt;\u{200b}!-- a", "\\<!-- a");
+    check("&lt;\u{ad}\u{1b}/b>", "\\</b>");
+    check("a*\u{200b} b", "a\\* b");
+    check("1 &lt;\u{200b} 2", "1 < 2");
+}
+
+/// The backslash in front of the bracket was itself escaped, and the page had written a link.
+#[test]
+fn text_after_a_backslash_is_no_link() {
+    check("[a\\](javascript:b)", "[a\\\\]\\(javascript:b)");
+    check("[a\\\\](b)", "[a\\\\\\\\]\\(b)");
+    check("[a](b)", "[a]\\(b)");
+}
+
 #[test]
 fn main_content_is_found() {
     let story = story();
