@@ -31,7 +31,7 @@ NAME_PARTS = 5
 #: How much a set counts, by name; the smaller ones would drown otherwise.
 SET_WEIGHTS = {"aeb": 3.0, "zh": 2.5}
 TREES = dict(
-    loss_function="CrossEntropy", iterations=400, depth=6, learning_rate=0.08, rsm=0.3, l2_leaf_reg=5,
+    loss_function="CrossEntropy", iterations=300, depth=6, learning_rate=0.1, rsm=0.3, l2_leaf_reg=5,
     random_seed=1, border_count=254, bootstrap_type="No", random_strength=0, boosting_type="Plain",
     thread_count=2, verbose=False, allow_writing_files=False,
 )

@@ -27,6 +27,8 @@ pub(super) fn decide(
     // Half of the best F1 is the threshold that reaches it (Lipton et al., 2014).
     let threshold = (strictness * expected / 2.0).clamp(0.15, 0.75);
     let mut is_kept: Vec<bool> = chances.iter().map(|&chance| chance >= threshold).collect();
+    // Whether a title belongs to the content is a matter of taste: a small doubt is enough to keep it.
+    let title = title.filter(|&at| chances[at] * 2.0 >= threshold);
     mend(outline, &mut is_kept, title);
     let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {
