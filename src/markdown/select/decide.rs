@@ -40,7 +40,7 @@ fn with_code_between(outline: &Outline, kept: Vec<usize>) -> Vec<usize> {
     let mut whole: Vec<usize> = Vec::with_capacity(kept.len());
     for at in kept {
         let next = whole.last().map_or(at, |last| last + 1);
-        if at - next <= GAP_BLOCKS_MAX && (next..at).all(|gap| is_code(gap)) {
+        if at - next <= GAP_BLOCKS_MAX && (next..at).all(is_code) {
             whole.extend(next..at);
         }
         whole.push(at);

@@ -303,7 +303,7 @@ pub(crate) fn input(random: &mut Random, pages: &[Vec<u8>]) -> Vec<u8> {
     let mut data = vec![mode, cut];
     let is_html = mode >> 1 & 0x0F > 6;
     match random.below(8) {
-        0 if !pages.is_empty() => slice(random, &pages[..], &mut data),
+        0 if !pages.is_empty() => slice(random, pages, &mut data),
         1 if !is_html => {
             markup(random, &mut data);
         }
