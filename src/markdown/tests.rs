@@ -576,6 +576,14 @@ fn text_after_a_backslash_is_no_link() {
     check("[a](b)", "[a]\\(b)");
 }
 
+/// TeX is not escaped, so that a link in it was a link.
+#[test]
+fn formulas_hold_no_markup() {
+    let formula = |tex: &str| format!("a<script type='math/tex'>{tex}</script>");
+    check(&formula("[b](javascript:c)"), "a$[b] (javascript:c)$");
+    check(&formula("b<!--c"), "a$b< !--c$");
+}
+
 #[test]
 fn main_content_is_found() {
     let story = story();

@@ -13,6 +13,8 @@ mod challenge;
 mod cli;
 /// The endpoints of the specification's section 4, as a list.
 mod contract;
+/// Pages made to break the converter.
+mod conversion;
 /// What programs read about the service.
 mod discovery;
 /// Requests that cannot be served as they are.

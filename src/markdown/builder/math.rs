@@ -257,7 +257,7 @@ fn is_drawing(class: &str) -> bool {
     )
 }
 
-/// TeX on one line, in which `<` can't begin a tag.
+/// TeX on one line, in which `<` can't begin a tag and `](` no link's address.
 fn in_one_line(tex: &str) -> String {
     let tex = tex.trim();
     let inside = tex
@@ -269,7 +269,8 @@ fn in_one_line(tex: &str) -> String {
             out.push(' ');
         }
         for c in word.chars() {
-            if c.is_ascii_alphabetic() && out.ends_with('<') {
+            let begins_markup = c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?');
+            if (begins_markup && out.ends_with('<')) || (c == '(' && out.ends_with(']')) {
                 out.push(' ');
             }
             out.push(c);

@@ -4,10 +4,10 @@
 use std::path::Path;
 
 /// SplitMix64: enough chance for pages, and the same everywhere.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(seed)
     }
 
@@ -20,11 +20,11 @@ impl Random {
     }
 
     fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
+        usize::try_from(self.next() % end.max(1) as u64).unwrap_or_default()
     }
 
     fn byte(&mut self) -> u8 {
-        (self.next() & 0xFF) as u8
+        self.next().to_le_bytes()[0]
     }
 
     fn pick<'a, T: ?Sized>(&mut self, among: &[&'a T]) -> &'a T {
@@ -285,7 +285,7 @@ const PIECES_MAX: usize = 40;
 const SLICE_BYTES_MAX: usize = 400;
 
 /// The pages below a folder.
-pub fn corpus(root: &Path) -> Vec<Vec<u8>> {
+pub(crate) fn corpus(root: &Path) -> Vec<Vec<u8>> {
     let folders = std::fs::read_dir(root).into_iter().flatten().flatten();
     let mut paths: Vec<_> = folders
         .map(|folder| folder.path().join("source.html"))
@@ -298,12 +298,12 @@ pub fn corpus(root: &Path) -> Vec<Vec<u8>> {
 }
 
 /// What one execution reads.
-pub fn input(random: &mut Random, pages: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn input(random: &mut Random, pages: &[Vec<u8>]) -> Vec<u8> {
     let (mode, cut) = (random.byte(), random.byte());
     let mut data = vec![mode, cut];
     let is_html = mode >> 1 & 0x0F > 6;
     match random.below(8) {
-        0 if !pages.is_empty() => slice(random, &pages[..], &mut data),
+        0 if !pages.is_empty() => slice(random, pages, &mut data),
         1 if !is_html => {
             markup(random, &mut data);
         }

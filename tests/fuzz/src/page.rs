@@ -5,7 +5,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 use url::Url;
 
 /// The first byte is the kind and the mode, the second how the rest is cut, and the rest is the page.
-pub fn page(data: &[u8]) {
+pub(crate) fn page(data: &[u8]) {
     let [mode, cut, body @ ..] = data else {
         return;
     };
