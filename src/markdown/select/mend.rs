@@ -59,13 +59,14 @@ struct Part {
 }
 
 impl Part {
-    fn is_mostly_kept(self) -> bool {
-        self.kept_words * 2 > self.words
+    /// Whether more than one in so many of its words is kept.
+    fn is_kept_by(self, share: u32) -> bool {
+        self.kept_words.saturating_mul(share) > self.words
     }
 }
 
-/// A table or a list with holes says something else than the page: what is mostly kept is kept whole, and of a table
-/// that is not, whole rows.
+/// A table or a list with holes says something else than the page. A table of data is kept whole when a third of it is,
+/// or not at all; of a table with long cells, whole rows; a plain list whole from the half on.
 fn keep_whole(outline: &Outline, is_kept: &mut [bool]) {
     let mut parts = vec![Part::default(); outline.nodes.len()];
     let mut chain = Vec::new();
@@ -85,22 +86,28 @@ fn keep_whole(outline: &Outline, is_kept: &mut [bool]) {
             parts[node.parent as usize].items += 1;
         }
     }
-    let is_whole = |node: NodeId, chain: &[NodeId]| {
+    let verdict = |node: NodeId, chain: &[NodeId]| {
         let part = parts[node as usize];
-        part.is_mostly_kept()
-            && match outline.node(node).shape {
-                // Long cells are text that a table arranges, whatever it looks like.
-                Shape::Table(_) => outline.is_data_table(node) && part.words <= part.blocks * 12,
-                Shape::Row { .. } => chain.iter().any(|&node| outline.is_data_table(node)),
-                // Cards and menus have more in an item than a line of text.
-                Shape::List { .. } => part.blocks <= part.items + part.items / 4,
-                _ => false,
+        match outline.node(node).shape {
+            // Long cells are text that a table arranges, whatever it looks like.
+            Shape::Table(_) => (outline.is_data_table(node) && part.words <= part.blocks * 12)
+                .then(|| part.is_kept_by(3)),
+            Shape::Row { .. } => {
+                let in_table = chain.iter().any(|&node| outline.is_data_table(node));
+                (part.is_kept_by(2) && in_table).then_some(true)
             }
+            // Cards and menus have more in an item than a line of text.
+            Shape::List { .. } => {
+                let is_plain = part.blocks <= part.items + part.items / 4;
+                (part.is_kept_by(2) && is_plain).then_some(true)
+            }
+            _ => None,
+        }
     };
     for (block, is_kept) in outline.blocks.iter().zip(is_kept) {
-        if !*is_kept {
-            outline.containers(block.node, &mut chain);
-            *is_kept = chain.iter().any(|&node| is_whole(node, &chain));
+        outline.containers(block.node, &mut chain);
+        if let Some(whole) = chain.iter().find_map(|&node| verdict(node, &chain)) {
+            *is_kept = whole;
         }
     }
 }
