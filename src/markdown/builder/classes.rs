@@ -4,7 +4,7 @@ use crate::markdown::attributes::ClassSigns;
 use crate::markdown::select::names::Names;
 
 /// How many values are remembered.
-const SLOTS: usize = 128;
+const SLOTS: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct Classes {
@@ -31,7 +31,7 @@ impl Default for Classes {
 impl Classes {
     pub(super) fn of(&mut self, value: &str) -> &mut Class {
         let hash = hash_of(value.as_bytes());
-        let class = &mut self.slots[(hash >> 57) as usize % SLOTS];
+        let class = &mut self.slots[(hash >> 56) as usize % SLOTS];
         if class.hash != hash {
             *class = Class {
                 hash,

@@ -118,8 +118,8 @@ struct Gram {
 
 impl Gram {
     fn push(&mut self, word: WordHash) -> Option<u32> {
-        self.words.rotate_left(1);
-        self.words[3] = word.0;
+        let [_, second, third, fourth] = self.words;
+        self.words = [second, third, fourth, word.0];
         self.count = self.count.saturating_add(1);
         (self.count >= 4).then(|| {
             let joined = self.words.iter().fold(FNV_OFFSET, |hash, &word| {
