@@ -590,9 +590,14 @@ impl Writer {
             let Written { mark, at } = self.closed[at];
             let length = mark.delimiter().len();
             self.text.drain(at..at + length);
+            // What the mark kept apart would be an image.
+            let is_image = self.text[..at].ends_with('!') && self.text[at..].starts_with('[');
+            if is_image {
+                self.text.insert(at - 1, '\\');
+            }
             let later = self.links.iter_mut().rev();
             for link in later.take_while(|link| link.block == u32::MAX) {
-                link.url.move_back(at, length);
+                link.url.move_back(at, length - usize::from(is_image));
             }
         }
     }
