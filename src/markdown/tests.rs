@@ -429,7 +429,10 @@ fn links_and_images() {
     );
     check("Hi!<a href=/x> y </a>z", "Hi! [y](https://example.org/x) z");
     check("Hi!<a href=/x>y</a>", "Hi\\![y](https://example.org/x)");
-    check("!<b><a href=/x>y</a></b>“z”", "\\![y](https://example.org/x)“z”");
+    check(
+        "!<b><a href=/x>y</a></b>“z”",
+        "\\![y](https://example.org/x)“z”",
+    );
     check(
         "<a href='javascript:x()'>a</a> <a href='data:,x'>b</a> <a href='#c'>c</a>",
         "a b c",
