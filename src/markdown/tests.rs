@@ -522,6 +522,10 @@ fn tables() {
         "| a | b |\n| --- | --- |\n| x<br>y | p<br>q |",
     );
     check(
+        "<table><tr><th>a * <br><i>b</i><th>c<tr><td>1<td>2</table>",
+        "| a * <br> *b* | c |\n| --- | --- |\n| 1 | 2 |",
+    );
+    check(
         "<table><tr><td><h1>Layout</h1><td>side</table>",
         "# Layout\n\nside",
     );
