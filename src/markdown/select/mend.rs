@@ -29,12 +29,12 @@ fn close_gaps(outline: &Outline, is_kept: &mut [bool]) {
             continue;
         }
         // Of the last card as of the others.
-        for at in before + 1..after.min(before + PRICE_BLOCKS_MAX) {
-            let block = &outline.blocks[at];
+        let near = before + 1..after.min(before + PRICE_BLOCKS_MAX);
+        for (is_kept, block) in is_kept[near.clone()].iter_mut().zip(&outline.blocks[near]) {
             let parent = outline.node(block.node).parent;
             let is_beside = stands_beside(outline, block.node, before, after)
                 || stands_beside(outline, parent, before, after);
-            is_kept[at] |= is_beside && is_price(outline, block);
+            *is_kept |= is_beside && is_price(outline, block);
         }
     }
 }
