@@ -1,7 +1,7 @@
 //! Makes whole what has no meaning in part: tables and lists with holes, code cut out of the text around it, a page
 //! without its title. Reads the outline; knows nothing of probabilities.
 
-use super::super::outline::{Block, Kind, NodeId, Outline, Shape};
+use super::super::outline::{Block, Kind, NodeId, Outline, PAGE, Role, Shape};
 
 /// The most blocks of each kind that are taken in between two kept ones.
 const CODE_BLOCKS_MAX: usize = 4;
@@ -34,7 +34,7 @@ fn close_gaps(outline: &Outline, is_kept: &mut [bool]) {
             let parent = outline.node(block.node).parent;
             let is_beside = stands_beside(outline, block.node, before, after)
                 || stands_beside(outline, parent, before, after);
-            *is_kept |= is_beside && is_price(outline, block);
+            *is_kept |= is_beside && is_price(outline, block) && !is_apart(outline, block.node);
         }
     }
 }
@@ -48,13 +48,15 @@ fn stands_beside(outline: &Outline, parent: NodeId, before: usize, after: usize)
 }
 
 fn belongs_between(outline: &Outline, before: usize, after: usize) -> bool {
-    let blocks = &outline.blocks;
-    let gap = &blocks[before + 1..after];
+    let gap = &outline.blocks[before + 1..after];
     let is_few = gap.len() <= FEW_BLOCKS
         && gap.iter().all(|block| {
-            let says_little = block.words <= FEW_WORDS && block.link_words == 0;
             let parent = outline.node(block.node).parent;
-            says_little && !block.kind.is_heading() && stands_beside(outline, parent, before, after)
+            let is_line =
+                block.words <= FEW_WORDS && block.link_words == 0 && !block.kind.is_heading();
+            is_line
+                && stands_beside(outline, parent, before, after)
+                && !is_apart(outline, block.node)
         });
     let is_code = gap.len() <= CODE_BLOCKS_MAX && gap.iter().all(|block| block.kind.is_code());
     is_few || is_code || is_one_table(outline, gap)
@@ -67,6 +69,21 @@ fn is_price(outline: &Outline, block: &Block) -> bool {
         && block.link_words == 0
         && text.contains(['€', '$', '£', '¥', '₹'])
         && text.contains(|c: char| c.is_ascii_digit())
+}
+
+/// Whether an element around it says that it is no content.
+fn is_apart(outline: &Outline, mut node: NodeId) -> bool {
+    while node != PAGE {
+        let about = outline.node(node);
+        if matches!(
+            about.role,
+            Role::Hidden | Role::Consent | Role::Navigation | Role::Form
+        ) {
+            return true;
+        }
+        node = about.parent;
+    }
+    false
 }
 
 fn is_one_table(outline: &Outline, gap: &[Block]) -> bool {
