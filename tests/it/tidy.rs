@@ -11,6 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("metrics", &[]),
     ("limits", &["domain", "outside"]),
     ("markdown", &[]),
+    ("evidence", &["markdown"]),
     ("x402", &["domain"]),
     ("pages", &["domain"]),
     ("sandbox", &["domain", "x402"]),
@@ -20,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "flows",
         &[
-            "app", "config", "domain", "markdown", "outside", "pages", "store", "x402",
+            "app", "config", "domain", "evidence", "markdown", "outside", "pages", "store", "x402",
         ],
     ),
     (
@@ -50,6 +51,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "appliance",
             "config",
             "domain",
+            "evidence",
             "flows",
             "http",
             "log",
@@ -84,7 +86,7 @@ const HOMES: &[(&str, &str)] = &[
 ];
 
 /// The pure middle: it never waits, so it cannot fail for outside reasons.
-const PURE: &[&str] = &["domain", "markdown", "x402", "pages", "sandbox"];
+const PURE: &[&str] = &["domain", "evidence", "markdown", "x402", "pages", "sandbox"];
 
 struct Source {
     /// Below src/.
