@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 
 use context402::appliance::Appliance;
 use context402::config::Config;
+use context402::domain::level::Level;
 use context402::domain::tier::Tier;
 use context402::domain::time::UnixSeconds;
 use context402::domain::usage::Usage;
@@ -109,7 +110,7 @@ struct Signed {
 impl Signed {
     fn new(config: &Config) -> Signed {
         let offers = Offers::new(config, Vec::new()).expect("offers");
-        let header = &offers.tier(Tier::Cached).challenge.header;
+        let header = &offers.level(Level::Tier(Tier::Cached)).challenge.header;
         let key = |number: u8| SecretKey::from_bytes([number; 32]).expect("a key");
         Signed {
             challenge: ReceivedChallenge::decode(header).expect("our own challenge"),

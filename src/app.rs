@@ -48,7 +48,7 @@ pub struct App {
     pub health: Health,
     /// Calls that go on after their buyer has been answered; a graceful stop waits for them.
     pub tasks: TaskTracker,
-    /// The 402 of each tier, made once by the API layer.
+    /// The 402 of each level, made once by the API layer.
     pub challenges: OnceLock<Vec<Reply>>,
     pub started: Instant,
 }
@@ -60,6 +60,8 @@ const FETCHES_OF_PAYER_MAX: usize = 2;
 /// Pages that are fetched from one registrable domain at the same time: we are guests there.
 const FETCHES_OF_DOMAIN_MAX: usize = 4;
 const LOOKUPS_MAX: usize = 16;
+/// Sources that are examined at the same time.
+const CHECKS_MAX: usize = 8;
 const FACILITATOR_CONNECT_MAX: Duration = Duration::from_secs(5);
 
 impl App {
@@ -88,6 +90,7 @@ impl App {
                 FETCH_WAIT_MAX,
             ),
             lookups: Lane::new(LOOKUPS_MAX, FETCH_WAIT_MAX),
+            checks: Lane::new(CHECKS_MAX, FETCH_WAIT_MAX),
             clock,
         };
         let offers = Offers::new(&config, former_terms)?;
@@ -152,6 +155,7 @@ pub fn blocking_threads(config: &Config) -> usize {
     2 * config.payment.calls_max
         + config.fetch.fetches_max
         + LOOKUPS_MAX
+        + CHECKS_MAX
         + ROBOTS_LOOKUPS_MAX
         + chain
         + 8

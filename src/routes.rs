@@ -1,11 +1,13 @@
 //! The table: every endpoint at a glance. Dispatch, 405 and Allow, openapi.json, /docs, metrics labels and the
 //! operator's `routes` command are made from it.
 
-use crate::api::{access, discovery, legacy, operator, quotes, site};
+use crate::api::{access, discovery, legacy, operator, preview, proof_pack, quotes, retry, site};
 use crate::app::Row;
 use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
+use crate::domain::level::Product;
+use crate::domain::pack::Pack;
 use crate::domain::rate::RateClass;
-use crate::domain::shapes::{ACCESS_REQUEST, COMPUTE_REQUEST};
+use crate::domain::shapes::{ACCESS_REQUEST, COMPUTE_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST};
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
 
@@ -25,6 +27,21 @@ const TIER: Parameter = Parameter {
     name: "tier",
     doc: "The tier to be priced; must agree with header and body.",
     one_of: &Tier::NAMES,
+};
+const PACK: Parameter = Parameter {
+    name: "pack",
+    doc: "The pack to be priced; on a paid operation it must agree with header and body.",
+    one_of: &Pack::NAMES,
+};
+const QUESTION: Parameter = Parameter {
+    name: "question",
+    doc: "The question or claim that the source is to be examined for, at most 1,000 characters.",
+    one_of: &[],
+};
+const PRODUCT: Parameter = Parameter {
+    name: "product",
+    doc: "What is to be bought; a Proof Pack when absent.",
+    one_of: &Product::NAMES,
 };
 const TARGET_URL: Parameter = Parameter {
     name: "target_url",
@@ -85,13 +102,20 @@ const fn operator(
 pub static ROUTES: &[Row] = &[
     // Paid
     Row { from_alias: true, ..post("/v1/x402/access", run!(access::buy), Endpoint {
-        takes: Some(&ACCESS_REQUEST), query: &[TIER, SOURCE], price: Price::Tiers,
+        takes: Some(&ACCESS_REQUEST), query: &[TIER, SOURCE], price: Price::Of(Product::Context),
         statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, ..paid("Buy the clean markdown of one page") }) },
     Row { from_alias: true, ..get("/v1/x402/access", run!(access::probe), Endpoint {
-        query: &[TIER, SOURCE], price: Price::Tiers, statuses: &[422], rate: RateClass::Probe,
+        query: &[TIER, SOURCE], price: Price::Of(Product::Context), statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of the paid operation, for directories; takes no payment") }) },
-    post("/v1/x402/retry", run!(access::retry), Endpoint {
-        takes: Some(&ACCESS_REQUEST), price: Price::Credit, rate: RateClass::Credit,
+    Row { from_alias: true, ..post("/v1/x402/proof-pack", run!(proof_pack::buy), Endpoint {
+        takes: Some(&PROOF_PACK_REQUEST), query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack),
+        statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale,
+        ..paid("Buy a report on whether one source supports what you ask") }) },
+    Row { from_alias: true, ..get("/v1/x402/proof-pack", run!(proof_pack::probe), Endpoint {
+        query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack), statuses: &[422], rate: RateClass::Probe,
+        ..paid("The challenge of a Proof Pack, for directories; takes no payment") }) },
+    post("/v1/x402/retry", run!(retry::redeem), Endpoint {
+        takes: Some(&ACCESS_REQUEST), or_takes: Some(&PROOF_PACK_REQUEST), price: Price::Credit, rate: RateClass::Credit,
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..paid("Redeem the retry credit of an accepted payment") }),
 
@@ -104,10 +128,28 @@ pub static ROUTES: &[Row] = &[
     get("/v1/x402/quote", run!(quotes::tiers), Endpoint {
         query: &[TARGET_URL, SOURCE], statuses: &[400, 503], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Quotes, "Price and availability of every tier for one page; spends nothing") }),
+    get("/v1/proof-pack/quote", run!(quotes::packs), Endpoint {
+        query: &[TARGET_URL, QUESTION, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Quotes, "Price of every pack for a report on one source; spends nothing") }),
+    get("/v1/proof-pack/preview", run!(preview::preview), Endpoint {
+        query: &[TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Quotes, "What a report on one source would hold; spends nothing") }),
+    get("/v1/checkout/confidence", run!(preview::confidence), Endpoint {
+        query: &[PRODUCT, TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Quotes, "Whether everything is in place for a purchase; spends nothing") }),
+    post("/v1/quotes", run!(quotes::create), Endpoint {
+        takes: Some(&QUOTE_REQUEST), gives_status: 201, statuses: &[400, 413, 415, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Quotes, "Keep a quote for a page or a report; spends nothing") }),
     get("/v1/quotes/{quote_id}", run!(quotes::receipt), Endpoint {
         statuses: &[404, 410], ..Endpoint::new(Tag::Quotes, "A kept quote, for 7 days") }),
     get("/quote", run!(quotes::tiers_page), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("Ask what a page would cost") }),
+    get("/proof-pack/quote", run!(quotes::packs_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("Ask what a report would cost") }),
+    get("/proof-pack/preview", run!(preview::preview_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("What a report would hold") }),
+    get("/checkout/confidence", run!(preview::confidence_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("Whether everything is in place for a purchase") }),
     get("/checkout/{quote_id}", run!(quotes::resume_page), Endpoint::page("Resume a kept quote")),
 
     // Discovery
@@ -124,7 +166,7 @@ pub static ROUTES: &[Row] = &[
     get("/docs", run!(site::docs), Endpoint::page("The reference")),
     get("/quickstart", run!(site::quickstart), Endpoint::page("Buy a page from the shell, TypeScript or Python")),
     get("/paid-test", run!(site::paid_test), Endpoint::page("A live challenge, step by step")),
-    get("/proof-pack", run!(site::proof_pack), Endpoint::page("What Proof Packs will be")),
+    get("/proof-pack", run!(site::proof_pack), Endpoint::page("What Proof Packs are and cost")),
     get("/about", run!(site::about), Endpoint::page("How we fetch, and how to opt out")),
     get("/sample", run!(site::sample), Endpoint::page("The sample page")),
     get("/from/{source}", run!(site::from), Endpoint::page("Welcome from elsewhere")),

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use crate::api::{challenge, site};
 use crate::app::App;
+use crate::domain::level::Level;
 use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
-use crate::domain::tier::Tier;
 use crate::http::service::{Asked, Refused, method_list};
 use crate::http::{Call, Reply};
 use crate::pages::error::ErrorView;
@@ -36,17 +36,19 @@ pub fn status(code: Code) -> u16 {
         | Code::NothingReadable
         | Code::InvalidTier
         | Code::TierMismatch
+        | Code::InvalidPack
+        | Code::PackMismatch
         | Code::InvalidPayment
         | Code::PaymentReplayed
         | Code::MarginRejected
         | Code::CacheMiss
         | Code::RetryCreditInvalid => 400,
         Code::PaymentRequired | Code::RetryCreditRequired => 402,
-        Code::QuoteNotFound | Code::NotFound => 404,
+        Code::QuoteNotFound | Code::ReportNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
         Code::Conflict => 409,
-        Code::QuoteExpired => 410,
+        Code::QuoteExpired | Code::ReportExpired => 410,
         Code::BodyTooLarge => 413,
         Code::UriTooLong => 414,
         Code::UnsupportedMediaType => 415,
@@ -65,10 +67,10 @@ pub fn status(code: Code) -> u16 {
 pub fn reply(app: &App, refusal: &Refusal, call: &Call) -> Reply {
     match &refusal.with {
         With::Challenge {
-            tier,
+            level,
             error,
             settlement,
-        } => payment_required(app, *tier, error, settlement.as_ref()),
+        } => payment_required(app, *level, error, settlement.as_ref()),
         With::Validation(errors) => {
             let detail: Vec<Value> = errors.iter().map(|error| error.to_json()).collect();
             Reply::json(422, json!({ "detail": detail }).to_string())
@@ -104,12 +106,12 @@ fn error_page(app: &App, code: Code, message: &str, path: &str, request_id: &str
 
 fn payment_required(
     app: &App,
-    tier: Tier,
+    level: Level,
     error: &str,
     settlement: Option<&FailedSettlement>,
 ) -> Reply {
-    let fresh = app.offers.challenge_because(tier, error);
-    let reply = challenge::required(app, tier, &fresh);
+    let fresh = app.offers.challenge_because(level, error);
+    let reply = challenge::required(app, level, &fresh);
     match settlement {
         None => reply,
         Some(failed) => reply.header(

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::api::access::check_media_type;
 use crate::api::failure;
+use crate::api::paid::check_media_type;
 use crate::app::Shared;
 use crate::domain::refusal::Refusal;
 use crate::domain::schema::{Checked, ValidationError};

@@ -162,14 +162,15 @@ pub struct Payment {
     pub changed_at: u64,
 }
 
-/// A finished answer: the parts that are this buyer's own. The page's part is a blob that the cache shares.
+/// A finished answer: the parts that are this buyer's own. The page's part is a blob that the cache shares; a report is
+/// a blob as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptAnswer {
-    /// SHA-256 of the page's JSON members in the blob table.
+    /// SHA-256 of the page's, or the report's, JSON members in the blob table.
     pub page: [u8; 32],
     /// JSON members that stand before and beside the page's (status, tier, cache, ueg_receipt …), without braces.
     pub own: String,
-    /// Hex SHA-256 of the markdown, for ETag.
+    /// Hex SHA-256 of the markdown or of the report's result, for ETag.
     pub content_sha256: String,
     pub tokens: u64,
     pub cache_hit: bool,

@@ -1,28 +1,168 @@
-//! The JSON of a context answer (specification 2.7, bodies). It is put together from three runs of members: the
-//! buyer's own, the page's (shared with the cache), and the payment, which is known last.
+//! The JSON of a paid answer (specification 2.7 and 2.8, bodies). It is put together from runs of members: the buyer's
+//! own, the page's (shared with the cache) or the report's, and the payment, which is known last.
+
+use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::app::Shared;
 use crate::domain::amount::Amount;
+use crate::domain::cache::CachePolicy;
+use crate::domain::ids::ReportId;
 use crate::domain::margin::GasPrice;
-use crate::domain::payment::{KeptAnswer, Payment};
-use crate::domain::purchase::ContextPurchase;
-use crate::domain::tier::CachePolicy;
-use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
-use crate::flows::deliver::CacheFacts;
+use crate::domain::payment::{KeptAnswer, Payment, PaymentKey};
+use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::time::{PAGE_SECONDS, REPORT_SECONDS, UnixSeconds};
+use crate::flows::deliver::Goods;
 use crate::flows::guardian::Judged;
-use crate::store::page_key;
+use crate::flows::report::Draft;
+use crate::flows::reports;
+use crate::flows::source::{CacheFacts, SourcePage};
+use crate::store::{ReportRecord, page_key};
+use crate::x402::address::Address;
+use crate::x402::wire::PaymentRequirements;
 
-/// What is this buyer's own in an answer.
-#[derive(Clone, Copy, Debug)]
-pub struct Own<'a> {
-    pub purchase: &'a ContextPurchase,
-    pub cache: &'a CacheFacts,
-    pub margin: &'a Judged,
-    pub now: UnixSeconds,
-    pub request_id: &'a str,
+/// A finished answer and what is stored with it.
+#[derive(Debug)]
+pub struct Sold {
+    pub answer: KeptAnswer,
+    /// The members that lie under [`KeptAnswer::page`].
+    pub members: Arc<Vec<u8>>,
+    pub source: SourcePage,
+    pub report: Option<SoldReport>,
+}
+
+/// A report as it is retained.
+#[derive(Debug)]
+pub struct SoldReport {
+    pub id: ReportId,
+    pub record: ReportRecord,
+    pub source_text: Vec<u8>,
+}
+
+/// Writes the goods as the answer that will be given out once the payment is settled.
+pub fn sold(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    goods: Goods,
+    margin: &Judged,
+    request_id: &str,
+) -> Result<Sold, serde_json::Error> {
+    let Goods { source, report } = goods;
+    match (&payment.purchase, report) {
+        (Purchase::Context(context), _) => {
+            sold_page(context, source, margin, app.now(), request_id)
+        }
+        (Purchase::ProofPack(_), Some(draft)) => {
+            sold_report(app, key, payment, source, draft, margin)
+        }
+        (Purchase::ProofPack(_), None) => {
+            Err(serde::ser::Error::custom("a Proof Pack without a report"))
+        }
+    }
+}
+
+fn sold_page(
+    context: &ContextPurchase,
+    source: SourcePage,
+    margin: &Judged,
+    now: UnixSeconds,
+    request_id: &str,
+) -> Result<Sold, serde_json::Error> {
+    let members = serde_json::to_string(&OwnMembers {
+        status: "success",
+        target_url: &context.target_url,
+        tier: &context.tier,
+        cache: cache(
+            context.tier().cache(),
+            context.tier().policy(),
+            &context.target_url,
+            &source.cache,
+            now,
+        ),
+        ueg_receipt: cost(margin),
+        retry_credit: None,
+        request_id,
+    })?;
+    Ok(Sold {
+        answer: KeptAnswer {
+            page: source.page.blob,
+            own: members[1..members.len() - 1].to_owned(),
+            content_sha256: source.page.content_sha256.clone(),
+            tokens: source.page.tokens,
+            cache_hit: source.cache.hit,
+            margin: margin.receipt,
+        },
+        members: Arc::clone(&source.page.members),
+        source,
+        report: None,
+    })
+}
+
+fn sold_report(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    source: SourcePage,
+    draft: Draft,
+    margin: &Judged,
+) -> Result<Sold, serde_json::Error> {
+    let level = payment.purchase.level();
+    let mut report = draft.members;
+    let result_hash = reports::address(app, &draft.id.to_string(), &mut report);
+    report.insert(
+        "cache".to_owned(),
+        serde_json::to_value(cache(
+            payment.purchase.reading().cache,
+            level.policy(),
+            payment.purchase.target_url(),
+            &source.cache,
+            draft.created_at,
+        ))?,
+    );
+    report.insert(
+        "ueg_receipt".to_owned(),
+        serde_json::to_value(cost(margin))?,
+    );
+    let members = serde_json::to_vec(&report)?;
+    // The braces belong to the answer that the members become a part of.
+    let members = members[1..members.len() - 1].to_vec();
+    let record = ReportRecord {
+        payment: key,
+        target_url: payment.purchase.target_url().to_owned(),
+        question: payment.purchase.question().unwrap_or_default().to_owned(),
+        pack: level.name().to_owned(),
+        label: draft.label,
+        title: draft.title,
+        members: Sha256::digest(&members).into(),
+        source: Sha256::digest(&draft.source_text).into(),
+        paid: paid(app, payment)?,
+        transaction: None,
+        shared: None,
+        created_at: draft.created_at.0,
+        expires_at: draft.created_at.plus(REPORT_SECONDS).0,
+    };
+    Ok(Sold {
+        answer: KeptAnswer {
+            page: record.members,
+            // All of it lies with the report.
+            own: String::new(),
+            content_sha256: result_hash,
+            tokens: source.page.tokens,
+            cache_hit: source.cache.hit,
+            margin: margin.receipt,
+        },
+        members: Arc::new(members),
+        source,
+        report: Some(SoldReport {
+            id: draft.id,
+            record,
+            source_text: draft.source_text.into_bytes(),
+        }),
+    })
 }
 
 #[derive(Serialize)]
@@ -69,40 +209,36 @@ struct MarginMembers {
     evaluated_at: u64,
 }
 
-/// The buyer's own members, without braces.
-pub fn own(own: &Own<'_>) -> Result<String, serde_json::Error> {
-    let stored_at = own.cache.stored_at;
-    let members = serde_json::to_string(&OwnMembers {
-        status: "success",
-        target_url: &own.purchase.target_url,
-        tier: &own.purchase.tier,
-        cache: CacheMembers {
-            hit: own.cache.hit,
-            policy: own.purchase.tier().policy(),
-            age_seconds: own.now.since(stored_at),
-            ttl_seconds: match own.purchase.tier().cache() {
-                CachePolicy::CacheOnly { .. } => PAGE_SECONDS,
-                CachePolicy::UpTo { age_seconds } => age_seconds,
-                CachePolicy::Bypass => 0,
-            },
-            stored_at: stored_at.0,
-            expires_at: stored_at.plus(PAGE_SECONDS).0,
-            key: cache_key(&own.purchase.target_url),
-            revalidated: own.cache.revalidated,
-            changed_since_last: own.cache.changed_since_last,
+fn cache(
+    reads: CachePolicy,
+    policy: &'static str,
+    target_url: &str,
+    facts: &CacheFacts,
+    now: UnixSeconds,
+) -> CacheMembers {
+    let stored_at = facts.stored_at;
+    CacheMembers {
+        hit: facts.hit,
+        policy,
+        age_seconds: now.since(stored_at),
+        ttl_seconds: match reads {
+            CachePolicy::CacheOnly { .. } => PAGE_SECONDS,
+            CachePolicy::UpTo { age_seconds } => age_seconds,
+            CachePolicy::Bypass => 0,
         },
-        ueg_receipt: margin(own.margin),
-        retry_credit: None,
-        request_id: own.request_id,
-    })?;
-    Ok(members[1..members.len() - 1].to_owned())
+        stored_at: stored_at.0,
+        expires_at: stored_at.plus(PAGE_SECONDS).0,
+        key: cache_key(target_url),
+        revalidated: facts.revalidated,
+        changed_since_last: facts.changed_since_last,
+    }
 }
 
 fn cache_key(target_url: &str) -> String {
     hex::encode(&page_key(target_url)[..8])
 }
 
-fn margin(judged: &Judged) -> MarginMembers {
+fn cost(judged: &Judged) -> MarginMembers {
     let receipt = &judged.receipt;
     let usdc = |units: u64| Amount::from_units(units).as_usdc();
     let total = receipt.revenue - receipt.profit;
@@ -122,34 +258,39 @@ fn margin(judged: &Judged) -> MarginMembers {
     }
 }
 
-/// The whole answer. Everything in it is fixed once the payment is settled.
-pub fn whole(
-    app: &Shared,
-    payment: &Payment,
-    kept: &KeptAnswer,
-    members: &[u8],
-    transaction: &str,
-    payer: &str,
-) -> Result<Vec<u8>, serde_json::Error> {
-    let terms = &app.config.payment;
-    let paid = serde_json::to_string(&json!({
+/// The payment's members without braces, all but what the settlement tells. In the terms that were signed, which need
+/// not be today's, as long as they are there.
+pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error> {
+    let today = app.offers.of(&payment.purchase);
+    let signed = serde_json::from_slice::<PaymentRequirements>(&payment.requirements).ok();
+    let terms = signed.as_ref().unwrap_or(&today.requirements);
+    let members = serde_json::to_string(&json!({
         "mode": "x402",
         "network": terms.network,
         "vault_address": terms.pay_to,
         "token_address": terms.asset,
         "amount_units": payment.amount_units.to_string(),
         "amount_usdc": Amount::from_units(payment.amount_units).as_usdc(),
-        "payer": payer,
-        "transaction": transaction,
-        "settled": true,
+        "payer": Address(payment.payer).to_string(),
     }))?;
-    let mut body = Vec::with_capacity(kept.own.len() + members.len() + paid.len() + 16);
-    body.push(b'{');
-    body.extend_from_slice(kept.own.as_bytes());
-    body.push(b',');
-    body.extend_from_slice(members);
-    body.extend_from_slice(b",\"payment\":");
+    Ok(members[1..members.len() - 1].to_owned())
+}
+
+/// The whole answer. Everything in it is fixed once the payment is settled.
+pub fn whole(members: &[&[u8]], paid: &str, transaction: &str) -> Vec<u8> {
+    let length: usize = members.iter().map(|members| members.len()).sum();
+    let mut body = Vec::with_capacity(length + paid.len() + 160);
+    let mut next = b'{';
+    for members in members.iter().filter(|members| !members.is_empty()) {
+        body.push(next);
+        body.extend_from_slice(members);
+        next = b',';
+    }
+    body.extend_from_slice(b",\"payment\":{");
     body.extend_from_slice(paid.as_bytes());
-    body.push(b'}');
-    Ok(body)
+    let transaction = Value::from(transaction);
+    body.extend_from_slice(
+        format!(",\"transaction\":{transaction},\"settled\":true}}}}").as_bytes(),
+    );
+    body
 }

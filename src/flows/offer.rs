@@ -1,13 +1,12 @@
-//! What we offer: the payment requirements of every tier, and the challenges that carry them.
+//! What we offer: the payment requirements of every level of every product, and the challenges that carry them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::app::Shared;
 use crate::config::Config;
+use crate::domain::level::{Level, Product};
 use crate::domain::purchase::Purchase;
-use crate::domain::shapes::ACCESS_REQUEST;
-use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
 use crate::store::{Store, StoreError};
 use crate::x402::address::{Address, Network};
@@ -17,16 +16,14 @@ use crate::x402::wire::{Extra, PaymentRequirements, Scheme};
 
 /// How long a payment is valid (specification section 8).
 pub const TIMEOUT_SECONDS_MAX: u64 = 300;
-/// The context endpoint.
-pub const ACCESS_PATH: &str = "/v1/x402/access";
-const TAGS: [&str; 4] = ["markdown", "scrape", "web", "context"];
 
 /// Every offer of this service.
 #[derive(Debug)]
 pub struct Offers {
-    tiers: Vec<Offer>,
-    /// Which addresses a payment for the context endpoint may name.
-    pub access: Resource,
+    /// In the order of [`Level::ALL`].
+    levels: Vec<Offer>,
+    /// Which addresses a payment for each product may name, in the order of [`Product::ALL`].
+    resources: Vec<Resource>,
     base_url: String,
     service_name: String,
     current: Terms,
@@ -44,10 +41,10 @@ pub struct Terms {
     pub asset_version: String,
 }
 
-/// The offer of one tier.
+/// The offer of one level.
 #[derive(Debug)]
 pub struct Offer {
-    pub tier: Tier,
+    pub level: Level,
     pub requirements: PaymentRequirements,
     /// The challenge of a request that came without payment.
     pub challenge: Challenge,
@@ -60,11 +57,11 @@ impl Offers {
         former: Vec<(Terms, UnixSeconds)>,
     ) -> Result<Offers, Box<dyn std::error::Error + Send + Sync>> {
         let current = Terms::of(config);
-        let access = Resource::new(&config.base_url, ACCESS_PATH)
-            .ok_or("base_url cannot be offered as a resource")?;
+        let resources = Product::ALL.map(|product| Resource::new(&config.base_url, product.path()));
+        let resources: Option<Vec<Resource>> = resources.into_iter().collect();
         let mut offers = Offers {
-            tiers: Vec::new(),
-            access,
+            levels: Vec::new(),
+            resources: resources.ok_or("base_url cannot be offered as a resource")?,
             base_url: config.base_url.clone(),
             service_name: config.service_name.clone(),
             former: former
@@ -73,12 +70,12 @@ impl Offers {
                 .collect(),
             current,
         };
-        for tier in Tier::ALL {
-            let requirements = offers.current.requirements(tier);
+        for level in Level::ALL {
+            let requirements = offers.current.requirements(level);
             let challenge =
-                offers.challenge(tier, &requirements, "PAYMENT-SIGNATURE header is required")?;
-            offers.tiers.push(Offer {
-                tier,
+                offers.challenge(level, &requirements, "PAYMENT-SIGNATURE header is required")?;
+            offers.levels.push(Offer {
+                level,
                 requirements,
                 challenge,
             });
@@ -86,14 +83,17 @@ impl Offers {
         Ok(offers)
     }
 
-    pub fn tier(&self, tier: Tier) -> &Offer {
-        &self.tiers[tier as usize]
+    pub fn level(&self, level: Level) -> &Offer {
+        &self.levels[level.position()]
     }
 
     pub fn of(&self, purchase: &Purchase) -> &Offer {
-        match purchase {
-            Purchase::Context(context) => self.tier(context.tier()),
-        }
+        self.level(purchase.level())
+    }
+
+    /// Which addresses a payment for this product may name.
+    pub fn resource(&self, product: Product) -> &Resource {
+        &self.resources[product as usize]
     }
 
     /// The offer itself, and what was offered for it in the last 300 seconds under another configuration: a buyer who
@@ -103,7 +103,7 @@ impl Offers {
             .former
             .iter()
             .filter(|(_, last)| now.since(*last) <= TIMEOUT_SECONDS_MAX);
-        let former = former.map(|(terms, _)| terms.requirements(offer.tier));
+        let former = former.map(|(terms, _)| terms.requirements(offer.level));
         std::iter::once(offer.requirements.clone())
             .chain(former)
             .collect()
@@ -114,37 +114,72 @@ impl Offers {
     }
 
     /// A fresh challenge that says why the last payment was not taken.
-    pub fn challenge_because(&self, tier: Tier, error: &str) -> Challenge {
-        let offer = self.tier(tier);
+    pub fn challenge_because(&self, level: Level, error: &str) -> Challenge {
+        let offer = self.level(level);
         // Only the error's text differs from the challenge that was made at start, and optional parts make room for it.
-        self.challenge(tier, &offer.requirements, error)
+        self.challenge(level, &offer.requirements, error)
             .unwrap_or_else(|_| offer.challenge.clone())
     }
 
     fn challenge(
         &self,
-        tier: Tier,
+        level: Level,
         requirements: &PaymentRequirements,
         error: &str,
     ) -> Result<Challenge, ChallengeError> {
-        let (name, price) = (tier.name(), tier.price());
+        let product = level.product();
         Challenge::new(&ChallengeInputs {
-            resource_url: &format!("{}{ACCESS_PATH}", self.base_url),
-            description: &format!(
-                "Convert a public web page into clean markdown (tier {name}, {price} USDC)."
-            ),
+            resource_url: &format!("{}{}", self.base_url, product.path()),
+            description: &description(level),
             service_name: &self.service_name,
-            tags: &TAGS,
+            tags: tags(product),
             icon_url: Some(&format!("{}/icon.png", self.base_url)),
             requirements: std::slice::from_ref(requirements),
-            bazaar: Bazaar {
-                body_example: json!({"target_url": "https://example.com/", "tier": name}),
-                body_schema: without_formats(ACCESS_REQUEST.json_schema()),
-                output_example: json!({"status": "success", "markdown": "# Example"}),
-            },
+            bazaar: bazaar(level),
             further_extensions: Map::new(),
             error,
         })
+    }
+}
+
+/// What a level buys, in a sentence with its price.
+pub fn description(level: Level) -> String {
+    let (name, price) = (level.name(), level.price());
+    match level.product() {
+        Product::Context => {
+            format!("Convert a public web page into clean markdown (tier {name}, {price} USDC).")
+        }
+        Product::ProofPack => format!(
+            "Report whether a public source supports a claim, with exact citations (pack {name}, {price} USDC)."
+        ),
+    }
+}
+
+/// Words under which directories find a product.
+pub fn tags(product: Product) -> &'static [&'static str] {
+    match product {
+        Product::Context => &["markdown", "scrape", "web", "context"],
+        Product::ProofPack => &["evidence", "citations", "verification", "trust"],
+    }
+}
+
+/// How the endpoint of a level is called.
+pub fn bazaar(level: Level) -> Bazaar {
+    let product = level.product();
+    let mut body_example = json!({"target_url": "https://example.com/"});
+    if product == Product::ProofPack {
+        body_example["question"] = "Is it free to use?".into();
+    }
+    body_example[product.level_word()] = level.name().into();
+    Bazaar {
+        body_example,
+        body_schema: without_formats(product.request().json_schema()),
+        output_example: match product {
+            Product::Context => json!({"status": "success", "markdown": "# Example"}),
+            Product::ProofPack => {
+                json!({"status": "success", "decision": {"label": "supported"}, "report_id": "ppr_sample"})
+            }
+        },
     }
 }
 
@@ -174,11 +209,11 @@ impl Terms {
         }
     }
 
-    fn requirements(&self, tier: Tier) -> PaymentRequirements {
+    fn requirements(&self, level: Level) -> PaymentRequirements {
         PaymentRequirements {
             scheme: Scheme::Exact,
             network: self.network,
-            amount: tier.price(),
+            amount: level.price(),
             asset: self.asset,
             pay_to: self.pay_to,
             max_timeout_seconds: TIMEOUT_SECONDS_MAX,
@@ -211,6 +246,7 @@ pub async fn note_terms(app: &Shared) -> Result<(), StoreError> {
 mod tests {
     use super::*;
     use crate::config::Resolved;
+    use crate::domain::tier::Tier;
 
     const NOW: UnixSeconds = UnixSeconds(1_795_000_000);
 
@@ -227,7 +263,7 @@ mod tests {
         let now = config("0x2222222222222222222222222222222222222222");
         let offers =
             Offers::new(&now, vec![(before.clone(), NOW), (Terms::of(&now), NOW)]).expect("offers");
-        let fresh = offers.tier(Tier::Fresh);
+        let fresh = offers.level(Level::Tier(Tier::Fresh));
         let vaults = |now| {
             let honoured = offers.honoured(fresh, now);
             honoured
@@ -256,8 +292,8 @@ mod tests {
         );
         let config = Config::from_resolved(&resolved).expect("a configuration");
         let offers = Offers::new(&config, Vec::new()).expect("offers");
-        for tier in Tier::ALL {
-            let challenge = offers.challenge_because(tier, &"e".repeat(80));
+        for level in Level::ALL {
+            let challenge = offers.challenge_because(level, &"e".repeat(80));
             assert!(challenge.json.len() <= 2_900);
             assert!(String::from_utf8_lossy(&challenge.json).contains(&"e".repeat(80)));
         }

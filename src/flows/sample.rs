@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::config::{Config, FacilitatorAt};
@@ -81,9 +80,9 @@ impl SamplePage {
 
     /// The sample's title, for quotes.
     pub fn title(&self) -> Option<String> {
-        let members: Value =
-            serde_json::from_slice(&[b"{", self.goods.members.as_slice(), b"}"].concat()).ok()?;
-        members["metadata"]["title"].as_str().map(str::to_owned)
+        self.goods.value().ok()?["metadata"]["title"]
+            .as_str()
+            .map(str::to_owned)
     }
 }
 

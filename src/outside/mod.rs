@@ -39,5 +39,7 @@ pub struct Outside {
     pub robots: RobotsFiles,
     /// Places for name lookups of quotes.
     pub lookups: Lane,
+    /// Places for examinations of sources, which keep a core each.
+    pub checks: Lane,
     pub clock: Clock,
 }

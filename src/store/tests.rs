@@ -329,8 +329,7 @@ async fn quotes_are_forgotten_after_their_tombstone() {
     let store = SETTINGS.create(&folder.file()).expect("creates").store;
     let id = QuoteId([8; 16]);
     let quote = QuoteRecord {
-        target_url: "https://example.com/".to_owned(),
-        recommended_tier: "fresh".to_owned(),
+        purchase: payment().purchase,
         amount_units: 30_000,
         content_sha256: None,
         attribution: None,
