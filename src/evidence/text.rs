@@ -252,7 +252,7 @@ pub(super) fn stem(word: &str) -> String {
     let bytes = stem.as_bytes();
     if let [.., one, other] = bytes
         && one == other
-        && !b"aeiouls".contains(other)
+        && !b"aeious".contains(other)
         && bytes.len() > 3
     {
         stem.pop();
