@@ -5,6 +5,23 @@
 mod blocks;
 mod sentences;
 
+pub mod action;
+mod age;
+pub mod canonical;
+pub mod citation;
+pub mod examine;
+pub mod facts;
+pub mod follow_up;
+mod language;
+pub mod measure;
+pub mod profile;
+pub mod quality;
+pub mod report;
+pub mod risks;
+pub mod synthesis;
+mod text;
+pub mod verify;
+
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 

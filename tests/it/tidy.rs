@@ -11,7 +11,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("metrics", &[]),
     ("limits", &["domain", "outside"]),
     ("markdown", &[]),
-    ("evidence", &["markdown"]),
+    ("evidence", &["domain", "markdown"]),
     ("x402", &["domain"]),
     ("pages", &["domain"]),
     ("sandbox", &["domain", "x402"]),

@@ -1,0 +1,167 @@
+//! What an agent should do with a report, in the closed sets of words that agents branch on.
+
+use serde::Serialize;
+
+use crate::evidence::Label;
+use crate::evidence::risks::{Risk, RiskDetail, Severity};
+
+/// What to do with the source for this question (`agent_action`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentAction {
+    UseWithCitation,
+    UseWithCaution,
+    NeedsSecondSource,
+    DoNotUse,
+    AskHuman,
+    RefreshSource,
+}
+
+/// The call that follows most naturally.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NextCall {
+    pub action: &'static str,
+    pub method: &'static str,
+    /// A path below the service's address.
+    pub endpoint: String,
+    pub reason: &'static str,
+}
+
+impl Label {
+    /// As it stands in answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Label::Supported => "supported",
+            Label::PartiallySupported => "partially_supported",
+            Label::Weak => "weak",
+            Label::Unsupported => "unsupported",
+            Label::Contradicted => "contradicted",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Label> {
+        let all = [
+            Label::Supported,
+            Label::PartiallySupported,
+            Label::Weak,
+            Label::Unsupported,
+            Label::Contradicted,
+        ];
+        all.into_iter().find(|label| label.name() == name)
+    }
+}
+
+/// A `supported` that is less sure than this is not used without care.
+const SURE: f64 = 0.6;
+
+impl AgentAction {
+    pub fn name(self) -> &'static str {
+        match self {
+            AgentAction::UseWithCitation => "use_with_citation",
+            AgentAction::UseWithCaution => "use_with_caution",
+            AgentAction::NeedsSecondSource => "needs_second_source",
+            AgentAction::DoNotUse => "do_not_use",
+            AgentAction::AskHuman => "ask_human",
+            AgentAction::RefreshSource => "refresh_source",
+        }
+    }
+
+    /// How to use the source (`decision.recommended_agent_use`).
+    pub fn advice(self) -> &'static str {
+        match self {
+            AgentAction::UseWithCitation => "Use the finding and cite the excerpts by their ids.",
+            AgentAction::UseWithCaution => {
+                "Use the finding with its excerpts, and say what the risks are; do not build on it alone where it matters."
+            }
+            AgentAction::NeedsSecondSource => {
+                "Do not state this as established; look for a second, independent source first."
+            }
+            AgentAction::DoNotUse => "Do not use this source for this question.",
+            AgentAction::AskHuman => {
+                "Ask a person: the source could not be read as its readers see it."
+            }
+            AgentAction::RefreshSource => {
+                "Have the source read anew before you decide; what was read is a kept copy."
+            }
+        }
+    }
+
+    pub(super) fn of(label: Label, confidence: f64, risks: &[RiskDetail]) -> AgentAction {
+        let has = |risk: Risk| risks.iter().any(|detail| detail.risk == risk);
+        let doubts = [
+            Risk::PossibleContradiction,
+            Risk::NumberMismatch,
+            Risk::InconsistentSource,
+        ];
+        let is_grave = risks
+            .iter()
+            .any(|detail| detail.severity >= Severity::Medium);
+        match label {
+            Label::Contradicted => AgentAction::DoNotUse,
+            Label::Supported | Label::PartiallySupported
+                if has(Risk::EmbeddedInstructionsHidden) =>
+            {
+                AgentAction::NeedsSecondSource
+            }
+            Label::Supported if doubts.into_iter().any(has) => AgentAction::NeedsSecondSource,
+            Label::Supported if is_grave || confidence < SURE => AgentAction::UseWithCaution,
+            Label::Supported => AgentAction::UseWithCitation,
+            Label::PartiallySupported => AgentAction::NeedsSecondSource,
+            Label::Weak | Label::Unsupported
+                if has(Risk::PaywallOrLogin) || has(Risk::ScriptRenderedShell) =>
+            {
+                AgentAction::AskHuman
+            }
+            Label::Weak | Label::Unsupported if has(Risk::CacheAge) => AgentAction::RefreshSource,
+            Label::Weak => AgentAction::NeedsSecondSource,
+            Label::Unsupported => AgentAction::DoNotUse,
+        }
+    }
+
+    pub(super) fn next_call(self, report_id: &str) -> NextCall {
+        let of_report = |part: &str| format!("/v1/proof-pack/reports/{report_id}{part}");
+        let (action, method, endpoint, reason) = match self {
+            AgentAction::UseWithCitation => (
+                "verify_report",
+                "GET",
+                of_report("/verify"),
+                "Whoever relies on the finding can check its hashes and excerpts, free of charge.",
+            ),
+            AgentAction::UseWithCaution => (
+                "follow_up",
+                "POST",
+                of_report("/follow-up"),
+                "Ask the kept source about what is in doubt, free of charge.",
+            ),
+            AgentAction::NeedsSecondSource => (
+                "quote_bundle",
+                "GET",
+                "/v1/proof-pack/bundle/quote".to_owned(),
+                "Compare independent sources on the same question.",
+            ),
+            AgentAction::DoNotUse => (
+                "quote_other_source",
+                "GET",
+                "/v1/proof-pack/quote".to_owned(),
+                "Ask another source the same question.",
+            ),
+            AgentAction::AskHuman => (
+                "show_report",
+                "GET",
+                format!("/proof-pack/reports/{report_id}"),
+                "The report as a page for people.",
+            ),
+            AgentAction::RefreshSource => (
+                "refresh_report",
+                "POST",
+                of_report("/refresh"),
+                "The source as it is now may say more than the kept copy.",
+            ),
+        };
+        NextCall {
+            action,
+            method,
+            endpoint,
+            reason,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Whether a kept report is still what was sold: hashes recomputed, citations compared with the kept source, byte by
+//! byte. Knows no store: who calls brings both as they were read.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::domain::time::UnixSeconds;
+use crate::evidence::canonical::{result_hash, sha256};
+
+/// A report and its source as they are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept<'a> {
+    /// The JSON that is served.
+    pub report: &'a [u8],
+    /// Hex SHA-256 that was recorded of it, where it was: it also covers what the result hash leaves out.
+    pub report_sha256: Option<&'a str>,
+    /// The text that the citations are slices of.
+    pub source: &'a [u8],
+    /// It is the built-in sample, which never expires.
+    pub is_sample: bool,
+}
+
+/// The answer of `/verify`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Receipt {
+    pub status: &'static str,
+    pub report_id: String,
+    /// Every check matches.
+    pub valid: bool,
+    pub retained: bool,
+    pub checks: Vec<Check>,
+    pub result_hash: String,
+    pub source_hash: String,
+    pub hash_algorithm: &'static str,
+    pub canonicalization: &'static str,
+    /// Members of the report that the result hash leaves out.
+    pub excluded_members: [&'static str; 10],
+    pub created_at: u64,
+    pub expires_at: u64,
+    pub seconds_left: u64,
+    pub verified_at: u64,
+    /// As the report carries it.
+    pub signature: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    pub id: &'static str,
+    pub expected: Value,
+    pub actual: Value,
+    #[serde(rename = "match")]
+    pub matches: bool,
+}
+
+impl Check {
+    fn of(id: &'static str, expected: Value, actual: Value) -> Check {
+        Check {
+            id,
+            matches: expected == actual,
+            expected,
+            actual,
+        }
+    }
+}
+
+/// Checks a kept report. Never fails: what cannot be read is told as what does not match.
+pub fn verify(kept: &Kept<'_>, now: UnixSeconds) -> Receipt {
+    let parsed: Option<Value> = serde_json::from_slice(kept.report).ok();
+    let is_readable = parsed.as_ref().is_some_and(Value::is_object);
+    let report = parsed.unwrap_or_default();
+    let (result, source) = (result_hash(&report), sha256(kept.source));
+    let expires_at = report["expires_at"].as_u64().unwrap_or_default();
+    let is_retained = kept.is_sample || now.0 < expires_at;
+    let mut checks = vec![
+        Check::of("readable", json!(true), json!(is_readable)),
+        Check::of("result_hash", report["result_hash"].clone(), json!(result)),
+        Check::of("source_hash", report["source_hash"].clone(), json!(source)),
+        Check::of(
+            "source_profile",
+            report["source_profile"]["content_sha256"].clone(),
+            json!(source),
+        ),
+        citations(&report, kept.source),
+        Check::of("retention", json!(true), json!(is_retained)),
+    ];
+    if let Some(recorded) = kept.report_sha256 {
+        checks.push(Check::of(
+            "stored_bytes",
+            json!(recorded),
+            json!(sha256(kept.report)),
+        ));
+    }
+    Receipt {
+        status: "success",
+        report_id: text(&report["report_id"]),
+        valid: checks.iter().all(|check| check.matches),
+        retained: is_retained,
+        checks,
+        result_hash: result,
+        source_hash: source,
+        hash_algorithm: "sha256",
+        canonicalization: "RFC8785",
+        excluded_members: crate::evidence::canonical::UNHASHED,
+        created_at: report["created_at"].as_u64().unwrap_or_default(),
+        expires_at,
+        seconds_left: expires_at.saturating_sub(now.0),
+        verified_at: now.0,
+        signature: report["signature"].clone(),
+    }
+}
+
+fn text(value: &Value) -> String {
+    crate::evidence::text::bounded(value.as_str().unwrap_or_default(), 64)
+}
+
+/// How many of the report's citations are the slices that they say they are.
+fn citations(report: &Value, source: &[u8]) -> Check {
+    let cited = report["citations"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
+    let exact = cited
+        .iter()
+        .filter(|citation| is_slice(citation, source))
+        .count();
+    let mut check = Check::of("citations", json!(cited.len()), json!(exact));
+    check.matches &= report["citations"].is_array();
+    check
+}
+
+fn is_slice(citation: &Value, source: &[u8]) -> bool {
+    let place = |value: &Value, name: &str| usize::try_from(value[name].as_u64()?).ok();
+    let slice = |value: &Value| {
+        let range = place(value, "start")?..place(value, "end")?;
+        Some(source.get(range)? == value["excerpt"].as_str()?.as_bytes())
+    };
+    let context = &citation["context"];
+    slice(citation) == Some(true) && (context.is_null() || slice(context) == Some(true))
+}
