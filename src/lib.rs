@@ -18,7 +18,7 @@
 //!
 //! # Layers, each importing only what stands above it
 //!
-//! - [`domain`], [`markdown`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and random bytes come in
+//! - [`domain`], [`markdown`], [`signing`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and random bytes come in
 //!   as arguments, values go out. A rule belongs here first.
 //! - [`http`]: hyper's shell, which knows no product. [`store`]: redb, one writer thread. [`outside`]: everything that
 //!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served. [`metrics`], [`log`].
@@ -46,6 +46,7 @@
 
 pub mod domain;
 pub mod markdown;
+pub mod signing;
 pub mod x402;
 
 pub mod pages;

@@ -14,6 +14,7 @@ use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::{ACCESS_REQUEST, TARGET_URL_CHARACTERS_MAX};
 use crate::domain::tier::Tier;
 use crate::flows::deliver::Target;
+use crate::flows::offer;
 use crate::flows::retry::{self, Asker, Stated};
 use crate::flows::sale::{self, Delivered, Order};
 use crate::http::{Bytes, Call, Reply};
@@ -298,6 +299,7 @@ fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Reply 
         transaction: delivered.transaction.clone(),
         network: app.config.payment.network.to_string(),
         amount: Some(delivered.tier.price().units().to_string()),
+        extensions: offer::receipt(app, &delivered),
     };
     reply
         .header("payment-response", &failure::payment_response(&settlement))

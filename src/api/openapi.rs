@@ -136,7 +136,7 @@ fn responses(row: &Row) -> Value {
         ("application/json", Price::Tiers | Price::Credit) if about.takes.is_some() => {
             json!({"$ref": "#/components/schemas/ContextResponse"})
         }
-        ("application/json", _) => json!({"type": "object"}),
+        (media_type, _) if media_type.ends_with("json") => json!({"type": "object"}),
         _ => json!({"type": "string"}),
     };
     let mut responses = Map::new();

@@ -7,6 +7,7 @@ use crate::app::Shared;
 use crate::domain::payment::{Event, Payment, PaymentKey, State};
 use crate::domain::purchase::Fingerprint;
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
 use crate::flows::answer;
 use crate::flows::desk::{Claim, Outcome};
 use crate::flows::internal;
@@ -147,7 +148,7 @@ pub async fn known_purchase(
 
 /// Puts the answer of a settled payment together: the same bytes every time.
 pub async fn delivered(app: &Shared, payment: &Payment, members: Option<Vec<u8>>) -> Outcome {
-    let (State::Settled { transaction, .. }, Some(kept)) = (&payment.state, &payment.answer) else {
+    let (State::Settled { transaction, at }, Some(kept)) = (&payment.state, &payment.answer) else {
         return Err(replayed(
             "This authorization was used, and its answer is no longer kept.",
         ));
@@ -166,6 +167,7 @@ pub async fn delivered(app: &Shared, payment: &Payment, members: Option<Vec<u8>>
     Ok(Delivered {
         body: Arc::new(body),
         transaction: transaction.clone(),
+        settled_at: UnixSeconds(*at),
         payer,
         tier: payment_tier(payment),
         content_sha256: kept.content_sha256.clone(),

@@ -13,6 +13,7 @@ use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
 use crate::domain::tier::Tier;
+use crate::domain::time::UnixSeconds;
 use crate::flows::answer::{self, Own};
 use crate::flows::deliver::{self, Goods, Storing, Trouble};
 use crate::flows::desk::{Boarding, Claim, Outcome};
@@ -43,6 +44,7 @@ pub struct Delivered {
     /// The whole JSON answer.
     pub body: Arc<Vec<u8>>,
     pub transaction: String,
+    pub settled_at: UnixSeconds,
     /// Checksummed address.
     pub payer: String,
     pub tier: Tier,
