@@ -109,7 +109,7 @@ struct Signed {
 
 impl Signed {
     fn new(config: &Config) -> Signed {
-        let offers = Offers::new(config, Vec::new()).expect("offers");
+        let offers = Offers::new(config, None, Vec::new()).expect("offers");
         let header = &offers.level(Level::Tier(Tier::Cached)).challenge.header;
         let key = |number: u8| SecretKey::from_bytes([number; 32]).expect("a key");
         Signed {
@@ -199,9 +199,9 @@ fn calls(folder: &str, facilitator_url: &str) {
         ca_pem: None,
     };
     let facilitator = Facilitator::new(settings).expect("a client");
-    let offer = Offers::new(&config, Vec::new())
+    let offer = Offers::new(&config, None, Vec::new())
         .expect("offers")
-        .tier(Tier::Cached)
+        .level(Level::Tier(Tier::Cached))
         .requirements
         .clone();
     let signed = Signed::new(&config);

@@ -28,6 +28,7 @@ use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
 use crate::outside::robots::{LOOKUPS_MAX as ROBOTS_LOOKUPS_MAX, RobotsFiles};
 use crate::outside::web::{Web, WebSettings};
+use crate::signing::Signer;
 use crate::store::{self, Store};
 
 /// A row of the route table.
@@ -40,6 +41,8 @@ pub struct App {
     pub rows: &'static [Row],
     pub store: Store,
     pub outside: Outside,
+    /// Signs in the service's name, where a key is configured.
+    pub signer: Option<Signer>,
     pub offers: Offers,
     pub desk: Desk,
     pub sample: SamplePage,
@@ -93,7 +96,11 @@ impl App {
             checks: Lane::new(CHECKS_MAX, FETCH_WAIT_MAX),
             clock,
         };
-        let offers = Offers::new(&config, former_terms)?;
+        let signer = config
+            .signing
+            .as_ref()
+            .map(|key| Signer::new(key, &config.base_url));
+        let offers = Offers::new(&config, signer.as_ref(), former_terms)?;
         let sample = SamplePage::new(&config, outside.clock.now())?;
         let limits = Limits::new(&config.limits.quotas, &outside.clock.stopwatch());
         Ok(App {
@@ -101,6 +108,7 @@ impl App {
             rows,
             store,
             outside,
+            signer,
             offers,
             desk: Desk::default(),
             sample,

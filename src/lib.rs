@@ -18,8 +18,8 @@
 //!
 //! # Layers, each importing only what stands above it
 //!
-//! - [`domain`], [`markdown`], [`evidence`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and random bytes come in
-//!   as arguments, values go out. A rule belongs here first.
+//! - [`domain`], [`markdown`], [`evidence`], [`signing`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and
+//!   random bytes come in as arguments, values go out. A rule belongs here first.
 //! - [`http`]: hyper's shell, which knows no product. [`store`]: redb, one writer thread. [`outside`]: everything that
 //!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served. [`metrics`], [`log`].
 //! - [`flows`]: one file per thing that can happen. They wait and decide, and know no status code.
@@ -47,6 +47,7 @@
 pub mod domain;
 pub mod evidence;
 pub mod markdown;
+pub mod signing;
 pub mod x402;
 
 pub mod pages;

@@ -10,6 +10,7 @@ use crate::domain::rate::RateClass;
 use crate::domain::shapes::{ACCESS_REQUEST, COMPUTE_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST};
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
+use crate::signing::{DID_PATH, JWKS_PATH};
 
 /// A handler as the table holds it.
 macro_rules! run {
@@ -159,6 +160,10 @@ pub static ROUTES: &[Row] = &[
     get("/metrics", run!(discovery::metrics), Endpoint {
         statuses: &[404], ..Endpoint::new(Tag::Discovery, "Counters, as JSON or Prometheus text") }),
     get("/openapi.json", run!(discovery::openapi), Endpoint { in_openapi: false, ..Endpoint::new(Tag::Discovery, "This API as OpenAPI 3.1") }),
+    get(JWKS_PATH, run!(discovery::key_set), Endpoint {
+        gives: "application/jwk-set+json", statuses: &[404], ..Endpoint::new(Tag::Discovery, "The key that signs offers and receipts, as a JWK set") }),
+    get(DID_PATH, run!(discovery::did_document), Endpoint {
+        gives: "application/did+json", statuses: &[404], ..Endpoint::new(Tag::Discovery, "The same key as a did:web document") }),
     get("/llms.txt", run!(discovery::llms), text(Tag::Discovery, "The service for language models", "text/plain")),
     get("/robots.txt", run!(discovery::robots), text(Tag::Discovery, "What crawlers may read", "text/plain")),
 

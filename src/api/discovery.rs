@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{openapi, site};
+use crate::api::{failure, openapi, site};
 use crate::app::{App, Shared};
 use crate::domain::level::{Level, Product};
 use crate::domain::margin::GasPrice;
+use crate::domain::refusal::{Code, Refusal};
 use crate::flows::guardian;
 use crate::http::{Call, Peer, Reply};
 use crate::metrics::{BUCKETS_US, Snapshot};
+use crate::signing::Signer;
 
 /// GET /: a brief for programs, the home page for people.
 pub async fn root(app: Shared, call: Call) -> Reply {
@@ -407,6 +409,34 @@ pub async fn llms(app: Shared, _: Call) -> Reply {
         sample = app.sample.url,
     );
     Reply::text(200, text).public("public, max-age=300")
+}
+
+/// GET /.well-known/jwks.json: the public half of the key that signs in our name.
+pub async fn key_set(app: Shared, call: Call) -> Reply {
+    published(&app, &call, "application/jwk-set+json", Signer::key_set)
+}
+
+/// GET /.well-known/did.json: the same as a DID document.
+pub async fn did_document(app: Shared, call: Call) -> Reply {
+    published(&app, &call, "application/did+json", Signer::did_document)
+}
+
+fn published(
+    app: &App,
+    call: &Call,
+    media_type: &'static str,
+    document: impl Fn(&Signer) -> Value,
+) -> Reply {
+    match &app.signer {
+        Some(signer) => {
+            Reply::new(200, media_type, document(signer).to_string()).public("public, max-age=300")
+        }
+        None => failure::reply(
+            app,
+            &Refusal::new(Code::NotFound, "This service signs nothing."),
+            call,
+        ),
+    }
 }
 
 /// GET /robots.txt.

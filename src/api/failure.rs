@@ -123,6 +123,7 @@ fn payment_required(
                 transaction: String::new(),
                 network: app.config.payment.network.to_string(),
                 amount: None,
+                extensions: None,
             }),
         ),
     }

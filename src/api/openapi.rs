@@ -152,7 +152,7 @@ fn responses(row: &Row) -> Value {
         ("application/json", Price::Credit) => {
             json!({"anyOf": [{"$ref": CONTEXT_RESPONSE}, {"$ref": PROOF_PACK_RESPONSE}]})
         }
-        ("application/json", _) => json!({"type": "object"}),
+        (media_type, _) if media_type.ends_with("json") => json!({"type": "object"}),
         _ => json!({"type": "string"}),
     };
     let mut responses = Map::new();

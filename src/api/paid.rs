@@ -12,6 +12,7 @@ use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
+use crate::flows::offer;
 use crate::flows::sale::{self, Delivered, Order};
 use crate::flows::source::Target;
 use crate::http::{Bytes, Call, Reply};
@@ -282,6 +283,7 @@ pub fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Re
         transaction: delivered.transaction.clone(),
         network: app.config.payment.network.to_string(),
         amount: Some(delivered.level.price().units().to_string()),
+        extensions: offer::receipt(app, &delivered),
     };
     let reply = reply
         .header("payment-response", &failure::payment_response(&settlement))

@@ -3,14 +3,18 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::cli::{Failure, failed, say};
 use crate::domain::amount::Amount;
 use crate::domain::tier::Tier;
-use crate::outside::buyer::{BuyError, Buyer, BuyerSettings, Purchase, SellerRequest, Wallet};
+use crate::outside::buyer::{
+    BuyError, Buyer, BuyerSettings, Proof, Proofs, Purchase, SellerRequest, Wallet,
+};
 use crate::outside::clock::Clock;
 use crate::x402::address::{Address, Network};
+use crate::x402::offer_receipt::Receipt;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -71,7 +75,13 @@ impl Args {
         );
         let max = self.max_usdc.unwrap_or_else(|| self.tier.price());
         match buyer.pay(&wallet, &request, max, Clock::System.now(), None) {
-            Ok(purchase) => self.report(&purchase),
+            Ok(purchase) => {
+                let proofs = purchase
+                    .paid
+                    .as_ref()
+                    .map(|paid| buyer.check(&request, paid, Clock::System.now()));
+                self.report(&purchase, proofs.as_ref())
+            }
             Err(BuyError::Lost { payment, detail }) => Err(Failure::Failed(format!(
                 "the seller took the payment and then could not be reached ({detail}). It may have been charged: send \
                  the same request again with this header before you sign anew.\nPAYMENT-SIGNATURE: {}",
@@ -99,7 +109,7 @@ impl Args {
     }
 
     /// Result on standard output, receipt on standard error, so that the page can be piped.
-    fn report(&self, purchase: &Purchase) -> Result<(), Failure> {
+    fn report(&self, purchase: &Purchase, proofs: Option<&Proofs>) -> Result<(), Failure> {
         let reply = &purchase.reply;
         let text = String::from_utf8_lossy(&reply.body);
         if let Some(paid) = &purchase.paid {
@@ -131,13 +141,49 @@ impl Args {
                 reply.status
             )));
         }
-        let answer: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        if let Some(proofs) = proofs {
+            note_proofs(proofs, &answer);
+        }
         match answer["markdown"].as_str().filter(|_| !self.json) {
             Some(markdown) => say(markdown.trim_end())?,
             None => say(text)?,
         }
         Ok(())
     }
+}
+
+/// What the buyer can show to others later, and whether it holds.
+fn note_proofs(proofs: &Proofs, answer: &Value) {
+    match &proofs.offer {
+        Proof::None => {}
+        Proof::Good { kid, .. } => note(format_args!("offer     signed by {kid}")),
+        Proof::Bad(why) => note(format_args!("offer     its signature is not good: {why}")),
+    }
+    match &proofs.receipt {
+        Proof::None => {}
+        Proof::Good { kid, says } if is_of(says, answer) => {
+            note(format_args!(
+                "proof     the receipt is good, signed by {kid}"
+            ));
+        }
+        Proof::Good { .. } => {
+            note(format_args!(
+                "proof     the receipt is for other content than what came"
+            ));
+        }
+        Proof::Bad(why) => note(format_args!("proof     the receipt is not good: {why}")),
+    }
+}
+
+/// Whether a receipt that names content names this.
+fn is_of(receipt: &Receipt, answer: &Value) -> bool {
+    let markdown = answer["markdown"].as_str().unwrap_or_default();
+    let found = hex::encode(Sha256::digest(markdown));
+    receipt
+        .content_sha256
+        .as_ref()
+        .is_none_or(|named| *named == found)
 }
 
 fn note(text: std::fmt::Arguments<'_>) {

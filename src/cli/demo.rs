@@ -18,7 +18,7 @@ use crate::domain::tier::Tier;
 use crate::http::server;
 use crate::http::{Call, Method, Reply, Route};
 use crate::log;
-use crate::outside::buyer::{Buyer, BuyerSettings, Purchase, SellerRequest, Wallet};
+use crate::outside::buyer::{Buyer, BuyerSettings, Proof, Purchase, SellerRequest, Wallet};
 use crate::outside::chance;
 use crate::outside::clock::Clock;
 use crate::pages::samples::SAMPLES;
@@ -128,6 +128,7 @@ impl Args {
             .clone()
             .unwrap_or_else(|| folder.join("demo.redb"));
         resolved.set("base_url", format!("http://{listen}"));
+        resolved.set("signing.key", hex::encode(chance::bytes::<32>()));
         resolved.set("listen", listen.to_string());
         resolved.set("data_file", data_file.display().to_string());
         resolved.set("payment.pay_to", PAY_TO);
@@ -224,6 +225,11 @@ fn buy(base_url: &str, target: &str, agent: &str) -> Result<(), Failure> {
         "   settled in transaction {}",
         settlement.transaction
     ))?;
+    if let Proof::Good { kid, .. } = buyer.check(&request, &paid, Clock::System.now()).receipt {
+        say(format_args!(
+            "   with a receipt that proves it, signed by {kid}"
+        ))?;
+    }
     let left = STARTING_BALANCE
         .checked_sub(offer.amount)
         .unwrap_or(Amount::ZERO);

@@ -18,6 +18,7 @@ use crate::domain::amount::Amount;
 use crate::domain::margin::Costs;
 use crate::limits::Quotas;
 use crate::outside::network::LabHost;
+use crate::signing::SigningKey;
 use crate::x402::address::{Address, Network};
 
 pub use sources::{Origin, Resolved};
@@ -39,6 +40,8 @@ pub struct Config {
     /// The network itself, where an RPC endpoint is configured.
     pub chain: Option<Chain>,
     pub guard: Guard,
+    /// What offers, receipts and reports are signed with.
+    pub signing: Option<SigningKey>,
     pub fetch: Fetch,
     pub limits: Limits,
     pub lab: Lab,
@@ -219,6 +222,7 @@ impl Config {
                 fetch_cost: resolved.usdc("guard.fetch_cost_usdc")?,
                 minimum_profit: resolved.usdc("guard.minimum_profit_usdc")?,
             },
+            signing: signing(resolved)?,
             fetch: Fetch {
                 time_max: resolved.seconds("fetch.seconds_max")?,
                 idle_max: resolved.seconds("fetch.idle_seconds_max")?,
@@ -372,6 +376,19 @@ fn gas(resolved: &Resolved) -> Result<Gas, ConfigError> {
             "the price of the network's coin in USDC, such as 3000, because guard.gas_usdc is \"live\"",
             |text| Amount::parse_usdc(text).filter(|amount| *amount > Amount::ZERO),
         )?,
+    })
+}
+
+fn signing(resolved: &Resolved) -> Result<Option<SigningKey>, ConfigError> {
+    let Some((text, origin)) = resolved.get("signing.key") else {
+        return Ok(None);
+    };
+    // What stands there is not shown: it may be most of a key.
+    SigningKey::parse(text).map(Some).ok_or_else(|| {
+        ConfigError(format!(
+            "signing.key (from {origin}) is not usable: it must be 64 hex digits that nobody can guess. Make one with \
+             `openssl rand -hex 32`"
+        ))
     })
 }
 

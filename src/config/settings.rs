@@ -102,6 +102,9 @@ pub static SETTINGS: &[Setting] = &[
     row("guard.fetch_cost_usdc", Text, Some("0.0005"), "What fetching and converting a page costs you, in USDC."),
     row("guard.minimum_profit_usdc", Text, Some("0.005"), "Least profit per sale, in USDC; a sale below it is refused before any work."),
 
+    row("signing.key", Secret, None,
+        "Key that signs offers, receipts and reports: 64 hex digits, as `openssl rand -hex 32` writes them. Its public half stands at /.well-known/did.json; without a key nothing is signed."),
+
     row("fetch.seconds_max", Number, Some("15"), "Time for a page with all its redirects; after it the buyer gets 503 with a retry credit."),
     row("fetch.idle_seconds_max", Number, Some("8"), "Longest pause while a page arrives."),
     row("fetch.at_once_max", Number, Some("16"), "Pages fetched and converted at once; each may take 32 MiB of memory."),
@@ -133,7 +136,7 @@ pub static SETTINGS: &[Setting] = &[
 ];
 
 /// Sections that later versions read. Their presence is no mistake; what they hold is not used yet.
-pub const RESERVED_SECTIONS: &[&str] = &["llm", "bundles", "mail", "signing", "operator"];
+pub const RESERVED_SECTIONS: &[&str] = &["llm", "bundles", "mail", "operator"];
 
 pub(in crate::config) fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)

@@ -3,14 +3,17 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::config::Config;
 use crate::domain::level::{Level, Product};
 use crate::domain::purchase::Purchase;
 use crate::domain::time::UnixSeconds;
+use crate::flows::sale::Delivered;
+use crate::signing::Signer;
 use crate::store::{Store, StoreError};
 use crate::x402::address::{Address, Network};
 use crate::x402::challenge::{Bazaar, Challenge, ChallengeError, ChallengeInputs};
+use crate::x402::offer_receipt::{self, OFFER_RECEIPT, Receipt};
 use crate::x402::resource::Resource;
 use crate::x402::wire::{Extra, PaymentRequirements, Scheme};
 
@@ -46,6 +49,8 @@ pub struct Terms {
 pub struct Offer {
     pub level: Level,
     pub requirements: PaymentRequirements,
+    /// The extensions beside those that every challenge has.
+    extensions: Map<String, Value>,
     /// The challenge of a request that came without payment.
     pub challenge: Challenge,
 }
@@ -54,6 +59,7 @@ impl Offers {
     /// `former` are the terms that were offered before, newest known moment included.
     pub fn new(
         config: &Config,
+        signer: Option<&Signer>,
         former: Vec<(Terms, UnixSeconds)>,
     ) -> Result<Offers, Box<dyn std::error::Error + Send + Sync>> {
         let current = Terms::of(config);
@@ -72,11 +78,17 @@ impl Offers {
         };
         for level in Level::ALL {
             let requirements = offers.current.requirements(level);
-            let challenge =
-                offers.challenge(level, &requirements, "PAYMENT-SIGNATURE header is required")?;
+            let extensions = offers.signed(signer, level.product(), &requirements);
+            let challenge = offers.challenge(
+                level,
+                &requirements,
+                &extensions,
+                "PAYMENT-SIGNATURE header is required",
+            )?;
             offers.levels.push(Offer {
                 level,
                 requirements,
+                extensions,
                 challenge,
             });
         }
@@ -117,29 +129,64 @@ impl Offers {
     pub fn challenge_because(&self, level: Level, error: &str) -> Challenge {
         let offer = self.level(level);
         // Only the error's text differs from the challenge that was made at start, and optional parts make room for it.
-        self.challenge(level, &offer.requirements, error)
+        self.challenge(level, &offer.requirements, &offer.extensions, error)
             .unwrap_or_else(|_| offer.challenge.clone())
+    }
+
+    /// The address of what is paid for, as offers and receipts name it.
+    pub fn resource_url(&self, product: Product) -> String {
+        format!("{}{}", self.base_url, product.path())
+    }
+
+    /// The offer under our signature. It names no end: it is signed once, and what we offered is honoured for as long
+    /// as [`Offers::honoured`] says.
+    fn signed(
+        &self,
+        signer: Option<&Signer>,
+        product: Product,
+        requirements: &PaymentRequirements,
+    ) -> Map<String, Value> {
+        let signed = signer.map(|signer| {
+            let offer = offer_receipt::offer(signer, &self.resource_url(product), requirements);
+            (OFFER_RECEIPT.to_owned(), offer)
+        });
+        signed.into_iter().collect()
     }
 
     fn challenge(
         &self,
         level: Level,
         requirements: &PaymentRequirements,
+        extensions: &Map<String, Value>,
         error: &str,
     ) -> Result<Challenge, ChallengeError> {
         let product = level.product();
         Challenge::new(&ChallengeInputs {
-            resource_url: &format!("{}{}", self.base_url, product.path()),
+            resource_url: &self.resource_url(product),
             description: &description(level),
             service_name: &self.service_name,
             tags: tags(product),
             icon_url: Some(&format!("{}/icon.png", self.base_url)),
             requirements: std::slice::from_ref(requirements),
             bazaar: bazaar(level),
-            further_extensions: Map::new(),
+            further_extensions: extensions.clone(),
             error,
         })
     }
+}
+
+/// The signed receipt of a finished sale, for PAYMENT-RESPONSE: the same each time the answer is given out.
+pub fn receipt(app: &App, delivered: &Delivered) -> Option<Map<String, Value>> {
+    let signer = app.signer.as_ref()?;
+    let receipt = Receipt::new(
+        app.config.payment.network,
+        app.offers.resource_url(delivered.level.product()),
+        delivered.payer.clone(),
+        delivered.transaction.clone(),
+        delivered.content_sha256.clone(),
+        delivered.settled_at,
+    );
+    Some(offer_receipt::receipt(signer, &receipt))
 }
 
 /// What a level buys, in a sentence with its price.
@@ -261,8 +308,12 @@ mod tests {
     fn an_earlier_vault_is_honoured_for_as_long_as_its_challenges_live() {
         let before = Terms::of(&config("0x1111111111111111111111111111111111111111"));
         let now = config("0x2222222222222222222222222222222222222222");
-        let offers =
-            Offers::new(&now, vec![(before.clone(), NOW), (Terms::of(&now), NOW)]).expect("offers");
+        let offers = Offers::new(
+            &now,
+            None,
+            vec![(before.clone(), NOW), (Terms::of(&now), NOW)],
+        )
+        .expect("offers");
         let fresh = offers.level(Level::Tier(Tier::Fresh));
         let vaults = |now| {
             let honoured = offers.honoured(fresh, now);
@@ -275,6 +326,28 @@ mod tests {
         let price = Tier::Fresh.price();
         assert_eq!(vaults(NOW.plus(300)), [(current, price), (former, price)]);
         assert_eq!(vaults(NOW.plus(301)), [(current, price)]);
+    }
+
+    #[test]
+    fn every_challenge_has_room_for_a_signed_offer() {
+        let mut resolved = Resolved::defaults();
+        resolved.set("base_url", "https://context.markdown-service.example.com");
+        resolved.set("payment.facilitator_url", "https://f.example.com");
+        resolved.set(
+            "payment.pay_to",
+            "0x2222222222222222222222222222222222222222",
+        );
+        resolved.set("signing.key", "0123456789abcdef".repeat(4));
+        let config = Config::from_resolved(&resolved).expect("a configuration");
+        let key = config.signing.as_ref().expect("a key");
+        let signer = Signer::new(key, &config.base_url);
+        let offers = Offers::new(&config, Some(&signer), Vec::new()).expect("offers");
+        for level in Level::ALL {
+            let challenge = offers.challenge_because(level, &"e".repeat(80));
+            let json: Value = serde_json::from_slice(&challenge.json).expect("JSON");
+            assert!(json["resource"]["description"].is_string(), "{json}");
+            assert!(json["extensions"][OFFER_RECEIPT].is_object(), "{json}");
+        }
     }
 
     #[test]
@@ -291,7 +364,7 @@ mod tests {
             "0x2222222222222222222222222222222222222222",
         );
         let config = Config::from_resolved(&resolved).expect("a configuration");
-        let offers = Offers::new(&config, Vec::new()).expect("offers");
+        let offers = Offers::new(&config, None, Vec::new()).expect("offers");
         for level in Level::ALL {
             let challenge = offers.challenge_because(level, &"e".repeat(80));
             assert!(challenge.json.len() <= 2_900);

@@ -7,6 +7,7 @@ use crate::app::Shared;
 use crate::domain::payment::{Event, KeptAnswer, Payment, PaymentKey, State};
 use crate::domain::purchase::{Fingerprint, Purchase};
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
 use crate::flows::answer;
 use crate::flows::desk::{Claim, Outcome};
 use crate::flows::internal;
@@ -151,7 +152,7 @@ pub async fn delivered(
     payment: &Payment,
     members: Option<Arc<Vec<u8>>>,
 ) -> Outcome {
-    let (State::Settled { transaction, .. }, Some(kept)) = (&payment.state, &payment.answer) else {
+    let (State::Settled { transaction, at }, Some(kept)) = (&payment.state, &payment.answer) else {
         return Err(no_longer_kept());
     };
     let body = match &payment.purchase {
@@ -164,6 +165,7 @@ pub async fn delivered(
     Ok(Delivered {
         body: Arc::new(body),
         transaction: transaction.clone(),
+        settled_at: UnixSeconds(*at),
         payer: Address(payment.payer).to_string(),
         level: payment.purchase.level(),
         content_sha256: kept.content_sha256.clone(),

@@ -13,6 +13,7 @@ use crate::domain::payment::{Event, Payment, PaymentKey, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
+use crate::domain::time::UnixSeconds;
 use crate::flows::answer::{self, Sold};
 use crate::flows::deliver::{self, Goods};
 use crate::flows::desk::{Boarding, Claim, Outcome};
@@ -44,6 +45,7 @@ pub struct Delivered {
     /// The whole JSON answer.
     pub body: Arc<Vec<u8>>,
     pub transaction: String,
+    pub settled_at: UnixSeconds,
     /// Checksummed address.
     pub payer: String,
     pub level: Level,

@@ -22,7 +22,8 @@ pub const PAYMENT_IDENTIFIER: &str = "payment-identifier";
 /// The key of the discovery extension.
 pub const BAZAAR: &str = "bazaar";
 
-const SCHEMA_DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+/// What the schemas of extensions are written in.
+pub const SCHEMA_DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// What a challenge says.
 #[derive(Clone, Debug)]
@@ -105,8 +106,8 @@ impl std::error::Error for ChallengeError {}
 
 impl Challenge {
     /// Builds the challenge. When it is longer than [`JSON_BYTES_MAX`], optional parts are left out in this order
-    /// until it fits: further extensions, icon, tags, service name, description. Never `accepts`, the resource's
-    /// address, bazaar or payment-identifier.
+    /// until it fits: what the body's schema says in prose, further extensions, icon, tags, service name, description.
+    /// Never `accepts`, the resource's address, bazaar or payment-identifier.
     pub fn new(inputs: &ChallengeInputs<'_>) -> Result<Challenge, ChallengeError> {
         refuse_unfit(inputs)?;
         let mut document = document(inputs);
@@ -126,7 +127,16 @@ impl Challenge {
     }
 }
 
-const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 5] = [
+const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 6] = [
+    |document| {
+        let bazaar = document
+            .extensions
+            .as_mut()
+            .and_then(|all| all.get_mut(BAZAAR));
+        if let Some(body) = bazaar.and_then(|bazaar| bazaar.pointer_mut(BODY_SCHEMA)) {
+            leave_out_prose(body);
+        }
+    },
     |document| {
         if let Some(extensions) = &mut document.extensions {
             extensions.retain(|key, _| key == BAZAAR || key == PAYMENT_IDENTIFIER);
@@ -137,6 +147,23 @@ const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 5] = [
     |document| document.resource.service_name = None,
     |document| document.resource.description = None,
 ];
+
+/// Where the schema of the request body stands in the extension bazaar.
+const BODY_SCHEMA: &str = "/schema/properties/input/properties/body";
+
+fn leave_out_prose(schema: &mut Value) {
+    let leave_out = |value: &mut Value| {
+        if let Some(members) = value.as_object_mut() {
+            members.shift_remove("description");
+        }
+    };
+    leave_out(schema);
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    properties
+        .into_iter()
+        .flat_map(|all| all.values_mut())
+        .for_each(leave_out);
+}
 
 fn refuse_unfit(inputs: &ChallengeInputs<'_>) -> Result<(), ChallengeError> {
     let is_name = |text: &str| {

@@ -27,6 +27,8 @@ mod legacy;
 mod limits;
 /// Settlements that go wrong in every way, and what the buyer is told.
 mod money;
+/// What the service signs: offers and receipts.
+mod offer_receipt;
 /// What sites say about the use of their pages, and hosts that the operator has blocked.
 mod policy;
 /// Quotes: what a page would cost, for nothing.
