@@ -25,6 +25,7 @@ use crate::outside::call::{Lane, Shares};
 use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
+use crate::outside::llm::{self, Llm, LlmSettings};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
 use crate::outside::robots::{LOOKUPS_MAX as ROBOTS_LOOKUPS_MAX, RobotsFiles};
 use crate::outside::web::{Web, WebSettings};
@@ -76,6 +77,7 @@ impl App {
         let outside = Outside {
             facilitator: Facilitator::new(facilitator_settings(&config, facilitator_url)?)?,
             chain: chain(&config)?,
+            llm: llm(&config)?,
             robots: RobotsFiles::new(web.clone(), clock.clone()),
             web,
             fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
@@ -145,6 +147,22 @@ impl App {
     }
 }
 
+fn llm(config: &Config) -> Result<Option<Llm>, llm::SettingsError> {
+    let settings = config.llm.as_ref().map(|llm| LlmSettings {
+        base_url: llm.base_url.clone(),
+        model: llm.model.clone(),
+        key: llm.key.as_ref().map(|key| key.expose().to_owned()),
+        time_max: llm.time_max,
+        questions_max: llm.questions_max,
+        input_tokens_max: llm.input_tokens_max,
+        output_tokens_max: llm.output_tokens_max,
+        input_price: llm.input_price,
+        output_price: llm.output_price,
+        style: llm.style,
+    });
+    settings.map(Llm::new).transpose()
+}
+
 /// Blocking threads that the neighbours' lanes need together.
 pub fn blocking_threads(config: &Config) -> usize {
     // Beside the lanes of the chain's inquiries, the one for the price of gas.
@@ -154,6 +172,7 @@ pub fn blocking_threads(config: &Config) -> usize {
         + LOOKUPS_MAX
         + ROBOTS_LOOKUPS_MAX
         + chain
+        + config.llm.as_ref().map_or(0, |llm| llm.questions_max)
         + 8
 }
 
