@@ -25,6 +25,7 @@ use crate::outside::call::{Lane, Shares};
 use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
+use crate::outside::llm::{self, Llm, LlmSettings};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
 use crate::outside::robots::{LOOKUPS_MAX as ROBOTS_LOOKUPS_MAX, RobotsFiles};
 use crate::outside::web::{Web, WebSettings};
@@ -81,6 +82,7 @@ impl App {
         let outside = Outside {
             facilitator: Facilitator::new(facilitator_settings(&config, facilitator_url)?)?,
             chain: chain(&config)?,
+            llm: llm(&config)?,
             robots: RobotsFiles::new(web.clone(), clock.clone()),
             web,
             fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
@@ -101,7 +103,7 @@ impl App {
             .as_ref()
             .map(|key| Signer::new(key, &config.base_url));
         let offers = Offers::new(&config, signer.as_ref(), former_terms)?;
-        let sample = SamplePage::new(&config, outside.clock.now())?;
+        let sample = SamplePage::new(&config, signer.as_ref(), outside.clock.now())?;
         let limits = Limits::new(&config.limits.quotas, &outside.clock.stopwatch());
         Ok(App {
             config,
@@ -156,6 +158,22 @@ impl App {
     }
 }
 
+fn llm(config: &Config) -> Result<Option<Llm>, llm::SettingsError> {
+    let settings = config.llm.as_ref().map(|llm| LlmSettings {
+        base_url: llm.base_url.clone(),
+        model: llm.model.clone(),
+        key: llm.key.as_ref().map(|key| key.expose().to_owned()),
+        time_max: llm.time_max,
+        questions_max: llm.questions_max,
+        input_tokens_max: llm.input_tokens_max,
+        output_tokens_max: llm.output_tokens_max,
+        input_price: llm.input_price,
+        output_price: llm.output_price,
+        style: llm.style,
+    });
+    settings.map(Llm::new).transpose()
+}
+
 /// Blocking threads that the neighbours' lanes need together.
 pub fn blocking_threads(config: &Config) -> usize {
     // Beside the lanes of the chain's inquiries, the one for the price of gas.
@@ -166,6 +184,7 @@ pub fn blocking_threads(config: &Config) -> usize {
         + CHECKS_MAX
         + ROBOTS_LOOKUPS_MAX
         + chain
+        + config.llm.as_ref().map_or(0, |llm| llm.questions_max)
         + 8
 }
 

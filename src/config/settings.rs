@@ -111,6 +111,18 @@ pub static SETTINGS: &[Setting] = &[
     row("fetch.redirects_max", Number, Some("5"), "Redirects followed; one more is refused. Each is checked like the first address."),
     shown("fetch.blocklist", List, "example.net", "Hosts that are never fetched, with their subdomains."),
 
+    shown("llm.base_url", Text, "https://llm.example.com/v1",
+        "Where a language model answers in the manner of OpenAI's chat completions; standard and deep Proof Packs ask it for claims that the evidence carries. Without it every report is made without a model."),
+    shown("llm.model", Text, "small-model", "The model's name; needed with llm.base_url."),
+    shown("llm.key", Secret, "", "The model's key, sent as bearer token; none when not set."),
+    row("llm.parameters", Text, Some("classic"), "\"classic\" sends max_tokens and a temperature of 0, \"reasoning\" max_completion_tokens and no temperature."),
+    row("llm.seconds_max", Number, Some("20"), "Time for an answer, up to 60; after it the report is made without the model."),
+    row("llm.at_once_max", Number, Some("4"), "Questions to the model at once; a further one waits 2 seconds, then its report is made without."),
+    row("llm.input_tokens_max", Number, Some("16000"), "Most tokens of a prompt; its least good evidence is left out beyond. A byte counts as a token, so that the cost is certain."),
+    row("llm.output_tokens_max", Number, Some("1200"), "Most tokens of an answer; one that is cut there is not used."),
+    shown("llm.input_usdc_per_million", Text, "0.15", "Price of a million tokens of prompts in USDC, 0 for a model of your own; needed with llm.base_url, because each sale must cover the most that its question can cost."),
+    shown("llm.output_usdc_per_million", Text, "0.6", "Price of a million tokens of answers in USDC; needed with llm.base_url."),
+
     row("limits.connections_max", Number, Some("4096"), "Client connections at once; further ones wait in the backlog."),
     row("limits.header_seconds_max", Number, Some("10"), "Time for a request's headers, and for an idle connection."),
     row("limits.body_seconds_max", Number, Some("10"), "Time for a request's body; after it 408."),
@@ -136,7 +148,7 @@ pub static SETTINGS: &[Setting] = &[
 ];
 
 /// Sections that later versions read. Their presence is no mistake; what they hold is not used yet.
-pub const RESERVED_SECTIONS: &[&str] = &["llm", "bundles", "mail", "operator"];
+pub const RESERVED_SECTIONS: &[&str] = &["bundles", "mail", "operator"];
 
 pub(in crate::config) fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)

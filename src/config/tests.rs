@@ -298,3 +298,67 @@ fn live_gas_needs_the_chain_and_a_price_of_its_coin() {
         "guard.gas_usdc",
     );
 }
+
+const LLM: &str = "[llm]\nbase_url = \"https://llm.example.com/v1/\"\nmodel = \"small\"\n\
+                   input_usdc_per_million = \"0.15\"\noutput_usdc_per_million = 0.6\n";
+
+#[test]
+fn a_language_model_is_off_until_it_is_whole() {
+    assert!(load("llm-off", PUBLIC, &[]).expect("loads").llm.is_none());
+    let text = format!("{PUBLIC}{LLM}");
+    let key = ("CONTEXT402_LLM_KEY", "k-1");
+    let config = load("llm-on", &text, &[key]).expect("loads");
+    let llm = config.llm.as_ref().expect("a model");
+    assert_eq!(llm.base_url, "https://llm.example.com/v1");
+    assert_eq!(
+        (llm.input_price.units(), llm.output_price.units()),
+        (150_000, 600_000)
+    );
+    assert_eq!(llm.key.as_ref().map(Secret::expose), Some("k-1"));
+    assert!(!format!("{config:?}").contains("k-1"));
+    for (name, line) in ["model", "input_usdc_per_million", "output_usdc_per_million"]
+        .iter()
+        .enumerate()
+    {
+        let without: Vec<&str> = text
+            .lines()
+            .filter(|known| !known.starts_with(line))
+            .collect();
+        refused(
+            &format!("llm-{name}"),
+            &without.join("\n"),
+            &format!("llm.{line}"),
+        );
+    }
+    refused(
+        "llm-slow",
+        &format!("{text}seconds_max = 61\n"),
+        "llm.seconds_max",
+    );
+    refused(
+        "llm-style",
+        &format!("{text}parameters = \"odd\"\n"),
+        "llm.parameters",
+    );
+    refused(
+        "llm-secret",
+        &format!("{text}key = \"k-1\"\n"),
+        "is a secret",
+    );
+    refused(
+        "llm-query",
+        &text.replace("/v1/", "/v1?a=b"),
+        "llm.base_url",
+    );
+}
+
+#[test]
+fn a_key_never_travels_in_the_open() {
+    let open = format!("{PUBLIC}{LLM}").replace("https://llm", "http://llm");
+    assert!(load("llm-open", &open, &[]).is_ok());
+    let key = ("CONTEXT402_LLM_KEY", "k-1");
+    let error = load("llm-open-key", &open, &[key]).expect_err("a refusal");
+    assert!(error.contains("llm.base_url"), "{error}");
+    let own = open.replace("llm.example.com", "127.0.0.1:8080");
+    assert!(load("llm-own-key", &own, &[key]).is_ok());
+}

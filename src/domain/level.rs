@@ -175,6 +175,11 @@ impl Level {
         }
     }
 
+    /// Whether a language model may be asked for it.
+    pub fn may_synthesize(self) -> bool {
+        matches!(self, Level::Pack(pack) if pack.may_synthesize())
+    }
+
     /// The specification's words for what it reads.
     pub fn policy(self) -> &'static str {
         match self {

@@ -28,7 +28,7 @@ use crate::x402::wire::PaymentRequirements;
 #[derive(Debug)]
 pub struct Sold {
     pub answer: KeptAnswer,
-    /// The members that lie under [`KeptAnswer::page`].
+    /// The bytes that lie under [`KeptAnswer::page`].
     pub members: Arc<Vec<u8>>,
     pub source: SourcePage,
     pub report: Option<SoldReport>,
@@ -56,8 +56,8 @@ pub fn sold(
         (Purchase::Context(context), _) => {
             sold_page(context, source, margin, app.now(), request_id)
         }
-        (Purchase::ProofPack(_), Some(draft)) => {
-            sold_report(app, key, payment, source, draft, margin)
+        (Purchase::ProofPack(_), Some(report)) => {
+            sold_report(app, key, payment, source, report, margin)
         }
         (Purchase::ProofPack(_), None) => {
             Err(serde::ser::Error::custom("a Proof Pack without a report"))
@@ -107,37 +107,38 @@ fn sold_report(
     key: PaymentKey,
     payment: &Payment,
     source: SourcePage,
-    draft: Draft,
+    (id, draft): (ReportId, Draft),
     margin: &Judged,
 ) -> Result<Sold, serde_json::Error> {
-    let level = payment.purchase.level();
+    let (purchase, level) = (&payment.purchase, payment.purchase.level());
     let mut report = draft.members;
-    let result_hash = reports::address(app, &draft.id.to_string(), &mut report);
-    report.insert(
-        "cache".to_owned(),
-        serde_json::to_value(cache(
-            payment.purchase.reading().cache,
-            level.policy(),
-            payment.purchase.target_url(),
-            &source.cache,
-            draft.created_at,
-        ))?,
+    reports::put_around(app, &id.to_string(), &mut report);
+    let (reads, policy) = (level.cache(), level.policy());
+    let cache = cache(
+        reads,
+        policy,
+        purchase.target_url(),
+        &source.cache,
+        draft.created_at,
     );
+    report.insert("cache".to_owned(), serde_json::to_value(cache)?);
     report.insert(
         "ueg_receipt".to_owned(),
         serde_json::to_value(cost(margin))?,
     );
-    let members = serde_json::to_vec(&report)?;
-    // The braces belong to the answer that the members become a part of.
-    let members = members[1..members.len() - 1].to_vec();
+    let result_hash = report["result_hash"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let document = serde_json::to_vec(&report)?;
     let record = ReportRecord {
         payment: key,
-        target_url: payment.purchase.target_url().to_owned(),
-        question: payment.purchase.question().unwrap_or_default().to_owned(),
+        target_url: purchase.target_url().to_owned(),
+        question: purchase.question().unwrap_or_default().to_owned(),
         pack: level.name().to_owned(),
         label: draft.label,
         title: draft.title,
-        members: Sha256::digest(&members).into(),
+        document: Sha256::digest(&document).into(),
         source: Sha256::digest(&draft.source_text).into(),
         paid: paid(app, payment)?,
         transaction: None,
@@ -147,7 +148,7 @@ fn sold_report(
     };
     Ok(Sold {
         answer: KeptAnswer {
-            page: record.members,
+            page: record.document,
             // All of it lies with the report.
             own: String::new(),
             content_sha256: result_hash,
@@ -155,10 +156,10 @@ fn sold_report(
             cache_hit: source.cache.hit,
             margin: margin.receipt,
         },
-        members: Arc::new(members),
+        members: Arc::new(document),
         source,
         report: Some(SoldReport {
-            id: draft.id,
+            id,
             record,
             source_text: draft.source_text.into_bytes(),
         }),
@@ -196,6 +197,8 @@ struct MarginMembers {
     revenue_usdc: f64,
     gas_cost_usdc: f64,
     supplier_cost_usdc: f64,
+    /// At most, where a language model was asked.
+    llm_cost_usdc: f64,
     facilitator_fee_usdc: f64,
     total_cost_usdc: f64,
     projected_profit_usdc: f64,
@@ -245,7 +248,8 @@ fn cost(judged: &Judged) -> MarginMembers {
     MarginMembers {
         revenue_usdc: usdc(receipt.revenue),
         gas_cost_usdc: usdc(receipt.gas),
-        supplier_cost_usdc: usdc(receipt.supplier),
+        supplier_cost_usdc: usdc(receipt.supplier.saturating_sub(judged.llm.units())),
+        llm_cost_usdc: judged.llm.as_usdc(),
         facilitator_fee_usdc: usdc(receipt.facilitator_fee),
         total_cost_usdc: usdc(total),
         projected_profit_usdc: usdc(receipt.profit),
@@ -274,6 +278,14 @@ pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error
         "payer": Address(payment.payer).to_string(),
     }))?;
     Ok(members[1..members.len() - 1].to_owned())
+}
+
+/// The whole answer that a report is: its document, with the payment.
+pub fn whole_report(document: &[u8], paid: &str, transaction: &str) -> Vec<u8> {
+    let members = document
+        .strip_prefix(b"{")
+        .and_then(|rest| rest.strip_suffix(b"}"));
+    whole(&[members.unwrap_or_default()], paid, transaction)
 }
 
 /// The whole answer. Everything in it is fixed once the payment is settled.

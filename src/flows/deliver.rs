@@ -1,7 +1,9 @@
 //! Makes what a payment buys: the page itself, or a report on it.
 
 use crate::app::Shared;
+use crate::domain::ids::ReportId;
 use crate::domain::purchase::Purchase;
+use crate::flows::guardian::Work;
 use crate::flows::report::{self, Draft};
 use crate::flows::source::{self, SourcePage, Trouble};
 
@@ -10,7 +12,20 @@ use crate::flows::source::{self, SourcePage, Trouble};
 pub struct Goods {
     pub source: SourcePage,
     /// What was made of the page, where that is what is sold.
-    pub report: Option<Draft>,
+    pub report: Option<(ReportId, Draft)>,
+}
+
+impl Goods {
+    /// What making them took.
+    pub fn work(&self) -> Work {
+        Work {
+            fetches: !self.source.cache.hit,
+            asks_model: self
+                .report
+                .as_ref()
+                .is_some_and(|(_, draft)| draft.asked_model),
+        }
+    }
 }
 
 /// Target safety, then the page, then what is made of it (specification 4.1 rule 2).

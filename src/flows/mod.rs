@@ -22,6 +22,7 @@ pub mod sale;
 pub mod sample;
 pub mod settle;
 pub mod source;
+pub mod synthesis;
 
 use crate::domain::refusal::{Code, Refusal};
 use crate::store::StoreError;

@@ -9,7 +9,7 @@ use crate::domain::purchase::{ContextPurchase, ProofPackPurchase, Purchase};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::robots::Verdict;
 use crate::domain::time::{QUOTE_SECONDS, UnixSeconds};
-use crate::flows::guardian::{self, Unsold};
+use crate::flows::guardian::{self, Unsold, Work};
 use crate::flows::robots;
 use crate::flows::source::{self, Target, Trouble};
 use crate::outside::chance;
@@ -164,7 +164,11 @@ pub fn offer(app: &Shared, level: Level, target: &Inspected) -> LevelOffer {
 
 fn unavailable(app: &Shared, level: Level, target: &Inspected) -> Option<&'static str> {
     let cache = level.cache();
-    match guardian::judge(app, level.price(), cache.may_fetch() && !target.is_sample) {
+    let work = Work {
+        fetches: cache.may_fetch() && !target.is_sample,
+        asks_model: level.may_synthesize(),
+    };
+    match guardian::judge(app, level.price(), work) {
         Ok(_) => {}
         Err(Unsold::TooThin(_)) => return Some(TOO_THIN),
         Err(Unsold::GasUnknown) => return Some(GAS_UNKNOWN),

@@ -1,24 +1,28 @@
-//! Makes the report that a Proof Pack buys of a page that was read. The examination takes a core for a while and so
-//! runs on a thread of its own.
+//! Makes the report that a Proof Pack buys of a page that was read. Reading and examining take a core for a while and so
+//! run on threads of their own; a language model may be asked in between.
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::app::Shared;
 use crate::domain::ids::ReportId;
 use crate::domain::purchase::ProofPackPurchase;
-use crate::domain::refusal::{Code, Refusal};
-use crate::domain::time::{REPORT_DAYS, REPORT_SECONDS, UnixSeconds};
-use crate::evidence::{self, Label, Source};
+use crate::domain::time::UnixSeconds;
+use crate::evidence::examine::{Examined, examine};
+use crate::evidence::facts::Facts;
+use crate::evidence::report::{Request, report};
+use crate::evidence::synthesis::Synthesis;
+use crate::evidence::{Check, Source};
 use crate::flows::internal;
-use crate::flows::source::{SourcePage, Trouble};
+use crate::flows::source::{SourcePage, Trouble, fetch_trouble};
+use crate::flows::synthesis::synthesise;
 use crate::outside::chance;
+use crate::outside::web::FetchError;
 
 /// A report before it is sold: without its addresses, its cost and its payment.
 #[derive(Debug)]
 pub struct Draft {
-    pub id: ReportId,
     pub members: Map<String, Value>,
     /// The markdown that every citation is a slice of.
     pub source_text: String,
@@ -26,73 +30,131 @@ pub struct Draft {
     /// The decision.
     pub label: String,
     pub created_at: UnixSeconds,
+    /// A language model was asked.
+    pub asked_model: bool,
 }
 
-/// Examines a page for what the buyer asks.
+/// Examines a page for what the buyer asks. Gives the report with the identifier under which it will be retained.
 pub async fn draft(
     app: &Shared,
     purchase: &ProofPackPurchase,
     source: &SourcePage,
-) -> Result<Draft, Trouble> {
-    let (now, id) = (app.now(), ReportId(chance::bytes()));
-    let (purchase, page) = (purchase.clone(), Arc::clone(&source.page.members));
-    let written = app
-        .outside
-        .checks
-        .run(move || write(id, &purchase, &page, now));
-    match written.await {
-        Ok(Ok(draft)) => Ok(draft),
-        Ok(Err(error)) => Err(Trouble::Refused(internal(
-            "a report could not be written",
-            &error,
-        ))),
-        Err(_) => Err(Trouble::Outage(Refusal::of(Code::Overloaded))),
+) -> Result<(ReportId, Draft), Trouble> {
+    let full = |_| fetch_trouble(&FetchError::LookupsFull);
+    let broken = |error: serde_json::Error| {
+        Trouble::Refused(internal("a report could not be written", &error))
+    };
+    let (page, hit, bought) = (
+        Arc::clone(&source.page.members),
+        source.cache.hit,
+        purchase.clone(),
+    );
+    let checks = &app.outside.checks;
+    let read = checks.run(move || Read::new(&page, hit, &bought));
+    let read = read.await.map_err(full)?.map_err(broken)?;
+    let synthesis = match purchase.pack().may_synthesize() {
+        true => synthesise(app.outside.llm.as_ref(), &read.examined()).await,
+        false => None,
+    };
+    let (id, now) = (ReportId(chance::bytes()), app.now());
+    let pack = purchase.pack.clone();
+    let written = checks.run(move || read.draft(&id.to_string(), &pack, synthesis.as_ref(), now));
+    Ok((id, written.await.map_err(full)?.map_err(broken)?))
+}
+
+/// The report on a page of our own, made like any other and given away.
+pub fn sample(
+    members: &[u8],
+    purchase: &ProofPackPurchase,
+    id: &str,
+    now: UnixSeconds,
+) -> Result<Draft, serde_json::Error> {
+    let read = Read::new(members, true, purchase)?;
+    read.draft(id, &purchase.pack, None, now)
+}
+
+/// A page as it was read, with what the engine found in it.
+#[derive(Debug)]
+struct Read {
+    facts: Facts,
+    text: String,
+    question: String,
+    check: Check,
+    instructions: Vec<std::ops::Range<usize>>,
+}
+
+impl Read {
+    /// `members` are the JSON members under which a converted page is kept: a page is examined in the same way whether
+    /// it was fetched now or before.
+    fn new(
+        members: &[u8],
+        cache_hit: bool,
+        purchase: &ProofPackPurchase,
+    ) -> Result<Read, serde_json::Error> {
+        let mut page: Value = serde_json::from_slice(&[b"{", members, b"}"].concat())?;
+        let facts = Facts::of_members(&page, &purchase.target_url, cache_hit);
+        let text = match page["markdown"].take() {
+            Value::String(text) => text,
+            _ => String::new(),
+        };
+        let question = purchase.question.clone();
+        let Examined {
+            check,
+            instructions,
+            ..
+        } = examine(source(&facts, &text), &question);
+        Ok(Read {
+            facts,
+            text,
+            question,
+            check,
+            instructions,
+        })
+    }
+
+    fn examined(&self) -> Examined<'_> {
+        Examined {
+            source: source(&self.facts, &self.text),
+            question: &self.question,
+            check: self.check.clone(),
+            instructions: self.instructions.clone(),
+        }
+    }
+
+    fn draft(
+        self,
+        id: &str,
+        pack: &str,
+        synthesis: Option<&Synthesis>,
+        now: UnixSeconds,
+    ) -> Result<Draft, serde_json::Error> {
+        let request = Request {
+            target_url: &self.facts.target_url,
+            pack,
+            report_id: id,
+            now,
+        };
+        let report = report(&request, &self.examined(), &self.facts, synthesis);
+        let label = report.decision.label.to_owned();
+        let members = match serde_json::to_value(&report)? {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        };
+        Ok(Draft {
+            members,
+            label,
+            title: self.facts.metadata.title,
+            source_text: self.text,
+            created_at: now,
+            asked_model: synthesis.is_some(),
+        })
     }
 }
 
-fn write(
-    id: ReportId,
-    purchase: &ProofPackPurchase,
-    page: &[u8],
-    now: UnixSeconds,
-) -> Result<Draft, serde_json::Error> {
-    let page: Value = serde_json::from_slice(&[b"{", page, b"}"].concat())?;
-    let text = page["markdown"].as_str().unwrap_or_default();
-    let title = page["metadata"]["title"].as_str();
-    let source = Source {
-        title,
-        language: page["metadata"]["language"].as_str(),
+fn source<'a>(facts: &'a Facts, text: &'a str) -> Source<'a> {
+    Source {
+        title: facts.metadata.title.as_deref(),
+        language: facts.metadata.language.as_deref(),
         text,
-    };
-    let check = evidence::check(&source, &purchase.question);
-    let label = match check.label {
-        Label::Supported => "supported",
-        Label::PartiallySupported => "partially_supported",
-        Label::Weak => "weak",
-        Label::Unsupported => "unsupported",
-        Label::Contradicted => "contradicted",
-    };
-    let members = json!({
-        "status": "success",
-        "target_url": purchase.target_url,
-        "question": purchase.question,
-        "pack": purchase.pack,
-        "report_id": id.to_string(),
-        "source_hash": page["content_sha256"],
-        "created_at": now.0,
-        "expires_at": now.plus(REPORT_SECONDS).0,
-        "retention_days": REPORT_DAYS,
-        "decision": {"label": label},
-    });
-    let Value::Object(members) = members else {
-        unreachable!("an object")
-    };
-    Ok(Draft {
-        id,
-        members,
-        source_text: text.to_owned(),
-        title: title.map(str::to_owned),
-        label: label.to_owned(),
-        created_at: now,
-    })
+    }
 }

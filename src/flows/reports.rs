@@ -1,15 +1,20 @@
-//! Retained reports: reading them again, and how their buyers share them. A report is private to whoever knows its
-//! identifier; before its payment is settled nobody does.
+//! Retained reports: reading them again, checking them, asking them further questions, and how their buyers share them.
+//! None of it costs anything or asks anybody. A report is private to whoever knows its identifier; before its payment is
+//! settled nobody does.
 
-use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
+use serde_json::{Map, Value, json};
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::payment::PaymentKey;
 use crate::domain::refusal::{Code, Refusal};
+use crate::evidence::canonical::{canonical, result_hash};
+use crate::evidence::follow_up::{FollowUp, follow_up};
+use crate::evidence::verify::{Check, Kept, Receipt, verify};
 use crate::flows::answer;
+use crate::flows::internal;
 use crate::outside::chance;
+use crate::signing::{self, Signer};
 use crate::store::{self, ReportRecord, Snapshot, StoreError};
 
 /// The identifier of the built-in sample report (decisions, Addresses and samples).
@@ -17,33 +22,82 @@ pub const SAMPLE_ID: &str = "ppr_sample";
 /// The most reports that the library names.
 const LIBRARY_MAX: usize = 100;
 
-/// A stored report that may be read now.
+/// A report that may be read now.
 #[derive(Clone, Debug)]
-pub struct Retained {
-    pub id: ReportId,
-    pub record: ReportRecord,
+pub enum Retained {
+    /// The built-in one, which never expires.
+    Sample,
+    Stored {
+        id: ReportId,
+        record: Box<ReportRecord>,
+    },
 }
 
-/// Writes a report's addresses and its hash into it. Gives the hash.
-pub fn address(app: &Shared, id: &str, report: &mut Map<String, Value>) -> String {
-    let api = app.url(&format!("/v1/proof-pack/reports/{id}"));
-    let result_hash = hex::encode(Sha256::digest(Value::Object(report.clone()).to_string()));
+impl Retained {
+    pub fn id(&self) -> String {
+        match self {
+            Retained::Sample => SAMPLE_ID.to_owned(),
+            Retained::Stored { id, .. } => id.to_string(),
+        }
+    }
+}
+
+/// Puts around a report what a buyer needs beside its findings: its hash, our signature, its addresses.
+pub fn put_around(app: &App, id: &str, report: &mut Map<String, Value>) {
+    put_around_with(&app.config.base_url, app.signer.as_ref(), id, report);
+}
+
+/// The same before there is an app.
+pub fn put_around_with(
+    base_url: &str,
+    signer: Option<&Signer>,
+    id: &str,
+    report: &mut Map<String, Value>,
+) {
+    let hash = result_hash(&Value::Object(report.clone()));
+    let api = format!("{base_url}/v1/proof-pack/reports/{id}");
+    let page = format!("{base_url}/proof-pack/reports/{id}");
+    report.insert("result_hash".to_owned(), hash.into());
+    let signature = signer.map(|signer| signature(signer, report));
     let members = [
-        ("verify_url", format!("{api}/verify")),
-        ("follow_up_url", format!("{api}/follow-up")),
-        ("refresh_url", format!("{api}/refresh")),
-        ("report_url", api),
-        ("report_page", app.url(&format!("/proof-pack/reports/{id}"))),
-        ("result_hash", result_hash.clone()),
+        ("signature", signature.into()),
+        ("verify_url", format!("{api}/verify").into()),
+        ("follow_up_url", format!("{api}/follow-up").into()),
+        ("refresh_url", format!("{api}/refresh").into()),
+        ("report_url", api.into()),
+        ("report_page", page.into()),
     ];
     for (name, value) in members {
-        report.insert(name.to_owned(), value.into());
+        report.insert(name.to_owned(), value);
     }
-    result_hash
+}
+
+/// What the signature is of: enough to know the report by, in the canonical form.
+const SIGNED: [&str; 6] = [
+    "report_id",
+    "target_url",
+    "result_hash",
+    "source_hash",
+    "created_at",
+    "expires_at",
+];
+
+fn signature(signer: &Signer, report: &Map<String, Value>) -> Value {
+    let jws = signer.sign(&statement(report));
+    json!({"alg": "EdDSA", "kid": signer.kid(), "jws": jws})
+}
+
+fn statement(report: &Map<String, Value>) -> Vec<u8> {
+    let member = |name: &&str| Some(((*name).to_owned(), report.get(*name)?.clone()));
+    let signed: Map<String, Value> = SIGNED.iter().filter_map(member).collect();
+    canonical(&Value::Object(signed)).unwrap_or_default()
 }
 
 /// A report by its identifier. Unknown and expired are told apart as long as the tombstone lasts.
 pub async fn find(app: &Shared, id: &str) -> Result<Retained, Refusal> {
+    if id == SAMPLE_ID {
+        return Ok(Retained::Sample);
+    }
     let id = ReportId::parse(id).ok_or_else(not_found)?;
     let found = app.store.read(move |snapshot| snapshot.report(id)).await?;
     let record = found
@@ -52,7 +106,8 @@ pub async fn find(app: &Shared, id: &str) -> Result<Retained, Refusal> {
     if record.is_expired(app.now()) {
         return Err(Refusal::of(Code::ReportExpired));
     }
-    Ok(Retained { id, record })
+    let record = Box::new(record);
+    Ok(Retained::Stored { id, record })
 }
 
 fn not_found() -> Refusal {
@@ -61,7 +116,10 @@ fn not_found() -> Refusal {
 
 /// The bytes that were sold, and are served ever after.
 pub async fn body(app: &Shared, retained: &Retained) -> Result<Vec<u8>, Refusal> {
-    let record = retained.record.clone();
+    let record = match retained {
+        Retained::Sample => return Ok(app.sample.report.body.clone()),
+        Retained::Stored { record, .. } => record.clone(),
+    };
     let found = app.store.read(move |snapshot| whole(snapshot, &record));
     found.await?.ok_or_else(not_found)
 }
@@ -81,8 +139,102 @@ fn whole(snapshot: &Snapshot, record: &ReportRecord) -> Result<Option<Vec<u8>>, 
     let Some(transaction) = &record.transaction else {
         return Ok(None);
     };
-    let members = snapshot.blob(record.members)?;
-    Ok(members.map(|members| answer::whole(&[&members], &record.paid, transaction)))
+    let document = snapshot.blob(record.document)?;
+    Ok(document.map(|document| answer::whole_report(&document, &record.paid, transaction)))
+}
+
+/// A report and its source as they lie in the store.
+struct Lying {
+    document: Vec<u8>,
+    source: Vec<u8>,
+    /// Of the document, as it was recorded.
+    recorded: Option<String>,
+}
+
+async fn as_it_lies(app: &Shared, retained: &Retained) -> Result<Lying, Refusal> {
+    let record = match retained {
+        Retained::Sample => {
+            return Ok(Lying {
+                document: app.sample.report.body.clone(),
+                source: app.sample.report.source_text.clone().into_bytes(),
+                recorded: None,
+            });
+        }
+        Retained::Stored { record, .. } => record,
+    };
+    let (document, source) = (record.document, record.source);
+    let found = app.store.read(move |snapshot| {
+        let found = snapshot.blob_as_it_lies(document)?;
+        Ok((found, snapshot.blob_as_it_lies(source)?))
+    });
+    // What is gone matches nothing.
+    let (document, source) = found.await?;
+    Ok(Lying {
+        document: document.unwrap_or_default(),
+        source: source.unwrap_or_default(),
+        recorded: Some(hex::encode(record.document)),
+    })
+}
+
+/// Checks a report against its hashes, its source and our signature, byte by byte.
+pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal> {
+    let lying = as_it_lies(app, retained).await?;
+    let (is_sample, now) = (matches!(retained, Retained::Sample), app.now());
+    let (id, key) = (
+        retained.id(),
+        app.signer
+            .as_ref()
+            .map(|signer| (signer.kid().to_owned(), signer.public_key())),
+    );
+    let checked = app.outside.checks.run(move || {
+        let kept = Kept {
+            report: &lying.document,
+            report_sha256: lying.recorded.as_deref(),
+            source: &lying.source,
+            is_sample,
+        };
+        let mut receipt = verify(&kept, now);
+        receipt.report_id = id;
+        if let Some((kid, key)) = key {
+            receipt
+                .checks
+                .extend(signature_check(&lying.document, &kid, &key));
+            receipt.valid = receipt.checks.iter().all(|check| check.matches);
+        }
+        receipt
+    });
+    checked.await.map_err(|_| Refusal::of(Code::Overloaded))
+}
+
+/// Whether our signature is of this report. Nothing where it bears none, or one of another key.
+fn signature_check(document: &[u8], kid: &str, key: &signing::PublicKey) -> Option<Check> {
+    let report: Map<String, Value> = serde_json::from_slice(document).ok()?;
+    let signature = report.get("signature")?;
+    if signature["kid"] != kid {
+        return None;
+    }
+    let jws = signature["jws"].as_str().unwrap_or_default();
+    let signed = signing::verified(jws, key);
+    let matches = signed.is_ok_and(|signed| signed == statement(&report));
+    Some(Check {
+        id: "signature",
+        expected: json!(true),
+        actual: json!(matches),
+        matches,
+    })
+}
+
+/// Answers a further question from the kept source alone.
+pub async fn ask(app: &Shared, retained: &Retained, question: &str) -> Result<FollowUp, Refusal> {
+    let lying = as_it_lies(app, retained).await?;
+    let (question, now) = (question.to_owned(), app.now());
+    let asked = app.outside.checks.run(move || {
+        let report: Value = serde_json::from_slice(&lying.document).ok()?;
+        let text = std::str::from_utf8(&lying.source).ok()?;
+        Some(follow_up(&report, text, &question, now))
+    });
+    let answered = asked.await.map_err(|_| Refusal::of(Code::Overloaded))?;
+    answered.ok_or_else(|| internal("a retained report cannot be read", &retained.id()))
 }
 
 /// Shares a report under a name that says nothing of its identifier; the same name as long as it is shared.

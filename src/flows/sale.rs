@@ -4,6 +4,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -17,7 +18,7 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::answer::{self, Sold};
 use crate::flows::deliver::{self, Goods};
 use crate::flows::desk::{Boarding, Claim, Outcome};
-use crate::flows::guardian::{self, Judged, Unsold};
+use crate::flows::guardian::{self, Judged, Unsold, Work};
 use crate::flows::internal;
 use crate::flows::payments::{self, FreshCredit, KEPT_LOOK_SECONDS, payment_key};
 use crate::flows::recall::{Recalled, claim_identifier, known_purchase, recall};
@@ -146,7 +147,11 @@ fn check_terms(
 ) -> Result<PaymentRequirements, Refusal> {
     let offer = app.offers.of(purchase);
     // Work, plus the time that the facilitator may take to verify.
-    let work = app.config.fetch.time_max + app.config.payment.verify_time_max;
+    let model = app.config.llm.as_ref();
+    let model = model.filter(|_| purchase.level().may_synthesize());
+    let work = app.config.fetch.time_max
+        + model.map_or(Duration::ZERO, |llm| llm.time_max)
+        + app.config.payment.verify_time_max;
     let offers = app.offers.honoured(offer, app.now());
     let resource = app.offers.resource(purchase.product());
     match proof.check(&offers, resource, app.now(), work.as_secs()) {
@@ -242,13 +247,12 @@ async fn verify(
 /// The Unit Economic Guardian, before any work.
 pub fn check_margin(app: &Shared, purchase: &Purchase) -> Result<Judged, Refusal> {
     let (reading, target_url) = (purchase.reading(), purchase.target_url());
-    let fetches = source::may_fetch(reading, target_url, &app.sample.url);
-    margin(app, purchase, fetches)
-}
-
-fn margin(app: &Shared, purchase: &Purchase, fetches: bool) -> Result<Judged, Refusal> {
+    let work = Work {
+        fetches: source::may_fetch(reading, target_url, &app.sample.url),
+        asks_model: app.outside.llm.is_some() && purchase.level().may_synthesize(),
+    };
     let price = purchase.price();
-    guardian::judge(app, price, fetches).map_err(|unsold| {
+    guardian::judge(app, price, work).map_err(|unsold| {
         app.metrics.margin_rejection();
         let message = match unsold {
             Unsold::TooThin(rejected) => format!(
@@ -328,10 +332,10 @@ pub async fn keep_answer(
         let reason = "invalid_exact_evm_payload_authorization_valid_before";
         return Err(challenge(payment.purchase.level(), reason, message));
     }
-    let margin = if goods.source.cache.hit {
-        actual_margin(app, &payment.purchase, margin)
-    } else {
-        margin
+    // Where it took less than was reckoned with, the receipt says what the sale really earned.
+    let margin = match goods.work() {
+        took if took == margin.work => margin,
+        took => guardian::judge(app, payment.purchase.price(), took).unwrap_or(margin),
     };
     let Sold {
         answer,
@@ -377,9 +381,4 @@ pub async fn keep_answer(
     }
     app.crash_point("kept");
     Ok(is_page.then_some(members))
-}
-
-/// A cache hit costs no fetch; the receipt says what the sale really earned.
-fn actual_margin(app: &Shared, purchase: &Purchase, judged: Judged) -> Judged {
-    margin(app, purchase, false).unwrap_or(judged)
 }

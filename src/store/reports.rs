@@ -28,8 +28,8 @@ pub struct ReportRecord {
     /// The decision's label.
     pub label: String,
     pub title: Option<String>,
-    /// SHA-256 of the report's JSON members, all but its payment.
-    pub members: [u8; 32],
+    /// SHA-256 of the report's JSON, all of it but its payment.
+    pub document: [u8; 32],
     /// SHA-256 of the source's markdown.
     pub source: [u8; 32],
     /// The payment's JSON members, all but the transaction.
@@ -109,7 +109,7 @@ impl Tables<'_> {
         };
         report.transaction = Some(transaction.to_owned());
         let expires_at = UnixSeconds(report.expires_at);
-        self.keep_blob(report.members, expires_at)?;
+        self.keep_blob(report.document, expires_at)?;
         self.keep_blob(report.source, expires_at)?;
         self.schedule(due(id, expires_at))?;
         self.write_report(id, &report)
@@ -124,7 +124,7 @@ impl Tables<'_> {
         match self.report_of(payment)? {
             None => Ok(()),
             Some((_, report)) => {
-                self.keep_blob(report.members, until)?;
+                self.keep_blob(report.document, until)?;
                 self.keep_blob(report.source, until)
             }
         }
@@ -224,7 +224,7 @@ impl Tables<'_> {
             return Ok(false);
         };
         self.drop_report(id, &report)?;
-        self.drop_blob(report.members)?;
+        self.drop_blob(report.document)?;
         let mut is_shared = false;
         for row in self.reports.iter()? {
             let other: ReportRecord = decode(row?.1.value(), TABLE)?;
@@ -249,7 +249,7 @@ fn tombstone(report: ReportRecord) -> ReportRecord {
         pack: report.pack,
         label: String::new(),
         title: None,
-        members: [0; 32],
+        document: [0; 32],
         source: [0; 32],
         paid: String::new(),
         transaction: report.transaction.map(|_| String::new()),
