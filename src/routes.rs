@@ -1,13 +1,18 @@
 //! The table: every endpoint at a glance. Dispatch, 405 and Allow, openapi.json, /docs, metrics labels and the
 //! operator's `routes` command are made from it.
 
-use crate::api::{access, discovery, legacy, operator, preview, proof_pack, quotes, retry, site};
+use crate::api::{
+    access, discovery, legacy, operator, preview, proof_pack, quotes, reports, retry, site,
+};
 use crate::app::Row;
 use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::rate::RateClass;
-use crate::domain::shapes::{ACCESS_REQUEST, COMPUTE_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST};
+use crate::domain::shapes::{
+    ACCESS_REQUEST, COMPUTE_REQUEST, FOLLOW_UP_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST,
+    REFRESH_REQUEST, SHARE_REQUEST,
+};
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
 use crate::signing::{DID_PATH, JWKS_PATH};
@@ -70,6 +75,14 @@ const fn post(
     about: Endpoint,
 ) -> Row {
     Route::new(Method::Post, path, handler, about)
+}
+
+const fn delete(
+    path: &'static str,
+    handler: crate::http::route::Handler<crate::app::App>,
+    about: Endpoint,
+) -> Row {
+    Route::new(Method::Delete, path, handler, about)
 }
 
 const fn paid(summary: &'static str) -> Endpoint {
@@ -152,6 +165,33 @@ pub static ROUTES: &[Row] = &[
     get("/checkout/confidence", run!(preview::confidence_page), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("Whether everything is in place for a purchase") }),
     get("/checkout/{quote_id}", run!(quotes::resume_page), Endpoint::page("Resume a kept quote")),
+
+    // Retained reports
+    get("/v1/proof-pack/sample", run!(reports::sample), Endpoint {
+        query: &[SOURCE], statuses: &[404], ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
+    get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
+        statuses: &[404, 410], ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
+    get("/v1/proof-pack/reports/{report_id}/verify", run!(reports::verify), Endpoint {
+        statuses: &[404, 410, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the kept source") }),
+    post("/v1/proof-pack/reports/{report_id}/follow-up", run!(reports::follow_up), Endpoint {
+        takes: Some(&FOLLOW_UP_REQUEST), statuses: &[404, 410, 413, 415, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Reports, "Ask the kept source something else; spends nothing") }),
+    post("/v1/proof-pack/reports/{report_id}/refresh", run!(reports::refresh), Endpoint {
+        takes: Some(&REFRESH_REQUEST), statuses: &[400, 404, 410, 413, 415, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Reports, "A quote for a fresh report, with what was known before") }),
+    post("/v1/proof-pack/reports/{report_id}/share", run!(reports::share), Endpoint {
+        takes: Some(&SHARE_REQUEST), statuses: &[404, 410, 413, 415, 422], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Reports, "Share a report under a name of its own, listed in the library or not") }),
+    delete("/v1/proof-pack/reports/{report_id}/share", run!(reports::unshare), Endpoint {
+        statuses: &[404, 410], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Reports, "Take a shared report's name back") }),
+    get("/proof-pack/sample", run!(reports::sample_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("The sample report") }),
+    get("/proof-pack/reports/{report_id}", run!(reports::page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("A retained report") }),
+    get("/proof-pack/share/{slug}", run!(reports::shared_page), Endpoint::page("A report that its buyer shares")),
+    get("/proof-pack/library", run!(reports::library_page), Endpoint::page("Reports that their buyers list")),
 
     // Discovery
     get("/", run!(discovery::root), Endpoint { statuses: &[404], ..Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers") }),

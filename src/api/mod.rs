@@ -12,5 +12,6 @@ pub mod paid;
 pub mod preview;
 pub mod proof_pack;
 pub mod quotes;
+pub mod reports;
 pub mod retry;
 pub mod site;
