@@ -2,7 +2,8 @@
 //! operator's `routes` command are made from it.
 
 use crate::api::{
-    access, discovery, legacy, operator, preview, proof_pack, quotes, reports, retry, site,
+    access, catalogue, discovery, legacy, operator, preview, proof_pack, quotes, reports, retry,
+    site,
 };
 use crate::app::Row;
 use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
@@ -48,6 +49,21 @@ const PRODUCT: Parameter = Parameter {
     name: "product",
     doc: "What is to be bought; a Proof Pack when absent.",
     one_of: &Product::NAMES,
+};
+const TYPE: Parameter = Parameter {
+    name: "type",
+    doc: "Only resources of this type; all of ours are http.",
+    one_of: &[],
+};
+const LIMIT: Parameter = Parameter {
+    name: "limit",
+    doc: "The most items of an answer, 1 to 100; 20 when absent.",
+    one_of: &[],
+};
+const OFFSET: Parameter = Parameter {
+    name: "offset",
+    doc: "How many items to pass over; 0 when absent.",
+    one_of: &[],
 };
 const TARGET_URL: Parameter = Parameter {
     name: "target_url",
@@ -199,6 +215,13 @@ pub static ROUTES: &[Row] = &[
         statuses: &[404, 503], ..Endpoint::new(Tag::Discovery, "How the service is") }),
     get("/metrics", run!(discovery::metrics), Endpoint {
         statuses: &[404], ..Endpoint::new(Tag::Discovery, "Counters, as JSON or Prometheus text") }),
+    get("/discovery/resources", run!(catalogue::resources), Endpoint {
+        query: &[TYPE, LIMIT, OFFSET], statuses: &[422],
+        ..Endpoint::new(Tag::Discovery, "What is for sale, as directories of x402 list it") }),
+    get("/.well-known/x402", run!(catalogue::well_known),
+        Endpoint::new(Tag::Discovery, "What is for sale, at the address where x402 clients look")),
+    get("/.well-known/x402.json", run!(catalogue::well_known),
+        Endpoint::new(Tag::Discovery, "The same as /.well-known/x402")),
     get("/openapi.json", run!(discovery::openapi), Endpoint { in_openapi: false, ..Endpoint::new(Tag::Discovery, "This API as OpenAPI 3.1") }),
     get(JWKS_PATH, run!(discovery::key_set), Endpoint {
         gives: "application/jwk-set+json", statuses: &[404], ..Endpoint::new(Tag::Discovery, "The key that signs offers and receipts, as a JWK set") }),
@@ -224,6 +247,10 @@ pub static ROUTES: &[Row] = &[
     operator("/operator/payments/{key}", run!(operator::payment), "One payment"),
     Row { method: Method::Post, ..operator("/operator/payments/{key}/reconcile", run!(operator::reconcile_payment),
         "Look for the end of a settlement that is not known, now") },
+    operator("/operator/reports", run!(operator::reports), "The newest reports, by state if asked"),
+    operator("/operator/reports/{report_id}", run!(operator::report), "One report"),
+    Row { method: Method::Post, ..operator("/operator/reports/{report_id}/purge", run!(operator::purge_report),
+        "Forget a report at once, with its text") },
 ];
 
 #[cfg(test)]

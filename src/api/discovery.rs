@@ -20,7 +20,7 @@ pub async fn root(app: Shared, call: Call) -> Reply {
     document(brief(&app)).fixed("vary", "Accept")
 }
 
-fn document(value: Value) -> Reply {
+pub fn document(value: Value) -> Reply {
     Reply::json(200, value.to_string()).public("public, max-age=300")
 }
 
@@ -53,7 +53,7 @@ fn brief(app: &App) -> Value {
 }
 
 /// The price list of a product.
-fn levels(product: Product) -> Value {
+pub fn levels(product: Product) -> Value {
     let policy = match product {
         Product::Context => "cache_policy",
         Product::ProofPack => "policy",

@@ -244,6 +244,49 @@ fn metadata() -> Value {
     json!({"type": "object", "properties": properties})
 }
 
+/// The shape of what a product answers when it is paid.
+pub fn answer_schema(product: Product) -> Value {
+    match product {
+        Product::Context => context_response(),
+        Product::ProofPack => proof_pack_response(),
+    }
+}
+
+fn object(required: &[&str], properties: Value) -> Value {
+    json!({"type": "object", "required": required, "properties": properties})
+}
+
+/// Specification 2.7.
+fn context_response() -> Value {
+    let text = || json!({"type": "string"});
+    let signal = || json!({"enum": ["yes", "no", "unset"]});
+    object(
+        &[
+            "status",
+            "target_url",
+            "tier",
+            "markdown",
+            "cache",
+            "payment",
+            "ueg_receipt",
+        ],
+        json!({
+            "status": {"const": "success"}, "target_url": text(), "tier": {"enum": Tier::NAMES}, "markdown": text(),
+            "final_url": text(), "content_source": text(), "metadata": metadata(), "links": {"type": "array"}, "headings": {"type": "array"},
+            "stats": {"type": "object"}, "content_sha256": text(), "source_sha256": text(), "fetched_at": {"type": "integer"},
+            "warnings": {"type": "array", "items": object(&["code", "message"], json!({"code": text(), "message": text()}))},
+            "policy": object(&["robots", "content_signal", "meta_robots"], json!({
+                "robots": {"enum": ["allowed", "disallowed", "unknown"]},
+                "content_signal": object(&["ai_input", "ai_train", "search"], json!({
+                    "ai_input": signal(), "ai_train": signal(), "search": signal(),
+                })),
+                "meta_robots": {"type": "array", "items": text()},
+            })), "cache": {"type": "object"},
+            "payment": {"type": "object"}, "ueg_receipt": {"type": "object"}, "request_id": text(),
+        }),
+    )
+}
+
 /// Specification 2.8.
 fn proof_pack_response() -> Value {
     let text = || json!({"type": "string"});
@@ -286,27 +329,15 @@ fn schemas() -> Map<String, Value> {
         .iter()
         .map(|object| (object.name.to_owned(), object.json_schema()))
         .collect();
-    let object = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "properties": properties});
     let text = || json!({"type": "string"});
-    let signal = || json!({"enum": ["yes", "no", "unset"]});
-    schemas.insert("ContextResponse".to_owned(), object(
-        &["status", "target_url", "tier", "markdown", "cache", "payment", "ueg_receipt"],
-        json!({
-            "status": {"const": "success"}, "target_url": text(), "tier": {"enum": Tier::NAMES}, "markdown": text(),
-            "final_url": text(), "content_source": text(), "metadata": metadata(), "links": {"type": "array"}, "headings": {"type": "array"},
-            "stats": {"type": "object"}, "content_sha256": text(), "source_sha256": text(), "fetched_at": {"type": "integer"},
-            "warnings": {"type": "array", "items": object(&["code", "message"], json!({"code": text(), "message": text()}))},
-            "policy": object(&["robots", "content_signal", "meta_robots"], json!({
-                "robots": {"enum": ["allowed", "disallowed", "unknown"]},
-                "content_signal": object(&["ai_input", "ai_train", "search"], json!({
-                    "ai_input": signal(), "ai_train": signal(), "search": signal(),
-                })),
-                "meta_robots": {"type": "array", "items": text()},
-            })), "cache": {"type": "object"},
-            "payment": {"type": "object"}, "ueg_receipt": {"type": "object"}, "request_id": text(),
-        }),
-    ));
-    schemas.insert("ProofPackResponse".to_owned(), proof_pack_response());
+    schemas.insert(
+        "ContextResponse".to_owned(),
+        answer_schema(Product::Context),
+    );
+    schemas.insert(
+        "ProofPackResponse".to_owned(),
+        answer_schema(Product::ProofPack),
+    );
     schemas.insert("Error".to_owned(), object(&["status", "error", "detail", "request_id"], json!({
         "status": {"const": "error"},
         "error": object(&["code", "message", "retryable", "charged"], json!({

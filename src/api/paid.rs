@@ -1,7 +1,8 @@
 //! What the paid operations share: the price that a request asks for, the payment that it brings, the purchase that its
 //! query, header and body agree on, and the answer.
 
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::api::{access, challenge, failure};
 use crate::app::{App, Shared};
@@ -234,6 +235,13 @@ pub fn stated_level(product: Product, body: &Checked) -> Option<Level> {
         .and_then(|name| product.level(name))
 }
 
+/// A body that says twice what it wants says nothing.
+#[derive(Deserialize)]
+struct Votes {
+    tier: Option<Value>,
+    pack: Option<Value>,
+}
+
 /// The level of a body that happens to be readable; anything else is no vote.
 fn level_in_body(call: &Call, product: Product) -> Option<Level> {
     let word = product.level_word();
@@ -245,8 +253,12 @@ fn level_in_body(call: &Call, product: Product) -> Option<Level> {
     {
         return None;
     }
-    let members = serde_json::from_slice::<Map<String, Value>>(&call.body).ok()?;
-    product.level(members.get(word)?.as_str()?)
+    let votes = serde_json::from_slice::<Votes>(&call.body).ok()?;
+    let vote = match product {
+        Product::Context => votes.tier,
+        Product::ProofPack => votes.pack,
+    };
+    product.level(vote?.as_str()?)
 }
 
 /// Alias, then query, then header; a label that does not fit is dropped.

@@ -9,10 +9,10 @@ use crate::app::{App, Shared};
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Refusal;
 use crate::domain::schema::ValidationError;
-use crate::evidence::FINDINGS_MAX;
 use crate::flows::quote::{self, Inspected, LevelOffer};
+use crate::flows::report::CITATIONS_MAX;
+use crate::flows::source::BYTES_MAX;
 use crate::http::{Call, Reply};
-use crate::markdown::PAGE_BYTES_MAX;
 use crate::pages::plain::{self, Part, PlainView};
 
 /// GET /v1/proof-pack/preview.
@@ -185,8 +185,8 @@ fn preview_json(app: &App, level: Level, target: &Inspected) -> Value {
         "would_include": WOULD_INCLUDE,
         "sample_report_url": app.url("/v1/proof-pack/sample"),
         "cached_source": cached,
-        "estimated": {"citations": FINDINGS_MAX, "seconds": seconds(app, target)},
-        "limits": {"max_bytes": PAGE_BYTES_MAX},
+        "estimated": {"citations": CITATIONS_MAX, "seconds": seconds(app, target)},
+        "limits": {"max_bytes": BYTES_MAX},
         "quote_url": app.url(&format!("/v1/proof-pack/quote?{quote_query}")),
     })
 }

@@ -6,6 +6,8 @@ mod convert;
 mod demo;
 mod init;
 mod payments;
+mod report;
+mod reports;
 mod serve;
 mod socket;
 mod table;
@@ -37,7 +39,7 @@ enum Command {
     Init(init::Args),
     /// Convert a page to markdown, without the shop
     Convert(convert::Args),
-    /// Buy a page from any x402 seller
+    /// Buy a page, or a report on one, from any x402 seller
     Buy(buy::Args),
     /// Write, check or show the configuration
     #[command(subcommand)]
@@ -45,6 +47,9 @@ enum Command {
     /// List payments, show one, or find the end of those that have none
     #[command(subcommand)]
     Payments(payments::Args),
+    /// List retained reports, show one, or forget one at once
+    #[command(subcommand)]
+    Reports(reports::Args),
     /// Print every endpoint
     Routes,
     /// Print the OpenAPI document
@@ -81,6 +86,7 @@ impl Args {
             Command::Buy(args) => args.run(),
             Command::Config(args) => args.run(),
             Command::Payments(args) => args.run(),
+            Command::Reports(args) => args.run(),
             Command::Routes => table::routes(),
             Command::Openapi(args) => args.run(),
         };

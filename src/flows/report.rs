@@ -13,12 +13,15 @@ use crate::evidence::examine::{Examined, examine};
 use crate::evidence::facts::Facts;
 use crate::evidence::report::{Request, report};
 use crate::evidence::synthesis::Synthesis;
-use crate::evidence::{Check, Source};
+use crate::evidence::{Check, FINDINGS_MAX, Source};
 use crate::flows::internal;
 use crate::flows::source::{SourcePage, Trouble, fetch_trouble};
 use crate::flows::synthesis::synthesise;
 use crate::outside::chance;
 use crate::outside::web::FetchError;
+
+/// The most citations of a report.
+pub const CITATIONS_MAX: usize = FINDINGS_MAX;
 
 /// A report before it is sold: without its addresses, its cost and its payment.
 #[derive(Debug)]

@@ -42,7 +42,7 @@ pub struct SampleReport {
 }
 
 /// What the sample report is asked: something that the page establishes.
-const SAMPLE_QUESTION: &str = "Does x402 use the HTTP status code 402?";
+const SAMPLE_QUESTION: &str = "HTTP has carried the status code 402 since the nineties.";
 /// When the sample report says that it was made: the same bytes at every start.
 const SAMPLE_AT: UnixSeconds = UnixSeconds(1_793_491_200);
 
@@ -76,9 +76,8 @@ impl SamplePage {
         });
         converter.push(html.as_bytes())?;
         let page = converter.finish()?;
-        let goods = page_goods(
-            &page,
-            &PageFacts {
+        let goods_of = |fetched_at| {
+            let facts = PageFacts {
                 final_url: &url,
                 status: 200,
                 content_type: "text/html; charset=utf-8",
@@ -88,11 +87,13 @@ impl SamplePage {
                 fetch_time: Duration::ZERO,
                 extract_time: Duration::ZERO,
                 usage: &Usage::default(),
-                fetched_at: now,
-            },
-        )?;
+                fetched_at,
+            };
+            page_goods(&page, &facts)
+        };
+        let goods = goods_of(now)?;
         Ok(SamplePage {
-            report: SampleReport::new(config, signer, &url, &goods)?,
+            report: SampleReport::new(config, signer, &url, &goods_of(SAMPLE_AT)?)?,
             url,
             html,
             markdown: page.markdown,

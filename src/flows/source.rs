@@ -12,9 +12,12 @@ use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::domain::usage::Usage;
 use crate::flows::page::{PageFacts, PageGoods, page_goods};
 use crate::flows::robots;
-use crate::markdown::ConvertError;
+use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
 use crate::store::PageRecord;
+
+/// The largest page that is read, in bytes.
+pub const BYTES_MAX: u64 = PAGE_BYTES_MAX;
 
 /// A page that was read, and what the cache gains by it.
 #[derive(Clone, Debug)]

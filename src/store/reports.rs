@@ -54,6 +54,15 @@ impl ReportRecord {
     pub fn is_expired(&self, now: UnixSeconds) -> bool {
         now.0 >= self.expires_at
     }
+
+    /// The word for operators.
+    pub fn state(&self, now: UnixSeconds) -> &'static str {
+        match (&self.transaction, self.is_expired(now)) {
+            (None, _) => "unsettled",
+            (Some(_), false) => "retained",
+            (Some(_), true) => "expired",
+        }
+    }
 }
 
 impl Tables<'_> {

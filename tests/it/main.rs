@@ -31,12 +31,16 @@ mod money;
 mod offer_receipt;
 /// What sites say about the use of their pages, and hosts that the operator has blocked.
 mod policy;
+/// Proof Packs: a report on a page instead of the page.
+mod proof_packs;
 /// Quotes: what a page would cost, for nothing.
 mod quotes;
 /// How often whom is served, and where nobody is turned away.
 mod rates;
 /// The same payment again, at once and later.
 mod replay;
+/// Reports after their sale: read again, checked, asked, refreshed, shared, expired.
+mod reports;
 /// Stops, crashes and other configurations over one data file.
 mod restart;
 /// Retry credits: earned by outages, spent once.
