@@ -15,7 +15,7 @@ use crate::evidence::profile::{SourceProfile, profile};
 use crate::evidence::quality::{SourceQuality, quality};
 use crate::evidence::risks::{Grounds, Risk, RiskDetail, Severity, quoted, risks};
 use crate::evidence::synthesis::{Synthesis, SynthesisReceipt};
-use crate::evidence::text::{bounded, plain};
+use crate::evidence::text::{URL_CHARS_MAX, bounded, plain};
 use crate::evidence::{Label, QUESTION_CHARS_MAX, QuestionKind};
 
 /// A report is kept for so many days (specification 8).
@@ -139,7 +139,6 @@ pub fn report(
 const ANSWER_CHARS_MAX: usize = 800;
 const SUMMARY_CHARS_MAX: usize = 1_200;
 const STATEMENT_CHARS_MAX: usize = 300;
-const URL_CHARS_MAX: usize = 2_048;
 /// Statements that the compact answer quotes.
 const ANSWER_STATEMENTS: usize = 2;
 const KEY_CLAIMS_MAX: usize = 12;
@@ -517,3 +516,6 @@ fn id_list(citations: &[&Citation]) -> String {
         .collect();
     ids.join(", ")
 }
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -96,7 +96,7 @@ const TABLE: [Row; 31] = [
         "The source states no date that could be read; it may be out of date."),
     (Risk::NoAuthor, "no_author", Low,
         "The source names no author."),
-    (Risk::ThinContent, "thin_content", Medium,
+    (Risk::ThinContent, "thin_content", Low,
         "The page holds very little text."),
     (Risk::BoilerplateHeavy, "boilerplate_heavy", Medium,
         "Most of the page's text stands in links: it is a list of other pages more than a source."),
@@ -239,8 +239,11 @@ impl Grounds<'_> {
         let check = &self.examined.check;
         let of_note = |kind: NoteKind| {
             let notes = check.notes.iter().filter(move |note| note.kind == kind);
-            let findings: Vec<usize> = notes.clone().filter_map(|note| note.finding).collect();
-            (notes.count() > 0).then_some(findings)
+            let cited = notes.clone().filter_map(|note| note.finding);
+            let cited: Vec<usize> = cited
+                .filter(|finding| *finding < self.citations.len())
+                .collect();
+            (notes.count() > 0).then_some(cited)
         };
         let noted = [
             (NoteKind::NumberMismatch, Risk::NumberMismatch),

@@ -3,6 +3,9 @@
 
 use std::borrow::Cow;
 
+/// An address; longer ones are refused long before (decisions, Numbers).
+pub(super) const URL_CHARS_MAX: usize = 2_048;
+
 /// At most so many characters, an ellipsis included; control characters become spaces.
 pub(super) fn bounded(text: &str, characters: usize) -> String {
     let clean = |c: char| if c.is_control() { ' ' } else { c };
