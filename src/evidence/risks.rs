@@ -9,7 +9,7 @@ use crate::evidence::examine::Examined;
 use crate::evidence::facts::Facts;
 use crate::evidence::measure::Measure;
 use crate::evidence::text::{bounded, folded, head, plain, words};
-use crate::evidence::{Label, NoteKind, QuestionKind, Stance, age, language};
+use crate::evidence::{Label, NoteKind, QuestionKind, Stance, age, tongues};
 
 /// Something that a reader should know before trusting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -380,8 +380,8 @@ impl Grounds<'_> {
     /// The question's and the source's languages, if they are known and differ.
     fn languages(&self) -> Option<(&'static str, &'static str)> {
         let is_told = self.examined.check.kind == QuestionKind::Open;
-        let asked = language::of_question(self.examined.question).filter(|_| !is_told)?;
-        let read = language::of_source(self.examined.source.language, self.examined.source.text)?;
+        let asked = tongues::of_question(self.examined.question).filter(|_| !is_told)?;
+        let read = tongues::of_source(self.examined.source.language, self.examined.source.text)?;
         (asked != read).then_some((asked, read))
     }
 

@@ -363,6 +363,8 @@ fn pages() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn an_excerpt_is_the_slice_that_it_says(page in pages(), question in "(Are orders refunded|orders days|退款)[a-z0-9 ?]{0,20}") {
         let report = made(&page, &question, &facts());
