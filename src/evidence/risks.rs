@@ -470,3 +470,6 @@ fn indices(check: &crate::evidence::Check, stance: Stance) -> Vec<usize> {
 pub(super) fn quoted(citation: &Citation, characters: usize) -> String {
     format!("“{}”", bounded(&plain(&citation.excerpt), characters))
 }
+
+#[cfg(test)]
+mod tests;
