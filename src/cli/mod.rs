@@ -4,7 +4,9 @@ mod buy;
 mod config;
 mod convert;
 mod demo;
+mod evidence;
 mod init;
+mod jsonl;
 mod payments;
 mod serve;
 mod socket;
@@ -37,6 +39,8 @@ enum Command {
     Init(init::Args),
     /// Convert a page to markdown, without the shop
     Convert(convert::Args),
+    /// Check what a page or text says of a question or claim, without the shop
+    Evidence(evidence::Args),
     /// Buy a page from any x402 seller
     Buy(buy::Args),
     /// Write, check or show the configuration
@@ -78,6 +82,7 @@ impl Args {
             Command::Serve(args) => args.run(),
             Command::Init(args) => args.run(),
             Command::Convert(args) => args.run(),
+            Command::Evidence(args) => args.run(),
             Command::Buy(args) => args.run(),
             Command::Config(args) => args.run(),
             Command::Payments(args) => args.run(),

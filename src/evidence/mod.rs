@@ -223,6 +223,11 @@ pub fn check(source: &Source<'_>, question: &str) -> Check {
     Examined::new(source).check(question, Reading::Guess)
 }
 
+/// The names of what the decision and the ranking are made by, in order.
+pub(crate) fn feature_names() -> (Vec<&'static str>, &'static [&'static str]) {
+    (summary::names().collect(), features::Features::NAMES)
+}
+
 /// A source that is read and can be asked.
 #[derive(Debug)]
 pub struct Examined<'a> {
