@@ -34,6 +34,7 @@ pub mod profile;
 pub mod quality;
 pub mod report;
 pub mod risks;
+pub mod sample;
 pub mod synthesis;
 mod text;
 mod tongues;

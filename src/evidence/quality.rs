@@ -203,7 +203,7 @@ impl Judge<'_> {
             "references",
             1.0,
             value,
-            format!("{count} links to other sites"),
+            format!("links to other sites: {count}"),
         )
     }
 
@@ -216,7 +216,7 @@ impl Judge<'_> {
             "tone",
             1.5,
             value,
-            format!("{} words of praise", self.measure.praise),
+            format!("words of praise: {}", self.measure.praise),
         )
     }
 

@@ -8,7 +8,7 @@ use crate::evidence::citation::{Citation, citation_id};
 use crate::evidence::examine::Examined;
 use crate::evidence::facts::Facts;
 use crate::evidence::measure::Measure;
-use crate::evidence::text::{bounded, folded, head, plain, words};
+use crate::evidence::text::{bounded, folded, head, words};
 use crate::evidence::{Label, NoteKind, QuestionKind, Stance, age, tongues};
 
 /// Something that a reader should know before trusting.
@@ -185,9 +185,12 @@ impl RiskDetail {
         self
     }
 
-    fn with_evidence(mut self, findings: impl IntoIterator<Item = usize>) -> RiskDetail {
-        self.evidence_ids = findings.into_iter().map(citation_id).collect();
-        self.evidence_ids.dedup();
+    /// What is not cited is not named.
+    fn with_evidence(mut self, citations: &[Citation], findings: Vec<usize>) -> RiskDetail {
+        let ids: Vec<String> = findings.into_iter().map(citation_id).collect();
+        let is_cited = |citation: &&Citation| ids.contains(&citation.id);
+        let cited = citations.iter().filter(is_cited);
+        self.evidence_ids = cited.map(|citation| citation.id.clone()).collect();
         self
     }
 
@@ -240,9 +243,7 @@ impl Grounds<'_> {
         let of_note = |kind: NoteKind| {
             let notes = check.notes.iter().filter(move |note| note.kind == kind);
             let cited = notes.clone().filter_map(|note| note.finding);
-            let cited: Vec<usize> = cited
-                .filter(|finding| *finding < self.citations.len())
-                .collect();
+            let cited: Vec<usize> = cited.collect();
             (notes.count() > 0).then_some(cited)
         };
         let noted = [
@@ -256,7 +257,9 @@ impl Grounds<'_> {
         ];
         let mut found: Vec<RiskDetail> = noted
             .into_iter()
-            .filter_map(|(kind, risk)| Some(RiskDetail::of(risk).with_evidence(of_note(kind)?)))
+            .filter_map(|(kind, risk)| {
+                Some(RiskDetail::of(risk).with_evidence(self.citations, of_note(kind)?))
+            })
             .collect();
         let against: Vec<usize> = indices(check, Stance::Contradicts);
         let is_told = found.iter().any(|detail| {
@@ -266,7 +269,9 @@ impl Grounds<'_> {
             )
         });
         if !against.is_empty() && !is_told {
-            found.push(RiskDetail::of(Risk::PossibleContradiction).with_evidence(against));
+            found.push(
+                RiskDetail::of(Risk::PossibleContradiction).with_evidence(self.citations, against),
+            );
         }
         if matches!(check.label, Label::Supported | Label::PartiallySupported) {
             found.push(RiskDetail::of(Risk::SingleSource));
@@ -464,11 +469,6 @@ fn indices(check: &crate::evidence::Check, stance: Stance) -> Vec<usize> {
     let findings = check.findings.iter().enumerate();
     let such = findings.filter(|(_, finding)| finding.stance == stance);
     such.map(|(index, _)| index).collect()
-}
-
-/// The first words of a citation, for texts.
-pub(super) fn quoted(citation: &Citation, characters: usize) -> String {
-    format!("“{}”", bounded(&plain(&citation.excerpt), characters))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde_json::Value;
 use super::*;
 use crate::evidence::examine::examine;
 use crate::evidence::verify::{Kept, verify};
-use crate::evidence::{Finding, Match, Note, NoteKind, Source, Stance};
+use crate::evidence::{Finding, Label, Match, Note, NoteKind, QuestionKind, Source, Stance};
 use crate::markdown::{Link, Metadata, PassageKind};
 
 /// 2026-03-01T00:00:00Z.
