@@ -45,9 +45,9 @@ use std::ops::Range;
 use crate::markdown::PassageKind;
 
 use page::Page;
-use verdict::{Judge, Judgement};
+use verdict::Judge;
 
-pub(crate) use model::{Model, ModelError};
+pub(crate) use model::Model;
 
 /// The most findings of an answer.
 pub const FINDINGS_MAX: usize = 12;
@@ -263,6 +263,11 @@ impl<'a> Examined<'a> {
             page: Page::of_sentences(source, sentences),
             model: Model::shipped(),
         }
+    }
+
+    /// What a finding can be, in the order of the text.
+    pub fn units(&self) -> impl Iterator<Item = Range<usize>> {
+        self.page.units.iter().map(|unit| unit.range.clone())
     }
 
     /// Judges by another model than the one that is compiled in.

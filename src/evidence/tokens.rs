@@ -178,7 +178,7 @@ impl Lexicon {
             low.truncate(own.len());
         }
         let mut flags = 0;
-        let mut value = None;
+        let value;
         let stem = if raw.starts_with(|c: char| c.is_ascii_digit()) {
             let digits = number_part(raw);
             let suffix = &raw[digits..];

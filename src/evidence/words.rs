@@ -24,10 +24,7 @@ pub(super) mod does {
     pub(in crate::evidence) const SUPERLATIVE: u32 = 1 << 12;
     pub(in crate::evidence) const CAPITAL: u32 = 1 << 13;
     pub(in crate::evidence) const YEAR: u32 = 1 << 14;
-    pub(in crate::evidence) const CURRENCY: u32 = 1 << 15;
-    pub(in crate::evidence) const PERCENT: u32 = 1 << 16;
-    /// In a language of which the engine knows the stop words.
-    pub(in crate::evidence) const ENGLISH: u32 = 1 << 17;
+    pub(in crate::evidence) const PERCENT: u32 = 1 << 15;
 }
 
 const SECTIONS: &[(&str, u32)] = &[
