@@ -4,7 +4,9 @@ mod buy;
 mod config;
 mod convert;
 mod demo;
+mod evidence;
 mod init;
+mod jsonl;
 mod payments;
 mod report;
 mod reports;
@@ -39,6 +41,8 @@ enum Command {
     Init(init::Args),
     /// Convert a page to markdown, without the shop
     Convert(convert::Args),
+    /// Check what a page or text says of a question or claim, without the shop
+    Evidence(evidence::Args),
     /// Buy a page, or a report on one, from any x402 seller
     Buy(buy::Args),
     /// Write, check or show the configuration
@@ -83,6 +87,7 @@ impl Args {
             Command::Serve(args) => args.run(),
             Command::Init(args) => args.run(),
             Command::Convert(args) => args.run(),
+            Command::Evidence(args) => args.run(),
             Command::Buy(args) => args.run(),
             Command::Config(args) => args.run(),
             Command::Payments(args) => args.run(),

@@ -165,3 +165,83 @@ impl AgentAction {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(label: Label, confidence: f64, risks: &[Risk], expected: &str) {
+        let risks: Vec<RiskDetail> = risks.iter().copied().map(RiskDetail::of).collect();
+        let action = AgentAction::of(label, confidence, &risks);
+        assert_eq!(action.name(), expected, "{label:?} {confidence} {risks:?}");
+    }
+
+    #[test]
+    fn each_label_and_risk_has_its_action() {
+        use Label::{Contradicted, PartiallySupported, Supported, Unsupported, Weak};
+        check(Supported, 0.8, &[], "use_with_citation");
+        check(
+            Supported,
+            0.8,
+            &[Risk::SingleSource, Risk::NoAuthor],
+            "use_with_citation",
+        );
+        check(Supported, 0.5, &[], "use_with_caution");
+        check(Supported, 0.8, &[Risk::StaleSource], "use_with_caution");
+        check(
+            Supported,
+            0.8,
+            &[Risk::EmbeddedInstructionsVisible],
+            "use_with_caution",
+        );
+        check(
+            Supported,
+            0.8,
+            &[Risk::EmbeddedInstructionsHidden],
+            "needs_second_source",
+        );
+        check(
+            Supported,
+            0.8,
+            &[Risk::NumberMismatch],
+            "needs_second_source",
+        );
+        check(PartiallySupported, 0.8, &[], "needs_second_source");
+        check(Weak, 0.8, &[], "needs_second_source");
+        check(Weak, 0.8, &[Risk::PaywallOrLogin], "ask_human");
+        check(Unsupported, 0.8, &[], "do_not_use");
+        check(Unsupported, 0.8, &[Risk::ScriptRenderedShell], "ask_human");
+        check(Unsupported, 0.8, &[Risk::CacheAge], "refresh_source");
+        check(Contradicted, 0.8, &[Risk::CacheAge], "do_not_use");
+    }
+
+    #[test]
+    fn the_next_call_is_a_path_of_ours() {
+        for action in [
+            AgentAction::UseWithCitation,
+            AgentAction::UseWithCaution,
+            AgentAction::NeedsSecondSource,
+            AgentAction::DoNotUse,
+            AgentAction::AskHuman,
+            AgentAction::RefreshSource,
+        ] {
+            let call = action.next_call("ppr_sample");
+            assert!(call.endpoint.starts_with("/v1/") || call.endpoint.starts_with("/proof-pack/"));
+            assert!(action.advice().ends_with('.') && call.reason.ends_with('.'));
+        }
+    }
+
+    #[test]
+    fn labels_read_back() {
+        for label in [
+            Label::Supported,
+            Label::PartiallySupported,
+            Label::Weak,
+            Label::Unsupported,
+            Label::Contradicted,
+        ] {
+            assert_eq!(Label::parse(label.name()), Some(label));
+        }
+        assert_eq!(Label::parse("Supported"), None);
+    }
+}

@@ -16,8 +16,8 @@ pub(super) struct Block {
     pub(super) range: Range<usize>,
     /// How many headings stand before it or are it.
     pub(super) headings: usize,
-    /// An item's lead-in, a row's header.
-    pub(super) context: Option<Range<usize>>,
+    /// The block that leads an item in, the header of a row.
+    pub(super) context: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Blocks {
             lead_in: None,
             parents: Vec::new(),
             header: None,
-            previous_line: None,
+            previous_row: None,
         };
         let mut at = 0;
         for line in text.split_inclusive('\n') {
@@ -88,13 +88,13 @@ struct Scan<'a> {
     open: Option<Block>,
     fence: Option<Fence>,
     /// The last paragraph, if only a list has followed it.
-    lead_in: Option<Range<usize>>,
-    /// Items that the next item may stand in: indentation and range.
-    parents: Vec<(usize, Range<usize>)>,
+    lead_in: Option<usize>,
+    /// Items that the next item may stand in: indentation and block.
+    parents: Vec<(usize, usize)>,
     /// Of the table that the last line stood in.
-    header: Option<Range<usize>>,
+    header: Option<usize>,
     /// The last line, if it could be a table's header.
-    previous_line: Option<Range<usize>>,
+    previous_row: Option<usize>,
 }
 
 struct Fence {
@@ -167,7 +167,7 @@ impl Scan<'_> {
             return;
         }
         self.close();
-        self.begin(PassageKind::Code, range.clone(), self.lead_in.clone());
+        self.begin(PassageKind::Code, range.clone(), self.lead_in);
     }
 
     fn heading(&mut self, level: u8, range: Range<usize>) {
@@ -185,7 +185,7 @@ impl Scan<'_> {
     }
 
     fn row(&mut self, body: &str, range: Range<usize>) {
-        let previous = self.previous_line.take();
+        let previous = self.previous_row.take();
         if is_delimiter(body) {
             if let Some(previous) = previous {
                 self.header = Some(previous);
@@ -193,9 +193,9 @@ impl Scan<'_> {
             return;
         }
         self.close();
-        self.begin(PassageKind::Row, range.clone(), self.header.clone());
+        self.begin(PassageKind::Row, range, self.header);
         self.close();
-        self.previous_line = Some(range);
+        self.previous_row = self.found.blocks.len().checked_sub(1);
     }
 
     fn item(&mut self, indent: usize, range: Range<usize>) {
@@ -207,10 +207,10 @@ impl Scan<'_> {
         {
             self.parents.pop();
         }
-        let context = self.parents.last().map(|(_, range)| range.clone());
-        let context = context.or_else(|| self.lead_in.clone());
+        let context = self.parents.last().map(|(_, block)| *block);
+        let context = context.or(self.lead_in);
         if self.parents.len() < 8 {
-            self.parents.push((indent, range.clone()));
+            self.parents.push((indent, self.found.blocks.len()));
         }
         self.begin(PassageKind::Item, range, context);
     }
@@ -234,16 +234,11 @@ impl Scan<'_> {
     fn paragraph(&mut self, indent: usize, range: Range<usize>) {
         if let Some(open) = &mut self.open {
             open.range.end = range.end;
-            if let Some((_, parent)) = self.parents.last_mut()
-                && parent.start == open.range.start
-            {
-                parent.end = range.end;
-            }
             return;
         }
         let in_item = indent >= 2 && !self.parents.is_empty();
         if in_item {
-            let context = self.parents.last().map(|(_, range)| range.clone());
+            let context = self.parents.last().map(|(_, block)| *block);
             self.begin(PassageKind::Item, range, context);
         } else {
             self.forget_lists();
@@ -251,7 +246,7 @@ impl Scan<'_> {
         }
     }
 
-    fn begin(&mut self, kind: PassageKind, range: Range<usize>, context: Option<Range<usize>>) {
+    fn begin(&mut self, kind: PassageKind, range: Range<usize>, context: Option<usize>) {
         self.open = Some(Block {
             kind,
             range,
@@ -261,10 +256,10 @@ impl Scan<'_> {
     }
 
     fn close(&mut self) {
-        self.previous_line = None;
+        self.previous_row = None;
         if let Some(block) = self.open.take() {
             if block.kind == PassageKind::Paragraph {
-                self.lead_in = Some(block.range.clone());
+                self.lead_in = Some(self.found.blocks.len());
             }
             self.found.blocks.push(block);
         }
@@ -323,7 +318,7 @@ mod tests {
             .blocks
             .iter()
             .map(|block| {
-                let context = block.context.clone().map_or("", |range| &text[range]);
+                let context = block.context.map_or("", |block| &text[found.blocks[block].range.clone()]);
                 (block.kind, &text[block.range.clone()], context)
             })
             .collect();

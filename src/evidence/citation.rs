@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::evidence::text::{bounded, head};
+use crate::evidence::text::{bounded, cells, head, plain};
 use crate::evidence::{Finding, Match, Stance};
 use crate::markdown::PassageKind;
 
@@ -41,6 +41,44 @@ pub struct Citation {
     pub context: Option<Context>,
 }
 
+impl Citation {
+    /// What it says to a reader, in so many characters: a row with the names of its columns, an item behind the line
+    /// that leads it in.
+    pub(super) fn spoken(&self, characters: usize) -> String {
+        let context = self
+            .context
+            .as_ref()
+            .map(|context| context.excerpt.as_str());
+        let spoken = match (self.kind, context) {
+            ("row", Some(header)) => row(header, &self.excerpt),
+            ("item", Some(lead_in)) if lead_in.trim_end().ends_with([':', '：']) => {
+                format!("{} {}", plain(lead_in), plain(&self.excerpt))
+            }
+            _ => plain(&self.excerpt),
+        };
+        bounded(&spoken, characters)
+    }
+
+    pub(super) fn quoted(&self, characters: usize) -> String {
+        format!("“{}”", self.spoken(characters))
+    }
+}
+
+/// `Plan: Pro; Price: $9`.
+fn row(header: &str, row: &str) -> String {
+    let (names, values) = (cells(header), cells(row));
+    if names.len() != values.len() {
+        return plain(row);
+    }
+    let pairs = names.iter().zip(&values);
+    let pairs = pairs.filter(|(_, value)| !value.is_empty());
+    let told = pairs.map(|(name, value)| match name.is_empty() {
+        true => plain(value),
+        false => format!("{}: {}", plain(name), plain(value)),
+    });
+    told.collect::<Vec<_>>().join("; ")
+}
+
 /// A second slice without which the excerpt says too little.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Context {
@@ -51,7 +89,7 @@ pub struct Context {
 
 /// The name of the finding with this index.
 pub(super) fn citation_id(finding: usize) -> String {
-    format!("E{}", finding + 1)
+    format!("E{}", finding.saturating_add(1))
 }
 
 /// What a finding is cited as. `text` is the source's.
@@ -130,5 +168,76 @@ fn kind_name(kind: PassageKind) -> &'static str {
         PassageKind::Quote => "quote",
         PassageKind::Code => "code",
         PassageKind::Row => "row",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spoken(kind: PassageKind, context: &str, text: &str) -> String {
+        let whole = format!("{context}\n{text}");
+        let finding = Finding {
+            range: context.len() + 1..whole.len(),
+            kind,
+            heading_path: Vec::new(),
+            context: (!context.is_empty()).then_some(0..context.len()),
+            matching: Match::Exact,
+            matched: Vec::new(),
+            missing: Vec::new(),
+            stance: Stance::Supports,
+            score: 1.0,
+        };
+        citation(0, &finding, &whole, "https://x.test/").spoken(60)
+    }
+
+    #[test]
+    fn what_is_cited_is_spoken_with_what_it_needs() {
+        let header = "| Plan | **Price** | |";
+        assert_eq!(
+            spoken(PassageKind::Row, header, "| Pro | $9 | x |"),
+            "Plan: Pro; Price: $9; x"
+        );
+        assert_eq!(
+            spoken(PassageKind::Row, header, "| Pro |  | x |"),
+            "Plan: Pro; x"
+        );
+        assert_eq!(spoken(PassageKind::Row, header, "| Pro | $9 |"), "Pro · $9");
+        assert_eq!(spoken(PassageKind::Row, "", "| Pro | $9 |"), "Pro · $9");
+        assert_eq!(
+            spoken(PassageKind::Item, "We offer:", "*tea*"),
+            "We offer: tea"
+        );
+        assert_eq!(spoken(PassageKind::Item, "We offer.", "tea"), "tea");
+        assert_eq!(
+            spoken(PassageKind::Paragraph, "", &"a ".repeat(100))
+                .chars()
+                .count(),
+            60
+        );
+    }
+
+    #[test]
+    fn a_long_slice_is_cut_between_characters_and_says_so() {
+        let text = "é".repeat(EXCERPT_BYTES_MAX);
+        let finding = Finding {
+            range: 0..text.len(),
+            kind: PassageKind::Code,
+            heading_path: vec!["deep".to_owned(); 20],
+            context: None,
+            matching: Match::Partial,
+            matched: vec!["term".repeat(100); 50],
+            missing: Vec::new(),
+            stance: Stance::Mentions,
+            score: f64::NAN,
+        };
+        let citation = citation(4, &finding, &text, "https://x.test/");
+        assert!(citation.truncated);
+        assert_eq!(citation.excerpt, text[citation.start..citation.end]);
+        assert_eq!((citation.id.as_str(), citation.score), ("E5", 0.0));
+        assert_eq!(
+            (citation.heading_path.len(), citation.matched_terms.len()),
+            (HEADINGS_MAX, TERMS_MAX)
+        );
     }
 }

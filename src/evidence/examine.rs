@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use crate::evidence::citation::{Citation, citation};
 use crate::evidence::sentences::sentences;
+use crate::evidence::text::{URL_CHARS_MAX, bounded};
 use crate::evidence::{Check, FINDINGS_MAX, Source, check};
 use crate::markdown::{addresses_models, instructions};
 
@@ -53,9 +54,10 @@ fn found(text: &str) -> Vec<Range<usize>> {
 impl Examined<'_> {
     /// The findings as a report cites them, in their order. `url` is the source's.
     pub fn citations(&self, url: &str) -> Vec<Citation> {
+        let url = bounded(url, URL_CHARS_MAX);
         let findings = self.check.findings.iter().take(FINDINGS_MAX).enumerate();
         findings
-            .map(|(index, finding)| citation(index, finding, self.source.text, url))
+            .map(|(index, finding)| citation(index, finding, self.source.text, &url))
             .collect()
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
-use crate::markdown::{Link, Metadata};
+use crate::markdown::{Link, Metadata, Page};
 
 /// What is known of where a text comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,6 +46,22 @@ impl Facts {
             source_sha256: page.source_sha256,
             fetched_at: UnixSeconds(page.fetched_at),
             cache_hit,
+        }
+    }
+
+    /// Of a page that was just converted; what only the fetch knows is left to the caller.
+    pub fn of_page(page: &Page, target_url: &str, final_url: &str) -> Facts {
+        Facts {
+            target_url: target_url.to_owned(),
+            final_url: final_url.to_owned(),
+            metadata: page.metadata.clone(),
+            links: page.links.clone(),
+            warnings: page
+                .warnings
+                .iter()
+                .map(|warning| warning.code().to_owned())
+                .collect(),
+            ..Facts::default()
         }
     }
 

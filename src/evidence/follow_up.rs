@@ -85,3 +85,61 @@ pub fn follow_up(kept: &Value, text: &str, question: &str, now: UnixSeconds) -> 
         report_id,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::report::tests::{NOW, PAGE, facts, made};
+
+    fn asked(question: &str) -> FollowUp {
+        let report = made(PAGE, "Are gift cards refunded?", &facts());
+        follow_up(&report, PAGE, question, NOW)
+    }
+
+    #[test]
+    fn a_question_is_answered_from_the_kept_text() {
+        let answer = asked("Are orders refunded within 30 days of delivery?");
+        assert!(answer.supported, "{}", answer.decision.label);
+        assert_eq!(answer.citation_ids[0], "E1");
+        let cited = &answer.citations[0];
+        assert_eq!(cited.excerpt, PAGE[cited.start..cited.end]);
+        assert!(cited.excerpt.contains("within 30 days"));
+        assert_eq!(cited.url, "https://shop.example.com/refunds");
+        assert_eq!(
+            (answer.answered_from, answer.supplier_spend),
+            ("retained_report", 0)
+        );
+        assert_eq!(answer.recommended_next_call.action, "verify_report");
+    }
+
+    #[test]
+    fn what_the_text_does_not_say_stays_unsaid() {
+        let answer = asked("Who founded the shop in Oslo?");
+        assert!(!answer.supported);
+        assert_eq!(answer.recommended_next_call.action, "refresh_report");
+        assert!(!answer.gaps.is_empty());
+    }
+
+    #[test]
+    fn a_report_that_tells_nothing_is_no_obstacle() {
+        let answer = follow_up(
+            &Value::Null,
+            PAGE,
+            "Are orders refunded within 30 days of delivery?",
+            NOW,
+        );
+        assert!(answer.supported);
+        assert_eq!(answer.report_id, "");
+    }
+
+    #[test]
+    fn what_the_report_knew_of_its_source_is_known_again() {
+        let report = made(PAGE, "Are gift cards refunded?", &facts());
+        let known = Facts::of_report(&report);
+        let mut expected = facts();
+        // Links are not in a report; and the page is a kept one now.
+        expected.links.clear();
+        expected.cache_hit = true;
+        assert_eq!(known, expected);
+    }
+}

@@ -1,74 +1,82 @@
-//! In which language a question or a source is, told by its script and its commonest words. Says nothing when unsure.
+//! In which language a text is written, as far as its commonest words tell. Knows only what the engine treats
+//! differently: English, some languages whose stop words it has, and all others.
 
-use crate::evidence::text::{head, words};
+use super::tokens::is_unspaced;
+use super::words::{does, known};
 
-const TEXT_BYTES: usize = 8 * 1024;
-/// So many of its commonest words tell a language.
-const WORDS_MIN: usize = 2;
+/// Words that are looked at.
+const WORDS_MAX: usize = 2_000;
+/// Fewer say nothing.
+const WORDS_MIN: usize = 20;
 
-#[rustfmt::skip]
-const COMMON: [(&str, &[&str]); 7] = [
-    ("en", &["the", "of", "and", "is", "are", "does", "do", "what", "how", "which", "when", "who", "where", "for", "with", "this", "that", "on", "to"]),
-    ("de", &["der", "die", "das", "und", "ist", "sind", "wie", "welche", "wann", "wer", "nicht", "ein", "eine", "für", "mit", "auf", "von", "zu"]),
-    ("fr", &["le", "la", "les", "et", "est", "sont", "quel", "quelle", "comment", "quand", "qui", "des", "une", "pour", "avec", "dans", "du"]),
-    ("es", &["el", "los", "las", "y", "es", "son", "qué", "cuál", "cómo", "cuándo", "quién", "una", "para", "con", "del", "por"]),
-    ("it", &["il", "gli", "è", "sono", "che", "quale", "come", "quando", "chi", "della", "una", "per", "con", "di", "nel"]),
-    ("pt", &["o", "os", "as", "é", "são", "qual", "como", "quando", "quem", "da", "do", "uma", "para", "com", "não", "em"]),
-    ("nl", &["de", "het", "een", "en", "is", "zijn", "wat", "hoe", "welke", "wanneer", "wie", "niet", "voor", "met", "van", "op"]),
-];
-
-const SCRIPTS: [(&str, fn(char) -> bool); 6] = [
-    ("ja", |c| matches!(c, '\u{3040}'..='\u{30ff}')),
-    (
-        "zh",
-        |c| matches!(c, '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}'),
-    ),
-    ("ko", |c| matches!(c, '\u{ac00}'..='\u{d7af}')),
-    ("ru", |c| matches!(c, '\u{0400}'..='\u{04ff}')),
-    ("ar", |c| matches!(c, '\u{0600}'..='\u{06ff}')),
-    ("el", |c| matches!(c, '\u{0370}'..='\u{03ff}')),
-];
-
-pub(super) fn of_question(question: &str) -> Option<&'static str> {
-    detected(question)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    English,
+    /// A number in the list of the other languages' stop words.
+    Listed(usize),
+    Other,
 }
 
-/// What the text shows, else what the page says of itself.
-pub(super) fn of_source(stated: Option<&str>, text: &str) -> Option<&'static str> {
-    detected(head(text, TEXT_BYTES)).or_else(|| {
-        let main = stated?.split(['-', '_']).next()?.to_ascii_lowercase();
-        let mut known = COMMON.iter().map(|(name, _)| *name);
-        let mut scripts = SCRIPTS.iter().map(|(name, _)| *name);
-        known
-            .find(|name| *name == main)
-            .or_else(|| scripts.find(|name| *name == main))
-    })
-}
-
-fn detected(text: &str) -> Option<&'static str> {
-    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-    for (name, is_of) in SCRIPTS {
-        // A few kana tell Japanese from Chinese.
-        let share = if name == "ja" { 10 } else { 3 };
-        if letters > 0 && text.chars().filter(|c| is_of(*c)).count() * share >= letters {
-            return Some(name);
+impl Language {
+    /// The text decides where it is long enough, then the tag.
+    pub(super) fn of(tag: Option<&str>, text: &str) -> Language {
+        let tagged = tag.map(Language::tagged);
+        let others = known().stop_words();
+        let mut words = 0_usize;
+        let mut unspaced = 0_usize;
+        let mut english = 0_usize;
+        let mut listed = vec![0_usize; others.len()];
+        let pieces = text.split(|c: char| !c.is_alphabetic() && c != '\'' && c != '’');
+        for word in pieces.filter(|word| !word.is_empty()).take(WORDS_MAX) {
+            if word.starts_with(is_unspaced) {
+                unspaced += word.chars().take(100).count();
+                continue;
+            }
+            words += 1;
+            if word.len() > 12 {
+                continue;
+            }
+            let word = word.to_lowercase();
+            english += usize::from(known().flags(&word) & does::STOP != 0);
+            for (count, (_, list)) in listed.iter_mut().zip(others) {
+                *count += usize::from(list.contains(word.as_str()));
+            }
+        }
+        if unspaced > words {
+            return Language::Other;
+        }
+        let best = (0..listed.len()).max_by_key(|&number| listed[number]);
+        let best = best.map_or((0, 0), |number| (number, listed[number]));
+        if words < WORDS_MIN {
+            return match tagged {
+                Some(language) => language,
+                None if best.1 > english => Language::Listed(best.0),
+                None => Language::English,
+            };
+        }
+        let is_common = |count: usize| count * 8 >= words;
+        if english >= best.1 && is_common(english) {
+            Language::English
+        } else if is_common(best.1) {
+            Language::Listed(best.0)
+        } else if english * 25 >= words && tagged.is_none_or(|tagged| tagged == Language::English) {
+            // Tables, code and lists of names have few stop words.
+            Language::English
+        } else {
+            tagged.filter(|tagged| *tagged != Language::English).unwrap_or({
+                if text.is_ascii() { Language::English } else { Language::Other }
+            })
         }
     }
-    let lower = text.to_lowercase();
-    let words = words(&lower);
-    let count = |common: &[&str]| {
-        words
-            .iter()
-            .filter(|word| common.contains(&word.text))
-            .count()
-    };
-    let mut counts: Vec<(usize, &str)> = COMMON
-        .iter()
-        .map(|(name, common)| (count(common), *name))
-        .collect();
-    counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    let is_clear = counts[0].0 >= WORDS_MIN && counts[0].0 * 2 >= counts[1].0 * 3;
-    is_clear.then_some(counts[0].1)
+
+    fn tagged(tag: &str) -> Language {
+        let primary = tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+        if primary == "en" {
+            return Language::English;
+        }
+        let found = known().stop_words().iter().position(|(name, _)| *name == primary);
+        found.map_or(Language::Other, Language::Listed)
+    }
 }
 
 #[cfg(test)]
@@ -76,27 +84,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn languages_are_told_when_they_are_clear() {
-        let check = |text, expected| assert_eq!(of_question(text), expected, "{text}");
-        check("What is the price of the plan?", Some("en"));
-        check(
-            "Wie hoch ist der Preis und welche Tarife sind es?",
-            Some("de"),
-        );
-        check("退款政策是什么？", Some("zh"));
-        check("返金はいつまでですか", Some("ja"));
-        check("Какая цена?", Some("ru"));
-        check("SQLite 3.45", None);
-        check("", None);
-    }
-
-    #[test]
-    fn a_source_may_say_its_language() {
-        assert_eq!(of_source(Some("de-AT"), "12.5"), Some("de"));
-        assert_eq!(of_source(Some("tlh"), "12.5"), None);
-        assert_eq!(
-            of_source(Some("de"), "The price of the plan is what it is."),
-            Some("en")
-        );
+    fn common_words_tell_the_language() {
+        let german = "Der Vertrag kann von beiden Seiten mit einer Frist von drei Monaten gekündigt werden, wenn nicht \
+                      etwas anderes vereinbart ist und die Kündigung schriftlich erfolgt.";
+        assert!(matches!(Language::of(Some("en"), german), Language::Listed(_)));
+        let english = "The contract may be ended by either side with three months of notice, unless something else has \
+                       been agreed upon and the notice is given in writing.";
+        assert_eq!(Language::of(Some("de"), english), Language::English);
+        assert_eq!(Language::of(None, "契約は三か月前の通知により解除できる。"), Language::Other);
+        assert_eq!(Language::of(None, "Pro plan: $9"), Language::English);
     }
 }

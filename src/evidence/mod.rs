@@ -3,7 +3,24 @@
 //! (addresses, dates, authors) and no shop.
 
 mod blocks;
+mod claims;
+mod features;
+mod findings;
+mod key;
+mod language;
+mod matching;
+mod model;
+mod page;
+mod question;
 mod sentences;
+mod stem;
+mod summary;
+mod tokens;
+mod verdict;
+mod words;
+
+#[cfg(test)]
+mod golden;
 
 pub mod action;
 mod age;
@@ -12,23 +29,25 @@ pub mod citation;
 pub mod examine;
 pub mod facts;
 pub mod follow_up;
-mod language;
 pub mod measure;
 pub mod profile;
 pub mod quality;
 pub mod report;
 pub mod risks;
+pub mod sample;
 pub mod synthesis;
 mod text;
+mod tongues;
 pub mod verify;
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::markdown::PassageKind;
 
-use blocks::Blocks;
-use sentences::sentences;
+use page::Page;
+use verdict::Judge;
+
+pub(crate) use model::Model;
 
 /// The most findings of an answer.
 pub const FINDINGS_MAX: usize = 12;
@@ -190,99 +209,110 @@ pub struct Stats {
     pub candidates: usize,
 }
 
+/// How a question is to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// As it looks.
+    #[default]
+    Guess,
+    Question,
+    Claim,
+}
+
 /// Checks a source against a question or claim.
 pub fn check(source: &Source<'_>, question: &str) -> Check {
-    let blocks = Blocks::of(source.text);
-    let mut units = Vec::new();
-    for (number, block) in blocks.blocks.iter().enumerate() {
-        match block.kind {
-            PassageKind::Heading | PassageKind::Code | PassageKind::Row => {
-                units.push((number, block.range.clone()));
-            }
-            _ => units.extend(
-                sentences(source.text, block.range.clone())
-                    .into_iter()
-                    .map(|range| (number, range)),
-            ),
+    Examined::new(source).check(question, Reading::Guess)
+}
+
+/// The names of what the decision and the ranking are made by, in order.
+pub(crate) fn feature_names() -> (Vec<&'static str>, &'static [&'static str]) {
+    (summary::names().collect(), features::Features::NAMES)
+}
+
+/// A source that is read and can be asked.
+#[derive(Debug)]
+pub struct Examined<'a> {
+    page: Page<'a>,
+    model: &'a Model,
+}
+
+/// What training reads of a question: see `data/evidence/train.py`.
+#[derive(Debug)]
+pub(crate) struct TrainingRow {
+    /// The candidates, by number of their unit.
+    pub(crate) units: Vec<usize>,
+    /// Their features, a row each.
+    pub(crate) features: Vec<f64>,
+    /// What the decision is made by.
+    pub(crate) decisive: Vec<f64>,
+    /// How much of the question the page may carry at all.
+    pub(crate) gate: f64,
+}
+
+impl<'a> Examined<'a> {
+    pub fn new(source: &Source<'a>) -> Examined<'a> {
+        Examined {
+            page: Page::of(source),
+            model: Model::shipped(),
         }
     }
-    let terms = words(question);
-    let total = terms.len().max(1) as f64;
-    let mut found: HashMap<usize, HashSet<String>> = HashMap::new();
-    for (number, (_, range)) in units.iter().enumerate() {
-        let matched: HashSet<String> = words(&source.text[range.clone()])
-            .intersection(&terms)
-            .cloned()
-            .collect();
-        if !matched.is_empty() {
-            found.insert(number, matched);
+
+    /// With the sentences of the text known already, as its slices in order.
+    pub fn of_sentences(source: &Source<'a>, sentences: &[Range<usize>]) -> Examined<'a> {
+        Examined {
+            page: Page::of_sentences(source, sentences),
+            model: Model::shipped(),
         }
     }
-    let mut ranked: Vec<(usize, f64)> = found
-        .iter()
-        .map(|(number, matched)| (*number, matched.len() as f64 / total))
-        .collect();
-    ranked.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
-    ranked.truncate(FINDINGS_MAX);
-    let findings: Vec<Finding> = ranked
-        .iter()
-        .map(|(number, score)| {
-            let (block, range) = &units[*number];
-            let block = &blocks.blocks[*block];
-            let mut matched: Vec<String> = found[number].iter().cloned().collect();
-            matched.sort();
-            let mut missing: Vec<String> = terms.difference(&found[number]).cloned().collect();
-            missing.sort();
-            Finding {
-                range: range.clone(),
-                kind: block.kind,
-                heading_path: blocks
-                    .path(block)
-                    .into_iter()
-                    .map(|heading| source.text[blocks.headings[heading].range.clone()].to_owned())
-                    .collect(),
-                context: block.context.clone(),
-                matching: Match::Partial,
-                matched,
-                missing,
-                stance: Stance::Mentions,
-                score: *score,
-            }
-        })
-        .collect();
-    let best = findings.first().map_or(0.0, |finding| finding.score);
-    let label = match best {
-        best if best >= 0.8 => Label::PartiallySupported,
-        best if best >= 0.35 => Label::Weak,
-        _ => Label::Unsupported,
-    };
-    Check {
-        kind: QuestionKind::Claim,
-        label,
-        confidence: 0.5,
-        support_score: best * 0.6,
-        missing: findings
-            .first()
-            .map_or_else(Vec::new, |finding| finding.missing.clone()),
-        claims: vec![Claim {
-            text: question.to_owned(),
-            label,
-            support_score: best * 0.6,
-            findings: (0..findings.len().min(3)).collect(),
-        }],
-        stats: Stats {
-            units: units.len(),
-            touched: found.len(),
-            candidates: findings.len(),
-        },
-        findings,
-        notes: Vec::new(),
+
+    /// What a finding can be, in the order of the text.
+    pub fn units(&self) -> impl Iterator<Item = Range<usize>> {
+        self.page.units.iter().map(|unit| unit.range.clone())
+    }
+
+    /// Judges by another model than the one that is compiled in.
+    pub(crate) fn set_model(&mut self, model: &'a Model) {
+        self.model = model;
+    }
+
+    pub fn check(&self, question: &str, reading: Reading) -> Check {
+        let question = cut(question);
+        let judge = Judge {
+            page: &self.page,
+            model: self.model,
+        };
+        let is_claim = match reading {
+            Reading::Guess => !claims::is_question(question),
+            reading => reading == Reading::Claim,
+        };
+        if !is_claim && key::is_open(question) {
+            return key::check(&self.page, question);
+        }
+        let whole = judge.judge(question, is_claim);
+        let parts = match claims::parts(question) {
+            parts if parts.len() > 1 => parts
+                .into_iter()
+                .map(|part| {
+                    let judgement = judge.judge(&part, is_claim && !claims::is_question(&part));
+                    (part, judgement)
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        findings::check(&self.page, question, &whole, &parts)
+    }
+
+    /// The features that the model is fitted to.
+    pub(crate) fn training_row(&self, question: &str, is_claim: bool) -> TrainingRow {
+        let judge = Judge {
+            page: &self.page,
+            model: self.model,
+        };
+        judge.training_row(cut(question), is_claim)
     }
 }
 
-fn words(text: &str) -> HashSet<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.len() > 2)
-        .map(str::to_lowercase)
-        .collect()
+fn cut(question: &str) -> &str {
+    let end = question.char_indices().nth(QUESTION_CHARS_MAX);
+    end.map_or(question, |(end, _)| &question[..end])
 }

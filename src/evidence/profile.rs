@@ -5,10 +5,9 @@ use serde::Serialize;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::facts::Facts;
 use crate::evidence::measure::Measure;
-use crate::evidence::text::bounded;
+use crate::evidence::text::{URL_CHARS_MAX, bounded};
 
 const TEXT_CHARS_MAX: usize = 300;
-const URL_CHARS_MAX: usize = 2_048;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SourceProfile {

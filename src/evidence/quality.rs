@@ -203,7 +203,7 @@ impl Judge<'_> {
             "references",
             1.0,
             value,
-            format!("{count} links to other sites"),
+            format!("links to other sites: {count}"),
         )
     }
 
@@ -216,7 +216,7 @@ impl Judge<'_> {
             "tone",
             1.5,
             value,
-            format!("{} words of praise", self.measure.praise),
+            format!("words of praise: {}", self.measure.praise),
         )
     }
 
@@ -261,4 +261,108 @@ impl Judge<'_> {
 fn is_paid(rel: &str) -> bool {
     rel.split_ascii_whitespace()
         .any(|word| matches!(word, "sponsored" | "ugc"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::report::tests::{NOW, PAGE, facts};
+
+    fn judged(facts: &Facts, text: &str, risks: &[Risk]) -> SourceQuality {
+        let risks: Vec<RiskDetail> = risks.iter().copied().map(RiskDetail::of).collect();
+        quality(facts, &Measure::of(text), &risks, NOW)
+    }
+
+    fn value(quality: &SourceQuality, id: &str) -> f64 {
+        let found = quality
+            .components
+            .iter()
+            .find(|component| component.id == id);
+        found.expect("the component").value
+    }
+
+    #[test]
+    fn the_score_is_the_mean_of_what_is_shown() {
+        let quality = judged(&facts(), PAGE, &[]);
+        let weights: f64 = quality
+            .components
+            .iter()
+            .map(|component| component.weight)
+            .sum();
+        let sum: f64 = quality
+            .components
+            .iter()
+            .map(|component| component.weight * component.value)
+            .sum();
+        assert!((quality.score - sum / weights).abs() < 0.0001);
+        assert_eq!(quality.capped_by, None);
+    }
+
+    #[test]
+    fn each_component_has_its_reason() {
+        let check = |id: &str, change: &dyn Fn(&mut Facts), risks: &[Risk]| {
+            let mut changed = facts();
+            change(&mut changed);
+            let (before, after) = (judged(&facts(), PAGE, &[]), judged(&changed, PAGE, risks));
+            assert!(value(&after, id) < value(&before, id), "{id}");
+            assert!(after.score < before.score, "{id}");
+        };
+        check(
+            "transport",
+            &|facts| facts.final_url = "http://shop.example.com/".to_owned(),
+            &[],
+        );
+        check("access", &|_| {}, &[Risk::PaywallOrLogin]);
+        check("date", &|facts| facts.metadata.modified_at = None, &[]);
+        check(
+            "date",
+            &|facts| facts.metadata.modified_at = Some("2020-01-01".to_owned()),
+            &[],
+        );
+        check("author", &|facts| facts.metadata.author = None, &[]);
+        check("publisher", &|facts| facts.metadata.site_name = None, &[]);
+        check(
+            "canonical",
+            &|facts| facts.metadata.canonical_url = None,
+            &[],
+        );
+        check("references", &|facts| facts.links.clear(), &[]);
+        check("integrity", &|_| {}, &[Risk::EmbeddedInstructionsVisible]);
+        check("independence", &|_| {}, &[Risk::SelfPublishedClaim]);
+        let poor = judged(
+            &facts(),
+            "The best, greatest, ultimate [kettle](https://a.test/).",
+            &[],
+        );
+        assert!(value(&poor, "tone") < 1.0 && value(&poor, "substance") < 1.0);
+    }
+
+    #[test]
+    fn a_page_that_misleads_or_hides_is_held_low() {
+        for (risk, code, cap) in [
+            (Risk::HttpError, "http_error", 0.2),
+            (Risk::PaywallOrLogin, "paywall_or_login", 0.3),
+            (
+                Risk::EmbeddedInstructionsHidden,
+                "embedded_agent_instructions",
+                0.4,
+            ),
+            (Risk::ScriptRenderedShell, "script_rendered_shell", 0.5),
+        ] {
+            let quality = judged(&facts(), PAGE, &[risk]);
+            assert_eq!((quality.score, quality.capped_by), (cap, Some(code)));
+        }
+    }
+
+    #[test]
+    fn links_that_are_paid_for_or_lead_home_are_no_references() {
+        let with = |rel: &str, url: &str| {
+            let mut facts = facts();
+            (facts.links[0].rel, facts.links[0].url) = (rel.to_owned(), url.to_owned());
+            value(&judged(&facts, PAGE, &[]), "references")
+        };
+        let independent = with("", "https://law.example.org/");
+        assert!(with("sponsored nofollow", "https://law.example.org/") < independent);
+        assert!(with("", "https://www.example.com/other") < independent);
+    }
 }

@@ -8,8 +8,8 @@ use crate::evidence::citation::{Citation, citation_id};
 use crate::evidence::examine::Examined;
 use crate::evidence::facts::Facts;
 use crate::evidence::measure::Measure;
-use crate::evidence::text::{bounded, folded, head, plain, words};
-use crate::evidence::{Label, NoteKind, QuestionKind, Stance, age, language};
+use crate::evidence::text::{bounded, folded, head, words};
+use crate::evidence::{Label, NoteKind, QuestionKind, Stance, age, tongues};
 
 /// Something that a reader should know before trusting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,7 +96,7 @@ const TABLE: [Row; 31] = [
         "The source states no date that could be read; it may be out of date."),
     (Risk::NoAuthor, "no_author", Low,
         "The source names no author."),
-    (Risk::ThinContent, "thin_content", Medium,
+    (Risk::ThinContent, "thin_content", Low,
         "The page holds very little text."),
     (Risk::BoilerplateHeavy, "boilerplate_heavy", Medium,
         "Most of the page's text stands in links: it is a list of other pages more than a source."),
@@ -185,9 +185,12 @@ impl RiskDetail {
         self
     }
 
-    fn with_evidence(mut self, findings: impl IntoIterator<Item = usize>) -> RiskDetail {
-        self.evidence_ids = findings.into_iter().map(citation_id).collect();
-        self.evidence_ids.dedup();
+    /// What is not cited is not named.
+    fn with_evidence(mut self, citations: &[Citation], findings: Vec<usize>) -> RiskDetail {
+        let ids: Vec<String> = findings.into_iter().map(citation_id).collect();
+        let is_cited = |citation: &&Citation| ids.contains(&citation.id);
+        let cited = citations.iter().filter(is_cited);
+        self.evidence_ids = cited.map(|citation| citation.id.clone()).collect();
         self
     }
 
@@ -239,8 +242,9 @@ impl Grounds<'_> {
         let check = &self.examined.check;
         let of_note = |kind: NoteKind| {
             let notes = check.notes.iter().filter(move |note| note.kind == kind);
-            let findings: Vec<usize> = notes.clone().filter_map(|note| note.finding).collect();
-            (notes.count() > 0).then_some(findings)
+            let cited = notes.clone().filter_map(|note| note.finding);
+            let cited: Vec<usize> = cited.collect();
+            (notes.count() > 0).then_some(cited)
         };
         let noted = [
             (NoteKind::NumberMismatch, Risk::NumberMismatch),
@@ -253,7 +257,9 @@ impl Grounds<'_> {
         ];
         let mut found: Vec<RiskDetail> = noted
             .into_iter()
-            .filter_map(|(kind, risk)| Some(RiskDetail::of(risk).with_evidence(of_note(kind)?)))
+            .filter_map(|(kind, risk)| {
+                Some(RiskDetail::of(risk).with_evidence(self.citations, of_note(kind)?))
+            })
             .collect();
         let against: Vec<usize> = indices(check, Stance::Contradicts);
         let is_told = found.iter().any(|detail| {
@@ -263,7 +269,9 @@ impl Grounds<'_> {
             )
         });
         if !against.is_empty() && !is_told {
-            found.push(RiskDetail::of(Risk::PossibleContradiction).with_evidence(against));
+            found.push(
+                RiskDetail::of(Risk::PossibleContradiction).with_evidence(self.citations, against),
+            );
         }
         if matches!(check.label, Label::Supported | Label::PartiallySupported) {
             found.push(RiskDetail::of(Risk::SingleSource));
@@ -377,8 +385,8 @@ impl Grounds<'_> {
     /// The question's and the source's languages, if they are known and differ.
     fn languages(&self) -> Option<(&'static str, &'static str)> {
         let is_told = self.examined.check.kind == QuestionKind::Open;
-        let asked = language::of_question(self.examined.question).filter(|_| !is_told)?;
-        let read = language::of_source(self.examined.source.language, self.examined.source.text)?;
+        let asked = tongues::of_question(self.examined.question).filter(|_| !is_told)?;
+        let read = tongues::of_source(self.examined.source.language, self.examined.source.text)?;
         (asked != read).then_some((asked, read))
     }
 
@@ -463,7 +471,5 @@ fn indices(check: &crate::evidence::Check, stance: Stance) -> Vec<usize> {
     such.map(|(index, _)| index).collect()
 }
 
-/// The first words of a citation, for texts.
-pub(super) fn quoted(citation: &Citation, characters: usize) -> String {
-    format!("“{}”", bounded(&plain(&citation.excerpt), characters))
-}
+#[cfg(test)]
+mod tests;

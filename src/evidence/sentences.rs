@@ -28,28 +28,47 @@ pub(super) fn sentences(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
     while let Some(c) = body[at..].chars().next() {
         let next = at + c.len_utf8();
         if c == '`' || (c == '(' && body[..at].ends_with(']')) {
-            at = span_end(body, at).unwrap_or(next);
+            at = past_span(body, at);
             continue;
         }
         if c.is_whitespace() {
             last_space = at;
         }
         at = next;
-        let end = match c {
-            '。' | '！' | '？' | '｡' | '।' | '॥' | '۔' | '؟' => {
-                Some(closers(body, next))
-            }
-            '.' | '!' | '?' | '…' => end_of_sentence(body, start, next, c),
-            _ => None,
+        let is_end = match c {
+            '。' | '！' | '？' | '｡' | '।' | '॥' | '۔' | '؟' => true,
+            '.' | '!' | '?' | '…' => is_end_of_sentence(body, start, next, c),
+            _ => false,
         };
-        if let Some(end) = end {
-            push(&mut found, body, start..end, block.start);
-            start = end;
-            at = end;
+        if is_mark(c) {
+            at = closers(body, next);
+        }
+        if is_end {
+            push(&mut found, body, start..at, block.start);
+            start = at;
         } else if at - start >= SENTENCE_BYTES_MAX {
             let cut = if last_space > start { last_space } else { at };
             push(&mut found, body, start..cut, block.start);
             start = cut;
+        }
+    }
+    push(&mut found, body, start..body.len(), block.start);
+    found
+}
+
+/// A block that has no sentences, cut between words where it is too long.
+pub(super) fn pieces(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
+    let body = &text[block.clone()];
+    let mut found = Vec::new();
+    let (mut start, mut last_space) = (0, 0);
+    for (at, c) in body.char_indices() {
+        if at - start >= SENTENCE_BYTES_MAX {
+            let cut = if last_space > start { last_space } else { at };
+            push(&mut found, body, start..cut, block.start);
+            start = cut;
+        }
+        if c.is_whitespace() {
+            last_space = at;
         }
     }
     push(&mut found, body, start..body.len(), block.start);
@@ -70,25 +89,43 @@ fn push(found: &mut Vec<Range<usize>>, body: &str, range: Range<usize>, offset: 
     }
 }
 
-/// The end of a code span, or of a link's address.
-fn span_end(body: &str, at: usize) -> Option<usize> {
+/// Past a code span or a link's address; past its first mark where it does not end soon.
+fn past_span(body: &str, at: usize) -> usize {
     let rest = &body[at..];
-    let mut reach = rest.len().min(SPAN_BYTES_MAX);
-    while !rest.is_char_boundary(reach) {
-        reach -= 1;
-    }
+    let reach = |from: usize| {
+        let mut reach = rest.len().min(from + SPAN_BYTES_MAX);
+        while !rest.is_char_boundary(reach) {
+            reach -= 1;
+        }
+        reach
+    };
     if rest.starts_with('(') {
-        let close = rest[..reach].find(|c: char| c == ')' || c.is_whitespace())?;
-        return rest[close..].starts_with(')').then_some(at + close + 1);
+        let close = rest[..reach(1)].find(|c: char| c == ')' || c.is_whitespace());
+        return match close {
+            Some(close) if rest[close..].starts_with(')') => at + close + 1,
+            _ => at + 1,
+        };
     }
     let ticks = rest.bytes().take_while(|&byte| byte == b'`').count();
-    let mark = rest.get(..ticks)?;
-    let close = rest.get(ticks..reach)?.find(mark)?;
-    Some(at + ticks + close + ticks)
+    let mark = &rest[..ticks.min(SPAN_BYTES_MAX)];
+    let close = rest[ticks..reach(ticks)].find(mark);
+    at + ticks + close.map_or(0, |close| close + mark.len())
 }
 
-/// Quotes, brackets and emphasis that close after the mark, and further marks.
+fn is_mark(c: char) -> bool {
+    ".!?…。！？｡।॥۔؟".contains(c)
+}
+
+/// Quotes, brackets and emphasis that close after the mark, further marks, and notes such as [12].
 fn closers(body: &str, at: usize) -> usize {
+    let mut end = closed(body, at);
+    while let Some(note) = note(&body[end..]) {
+        end += note;
+    }
+    end
+}
+
+fn closed(body: &str, at: usize) -> usize {
     let rest = &body[at..];
     let more = rest.trim_start_matches([
         '.', '!', '?', '…', '。', '！', '？', '"', '\'', '”', '’', '»', '」', '』', '）', ')', ']',
@@ -97,28 +134,20 @@ fn closers(body: &str, at: usize) -> usize {
     at + rest.len() - more.len()
 }
 
-fn end_of_sentence(body: &str, start: usize, at: usize, mark: char) -> Option<usize> {
-    let mut end = closers(body, at);
-    // Notes such as [12] stay with the sentence they stand after.
-    while let Some(note) = note(&body[end..]) {
-        end += note;
-    }
+fn is_end_of_sentence(body: &str, start: usize, at: usize, mark: char) -> bool {
+    let end = closers(body, at);
     let rest = &body[end..];
     if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
-        return None;
+        return false;
     }
     let line_ends = rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
     let next = rest
         .trim_start()
         .chars()
         .find(|c| !"\"'“‘«(*_[".contains(*c));
-    if next.is_some_and(char::is_lowercase) {
-        return None;
-    }
-    if mark == '.' && at == end && !line_ends && is_abbreviation(&body[start..at - 1], next) {
-        return None;
-    }
-    Some(end)
+    let goes_on = mark == '.' && at == end && !line_ends;
+    !(next.is_some_and(char::is_lowercase)
+        || goes_on && is_abbreviation(&body[start..at - 1], next))
 }
 
 fn note(rest: &str) -> Option<usize> {

@@ -3,6 +3,9 @@
 
 use std::borrow::Cow;
 
+/// An address; longer ones are refused long before (decisions, Numbers).
+pub(super) const URL_CHARS_MAX: usize = 2_048;
+
 /// At most so many characters, an ellipsis included; control characters become spaces.
 pub(super) fn bounded(text: &str, characters: usize) -> String {
     let clean = |c: char| if c.is_control() { ' ' } else { c };
@@ -44,7 +47,11 @@ pub(super) fn plain(markdown: &str) -> String {
         let line = line.trim();
         let is_row = line.starts_with('|') && line.len() > 1;
         let line = match is_row {
-            true => Cow::Owned(cells(line).join(" · ")),
+            true => {
+                let mut cells = cells(line);
+                cells.retain(|cell| !cell.is_empty());
+                Cow::Owned(cells.join(" · "))
+            }
             false => Cow::Borrowed(without_mark(line)),
         };
         inline(&line, &mut plain);
@@ -55,7 +62,8 @@ pub(super) fn plain(markdown: &str) -> String {
 
 /// The cells of a table's row. A pipe in a cell is escaped.
 pub(super) fn cells(row: &str) -> Vec<&str> {
-    let row = row.trim().trim_start_matches('|');
+    let row = row.trim();
+    let row = row.strip_prefix('|').unwrap_or(row);
     let row = row.strip_suffix('|').unwrap_or(row);
     let mut cells = Vec::new();
     let (mut start, mut is_escaped) = (0, false);
@@ -67,7 +75,6 @@ pub(super) fn cells(row: &str) -> Vec<&str> {
         is_escaped = byte == b'\\' && !is_escaped;
     }
     cells.push(row[start..].trim());
-    cells.retain(|cell| !cell.is_empty());
     cells
 }
 

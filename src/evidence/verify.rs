@@ -136,3 +136,144 @@ fn is_slice(citation: &Value, source: &[u8]) -> bool {
     let context = &citation["context"];
     slice(citation) == Some(true) && (context.is_null() || slice(context) == Some(true))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::report::tests::{NOW, PAGE, facts, made};
+
+    fn report() -> Value {
+        let mut report = made(
+            PAGE,
+            "Are orders refunded within 30 days of delivery?",
+            &facts(),
+        );
+        report["payment"] = json!({"transaction": "0xab"});
+        report
+    }
+
+    fn verified(report: &Value, source: &str, now: UnixSeconds) -> Receipt {
+        let report = report.to_string();
+        let kept = Kept {
+            report: report.as_bytes(),
+            report_sha256: None,
+            source: source.as_bytes(),
+            is_sample: false,
+        };
+        verify(&kept, now)
+    }
+
+    /// The checks that do not match.
+    fn failed(receipt: &Receipt) -> Vec<&'static str> {
+        let failed = receipt.checks.iter().filter(|check| !check.matches);
+        failed.map(|check| check.id).collect()
+    }
+
+    #[test]
+    fn what_was_changed_is_named() {
+        let check = |change: &dyn Fn(&mut Value), expected: &[&str]| {
+            let mut report = report();
+            change(&mut report);
+            let receipt = verified(&report, PAGE, NOW);
+            assert_eq!(failed(&receipt), expected);
+            assert_eq!(receipt.valid, expected.is_empty());
+        };
+        check(&|_| {}, &[]);
+        check(&|report| report["payment"] = json!(null), &[]);
+        check(
+            &|report| report["answer"] = json!("other"),
+            &["result_hash"],
+        );
+        check(&|report| report["extra"] = json!(1), &["result_hash"]);
+        check(
+            &|report| report["result_hash"] = json!("00"),
+            &["result_hash"],
+        );
+        check(
+            &|report| report["source_hash"] = json!("00"),
+            &["result_hash", "source_hash"],
+        );
+        check(
+            &|report| report["citations"][0]["start"] = json!(0),
+            &["result_hash", "citations"],
+        );
+        check(
+            &|report| report["citations"][0]["excerpt"] = json!("x"),
+            &["result_hash", "citations"],
+        );
+        check(
+            &|report| report["citations"][0]["end"] = json!(u64::MAX),
+            &["result_hash", "citations"],
+        );
+        check(
+            &|report| report["citations"] = json!("none"),
+            &["result_hash", "citations"],
+        );
+    }
+
+    #[test]
+    fn another_source_is_found() {
+        let receipt = verified(&report(), &PAGE.replace("30", "31"), NOW);
+        assert_eq!(
+            failed(&receipt),
+            ["source_hash", "source_profile", "citations"]
+        );
+    }
+
+    #[test]
+    fn retention_ends() {
+        let end = UnixSeconds(NOW.0 + 30 * 86_400);
+        assert_eq!(
+            verified(&report(), PAGE, UnixSeconds(end.0 - 1)).seconds_left,
+            1
+        );
+        let over = verified(&report(), PAGE, end);
+        assert_eq!(
+            (failed(&over), over.retained, over.seconds_left),
+            (vec!["retention"], false, 0)
+        );
+    }
+
+    #[test]
+    fn the_sample_never_expires_and_stored_bytes_count_whole() {
+        let report = report().to_string();
+        let recorded = sha256(report.as_bytes());
+        let kept = Kept {
+            report: report.as_bytes(),
+            report_sha256: Some(&recorded),
+            source: PAGE.as_bytes(),
+            is_sample: true,
+        };
+        assert!(verify(&kept, UnixSeconds(u64::MAX)).valid);
+        let changed = report.replace("0xab", "0xac");
+        let receipt = verify(
+            &Kept {
+                report: changed.as_bytes(),
+                ..kept
+            },
+            NOW,
+        );
+        assert_eq!(failed(&receipt), ["stored_bytes"]);
+    }
+
+    #[test]
+    fn nothing_that_is_kept_makes_it_fail() {
+        for report in [
+            "",
+            "{",
+            "[]",
+            "null",
+            "3",
+            "{\"citations\":[{},3,null]}",
+            "{\"expires_at\":-1}",
+        ] {
+            let kept = Kept {
+                report: report.as_bytes(),
+                report_sha256: None,
+                source: b"\xff",
+                is_sample: false,
+            };
+            assert!(!verify(&kept, NOW).valid, "{report}");
+        }
+    }
+}

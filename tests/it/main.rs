@@ -17,6 +17,8 @@ mod contract;
 mod conversion;
 /// What programs read about the service.
 mod discovery;
+/// What buyers ask of pages, and whether they are told the truth.
+mod evidence;
 /// Requests that cannot be served as they are.
 mod failure;
 /// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
