@@ -7,6 +7,7 @@ use crate::api::{challenge, failure};
 use crate::app::{App, Shared};
 use crate::domain::attribution::Attribution;
 use crate::domain::ids::CreditId;
+use crate::domain::payment::Means;
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal};
@@ -75,22 +76,26 @@ async fn paid(app: &Shared, call: &Call) -> Result<Delivered, Refusal> {
 
 fn read_order(app: &Shared, call: &Call) -> Result<(Order, PaymentProof), Refusal> {
     let proof = payment(call)?;
+    Ok((order(app, call)?, proof))
+}
+
+/// What is asked for, however it is paid.
+pub fn order(app: &Shared, call: &Call) -> Result<Order, Refusal> {
     check_media_type(call)?;
     let body = ACCESS_REQUEST
         .validate(&call.body)
         .map_err(Refusal::validation)?;
     let tier = agreed_tier(call, &body)?;
-    let order = Order {
+    Ok(Order {
         purchase: Purchase::Context(purchase(app, &body, tier)?),
         attribution: attribution(call).map(|label| label.as_str().to_owned()),
         client: call.peer.client(),
         request_id: call.request_id.clone(),
-    };
-    Ok((order, proof))
+    })
 }
 
 /// A request that does not get as far as its payment or credit counts as one without.
-fn unread(app: &App, call: &Call, refusal: Refusal) -> Refusal {
+pub fn unread(app: &App, call: &Call, refusal: Refusal) -> Refusal {
     match app.admit(RateClass::Unpaid, call.peer.client()) {
         Ok(()) => refusal,
         Err(limited) => limited,
@@ -238,7 +243,10 @@ fn tier_by_address(call: &Call) -> Result<Option<Tier>, Refusal> {
         return Err(Refusal::new(Code::InvalidTier, message));
     };
     // A request that pays must not disagree with itself; one that only asks is told the price of what it said first.
-    if call.header_count("payment-signature") > 0 && tiers.iter().any(|tier| *tier != tiers[0]) {
+    let pays = ["payment-signature", "x-service-payment-hash"]
+        .into_iter()
+        .any(|header| call.header_count(header) > 0);
+    if pays && tiers.iter().any(|tier| *tier != tiers[0]) {
         return Err(Refusal::of(Code::TierMismatch));
     }
     Ok(Tier::parse(first))
@@ -279,7 +287,8 @@ pub fn attribution(call: &Call) -> Option<Attribution> {
         .and_then(|text| Attribution::parse(&text))
 }
 
-fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Reply {
+/// A sale's end as an HTTP answer.
+pub fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Reply {
     let delivered = match outcome {
         Ok(delivered) => delivered,
         Err(refusal) => return failure::reply(app, &refusal, call),
@@ -301,8 +310,14 @@ fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Reply 
         amount: Some(delivered.tier.price().units().to_string()),
         extensions: offer::receipt(app, &delivered),
     };
+    let reply = match delivered.means {
+        Means::Authorization => {
+            reply.header("payment-response", &failure::payment_response(&settlement))
+        }
+        // Nothing was settled.
+        Means::Transfer => reply,
+    };
     reply
-        .header("payment-response", &failure::payment_response(&settlement))
         .header("etag", &format!("\"{}\"", delivered.content_sha256))
         .header("x-markdown-tokens", &delivered.tokens.to_string())
         .fixed(
@@ -311,7 +326,10 @@ fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Reply 
         )
         .fixed("x-service-payment-tier", delivered.tier.name())
         .fixed("cache-control", "private, no-store")
-        .fixed("vary", "Accept, PAYMENT-SIGNATURE, X-Service-Retry-Credit")
+        .fixed(
+            "vary",
+            "Accept, PAYMENT-SIGNATURE, X-Service-Payment-Hash, X-Service-Retry-Credit",
+        )
 }
 
 /// The shared bytes of an answer that several requests may be sending at once.

@@ -38,10 +38,13 @@ pub fn status(code: Code) -> u16 {
         | Code::TierMismatch
         | Code::InvalidPayment
         | Code::PaymentReplayed
+        | Code::InvalidPaymentHash
+        | Code::PaymentHashUnconfirmed
+        | Code::PaymentHashReplayed
         | Code::MarginRejected
         | Code::CacheMiss
         | Code::RetryCreditInvalid => 400,
-        Code::PaymentRequired | Code::RetryCreditRequired => 402,
+        Code::PaymentRequired | Code::RetryCreditRequired | Code::PaymentHashRequired => 402,
         Code::QuoteNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
@@ -57,6 +60,7 @@ pub fn status(code: Code) -> u16 {
         Code::UpstreamUnavailable
         | Code::NetworkUnavailable
         | Code::SettlementUnknown
+        | Code::TransfersNotTaken
         | Code::Overloaded => 503,
     }
 }
@@ -150,6 +154,11 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
         "request_id": request_id,
     });
     let mut reply = Reply::json(status(code), "").fixed("cache-control", "no-store");
+    if code == Code::PaymentHashRequired
+        && let Some(chain) = &app.config.chain
+    {
+        body["payment"] = transfer_terms(app, chain.confirmations, chain.transfer_age_max);
+    }
     match &refusal.with {
         With::Credit(credit) => {
             body["retry"] = json!({
@@ -171,6 +180,7 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
         With::Nothing | With::Challenge { .. } | With::Validation(_) => {}
     }
     match status(code) {
+        400 if code.is_retryable() => reply = reply.fixed("retry-after", RETRY_AFTER),
         409 => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
         429 | 503 if !reply.headers.contains_key("retry-after") => {
             reply = reply.fixed("retry-after", RETRY_AFTER);
@@ -179,6 +189,30 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     }
     reply.body = body.to_string().into();
     reply
+}
+
+/// How to make a transfer that pays at the legacy endpoint.
+fn transfer_terms(app: &App, confirmations: u64, age_seconds_max: u64) -> Value {
+    let terms = &app.config.payment;
+    let tiers = Tier::ALL.iter().map(|tier| {
+        json!({"tier": tier.name(), "amount": tier.price().units().to_string(), "price_usdc": tier.price().as_usdc()})
+    });
+    json!({
+        "network": terms.network,
+        "asset": terms.asset,
+        "pay_to": terms.pay_to,
+        "tiers": tiers.collect::<Vec<_>>(),
+        "header": "X-Service-Payment-Hash",
+        "confirmations": confirmations,
+        "age_seconds_max": age_seconds_max,
+        "instructions": format!(
+            "Transfer the tier's amount of the asset to pay_to, wait for {confirmations} confirmations, and repeat this request with \
+             the transaction's hash in X-Service-Payment-Hash. Anybody can read the hash on chain and the first to send \
+             it has it, so send it at once; with an Idempotency-Key of 16 characters or more, the same request is \
+             answered again. {} needs no such care.",
+            app.url("/v1/x402/access"),
+        ),
+    })
 }
 
 /// Where a client stands: in the words that most clients know, and in those of the draft that follows them

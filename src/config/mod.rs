@@ -83,6 +83,8 @@ pub struct Chain {
     pub rpc_url: Secret,
     pub time_max: Duration,
     pub confirmations: u64,
+    /// How old a transfer may be when its hash is first sent, in seconds.
+    pub transfer_age_max: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -354,6 +356,9 @@ fn chain(resolved: &Resolved) -> Result<Option<Chain>, ConfigError> {
         rpc_url,
         time_max: resolved.seconds("chain.seconds_max")?,
         confirmations: u64::try_from(confirmations).unwrap_or(u64::MAX),
+        transfer_age_max: resolved
+            .seconds("chain.transfer_age_seconds_max")?
+            .as_secs(),
     }))
 }
 

@@ -91,7 +91,8 @@ pub static SETTINGS: &[Setting] = &[
     shown("chain.rpc_url", Text, "https://mainnet.base.org",
         "JSON-RPC endpoint of the network, https or http on loopback: it decides settlements whose end the facilitator cannot tell, and knows what gas costs."),
     row("chain.seconds_max", Number, Some("10"), "Time for one inquiry at the endpoint, all its calls together; after it the settlement stays unknown until the next look."),
-    row("chain.confirmations", Number, Some("5"), "Blocks that a fact must stand in, its own included, before it decides a settlement."),
+    row("chain.confirmations", Number, Some("5"), "Blocks that a fact must stand in, its own included, before it decides a settlement or counts as a payment."),
+    row("chain.transfer_age_seconds_max", Number, Some("3600"), "How old a transfer may be when its hash is first sent to the legacy endpoint; an older one pays for nothing. Anybody can read hashes on chain, so keep it short."),
 
     row("guard.gas_usdc", Text, Some("0"),
         "What a settlement's gas costs you, in USDC; 0 where the facilitator pays it; \"live\" for what chain.rpc_url says, and then nothing is sold while it says nothing."),
@@ -125,7 +126,7 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.unpaid_per_minute", Number, Some("60000"), "Requests without payment by one client in a minute. Keep it generous: directories take a 429 for a service that sells nothing."),
     row("limits.quotes_per_minute", Number, Some("300"), "Quotes for one client in a minute."),
     row("limits.sales_per_minute", Number, Some("3000"), "New payments of one client in a minute. A payment that is known already is answered beyond it."),
-    row("limits.credits_per_minute", Number, Some("300"), "Retry credits that one client may try in a minute. One whose payment was taken is redeemed beyond it."),
+    row("limits.credits_per_minute", Number, Some("300"), "Retry credits and transaction hashes that one client may try in a minute. A credit whose payment was taken is redeemed beyond it."),
     row("limits.quotes_of_domain_per_minute", Number, Some("600"), "Quotes for the pages of one registrable domain in a minute, by all clients together."),
     row("limits.clients_max", Number, Some("20000"), "Clients that each of these limits tells apart, in about 4 MiB of memory; further ones share a limit until others have been idle for a minute."),
 

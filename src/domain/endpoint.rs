@@ -41,6 +41,8 @@ pub enum Price {
     Tiers,
     /// Paid before: redeems a retry credit.
     Credit,
+    /// The tiers, paid before by a transfer of the buyer's own.
+    Transfer,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::app::Shared;
 use crate::domain::amount::Amount;
 use crate::domain::margin::GasPrice;
-use crate::domain::payment::{KeptAnswer, Payment};
+use crate::domain::payment::{KeptAnswer, Means, Payment};
 use crate::domain::purchase::ContextPurchase;
 use crate::domain::tier::CachePolicy;
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
@@ -133,7 +133,10 @@ pub fn whole(
 ) -> Result<Vec<u8>, serde_json::Error> {
     let terms = &app.config.payment;
     let paid = serde_json::to_string(&json!({
-        "mode": "x402",
+        "mode": match payment.means() {
+            Means::Authorization => "x402",
+            Means::Transfer => "transaction_hash",
+        },
         "network": terms.network,
         "vault_address": terms.pay_to,
         "token_address": terms.asset,

@@ -4,7 +4,7 @@
 use crate::app::Shared;
 use crate::config::Gas;
 use crate::domain::amount::Amount;
-use crate::domain::margin::{self, GasPrice, MarginReceipt, MarginRejected};
+use crate::domain::margin::{self, Costs, GasPrice, MarginReceipt, MarginRejected};
 
 /// An accepted sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,19 @@ pub fn judge(app: &Shared, price: Amount, fetches: bool) -> Result<Judged, Unsol
     let costs = app.config.guard.costs(gas, fetches);
     let receipt = margin::judge(price, &costs, app.now()).map_err(Unsold::TooThin)?;
     Ok(Judged { receipt, gas_price })
+}
+
+/// Judges a sale whose money is here already: nobody is paid for a settlement.
+pub fn judge_settled(app: &Shared, price: Amount, fetches: bool) -> Result<Judged, Unsold> {
+    let costs = Costs {
+        facilitator_fee: Amount::ZERO,
+        ..app.config.guard.costs(Amount::ZERO, fetches)
+    };
+    let receipt = margin::judge(price, &costs, app.now()).map_err(Unsold::TooThin)?;
+    Ok(Judged {
+        receipt,
+        gas_price: None,
+    })
 }
 
 /// What the gas of a settlement costs; `None` when it has to be known and is not.

@@ -19,6 +19,7 @@ pub mod robots;
 pub mod sale;
 pub mod sample;
 pub mod settle;
+pub mod transfer;
 
 use crate::domain::refusal::{Code, Refusal};
 use crate::store::StoreError;

@@ -168,6 +168,7 @@ pub async fn delivered(app: &Shared, payment: &Payment, members: Option<Vec<u8>>
         body: Arc::new(body),
         transaction: transaction.clone(),
         settled_at: UnixSeconds(*at),
+        means: payment.means(),
         payer,
         tier: payment_tier(payment),
         content_sha256: kept.content_sha256.clone(),

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use crate::app::Shared;
-use crate::domain::payment::{Event, KeptAnswer, Payment, PaymentKey, State};
+use crate::domain::amount::Amount;
+use crate::domain::payment::{Event, KeptAnswer, Means, Payment, PaymentKey, State};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
@@ -24,7 +25,7 @@ use crate::flows::recall::{Recalled, claim_identifier, known_purchase, recall};
 use crate::flows::settle::{self, Settling};
 use crate::outside::facilitator::Verdict;
 use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind};
-use crate::x402::address::Address;
+use crate::x402::address::{Address, TransactionHash};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
 
@@ -45,6 +46,7 @@ pub struct Delivered {
     pub body: Arc<Vec<u8>>,
     pub transaction: String,
     pub settled_at: UnixSeconds,
+    pub means: Means,
     /// Checksummed address.
     pub payer: String,
     pub tier: Tier,
@@ -113,7 +115,9 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
     let goods = match deliver_goods(app, &verified.payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
-        Err(Trouble::Outage(refusal)) => return Err(hold(app, key, verified, refusal).await),
+        Err(Trouble::Outage(refusal)) => {
+            return Err(hold(app, key, verified.payment, refusal).await);
+        }
     };
     let kept = keep(app, claim, verified, goods, margin, &order).await?;
     settle::settle(app, kept, true).await
@@ -244,21 +248,24 @@ pub fn check_margin(app: &Shared, purchase: &Purchase) -> Result<Judged, Refusal
 
 fn margin(app: &Shared, context: &ContextPurchase, fetches: bool) -> Result<Judged, Refusal> {
     let price = context.tier().price();
-    guardian::judge(app, price, fetches).map_err(|unsold| {
-        app.metrics.margin_rejection();
-        let message = match unsold {
-            Unsold::TooThin(rejected) => format!(
-                "At {price} USDC this sale would not cover its costs ({} USDC); nothing was charged.",
-                rejected.needed
-            ),
-            Unsold::GasUnknown => {
-                "What a settlement costs is not known at the moment, so nothing is sold; nothing was charged. Try again \
-                 in a minute."
-                    .to_owned()
-            }
-        };
-        Refusal::new(Code::MarginRejected, message)
-    })
+    guardian::judge(app, price, fetches).map_err(|unsold| margin_rejected(app, price, unsold))
+}
+
+/// The Guardian's no.
+pub fn margin_rejected(app: &Shared, price: Amount, unsold: Unsold) -> Refusal {
+    app.metrics.margin_rejection();
+    let message = match unsold {
+        Unsold::TooThin(rejected) => format!(
+            "At {price} USDC this sale would not cover its costs ({} USDC); nothing was charged.",
+            rejected.needed
+        ),
+        Unsold::GasUnknown => {
+            "What a settlement costs is not known at the moment, so nothing is sold; nothing was charged. Try again in \
+             a minute."
+                .to_owned()
+        }
+    };
+    Refusal::new(Code::MarginRejected, message)
 }
 
 /// Target safety, then the work.
@@ -267,17 +274,23 @@ pub async fn deliver_goods(app: &Shared, payment: &Payment) -> Result<Goods, Tro
     deliver::deliver(app, context, &hex::encode(payment.payer)).await
 }
 
-/// A transient outage after verification: the authorization is held by a retry credit (decisions, Retry credits).
-async fn hold(app: &Shared, key: PaymentKey, verified: Verified, refusal: Refusal) -> Refusal {
-    let Verified { mut payment, .. } = verified;
+/// A transient outage after verification: the payment is held by a retry credit (decisions, Retry credits).
+pub async fn hold(
+    app: &Shared,
+    key: PaymentKey,
+    mut payment: Payment,
+    refusal: Refusal,
+) -> Refusal {
     let (now, fresh) = (app.now(), FreshCredit::draw());
+    let is_transfer = payment.means() == Means::Transfer;
+    let lets_go = move |stored: &Payment| is_transfer && stored.state == State::Released;
     let written = app.store.write(move |tables| match tables.payment(key)? {
-        None => {
+        stored if stored.as_ref().is_none_or(lets_go) => {
             let credit = payments::apply(tables, key, &mut payment, &Event::Outage, now, fresh)?;
             Ok((payment, credit))
         }
         // Presented again while a credit holds it: that credit stands as it is.
-        Some(stored) => Ok((stored, None)),
+        stored => Ok((stored.unwrap_or(payment), None)),
     });
     match written.await {
         Ok((payment, credit)) => {
@@ -331,7 +344,8 @@ pub async fn keep_answer(
         return Err(challenge(payment_tier(&payment), reason, message));
     }
     let Purchase::Context(context) = payment.purchase.clone();
-    let margin = if goods.cache.hit {
+    let is_transfer = payment.means() == Means::Transfer;
+    let margin = if goods.cache.hit && !is_transfer {
         actual_margin(app, &context, margin)
     } else {
         margin
@@ -364,6 +378,8 @@ pub async fn keep_answer(
             None => None,
             // What the buyer holds stays good until the answer is delivered.
             Some(stored) if stored.state == State::Held => stored.credit,
+            // Unlike an authorization, a transfer that was let go can be taken up again: the money is here.
+            Some(stored) if stored.state == State::Released && is_transfer => None,
             // Another request has used the same authorization since we looked.
             Some(_) => return Ok(false),
         };
@@ -374,6 +390,12 @@ pub async fn keep_answer(
         }
         tables.put_blob(blob, &for_store, now.plus(ANSWER_SECONDS_MAX))?;
         payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
+        if is_transfer {
+            // The money came first: nothing is left to settle.
+            let transaction = TransactionHash(payment.nonce).to_string();
+            let settled = Event::ChainUsed { transaction };
+            payments::apply(tables, key, &mut payment, &settled, now, fresh)?;
+        }
         tables.schedule(Due {
             at: now.plus(KEPT_LOOK_SECONDS),
             kind: DueKind::Payment,

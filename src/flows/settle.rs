@@ -135,7 +135,8 @@ fn event(settlement: Settlement) -> Event {
     }
 }
 
-fn count(app: &Shared, payment: &Payment) {
+/// Counts where a payment has come to.
+pub fn count(app: &Shared, payment: &Payment) {
     app.metrics
         .payment(sale::payment_tier(payment).name(), payment.state.name());
     if matches!(payment.state, State::Settled { .. }) {

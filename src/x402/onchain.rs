@@ -171,6 +171,56 @@ impl Asked {
     }
 }
 
+/// A transfer of the token to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The place of its log in the block.
+    pub index: u64,
+    pub from: Address,
+    pub amount: Amount,
+}
+
+/// The transfers to `pay_to` among a transaction's logs, in their order. `None` when an authorization was used in it,
+/// of whichever token: such a transfer settles somebody's signed payment, and pays for that alone.
+pub fn received(logs: &[Log], token: Address, pay_to: Address) -> Option<Vec<Received>> {
+    let used = used_topic();
+    if logs.iter().any(|log| log.topics.first() == Some(&used)) {
+        return None;
+    }
+    let mut found: Vec<Received> = logs
+        .iter()
+        .filter(|log| log.address == token)
+        .filter_map(|log| transferred(log, pay_to))
+        .collect();
+    found.sort_by_key(|transfer| transfer.index);
+    Some(found)
+}
+
+fn transferred(log: &Log, pay_to: Address) -> Option<Received> {
+    let [topic, from, to] = log.topics[..] else {
+        return None;
+    };
+    if topic != transfer_topic() || to != address_word(pay_to) || from == to {
+        return None;
+    }
+    let from = word_address(from)?;
+    let units = u64::try_from(word_number(&log.data)?).ok()?;
+    Some(Received {
+        index: log.index,
+        from,
+        amount: Amount::from_units(units),
+    })
+}
+
+fn word_address(word: [u8; 32]) -> Option<Address> {
+    let (zeros, address) = word.split_at(12);
+    let address: [u8; 20] = address.try_into().ok()?;
+    zeros
+        .iter()
+        .all(|byte| *byte == 0)
+        .then_some(Address(address))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
