@@ -487,7 +487,8 @@ impl Resolved {
     fn expected(&self, key: &str, expected: &str) -> ConfigError {
         match self.get(key) {
             Some((value, origin)) => ConfigError(format!(
-                "{key} = \"{value}\" (from {origin}) is not usable: it must be {expected}"
+                "{key} = \"{}\" (from {origin}) is not usable: it must be {expected}",
+                settings::masked(key, value)
             )),
             None => ConfigError(format!("{key} is not set: it must be {expected}")),
         }

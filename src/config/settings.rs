@@ -1,6 +1,8 @@
 //! The table of settings: one row each, from which the file is read, the environment is looked up, `config init`
 //! writes its commented example and `config print` shows what holds.
 
+use url::Url;
+
 /// One setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -23,6 +25,8 @@ pub enum Kind {
     List,
     /// A table of strings; `a=b,c=d` in the environment.
     Map,
+    /// An address that may hold a key: printed by scheme and host alone.
+    Address,
     /// Never printed; from a credential, a file or the environment, never from the file itself.
     Secret,
 }
@@ -52,7 +56,7 @@ const fn shown(key: &'static str, kind: Kind, example: &'static str, doc: &'stat
     }
 }
 
-use Kind::{List, Map, Number, Secret, Text};
+use Kind::{Address, List, Map, Number, Secret, Text};
 
 #[rustfmt::skip]
 pub static SETTINGS: &[Setting] = &[
@@ -88,7 +92,7 @@ pub static SETTINGS: &[Setting] = &[
     row("payment.settle_wait_seconds_max", Number, Some("45"), "How long the buyer waits for a settlement; then 503 with a retry credit, while the call goes on."),
     row("payment.calls_max", Number, Some("64"), "Facilitator calls at once; further sales wait, then get 503."),
 
-    shown("chain.rpc_url", Text, "https://mainnet.base.org",
+    shown("chain.rpc_url", Address, "https://mainnet.base.org",
         "JSON-RPC endpoint of the network, https or http on loopback: it decides settlements whose end the facilitator cannot tell, and knows what gas costs."),
     row("chain.seconds_max", Number, Some("10"), "Time for one inquiry at the endpoint, all its calls together; after it the settlement stays unknown until the next look."),
     row("chain.confirmations", Number, Some("5"), "Blocks that a fact must stand in, its own included, before it decides a settlement or counts as a payment."),
@@ -145,6 +149,29 @@ pub(in crate::config) fn find(key: &str) -> Option<&'static Setting> {
 
 pub(in crate::config) fn doc(key: &str) -> &'static str {
     find(key).map_or("", |setting| setting.doc)
+}
+
+/// A value as the operator may see it, and whoever reads over the shoulder.
+pub(in crate::config) fn masked(key: &str, text: &str) -> String {
+    match find(key).map(|setting| setting.kind) {
+        Some(Secret) => "***".to_owned(),
+        Some(Address) => masked_address(text),
+        _ => text.to_owned(),
+    }
+}
+
+fn masked_address(text: &str) -> String {
+    match Url::parse(text) {
+        Ok(url) if url.has_host() => {
+            let origin = url.origin().ascii_serialization();
+            let rest = text.trim_end_matches('/').strip_prefix(&origin);
+            match rest {
+                Some("") => origin,
+                _ => format!("{origin}/***"),
+            }
+        }
+        _ => "***".to_owned(),
+    }
 }
 
 /// `payment.pay_to` → `CONTEXT402_PAYMENT_PAY_TO`.
