@@ -108,7 +108,7 @@ struct Signed {
 
 impl Signed {
     fn new(config: &Config) -> Signed {
-        let offers = Offers::new(config, Vec::new()).expect("offers");
+        let offers = Offers::new(config, None, Vec::new()).expect("offers");
         let header = &offers.tier(Tier::Cached).challenge.header;
         let key = |number: u8| SecretKey::from_bytes([number; 32]).expect("a key");
         Signed {
@@ -195,10 +195,11 @@ fn calls(folder: &str, facilitator_url: &str) {
         verify_timeout: config.payment.verify_time_max,
         settle_timeout: config.payment.settle_time_max,
         calls_max: config.payment.calls_max,
+        passes_on: context402::outside::facilitator::PassesOn::Everything,
         ca_pem: None,
     };
     let facilitator = Facilitator::new(settings).expect("a client");
-    let offer = Offers::new(&config, Vec::new())
+    let offer = Offers::new(&config, None, Vec::new())
         .expect("offers")
         .tier(Tier::Cached)
         .requirements

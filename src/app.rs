@@ -206,6 +206,7 @@ fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSetting
         verify_timeout: config.payment.verify_time_max,
         settle_timeout: config.payment.settle_time_max,
         calls_max: config.payment.calls_max,
+        passes_on: config.payment.passes_on,
         ca_pem: None,
     })
 }

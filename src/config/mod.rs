@@ -17,6 +17,7 @@ use url::Url;
 use crate::domain::amount::Amount;
 use crate::domain::margin::Costs;
 use crate::limits::Quotas;
+use crate::outside::facilitator::PassesOn;
 use crate::outside::network::LabHost;
 use crate::signing::SigningKey;
 use crate::x402::address::{Address, Network};
@@ -51,6 +52,7 @@ pub struct Config {
 pub struct Payment {
     pub facilitator: FacilitatorAt,
     pub auth: FacilitatorAuth,
+    pub passes_on: PassesOn,
     pub verify_time_max: Duration,
     pub settle_time_max: Duration,
     /// How long a buyer is kept waiting for a settlement whose call goes on.
@@ -325,6 +327,13 @@ fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
     Ok(Payment {
         facilitator,
         auth,
+        passes_on: resolved.checked("payment.facilitator_payload", "whole or bare", |text| {
+            match text {
+                "whole" => Some(PassesOn::Everything),
+                "bare" => Some(PassesOn::Payment),
+                _ => None,
+            }
+        })?,
         verify_time_max: resolved.seconds("payment.verify_seconds_max")?,
         settle_time_max: resolved.seconds("payment.settle_seconds_max")?,
         settle_wait_max: resolved.seconds("payment.settle_wait_seconds_max")?,

@@ -79,6 +79,8 @@ pub static SETTINGS: &[Setting] = &[
         "The x402 facilitator that verifies and settles, or \"sandbox\" for play money on loopback."),
     row("payment.facilitator_auth", Text, Some("none"),
         "How the facilitator knows us: none, bearer (needs facilitator_token) or cdp (needs cdp_key_id and cdp_key_secret)."),
+    row("payment.facilitator_payload", Text, Some("whole"),
+        "How much of a payment the facilitator is given: whole, by which directories list you, or bare, without resource and extensions, for one that refuses them."),
     row("payment.facilitator_token", Secret, None, "Bearer token for the facilitator."),
     shown("payment.cdp_key_id", Text, "organizations/…/apiKeys/…", "CDP API key id."),
     row("payment.cdp_key_secret", Secret, None, "CDP API key secret: base64 Ed25519 or PEM EC."),

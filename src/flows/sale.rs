@@ -148,8 +148,10 @@ fn check_terms(
     // Work, plus the time that the facilitator may take to verify.
     let work = app.config.fetch.time_max + app.config.payment.verify_time_max;
     let offers = app.offers.honoured(offer, app.now());
-    match proof.check(&offers, &app.offers.access, app.now(), work.as_secs()) {
-        Ok(offer) => Ok(offer.clone()),
+    let checked = proof.check(&offers, &app.offers.access, app.now(), work.as_secs());
+    let echo = proof.check_echo(&offer.challenge.advertised);
+    match checked.and_then(|terms| echo.map(|()| terms)) {
+        Ok(terms) => Ok(terms.clone()),
         Err(mismatch) => Err(challenge(
             offer.tier,
             mismatch.reason(),
