@@ -104,10 +104,21 @@ pub struct Guard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gas {
     Fixed(Amount),
-    /// What the chain says, for a settlement of so much gas, at this price of the network's coin.
+    /// What the chain says, for a settlement of so much gas.
     Live {
         settlement_gas: u64,
-        coin: Amount,
+        coin: Coin,
+    },
+}
+
+/// How the price of the network's coin is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coin {
+    Fixed(Amount),
+    /// What a feed on the chain says, if that is not older than so many seconds.
+    Feed {
+        address: Address,
+        age_max: u64,
     },
 }
 
@@ -385,11 +396,25 @@ fn gas(resolved: &Resolved) -> Result<Gas, ConfigError> {
     let settlement_gas = resolved.count("guard.settlement_gas")?;
     Ok(Gas::Live {
         settlement_gas: u64::try_from(settlement_gas).unwrap_or(u64::MAX),
-        coin: resolved.checked(
-            "guard.coin_usdc",
-            "the price of the network's coin in USDC, such as 3000, because guard.gas_usdc is \"live\"",
-            |text| Amount::parse_usdc(text).filter(|amount| *amount > Amount::ZERO),
-        )?,
+        coin: coin(resolved)?,
+    })
+}
+
+fn coin(resolved: &Resolved) -> Result<Coin, ConfigError> {
+    let age_max = resolved.seconds("guard.coin_age_seconds_max")?.as_secs();
+    let expected = "the price of the network's coin in USDC, such as 3000, or chainlink: and the address of a feed, \
+                    because guard.gas_usdc is \"live\"";
+    resolved.checked("guard.coin_usdc", expected, |text| {
+        match text.strip_prefix("chainlink:") {
+            Some(address) => {
+                let address = Address::parse_checksummed(address)?;
+                Some(Coin::Feed { address, age_max })
+            }
+            None => {
+                let price = Amount::parse_usdc(text).filter(|price| *price > Amount::ZERO);
+                price.map(Coin::Fixed)
+            }
+        }
     })
 }
 

@@ -254,7 +254,7 @@ fn the_chain_is_asked_where_it_is_configured() {
     assert!(!format!("{config:?}").contains("KEY"));
     let live = Gas::Live {
         settlement_gas: 100_000,
-        coin: Amount::from_units(3_000_500_000),
+        coin: Coin::Fixed(Amount::from_units(3_000_500_000)),
     };
     assert_eq!(config.guard.gas, live);
     // A node of one's own.
@@ -292,6 +292,20 @@ fn live_gas_needs_the_chain_and_a_price_of_its_coin() {
         &LIVE.replace(coin, "coin_usdc = 0\n"),
         "guard.coin_usdc",
     );
+    refused(
+        "live-feed",
+        &LIVE.replace(coin, "coin_usdc = \"chainlink:0x12\"\n"),
+        "guard.coin_usdc",
+    );
+    let feed = "coin_usdc = \"chainlink:0x90F79bf6EB2c4f870365E785982E1f101E93b906\"\n";
+    let fed = load("live-fed", &LIVE.replace(coin, feed), &[]).expect("loads");
+    assert!(matches!(
+        fed.guard.gas,
+        Gas::Live {
+            coin: Coin::Feed { age_max: 7_200, .. },
+            ..
+        }
+    ));
     refused(
         "live-word",
         &LIVE.replace("\"live\"", "\"alive\""),

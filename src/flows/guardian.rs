@@ -2,7 +2,7 @@
 //! means that nothing is sold.
 
 use crate::app::Shared;
-use crate::config::Gas;
+use crate::config::{Coin, Gas};
 use crate::domain::amount::Amount;
 use crate::domain::margin::{self, Costs, GasPrice, MarginReceipt, MarginRejected};
 
@@ -51,7 +51,13 @@ pub fn gas(app: &Shared, gas_price: Option<GasPrice>) -> Option<Amount> {
         Gas::Live {
             settlement_gas,
             coin,
-        } => gas_price.map(|price| price.settlement_cost(settlement_gas, coin)),
+        } => {
+            let coin = match coin {
+                Coin::Fixed(price) => price,
+                Coin::Feed { .. } => app.health.coin_price(app)?,
+            };
+            gas_price.map(|price| price.settlement_cost(settlement_gas, coin))
+        }
     }
 }
 

@@ -4,16 +4,18 @@
 //! sale and changes nothing.
 
 mod error;
+mod feed;
 mod line;
 mod node;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::domain::amount::Amount;
 use crate::domain::margin::GasPrice;
 use crate::domain::time::UnixSeconds;
 use crate::outside::call::{Lane, LaneFull};
-use crate::x402::address::{Network, TransactionHash};
+use crate::x402::address::{Address, Network, TransactionHash};
 use crate::x402::onchain::{Asked, Log, Mark, Proven};
 
 pub use error::{ChainError, SettingsError};
@@ -146,6 +148,19 @@ impl Chain {
                 wei_per_gas: node.gas_price()?,
                 l1_fee_wei: node.l1_fee()?,
             })
+        })
+        .await
+    }
+
+    /// What the network's coin costs in USDC by a feed of Chainlink's form, whose answer may be so old.
+    pub async fn coin_price(
+        &self,
+        feed: Address,
+        age_seconds_max: u64,
+        now: UnixSeconds,
+    ) -> Result<Amount, ChainError> {
+        self.on(&self.prices, move |node| {
+            feed::coin_price(node, feed, age_seconds_max, now)
         })
         .await
     }

@@ -194,7 +194,7 @@ impl<'line> Node<'line> {
         }
     }
 
-    fn call_contract(
+    pub(super) fn call_contract(
         &mut self,
         contract: Address,
         call: &[u8],

@@ -131,8 +131,13 @@ struct State {
     ends: Vec<Written>,
     sent: Vec<(String, u64, Sent)>,
     gas_price_wei: u64,
+    /// Of the coin in cents, and when that was said last.
+    coin: (u64, u64),
     calls: usize,
 }
+
+/// Where the chain's price feed stands.
+pub(crate) const FEED: &str = "0xfeedfeedfeedfeedfeedfeedfeedfeedfeedfeed";
 
 #[derive(Clone, Debug)]
 struct Written {
@@ -152,6 +157,7 @@ impl Chain {
             ends: Vec::new(),
             sent: Vec::new(),
             gas_price_wei: 10_000_000,
+            coin: (0, 0),
             calls: 0,
         }));
         let shared = state.clone();
@@ -172,6 +178,12 @@ impl Chain {
 
     pub(crate) fn gas_costs(&self, wei: u64) {
         self.state().gas_price_wei = wei;
+    }
+
+    /// The feed says now that a coin costs so many cents.
+    pub(crate) fn coin_costs(&self, cents: u64) {
+        let mut state = self.state();
+        state.coin = (cents, state.clock.now().0);
     }
 
     pub(crate) fn calls(&self) -> usize {
@@ -305,6 +317,24 @@ fn tell(state: &State, asked: &Value) -> Result<Value, &'static str> {
                 0
             };
             json!({"number": quantity(number), "timestamp": quantity(2 * number + ahead), "hash": block_hash(number)})
+        }
+        "eth_call" if params[0]["to"] == json!(FEED) => {
+            let (cents, at) = state.coin;
+            let is_round = params[0]["data"] == json!("0xfeaf968c");
+            let word = |number: u64| format!("{number:064x}");
+            json!(match is_round {
+                // Eight decimals.
+                true => [
+                    "0x".to_owned(),
+                    word(7),
+                    word(cents * 1_000_000),
+                    word(at),
+                    word(at),
+                    word(7)
+                ]
+                .concat(),
+                false => format!("0x{}", word(8)),
+            })
         }
         "eth_call" if params[0]["to"] != json!(ASSET.to_lowercase()) => json!("0x"),
         "eth_call" => {

@@ -29,7 +29,7 @@ use tokio::sync::Semaphore;
 
 pub(crate) use ask::{Answer, Ask};
 pub(crate) use buyer::Wallet;
-pub(crate) use chain::{Chain, End, Move, Sent, Tells};
+pub(crate) use chain::{Chain, End, FEED, Move, Sent, Tells};
 pub(crate) use facilitator::{Facilitator, Says};
 pub(crate) use process::Service;
 pub(crate) use site::{Page, Site};
