@@ -196,6 +196,7 @@ fn calls(folder: &str, facilitator_url: &str) {
         verify_timeout: config.payment.verify_time_max,
         settle_timeout: config.payment.settle_time_max,
         calls_max: config.payment.calls_max,
+        passes_on: context402::outside::facilitator::PassesOn::Everything,
         ca_pem: None,
     };
     let facilitator = Facilitator::new(settings).expect("a client");

@@ -22,7 +22,7 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outside::Outside;
 use crate::outside::call::{Lane, Shares};
-use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX};
+use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX, TRANSACTIONS_MAX};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
 use crate::outside::llm::{self, Llm, LlmSettings};
@@ -177,7 +177,10 @@ fn llm(config: &Config) -> Result<Option<Llm>, llm::SettingsError> {
 /// Blocking threads that the neighbours' lanes need together.
 pub fn blocking_threads(config: &Config) -> usize {
     // Beside the lanes of the chain's inquiries, the one for the price of gas.
-    let chain = config.chain.as_ref().map_or(0, |_| INQUIRIES_MAX + 1);
+    let chain = config
+        .chain
+        .as_ref()
+        .map_or(0, |_| INQUIRIES_MAX + TRANSACTIONS_MAX + 1);
     2 * config.payment.calls_max
         + config.fetch.fetches_max
         + LOOKUPS_MAX
@@ -226,6 +229,7 @@ fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSetting
         verify_timeout: config.payment.verify_time_max,
         settle_timeout: config.payment.settle_time_max,
         calls_max: config.payment.calls_max,
+        passes_on: config.payment.passes_on,
         ca_pem: None,
     })
 }

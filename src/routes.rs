@@ -150,6 +150,10 @@ pub static ROUTES: &[Row] = &[
         ..paid("Redeem the retry credit of an accepted payment") }),
 
     // Legacy
+    post("/v1/access", run!(legacy::access), Endpoint {
+        takes: Some(&ACCESS_REQUEST), price: Price::Transfer, rate: RateClass::Credit,
+        statuses: &[400, 402, 409, 413, 415, 422, 503],
+        ..Endpoint::new(Tag::Legacy, "Buy the clean markdown of one page for a transfer that you have made") }),
     post("/v1/broker/compute", run!(legacy::compute), Endpoint {
         takes: Some(&COMPUTE_REQUEST), needs: &[TOKEN], statuses: &[413, 415, 422],
         ..Endpoint::new(Tag::Legacy, "What would become of a task for a fee; simulated") }),

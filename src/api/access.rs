@@ -21,7 +21,7 @@ pub async fn probe(app: Shared, call: Call) -> Reply {
 }
 
 /// What exactly is bought.
-fn purchase(app: &Shared, body: &Checked, level: Level) -> Result<Purchase, Refusal> {
+pub fn purchase(app: &Shared, body: &Checked, level: Level) -> Result<Purchase, Refusal> {
     let Level::Tier(tier) = level else {
         return Err(Refusal::of(Code::InvalidTier));
     };

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::api::{failure, openapi, site};
 use crate::app::{App, Shared};
+use crate::domain::amount::Amount;
 use crate::domain::level::{Level, Product};
 use crate::domain::margin::GasPrice;
 use crate::domain::refusal::{Code, Refusal};
@@ -108,6 +109,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
             "gas_oracle": {
                 "status": gas_status,
                 "gas_price_gwei": gas.price.as_ref().map(GasPrice::gwei),
+                "coin_usdc": gas.coin.map(Amount::as_usdc),
                 "known_at": gas.price.map(|_| gas.known_at.0),
                 "checked_at": gas.checked_at.map(|at| at.0),
             },

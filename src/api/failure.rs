@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::{challenge, site};
 use crate::app::App;
-use crate::domain::level::Level;
+use crate::domain::level::{Level, Product};
 use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
 use crate::http::service::{Asked, Refused, method_list};
@@ -40,10 +40,13 @@ pub fn status(code: Code) -> u16 {
         | Code::PackMismatch
         | Code::InvalidPayment
         | Code::PaymentReplayed
+        | Code::InvalidPaymentHash
+        | Code::PaymentHashUnconfirmed
+        | Code::PaymentHashReplayed
         | Code::MarginRejected
         | Code::CacheMiss
         | Code::RetryCreditInvalid => 400,
-        Code::PaymentRequired | Code::RetryCreditRequired => 402,
+        Code::PaymentRequired | Code::RetryCreditRequired | Code::PaymentHashRequired => 402,
         Code::QuoteNotFound | Code::ReportNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
@@ -59,6 +62,7 @@ pub fn status(code: Code) -> u16 {
         Code::UpstreamUnavailable
         | Code::NetworkUnavailable
         | Code::SettlementUnknown
+        | Code::TransfersNotTaken
         | Code::Overloaded => 503,
     }
 }
@@ -152,6 +156,11 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
         "request_id": request_id,
     });
     let mut reply = Reply::json(status(code), "").fixed("cache-control", "no-store");
+    if code == Code::PaymentHashRequired
+        && let Some(chain) = &app.config.chain
+    {
+        body["payment"] = transfer_terms(app, chain.confirmations, chain.transfer_age_max);
+    }
     match &refusal.with {
         With::Credit(credit) => {
             body["retry"] = json!({
@@ -173,6 +182,7 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
         With::Nothing | With::Challenge { .. } | With::Validation(_) => {}
     }
     match status(code) {
+        400 if code.is_retryable() => reply = reply.fixed("retry-after", RETRY_AFTER),
         409 => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
         429 | 503 if !reply.headers.contains_key("retry-after") => {
             reply = reply.fixed("retry-after", RETRY_AFTER);
@@ -181,6 +191,30 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     }
     reply.body = body.to_string().into();
     reply
+}
+
+/// How to make a transfer that pays at the legacy endpoint.
+fn transfer_terms(app: &App, confirmations: u64, age_seconds_max: u64) -> Value {
+    let terms = &app.config.payment;
+    let tiers = Product::Context.levels().map(|tier| {
+        json!({"tier": tier.name(), "amount": tier.price().units().to_string(), "price_usdc": tier.price().as_usdc()})
+    });
+    json!({
+        "network": terms.network,
+        "asset": terms.asset,
+        "pay_to": terms.pay_to,
+        "tiers": tiers.collect::<Vec<_>>(),
+        "header": "X-Service-Payment-Hash",
+        "confirmations": confirmations,
+        "age_seconds_max": age_seconds_max,
+        "instructions": format!(
+            "Transfer the tier's amount of the asset to pay_to, wait for {confirmations} confirmations, and repeat this request with \
+             the transaction's hash in X-Service-Payment-Hash. Anybody can read the hash on chain and the first to send \
+             it has it, so send it at once; with an Idempotency-Key of 16 characters or more, the same request is \
+             answered again. {} needs no such care.",
+            app.url(Product::Context.path()),
+        ),
+    })
 }
 
 /// Where a client stands: in the words that most clients know, and in those of the draft that follows them

@@ -130,6 +130,17 @@ fn parameters(row: &Row, path: &str) -> Vec<Value> {
             "X-Service-Retry-Credit",
             "The credit of an earlier 503.",
         )],
+        Price::Transfer => vec![
+            header(
+                "X-Service-Payment-Hash",
+                "Hash of the transaction that transferred the price; without it the answer is 402.",
+            ),
+            header("X-Service-Tier", "The tier, where it is not in the body."),
+            header(
+                "Idempotency-Key",
+                "A secret of yours, 16 to 128 characters: who sends it again is given the answer again.",
+            ),
+        ],
         _ => vec![],
     };
     let needed = row.about.needs.iter().map(|parameter| {
@@ -143,7 +154,9 @@ fn parameters(row: &Row, path: &str) -> Vec<Value> {
 fn responses(row: &Row) -> Value {
     let about = &row.about;
     let schema = match (about.gives, about.price) {
-        ("application/json", Price::Of(Product::Context)) if about.takes.is_some() => {
+        ("application/json", Price::Of(Product::Context) | Price::Transfer)
+            if about.takes.is_some() =>
+        {
             json!({"$ref": CONTEXT_RESPONSE})
         }
         ("application/json", Price::Of(Product::ProofPack)) if about.takes.is_some() => {

@@ -8,6 +8,7 @@ use crate::api::{access, challenge, failure};
 use crate::app::{App, Shared};
 use crate::domain::attribution::Attribution;
 use crate::domain::level::{Level, Product};
+use crate::domain::payment::Means;
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal};
@@ -62,19 +63,28 @@ fn read_order(
     resolve: Resolve,
 ) -> Result<(Order, PaymentProof), Refusal> {
     let proof = payment(call, product)?;
+    Ok((order(app, call, product, resolve)?, proof))
+}
+
+/// What is asked for, however it is paid.
+pub fn order(
+    app: &Shared,
+    call: &Call,
+    product: Product,
+    resolve: Resolve,
+) -> Result<Order, Refusal> {
     check_media_type(call)?;
     let body = product
         .request()
         .validate(&call.body)
         .map_err(Refusal::validation)?;
     let level = agreed_level(call, product, &body)?;
-    let order = Order {
+    Ok(Order {
         purchase: resolve(app, &body, level)?,
         attribution: attribution(call).map(|label| label.as_str().to_owned()),
         client: call.peer.client(),
         request_id: call.request_id.clone(),
-    };
-    Ok((order, proof))
+    })
 }
 
 /// A request that does not get as far as its payment or credit counts as one without.
@@ -173,7 +183,8 @@ fn level_by_address(call: &Call, product: Product) -> Result<Option<Level>, Refu
     let levels = levels.ok_or_else(|| unknown_level(product))?;
     // A request that pays must not disagree with itself; one that only asks is told the price of what it said first.
     let differ = levels.iter().any(|level| *level != levels[0]);
-    if differ && call.header_count("payment-signature") > 0 {
+    let pays = ["payment-signature", "x-service-payment-hash"];
+    if differ && pays.iter().any(|header| call.header_count(header) > 0) {
         return Err(mismatch(product));
     }
     Ok(levels.first().copied())
@@ -272,6 +283,7 @@ pub fn attribution(call: &Call) -> Option<Attribution> {
         .and_then(|text| Attribution::parse(&text))
 }
 
+/// A sale's end as an HTTP answer.
 pub fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Reply {
     let delivered = match outcome {
         Ok(delivered) => delivered,
@@ -297,8 +309,14 @@ pub fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Re
         amount: Some(delivered.level.price().units().to_string()),
         extensions: offer::receipt(app, &delivered),
     };
+    let reply = match delivered.means {
+        Means::Authorization => {
+            reply.header("payment-response", &failure::payment_response(&settlement))
+        }
+        // Nothing was settled.
+        Means::Transfer => reply,
+    };
     let reply = reply
-        .header("payment-response", &failure::payment_response(&settlement))
         .header("etag", &format!("\"{}\"", delivered.content_sha256))
         .fixed(
             "x-service-cache",
@@ -306,7 +324,10 @@ pub fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Re
         )
         .fixed(product.paid_header(), delivered.level.name())
         .fixed("cache-control", "private, no-store")
-        .fixed("vary", "Accept, PAYMENT-SIGNATURE, X-Service-Retry-Credit");
+        .fixed(
+            "vary",
+            "Accept, PAYMENT-SIGNATURE, X-Service-Payment-Hash, X-Service-Retry-Credit",
+        );
     match product {
         Product::Context => reply.header("x-markdown-tokens", &delivered.tokens.to_string()),
         Product::ProofPack => reply,

@@ -228,5 +228,6 @@ fn price_text(price: Price) -> Option<String> {
             Some(format!("{least} to {most} USDC"))
         }
         Price::Credit => Some("a retry credit".to_owned()),
+        Price::Transfer => Some("a transfer of the tier's price".to_owned()),
     }
 }

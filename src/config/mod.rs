@@ -17,6 +17,7 @@ use url::Url;
 use crate::domain::amount::Amount;
 use crate::domain::margin::Costs;
 use crate::limits::Quotas;
+use crate::outside::facilitator::PassesOn;
 use crate::outside::llm::Style;
 use crate::outside::network::LabHost;
 use crate::signing::SigningKey;
@@ -54,6 +55,7 @@ pub struct Config {
 pub struct Payment {
     pub facilitator: FacilitatorAt,
     pub auth: FacilitatorAuth,
+    pub passes_on: PassesOn,
     pub verify_time_max: Duration,
     pub settle_time_max: Duration,
     /// How long a buyer is kept waiting for a settlement whose call goes on.
@@ -86,6 +88,8 @@ pub struct Chain {
     pub rpc_url: Secret,
     pub time_max: Duration,
     pub confirmations: u64,
+    /// How old a transfer may be when its hash is first sent, in seconds.
+    pub transfer_age_max: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -103,10 +107,21 @@ pub struct Guard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gas {
     Fixed(Amount),
-    /// What the chain says, for a settlement of so much gas, at this price of the network's coin.
+    /// What the chain says, for a settlement of so much gas.
     Live {
         settlement_gas: u64,
-        coin: Amount,
+        coin: Coin,
+    },
+}
+
+/// How the price of the network's coin is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coin {
+    Fixed(Amount),
+    /// What a feed on the chain says, if that is not older than so many seconds.
+    Feed {
+        address: Address,
+        age_max: u64,
     },
 }
 
@@ -343,6 +358,13 @@ fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
     Ok(Payment {
         facilitator,
         auth,
+        passes_on: resolved.checked("payment.facilitator_payload", "whole or bare", |text| {
+            match text {
+                "whole" => Some(PassesOn::Everything),
+                "bare" => Some(PassesOn::Payment),
+                _ => None,
+            }
+        })?,
         verify_time_max: resolved.seconds("payment.verify_seconds_max")?,
         settle_time_max: resolved.seconds("payment.settle_seconds_max")?,
         settle_wait_max: resolved.seconds("payment.settle_wait_seconds_max")?,
@@ -374,6 +396,9 @@ fn chain(resolved: &Resolved) -> Result<Option<Chain>, ConfigError> {
         rpc_url,
         time_max: resolved.seconds("chain.seconds_max")?,
         confirmations: u64::try_from(confirmations).unwrap_or(u64::MAX),
+        transfer_age_max: resolved
+            .seconds("chain.transfer_age_seconds_max")?
+            .as_secs(),
     }))
 }
 
@@ -430,11 +455,25 @@ fn gas(resolved: &Resolved) -> Result<Gas, ConfigError> {
     let settlement_gas = resolved.count("guard.settlement_gas")?;
     Ok(Gas::Live {
         settlement_gas: u64::try_from(settlement_gas).unwrap_or(u64::MAX),
-        coin: resolved.checked(
-            "guard.coin_usdc",
-            "the price of the network's coin in USDC, such as 3000, because guard.gas_usdc is \"live\"",
-            |text| Amount::parse_usdc(text).filter(|amount| *amount > Amount::ZERO),
-        )?,
+        coin: coin(resolved)?,
+    })
+}
+
+fn coin(resolved: &Resolved) -> Result<Coin, ConfigError> {
+    let age_max = resolved.seconds("guard.coin_age_seconds_max")?.as_secs();
+    let expected = "the price of the network's coin in USDC, such as 3000, or chainlink: and the address of a feed, \
+                    because guard.gas_usdc is \"live\"";
+    resolved.checked("guard.coin_usdc", expected, |text| {
+        match text.strip_prefix("chainlink:") {
+            Some(address) => {
+                let address = Address::parse_checksummed(address)?;
+                Some(Coin::Feed { address, age_max })
+            }
+            None => {
+                let price = Amount::parse_usdc(text).filter(|price| *price > Amount::ZERO);
+                price.map(Coin::Fixed)
+            }
+        }
     })
 }
 
@@ -541,7 +580,8 @@ impl Resolved {
     fn expected(&self, key: &str, expected: &str) -> ConfigError {
         match self.get(key) {
             Some((value, origin)) => ConfigError(format!(
-                "{key} = \"{value}\" (from {origin}) is not usable: it must be {expected}"
+                "{key} = \"{}\" (from {origin}) is not usable: it must be {expected}",
+                settings::masked(key, value)
             )),
             None => ConfigError(format!("{key} is not set: it must be {expected}")),
         }

@@ -254,7 +254,7 @@ fn the_chain_is_asked_where_it_is_configured() {
     assert!(!format!("{config:?}").contains("KEY"));
     let live = Gas::Live {
         settlement_gas: 100_000,
-        coin: Amount::from_units(3_000_500_000),
+        coin: Coin::Fixed(Amount::from_units(3_000_500_000)),
     };
     assert_eq!(config.guard.gas, live);
     // A node of one's own.
@@ -292,6 +292,20 @@ fn live_gas_needs_the_chain_and_a_price_of_its_coin() {
         &LIVE.replace(coin, "coin_usdc = 0\n"),
         "guard.coin_usdc",
     );
+    refused(
+        "live-feed",
+        &LIVE.replace(coin, "coin_usdc = \"chainlink:0x12\"\n"),
+        "guard.coin_usdc",
+    );
+    let feed = "coin_usdc = \"chainlink:0x90F79bf6EB2c4f870365E785982E1f101E93b906\"\n";
+    let fed = load("live-fed", &LIVE.replace(coin, feed), &[]).expect("loads");
+    assert!(matches!(
+        fed.guard.gas,
+        Gas::Live {
+            coin: Coin::Feed { age_max: 7_200, .. },
+            ..
+        }
+    ));
     refused(
         "live-word",
         &LIVE.replace("\"live\"", "\"alive\""),
@@ -361,4 +375,74 @@ fn a_key_never_travels_in_the_open() {
     assert!(error.contains("llm.base_url"), "{error}");
     let own = open.replace("llm.example.com", "127.0.0.1:8080");
     assert!(load("llm-own-key", &own, &[key]).is_ok());
+}
+
+/// Providers put their keys into the address: it is shown by scheme and host.
+#[test]
+fn the_chain_s_address_never_shows_its_key() {
+    let shown = |text: &str| settings::masked("chain.rpc_url", text);
+    for (text, expected) in [
+        (
+            "https://rpc.example.com/v2/KEY",
+            "https://rpc.example.com/***",
+        ),
+        (
+            "https://rpc.example.com/?token=KEY",
+            "https://rpc.example.com/***",
+        ),
+        (
+            "https://KEY@rpc.example.com/",
+            "https://rpc.example.com/***",
+        ),
+        (
+            "https://me:KEY@rpc.example.com:8545",
+            "https://rpc.example.com:8545/***",
+        ),
+        ("http://127.0.0.1:8545", "http://127.0.0.1:8545"),
+        ("http://127.0.0.1:8545/", "http://127.0.0.1:8545"),
+        ("https://mainnet.base.org", "https://mainnet.base.org"),
+        ("wss://rpc.example.com/KEY", "wss://rpc.example.com/***"),
+        ("rpc.example.com/KEY", "***"),
+        ("KEY", "***"),
+    ] {
+        assert_eq!(shown(text), expected, "{text}");
+    }
+    let mut resolved = Resolved::defaults();
+    resolved.set("base_url", "http://127.0.0.1:4020");
+    resolved.set(
+        "payment.pay_to",
+        "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
+    );
+    resolved.set("chain.rpc_url", "https://me:KEY@rpc.example.com/v2/KEY");
+    let lines = format!("{:?} {resolved:?}", resolved.lines());
+    assert!(lines.contains("https://rpc.example.com/***") && !lines.contains("KEY"));
+    // Nor in the words for what is wrong with it.
+    let wrong = Config::from_resolved(&resolved)
+        .expect_err("credentials")
+        .to_string();
+    assert!(
+        wrong.contains("chain.rpc_url") && !wrong.contains("KEY"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn the_signing_key_is_optional_and_shown_nowhere() {
+    let key = "0123456789abcdef".repeat(4);
+    let with = |text: &str| {
+        let mut resolved = Resolved::defaults();
+        resolved.set("base_url", "http://127.0.0.1:4020");
+        resolved.set(
+            "payment.pay_to",
+            "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
+        );
+        resolved.set("signing.key", text);
+        resolved
+    };
+    let config = Config::from_resolved(&with(&key)).expect("a configuration");
+    assert!(config.signing.is_some());
+    assert!(!format!("{config:?} {:?}", with(&key)).contains("abcdef"));
+    let wrong = Config::from_resolved(&with("my secret")).expect_err("no key");
+    assert!(wrong.0.contains("openssl rand -hex 32") && !wrong.0.contains("my secret"));
+    assert!(load("nokey", PUBLIC, &[]).expect("loads").signing.is_none());
 }

@@ -47,6 +47,8 @@ pub enum Price {
     Of(Product),
     /// Paid before: redeems a retry credit.
     Credit,
+    /// The tiers, paid before by a transfer of the buyer's own.
+    Transfer,
 }
 
 #[derive(Clone, Copy, Debug)]

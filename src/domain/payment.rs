@@ -138,6 +138,7 @@ fn chain_reason(event: &Event) -> &'static str {
 pub struct Payment {
     /// 20 bytes.
     pub payer: [u8; 20],
+    /// Of the authorization; a transfer's transaction.
     pub nonce: [u8; 32],
     pub amount_units: u64,
     pub valid_before: u64,
@@ -160,6 +161,27 @@ pub struct Payment {
     pub redelivered: u8,
     pub created_at: u64,
     pub changed_at: u64,
+}
+
+/// By what means a payment is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// A signed authorization (x402), which a facilitator settles once the goods are kept.
+    Authorization,
+    /// A transfer that the buyer has made itself and that stands on chain (the legacy endpoint).
+    Transfer,
+}
+
+/// `valid_before` of a payment that needs no settlement: no authorization lives for ever.
+pub const NO_END: u64 = u64::MAX;
+
+impl Payment {
+    pub fn means(&self) -> Means {
+        match self.valid_before {
+            NO_END => Means::Transfer,
+            _ => Means::Authorization,
+        }
+    }
 }
 
 /// A finished answer: the parts that are this buyer's own. The page's part is a blob that the cache shares; a report is

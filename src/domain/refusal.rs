@@ -65,6 +65,11 @@ codes! {
     InvalidPayment "invalid_payment" false "The PAYMENT-SIGNATURE header cannot be read." "Encode the x402 v2 payment payload as base64 JSON, once.";
     PaymentReplayed "payment_replayed" false "This authorization was already used." "Sign a new authorization for a new purchase.";
     PaymentRequired "payment_required" false "The call must be paid." "Sign the challenge in PAYMENT-REQUIRED and repeat the request.";
+    PaymentHashRequired "payment_hash_required" false "The legacy endpoint needs the hash of a transfer." "Transfer the price as the answer says and send the transaction's hash in X-Service-Payment-Hash, or buy at /v1/x402/access.";
+    InvalidPaymentHash "invalid_payment_hash" false "The hash is not that of a transfer which pays for this." "Send the hash of your own transfer of the price in USDC to the address in the 402.";
+    PaymentHashUnconfirmed "payment_hash_unconfirmed" true "The transaction is not deep enough in the chain yet, or not known." "Wait for its confirmations and repeat the same request; do not transfer again.";
+    PaymentHashReplayed "payment_hash_replayed" false "This transfer was already used." "Make a new transfer for a new purchase.";
+    TransfersNotTaken "transfers_not_taken" false "This service cannot look transfers up." "Buy at /v1/x402/access; do not transfer anything.";
     MarginRejected "margin_rejected" false "The sale would not cover its costs at present." "Choose a dearer tier, or try again later.";
     CacheMiss "cache_miss" false "The tier reads the cache only, and the page is not there." "Choose a tier that fetches.";
     RetryCreditRequired "retry_credit_required" false "The retry endpoint needs a credit." "Send the X-Service-Retry-Credit that a 503 gave you.";

@@ -12,7 +12,7 @@ use crate::domain::amount::Amount;
 use crate::domain::cache::CachePolicy;
 use crate::domain::ids::ReportId;
 use crate::domain::margin::GasPrice;
-use crate::domain::payment::{KeptAnswer, Payment, PaymentKey};
+use crate::domain::payment::{KeptAnswer, Means, Payment, PaymentKey};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::{PAGE_SECONDS, REPORT_SECONDS, UnixSeconds};
 use crate::flows::deliver::Goods;
@@ -269,7 +269,10 @@ pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error
     let signed = serde_json::from_slice::<PaymentRequirements>(&payment.requirements).ok();
     let terms = signed.as_ref().unwrap_or(&today.requirements);
     let members = serde_json::to_string(&json!({
-        "mode": "x402",
+        "mode": match payment.means() {
+            Means::Authorization => "x402",
+            Means::Transfer => "transaction_hash",
+        },
         "network": terms.network,
         "vault_address": terms.pay_to,
         "token_address": terms.asset,

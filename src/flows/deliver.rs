@@ -2,6 +2,7 @@
 
 use crate::app::Shared;
 use crate::domain::ids::ReportId;
+use crate::domain::payment::Means;
 use crate::domain::purchase::Purchase;
 use crate::flows::guardian::Work;
 use crate::flows::report::{self, Draft};
@@ -16,9 +17,10 @@ pub struct Goods {
 }
 
 impl Goods {
-    /// What making them took.
-    pub fn work(&self) -> Work {
+    /// What making them took, and what being paid by these means takes.
+    pub fn work(&self, means: Means) -> Work {
         Work {
+            settles: means == Means::Authorization,
             fetches: !self.source.cache.hit,
             asks_model: self
                 .report

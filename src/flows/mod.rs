@@ -23,6 +23,7 @@ pub mod sample;
 pub mod settle;
 pub mod source;
 pub mod synthesis;
+pub mod transfer;
 
 use crate::domain::refusal::{Code, Refusal};
 use crate::store::StoreError;

@@ -167,6 +167,7 @@ fn unavailable(app: &Shared, level: Level, target: &Inspected) -> Option<&'stati
     let work = Work {
         fetches: cache.may_fetch() && !target.is_sample,
         asks_model: level.may_synthesize(),
+        settles: true,
     };
     match guardian::judge(app, level.price(), work) {
         Ok(_) => {}

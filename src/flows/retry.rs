@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use crate::app::Shared;
 use crate::domain::ids::CreditId;
 use crate::domain::level::Level;
-use crate::domain::payment::{Payment, PaymentKey, State};
+use crate::domain::payment::{Means, Payment, PaymentKey, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
@@ -17,6 +17,7 @@ use crate::flows::recall;
 use crate::flows::sale::{self, Kept};
 use crate::flows::settle::{self, Settling};
 use crate::flows::source::Trouble;
+use crate::flows::transfer;
 use crate::store::credit_hash;
 
 /// What the request states of the purchase. What it leaves out is the credit's own.
@@ -142,12 +143,16 @@ fn covers(purchase: &Purchase, stated: &Stated) -> bool {
 async fn work_off(app: &Shared, claim: Claim, request_id: &str) -> Outcome {
     let key = claim.key();
     let payment = spend_attempt(app, key).await?;
-    let margin = sale::check_margin(app, &payment.purchase)?;
+    let means = payment.means();
+    let margin = sale::check_margin(app, &payment.purchase, means)?;
     let goods = match sale::deliver_goods(app, &payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => return Err(refusal),
     };
+    if means == Means::Transfer {
+        return transfer::deliver(app, key, payment, goods, margin, request_id).await;
+    }
     let settling = Settling::stored(&payment)?;
     let members = sale::keep_answer(app, key, payment, goods, margin, request_id).await?;
     match settle::settle(

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::app::Shared;
 use crate::domain::level::Level;
-use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::payment::{Event, Means, Payment, PaymentKey, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
@@ -26,7 +26,7 @@ use crate::flows::settle::{self, Settling};
 use crate::flows::source::{self, Storing, Trouble};
 use crate::outside::facilitator::Verdict;
 use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind};
-use crate::x402::address::Address;
+use crate::x402::address::{Address, TransactionHash};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
 
@@ -47,6 +47,7 @@ pub struct Delivered {
     pub body: Arc<Vec<u8>>,
     pub transaction: String,
     pub settled_at: UnixSeconds,
+    pub means: Means,
     /// Checksummed address.
     pub payer: String,
     pub level: Level,
@@ -113,11 +114,13 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
     if let Some(known) = known_purchase(app, &verified, identifier.as_ref(), key).await? {
         return known;
     }
-    let margin = check_margin(app, &order.purchase)?;
+    let margin = check_margin(app, &order.purchase, Means::Authorization)?;
     let goods = match deliver_goods(app, &verified.payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
-        Err(Trouble::Outage(refusal)) => return Err(hold(app, key, verified, refusal).await),
+        Err(Trouble::Outage(refusal)) => {
+            return Err(hold(app, key, verified.payment, refusal).await);
+        }
     };
     let kept = keep(app, claim, verified, goods, margin, &order).await?;
     settle::settle(app, kept, true).await
@@ -154,8 +157,10 @@ fn check_terms(
         + app.config.payment.verify_time_max;
     let offers = app.offers.honoured(offer, app.now());
     let resource = app.offers.resource(purchase.product());
-    match proof.check(&offers, resource, app.now(), work.as_secs()) {
-        Ok(offer) => Ok(offer.clone()),
+    let checked = proof.check(&offers, resource, app.now(), work.as_secs());
+    let echo = proof.check_echo(&offer.challenge.advertised);
+    match checked.and_then(|terms| echo.map(|()| terms)) {
+        Ok(terms) => Ok(terms.clone()),
         Err(mismatch) => Err(challenge(
             offer.level,
             mismatch.reason(),
@@ -245,11 +250,12 @@ async fn verify(
 }
 
 /// The Unit Economic Guardian, before any work.
-pub fn check_margin(app: &Shared, purchase: &Purchase) -> Result<Judged, Refusal> {
+pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<Judged, Refusal> {
     let (reading, target_url) = (purchase.reading(), purchase.target_url());
     let work = Work {
         fetches: source::may_fetch(reading, target_url, &app.sample.url),
         asks_model: app.outside.llm.is_some() && purchase.level().may_synthesize(),
+        settles: means == Means::Authorization,
     };
     let price = purchase.price();
     guardian::judge(app, price, work).map_err(|unsold| {
@@ -274,17 +280,23 @@ pub async fn deliver_goods(app: &Shared, payment: &Payment) -> Result<Goods, Tro
     deliver::deliver(app, &payment.purchase, &hex::encode(payment.payer)).await
 }
 
-/// A transient outage after verification: the authorization is held by a retry credit (decisions, Retry credits).
-async fn hold(app: &Shared, key: PaymentKey, verified: Verified, refusal: Refusal) -> Refusal {
-    let Verified { mut payment, .. } = verified;
+/// A transient outage after verification: the payment is held by a retry credit (decisions, Retry credits).
+pub async fn hold(
+    app: &Shared,
+    key: PaymentKey,
+    mut payment: Payment,
+    refusal: Refusal,
+) -> Refusal {
     let (now, fresh) = (app.now(), FreshCredit::draw());
+    let is_transfer = payment.means() == Means::Transfer;
+    let lets_go = move |stored: &Payment| is_transfer && stored.state == State::Released;
     let written = app.store.write(move |tables| match tables.payment(key)? {
-        None => {
+        stored if stored.as_ref().is_none_or(lets_go) => {
             let credit = payments::apply(tables, key, &mut payment, &Event::Outage, now, fresh)?;
             Ok((payment, credit))
         }
         // Presented again while a credit holds it: that credit stands as it is.
-        Some(stored) => Ok((stored, None)),
+        stored => Ok((stored.unwrap_or(payment), None)),
     });
     match written.await {
         Ok((payment, credit)) => {
@@ -333,7 +345,8 @@ pub async fn keep_answer(
         return Err(challenge(payment.purchase.level(), reason, message));
     }
     // Where it took less than was reckoned with, the receipt says what the sale really earned.
-    let margin = match goods.work() {
+    let means = payment.means();
+    let margin = match goods.work(means) {
         took if took == margin.work => margin,
         took => guardian::judge(app, payment.purchase.price(), took).unwrap_or(margin),
     };
@@ -352,6 +365,8 @@ pub async fn keep_answer(
             None => None,
             // What the buyer holds stays good until the answer is delivered.
             Some(stored) if stored.state == State::Held => stored.credit,
+            // Unlike an authorization, a transfer that was let go can be taken up again: the money is here.
+            Some(stored) if stored.state == State::Released && means == Means::Transfer => None,
             // Another request has used the same authorization since we looked.
             Some(_) => return Ok(false),
         };
@@ -367,6 +382,12 @@ pub async fn keep_answer(
             tables.put_report(report.id, &report.record, &report.source_text, answer_end)?;
         }
         payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
+        if means == Means::Transfer {
+            // The money came first: nothing is left to settle.
+            let transaction = TransactionHash(payment.nonce).to_string();
+            let settled = Event::ChainUsed { transaction };
+            payments::apply(tables, key, &mut payment, &settled, now, fresh)?;
+        }
         tables.schedule(Due {
             at: now.plus(KEPT_LOOK_SECONDS),
             kind: DueKind::Payment,

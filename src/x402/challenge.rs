@@ -1,11 +1,13 @@
 //! The challenge: what a 402, a probe and the discovery documents say about a price. One builder, so that they agree.
 //! The bytes are the same for the same inputs; it knows no clock and signs nothing.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Map, Value, json};
 
 use crate::x402::encoding;
+use crate::x402::offer_receipt::OFFER_RECEIPT;
 use crate::x402::wire::{PaymentRequired, PaymentRequirements, ResourceInfo, Version2};
 
 /// Longest challenge in bytes of JSON. Facilitators have refused payments that echo more than about 3,000 of them.
@@ -61,6 +63,16 @@ pub struct Challenge {
     pub json: Vec<u8>,
     /// Standard base64 of exactly that body: PAYMENT-REQUIRED and X-Payment-Required.
     pub header: String,
+    /// Its extensions, which a buyer may echo and add to, and may not alter.
+    pub advertised: BTreeMap<String, Advertised>,
+}
+
+/// An extension as a challenge carries it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advertised {
+    /// All of it, as most clients echo it byte for byte.
+    pub text: String,
+    pub info: Value,
 }
 
 /// Why no challenge can be made of the inputs.
@@ -123,7 +135,12 @@ impl Challenge {
             return Err(ChallengeError::TooLong { bytes: json.len() });
         }
         let header = encoding::encode(&json);
-        Ok(Challenge { json, header })
+        let advertised = advertised(document.extensions.unwrap_or_default());
+        Ok(Challenge {
+            json,
+            header,
+            advertised,
+        })
     }
 }
 
@@ -208,6 +225,20 @@ fn document(inputs: &ChallengeInputs<'_>) -> PaymentRequired {
         accepts: inputs.requirements.to_vec(),
         extensions: Some(extensions),
     }
+}
+
+fn advertised(extensions: Map<String, Value>) -> BTreeMap<String, Advertised> {
+    let extensions = extensions.into_iter().map(|(key, mut extension)| {
+        let text = extension.to_string();
+        let info = extension.get_mut("info").map(Value::take);
+        let mut info = info.unwrap_or_default();
+        // Each challenge may have signatures of its own, and they prove themselves.
+        if let Some(members) = info.as_object_mut().filter(|_| key == OFFER_RECEIPT) {
+            members.shift_remove("offers");
+        }
+        (key, Advertised { text, info })
+    });
+    extensions.collect()
 }
 
 fn encoded(document: &PaymentRequired) -> Vec<u8> {

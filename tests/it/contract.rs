@@ -20,6 +20,7 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     ("POST", "/from/a-list/v1/x402/proof-pack",                402, "application/json"),
     ("GET",  "/from/a-list/v1/x402/proof-pack",                200, "application/json"),
     ("POST", "/v1/x402/retry",                                 402, "application/json"),
+    ("POST", "/v1/access",                                     402, "application/json"),
     ("POST", "/v1/broker/compute",                             422, "application/json"),
     // 4.2 Quotes and previews
     ("GET",  "/v1/x402/quote",                                 200, "application/json"),

@@ -25,6 +25,8 @@ mod failure;
 mod http;
 /// What remains from before x402 version 2.
 mod legacy;
+/// Pages paid by the buyer's own transfer, before x402 version 2.
+mod legacy_access;
 /// What a service under load, attack or orders to stop still does.
 mod limits;
 /// Settlements that go wrong in every way, and what the buyer is told.

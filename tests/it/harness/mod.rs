@@ -29,7 +29,7 @@ use tokio::sync::Semaphore;
 
 pub(crate) use ask::{Answer, Ask};
 pub(crate) use buyer::Wallet;
-pub(crate) use chain::{Chain, End, Tells};
+pub(crate) use chain::{Chain, End, FEED, Move, Sent, Tells};
 pub(crate) use facilitator::{Facilitator, Says};
 pub(crate) use process::Service;
 pub(crate) use site::{Page, Site};
@@ -87,6 +87,13 @@ impl Rig {
     /// With a clock that begins now, so that real processes agree with it for a while.
     pub(crate) fn today() -> Rig {
         Rig::at(Clock::System.now(), |_, _| {})
+    }
+
+    /// The same with the chain configured.
+    pub(crate) fn on_chain_today() -> Rig {
+        Rig::at(Clock::System.now(), |resolved, chain| {
+            resolved.set("chain.rpc_url", chain.url.clone());
+        })
     }
 
     fn at(beginning: UnixSeconds, change: impl FnOnce(&mut Resolved, &Chain)) -> Rig {
