@@ -22,8 +22,8 @@ struct Row {
 
 #[test]
 fn features_are_those_of_the_recipe() {
-    let rows: Vec<Row> = serde_json::from_str(include_str!("../../tests/evidence/golden.json"))
-        .expect("the fixture");
+    let rows: Vec<Row> =
+        serde_json::from_str(include_str!("../../tests/evidence/golden.json")).expect("the fixture");
     let mut wrong = Vec::new();
     for row in &rows {
         let text = row.sentences.join("\n");
@@ -43,10 +43,7 @@ fn features_are_those_of_the_recipe() {
             for (name, value) in Features::NAMES.iter().zip(candidate.features.values()) {
                 let expected = row.features[*name][unit];
                 if (value - expected).abs() > 2e-4 {
-                    wrong.push(format!(
-                        "{}: {unit} {name} {value} not {expected}",
-                        row.query
-                    ));
+                    wrong.push(format!("{}: {unit} {name} {value} not {expected}", row.query));
                 }
             }
         }
