@@ -28,7 +28,7 @@ import tempfile
 import threading
 import zlib
 
-import catboost
+import lightgbm
 import numpy as np
 from scipy.optimize import minimize
 
@@ -41,10 +41,10 @@ DECIDE_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 1.0, "qed deleted":
                   "offtopic": 2.0, "other page": 1.0}
 MAP_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 0.3, "qed deleted": 0.3, "offtopic": 0.15}
 TREES = dict(
-    loss_function="Logloss", iterations=120, depth=4, learning_rate=0.08, rsm=0.5, l2_leaf_reg=5, random_seed=1,
-    border_count=64, bootstrap_type="No", random_strength=0, boosting_type="Plain", thread_count=1, verbose=False,
-    allow_writing_files=False,
+    objective="binary", num_leaves=15, learning_rate=0.08, min_data_in_leaf=60, lambda_l2=5.0, feature_fraction=0.5,
+    verbose=-1, num_threads=1, seed=0, deterministic=True, force_row_wise=True,
 )
+TREES_COUNT = 100
 #: More of it never speaks against an answer, or never for it.
 RISES = """cov cov_r cov_d cov_t cov_p cov_w win cov3 cov_any bigr lcs_r mcov_r mcov_w rare_m rare_any hasans lastm capcov
 numcov""".split()
@@ -162,9 +162,7 @@ class Model:
         if self.decide is not None:
             lines += [f"decide {name} {number(mean)} {number(spread)} {number(weight)}"
                       for name, mean, spread, weight in zip(self.names, *self.decide) if abs(weight) > 1e-6]
-        for questions, leaves in self.trees:
-            asked = " ".join(f"{self.names[feature]}>{number(bound)}" for feature, bound in questions)
-            lines.append(f"tree {asked} : " + " ".join(number(leaf) for leaf in leaves))
+        lines += ["tree " + " ".join(words) for words in self.trees]
         return "\n".join(lines) + "\n"
 
 
@@ -228,34 +226,39 @@ class Decision:
         self.weights = np.zeros(len(names))
         self.weights[self.used], self.bias = beta[:-1], beta[-1]
         trend = {name: 1 for name in RISES} | {name: -1 for name in FALLS}
-        Z = np.where(self.used, X, 0)
-        self.model = catboost.CatBoost(TREES | {"monotone_constraints": [trend.get(name, 0) for name in names]})
-        self.model.fit(catboost.Pool(Z.astype(np.float32), y, weight=weight))
+        constraints = [trend.get(name, 0) for name in names]
+        self.names = names
+        data = lightgbm.Dataset(self.seen(X), y.astype(int), weight=weight)
+        self.model = lightgbm.train(TREES | {"monotone_constraints": constraints}, data, TREES_COUNT)
+
+    def seen(self, X):
+        return np.where(self.used, X, 0)
 
     def scaled(self, X):
         return np.clip((X - self.mean) / self.spread, -4, 4)
 
     def parts(self, X):
-        return self.scaled(X) @ self.weights + self.bias, self.model.predict(np.where(self.used, X, 0).astype(np.float32))
+        return self.scaled(X) @ self.weights + self.bias, self.model.predict(self.seen(X), raw_score=True, num_threads=1)
 
     def sums(self, X):
         linear, trees = self.parts(X)
         return (1 - TREES_SHARE) * linear + TREES_SHARE * trees
 
     def trees(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "model.json")
-            self.model.save_model(path, format="json")
-            saved = json.load(open(path))
-        scale, bias = saved["scale_and_bias"][0], saved["scale_and_bias"][1][0]
-        index = [feature["flat_feature_index"] for feature in saved["features_info"]["float_features"]]
-        return [([(index[split["float_feature_index"]], split["border"]) for split in tree["splits"]],
-                 [scale * leaf for leaf in tree["leaf_values"]]) for tree in saved["oblivious_trees"]], bias
+        """Each tree as the engine reads it: a question, what follows below its bound, what follows above."""
+
+        def words(node):
+            if "leaf_value" in node:
+                return [f"{node['leaf_value']:.5g}"]
+            asked = f"{self.names[node['split_feature']]}>{node['threshold']:.6g}"
+            return [asked] + words(node["left_child"]) + words(node["right_child"])
+
+        return [words(tree["tree_structure"]) for tree in self.model.dump_model()["tree_info"]]
 
     def write_to(self, model, slope, offset):
         model.decide = (self.mean, self.spread, self.weights)
-        model.trees, bias = self.trees()
-        model.settings |= {"decide_bias": self.bias, "trees_bias": bias, "trees_share": TREES_SHARE,
+        model.trees = self.trees()
+        model.settings |= {"decide_bias": self.bias, "trees_share": TREES_SHARE,
                            "slope": slope, "offset": offset}
 
 

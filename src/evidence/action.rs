@@ -66,8 +66,11 @@ impl AgentAction {
     }
 
     /// How to use the source (`decision.recommended_agent_use`).
-    pub fn advice(self) -> &'static str {
+    pub fn advice(self, label: Label) -> &'static str {
         match self {
+            AgentAction::DoNotUse if label == Label::Contradicted => {
+                "Do not state this: the source says otherwise."
+            }
             AgentAction::UseWithCitation => "Use the finding and cite the excerpts by their ids.",
             AgentAction::UseWithCaution => {
                 "Use the finding with its excerpts, and say what the risks are; do not build on it alone where it matters."
@@ -85,7 +88,13 @@ impl AgentAction {
         }
     }
 
-    pub(super) fn of(label: Label, confidence: f64, risks: &[RiskDetail]) -> AgentAction {
+    /// A plain no to a question that asks for yes or no is an answer, though a guarded one.
+    pub(super) fn of(
+        label: Label,
+        is_yes_no: bool,
+        confidence: f64,
+        risks: &[RiskDetail],
+    ) -> AgentAction {
         let has = |risk: Risk| risks.iter().any(|detail| detail.risk == risk);
         let doubts = [
             Risk::PossibleContradiction,
@@ -96,6 +105,9 @@ impl AgentAction {
             .iter()
             .any(|detail| detail.severity >= Severity::Medium);
         match label {
+            Label::Contradicted if is_yes_no && !has(Risk::EmbeddedInstructionsHidden) => {
+                AgentAction::UseWithCaution
+            }
             Label::Contradicted => AgentAction::DoNotUse,
             Label::Supported | Label::PartiallySupported
                 if has(Risk::EmbeddedInstructionsHidden) =>
@@ -172,7 +184,7 @@ mod tests {
 
     fn check(label: Label, confidence: f64, risks: &[Risk], expected: &str) {
         let risks: Vec<RiskDetail> = risks.iter().copied().map(RiskDetail::of).collect();
-        let action = AgentAction::of(label, confidence, &risks);
+        let action = AgentAction::of(label, false, confidence, &risks);
         assert_eq!(action.name(), expected, "{label:?} {confidence} {risks:?}");
     }
 
@@ -213,6 +225,10 @@ mod tests {
         check(Unsupported, 0.8, &[Risk::ScriptRenderedShell], "ask_human");
         check(Unsupported, 0.8, &[Risk::CacheAge], "refresh_source");
         check(Contradicted, 0.8, &[Risk::CacheAge], "do_not_use");
+        assert_eq!(
+            AgentAction::of(Contradicted, true, 0.8, &[]),
+            AgentAction::UseWithCaution
+        );
     }
 
     #[test]
@@ -227,7 +243,9 @@ mod tests {
         ] {
             let call = action.next_call("ppr_sample");
             assert!(call.endpoint.starts_with("/v1/") || call.endpoint.starts_with("/proof-pack/"));
-            assert!(action.advice().ends_with('.') && call.reason.ends_with('.'));
+            assert!(
+                action.advice(Label::Contradicted).ends_with('.') && call.reason.ends_with('.')
+            );
         }
     }
 

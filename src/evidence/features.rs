@@ -86,6 +86,14 @@ features! {
         supq, supmis, sups, ordconf, allmis,
         /// Weight of terms not carried, by what kind of word they are.
         un_adj, un_verb, un_adv, un_noun, un_name, un_num,
+        /// Neighbours in the question that are both carried, but far from one another: any, names.
+        apart, apart_name,
+        /// Most weight within five words, and within six of a word that could be the answer.
+        win5, ans_near,
+        /// How far the carried terms are spread; the noun asked for is missing; missing terms that a neighbour carries.
+        spread, headmis, lent,
+        /// The question leaves something out: "other than", "along with".
+        excl,
     }
 }
 
@@ -232,6 +240,7 @@ impl<'a> Asking<'a> {
         look.neighbours(&mut features);
         look.substitutions(&mut features);
         look.shape(&mut features);
+        look.torn(&mut features);
         self.kind(&mut features);
         Candidate {
             unit,
@@ -386,8 +395,10 @@ impl<'a> Look<'a> {
         let distinct = self.places.iter().filter(|places| !places.is_empty()).count();
         if let (Some(first), Some(last)) = (self.hits.first(), self.hits.last()) {
             f.prox = count(distinct) / count(last - first + 1);
+            f.spread = count(last - first) / count(self.content.len());
         }
-        f.win = self.window() / self.matching.weight;
+        f.win = self.window(9) / self.matching.weight;
+        f.win5 = self.window(4) / self.matching.weight;
         let mut firsts: Vec<(usize, usize)> = self
             .terms()
             .filter_map(|term| Some((*self.places[term].first()?, term)))
@@ -419,13 +430,13 @@ impl<'a> Look<'a> {
         (longest, heaviest)
     }
 
-    /// The most weight that stands within ten content words.
-    fn window(&self) -> f64 {
+    /// The most weight that stands within so many steps.
+    fn window(&self, steps: usize) -> f64 {
         let mut best = 0.0_f64;
         let mut seen = vec![usize::MAX; self.places.len()];
         for (number, &from) in self.hits.iter().enumerate() {
             let mut weight = 0.0;
-            for &place in self.hits[number..].iter().take_while(|place| **place - from <= 9) {
+            for &place in self.hits[number..].iter().take_while(|place| **place - from <= steps) {
                 for &(term, _) in self.matching.carried_by(self.content[place]) {
                     if seen[term] != number {
                         seen[term] = number;
@@ -649,11 +660,17 @@ impl<'a> Look<'a> {
                 .min();
             f.ansdist = nearest.map_or(0.0, |distance| 1.0 / (1.0 + count(distance)));
         }
+        f.ans_near = match asked {
+            Asked::Why | Asked::How => f.win,
+            _ => self.weight_near(&answers),
+        };
         let head = &self.asking.head;
         if let Some((_, last)) = head.last() {
             f.headm = flag(last.is_some_and(|stem| self.stems.contains(&stem)));
             let credits = head.iter().filter_map(|(term, _)| Some(self.carried[(*term)?]));
             f.head_r = credits.fold(0.0, f64::max);
+            let is_above = |term: &Option<usize>| term.is_some_and(|term| self.above[term] >= 0.5);
+            f.headmis = flag(f.head_r == 0.0 && !head.iter().any(|(term, _)| is_above(term)));
             let is_head = |at: usize| {
                 let stem = self.forms[at].stem;
                 head.iter().any(|(term, own)| {
@@ -689,6 +706,10 @@ impl<'a> Look<'a> {
         let here = |term: usize, above: f64| self.carried[term].max(above * self.above[term]);
         f.cov_p = self.share(|term| here(term, 0.7).max(0.7 * before[term]));
         f.cov_n = self.share(|term| here(term, 0.7).max(0.7 * after[term]));
+        f.lent = self.share(|term| match self.is_missing(term) {
+            true => before[term].max(after[term]),
+            false => 0.0,
+        });
         f.cov_u3 = self.share(|term| self.carried[term].max(before[term]).max(after[term]));
         f.cov_w = self.share(|term| {
             here(term, 0.8)
@@ -761,6 +782,51 @@ impl<'a> Look<'a> {
         {
             f.rsub += self.weight(second);
         }
+    }
+
+    /// What belongs together in the question and stands apart here.
+    fn torn(&self, f: &mut Features) {
+        let terms = &self.matching.terms;
+        for pair in self.matching.question.term_of.windows(2) {
+            let [Some(first), Some(second)] = *pair else { continue };
+            let carried = self.carried[first].min(self.carried[second]);
+            let (one, other) = (&self.places[first], &self.places[second]);
+            let mut steps = one.iter().flat_map(|a| other.iter().map(move |b| a.abs_diff(*b)));
+            if first != second && carried >= 0.7 && !steps.any(|step| step <= 2) {
+                let weight = self.weight(first).min(self.weight(second));
+                f.apart += weight;
+                f.apart_name += weight * flag(terms[first].is_name && terms[second].is_name);
+            }
+        }
+        let question = self.matching.question;
+        let word = |at: usize| question.tokens.get(at).map_or("", |_| &*question.form(at).low);
+        f.excl = flag((0..question.tokens.len()).any(|at| {
+            matches!(
+                (word(at), word(at + 1)),
+                ("other", "than") | ("along", "with") | ("aside" | "apart", "from") | ("in", "addition")
+                    | ("besides" | "except" | "excluding" | "without", _)
+            )
+        }));
+    }
+
+    /// The most weight within six words of one that could be the answer.
+    fn weight_near(&self, answers: &[usize]) -> f64 {
+        let mut best = 0.0_f64;
+        let mut seen = vec![usize::MAX; self.places.len()];
+        for (number, &at) in answers.iter().take(40).enumerate() {
+            let near = at.saturating_sub(6)..(at + 7).min(self.forms.len());
+            let mut weight = 0.0;
+            for place in near.filter(|place| *place != at && self.is_hit(*place)) {
+                for &(term, _) in self.matching.carried_by(self.forms[place].stem) {
+                    if seen[term] != number {
+                        seen[term] = number;
+                        weight += self.weight(term) * self.carried[term];
+                    }
+                }
+            }
+            best = best.max(weight);
+        }
+        best / self.matching.weight
     }
 
     fn shape(&self, f: &mut Features) {

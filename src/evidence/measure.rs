@@ -1,4 +1,4 @@
-//! What can be counted in a source's text without knowing what is asked: length, links, tone, who speaks.
+//! What can be counted in a source's text without knowing what is asked: length, links, tone.
 
 use crate::evidence::text::{is_unspaced, words};
 
@@ -14,8 +14,6 @@ pub struct Measure {
     pub link_words: u64,
     /// Words of praise and promise.
     pub praise: u64,
-    /// "we", "our" and their like.
-    pub first_person: u64,
     pub headings: u64,
     /// A heading announces references or sources.
     pub has_references: bool,
@@ -66,7 +64,8 @@ const PRAISE: &[&str] = &[
     "world's",
 ];
 
-const FIRST_PERSON: &[&str] = &[
+/// How a publisher speaks of itself.
+pub(super) const FIRST_PERSON: &[&str] = &[
     "we", "our", "ours", "us", "we're", "we've", "we'll", "wir", "unser", "unsere", "nous",
     "notre", "nuestro", "nuestra",
 ];
@@ -118,7 +117,6 @@ impl Measure {
             self.words += 1;
             let lower = bare.to_lowercase().replace('’', "'");
             self.praise += u64::from(PRAISE.contains(&lower.as_str()));
-            self.first_person += u64::from(FIRST_PERSON.contains(&lower.as_str()));
         }
         self.link_words += link_words(line);
     }
@@ -164,7 +162,6 @@ mod tests {
             "# Best\n\nWe make the world's [best kettle](https://x.test/). Our words.\n\n## References\n",
         );
         assert_eq!(measure.praise, 3);
-        assert_eq!(measure.first_person, 2);
         assert_eq!(measure.link_words, 2);
         assert_eq!(measure.headings, 2);
         assert!(measure.has_references);

@@ -9,7 +9,7 @@ use super::features::Features;
 use super::summary;
 
 const TREES_MAX: usize = 1_000;
-const DEPTH_MAX: usize = 6;
+const NODES_MAX: usize = 200;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
@@ -27,11 +27,19 @@ pub(crate) struct Model {
     offset: f64,
 }
 
-/// A tree that asks the same question of all branches of a level: whether a feature is above a bound.
+/// Questions of the form "is this feature above a bound"; the first node is asked first.
 #[derive(Clone, Debug)]
-struct Tree {
-    questions: Vec<(usize, f64)>,
-    leaves: Vec<f64>,
+struct Tree(Vec<Node>);
+
+#[derive(Clone, Copy, Debug)]
+enum Node {
+    Leaf(f64),
+    Question {
+        feature: usize,
+        bound: f64,
+        /// The node that follows when it is above; the next one follows when it is not.
+        above: usize,
+    },
 }
 
 /// The text does not hold a model.
@@ -57,7 +65,8 @@ impl Model {
         &SHIPPED
     }
 
-    /// Reads lines of `rank NAME WEIGHT`, `decide NAME MEAN SPREAD WEIGHT`, `tree NAME>BOUND … : LEAF …` and
+    /// Reads lines of `rank NAME WEIGHT`, `decide NAME MEAN SPREAD WEIGHT`, `tree NAME>BOUND …` (each question, then
+    /// what follows when it is not above, then what follows when it is; a number ends a branch) and
     /// `set NAME VALUE`. Features that are not named weigh nothing.
     pub(crate) fn read(text: &str) -> Result<Model, ModelError> {
         let names: Vec<&str> = summary::names().collect();
@@ -123,14 +132,34 @@ impl Model {
         words: &mut impl Iterator<Item = &'a str>,
         feature: impl Fn(&str) -> Option<usize>,
     ) -> Option<()> {
-        let mut questions = Vec::new();
-        for word in words.by_ref().take_while(|word| *word != ":") {
-            let (name, bound) = word.split_once('>')?;
-            questions.push((feature(name)?, bound.parse().ok()?));
+        let mut nodes: Vec<Node> = Vec::new();
+        // Questions whose answer "above" is still to come.
+        let mut open: Vec<usize> = Vec::new();
+        let mut is_whole = false;
+        for word in words {
+            if is_whole || nodes.len() >= NODES_MAX {
+                return None;
+            }
+            if let Some((name, bound)) = word.split_once('>') {
+                open.push(nodes.len());
+                nodes.push(Node::Question {
+                    feature: feature(name)?,
+                    bound: bound.parse().ok()?,
+                    above: 0,
+                });
+                continue;
+            }
+            nodes.push(Node::Leaf(word.parse().ok()?));
+            let next = nodes.len();
+            match open.pop() {
+                Some(question) => match nodes.get_mut(question)? {
+                    Node::Question { above, .. } => *above = next,
+                    Node::Leaf(_) => return None,
+                },
+                None => is_whole = true,
+            }
         }
-        let leaves: Vec<f64> = words.map(str::parse).collect::<Result<_, _>>().ok()?;
-        let fits = questions.len() <= DEPTH_MAX && leaves.len() == 1 << questions.len();
-        (fits && self.trees.len() < TREES_MAX).then(|| self.trees.push(Tree { questions, leaves }))
+        (is_whole && self.trees.len() < TREES_MAX).then(|| self.trees.push(Tree(nodes)))
     }
 
     /// How well a candidate answers, beside the others of its page.
@@ -156,13 +185,15 @@ impl Model {
 
 impl Tree {
     fn value(&self, features: &[f64]) -> f64 {
-        let mut leaf = 0;
-        for (level, (feature, bound)) in self.questions.iter().enumerate() {
-            if features[*feature] > *bound {
-                leaf |= 1 << level;
+        let mut at = 0;
+        loop {
+            match self.0[at] {
+                Node::Leaf(value) => return value,
+                Node::Question { feature, bound, above } => {
+                    at = if features[feature] > bound { above } else { at + 1 };
+                }
             }
         }
-        self.leaves[leaf]
     }
 }
 
@@ -177,14 +208,14 @@ mod tests {
 
     #[test]
     fn what_is_no_model_is_refused() {
-        for line in ["rank nothing 1", "rank bm x", "decide bm 0 0 1", "tree bm>1 : 1", "set x 1", "what"] {
+        for line in ["rank nothing 1", "rank bm x", "decide bm 0 0 1", "tree bm>1 2", "tree 1 2", "set x 1", "what"] {
             assert!(Model::read(line).is_err(), "{line}");
         }
     }
 
     #[test]
     fn weights_and_trees_add_up() {
-        let text = "rank bm 2\nset rank_bias 1\ndecide bm 1 2 4\ntree bm>0.5 cov>0.5 : 0 1 2 3\nset trees_share 0.5";
+        let text = "rank bm 2\nset rank_bias 1\ndecide bm 1 2 4\ntree bm>5 bm>0.5 0 1 2\nset trees_share 0.5";
         let model = Model::read(text).expect("a model");
         let features = Features { bm: 3.0, ..Features::default() };
         assert_eq!(model.rank(&features), 7.0);

@@ -7,7 +7,7 @@ use crate::domain::time::UnixSeconds;
 use crate::evidence::citation::{Citation, citation_id};
 use crate::evidence::examine::Examined;
 use crate::evidence::facts::Facts;
-use crate::evidence::measure::Measure;
+use crate::evidence::measure::{FIRST_PERSON, Measure};
 use crate::evidence::text::{bounded, folded, head, words};
 use crate::evidence::{Label, NoteKind, QuestionKind, Stance, age, tongues};
 
@@ -415,7 +415,7 @@ impl Grounds<'_> {
             return Some(format!("the question names {site}, whose site this is"));
         }
         let speaks = self.citations.iter().find(|citation| {
-            citation.stance == "supports" && Measure::of(&citation.excerpt).first_person > 0
+            citation.stance == "supports" && speaks_of_itself(&citation.excerpt)
         })?;
         Some(format!("{} speaks as its publisher", speaks.id))
     }
@@ -448,7 +448,7 @@ impl Grounds<'_> {
         };
         let excerpt = head(text.get(range.clone())?, EXCERPT_BYTES_MAX);
         let mut detail = RiskDetail::of(Risk::EmbeddedInstructionsVisible).detail(format!(
-            "{} such passages in the text",
+            "passages in the text: {}",
             self.examined.instructions.len()
         ));
         detail.excerpt = Some(RiskExcerpt {
@@ -458,6 +458,44 @@ impl Grounds<'_> {
         });
         Some(detail)
     }
+}
+
+/// "We offer", "our plans"; but not "we tested", "our reporter": that is what others are written about by.
+fn speaks_of_itself(text: &str) -> bool {
+    const REPORTING: [&str; 26] = [
+        "analysed",
+        "analysis",
+        "analyzed",
+        "asked",
+        "compared",
+        "correspondent",
+        "data",
+        "editors",
+        "found",
+        "interview",
+        "journalist",
+        "know",
+        "learned",
+        "measured",
+        "measurements",
+        "report",
+        "reporter",
+        "results",
+        "review",
+        "reviewed",
+        "spoke",
+        "study",
+        "survey",
+        "test",
+        "tested",
+        "tests",
+    ];
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = words(&lower).iter().map(|word| word.text).collect();
+    words.iter().enumerate().any(|(at, word)| {
+        let follows = words.iter().skip(at + 1).take(2);
+        FIRST_PERSON.contains(word) && !follows.into_iter().any(|next| REPORTING.contains(next))
+    })
 }
 
 fn applying(judged: impl IntoIterator<Item = (Risk, bool)>) -> impl Iterator<Item = RiskDetail> {

@@ -34,10 +34,14 @@ const MENTION_SHARE_MIN: f64 = 0.1;
 
 /// The ids of the findings that a report shows: those that speak for or against, the best, and what a model cites.
 fn cited(examined: &Examined<'_>, synthesis: Option<&Synthesis>) -> HashSet<String> {
-    let findings = examined.check.findings.iter().enumerate();
-    let speaking = findings
-        .filter(|(index, finding)| *index < MENTIONS_MAX || finding.stance != Stance::Mentions);
-    let parts = examined.check.claims.iter();
+    let check = &examined.check;
+    let best = check.findings.first().map_or(0.0, |finding| finding.score);
+    let findings = check.findings.iter().enumerate();
+    let speaking = findings.filter(|(index, finding)| {
+        let is_near = *index < MENTIONS_MAX && finding.score >= best * MENTION_SHARE_MIN;
+        is_near || finding.stance != Stance::Mentions
+    });
+    let parts = check.claims.iter();
     let of_parts = parts.filter_map(|part| part.findings.first().copied());
     let claims = synthesis.iter().flat_map(|synthesis| &synthesis.claims);
     let of_claims = claims.flat_map(|claim| claim.findings.iter().copied());
@@ -102,7 +106,7 @@ impl<'a> Composition<'a> {
     pub(super) fn report(&self) -> Report {
         let (request, check) = (self.request, &self.examined.check);
         let source_hash = sha256(self.examined.source.text.as_bytes());
-        let action = AgentAction::of(self.label, self.confidence, &self.risks);
+        let action = AgentAction::of(self.label, self.is_yes_no(), self.confidence, &self.risks);
         let quality = quality(self.facts, &self.measure, &self.risks, request.now);
         let key_claims = self.key_claims();
         Report {
@@ -120,7 +124,7 @@ impl<'a> Composition<'a> {
             decision: Decision {
                 label: self.label.name(),
                 summary: self.verdict(),
-                recommended_agent_use: action.advice().to_owned(),
+                recommended_agent_use: action.advice(self.label).to_owned(),
                 confidence: self.confidence,
                 support_score: rounded(check.support_score),
             },
@@ -160,6 +164,10 @@ impl<'a> Composition<'a> {
         bounded(self.examined.question, QUESTION_CHARS_MAX)
     }
 
+    fn is_yes_no(&self) -> bool {
+        self.examined.check.kind == QuestionKind::YesNo
+    }
+
     fn is_open(&self) -> bool {
         self.examined.check.kind == QuestionKind::Open
     }
@@ -186,6 +194,8 @@ impl<'a> Composition<'a> {
     fn verdict(&self) -> String {
         let ids = id_list(&self.carrying());
         match self.label {
+            Label::Supported if self.is_yes_no() => format!("The source says yes: see {ids}."),
+            Label::Contradicted if self.is_yes_no() => format!("The source says no: see {ids}."),
             Label::Supported => format!("The source establishes this: see {ids}."),
             Label::PartiallySupported if self.is_open() => {
                 format!(
@@ -215,6 +225,8 @@ impl<'a> Composition<'a> {
         let statements: Vec<String> = statements.map(|citation| statement(citation)).collect();
         let statements = statements.join(" ");
         let answer = match self.label {
+            Label::Supported if self.is_yes_no() => format!("Yes. {statements}"),
+            Label::Contradicted if self.is_yes_no() => format!("No. {statements}"),
             Label::Supported => statements,
             Label::PartiallySupported if self.is_open() => statements,
             Label::PartiallySupported => {
@@ -242,7 +254,7 @@ impl<'a> Composition<'a> {
         let mut sentences = vec![self.verdict()];
         if let Some(best) = self.carrying().first() {
             sentences.push(format!(
-                "{} reads: {}.",
+                "{} reads: {}",
                 best.id,
                 best.quoted(STATEMENT_CHARS_MAX)
             ));
@@ -370,7 +382,7 @@ impl<'a> Composition<'a> {
             let open = check.claims.iter().filter(|part| !is_established(part));
             gaps.extend(open.map(|part| {
                 format!(
-                    "Not established: “{}”.",
+                    "Not established: “{}”",
                     bounded(&part.text, STATEMENT_CHARS_MAX)
                 )
             }));
@@ -384,10 +396,11 @@ impl<'a> Composition<'a> {
             let asked = bounded(self.examined.question, STATEMENT_CHARS_MAX);
             match self.label {
                 Label::Supported => {}
+                Label::Contradicted if self.is_yes_no() => {}
                 Label::PartiallySupported => {
                     gaps.push("The cited passages leave some doubt.".to_owned());
                 }
-                _ => gaps.push(format!("Not established: “{asked}”.")),
+                _ => gaps.push(format!("Not established: “{asked}”")),
             }
         }
         if self.is_open() {

@@ -205,7 +205,7 @@ fn what_is_not_established_is_a_gap_and_no_finding() {
         (report.key_claims.len(), report.supported_findings.len()),
         (0, 0)
     );
-    assert_eq!(report.gaps, [format!("Not established: “{QUESTION}”.")]);
+    assert_eq!(report.gaps, [format!("Not established: “{QUESTION}”")]);
     assert_eq!(report.agent_action, "do_not_use");
 }
 
@@ -230,6 +230,23 @@ fn a_contradiction_shows_what_speaks_against() {
 }
 
 #[test]
+fn a_question_for_yes_or_no_is_answered_so() {
+    let ask = |label, stance| {
+        let mut examined = said(label, vec![finding(FIRST, stance)]);
+        examined.check.kind = QuestionKind::YesNo;
+        reported(&examined)
+    };
+    let yes = ask(Label::Supported, Stance::Supports);
+    assert_eq!(yes.answer, format!("Yes. “{FIRST}” [E1]"));
+    let no = ask(Label::Contradicted, Stance::Contradicts);
+    assert_eq!(
+        (no.answer, no.agent_action),
+        (format!("No. “{FIRST}” [E1]"), "use_with_caution")
+    );
+    assert_eq!(no.gaps, [""; 0]);
+}
+
+#[test]
 fn parts_that_are_not_established_are_named() {
     let mut examined = said(
         Label::PartiallySupported,
@@ -244,7 +261,7 @@ fn parts_that_are_not_established_are_named() {
     assert_eq!(
         report.gaps,
         [
-            "Not established: “Gift cards are refunded”.",
+            "Not established: “Gift cards are refunded”",
             "No cited passage mentions “cash”."
         ]
     );

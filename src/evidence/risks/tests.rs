@@ -128,6 +128,10 @@ fn a_source_that_speaks_about_itself_is_told() {
     assert!(own("What is Kettles's refund policy?", &kettles));
     assert!(!own("Do kettlesmiths refund orders?", &kettles));
     assert!(own("Does consumer weekly refund orders?", &|_| {}));
+    assert!(speaks_of_itself("Our plans start at $9.") && speaks_of_itself("What we offer: tea"));
+    assert!(!speaks_of_itself(
+        "In our test it reached 480 Mbit/s, we found."
+    ));
     let speaks = "We refund orders within 30 days of delivery.";
     assert!(
         codes_of(
