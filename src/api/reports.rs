@@ -16,7 +16,7 @@ use crate::domain::shapes::{
 };
 use crate::domain::time::UnixSeconds;
 use crate::flows::quote::{self, Asked};
-use crate::flows::reports::{self, Retained, SAMPLE_ID};
+use crate::flows::reports::{self, Retained};
 use crate::http::{Call, Reply};
 use crate::pages::plain::{self, Part, PlainView};
 use crate::pages::report::{Citation, FollowUp, ReportView};
@@ -329,7 +329,7 @@ fn shown(
     api: Option<&str>,
     follow_up: Option<&Value>,
 ) -> Reply {
-    let is_sample = report["report_id"] == SAMPLE_ID;
+    let is_sample = report["payment"]["mode"] == "sample";
     let texts = site::Texts::of(app);
     let view = ReportView {
         site: site::site(app, &texts),

@@ -14,7 +14,7 @@ use crate::domain::ids::ReportId;
 use crate::domain::margin::GasPrice;
 use crate::domain::payment::{KeptAnswer, Means, Payment, PaymentKey};
 use crate::domain::purchase::{ContextPurchase, Purchase};
-use crate::domain::time::{PAGE_SECONDS, REPORT_SECONDS, UnixSeconds};
+use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::flows::deliver::Goods;
 use crate::flows::guardian::Judged;
 use crate::flows::report::Draft;
@@ -144,7 +144,8 @@ fn sold_report(
         transaction: None,
         shared: None,
         created_at: draft.created_at.0,
-        expires_at: draft.created_at.plus(REPORT_SECONDS).0,
+        // What the buyer reads is what holds.
+        expires_at: report["expires_at"].as_u64().unwrap_or_default(),
     };
     Ok(Sold {
         answer: KeptAnswer {

@@ -65,17 +65,6 @@ pub async fn draft(
     Ok((id, written.await.map_err(full)?.map_err(broken)?))
 }
 
-/// The report on a page of our own, made like any other and given away.
-pub fn sample(
-    members: &[u8],
-    purchase: &ProofPackPurchase,
-    id: &str,
-    now: UnixSeconds,
-) -> Result<Draft, serde_json::Error> {
-    let read = Read::new(members, true, purchase)?;
-    read.draft(id, &purchase.pack, None, now)
-}
-
 /// A page as it was read, with what the engine found in it.
 #[derive(Debug)]
 struct Read {

@@ -10,6 +10,7 @@ use crate::domain::payment::PaymentKey;
 use crate::domain::refusal::{Code, Refusal};
 use crate::evidence::canonical::{canonical, result_hash};
 use crate::evidence::follow_up::{FollowUp, follow_up};
+use crate::evidence::sample::REPORT_ID as SAMPLE_ID;
 use crate::evidence::verify::{Check, Kept, Receipt, verify};
 use crate::flows::answer;
 use crate::flows::internal;
@@ -17,8 +18,6 @@ use crate::outside::chance;
 use crate::signing::{self, Signer};
 use crate::store::{self, ReportRecord, Snapshot, StoreError};
 
-/// The identifier of the built-in sample report (decisions, Addresses and samples).
-pub const SAMPLE_ID: &str = "ppr_sample";
 /// The most reports that the library names.
 const LIBRARY_MAX: usize = 100;
 

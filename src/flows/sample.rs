@@ -4,18 +4,18 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::config::{Config, FacilitatorAt};
 use crate::domain::pack::Pack;
-use crate::domain::purchase::ProofPackPurchase;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
+use crate::evidence::report::Report;
+use crate::evidence::sample::{REPORT_ID as SAMPLE_ID, sample_report};
 use crate::flows::page::{PageFacts, PageGoods, page_goods};
-use crate::flows::report;
-use crate::flows::reports::{self, SAMPLE_ID};
-use crate::markdown::{ContentKind, Converter, Settings};
+use crate::flows::reports;
+use crate::markdown::{ContentKind, Converter, Page, Settings};
 use crate::pages;
 use crate::pages::site::{FacilitatorMode, Site};
 use crate::signing::Signer;
@@ -40,11 +40,6 @@ pub struct SampleReport {
     pub body: Vec<u8>,
     pub source_text: String,
 }
-
-/// What the sample report is asked: something that the page establishes.
-const SAMPLE_QUESTION: &str = "HTTP has carried the status code 402 since the nineties.";
-/// When the sample report says that it was made: the same bytes at every start.
-const SAMPLE_AT: UnixSeconds = UnixSeconds(1_793_491_200);
 
 impl SamplePage {
     pub fn new(
@@ -76,8 +71,9 @@ impl SamplePage {
         });
         converter.push(html.as_bytes())?;
         let page = converter.finish()?;
-        let goods_of = |fetched_at| {
-            let facts = PageFacts {
+        let goods = page_goods(
+            &page,
+            &PageFacts {
                 final_url: &url,
                 status: 200,
                 content_type: "text/html; charset=utf-8",
@@ -87,13 +83,11 @@ impl SamplePage {
                 fetch_time: Duration::ZERO,
                 extract_time: Duration::ZERO,
                 usage: &Usage::default(),
-                fetched_at,
-            };
-            page_goods(&page, &facts)
-        };
-        let goods = goods_of(now)?;
+                fetched_at: now,
+            },
+        )?;
         Ok(SamplePage {
-            report: SampleReport::new(config, signer, &url, &goods_of(SAMPLE_AT)?)?,
+            report: SampleReport::new(config, signer, &sample_report(&page, &html, &url), &page)?,
             url,
             html,
             markdown: page.markdown,
@@ -114,18 +108,18 @@ impl SampleReport {
     fn new(
         config: &Config,
         signer: Option<&Signer>,
-        url: &str,
-        goods: &PageGoods,
+        report: &Report,
+        page: &Page,
     ) -> Result<Self, serde_json::Error> {
-        let pack = Pack::default();
-        let question = Some(SAMPLE_QUESTION);
-        let purchase = ProofPackPurchase::new(url.to_owned(), pack, question, None);
-        let draft = report::sample(&goods.members, &purchase, SAMPLE_ID, SAMPLE_AT)?;
-        let mut members = draft.members;
+        let policy = Pack::parse(&report.pack).unwrap_or_default().policy();
+        let mut members = match serde_json::to_value(report)? {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        };
         reports::put_around_with(&config.base_url, signer, SAMPLE_ID, &mut members);
         let payment = &config.payment;
         let around = [
-            ("cache", json!({"hit": true, "policy": pack.policy()})),
+            ("cache", json!({"hit": true, "policy": policy})),
             (
                 "payment",
                 json!({
@@ -142,7 +136,7 @@ impl SampleReport {
         members.extend(around.map(|(name, value)| (name.to_owned(), value)));
         Ok(SampleReport {
             body: serde_json::to_vec(&members)?,
-            source_text: draft.source_text,
+            source_text: page.markdown.clone(),
         })
     }
 }

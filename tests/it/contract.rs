@@ -54,6 +54,9 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     ("GET",  "/health",                                        200, "application/json"),
     ("GET",  "/metrics",                                       200, "application/json"),
     ("GET",  "/openapi.json",                                  200, "application/json"),
+    ("GET",  "/discovery/resources",                           200, "application/json"),
+    ("GET",  "/.well-known/x402",                              200, "application/json"),
+    ("GET",  "/.well-known/x402.json",                         200, "application/json"),
     ("GET",  "/about",                                         200, "text/html"),
 ];
 

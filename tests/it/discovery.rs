@@ -426,3 +426,103 @@ fn discovery_documents_can_be_revalidated() {
         assert_eq!((again.status, again.body.len()), (304, 0), "{path}");
     }
 }
+
+/// Specification 2.10 and `discovery`: both products, as their live challenges price them.
+#[test]
+fn directories_find_both_products_at_the_price_of_their_challenges() {
+    let rig = Rig::start();
+    let listing = rig.get("/discovery/resources").expect(200).json();
+    assert_eq!(listing["x402Version"], 2);
+    assert_eq!(
+        listing["pagination"],
+        json!({"limit": 20, "offset": 0, "total": 2})
+    );
+    let well_known = rig.get("/.well-known/x402").expect(200);
+    assert_eq!(
+        well_known.body,
+        rig.get("/.well-known/x402.json").expect(200).body
+    );
+    let well_known = well_known.json();
+    for (position, (path, word, level)) in
+        [(ACCESS, "tier", "fresh"), (PROOF_PACK, "pack", "standard")]
+            .into_iter()
+            .enumerate()
+    {
+        let offered = rig.post(path).send().expect(402).challenge();
+        let offered = &offered["accepts"][0];
+        let item = &listing["items"][position];
+        assert_eq!(item["resource"], format!("{BASE_URL}{path}"));
+        assert_eq!(
+            (&item["type"], &item["method"], &item["discoverable"]),
+            (&json!("http"), &json!("POST"), &json!(true))
+        );
+        for member in ["lastUpdated", "metadata", "inputSchema", "outputSchema"] {
+            assert!(!item[member].is_null(), "{member}");
+        }
+        assert!(item["extensions"]["bazaar"]["info"].is_object());
+        for accept in [&item["accepts"][0], &well_known["accepts"][position]] {
+            for member in [
+                "scheme",
+                "network",
+                "amount",
+                "asset",
+                "payTo",
+                "maxTimeoutSeconds",
+            ] {
+                assert_eq!(accept[member], offered[member], "{path} {member}");
+            }
+            let extra = &accept["extra"];
+            assert_eq!(
+                (&extra["name"], &extra["version"]),
+                (&offered["extra"]["name"], &offered["extra"]["version"])
+            );
+            assert_eq!(
+                (&extra["decimals"], &extra[word]),
+                (&json!(6), &json!(level))
+            );
+            assert!(
+                extra["price"]
+                    .as_str()
+                    .is_some_and(|price| price.starts_with('$'))
+            );
+        }
+        assert_eq!(
+            well_known["resources"][position],
+            format!("{BASE_URL}{path}")
+        );
+        assert_eq!(well_known["routes"][position]["endpoint"], path);
+        assert_eq!(
+            well_known["items"][position]["resource"]["url"],
+            format!("{BASE_URL}{path}")
+        );
+    }
+    assert_eq!(well_known["routes"][1]["price_minor"], 25);
+    assert_eq!(well_known["packs"].as_array().map(Vec::len), Some(3));
+    assert!(
+        well_known["instructions"]
+            .as_str()
+            .is_some_and(|text| text.len() <= 300)
+    );
+
+    let page = |query: &str| rig.get(&format!("/discovery/resources?{query}"));
+    assert_eq!(
+        page("limit=1&offset=1").expect(200).json()["items"][0]["resource"],
+        format!("{BASE_URL}{PROOF_PACK}")
+    );
+    assert_eq!(
+        page("limit=1000").expect(200).json()["pagination"]["limit"],
+        100
+    );
+    assert_eq!(page("offset=7").expect(200).json()["items"], json!([]));
+    assert_eq!(
+        page("type=http").expect(200).json()["pagination"]["total"],
+        2
+    );
+    let none = page("type=mcp").expect(200).json();
+    assert_eq!(
+        (&none["items"], &none["pagination"]["total"]),
+        (&json!([]), &json!(0))
+    );
+    page("limit=0").invalid("greater_than_equal", &["query", "limit"]);
+    page("offset=-1").invalid("int_parsing", &["query", "offset"]);
+}
