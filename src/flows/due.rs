@@ -60,6 +60,7 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                         DueKind::Blob => tables.sweep_blob(due, now),
                         DueKind::Page => tables.sweep_page(due, now),
                         DueKind::Quote => tables.sweep_quote(due),
+                        DueKind::Report => tables.sweep_report(due, now),
                         DueKind::Payment => Ok(()),
                     })
                 })
@@ -147,7 +148,9 @@ async fn look_at_payment(
                     let pause = (age / 2).clamp(UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX);
                     tables.schedule(again(now.plus(pause)))?;
                     if let Some(answer) = &payment.answer {
-                        tables.keep_blob(answer.page, now.plus(pause + ANSWER_SECONDS_MAX))?;
+                        let until = now.plus(pause + ANSWER_SECONDS_MAX);
+                        tables.keep_blob(answer.page, until)?;
+                        tables.keep_report_of(key, until)?;
                     }
                     return Ok(true);
                 }

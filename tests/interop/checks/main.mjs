@@ -1,6 +1,8 @@
 // Every check, in order. Those with faults come last: they leave records behind.
 import './challenges.mjs';
 import './purchases.mjs';
+import './reports.mjs';
+import './signatures.mjs';
 import './repetitions.mjs';
 import './documents.mjs';
 import './facilitator_faults.mjs';
