@@ -9,6 +9,8 @@
 //! - **Purchase**: what exactly is paid for, once query, header and body agree. **Fingerprint**: its hash.
 //! - **Offer**: our payment requirements for a tier. **Challenge**: an offer as a 402 carries it.
 //! - **Payment proof**: the signed payload in PAYMENT-SIGNATURE. **Payment**: our record of what became of it.
+//! - **Transfer**: money that a buyer has sent to the vault without us; its hash is shown for it (the legacy endpoint).
+//! - **Signer**: the key that signs offers and receipts in the service's name.
 //! - **Retry credit**: what a buyer gets when an accepted payment could not be served; it holds that payment.
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
 //! - **Attribution**: where a buyer came from (wire name: `source`).
@@ -18,8 +20,8 @@
 //!
 //! # Layers, each importing only what stands above it
 //!
-//! - [`domain`], [`markdown`], [`signing`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and random bytes come in
-//!   as arguments, values go out. A rule belongs here first.
+//! - [`domain`], [`markdown`], [`signing`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and random
+//!   bytes come in as arguments, values go out. A rule belongs here first.
 //! - [`http`]: hyper's shell, which knows no product. [`store`]: redb, one writer thread. [`outside`]: everything that
 //!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served. [`metrics`], [`log`].
 //! - [`flows`]: one file per thing that can happen. They wait and decide, and know no status code.
@@ -40,6 +42,7 @@
 //! order: join an identical request under way; recall what the records say of this authorization; count it, if it is
 //! new; compare the terms; have it verified; claim it; judge the margin; clear the target; fetch and convert, or read
 //! the cache; keep the finished answer durably; settle; deliver.
+//! A sale for a transfer ([`flows::transfer`]) asks the chain in place of the facilitator and has nothing to settle.
 //! What may follow what is decided by [`domain::payment::next`] alone. Anything between keeping and a known end is taken
 //! up again by [`flows::due`] and, after a stop, by [`flows::recover`]; what the facilitator cannot tell of it, the chain
 //! may ([`flows::reconcile`]). "Unknown" is never "failed".

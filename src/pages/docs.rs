@@ -64,7 +64,7 @@ pub struct ErrorCode<'a> {
     pub next_step: &'a str,
 }
 
-const CONTENTS: [(&str, &str); 9] = [
+const CONTENTS: [(&str, &str); 11] = [
     ("start", "Start here"),
     ("tiers", "Tiers"),
     ("endpoints", "Endpoints"),
@@ -72,6 +72,8 @@ const CONTENTS: [(&str, &str); 9] = [
     ("headers", "Headers"),
     ("answer", "The answer"),
     ("retry", "Retry credits"),
+    ("transfers", "Transfers of your own"),
+    ("signatures", "Signed offers and receipts"),
     ("errors", "Errors"),
     ("limits", "Limits"),
 ];
@@ -103,6 +105,8 @@ pub fn page(view: &DocsView<'_>) -> String {
                     (fixed::headers())
                     (fixed::answer())
                     (fixed::retry())
+                    (fixed::transfers())
+                    (fixed::signatures())
                     (errors(&view.errors))
                     (fixed::limits())
                 }

@@ -12,6 +12,7 @@ fn signer() -> Signer {
     let seed = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
     Signer::new(
         &SigningKey::parse(seed).expect("a key"),
+        &[],
         "https://api.example.com",
     )
 }
