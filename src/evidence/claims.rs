@@ -8,12 +8,7 @@ const QUESTION_WORDS: &[&str] = &[
 ];
 /// Verbs that claims about products and events are made with, beside the auxiliary ones.
 const VERBS: &[&str] = &[
-    "accepts", "adds", "allows", "applies", "apply", "asks", "became", "becomes", "began", "begins", "bought",
-    "built", "charges", "comes", "contains", "cost", "costs", "covers", "deletes", "drops", "ended", "ends",
-    "expires", "gets", "gives", "grew", "holds", "include", "includes", "keeps", "lasts", "left", "lets", "lists",
-    "made", "makes", "means", "needs", "offer", "offers", "owns", "pays", "provides", "ran", "receives", "removes",
-    "renews", "replaces", "requires", "returns", "rose", "runs", "saw", "says", "sells", "sent", "serves", "ships",
-    "shows", "sold", "starts", "stores", "supports", "takes", "uses", "wants", "went", "won", "works", "wrote",
+    "accepts", "adds", "allows", "answers", "applies", "apply", "asks", "became", "becomes", "began", "begins", "blocks", "bought", "built", "charges", "checks", "closes", "collects", "comes", "connects", "contains", "converts", "cost", "costs", "covers", "creates", "deletes", "delivers", "drops", "employs", "encrypts", "ended", "ends", "expires", "exports", "gets", "gives", "grew", "handles", "helps", "holds", "imports", "improves", "include", "includes", "increases", "keeps", "lasts", "left", "lets", "limits", "lists", "made", "makes", "manages", "means", "measures", "needs", "offer", "offers", "opens", "operates", "owns", "pays", "prevents", "produces", "protects", "provides", "publishes", "ran", "reads", "receives", "reduces", "removes", "renews", "replaces", "requires", "returns", "rose", "runs", "saw", "says", "sells", "sends", "sent", "serves", "shares", "ships", "shows", "sold", "starts", "stores", "supports", "takes", "tracks", "updates", "uses", "wants", "weighs", "went", "won", "works", "writes", "wrote",
 ];
 
 /// Whether it asks rather than claims.

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::matching::Matching;
+use super::measure::Measure;
 use super::page::Page;
 use super::question::{ASKED, Asked};
 use super::tokens::Form;
@@ -94,6 +95,9 @@ features! {
         spread, headmis, lent,
         /// The question leaves something out: "other than", "along with".
         excl,
+        /// The question asks for an amount of something that is measured (money, time, a share, a length): it is here,
+        /// or only other numbers are.
+        measured, unmeasured,
     }
 }
 
@@ -128,6 +132,7 @@ struct Asking<'a> {
     /// Terms and stems of the noun that is asked for.
     head: Vec<(Option<usize>, Option<u32>)>,
     numbers: Vec<(usize, f64)>,
+    measure: Option<Measure>,
     goes_up: bool,
     goes_down: bool,
 }
@@ -183,6 +188,7 @@ impl<'a> Asking<'a> {
                 .collect(),
             head: head.collect(),
             numbers: numbers.take(16).collect(),
+            measure: Measure::asked_for(question),
             goes_up: question.has(does::UP),
             goes_down: question.has(does::DOWN),
         };
@@ -664,6 +670,11 @@ impl<'a> Look<'a> {
             Asked::Why | Asked::How => f.win,
             _ => self.weight_near(&answers),
         };
+        if let Some(measure) = self.asking.measure {
+            let is_here = measure.is_in(self.matching.page.unit_text(self.unit));
+            f.measured = flag(is_here);
+            f.unmeasured = flag(!is_here);
+        }
         let head = &self.asking.head;
         if let Some((_, last)) = head.last() {
             f.headm = flag(last.is_some_and(|stem| self.stems.contains(&stem)));

@@ -9,6 +9,7 @@ mod findings;
 mod key;
 mod language;
 mod matching;
+mod measure;
 mod model;
 mod page;
 mod question;
@@ -21,6 +22,8 @@ mod words;
 
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 

@@ -165,6 +165,14 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Whether it says what stands in the columns of a table.
+    pub(super) fn is_header(&self, unit: usize) -> bool {
+        let number = self.units[unit].block;
+        let is_row = self.blocks.blocks[number].kind == PassageKind::Row;
+        let next = self.blocks.blocks.get(number + 1);
+        is_row && next.is_some_and(|next| next.context == Some(number) && next.kind == PassageKind::Row)
+    }
+
     /// The units of the headings that a block stands under, outermost first.
     pub(super) fn heading_units(&self, block: &Block) -> impl Iterator<Item = usize> {
         let path = self.blocks.path(block).into_iter();

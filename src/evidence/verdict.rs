@@ -25,6 +25,13 @@ const VERBATIM_RUN: f64 = 0.3;
 /// A heading names what stands under it, and seldom says it. A question says nothing.
 const HEADING_PENALTY: f64 = 1.5;
 const QUESTION_PENALTY: f64 = 4.0;
+/// The header of a table and the lead-in of a list announce.
+const HEADER_PENALTY: f64 = 2.0;
+const LEAD_IN_PENALTY: f64 = 0.7;
+/// An amount of the wrong kind is no answer, whatever else is said of it.
+const MEASURE_WORTH: f64 = 1.0;
+/// Below this probability not even the right kind of answer beside the right names helps.
+const ANSWERED: f64 = 0.35;
 
 pub(super) struct Judge<'a> {
     pub(super) page: &'a Page<'a>,
@@ -126,7 +133,7 @@ impl Judge<'_> {
             }
             let label = match as_claim {
                 true => claim_label(&f, best.doubts, topical),
-                false => question_label(likely, best.doubts, topical),
+                false => question_label(likely, &f, best.doubts, topical),
             };
             judgement.label = self.lowered(label, best);
         }
@@ -151,10 +158,18 @@ impl Judge<'_> {
     }
 
     fn penalty(&self, candidate: &Candidate) -> f64 {
-        let kind = self.page.block(candidate.unit).kind;
-        let is_question = self.page.unit_text(candidate.unit).ends_with(['?', '？']);
-        let heading = if kind == PassageKind::Heading { HEADING_PENALTY } else { 0.0 };
-        heading + if is_question { QUESTION_PENALTY } else { 0.0 }
+        let text = self.page.unit_text(candidate.unit);
+        let of_kind = match self.page.block(candidate.unit).kind {
+            PassageKind::Heading => HEADING_PENALTY,
+            PassageKind::Row if self.page.is_header(candidate.unit) => HEADER_PENALTY,
+            _ => 0.0,
+        };
+        let of_end = match text.chars().last() {
+            Some('?' | '？') => QUESTION_PENALTY,
+            Some(':' | '：') => LEAD_IN_PENALTY,
+            _ => 0.0,
+        };
+        of_kind + of_end - MEASURE_WORTH * candidate.features.measured
     }
 
     fn ranked(&self, found: Vec<Candidate>, order: &[(usize, f64)], is_claim: bool) -> Vec<Ranked> {
@@ -175,7 +190,10 @@ impl Judge<'_> {
     fn lowered(&self, label: Label, best: &Ranked) -> Label {
         let text = self.page.unit_text(best.candidate.unit);
         let is_question = text.ends_with(['?', '？']);
+        let is_heading = self.page.block(best.candidate.unit).kind == PassageKind::Heading;
         match label {
+            Label::Supported if is_heading => Label::PartiallySupported,
+            Label::PartiallySupported if is_heading && best.candidate.features.hasans == 0.0 => Label::Weak,
             Label::Supported | Label::PartiallySupported if is_question => Label::Weak,
             Label::Supported if is_hedged(text) && best.candidate.features.hedgeq == 0.0 => {
                 Label::PartiallySupported
@@ -211,7 +229,7 @@ impl Judgement {
         }
         let disputes = |ranked: &Ranked| {
             let f = &ranked.candidate.features;
-            ranked.doubts.is_hard() && f.cov_r >= 0.7 && f.lcs_r >= VERBATIM_RUN
+            differs_by_number(f) || (ranked.doubts.is_hard() && f.cov_r >= 0.7 && f.lcs_r >= VERBATIM_RUN)
         };
         if let Some(at) = self.ranked.iter().skip(1).position(disputes) {
             self.disputed_by = Some(at + 1);
@@ -226,10 +244,21 @@ fn gate(found: &[Candidate]) -> f64 {
     ((most - 0.05) / 0.25).clamp(0.02, 1.0)
 }
 
-fn question_label(likely: f64, doubts: Doubts, topical: f64) -> Label {
-    if likely >= SUPPORTED && !doubts.is_hard() && !doubts.is_soft() {
+/// A third of the terms or more is neither here nor above.
+fn lacks_much(f: &Features) -> bool {
+    f.nun_r * 3.0 >= f.qlen.max(1.0)
+}
+
+/// A short question of which a third stands nowhere on the page.
+fn lacks_its_verb(f: &Features) -> bool {
+    f.qlen <= 4.0 && f.unabs >= 1.0 && lacks_much(f)
+}
+
+fn question_label(likely: f64, f: &Features, doubts: Doubts, topical: f64) -> Label {
+    let is_clear = !doubts.is_hard() && !doubts.is_soft();
+    if likely >= SUPPORTED && is_clear && !lacks_its_verb(f) && f.unmeasured == 0.0 {
         Label::Supported
-    } else if likely >= PARTIALLY_SUPPORTED {
+    } else if likely >= PARTIALLY_SUPPORTED || (likely >= ANSWERED && is_clear && is_answered(f)) {
         Label::PartiallySupported
     } else if topical >= TOPICAL {
         Label::Weak
@@ -238,15 +267,23 @@ fn question_label(likely: f64, doubts: Doubts, topical: f64) -> Label {
     }
 }
 
+/// What was asked for stands beside nearly all of the terms, or beside the names and numbers that say of what.
+fn is_answered(f: &Features) -> bool {
+    let is_typed = f.ax_who + f.ax_when + f.ax_num + f.ax_where > 0.0;
+    let is_named = (f.nnum > 0.0 || f.ncap > 0.0) && f.numcov >= 1.0 && f.capcov >= 1.0;
+    f.hasans > 0.0 && f.unmeasured == 0.0 && (f.cov_t >= 0.75 || (is_typed && is_named))
+}
+
 fn claim_label(f: &Features, doubts: Doubts, topical: f64) -> Label {
     let is_verbatim = f.cov_r >= VERBATIM && f.lcs_r >= VERBATIM_RUN;
-    if is_verbatim && (doubts.number || doubts.negation) {
+    if (is_verbatim && doubts.negation) || (doubts.number && differs_by_number(f)) {
         Label::Contradicted
     } else if doubts.is_hard() && f.cov_r >= 0.5 {
         Label::Unsupported
     } else if f.cov_t >= CLAIM_ABOVE && f.cov_r >= CLAIM_HERE && !doubts.is_hard() && !doubts.is_soft() {
         Label::Supported
     } else if f.cov_t >= CLAIM_PARTLY
+        && !lacks_much(f)
         && !doubts.is_hard()
         && !doubts.lacks_name
         && !(doubts.other_name && f.lcs_r > VERBATIM_RUN)
@@ -257,6 +294,11 @@ fn claim_label(f: &Features, doubts: Doubts, topical: f64) -> Label {
     } else {
         Label::Unsupported
     }
+}
+
+/// All that it lacks is a number, and it has another one in its place.
+fn differs_by_number(f: &Features) -> bool {
+    f.numconf > 0.0 && f.cov_r >= 0.4 && f.nun_r >= 1.0 && f.sumun_r <= f.un_num + 1e-9
 }
 
 fn claim_support(likely: f64, f: &Features, doubts: Doubts) -> f64 {
