@@ -45,8 +45,8 @@
 //! may ([`flows::reconcile`]). "Unknown" is never "failed".
 
 pub mod domain;
-pub mod markdown;
 pub mod evidence;
+pub mod markdown;
 pub mod x402;
 
 pub mod pages;

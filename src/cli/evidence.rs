@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::cli::{Failure, convert, jsonl, say};
 use crate::evidence::{
-    AnswerType, Check, Examined, Finding, Label, Match, Model, NoteKind, QuestionKind, Reading, Source, Stance,
-    feature_names,
+    AnswerType, Check, Examined, Finding, Label, Match, Model, NoteKind, QuestionKind, Reading,
+    Source, Stance, feature_names,
 };
 
 #[derive(Debug, clap::Args)]
@@ -77,7 +77,8 @@ impl Args {
 
     fn models(&self) -> Result<Vec<Model>, Failure> {
         let read = |path: &PathBuf| {
-            let named = |error: &dyn fmt::Display| Failure::Failed(format!("{}: {error}", path.display()));
+            let named =
+                |error: &dyn fmt::Display| Failure::Failed(format!("{}: {error}", path.display()));
             let text = std::fs::read_to_string(path).map_err(|error| named(&error))?;
             Model::read(&text).map_err(|error| named(&error))
         };
@@ -106,7 +107,10 @@ impl Args {
             language: job.language.as_deref(),
             text: &text,
         };
-        let sentences = job.sentences.as_deref().and_then(|list| places(&text, list));
+        let sentences = job
+            .sentences
+            .as_deref()
+            .and_then(|list| places(&text, list));
         let mut examined = match sentences {
             Some(sentences) => Examined::of_sentences(&source, &sentences),
             None => Examined::new(&source),
@@ -170,7 +174,9 @@ fn training<'a>(examined: &mut Examined<'a>, job: &Line, models: &'a [Model]) ->
     let mut decisive = Vec::new();
     for model in models {
         examined.set_model(model);
-        decisive.push(packed(&examined.training_row(&job.query, is_claim).decisive));
+        decisive.push(packed(
+            &examined.training_row(&job.query, is_claim).decisive,
+        ));
     }
     json!({
         "id": job.id,
@@ -181,9 +187,15 @@ fn training<'a>(examined: &mut Examined<'a>, job: &Line, models: &'a [Model]) ->
     })
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "training reads single precision")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "training reads single precision"
+)]
 fn packed(values: &[f64]) -> String {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| (*value as f32).to_le_bytes()).collect();
+    let bytes: Vec<u8> = values
+        .iter()
+        .flat_map(|value| (*value as f32).to_le_bytes())
+        .collect();
     BASE64.encode(bytes)
 }
 
@@ -249,10 +261,16 @@ fn report(text: &str, check: &Check) -> String {
         check.support_score
     )];
     for finding in &check.findings {
-        let (start, end) = (code_points(text, finding.range.start), code_points(text, finding.range.end));
+        let (start, end) = (
+            code_points(text, finding.range.start),
+            code_points(text, finding.range.end),
+        );
         let matching = match_name(finding.matching);
         let stance = stance_name(finding.stance);
-        lines.push(format!("\n[{start}..{end}] {stance}, {matching}: {}", &text[finding.range.clone()]));
+        lines.push(format!(
+            "\n[{start}..{end}] {stance}, {matching}: {}",
+            &text[finding.range.clone()]
+        ));
         if !finding.missing.is_empty() {
             lines.push(format!("  does not carry: {}", finding.missing.join(", ")));
         }

@@ -14,7 +14,10 @@ pub(super) enum Measure {
 impl Measure {
     pub(super) fn asked_for(question: &Question) -> Option<Measure> {
         let has = |words: &[&str]| question.forms().any(|form| words.contains(&&*form.low));
-        if !matches!(question.asked, Asked::Number | Asked::What | Asked::WhatNoun | Asked::How) {
+        if !matches!(
+            question.asked,
+            Asked::Number | Asked::What | Asked::WhatNoun | Asked::How
+        ) {
             return None;
         }
         let asks_much = has(&["much", "what", "how"]) && !has(&["many"]);
@@ -22,18 +25,24 @@ impl Measure {
             let words: Vec<&str> = question.forms().map(|form| &*form.low).collect();
             words.windows(2).any(|pair| pair == [one, two])
         };
-        if pair("how", "long") && !has(&["wide", "tall"]) || pair("how", "often") || pair("how", "old") {
+        if pair("how", "long") && !has(&["wide", "tall"])
+            || pair("how", "often")
+            || pair("how", "old")
+        {
             Some(Measure::Time)
         } else if has(&["percentage", "percent"]) || pair("what", "share") {
             Some(Measure::Share)
         } else if asks_much
             && has(&[
-                "cost", "costs", "price", "pay", "pays", "fee", "fees", "charge", "charged", "salary", "revenue",
-                "budget", "worth", "spend", "money", "earn", "fare", "priced",
+                "cost", "costs", "price", "pay", "pays", "fee", "fees", "charge", "charged",
+                "salary", "revenue", "budget", "worth", "spend", "money", "earn", "fare", "priced",
             ])
         {
             Some(Measure::Money)
-        } else if ["far", "tall", "high", "wide", "deep"].iter().any(|word| pair("how", word)) {
+        } else if ["far", "tall", "high", "wide", "deep"]
+            .iter()
+            .any(|word| pair("how", word))
+        {
             Some(Measure::Length)
         } else {
             None
@@ -48,22 +57,57 @@ impl Measure {
         };
         let words: &[&str] = match self {
             Measure::Money => &[
-                "dollar", "euro", "pound", "yen", "cent", "kroner", "krone", "franc", "rupee", "usd", "eur", "gbp",
-                "usdc", "chf", "free", "million", "billion", "nothing",
+                "dollar", "euro", "pound", "yen", "cent", "kroner", "krone", "franc", "rupee",
+                "usd", "eur", "gbp", "usdc", "chf", "free", "million", "billion", "nothing",
             ],
             Measure::Time => &[
-                "second", "minute", "hour", "day", "week", "month", "year", "decade", "century", "centuries", "min",
-                "ms", "h", "until", "annual", "annually", "daily", "weekly", "monthly", "old",
+                "second",
+                "minute",
+                "hour",
+                "day",
+                "week",
+                "month",
+                "year",
+                "decade",
+                "century",
+                "centuries",
+                "min",
+                "ms",
+                "h",
+                "until",
+                "annual",
+                "annually",
+                "daily",
+                "weekly",
+                "monthly",
+                "old",
             ],
             Measure::Share => &["percent", "half", "third", "quarter", "two-thirds", "fifth"],
             Measure::Length => &[
-                "mile", "metre", "meter", "kilometre", "kilometer", "km", "m", "cm", "mm", "ft", "foot", "feet",
-                "inch", "inches", "yard", "mi",
+                "mile",
+                "metre",
+                "meter",
+                "kilometre",
+                "kilometer",
+                "km",
+                "m",
+                "cm",
+                "mm",
+                "ft",
+                "foot",
+                "feet",
+                "inch",
+                "inches",
+                "yard",
+                "mi",
             ],
         };
         let is_word = |word: &str| {
             let lower = word.to_lowercase();
-            words.contains(&lower.as_str()) || lower.strip_suffix('s').is_some_and(|one| words.contains(&one))
+            words.contains(&lower.as_str())
+                || lower
+                    .strip_suffix('s')
+                    .is_some_and(|one| words.contains(&one))
         };
         text.contains(signs)
             || text

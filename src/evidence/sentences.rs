@@ -141,9 +141,14 @@ fn is_end_of_sentence(body: &str, start: usize, at: usize, mark: char) -> bool {
         return false;
     }
     let line_ends = rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
-    let opened = rest.trim_start().trim_start_matches(['"', '\'', '“', '‘', '«', '(', '*', '_', '[']);
+    let opened = rest
+        .trim_start()
+        .trim_start_matches(['"', '\'', '“', '‘', '«', '(', '*', '_', '[']);
     let next = opened.chars().next();
-    let word = opened.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let word = opened
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
     // Names such as macOS begin sentences as they are.
     if next.is_some_and(char::is_lowercase) && !word.chars().any(char::is_uppercase) {
         return false;

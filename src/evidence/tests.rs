@@ -23,7 +23,10 @@ const POLICY: &str = "# Refunds\n\nYou can ask for a full refund within 30 days 
 
 #[test]
 fn a_sentence_of_the_source_is_supported_and_exact() {
-    let found = asked(POLICY, "You can ask for a full refund within 30 days of purchase.");
+    let found = asked(
+        POLICY,
+        "You can ask for a full refund within 30 days of purchase.",
+    );
     assert_eq!(found.label, Label::Supported);
     assert_eq!(found.kind, QuestionKind::Claim);
     assert_eq!(found.findings[0].matching, Match::Exact);
@@ -35,7 +38,10 @@ fn a_sentence_of_the_source_is_supported_and_exact() {
 
 #[test]
 fn another_number_is_a_mismatch() {
-    let found = asked(POLICY, "You can ask for a full refund within 60 days of purchase.");
+    let found = asked(
+        POLICY,
+        "You can ask for a full refund within 60 days of purchase.",
+    );
     assert_eq!(found.label, Label::Contradicted);
     assert_eq!(found.findings[0].stance, Stance::Contradicts);
     assert_eq!(found.missing, ["60"]);
@@ -48,7 +54,10 @@ fn a_denial_is_no_support() {
     assert_eq!(found.label, Label::Contradicted);
     assert_eq!(first(POLICY, &found), "Gift cards are not refundable.");
     assert_eq!(notes(&found), [NoteKind::PossibleContradiction]);
-    assert_eq!(asked(POLICY, "Are gift cards refundable?").label, Label::Contradicted);
+    assert_eq!(
+        asked(POLICY, "Are gift cards refundable?").label,
+        Label::Contradicted
+    );
 }
 
 #[test]
@@ -61,7 +70,10 @@ fn what_may_be_so_is_not_plainly_supported() {
 #[test]
 fn items_are_read_with_their_lead_in() {
     let found = asked(POLICY, "Do you answer by phone?");
-    assert_eq!(first(POLICY, &found), "by phone if you have a Business plan");
+    assert_eq!(
+        first(POLICY, &found),
+        "by phone if you have a Business plan"
+    );
     let context = found.findings[0].context.clone().expect("a lead-in");
     assert_eq!(&POLICY[context], "We answer:");
     assert!(notes(&found).contains(&NoteKind::Conditional));
@@ -99,7 +111,10 @@ fn an_open_question_is_answered_in_part() {
     let text = "# Lake Tarn\n\nLake Tarn lies in the north of Velm. It is a lake of 38 square kilometres.\n\nBoats can \
                 be hired on the lake at the town of Kirel in summer.";
     let found = asked(text, "What does this source establish?");
-    assert_eq!((found.kind, found.label), (QuestionKind::Open, Label::PartiallySupported));
+    assert_eq!(
+        (found.kind, found.label),
+        (QuestionKind::Open, Label::PartiallySupported)
+    );
     assert_eq!(first(text, &found), "Lake Tarn lies in the north of Velm.");
 }
 
@@ -116,7 +131,10 @@ fn other_languages_are_read_with_less_confidence() {
     let text = "Der Vertrag kann mit einer Frist von vier Wochen gekündigt werden. Die Daten werden nach 90 Tagen \
                 gelöscht. Gezahlte Beträge werden nicht erstattet.";
     let found = asked(text, "Nach wie vielen Tagen werden die Daten gelöscht?");
-    assert_eq!(first(text, &found), "Die Daten werden nach 90 Tagen gelöscht.");
+    assert_eq!(
+        first(text, &found),
+        "Die Daten werden nach 90 Tagen gelöscht."
+    );
     assert!(notes(&found).contains(&NoteKind::WeakLanguage));
     let text = "無料プランは月に10ページです。プロプランの料金は月額1200円です。";
     let found = asked(text, "プロプランの料金はいくらですか？");
@@ -134,10 +152,46 @@ fn findings_are_whole_characters() {
 fn no_text_makes_it_fail() {
     let question = "What is the price of a plan, or b, within 30 days of A. B. unless it's `code`?";
     let pieces = [
-        "a ", "A. ", "A.", "(", "[a](", "[a](b ", "`", "`a``b```c ", "!", "!!a", "# a\n", "# a\n## price\n", "| a |\n",
-        "| a | price |\n|-|-|\n", "- a\n", "  - a\n- price\n", "```\nprice\n", "> price\n", " ", "\n", "1", "1,", "1.2.3.",
-        "30 days 31 days ", "価格は千円です。", "価", "é", "Long Form (LF) ", "\u{200b}", "\u{301}", "a'", "x.[1]", "🎉 ",
-        "\\", "*", "ß", "\u{0}", "ﬁ", "۔", "a…",
+        "a ",
+        "A. ",
+        "A.",
+        "(",
+        "[a](",
+        "[a](b ",
+        "`",
+        "`a``b```c ",
+        "!",
+        "!!a",
+        "# a\n",
+        "# a\n## price\n",
+        "| a |\n",
+        "| a | price |\n|-|-|\n",
+        "- a\n",
+        "  - a\n- price\n",
+        "```\nprice\n",
+        "> price\n",
+        " ",
+        "\n",
+        "1",
+        "1,",
+        "1.2.3.",
+        "30 days 31 days ",
+        "価格は千円です。",
+        "価",
+        "é",
+        "Long Form (LF) ",
+        "\u{200b}",
+        "\u{301}",
+        "a'",
+        "x.[1]",
+        "🎉 ",
+        "\\",
+        "*",
+        "ß",
+        "\u{0}",
+        "ﬁ",
+        "۔",
+        "a…",
     ];
     for piece in pieces {
         let text = piece.repeat(3_000);
@@ -145,7 +199,10 @@ fn no_text_makes_it_fail() {
             let found = asked(&text, asked_for);
             assert!(found.findings.len() <= FINDINGS_MAX);
             for finding in &found.findings {
-                assert!(text.get(finding.range.clone()).is_some_and(|slice| !slice.is_empty()));
+                assert!(
+                    text.get(finding.range.clone())
+                        .is_some_and(|slice| !slice.is_empty())
+                );
             }
         }
     }

@@ -62,7 +62,11 @@ impl Doubts {
             ordinal: features.ordconf > 0.0,
             negation: features.negd > 0.0 && features.cov_r >= negated_from,
             direction: is_claim && features.dr > 0.0,
-            lacks_name: if is_claim { features.unname > 0.0 } else { features.un_name > 0.0 },
+            lacks_name: if is_claim {
+                features.unname > 0.0
+            } else {
+                features.un_name > 0.0
+            },
             lacks_number: features.un_num > 0.0,
             other_name: is_claim && features.entconf > 0.0,
         }
@@ -193,7 +197,9 @@ impl Judge<'_> {
         let is_heading = self.page.block(best.candidate.unit).kind == PassageKind::Heading;
         match label {
             Label::Supported if is_heading => Label::PartiallySupported,
-            Label::PartiallySupported if is_heading && best.candidate.features.hasans == 0.0 => Label::Weak,
+            Label::PartiallySupported if is_heading && best.candidate.features.hasans == 0.0 => {
+                Label::Weak
+            }
             Label::Supported | Label::PartiallySupported if is_question => Label::Weak,
             Label::Supported if is_hedged(text) && best.candidate.features.hedgeq == 0.0 => {
                 Label::PartiallySupported
@@ -209,7 +215,10 @@ impl Judge<'_> {
         let order = self.order(&found, is_claim);
         TrainingRow {
             units: found.iter().map(|candidate| candidate.unit).collect(),
-            features: found.iter().flat_map(|candidate| candidate.features.values()).collect(),
+            features: found
+                .iter()
+                .flat_map(|candidate| candidate.features.values())
+                .collect(),
             decisive: decisive(&matching, &found, &order),
             gate: gate(&found),
         }
@@ -218,7 +227,10 @@ impl Judge<'_> {
 
 impl Judgement {
     fn most_coverage(&self) -> f64 {
-        let all = self.ranked.iter().map(|ranked| ranked.candidate.features.cov_w);
+        let all = self
+            .ranked
+            .iter()
+            .map(|ranked| ranked.candidate.features.cov_w);
         all.fold(0.0, f64::max)
     }
 
@@ -229,7 +241,8 @@ impl Judgement {
         }
         let disputes = |ranked: &Ranked| {
             let f = &ranked.candidate.features;
-            differs_by_number(f) || (ranked.doubts.is_hard() && f.cov_r >= 0.7 && f.lcs_r >= VERBATIM_RUN)
+            differs_by_number(f)
+                || (ranked.doubts.is_hard() && f.cov_r >= 0.7 && f.lcs_r >= VERBATIM_RUN)
         };
         if let Some(at) = self.ranked.iter().skip(1).position(disputes) {
             self.disputed_by = Some(at + 1);
@@ -240,7 +253,10 @@ impl Judgement {
 
 /// How much of the question the page must carry for anything to be believed.
 fn gate(found: &[Candidate]) -> f64 {
-    let most = found.iter().map(|candidate| candidate.features.cov_w).fold(0.0, f64::max);
+    let most = found
+        .iter()
+        .map(|candidate| candidate.features.cov_w)
+        .fold(0.0, f64::max);
     ((most - 0.05) / 0.25).clamp(0.02, 1.0)
 }
 
@@ -280,7 +296,11 @@ fn claim_label(f: &Features, doubts: Doubts, topical: f64) -> Label {
         Label::Contradicted
     } else if doubts.is_hard() && f.cov_r >= 0.5 {
         Label::Unsupported
-    } else if f.cov_t >= CLAIM_ABOVE && f.cov_r >= CLAIM_HERE && !doubts.is_hard() && !doubts.is_soft() {
+    } else if f.cov_t >= CLAIM_ABOVE
+        && f.cov_r >= CLAIM_HERE
+        && !doubts.is_hard()
+        && !doubts.is_soft()
+    {
         Label::Supported
     } else if f.cov_t >= CLAIM_PARTLY
         && !lacks_much(f)
@@ -311,8 +331,21 @@ fn claim_support(likely: f64, f: &Features, doubts: Doubts) -> f64 {
 /// Words that only say that it may be so; "May" is mostly a month.
 pub(super) fn is_hedged(text: &str) -> bool {
     const WORDS: &[&str] = &[
-        "may", "might", "could", "possibly", "perhaps", "reportedly", "allegedly", "rumoured", "rumored",
-        "rumours", "rumors", "unconfirmed", "supposedly", "apparently", "presumably",
+        "may",
+        "might",
+        "could",
+        "possibly",
+        "perhaps",
+        "reportedly",
+        "allegedly",
+        "rumoured",
+        "rumored",
+        "rumours",
+        "rumors",
+        "unconfirmed",
+        "supposedly",
+        "apparently",
+        "presumably",
     ];
     text.split(|c: char| !c.is_alphanumeric())
         .any(|word| WORDS.contains(&word))
@@ -321,7 +354,14 @@ pub(super) fn is_hedged(text: &str) -> bool {
 /// Words that make a statement depend on something.
 pub(super) fn is_conditional(text: &str) -> bool {
     const WORDS: &[&str] = &[
-        "if", "unless", "except", "provided", "depending", "depends", "excluding", "otherwise",
+        "if",
+        "unless",
+        "except",
+        "provided",
+        "depending",
+        "depends",
+        "excluding",
+        "otherwise",
     ];
     let lower = text.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric());

@@ -29,9 +29,13 @@ struct Score {
 }
 
 fn fixtures(folder: &str) -> Vec<Fixture> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/evidence/pages").join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/evidence/pages")
+        .join(folder);
     let entries = std::fs::read_dir(folder).expect("the fixtures");
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "questions"));
     paths.sort();
     paths.iter().map(|path| fixture(path)).collect()
@@ -58,7 +62,11 @@ fn fixture(questions: &Path) -> Fixture {
     let converted = converter.finish().expect("a page that can be read");
     let text = std::fs::read_to_string(questions).expect("questions");
     Fixture {
-        name: page.file_stem().expect("a name").to_string_lossy().into_owned(),
+        name: page
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned(),
         title: converted.metadata.title,
         markdown: converted.markdown,
         questions: text.lines().map(question).collect(),
@@ -67,7 +75,12 @@ fn fixture(questions: &Path) -> Fixture {
 
 fn question(line: &str) -> Question {
     let mut parts = line.split(" => ").map(str::trim);
-    let mut part = || parts.next().unwrap_or_else(|| panic!("{line}: question => labels => unit")).to_owned();
+    let mut part = || {
+        parts
+            .next()
+            .unwrap_or_else(|| panic!("{line}: question => labels => unit"))
+            .to_owned()
+    };
     let (text, labels, unit) = (part(), part(), part());
     Question {
         text,
@@ -108,7 +121,10 @@ fn score(fixtures: &[Fixture]) -> Score {
             let first = first.map_or("", |finding| &fixture.markdown[finding.range.clone()]);
             let is_allowed = question.labels.iter().any(|allowed| allowed == label);
             count(&mut score.labels, is_allowed);
-            let is_right = question.unit.as_ref().is_none_or(|unit| first.contains(unit.as_str()));
+            let is_right = question
+                .unit
+                .as_ref()
+                .is_none_or(|unit| first.contains(unit.as_str()));
             if question.unit.is_some() {
                 count(&mut score.units, is_right);
             }
@@ -119,7 +135,10 @@ fn score(fixtures: &[Fixture]) -> Score {
             };
             count(counted, answer.label == Label::Supported);
             if !is_allowed || !is_right {
-                println!("{}: {} is {label}, by: {first}", fixture.name, question.text);
+                println!(
+                    "{}: {} is {label}, by: {first}",
+                    fixture.name, question.text
+                );
             }
         }
     }
@@ -166,8 +185,15 @@ fn findings_are_slices_of_the_source_and_nothing_varies() {
             let numbers = 0..answer.findings.len();
             let of_claims = answer.claims.iter().flat_map(|claim| &claim.findings);
             let of_notes = answer.notes.iter().filter_map(|note| note.finding.as_ref());
-            assert!(of_claims.chain(of_notes).all(|number| numbers.contains(number)));
-            assert!((0.0..=1.0).contains(&answer.confidence) && (0.0..=1.0).contains(&answer.support_score));
+            assert!(
+                of_claims
+                    .chain(of_notes)
+                    .all(|number| numbers.contains(number))
+            );
+            assert!(
+                (0.0..=1.0).contains(&answer.confidence)
+                    && (0.0..=1.0).contains(&answer.support_score)
+            );
             assert_eq!(answer, ask(fixture, &question.text));
         }
     }
@@ -180,7 +206,9 @@ fn what_a_page_tells_agents_to_say_changes_no_label() {
     for mut fixture in fixtures("tuned").into_iter().chain(fixtures("held_out")) {
         let labels = |fixture: &Fixture| -> Vec<Label> {
             let asked = fixture.questions.iter();
-            asked.map(|question| ask(fixture, &question.text).label).collect()
+            asked
+                .map(|question| ask(fixture, &question.text).label)
+                .collect()
         };
         let before = labels(&fixture);
         fixture.markdown.push_str(instructions);
