@@ -33,10 +33,10 @@ from scipy.optimize import minimize
 
 INNER_FOLDS = 6
 RANK_L2 = 10.0
-RANKED = 14
+RANKED = 20
 DECIDE_L2 = 20.0
 TREES_SHARE = 0.5
-RANK_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 2.5, "offtopic": 1.0}
+RANK_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 4.0, "offtopic": 1.0}
 DECIDE_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 1.0, "qed deleted": 1.0, "squad2_para deleted": 0.25,
                   "offtopic": 2.0, "other page": 1.0}
 MAP_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 0.3, "qed deleted": 0.3, "offtopic": 0.15}
@@ -49,9 +49,10 @@ TREES_COUNT = 100
 RISES = """cov cov_r cov_d cov_t cov_p cov_w win cov3 cov_any bigr lcs_r mcov_r mcov_w rare_m rare_any hasans lastm capcov
 numcov""".split()
 FALLS = """antw antadj negd numconf ordconf modsub unabs nany notany namemiss nummiss nameany numany namelost un_name un_num
-un_adj supmis missmax misssum dr entconf sub""".split()
+un_adj supmis missmax misssum dr entconf sub apart""".split()
 #: Features that the decision leaves alone.
-LEFT_OUT = []
+LEFT_OUT = """lnn prox ord skip headm head_r q_who q_when q_num q_where q_why q_how q_what q_whatx q_yn q_claim mean mbms bms
+bm money""".split()
 
 
 class Row:
@@ -199,7 +200,7 @@ def fit_ranker(lists):
         gradient = X.T @ (weights[owner] * (p - gold))
         return value + 0.5 * RANK_L2 * (beta**2).sum(), gradient + RANK_L2 * beta
 
-    beta = minimize(loss, np.zeros(X.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 150}).x
+    beta = minimize(loss, np.zeros(X.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 250}).x
     raw = beta / spread
     raw[np.abs(beta) < 0.005] = 0
     return raw, -float(mean @ raw)
@@ -213,7 +214,7 @@ def logistic(X, y, weight, l2):
         penalty = np.append(l2 * b[:-1], 0)
         return value + 0.5 * (penalty[:-1] * b[:-1]).sum(), np.append(X.T @ error, error.sum()) + penalty
 
-    return minimize(loss, np.zeros(X.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 150}).x
+    return minimize(loss, np.zeros(X.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 250}).x
 
 
 class Decision:
@@ -287,10 +288,8 @@ def fitted(engine, rows, parts, names, rank_names):
         print(f"ranker fitted to {len(part)} rows", flush=True)
     del lists
     decisive = [[] for _ in models]
-    gates = []
     with written(models) as options:
         for answer in ask(engine, rows, "--training", *options):
-            gates.append(answer["gate"])
             for found, packed in zip(decisive, answer["decisive"]):
                 found.append(floats(packed))
     truth = np.array([row.truth for row in rows], float)

@@ -120,7 +120,7 @@ impl Args {
             return json!({"names": names, "rank_names": rank_names}).to_string();
         }
         if self.training {
-            return training(&mut examined, &job, models).to_string();
+            return training(&examined, &job, models).to_string();
         }
         if let Some(model) = models.first() {
             examined.set_model(model);
@@ -167,24 +167,14 @@ fn places(text: &str, sentences: &[String]) -> Option<Vec<Range<usize>>> {
     Some(found)
 }
 
-/// The features of a question's candidates, and what each of the models would decide by.
-fn training<'a>(examined: &mut Examined<'a>, job: &Line, models: &'a [Model]) -> Value {
-    let is_claim = job.reading() == Reading::Claim;
-    let row = examined.training_row(&job.query, is_claim);
-    let mut decisive = Vec::new();
-    for model in models {
-        examined.set_model(model);
-        decisive.push(packed(
-            &examined.training_row(&job.query, is_claim).decisive,
-        ));
+/// The features of a question's candidates; with models, what each of them would decide by.
+fn training(examined: &Examined<'_>, job: &Line, models: &[Model]) -> Value {
+    let row = examined.training_row(&job.query, job.reading(), models);
+    if models.is_empty() {
+        return json!({"id": job.id, "units": row.units, "features": packed(&row.features)});
     }
-    json!({
-        "id": job.id,
-        "units": row.units,
-        "features": packed(if models.is_empty() { &row.features } else { &[] }),
-        "gate": row.gate,
-        "decisive": decisive,
-    })
+    let decisive: Vec<String> = row.decisive.iter().map(|values| packed(values)).collect();
+    json!({"id": job.id, "gate": row.gate, "decisive": decisive})
 }
 
 #[expect(

@@ -98,6 +98,8 @@ features! {
         /// The question asks for an amount of something that is measured (money, time, a share, a length): it is here,
         /// or only other numbers are.
         measured, unmeasured,
+        /// The same, of money alone.
+        money,
     }
 }
 
@@ -741,6 +743,7 @@ impl<'a> Look<'a> {
             let is_here = measure.is_in(self.matching.page.unit_text(self.unit));
             f.measured = flag(is_here);
             f.unmeasured = flag(!is_here);
+            f.money = flag(is_here && measure == Measure::Money);
         }
         let head = &self.asking.head;
         if let Some((_, last)) = head.last() {

@@ -30,8 +30,6 @@ pub(super) struct Term {
     pub(super) number: Option<f64>,
     pub(super) weight: f64,
     pub(super) idf: f64,
-    /// Stems of the page that carry it, and how well.
-    pub(super) credits: Vec<(u32, f64)>,
     /// How well the title carries it.
     pub(super) title: f64,
     /// Whether any unit carries it.
@@ -129,7 +127,6 @@ impl<'a> Matching<'a> {
                 weight: 0.0,
                 idf: 0.0,
                 title: self.best_credit(&self.page.title, &credits),
-                credits,
                 is_anywhere: false,
             });
         }

@@ -228,8 +228,8 @@ pub(crate) struct TrainingRow {
     pub(crate) units: Vec<usize>,
     /// Their features, a row each.
     pub(crate) features: Vec<f64>,
-    /// What the decision is made by.
-    pub(crate) decisive: Vec<f64>,
+    /// What each of the models decides by.
+    pub(crate) decisive: Vec<Vec<f64>>,
     /// How much of the question the page may carry at all.
     pub(crate) gate: f64,
 }
@@ -288,12 +288,12 @@ impl<'a> Examined<'a> {
     }
 
     /// The features that the model is fitted to.
-    pub(crate) fn training_row(&self, question: &str, is_claim: bool) -> TrainingRow {
+    pub(crate) fn training_row(&self, question: &str, reading: Reading, models: &[Model]) -> TrainingRow {
         let judge = Judge {
             page: &self.page,
             model: self.model,
         };
-        judge.training_row(cut(question), is_claim)
+        judge.training_row(cut(question), reading == Reading::Claim, models)
     }
 }
 

@@ -28,8 +28,8 @@ const QUESTION_PENALTY: f64 = 4.0;
 /// The header of a table and the lead-in of a list announce.
 const HEADER_PENALTY: f64 = 2.0;
 const LEAD_IN_PENALTY: f64 = 0.7;
-/// An amount of the wrong kind is no answer, whatever else is said of it.
-const MEASURE_WORTH: f64 = 1.0;
+/// The sets that the model is fitted to ask for few prices.
+const MONEY_WORTH: f64 = 1.0;
 /// Below this probability not even the right kind of answer beside the right names helps.
 const ANSWERED: f64 = 0.35;
 
@@ -173,7 +173,7 @@ impl Judge<'_> {
             Some(':' | '：') => LEAD_IN_PENALTY,
             _ => 0.0,
         };
-        of_kind + of_end - MEASURE_WORTH * candidate.features.measured
+        of_kind + of_end - candidate.features.money * MONEY_WORTH
     }
 
     fn ranked(&self, found: Vec<Candidate>, order: &[(usize, f64)], is_claim: bool) -> Vec<Ranked> {
@@ -208,18 +208,23 @@ impl Judge<'_> {
         }
     }
 
-    pub(super) fn training_row(&self, text: &str, is_claim: bool) -> TrainingRow {
+    /// What these models would decide by, beside what all are fitted to.
+    pub(super) fn training_row(&self, text: &str, is_claim: bool, models: &[Model]) -> TrainingRow {
         let question = Question::new(text, is_claim, self.page.language);
         let matching = Matching::new(self.page, &question);
         let found = candidates(&matching);
-        let order = self.order(&found, is_claim);
+        let decided = models.iter().map(|model| {
+            let page = self.page;
+            let order = Judge { page, model }.order(&found, is_claim);
+            decisive(&matching, &found, &order)
+        });
         TrainingRow {
+            decisive: decided.collect(),
             units: found.iter().map(|candidate| candidate.unit).collect(),
             features: found
                 .iter()
                 .flat_map(|candidate| candidate.features.values())
                 .collect(),
-            decisive: decisive(&matching, &found, &order),
             gate: gate(&found),
         }
     }
@@ -272,7 +277,7 @@ fn lacks_its_verb(f: &Features) -> bool {
 
 fn question_label(likely: f64, f: &Features, doubts: Doubts, topical: f64) -> Label {
     let is_clear = !doubts.is_hard() && !doubts.is_soft();
-    if likely >= SUPPORTED && is_clear && !lacks_its_verb(f) && f.unmeasured == 0.0 {
+    if likely >= SUPPORTED && is_clear && !lacks_its_verb(f) && f.unmeasured + f.apart == 0.0 {
         Label::Supported
     } else if likely >= PARTIALLY_SUPPORTED || (likely >= ANSWERED && is_clear && is_answered(f)) {
         Label::PartiallySupported
@@ -292,7 +297,7 @@ fn is_answered(f: &Features) -> bool {
 
 fn claim_label(f: &Features, doubts: Doubts, topical: f64) -> Label {
     let is_verbatim = f.cov_r >= VERBATIM && f.lcs_r >= VERBATIM_RUN;
-    if (is_verbatim && doubts.negation) || (doubts.number && differs_by_number(f)) {
+    if (is_verbatim && doubts.negation) || differs_by_number(f) {
         Label::Contradicted
     } else if doubts.is_hard() && f.cov_r >= 0.5 {
         Label::Unsupported
