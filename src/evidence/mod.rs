@@ -183,6 +183,8 @@ pub enum NoteKind {
     WeakLanguage,
     /// The text has more units than were examined.
     Truncated,
+    /// The text tells AI systems what to do ([`Examined::instructions`]).
+    AgentInstructions,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -255,6 +257,11 @@ impl<'a> Examined<'a> {
         self.page.units.iter().map(|unit| unit.range.clone())
     }
 
+    /// Sentences of the text that tell AI systems what to do. They are never findings.
+    pub fn instructions(&self) -> &[Range<usize>] {
+        &self.page.instructions
+    }
+
     /// Judges by another model than the one that is compiled in.
     pub(crate) fn set_model(&mut self, model: &'a Model) {
         self.model = model;
@@ -288,7 +295,12 @@ impl<'a> Examined<'a> {
     }
 
     /// The features that the model is fitted to.
-    pub(crate) fn training_row(&self, question: &str, reading: Reading, models: &[Model]) -> TrainingRow {
+    pub(crate) fn training_row(
+        &self,
+        question: &str,
+        reading: Reading,
+        models: &[Model],
+    ) -> TrainingRow {
         let judge = Judge {
             page: &self.page,
             model: self.model,
