@@ -500,6 +500,11 @@ const TOPIC: [&str; 10] = [
 /// So often they make it the topic.
 const TOPIC_MIN: usize = 2;
 
+/// Whether a text by itself is addressed to an AI system, outside of quotes.
+pub fn addresses_agents(text: &str) -> bool {
+    marks_of(text) >= STRONG
+}
+
 pub(super) fn is_suspected(outline: &Outline, collected: &Collected) -> bool {
     let description = collected.description().unwrap_or_default();
     let texts = [outline.text.as_str(), &collected.hidden, &description];
