@@ -67,3 +67,6 @@ pub mod routes;
 
 pub mod appliance;
 pub mod cli;
+
+#[cfg(test)]
+mod tests;

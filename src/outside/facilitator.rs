@@ -113,6 +113,11 @@ pub struct Facilitator {
     settle_timeout: Duration,
 }
 
+/// In unit tests: answers an operation's body in the facilitator's place, with a status and a body.
+#[cfg(test)]
+pub(crate) type StandIn =
+    Arc<dyn Fn(&str, &[u8]) -> Result<(u16, Vec<u8>), CallError> + Send + Sync>;
+
 /// The body of /verify and /settle: the buyer's payment verbatim, and our own offer, never the buyer's copy of it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -131,6 +136,13 @@ impl Facilitator {
             verify_timeout: settings.verify_timeout,
             settle_timeout: settings.settle_timeout,
         })
+    }
+
+    /// Sends nothing from now on.
+    #[cfg(test)]
+    pub(crate) fn replace(&mut self, stand_in: StandIn) {
+        let line = Arc::get_mut(&mut self.line).expect("before it is shared");
+        line.stand_in = Some(stand_in);
     }
 
     /// Asks whether this payment would settle as `offer`. A connection that breaks is tried once more: asking twice

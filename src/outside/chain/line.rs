@@ -22,6 +22,8 @@ const MESSAGE_CHARS_MAX: usize = 200;
 pub(super) struct Line {
     agent: ureq::Agent,
     url: Url,
+    #[cfg(test)]
+    pub(super) stand_in: Option<super::StandIn>,
 }
 
 /// Without the path, which may be a key.
@@ -56,6 +58,8 @@ impl Line {
                 Remembered::default(),
             ),
             url,
+            #[cfg(test)]
+            stand_in: None,
         })
     }
 

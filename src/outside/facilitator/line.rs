@@ -24,6 +24,8 @@ pub(super) struct Line {
     agent: ureq::Agent,
     base_url: Url,
     credentials: Credentials,
+    #[cfg(test)]
+    pub(super) stand_in: Option<super::StandIn>,
 }
 
 impl fmt::Debug for Line {
@@ -79,6 +81,8 @@ impl Line {
             ),
             base_url,
             credentials,
+            #[cfg(test)]
+            stand_in: None,
         })
     }
 
@@ -90,6 +94,11 @@ impl Line {
         deadline: Instant,
         now: UnixSeconds,
     ) -> Result<Reply, CallError> {
+        #[cfg(test)]
+        if let Some(stand_in) = &self.stand_in {
+            let (status, body) = stand_in(operation, body.unwrap_or_default())?;
+            return Ok(Reply { status, body });
+        }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(CallError::TimedOut);
