@@ -94,6 +94,7 @@ fn call(payment: &Payment, now: UnixSeconds) -> Call {
         State::Kept if now.since(UnixSeconds(payment.changed_at)) < KEPT_LOOK_SECONDS => {
             Call::LookAt(UnixSeconds(payment.changed_at).plus(KEPT_LOOK_SECONDS))
         }
+        State::Unknown if now < next_look(payment, now) => Call::LookAt(next_look(payment, now)),
         State::Kept | State::Unknown => Call::Reconcile,
         State::Settled { at, .. } => {
             let end = credit_end.map_or(redelivery_end(*at), |end| end.max(redelivery_end(*at)));
@@ -107,6 +108,16 @@ fn call(payment: &Payment, now: UnixSeconds) -> Call {
         }
         State::New | State::Failed { .. } | State::Released => Call::Nothing,
     }
+}
+
+/// When an unknown settlement is looked at again: half its age after it was last tried, so often at first, hourly in the
+/// end, until the chain has spoken. Several rows of one payment meet in the same look.
+fn next_look(payment: &Payment, now: UnixSeconds) -> UnixSeconds {
+    let tried = UnixSeconds(payment.changed_at);
+    let age = tried.since(UnixSeconds(payment.created_at));
+    let pause = (age / 2).clamp(UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX);
+    // A clock that was set back must not keep it waiting.
+    tried.plus(pause).min(now.plus(UNKNOWN_LOOK_SECONDS_MAX))
 }
 
 async fn look_at_payment(
@@ -142,12 +153,11 @@ async fn look_at_payment(
                     tables.put_payment(key, &payment)?;
                 }
                 Call::Reconcile => {
-                    // Half its age from now: often at first, hourly in the end, until the chain has spoken.
-                    let age = now.since(UnixSeconds(payment.created_at));
-                    let pause = (age / 2).clamp(UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX);
-                    tables.schedule(again(now.plus(pause)))?;
+                    payment.changed_at = now.0;
+                    let next = next_look(&payment, now);
+                    tables.schedule(again(next))?;
                     if let Some(answer) = &payment.answer {
-                        tables.keep_blob(answer.page, now.plus(pause + ANSWER_SECONDS_MAX))?;
+                        tables.keep_blob(answer.page, next.plus(ANSWER_SECONDS_MAX))?;
                     }
                     return Ok(true);
                 }

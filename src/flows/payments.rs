@@ -104,6 +104,7 @@ pub fn apply(
 ) -> Result<Option<RetryCredit>, StoreError> {
     let (state, actions) = next(&payment.state, event, now.0);
     let was_kept = payment.state == State::Kept;
+    let was_unknown = payment.state == State::Unknown;
     payment.state = state;
     payment.changed_at = now.0;
     for action in &actions {
@@ -111,6 +112,8 @@ pub fn apply(
             Action::IssueCredit => issue_credit(tables, key, payment, now, fresh)?,
             Action::VoidCredit => void_credit(tables, payment)?,
             Action::Withhold => payment.answer = None,
+            // The look that led here has arranged for the next one.
+            Action::Reconcile if was_unknown => {}
             Action::Reconcile => {
                 let at = now.plus(UNKNOWN_LOOK_SECONDS);
                 tables.schedule(Due {

@@ -137,7 +137,7 @@ pub struct FetchedPage {
     pub redirects: usize,
 }
 
-/// In unit tests: answers for an address in a site's place, with a status and a page of HTML.
+/// In unit tests: answers for an address in a site's place, with a status and a page of plain text.
 #[cfg(test)]
 pub(crate) type StandIn = Arc<dyn Fn(&str) -> Result<(u16, Vec<u8>), FetchError> + Send + Sync>;
 

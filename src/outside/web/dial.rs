@@ -70,7 +70,7 @@ impl Dialler {
     ) -> Result<Answer, FetchError> {
         #[cfg(test)]
         if let Some(stand_in) = &self.stand_in {
-            return stand_in(target.as_str()).map(Answer::of_html);
+            return stand_in(target.as_str()).map(Answer::of_text);
         }
         let tls = if is_lab { &self.lab } else { &self.public };
         let wire = Arc::new(Wire::default());
@@ -159,10 +159,10 @@ pub(super) struct Answer {
 impl Answer {
     /// A whole page without a connection.
     #[cfg(test)]
-    fn of_html((status, html): (u16, Vec<u8>)) -> Answer {
+    fn of_text((status, text): (u16, Vec<u8>)) -> Answer {
         let wire = Wire::default();
-        wire.bytes.fetch_add(html.len() as u64, Ordering::Relaxed);
-        let body = ureq::Body::builder().mime_type("text/html").data(html);
+        wire.bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
+        let body = ureq::Body::builder().mime_type("text/plain").data(text);
         let mut response = Response::new(body);
         *response.status_mut() = ureq::http::StatusCode::from_u16(status).expect("a status");
         Answer {

@@ -69,10 +69,18 @@ pub(super) struct Buyers {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Message {
     /// A payment, for the purchase it was signed for or for another.
-    Payment { signed: usize, wish: Wish },
+    Payment {
+        signed: usize,
+        wish: Wish,
+    },
     /// The same authorization in other bytes.
-    Respelt { signed: usize },
-    Credit { credit: String, wish: Wish },
+    Respelt {
+        signed: usize,
+    },
+    Credit {
+        credit: String,
+        wish: Wish,
+    },
 }
 
 impl Buyers {
@@ -209,13 +217,7 @@ impl Buyers {
         }
     }
 
-    async fn judge(
-        &mut self,
-        service: &Service,
-        message: &Message,
-        reply: &Reply,
-        is_alone: bool,
-    ) {
+    async fn judge(&mut self, service: &Service, message: &Message, reply: &Reply, is_alone: bool) {
         let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         let signed = self.of(message);
         let header = |name: &str| {
@@ -237,9 +239,16 @@ impl Buyers {
         }
         match reply.status {
             200 => {
-                let settlement = header("payment-response").and_then(|text| decode_settlement(&text));
+                let settlement =
+                    header("payment-response").and_then(|text| decode_settlement(&text));
                 let transaction = settlement.map(|settlement| settlement.transaction);
-                self.judge_goods(message, signed, &transaction.unwrap_or_default(), &body, reply);
+                self.judge_goods(
+                    message,
+                    signed,
+                    &transaction.unwrap_or_default(),
+                    &body,
+                    reply,
+                );
             }
             402 => self.judge_demand(service, message, signed).await,
             500 => self.world.violation(format!("{message:?} got 500: {body}")),
@@ -300,7 +309,8 @@ impl Buyers {
         }
         self.signed[signed].is_over = true;
         for what in wrong {
-            self.world.violation(format!("{message:?}: delivered {what}"));
+            self.world
+                .violation(format!("{message:?}: delivered {what}"));
         }
     }
 
@@ -348,11 +358,7 @@ impl Buyers {
         if about_the_request.contains(&code) || known.is_contested {
             return;
         }
-        let moved = self
-            .world
-            .truth()
-            .moved
-            .contains_key(&known.authorization);
+        let moved = self.world.truth().moved.contains_key(&known.authorization);
         if moved && body["error"]["charged"] == false {
             self.world.violation(format!(
                 "{message:?}: {code} says that nothing was charged, but it was"

@@ -25,7 +25,7 @@ use crate::tests::dice::Dice;
 use crate::tests::disk::{Disk, Faults};
 use crate::tests::simulation::world::{Authorization, World};
 
-const SETTINGS: Settings = Settings {
+pub(super) const SETTINGS: Settings = Settings {
     cache_bytes: 1024 * 1024,
     pages_bytes_max: 1024 * 1024,
 };
@@ -42,7 +42,10 @@ pub(super) struct Service {
 pub(super) fn config(is_patient: bool) -> Config {
     let mut resolved = Resolved::defaults();
     resolved.set("base_url", "http://127.0.0.1:4020");
-    resolved.set("payment.pay_to", "0x4020402040204020402040204020402040204020");
+    resolved.set(
+        "payment.pay_to",
+        "0x4020402040204020402040204020402040204020",
+    );
     resolved.set("payment.facilitator_url", "http://127.0.0.1:9");
     resolved.set("chain.rpc_url", "http://127.0.0.1:9");
     resolved.set_map(
@@ -70,11 +73,7 @@ impl Service {
         (faults, dice): (Faults, Dice),
         ahead: i64,
     ) -> Result<Service, Vec<u8>> {
-        let is_new = file.is_empty();
-        let disk = Disk::of(file, Faults::default(), dice);
-        if !is_new {
-            disk.set_faults(faults);
-        }
+        let disk = Disk::of(file, faults, dice);
         let clock = Clock::manual(shifted(world.truth().now, ahead));
         let opened = SETTINGS.open_on(disk.clone());
         if disk.is_cut() {

@@ -171,11 +171,7 @@ impl World {
                     _ => return Ok((503, b"later".to_vec())),
                 });
             }
-            let html = format!(
-                "<html><head><title>The harbour</title></head><body><main><h1>The harbour</h1><p>Boats come and go \
-                 at {address}, which is worth telling at some length to whoever reads it.</p></main></body></html>"
-            );
-            Ok((200, html.into_bytes()))
+            Ok((200, format!("Boats come and go at {address}.").into_bytes()))
         })
     }
 }
@@ -204,7 +200,11 @@ impl Truth {
     }
 
     fn honest(&mut self, operation: &str, body: &[u8]) -> (u16, Vec<u8>) {
-        let method = if operation == "supported" { "GET" } else { "POST" };
+        let method = if operation == "supported" {
+            "GET"
+        } else {
+            "POST"
+        };
         let path = format!("/{operation}");
         let answer = self.ledger.answer(method, &path, body, self.now);
         (answer.status, answer.json)
@@ -231,7 +231,8 @@ impl Truth {
             };
         }
         if self.ended_otherwise.contains_key(authorization) {
-            let no = json!({"isValid": false, "invalidReason": "invalid_exact_evm_nonce_already_used"});
+            let no =
+                json!({"isValid": false, "invalidReason": "invalid_exact_evm_nonce_already_used"});
             return Ok((200, no.to_string().into_bytes()));
         }
         Ok(self.honest("verify", body))
@@ -251,7 +252,8 @@ impl Truth {
             false => does(is_first, dice),
         };
         let now = self.now.0;
-        self.story.push(format!("{now}   settle of {authorization:?}: {does:?}"));
+        self.story
+            .push(format!("{now}   settle of {authorization:?}: {does:?}"));
         match does {
             Does::Honest => Ok(self.move_money(body, authorization)),
             Does::Outrun(fate) => {
@@ -321,7 +323,10 @@ impl Truth {
                 authorization,
                 Moved {
                     transaction: said["transaction"].as_str().unwrap_or_default().to_owned(),
-                    units: value.as_str().and_then(|text| text.parse().ok()).unwrap_or(0),
+                    units: value
+                        .as_str()
+                        .and_then(|text| text.parse().ok())
+                        .unwrap_or(0),
                     at: self.now,
                 },
             );
