@@ -15,7 +15,7 @@ use crate::flows::payments::{
     self, KEPT_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX, redelivery_end,
 };
 use crate::flows::{offer, settle};
-use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, StoreError};
+use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, StoreError, Tables};
 
 const TICK: Duration = Duration::from_secs(1);
 const NOTE_TERMS_EVERY: Duration = Duration::from_secs(60);
@@ -141,7 +141,10 @@ async fn look_at_payment(
             };
             match call(&payment, now) {
                 Call::Nothing => {}
-                Call::LookAt(at) => tables.schedule(again(at))?,
+                Call::LookAt(at) => {
+                    tables.schedule(again(at))?;
+                    keep_page(tables, &payment, at)?;
+                }
                 Call::ExpireCredit => {
                     let fresh = payments::FreshCredit::draw();
                     payments::apply(tables, key, &mut payment, &Event::CreditExpired, now, fresh)?;
@@ -156,9 +159,7 @@ async fn look_at_payment(
                     payment.changed_at = now.0;
                     let next = next_look(&payment, now);
                     tables.schedule(again(next))?;
-                    if let Some(answer) = &payment.answer {
-                        tables.keep_blob(answer.page, next.plus(ANSWER_SECONDS_MAX))?;
-                    }
+                    keep_page(tables, &payment, next)?;
                     return Ok(true);
                 }
             }
@@ -169,6 +170,20 @@ async fn look_at_payment(
         spawn_reconciliation(app, key, places);
     }
     refresh_note(app, key).await
+}
+
+/// The page of an answer that may still have to be delivered lasts longer than until the next look.
+fn keep_page(
+    tables: &mut Tables<'_>,
+    payment: &Payment,
+    next: UnixSeconds,
+) -> Result<(), StoreError> {
+    match &payment.answer {
+        Some(answer) if payment.state.is_open() => {
+            tables.keep_blob(answer.page, next.plus(ANSWER_SECONDS_MAX))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Looks for the end, unless somebody is at it or enough others are being repeated: the next look comes anyway.
