@@ -90,8 +90,19 @@ impl App {
             lookups: Lane::new(LOOKUPS_MAX, FETCH_WAIT_MAX),
             clock,
         };
-        let offers = Offers::new(&config, former_terms)?;
         let sample = SamplePage::new(&config, outside.clock.now())?;
+        App::of(config, rows, store, (outside, sample), former_terms)
+    }
+
+    /// The same with neighbours and a sample page that were made before.
+    pub(crate) fn of(
+        config: Config,
+        rows: &'static [Row],
+        store: Store,
+        (outside, sample): (Outside, SamplePage),
+        former_terms: Vec<(Terms, UnixSeconds)>,
+    ) -> Result<App, Box<dyn std::error::Error + Send + Sync>> {
+        let offers = Offers::new(&config, former_terms)?;
         let limits = Limits::new(&config.limits.quotas, &outside.clock.stopwatch());
         Ok(App {
             config,

@@ -129,7 +129,10 @@ pub fn apply(
         State::Settled { .. } => {
             // After a long stop its page may be due to go.
             if let Some(answer) = &payment.answer {
-                tables.keep_blob(answer.page, now.plus(REDELIVERY_SECONDS.max(CREDIT_SECONDS)))?;
+                tables.keep_blob(
+                    answer.page,
+                    now.plus(REDELIVERY_SECONDS.max(CREDIT_SECONDS)),
+                )?;
             }
             // What was needed to repeat the settle is needed no more.
             payment.payload = Vec::new();

@@ -17,7 +17,7 @@ use crate::pages::site::{FacilitatorMode, Site};
 /// The path of the sample page below `base_url`.
 pub const SAMPLE_PATH: &str = "/sample";
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SamplePage {
     pub url: String,
     pub html: String,

@@ -104,11 +104,13 @@ impl Chain {
         self.network
     }
 
-    /// Asks no node from now on.
+    /// The same, but no node is asked.
     #[cfg(test)]
-    pub(crate) fn replace(&mut self, stand_in: StandIn) {
-        let line = Arc::get_mut(&mut self.line).expect("before it is shared");
+    pub(crate) fn replaced(settings: ChainSettings, stand_in: StandIn) -> Chain {
+        let mut chain = Chain::new(settings).expect("good settings");
+        let line = Arc::get_mut(&mut chain.line).expect("not shared yet");
         line.stand_in = Some(stand_in);
+        chain
     }
 
     /// What became of an authorization. Only what stands deep enough is told as decided.

@@ -138,11 +138,13 @@ impl Facilitator {
         })
     }
 
-    /// Sends nothing from now on.
+    /// The same, but nothing is sent.
     #[cfg(test)]
-    pub(crate) fn replace(&mut self, stand_in: StandIn) {
-        let line = Arc::get_mut(&mut self.line).expect("before it is shared");
+    pub(crate) fn replaced(settings: FacilitatorSettings, stand_in: StandIn) -> Self {
+        let mut facilitator = Facilitator::new(settings).expect("good settings");
+        let line = Arc::get_mut(&mut facilitator.line).expect("not shared yet");
         line.stand_in = Some(stand_in);
+        facilitator
     }
 
     /// Asks whether this payment would settle as `offer`. A connection that breaks is tried once more: asking twice

@@ -56,6 +56,21 @@ const WISHES: [Wish; 6] = [
         tier: "deep",
     },
 ];
+/// What must have happened in so many histories.
+const OCCURRENCES: [&str; 12] = [
+    "answer 200",
+    "answer 402",
+    "answer 409",
+    "answer 503",
+    "authorization ended otherwise",
+    "authorization never used",
+    "doubtful answer after the money moved",
+    "doubtful answer and nothing moved",
+    "loss of power",
+    "power lost during a settlement",
+    "restart",
+    "settlement",
+];
 const IDENTIFIERS: [&str; 2] = ["order-number-0001", "order-number-0002"];
 
 /// One history under way.
@@ -427,7 +442,7 @@ fn live(runtime: &Runtime, seed: u64) -> Result<BTreeMap<&'static str, u64>, Vec
     chance::repeatable::seed(seed);
     let world = runtime.block_on(async {
         let mut history = History::begin(seed).await;
-        let steps = 6 + history.dice.below(12);
+        let steps = 6 + history.dice.below(9);
         for _ in 0..steps {
             history.step().await;
         }
@@ -491,4 +506,11 @@ fn no_history_loses_money_or_gives_goods_away() {
         }
     });
     println!("{seen:#?}");
+    // A simulation in which nothing goes wrong shows nothing.
+    for what in OCCURRENCES {
+        assert!(
+            seen.contains_key(what) || histories < HISTORIES,
+            "in {histories} histories there was no {what}"
+        );
+    }
 }

@@ -58,6 +58,7 @@ pub(super) struct KnownCredit {
 pub(super) struct Buyers {
     world: Arc<World>,
     keys: Vec<SecretKey>,
+    prices: HashMap<&'static str, ReceivedChallenge>,
     pub(super) signed: Vec<Signed>,
     pub(super) credits: Vec<(String, KnownCredit)>,
     /// Goods by the transaction that paid for them: what, and which bytes.
@@ -89,6 +90,7 @@ impl Buyers {
         Buyers {
             world,
             keys: (0..count).map(key).collect(),
+            prices: HashMap::new(),
             signed: Vec::new(),
             credits: Vec::new(),
             goods: HashMap::new(),
@@ -104,19 +106,7 @@ impl Buyers {
         wish: Wish,
         (nonce, identifier): (Option<Nonce>, Option<&str>),
     ) -> Option<usize> {
-        let request = Request {
-            path: ACCESS,
-            headers: Vec::new(),
-            body: wish.body(),
-        };
-        let reply = service.ask(vec![request]).await.pop().flatten()?;
-        if reply.status != 402 {
-            self.world
-                .violation(format!("an unpaid request got {}", reply.status));
-            return None;
-        }
-        let challenge = reply.headers.get("payment-required")?.to_str().ok()?;
-        let challenge = ReceivedChallenge::decode(challenge).expect("a challenge");
+        let challenge = self.price(service, wish).await?;
         let choice = challenge
             .choose(Amount::from_units(50_000), &usdc())
             .expect("an offer that can be paid");
@@ -144,6 +134,28 @@ impl Buyers {
             is_over: false,
         });
         Some(self.signed.len() - 1)
+    }
+
+    /// The price of a tier is the same all the time, and asked for once.
+    async fn price(&mut self, service: &Service, wish: Wish) -> Option<ReceivedChallenge> {
+        if let Some(known) = self.prices.get(wish.tier) {
+            return Some(known.clone());
+        }
+        let request = Request {
+            path: ACCESS,
+            headers: Vec::new(),
+            body: wish.body(),
+        };
+        let reply = service.ask(vec![request]).await.pop().flatten()?;
+        if reply.status != 402 {
+            self.world
+                .violation(format!("an unpaid request got {}", reply.status));
+            return None;
+        }
+        let challenge = reply.headers.get("payment-required")?.to_str().ok()?;
+        let challenge = ReceivedChallenge::decode(challenge).expect("a challenge");
+        self.prices.insert(wish.tier, challenge.clone());
+        Some(challenge)
     }
 
     /// Sends messages at the same time and judges the answers. Gives the statuses.

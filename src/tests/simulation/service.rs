@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use hyper::HeaderMap;
@@ -15,20 +15,29 @@ use crate::app::{App, Shared};
 use crate::config::{Config, Resolved};
 use crate::domain::payment::{Payment, PaymentKey};
 use crate::domain::time::UnixSeconds;
+use crate::flows::sample::SamplePage;
 use crate::flows::{due, offer, payments, recover};
 use crate::http::{Call, Method, Peer, Query, Reply};
+use crate::outside::Outside;
+use crate::outside::chain::{Chain, ChainSettings};
 use crate::outside::clock::Clock;
+use crate::outside::facilitator::{Facilitator, FacilitatorAuth, FacilitatorSettings};
 use crate::outside::robots::RobotsFiles;
 use crate::routes::ROUTES;
 use crate::store::{Due, DueKind, Settings, StoreError};
 use crate::tests::dice::Dice;
 use crate::tests::disk::{Disk, Faults};
 use crate::tests::simulation::world::{Authorization, World};
+use crate::x402::address::Network;
 
 pub(super) const SETTINGS: Settings = Settings {
     cache_bytes: 1024 * 1024,
     pages_bytes_max: 1024 * 1024,
 };
+
+/// Nobody is ever called there.
+const NOWHERE: &str = "http://127.0.0.1:9";
+const TIME_MAX: Duration = Duration::from_secs(30);
 
 /// A service that runs, or has lost its power and does not know it.
 #[derive(Debug)]
@@ -46,8 +55,8 @@ pub(super) fn config(is_patient: bool) -> Config {
         "payment.pay_to",
         "0x4020402040204020402040204020402040204020",
     );
-    resolved.set("payment.facilitator_url", "http://127.0.0.1:9");
-    resolved.set("chain.rpc_url", "http://127.0.0.1:9");
+    resolved.set("payment.facilitator_url", NOWHERE);
+    resolved.set("chain.rpc_url", NOWHERE);
     resolved.set_map(
         "lab.hosts",
         vec![(
@@ -84,14 +93,17 @@ impl Service {
             Err(error) => panic!("the file that was found cannot be opened: {error}"),
         };
         let former = offer::former_terms(&store).await.expect("terms are read");
-        let url = "http://127.0.0.1:9";
-        let mut app = App::new(config.clone(), ROUTES, store, clock.clone(), url, former)
+        let (mut outside, sample) = parts(config);
+        outside.web.replace(world.web());
+        let outside = Outside {
+            facilitator: Facilitator::replaced(facilitator_settings(), world.facilitator(&disk)),
+            chain: Some(Chain::replaced(chain_settings(), world.chain(&disk))),
+            robots: RobotsFiles::new(outside.web.clone(), clock.clone()),
+            clock: clock.clone(),
+            ..outside
+        };
+        let app = App::of(config.clone(), ROUTES, store, (outside, sample), former)
             .expect("the parts fit together");
-        app.outside.facilitator.replace(world.facilitator(&disk));
-        app.outside.web.replace(world.web());
-        app.outside.robots = RobotsFiles::new(app.outside.web.clone(), clock.clone());
-        let chain = app.outside.chain.as_mut().expect("a chain is configured");
-        chain.replace(world.chain(&disk));
         let service = Service {
             app: Arc::new(app),
             disk,
@@ -207,6 +219,41 @@ impl Service {
             Ok((found, due))
         });
         read.await
+    }
+}
+
+/// What takes long to make and is the same in every history.
+fn parts(config: &Config) -> (Outside, SamplePage) {
+    static PARTS: OnceLock<(Outside, SamplePage)> = OnceLock::new();
+    PARTS
+        .get_or_init(|| {
+            let opened = SETTINGS.open_on(Disk::new()).expect("a new file");
+            let (clock, store) = (Clock::manual(UnixSeconds(0)), opened.store);
+            let app = App::new(config.clone(), ROUTES, store, clock, NOWHERE, Vec::new())
+                .expect("the parts fit together");
+            (app.outside, app.sample)
+        })
+        .clone()
+}
+
+fn facilitator_settings() -> FacilitatorSettings {
+    FacilitatorSettings {
+        base_url: NOWHERE.to_owned(),
+        auth: FacilitatorAuth::None,
+        connect_timeout: TIME_MAX,
+        verify_timeout: TIME_MAX,
+        settle_timeout: TIME_MAX,
+        calls_max: 16,
+        ca_pem: None,
+    }
+}
+
+fn chain_settings() -> ChainSettings {
+    ChainSettings {
+        rpc_url: NOWHERE.to_owned(),
+        network: Network(8_453),
+        time_max: TIME_MAX,
+        confirmations: 1,
     }
 }
 
