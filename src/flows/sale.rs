@@ -118,17 +118,19 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
             };
         }
     };
-    let claim = Claim::take(app, key).ok_or_else(in_use)?;
+    let mut claim = Claim::take(app, key).ok_or_else(in_use)?;
     let identifier = claim_identifier(app, &verified)?;
     if let Some(known) = known_purchase(app, &verified, identifier.as_ref(), key).await? {
         return known;
     }
+    claim.queue(verified.payment.payer).await?;
     let margin = check_margin(app, &order.purchase)?;
     let goods = match deliver_goods(app, &verified.payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => return Err(hold(app, key, verified, refusal).await),
     };
+    app.crash_point("fetched");
     let kept = keep(app, claim, verified, goods, margin, &order).await?;
     settle::settle(app, kept, true).await
 }
@@ -295,6 +297,7 @@ async fn hold(app: &Shared, key: PaymentKey, verified: Verified, refusal: Refusa
     });
     match written.await {
         Ok((payment, credit)) => {
+            app.crash_point("held");
             payments::note(app, key, &payment);
             app.metrics.payment(payment_tier(&payment).name(), "held");
             credit.map_or(refusal.clone(), |credit| refusal.with(With::Credit(credit)))
