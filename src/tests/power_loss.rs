@@ -314,7 +314,7 @@ fn fail_everywhere(lies_every: Option<u64>, stride: usize) -> (usize, Vec<String
 fn what_was_acknowledged_survives_a_loss_of_power_at_any_moment() {
     let (images, lost) = fail_everywhere(None, 1);
     assert!(lost.is_empty(), "{} of {images}: {lost:#?}", lost.len());
-    println!("{images} files found after a loss of power: nothing lost");
+    assert!(images > 500, "only {images} files were looked at");
 }
 
 /// The test above would see it: a disk that does not do what it acknowledges loses sales.

@@ -298,9 +298,11 @@ fn what_is_unknown_is_looked_at_in_the_background_until_it_is_known() {
     rig.pass(60);
     rig.work_off();
     rig.facilitator.settles(Says::Honest);
-    rig.pass(60);
-    rig.work_off();
-    until("it is known", || states() == "settled");
+    until("it is known", || {
+        rig.pass(60);
+        rig.work_off();
+        states() == "settled"
+    });
     assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
     // The answer is still there for the payment that bought it, with no further call.
     let calls = rig.facilitator.settle_calls();

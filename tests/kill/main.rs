@@ -347,13 +347,18 @@ fn judge(rig: &Rig, purchase: &Purchase, transactions: &mut HashSet<String>) {
     );
 }
 
+/// Seen even when the test succeeds.
+fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 #[test]
 fn two_hundred_kills_lose_nothing_and_honour_nothing_twice() {
     let seed = std::env::var("CONTEXT402_SEED")
         .ok()
         .and_then(|text| text.parse::<u64>().ok())
         .unwrap_or_else(|| u64::from(u32::from_be_bytes(chance::bytes())));
-    println!("CONTEXT402_SEED={seed}");
+    tell(&format!("CONTEXT402_SEED={seed}"));
     let met: Vec<_> = thread::scope(|scope| {
         let lanes: Vec<_> = (0..LANES)
             .map(|lane| {
@@ -371,7 +376,7 @@ fn two_hundred_kills_lose_nothing_and_honour_nothing_twice() {
     });
     for point in POINTS {
         let count: usize = met.iter().filter_map(|met| met.get(point)).sum();
-        println!("ended at {point}: {count} times");
+        tell(&format!("ended at {point}: {count} times"));
         assert!(count > 0, "no round ended at {point}");
     }
 }
