@@ -43,9 +43,9 @@
 //! is detached, so that nothing stops half way when the client leaves. [`api::paid`] answers 402 if there is no
 //! payment; else it reads payment and body and hands an order to [`flows::sale`], which goes through the steps in this
 //! order: join an identical request under way; recall what the records say of this authorization; count it, if it is
-//! new; compare the terms; have it verified; claim it; judge the margin; clear the target; fetch and convert, or read
-//! the cache; write the report, if that is what is sold; keep the finished answer durably; settle; deliver. Both products
-//! go through the same steps.
+//! new; compare the terms; have it verified; claim it; wait for a place among its payer's; judge the margin; clear the
+//! target; fetch and convert, or read the cache; write the report, if that is what is sold; keep the finished answer
+//! durably; settle; deliver. Both products go through the same steps.
 //! A sale for a transfer ([`flows::transfer`]) asks the chain in place of the facilitator and has nothing to settle.
 //! What may follow what is decided by [`domain::payment::next`] alone. Anything between keeping and a known end is taken
 //! up again by [`flows::due`] and, after a stop, by [`flows::recover`]; what the facilitator cannot tell of it, the chain
@@ -76,3 +76,6 @@ pub mod routes;
 
 pub mod appliance;
 pub mod cli;
+
+#[cfg(test)]
+mod tests;

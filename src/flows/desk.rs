@@ -4,27 +4,62 @@
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Mutex;
+use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::app::Shared;
 use crate::domain::payment::PaymentKey;
 use crate::domain::purchase::Fingerprint;
-use crate::domain::refusal::Refusal;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
 use crate::flows::sale::Delivered;
+use crate::outside::call::Shares;
 
 /// Requests that may wait for the outcome of one identical request.
 const FOLLOWERS_MAX: usize = 128;
 /// Payments of one client that may be under way: until they are verified, an address is all that is known of it.
 const FLIGHTS_OF_CLIENT_MAX: usize = 256;
 
+/// Sales of one payer that are worked on and settled at the same time; further ones wait. One balance may have been
+/// promised to all of them (safety A43).
+const SALES_OF_PAYER_MAX: usize = 8;
+const SALE_WAIT_MAX: Duration = Duration::from_secs(5);
+/// Settlements of one payer that may fail for good, one after the other, before no more is done for it (safety A9).
+const FAILURES_MAX: u8 = 3;
+/// When a payer's last failure is forgotten.
+const FAILURE_SECONDS: u64 = 600;
+/// Payers whose failures are remembered; beyond that the oldest failure is forgotten.
+const FAILING_PAYERS_MAX: usize = 4096;
+
 pub type Outcome = Result<Delivered, Refusal>;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Desk {
     flights: Mutex<Flights>,
     claims: Mutex<HashSet<PaymentKey>>,
     unfinished: Mutex<HashMap<(Payer, Fingerprint), PaymentKey>>,
+    sales_of_payer: Shares,
+    failures: Mutex<HashMap<Payer, Failures>>,
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        Desk {
+            flights: Mutex::default(),
+            claims: Mutex::default(),
+            unfinished: Mutex::default(),
+            sales_of_payer: Shares::new(SALES_OF_PAYER_MAX, SALE_WAIT_MAX),
+            failures: Mutex::default(),
+        }
+    }
+}
+
+/// Settlements of a payer that have failed for good since the last that succeeded.
+#[derive(Clone, Copy, Debug)]
+struct Failures {
+    count: u8,
+    last: UnixSeconds,
 }
 
 type Payer = [u8; 20];
@@ -72,6 +107,8 @@ pub struct Leader<'a> {
 pub struct Claim {
     app: Shared,
     key: PaymentKey,
+    /// Among the sales of its payer.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl Desk {
@@ -123,6 +160,46 @@ impl Desk {
     /// This buyer's payment for this purchase that is held by a credit or whose settlement is not known.
     pub fn unfinished(&self, payer: Payer, fingerprint: Fingerprint) -> Option<PaymentKey> {
         lock(&self.unfinished).get(&(payer, fingerprint)).copied()
+    }
+
+    /// Remembers how a payer's settlement has ended: whose settlements fail is worked for a few times only.
+    pub fn note_end(&self, payer: Payer, has_failed: bool, now: UnixSeconds) {
+        let mut failures = lock(&self.failures);
+        if !has_failed {
+            failures.remove(&payer);
+            return;
+        }
+        if failures.len() >= FAILING_PAYERS_MAX {
+            failures.retain(|_, failures| now.since(failures.last) < FAILURE_SECONDS);
+            let oldest = failures.iter().min_by_key(|(_, failures)| failures.last);
+            if let Some(oldest) = oldest.map(|(payer, _)| *payer)
+                && failures.len() >= FAILING_PAYERS_MAX
+            {
+                failures.remove(&oldest);
+            }
+        }
+        let of_payer = failures.entry(payer).or_insert(Failures {
+            count: 0,
+            last: now,
+        });
+        of_payer.count = of_payer.count.saturating_add(1);
+        of_payer.last = now;
+    }
+
+    fn check_payer(&self, payer: Payer, now: UnixSeconds) -> Result<(), Refusal> {
+        let mut failures = lock(&self.failures);
+        match failures.get(&payer) {
+            Some(of_payer) if now.since(of_payer.last) >= FAILURE_SECONDS => {
+                failures.remove(&payer);
+                Ok(())
+            }
+            Some(of_payer) if of_payer.count >= FAILURES_MAX => Err(Refusal::new(
+                Code::RateLimited,
+                "Payments of this payer could not be settled several times, so nothing was done for this one and it was \
+                 not used. Try again in ten minutes.",
+            )),
+            _ => Ok(()),
+        }
     }
 
     pub fn note(
@@ -186,7 +263,23 @@ impl Claim {
         lock(&app.desk.claims).insert(key).then(|| Claim {
             app: app.clone(),
             key,
+            place: None,
         })
+    }
+
+    /// Waits for one of the places that a payer's sales may take, and holds it until the settlement's end is known.
+    pub async fn queue(&mut self, payer: Payer) -> Result<(), Refusal> {
+        let desk = &self.app.desk;
+        desk.check_payer(payer, self.app.now())?;
+        let place = desk.sales_of_payer.place(&hex::encode(payer)).await;
+        self.place = Some(place.map_err(|_| {
+            Refusal::new(
+                Code::RateLimited,
+                "Too many payments of this payer are under way. This one was not used: repeat the same request later.",
+            )
+        })?);
+        // Those before it may have failed meanwhile.
+        desk.check_payer(payer, self.app.now())
     }
 
     pub fn key(&self) -> PaymentKey {
@@ -214,7 +307,7 @@ mod tests {
     const CLIENT: Option<IpAddr> = Some(IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 7)));
 
     fn refused() -> Outcome {
-        Err(Refusal::of(crate::domain::refusal::Code::Conflict))
+        Err(Refusal::of(Code::Conflict))
     }
 
     #[test]
@@ -244,6 +337,33 @@ mod tests {
             desk.board([1; 32], [2; 32], CLIENT),
             Boarding::Leader(_)
         ));
+    }
+
+    #[test]
+    fn failures_are_remembered_for_a_while_and_within_bounds() {
+        let desk = Desk::default();
+        let payer = |number: usize| {
+            let mut payer = [0; 20];
+            payer[..8].copy_from_slice(&number.to_be_bytes());
+            payer
+        };
+        let at = |seconds: u64| UnixSeconds(1_795_000_000).plus(seconds);
+        let is_served = |number: usize, now| desk.check_payer(payer(number), now).is_ok();
+        for count in 0..FAILURES_MAX {
+            assert!(is_served(0, at(0)), "after {count} failures");
+            desk.note_end(payer(0), true, at(0));
+        }
+        assert!(!is_served(0, at(FAILURE_SECONDS - 1)) && is_served(1, at(0)));
+        desk.note_end(payer(0), false, at(1));
+        assert!(is_served(0, at(1)), "a settlement makes up for it");
+        for _ in 0..FAILURES_MAX {
+            desk.note_end(payer(2), true, at(2));
+        }
+        assert!(is_served(2, at(2 + FAILURE_SECONDS)));
+        for number in 0..2 * FAILING_PAYERS_MAX {
+            desk.note_end(payer(number), true, at(3));
+        }
+        assert!(lock(&desk.failures).len() <= FAILING_PAYERS_MAX);
     }
 
     #[test]

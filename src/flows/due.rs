@@ -15,7 +15,7 @@ use crate::flows::payments::{
     self, KEPT_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX, redelivery_end,
 };
 use crate::flows::{offer, settle};
-use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, StoreError};
+use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, StoreError, Tables};
 
 const TICK: Duration = Duration::from_secs(1);
 const NOTE_TERMS_EVERY: Duration = Duration::from_secs(60);
@@ -95,6 +95,7 @@ fn call(payment: &Payment, now: UnixSeconds) -> Call {
         State::Kept if now.since(UnixSeconds(payment.changed_at)) < KEPT_LOOK_SECONDS => {
             Call::LookAt(UnixSeconds(payment.changed_at).plus(KEPT_LOOK_SECONDS))
         }
+        State::Unknown if now < next_look(payment, now) => Call::LookAt(next_look(payment, now)),
         State::Kept | State::Unknown => Call::Reconcile,
         State::Settled { at, .. } => {
             let end = credit_end.map_or(redelivery_end(*at), |end| end.max(redelivery_end(*at)));
@@ -108,6 +109,16 @@ fn call(payment: &Payment, now: UnixSeconds) -> Call {
         }
         State::New | State::Failed { .. } | State::Released => Call::Nothing,
     }
+}
+
+/// When an unknown settlement is looked at again: half its age after it was last tried, so often at first, hourly in the
+/// end, until the chain has spoken. Several rows of one payment meet in the same look.
+fn next_look(payment: &Payment, now: UnixSeconds) -> UnixSeconds {
+    let tried = UnixSeconds(payment.changed_at);
+    let age = tried.since(UnixSeconds(payment.created_at));
+    let pause = (age / 2).clamp(UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX);
+    // A clock that was set back must not keep it waiting.
+    tried.plus(pause).min(now.plus(UNKNOWN_LOOK_SECONDS_MAX))
 }
 
 async fn look_at_payment(
@@ -131,7 +142,10 @@ async fn look_at_payment(
             };
             match call(&payment, now) {
                 Call::Nothing => {}
-                Call::LookAt(at) => tables.schedule(again(at))?,
+                Call::LookAt(at) => {
+                    tables.schedule(again(at))?;
+                    keep_goods(tables, key, &payment, at)?;
+                }
                 Call::ExpireCredit => {
                     let fresh = payments::FreshCredit::draw();
                     payments::apply(tables, key, &mut payment, &Event::CreditExpired, now, fresh)?;
@@ -143,15 +157,10 @@ async fn look_at_payment(
                     tables.put_payment(key, &payment)?;
                 }
                 Call::Reconcile => {
-                    // Half its age from now: often at first, hourly in the end, until the chain has spoken.
-                    let age = now.since(UnixSeconds(payment.created_at));
-                    let pause = (age / 2).clamp(UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX);
-                    tables.schedule(again(now.plus(pause)))?;
-                    if let Some(answer) = &payment.answer {
-                        let until = now.plus(pause + ANSWER_SECONDS_MAX);
-                        tables.keep_blob(answer.page, until)?;
-                        tables.keep_report_of(key, until)?;
-                    }
+                    payment.changed_at = now.0;
+                    let next = next_look(&payment, now);
+                    tables.schedule(again(next))?;
+                    keep_goods(tables, key, &payment, next)?;
                     return Ok(true);
                 }
             }
@@ -162,6 +171,23 @@ async fn look_at_payment(
         spawn_reconciliation(app, key, places);
     }
     refresh_note(app, key).await
+}
+
+/// The goods of an answer that may still have to be delivered last longer than until the next look.
+fn keep_goods(
+    tables: &mut Tables<'_>,
+    key: PaymentKey,
+    payment: &Payment,
+    next: UnixSeconds,
+) -> Result<(), StoreError> {
+    let until = next.plus(ANSWER_SECONDS_MAX);
+    match &payment.answer {
+        Some(answer) if payment.state.is_open() => {
+            tables.keep_blob(answer.page, until)?;
+            tables.keep_report_of(key, until)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Looks for the end, unless somebody is at it or enough others are being repeated: the next look comes anyway.

@@ -114,6 +114,7 @@ pub fn apply(
 ) -> Result<Option<RetryCredit>, StoreError> {
     let (state, actions) = next(&payment.state, event, now.0);
     let was_kept = payment.state == State::Kept;
+    let was_unknown = payment.state == State::Unknown;
     payment.state = state;
     payment.changed_at = now.0;
     for action in &actions {
@@ -121,6 +122,8 @@ pub fn apply(
             Action::IssueCredit => issue_credit(tables, key, payment, now, fresh)?,
             Action::VoidCredit => void_credit(tables, payment)?,
             Action::Withhold => payment.answer = None,
+            // The look that led here has arranged for the next one.
+            Action::Reconcile if was_unknown => {}
             Action::Reconcile => {
                 let at = now.plus(UNKNOWN_LOOK_SECONDS);
                 tables.schedule(Due {
@@ -136,6 +139,13 @@ pub fn apply(
         State::Settled { transaction, .. } => {
             // Now it is the buyer's to read.
             tables.release_report(key, transaction)?;
+            // After a long stop its page may be due to go.
+            if let Some(answer) = &payment.answer {
+                tables.keep_blob(
+                    answer.page,
+                    now.plus(REDELIVERY_SECONDS.max(CREDIT_SECONDS)),
+                )?;
+            }
             // What was needed to repeat the settle is needed no more.
             payment.payload = Vec::new();
             payment.requirements = Vec::new();

@@ -110,7 +110,7 @@ async fn attempt(app: &Shared, credit: CreditId, stated: Stated, asker: Asker<'_
         State::Held if alive => {
             count()?;
             app.health.check_can_sell(app)?;
-            work_off(app, claim, asker.request_id).await
+            work_off(app, claim, payment.payer, asker.request_id).await
         }
         State::Settled { .. } if alive => {
             let delivered = recall::delivered(app, key, &payment, None).await?;
@@ -140,9 +140,11 @@ fn covers(purchase: &Purchase, stated: &Stated) -> bool {
 }
 
 /// The held authorization: an attempt is spent, the work is done, and it is settled like any first payment.
-async fn work_off(app: &Shared, claim: Claim, request_id: &str) -> Outcome {
+async fn work_off(app: &Shared, mut claim: Claim, payer: [u8; 20], request_id: &str) -> Outcome {
     let key = claim.key();
+    claim.queue(payer).await?;
     let payment = spend_attempt(app, key).await?;
+    app.crash_point("redeeming");
     let means = payment.means();
     let margin = sale::check_margin(app, &payment.purchase, means)?;
     let goods = match sale::deliver_goods(app, &payment).await {

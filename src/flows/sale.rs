@@ -90,7 +90,8 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
         .unwrap_or(&app.offers.of(&order.purchase).requirements);
     let key = payment_key(offered, proof.from(), proof.nonce());
     // Before anything else, its time window included: a payment whose settlement is unknown must never meet a 402.
-    let recalled = recall(app, key, proof.payload_hash(), order.purchase.fingerprint());
+    let (payload_hash, fingerprint) = (proof.payload_hash(), order.purchase.fingerprint());
+    let recalled = recall(app, key, payload_hash, fingerprint);
     let count = || app.admit(RateClass::Sale, order.client);
     match recalled.await {
         // What was paid for, or may have been, is given out whatever the limit says: nobody loses money to somebody
@@ -108,12 +109,28 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
     }
     let offer = terms?;
     app.health.check_can_sell(app)?;
-    let verified = verify(app, proof, offer, &order).await?;
-    let claim = Claim::take(app, key).ok_or_else(in_use)?;
+    let verified = match verify(app, proof, offer, &order).await {
+        Ok(verified) => verified,
+        Err(refusal) => {
+            // Its credit may have been redeemed meanwhile: then it is not valid any more because it was charged.
+            return match recall(app, key, payload_hash, fingerprint).await? {
+                Recalled::Answer(delivered) => Ok(delivered),
+                Recalled::Unknown => {
+                    settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await
+                }
+                Recalled::Nothing => {
+                    let _unused = Claim::take(app, key).ok_or_else(in_use)?;
+                    Err(refusal)
+                }
+            };
+        }
+    };
+    let mut claim = Claim::take(app, key).ok_or_else(in_use)?;
     let identifier = claim_identifier(app, &verified)?;
     if let Some(known) = known_purchase(app, &verified, identifier.as_ref(), key).await? {
         return known;
     }
+    claim.queue(verified.payment.payer).await?;
     let margin = check_margin(app, &order.purchase, Means::Authorization)?;
     let goods = match deliver_goods(app, &verified.payment).await {
         Ok(goods) => goods,
@@ -122,6 +139,7 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
             return Err(hold(app, key, verified.payment, refusal).await);
         }
     };
+    app.crash_point("fetched");
     let kept = keep(app, claim, verified, goods, margin, &order).await?;
     settle::settle(app, kept, true).await
 }
@@ -300,6 +318,7 @@ pub async fn hold(
     });
     match written.await {
         Ok((payment, credit)) => {
+            app.crash_point("held");
             payments::note(app, key, &payment);
             payments::count(app, &payment);
             credit.map_or(refusal.clone(), |credit| refusal.with(With::Credit(credit)))

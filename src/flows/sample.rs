@@ -23,7 +23,7 @@ use crate::signing::Signer;
 /// The path of the sample page below `base_url`.
 pub const SAMPLE_PATH: &str = "/sample";
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SamplePage {
     pub url: String,
     pub html: String,
@@ -34,7 +34,7 @@ pub struct SamplePage {
 }
 
 /// A whole report for nothing, which never expires.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SampleReport {
     /// The JSON that is served.
     pub body: Vec<u8>,

@@ -92,9 +92,16 @@ pub async fn record(
     key: PaymentKey,
     event: Event,
 ) -> Result<Option<Advanced>, StoreError> {
+    let is_payers_doing = event != Event::ChainNeverUsed;
     let advanced = payments::advance(app, key, event).await?;
     if let Some(advanced) = advanced.as_ref().filter(|advanced| advanced.has_moved) {
         payments::count(app, &advanced.payment);
+        let (payer, now) = (advanced.payment.payer, app.now());
+        match &advanced.payment.state {
+            State::Settled { .. } => app.desk.note_end(payer, false, now),
+            State::Failed { .. } if is_payers_doing => app.desk.note_end(payer, true, now),
+            _ => {}
+        }
     }
     Ok(advanced)
 }
@@ -114,6 +121,7 @@ fn send(app: &Shared, claim: Claim, settling: Settling, first: bool) -> Told {
             .await;
         app.crash_point("settled");
         let advanced = record(&app, claim.key(), event(settlement)).await;
+        app.crash_point("recorded");
         drop(claim);
         let _ = tell.send(advanced);
     });

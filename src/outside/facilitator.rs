@@ -125,6 +125,11 @@ pub struct Facilitator {
     settle_timeout: Duration,
 }
 
+/// In unit tests: answers an operation's body in the facilitator's place, with a status and a body.
+#[cfg(test)]
+pub(crate) type StandIn =
+    Arc<dyn Fn(&str, &[u8]) -> Result<(u16, Vec<u8>), CallError> + Send + Sync>;
+
 /// The body of /verify and /settle: the buyer's payment verbatim, and our own offer, never the buyer's copy of it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -144,6 +149,15 @@ impl Facilitator {
             verify_timeout: settings.verify_timeout,
             settle_timeout: settings.settle_timeout,
         })
+    }
+
+    /// The same, but nothing is sent.
+    #[cfg(test)]
+    pub(crate) fn replaced(settings: FacilitatorSettings, stand_in: StandIn) -> Self {
+        let mut facilitator = Facilitator::new(settings).expect("good settings");
+        let line = Arc::get_mut(&mut facilitator.line).expect("not shared yet");
+        line.stand_in = Some(stand_in);
+        facilitator
     }
 
     /// Asks whether this payment would settle as `offer`. A connection that breaks is tried once more: asking twice

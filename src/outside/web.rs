@@ -137,6 +137,10 @@ pub struct FetchedPage {
     pub redirects: usize,
 }
 
+/// In unit tests: answers for an address in a site's place, with a status and a page of plain text.
+#[cfg(test)]
+pub(crate) type StandIn = Arc<dyn Fn(&str) -> Result<(u16, Vec<u8>), FetchError> + Send + Sync>;
+
 /// The one way to a page. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Web {
@@ -155,6 +159,12 @@ impl Web {
             network,
             dialler,
         })
+    }
+
+    /// Dials nobody from now on.
+    #[cfg(test)]
+    pub(crate) fn replace(&mut self, stand_in: StandIn) {
+        self.dialler.stand_in = Some(stand_in);
     }
 
     /// The DNS preflight: looks the host up and checks every answer. Blocking.

@@ -108,6 +108,12 @@ impl Settings {
         open::open(path, *self, check)
     }
 
+    /// Opens a file that lies on a test's own disk.
+    #[cfg(test)]
+    pub(crate) fn open_on(&self, disk: impl redb::StorageBackend) -> Result<Opened, OpenError> {
+        open::open_on(disk, *self)
+    }
+
     /// Makes the first data file. Refuses a path where something is.
     pub fn create(&self, path: &Path) -> Result<Opened, OpenError> {
         open::create(path, *self)

@@ -92,9 +92,35 @@ pub(in crate::store) fn open(
 }
 
 fn open_existing(path: &Path, settings: Settings, check: bool) -> Result<Opened, OpenError> {
-    let mut database = builder(settings)
+    let database = builder(settings)
         .open(path)
         .map_err(|error| from_redb(path, error))?;
+    look_over(path, database, settings, check)
+}
+
+/// An existing file on something else than a disk; where there is nothing, a new one.
+#[cfg(test)]
+pub(in crate::store) fn open_on(
+    backend: impl redb::StorageBackend,
+    settings: Settings,
+) -> Result<Opened, OpenError> {
+    let path = Path::new("a test's disk");
+    let is_new = backend.len().is_ok_and(|length| length == 0);
+    let database = builder(settings)
+        .create_with_backend(backend)
+        .map_err(|error| from_redb(path, error))?;
+    if is_new {
+        return start(path, database, settings, true);
+    }
+    look_over(path, database, settings, false)
+}
+
+fn look_over(
+    path: &Path,
+    mut database: Database,
+    settings: Settings,
+    check: bool,
+) -> Result<Opened, OpenError> {
     let was_clean = read_meta(&database, path)?;
     if !was_clean {
         tracing::warn!(path = %path.display(), "the data file was not closed; checking all of it");

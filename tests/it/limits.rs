@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::harness::ask::{Answer, connect, raw_bytes, read_all};
+use crate::harness::ask::{Answer, at_once, connect, raw_bytes, read_all};
 use crate::harness::{ACCESS, ARTICLE, Page, Rig, Says, Wallet, until};
 
 /// Sends a byte every 50 ms until the other side closes or two seconds are over, and gives what came back.
@@ -199,7 +199,7 @@ fn many_buyers_at_once_are_all_served() {
             rig.order(ARTICLE, "fresh").paid(&payment.header)
         })
         .collect();
-    for answer in crate::harness::ask::at_once(asks) {
+    for answer in at_once(asks) {
         assert_eq!(answer.status, 200, "{answer:?}");
     }
     for wallet in &wallets {
@@ -360,6 +360,58 @@ fn one_buyer_does_not_take_all_places() {
         (wallet.clone(), host.to_owned())
     };
     is_served_meanwhile(&slow, ARTICLE);
+}
+
+/// Many payments whose money is there once: a few are worked on at the same time, and once several could not be settled
+/// nothing more is done for their payer (safety A43).
+#[test]
+fn one_wallet_with_many_nonces_gets_little_work_for_nothing() {
+    let rig = Rig::start();
+    rig.facilitator.next_settles([Says::Honest]);
+    rig.facilitator.settles(Says::No("insufficient_funds"));
+    let wallet = Wallet::new();
+    let asks: Vec<_> = (0..60)
+        .map(|number| {
+            let path = format!("/page{number}");
+            let page = Page::html("A page", "It takes a little while.");
+            rig.site.put(&path, page.slow(Duration::from_millis(30)));
+            let payment = wallet.sign(&rig, "fresh");
+            rig.order(&format!("http://news.sample-site.org{path}"), "fresh")
+                .paid(&payment.header)
+        })
+        .collect();
+    let answers = at_once(asks);
+    let with = |status: u16| {
+        answers
+            .iter()
+            .filter(|answer| answer.status == status)
+            .count()
+    };
+    assert_eq!(with(200), 1, "{answers:?}");
+    assert!(with(429) >= 40, "{} were turned away", with(429));
+    assert_eq!(with(200) + with(402) + with(429), 60);
+    let pages = rig.site.requests().len();
+    assert!(pages <= 20, "{pages} pages were fetched for one payment");
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// Work that could not be paid for is done a few times only (safety A9).
+#[test]
+fn a_payer_whose_settlements_fail_is_not_worked_for() {
+    let rig = Rig::start();
+    rig.facilitator.settles(Says::No("insufficient_funds"));
+    let wallet = Wallet::new();
+    for _ in 0..3 {
+        rig.buy(&wallet, ARTICLE, "fresh").expect(402);
+    }
+    rig.facilitator.settles(Says::Honest);
+    rig.buy(&wallet, ARTICLE, "fresh")
+        .refused(429, "rate_limited");
+    assert_eq!(rig.site.hits("/article"), 3);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 0);
+    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+    rig.pass(601);
+    rig.buy(&wallet, ARTICLE, "fresh").expect(200);
 }
 
 /// Work is capped per target domain, whatever names it has (decisions, Retry credits).

@@ -5,6 +5,8 @@ mod harness;
 
 /// The paid operation: asking for the price, paying, and what the buyer gets.
 mod access;
+/// Every known attack on sellers, with the tests that show what becomes of it.
+mod attacks;
 /// What the chain knows: settlements that nobody else can tell, and the price of gas.
 mod chain;
 /// Being asked for money: the 402 of an unpaid request and the probes of directories.

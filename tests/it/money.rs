@@ -298,9 +298,11 @@ fn what_is_unknown_is_looked_at_in_the_background_until_it_is_known() {
     rig.pass(60);
     rig.work_off();
     rig.facilitator.settles(Says::Honest);
-    rig.pass(60);
-    rig.work_off();
-    until("it is known", || states() == "settled");
+    until("it is known", || {
+        rig.pass(60);
+        rig.work_off();
+        states() == "settled"
+    });
     assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
     // The answer is still there for the payment that bought it, with no further call.
     let calls = rig.facilitator.settle_calls();
@@ -310,6 +312,25 @@ fn what_is_unknown_is_looked_at_in_the_background_until_it_is_known() {
         .expect(200);
     assert_eq!(rig.facilitator.settle_calls(), calls);
     assert_eq!(rig.site.hits("/article"), 1);
+}
+
+/// Each look once left two further looks behind, so that a settlement that stayed unknown was asked for ever more often.
+#[test]
+fn what_stays_unknown_is_looked_at_more_and_more_rarely() {
+    let rig = Rig::start();
+    rig.facilitator.settles(Says::Status(500));
+    unknown(&rig.buy(&Wallet::new(), ARTICLE, "fresh"));
+    let looks_in = |seconds: u64| {
+        let before = rig.facilitator.settle_calls();
+        for _ in 0..seconds / 5 {
+            rig.pass(5);
+            rig.work_off();
+        }
+        rig.facilitator.settle_calls() - before
+    };
+    let (first, second) = (looks_in(300), looks_in(900));
+    assert!((5..=10).contains(&first), "{first} looks in five minutes");
+    assert!((2..=5).contains(&second), "{second} in the next fifteen");
 }
 
 /// The credit lives until 15 minutes after the settlement is known, however long that takes.

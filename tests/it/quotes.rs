@@ -520,7 +520,7 @@ fn confidence_says_whether_a_purchase_would_go_well() {
 #[test]
 fn quotes_are_made_by_post_too() {
     let rig = Rig::start();
-    let post = |body: &serde_json::Value| rig.post("/v1/quotes").json(body).send();
+    let post = |body: &Value| rig.post("/v1/quotes").json(body).send();
     let request = json!({"product": "proof_pack", "target_url": FERRY, "pack": "quick", "question": "Is it free?", "source": "a-list"});
     let answer = post(&request).expect(201);
     let receipt = answer.json();

@@ -216,6 +216,26 @@ fn the_same_authorization_in_other_bytes_is_not_given_the_answer() {
         .expect(200);
 }
 
+/// Whatever its letters, it is the number that the chain lets happen once (safety A24).
+#[test]
+fn a_nonce_in_capitals_is_the_same_nonce() {
+    let rig = Rig::start();
+    let payment = Wallet::new().sign(&rig, "fresh");
+    rig.order(ARTICLE, "fresh")
+        .paid(&payment.header)
+        .send()
+        .expect(200);
+    let other = payment.altered(|payload| {
+        let nonce = &mut payload["payload"]["authorization"]["nonce"];
+        let digits = nonce.as_str().expect("text")[2..].to_uppercase();
+        *nonce = json!(format!("0x{digits}"));
+    });
+    assert_ne!(other.header, payment.header);
+    let answer = rig.order(ARTICLE, "fresh").paid(&other.header).send();
+    answer.refused(400, "payment_replayed");
+    assert_eq!(rig.facilitator.verify_calls(), 1);
+}
+
 /// A forged signature neither blocks a nonce nor is remembered.
 #[test]
 fn a_forged_payment_does_not_stand_in_the_way_of_the_true_one() {

@@ -250,6 +250,27 @@ fn an_unknown_settlement_is_remembered_over_a_restart() {
     assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
 }
 
+/// The page of a kept answer was due to go during a long stop. A buyer who came before the first look at the payment got
+/// the answer once, and a 500 from then on.
+#[test]
+fn an_answer_outlives_a_long_stop() {
+    let mut rig = Rig::start();
+    let payment = Wallet::new().sign(&rig, "fresh");
+    rig.facilitator.settles(Says::Lost);
+    let asked = rig.order(ARTICLE, "fresh").paid(&payment.header).send();
+    asked.expect(503);
+    assert!(rig.stop(), "the service stops in order");
+    rig.pass(2 * 24 * 3_600);
+    rig.facilitator.settles(Says::Honest);
+    rig.run();
+    for _ in 0..3 {
+        let answer = rig.order(ARTICLE, "fresh").paid(&payment.header).send();
+        assert!(answer.expect(200).text().contains("Boats"));
+        rig.work_off();
+    }
+    assert_eq!(rig.facilitator.settlements(), 1);
+}
+
 /// A payment whose settlement is unknown never meets a 402, not even long after its window.
 #[test]
 fn an_unknown_settlement_never_meets_a_402() {

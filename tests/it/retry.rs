@@ -1,11 +1,12 @@
 //! Retry credits: earned when an accepted payment meets an outage, held by that payment, spent once.
 
+use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
 
 use crate::harness::ask::at_once;
-use crate::harness::{ARTICLE, Answer, Page, RETRY, Rig, Says, Wallet, for_each};
+use crate::harness::{ARTICLE, Answer, Page, RETRY, Rig, Says, Wallet, for_each, until};
 
 const DOWN: &str = "http://down.sample-site.org/article";
 const FLAKY: &str = "http://news.sample-site.org/flaky";
@@ -467,6 +468,30 @@ fn credit_and_held_payment_at_once_are_one_charge() {
     assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
     assert_eq!(rig.facilitator.settlements(), 1);
     ask.send().expect(200);
+}
+
+/// The simulation's seed 290: while the facilitator looked at a held payment, its credit was redeemed and the money
+/// moved. The payment was then no longer valid, and its buyer was told by a 402 that nothing had been charged.
+#[test]
+fn a_payment_whose_credit_is_redeemed_while_it_is_verified_meets_no_402() {
+    let rig = Rig::start();
+    rig.site.put("/article", Page::Status(503));
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    let credit = outage(ask.send());
+    rig.site.put("/article", good());
+    rig.facilitator
+        .verifies(Says::Slow(Duration::from_millis(400)));
+    let again = ask.clone();
+    let verified = thread::spawn(move || again.send());
+    until("it is being verified", || {
+        rig.facilitator.verify_calls() == 2
+    });
+    rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
+    let answer = verified.join().expect("no panic").expect(200);
+    assert_eq!(answer.settlement()["success"], true);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
 }
 
 /// A definite failure while a credit is redeemed is 400 there: a 402 would make a client pay at that address.

@@ -19,6 +19,8 @@ const MESSAGE_CHARS_MAX: usize = 200;
 pub(super) struct Line {
     agent: ureq::Agent,
     url: Url,
+    #[cfg(test)]
+    pub(super) stand_in: Option<super::StandIn>,
 }
 
 /// Without the path, which may be a key.
@@ -37,6 +39,8 @@ impl Line {
         Ok(Line {
             agent: agent(CONNECT_MAX, INQUIRIES_MAX + 1, ureq::tls::RootCerts::WebPki),
             url,
+            #[cfg(test)]
+            stand_in: None,
         })
     }
 

@@ -22,6 +22,8 @@ pub(super) struct Line {
     agent: ureq::Agent,
     base_url: Url,
     credentials: Credentials,
+    #[cfg(test)]
+    pub(super) stand_in: Option<super::StandIn>,
 }
 
 impl fmt::Debug for Line {
@@ -60,6 +62,8 @@ impl Line {
             agent: agent::agent(settings.connect_timeout, settings.calls_max * 2, roots),
             base_url,
             credentials,
+            #[cfg(test)]
+            stand_in: None,
         })
     }
 
@@ -71,6 +75,11 @@ impl Line {
         deadline: Instant,
         now: UnixSeconds,
     ) -> Result<Reply, CallError> {
+        #[cfg(test)]
+        if let Some(stand_in) = &self.stand_in {
+            let (status, body) = stand_in(operation, body.unwrap_or_default())?;
+            return Ok(Reply { status, body });
+        }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(CallError::TimedOut);

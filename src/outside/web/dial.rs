@@ -39,6 +39,8 @@ pub(super) struct Dialler {
     settings: Arc<WebSettings>,
     public: Tls,
     lab: Tls,
+    #[cfg(test)]
+    pub(super) stand_in: Option<super::StandIn>,
 }
 
 impl Dialler {
@@ -52,6 +54,8 @@ impl Dialler {
             settings,
             public,
             lab,
+            #[cfg(test)]
+            stand_in: None,
         })
     }
 
@@ -64,6 +68,10 @@ impl Dialler {
         headers: &[(&str, &str)],
         deadline: Instant,
     ) -> Result<Answer, FetchError> {
+        #[cfg(test)]
+        if let Some(stand_in) = &self.stand_in {
+            return stand_in(target.as_str()).map(Answer::of_text);
+        }
         let tls = if is_lab { &self.lab } else { &self.public };
         let wire = Arc::new(Wire::default());
         let agent = self.agent(target, sockets, tls, wire.clone(), deadline)?;
@@ -149,6 +157,20 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    /// A whole page without a connection.
+    #[cfg(test)]
+    fn of_text((status, text): (u16, Vec<u8>)) -> Answer {
+        let wire = Wire::default();
+        wire.bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
+        let body = ureq::Body::builder().mime_type("text/plain").data(text);
+        let mut response = Response::new(body);
+        *response.status_mut() = ureq::http::StatusCode::from_u16(status).expect("a status");
+        Answer {
+            response,
+            wire: Arc::new(wire),
+        }
+    }
+
     pub(super) fn status(&self) -> u16 {
         self.response.status().as_u16()
     }

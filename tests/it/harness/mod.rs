@@ -86,7 +86,11 @@ impl Rig {
 
     /// With a clock that begins now, so that real processes agree with it for a while.
     pub(crate) fn today() -> Rig {
-        Rig::at(Clock::System.now(), |_, _| {})
+        Rig::today_with(|_| {})
+    }
+
+    pub(crate) fn today_with(change: impl FnOnce(&mut Resolved)) -> Rig {
+        Rig::at(Clock::System.now(), |resolved, _| change(resolved))
     }
 
     /// The same with the chain configured.

@@ -176,14 +176,23 @@ impl Service {
 
     /// Ends it as a power cut would.
     pub(crate) fn kill(mut self) {
-        self.child.kill().expect("our own child");
+        self.cut();
         self.end();
+    }
+
+    /// The same while others still talk to it.
+    pub(crate) fn cut(&self) {
+        self.signal("-KILL");
     }
 
     /// Asks it to stop, as systemd does.
     pub(crate) fn terminate(&self) {
+        self.signal("-TERM");
+    }
+
+    fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-TERM", &id]).status();
+        let sent = Command::new("kill").args([name, &id]).status();
         assert!(sent.expect("kill runs").success());
     }
 

@@ -1,0 +1,303 @@
+//! The service from its start to its end: the true application over a disk in memory, without sockets. A loss of power
+//! ends it at any operation of its disk; whoever asked then has no answer.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use hyper::HeaderMap;
+use hyper::header::{HeaderName, HeaderValue};
+use tokio::sync::Semaphore;
+
+use crate::app::{App, Shared};
+use crate::config::{Config, Resolved};
+use crate::domain::payment::{Payment, PaymentKey};
+use crate::domain::time::UnixSeconds;
+use crate::flows::sample::SamplePage;
+use crate::flows::{due, offer, payments, recover};
+use crate::http::{Call, Method, Peer, Query, Reply};
+use crate::outside::Outside;
+use crate::outside::chain::{Chain, ChainSettings};
+use crate::outside::clock::Clock;
+use crate::outside::facilitator::{Facilitator, FacilitatorAuth, FacilitatorSettings, PassesOn};
+use crate::outside::robots::RobotsFiles;
+use crate::routes::ROUTES;
+use crate::store::{Due, DueKind, Settings, StoreError};
+use crate::tests::dice::Dice;
+use crate::tests::disk::{Disk, Faults};
+use crate::tests::simulation::world::{Authorization, World};
+use crate::x402::address::Network;
+
+pub(super) const SETTINGS: Settings = Settings {
+    cache_bytes: 1024 * 1024,
+    pages_bytes_max: 1024 * 1024,
+};
+
+/// Nobody is ever called there.
+const NOWHERE: &str = "http://127.0.0.1:9";
+const TIME_MAX: Duration = Duration::from_secs(30);
+
+/// A service that runs, or has lost its power and does not know it.
+#[derive(Debug)]
+pub(super) struct Service {
+    pub(super) app: Shared,
+    disk: Disk,
+    clock: Clock,
+}
+
+/// The settings of a history.
+pub(super) fn config(is_patient: bool) -> Config {
+    let mut resolved = Resolved::defaults();
+    resolved.set("base_url", "http://127.0.0.1:4020");
+    resolved.set(
+        "payment.pay_to",
+        "0x4020402040204020402040204020402040204020",
+    );
+    resolved.set("payment.facilitator_url", NOWHERE);
+    resolved.set("chain.rpc_url", NOWHERE);
+    resolved.set_map(
+        "lab.hosts",
+        vec![(
+            "news.sample-site.org".to_owned(),
+            "93.184.216.34@127.0.0.1:9".to_owned(),
+        )],
+    );
+    let mut config = Config::from_resolved(&resolved).expect("a good configuration");
+    if !is_patient {
+        // The buyer is answered before any settlement has ended.
+        config.payment.settle_wait_max = Duration::ZERO;
+    }
+    config
+}
+
+impl Service {
+    /// Starts over a file that was found, at the world's time plus `ahead`. `Err` when the power fails meanwhile, with
+    /// what is found then.
+    pub(super) async fn start(
+        world: &Arc<World>,
+        config: &Config,
+        file: Vec<u8>,
+        (faults, dice): (Faults, Dice),
+        ahead: i64,
+    ) -> Result<Service, Vec<u8>> {
+        let disk = Disk::of(file, faults, dice);
+        let clock = Clock::manual(shifted(world.truth().now, ahead));
+        let opened = SETTINGS.open_on(disk.clone());
+        if disk.is_cut() {
+            return Err(disk.found());
+        }
+        let store = match opened {
+            Ok(opened) => opened.store,
+            Err(error) => panic!("the file that was found cannot be opened: {error}"),
+        };
+        let former = offer::former_terms(&store).await.expect("terms are read");
+        let (mut outside, sample) = parts(config);
+        outside.web.replace(world.web());
+        let outside = Outside {
+            facilitator: Facilitator::replaced(facilitator_settings(), world.facilitator(&disk)),
+            chain: Some(Chain::replaced(chain_settings(), world.chain(&disk))),
+            robots: RobotsFiles::new(outside.web.clone(), clock.clone()),
+            clock: clock.clone(),
+            ..outside
+        };
+        let app = App::of(config.clone(), ROUTES, store, (outside, sample), former)
+            .expect("the parts fit together");
+        let service = Service {
+            app: Arc::new(app),
+            disk,
+            clock,
+        };
+        let begun = async {
+            offer::note_terms(&service.app).await?;
+            recover::recover(&service.app).await
+        };
+        match begun.await {
+            _ if service.disk.is_cut() => Err(service.disk.found()),
+            Ok(_) => Ok(service),
+            Err(error) => panic!("recovery failed: {error}"),
+        }
+    }
+
+    /// Several requests at once; `None` for those that a loss of power has left without an answer.
+    pub(super) async fn ask(&self, requests: Vec<Request>) -> Vec<Option<Reply>> {
+        let running: Vec<_> = requests
+            .into_iter()
+            .map(|request| {
+                let row = ROUTES
+                    .iter()
+                    .find(|row| row.method == Method::Post && row.path == request.path)
+                    .expect("a row of the table");
+                let call = request.call(row.path);
+                tokio::spawn((row.handler)(self.app.clone(), call))
+            })
+            .collect();
+        let mut replies = Vec::with_capacity(running.len());
+        for run in running {
+            let reply = run.await.expect("no handler panics");
+            replies.push((!self.disk.is_cut()).then_some(reply));
+        }
+        replies
+    }
+
+    /// One pass over what is due, and the end of everything that goes on behind the buyers' backs.
+    pub(super) async fn work_off(&self) {
+        let places = Arc::new(Semaphore::new(4));
+        let worked = due::work_off(&self.app, &places).await;
+        assert!(
+            worked.is_ok() || self.disk.is_cut(),
+            "what is due cannot be worked off: {worked:?}"
+        );
+        self.rest().await;
+    }
+
+    /// Until nothing goes on any more.
+    pub(super) async fn rest(&self) {
+        while !self.app.tasks.is_empty() {
+            tokio::time::sleep(Duration::from_micros(200)).await;
+        }
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.disk.is_cut()
+    }
+
+    /// The power will fail after so many operations of the disk.
+    pub(super) fn lose_power_after(&self, operations: u64) {
+        self.disk.set_faults(Faults {
+            cut_at: Some(operations),
+            ..Faults::default()
+        });
+    }
+
+    pub(super) fn set_clock(&self, now: UnixSeconds) {
+        match &self.clock {
+            Clock::Manual(clock) => clock.store(now.0, Ordering::SeqCst),
+            Clock::System => unreachable!("the simulation has a clock of its own"),
+        }
+    }
+
+    /// Loses its power now, and gives what is found.
+    pub(super) async fn lose_power(self) -> Vec<u8> {
+        self.disk.cut();
+        self.rest().await;
+        self.disk.found()
+    }
+
+    /// Ends in order, and gives the file.
+    pub(super) async fn stop(self) -> Vec<u8> {
+        self.rest().await;
+        let closed = self.app.store.clone().close().await;
+        match self.disk.is_cut() {
+            true => self.disk.found(),
+            false => {
+                closed.expect("the file is closed");
+                self.disk.live()
+            }
+        }
+    }
+
+    pub(super) async fn payment(&self, authorization: Authorization) -> Option<Payment> {
+        let offer = &self.app.offers.of(&sample_purchase()).requirements;
+        let key = payments::payment_key(offer, authorization.0, authorization.1);
+        let read = self.app.store.read(move |snapshot| snapshot.payment(key));
+        read.await.ok().flatten()
+    }
+
+    /// The whole book, and what is due for it.
+    pub(super) async fn book(
+        &self,
+    ) -> Result<(HashMap<PaymentKey, Payment>, Vec<Due>), StoreError> {
+        let read = self.app.store.read(|snapshot| {
+            let mut found = HashMap::new();
+            snapshot.payments(|key, payment| {
+                found.insert(key, payment);
+                Ok(())
+            })?;
+            let due = snapshot.due(DueKind::Payment, UnixSeconds(u64::MAX), usize::MAX)?;
+            Ok((found, due))
+        });
+        read.await
+    }
+}
+
+/// What takes long to make and is the same in every history.
+fn parts(config: &Config) -> (Outside, SamplePage) {
+    static PARTS: OnceLock<(Outside, SamplePage)> = OnceLock::new();
+    PARTS
+        .get_or_init(|| {
+            let opened = SETTINGS.open_on(Disk::new()).expect("a new file");
+            let (clock, store) = (Clock::manual(UnixSeconds(0)), opened.store);
+            let app = App::new(config.clone(), ROUTES, store, clock, NOWHERE, Vec::new())
+                .expect("the parts fit together");
+            (app.outside, app.sample)
+        })
+        .clone()
+}
+
+fn facilitator_settings() -> FacilitatorSettings {
+    FacilitatorSettings {
+        base_url: NOWHERE.to_owned(),
+        auth: FacilitatorAuth::None,
+        connect_timeout: TIME_MAX,
+        verify_timeout: TIME_MAX,
+        settle_timeout: TIME_MAX,
+        calls_max: 16,
+        passes_on: PassesOn::Everything,
+        ca_pem: None,
+    }
+}
+
+fn chain_settings() -> ChainSettings {
+    ChainSettings {
+        rpc_url: NOWHERE.to_owned(),
+        network: Network(8_453),
+        time_max: TIME_MAX,
+        confirmations: 1,
+    }
+}
+
+/// Any purchase: the key of a payment does not depend on which.
+fn sample_purchase() -> crate::domain::purchase::Purchase {
+    use crate::domain::purchase::{ContextPurchase, Purchase};
+    Purchase::Context(ContextPurchase {
+        target_url: String::new(),
+        tier: "fresh".to_owned(),
+        force_refresh: false,
+    })
+}
+
+pub(super) fn shifted(now: UnixSeconds, ahead: i64) -> UnixSeconds {
+    UnixSeconds(now.0.saturating_add_signed(ahead))
+}
+
+/// A POST of JSON.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) path: &'static str,
+    pub(super) headers: Vec<(&'static str, String)>,
+    pub(super) body: String,
+}
+
+impl Request {
+    fn call(self, pattern: &'static str) -> Call {
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
+        for (name, value) in self.headers {
+            let value = HeaderValue::from_str(&value).expect("visible ASCII");
+            headers.insert(HeaderName::from_static(name), value);
+        }
+        Call {
+            method: Method::Post,
+            path: self.path.to_owned(),
+            pattern,
+            params: Vec::new(),
+            query: Query::default(),
+            headers,
+            body: self.body.into(),
+            peer: Peer::Network(SocketAddr::from(([203, 0, 113, 7], 4_020))),
+            request_id: "req_00000000000000000000000000000402".to_owned(),
+        }
+    }
+}

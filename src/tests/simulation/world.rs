@@ -1,0 +1,448 @@
+//! The world around the service: a facilitator with a ledger of its own, the chain, and a web of pages. What has really
+//! happened stands in the ledger; what the service is told of it is another matter.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+
+use crate::domain::time::UnixSeconds;
+use crate::outside::chain::{self, ChainError, Fate, Inquiry};
+use crate::outside::facilitator::{self, CallError};
+use crate::outside::web::{self, FetchError};
+use crate::sandbox::ledger::Ledger;
+use crate::tests::dice::Dice;
+use crate::tests::disk::Disk;
+use crate::x402::address::{Address, Network, Nonce, TransactionHash};
+
+/// What the chain lets happen once.
+pub(super) type Authorization = (Address, Nonce);
+
+/// Blocks take a while to be deep enough, in seconds.
+const DEPTH_SECONDS: u64 = 10;
+/// And an authorization's end is believed a while after it.
+const EXPIRY_MARGIN_SECONDS: u64 = 60;
+
+#[derive(Debug)]
+pub(super) struct World {
+    seed: u64,
+    truth: Mutex<Truth>,
+}
+
+/// What is so, whoever says otherwise.
+#[derive(Debug)]
+pub(super) struct Truth {
+    pub(super) now: UnixSeconds,
+    ledger: Ledger,
+    /// Neighbours neither fail nor lie.
+    pub(super) is_kind: bool,
+    calls: HashMap<(String, Vec<u8>), u64>,
+    pub(super) moved: HashMap<Authorization, Moved>,
+    ended_otherwise: HashMap<Authorization, Fate>,
+    /// Its buyer was told by a 402 that it was not taken, and has not presented it since.
+    pub(super) turned_down: HashSet<Authorization>,
+    told: HashMap<Authorization, Value>,
+    pub(super) violations: Vec<String>,
+    /// What was done and answered, for whoever has to understand a violation.
+    pub(super) story: Vec<String>,
+    /// How often each kind of thing has happened.
+    pub(super) seen: HashMap<&'static str, u64>,
+}
+
+/// Money that has moved.
+#[derive(Clone, Debug)]
+pub(super) struct Moved {
+    pub(super) transaction: String,
+    pub(super) units: u64,
+    at: UnixSeconds,
+}
+
+/// What a facilitator does with a settle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Does {
+    /// What it should.
+    Honest,
+    /// Answers so, before or after the money has moved.
+    Says { moves: bool, reply: Says },
+    /// The service's own machine loses its power meanwhile.
+    PowerLoss { moves: bool },
+    /// The buyer is faster: the authorization is cancelled, or used for somebody else.
+    Outrun(Fate),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Says {
+    TimedOut,
+    Cut,
+    Status(u16),
+    Garbage,
+    /// Ten megabytes, as the client reports them.
+    Endless,
+    WrongPayer,
+    WrongNetwork,
+    WrongAmount,
+    NoTransaction,
+    SuccessUnder500,
+    Pending,
+    Reason(&'static str),
+    NotReached,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, now: UnixSeconds) -> Arc<World> {
+        Arc::new(World {
+            seed,
+            truth: Mutex::new(Truth {
+                now,
+                ledger: Ledger::new(Network(8_453)),
+                is_kind: false,
+                calls: HashMap::new(),
+                moved: HashMap::new(),
+                ended_otherwise: HashMap::new(),
+                turned_down: HashSet::new(),
+                told: HashMap::new(),
+                violations: Vec::new(),
+                story: Vec::new(),
+                seen: HashMap::new(),
+            }),
+        })
+    }
+
+    pub(super) fn truth(&self) -> MutexGuard<'_, Truth> {
+        self.truth.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn violation(&self, what: String) {
+        self.truth().violations.push(what);
+    }
+
+    pub(super) fn tell(&self, what: String) {
+        let mut truth = self.truth();
+        let now = truth.now.0;
+        truth.story.push(format!("{now} {what}"));
+    }
+
+    pub(super) fn facilitator(self: &Arc<Self>, disk: &Disk) -> facilitator::StandIn {
+        let (world, disk) = (self.clone(), disk.clone());
+        Arc::new(move |operation, body| {
+            let mut truth = world.truth();
+            if disk.is_cut() {
+                return Err(CallError::Unreachable("no power".to_owned()));
+            }
+            let asked: Value = serde_json::from_slice(body).unwrap_or_default();
+            let authorization = authorization(&asked);
+            let mut dice = truth.dice(world.seed, operation, &authorization.1.0);
+            match operation {
+                "verify" => truth.verify(body, &authorization, &mut dice),
+                "settle" => truth.settle(body, &asked, authorization, &disk, &mut dice),
+                _ => Ok(truth.honest(operation, body)),
+            }
+        })
+    }
+
+    pub(super) fn chain(self: &Arc<Self>, disk: &Disk) -> chain::StandIn {
+        let (world, disk) = (self.clone(), disk.clone());
+        Arc::new(move |inquiry, now| {
+            let mut truth = world.truth();
+            let mut dice = truth.dice(world.seed, "fate", &inquiry.asked.nonce.0);
+            if disk.is_cut() || (!truth.is_kind && dice.percent(30)) {
+                return Err(ChainError::TimedOut);
+            }
+            Ok(truth.fate(inquiry, now))
+        })
+    }
+
+    pub(super) fn web(self: &Arc<Self>) -> web::StandIn {
+        let world = self.clone();
+        Arc::new(move |address| {
+            if address.ends_with("/robots.txt") {
+                return Ok((404, Vec::new()));
+            }
+            let mut truth = world.truth();
+            let mut dice = truth.dice(world.seed, "page", address.as_bytes());
+            if !truth.is_kind && dice.percent(35) {
+                return Err(match dice.below(7) {
+                    0 => FetchError::Refused,
+                    1 => FetchError::Lost,
+                    2 => FetchError::TimedOut,
+                    3 => FetchError::Truncated,
+                    4 => FetchError::Status(404),
+                    5 => FetchError::LookupFailed,
+                    _ => return Ok((503, b"later".to_vec())),
+                });
+            }
+            Ok((200, format!("Boats come and go at {address}.").into_bytes()))
+        })
+    }
+}
+
+impl Truth {
+    /// Dice for this call, whatever else is asked at the same time.
+    fn dice(&mut self, seed: u64, operation: &str, thing: &[u8]) -> Dice {
+        let number = self
+            .calls
+            .entry((operation.to_owned(), thing.to_vec()))
+            .or_default();
+        *number += 1;
+        let mut name = operation.as_bytes().to_vec();
+        name.extend_from_slice(thing);
+        name.extend_from_slice(&number.to_be_bytes());
+        Dice::of(seed, &name)
+    }
+
+    pub(super) fn see(&mut self, what: &'static str) {
+        *self.seen.entry(what).or_default() += 1;
+    }
+
+    /// What has been paid in all.
+    pub(super) fn paid_units(&self) -> u64 {
+        self.moved.values().map(|moved| moved.units).sum()
+    }
+
+    fn honest(&mut self, operation: &str, body: &[u8]) -> (u16, Vec<u8>) {
+        let method = if operation == "supported" {
+            "GET"
+        } else {
+            "POST"
+        };
+        let path = format!("/{operation}");
+        let answer = self.ledger.answer(method, &path, body, self.now);
+        (answer.status, answer.json)
+    }
+
+    fn verify(
+        &mut self,
+        body: &[u8],
+        authorization: &Authorization,
+        dice: &mut Dice,
+    ) -> Result<(u16, Vec<u8>), CallError> {
+        if !self.is_kind && dice.percent(12) {
+            return match dice.below(5) {
+                0 => Err(CallError::TimedOut),
+                1 => Err(CallError::Cut("cut".to_owned())),
+                2 => Ok((500, b"{}".to_vec())),
+                3 => Ok((200, b"<html>".to_vec())),
+                _ => Ok((
+                    200,
+                    json!({"isValid": true, "payer": Address([9; 20]).to_string()})
+                        .to_string()
+                        .into_bytes(),
+                )),
+            };
+        }
+        if self.ended_otherwise.contains_key(authorization) {
+            let no =
+                json!({"isValid": false, "invalidReason": "invalid_exact_evm_nonce_already_used"});
+            return Ok((200, no.to_string().into_bytes()));
+        }
+        Ok(self.honest("verify", body))
+    }
+
+    fn settle(
+        &mut self,
+        body: &[u8],
+        asked: &Value,
+        authorization: Authorization,
+        disk: &Disk,
+        dice: &mut Dice,
+    ) -> Result<(u16, Vec<u8>), CallError> {
+        let is_first = self.note_settle(asked, authorization);
+        let does = match self.is_kind {
+            true => Does::Honest,
+            false => does(is_first, dice),
+        };
+        let now = self.now.0;
+        self.story
+            .push(format!("{now}   settle of {authorization:?}: {does:?}"));
+        match does {
+            Does::Honest => Ok(self.move_money(body, authorization)),
+            Does::Outrun(fate) => {
+                if !self.moved.contains_key(&authorization) {
+                    self.see("authorization ended otherwise");
+                    self.ended_otherwise.insert(authorization, fate);
+                }
+                Ok(self.move_money(body, authorization))
+            }
+            Does::PowerLoss { moves } => {
+                if moves {
+                    self.move_money(body, authorization);
+                }
+                self.see("power lost during a settlement");
+                disk.cut();
+                Err(CallError::Cut("no power".to_owned()))
+            }
+            Does::Says { moves, reply } => {
+                let honest = match moves {
+                    true => Some(self.move_money(body, authorization)),
+                    false => None,
+                };
+                self.see(if moves {
+                    "doubtful answer after the money moved"
+                } else {
+                    "doubtful answer and nothing moved"
+                });
+                say(reply, honest, authorization)
+            }
+        }
+    }
+
+    /// What every settle must be, whatever comes of it.
+    fn note_settle(&mut self, asked: &Value, authorization: Authorization) -> bool {
+        if self.turned_down.contains(&authorization) {
+            self.violations
+                .push("settled after its buyer was told by a 402 that it was not".to_owned());
+        }
+        match self.told.get(&authorization) {
+            None => {
+                self.told.insert(authorization, asked.clone());
+                true
+            }
+            Some(before) => {
+                if before != asked {
+                    self.violations
+                        .push("a settle was repeated with another body".to_owned());
+                }
+                false
+            }
+        }
+    }
+
+    /// What the facilitator does with an honest settle.
+    fn move_money(&mut self, body: &[u8], authorization: Authorization) -> (u16, Vec<u8>) {
+        if self.ended_otherwise.contains_key(&authorization) {
+            let no = no(authorization, "invalid_exact_evm_nonce_already_used");
+            return (200, no.to_string().into_bytes());
+        }
+        let (status, answer) = self.honest("settle", body);
+        let said: Value = serde_json::from_slice(&answer).unwrap_or_default();
+        if said["success"] == true && !self.moved.contains_key(&authorization) {
+            let asked: Value = serde_json::from_slice(body).unwrap_or_default();
+            let value = &asked["paymentPayload"]["payload"]["authorization"]["value"];
+            self.see("settlement");
+            self.moved.insert(
+                authorization,
+                Moved {
+                    transaction: said["transaction"].as_str().unwrap_or_default().to_owned(),
+                    units: value
+                        .as_str()
+                        .and_then(|text| text.parse().ok())
+                        .unwrap_or(0),
+                    at: self.now,
+                },
+            );
+        }
+        (status, answer)
+    }
+
+    fn fate(&mut self, inquiry: &Inquiry, now: UnixSeconds) -> Fate {
+        let authorization = (inquiry.asked.from, inquiry.asked.nonce);
+        if let Some(moved) = self.moved.get(&authorization) {
+            let transaction = TransactionHash::parse(&moved.transaction);
+            return match transaction {
+                Some(transaction) if self.now >= moved.at.plus(DEPTH_SECONDS) => {
+                    Fate::Paid { transaction }
+                }
+                _ => Fate::Open,
+            };
+        }
+        if let Some(fate) = self.ended_otherwise.get(&authorization) {
+            return *fate;
+        }
+        let over = inquiry.valid_before.plus(EXPIRY_MARGIN_SECONDS);
+        if self.now >= over && now >= over {
+            self.see("authorization never used");
+            return Fate::NeverUsed;
+        }
+        Fate::Open
+    }
+}
+
+/// What a facilitator that is not kind does. A first settle that fails for a reason that proves it must be true, for
+/// nobody can guard against that lie; later ones may say anything.
+fn does(is_first: bool, dice: &mut Dice) -> Does {
+    if dice.percent(45) {
+        return Does::Honest;
+    }
+    if dice.percent(12) {
+        let moves = dice.percent(50);
+        return Does::PowerLoss { moves };
+    }
+    if dice.percent(6) {
+        return Does::Outrun(*dice.pick(&[Fate::Canceled, Fate::Elsewhere]));
+    }
+    if dice.percent(8) {
+        let reply = Says::Reason("insufficient_funds");
+        let moves = !is_first && dice.percent(50);
+        return Does::Says { moves, reply };
+    }
+    let reply = *dice.pick(&[
+        Says::TimedOut,
+        Says::TimedOut,
+        Says::Cut,
+        Says::Status(500),
+        Says::Status(502),
+        Says::Status(302),
+        Says::Status(429),
+        Says::Garbage,
+        Says::Endless,
+        Says::WrongPayer,
+        Says::WrongNetwork,
+        Says::WrongAmount,
+        Says::NoTransaction,
+        Says::SuccessUnder500,
+        Says::Pending,
+        Says::Reason("unexpected_settle_error"),
+        Says::Reason("invalid_transaction_state"),
+        Says::NotReached,
+    ]);
+    let moves = reply != Says::NotReached && dice.percent(50);
+    Does::Says { moves, reply }
+}
+
+fn say(
+    reply: Says,
+    honest: Option<(u16, Vec<u8>)>,
+    authorization: Authorization,
+) -> Result<(u16, Vec<u8>), CallError> {
+    let truth = match &honest {
+        Some((_, json)) => serde_json::from_slice(json).unwrap_or_default(),
+        None => json!({"success": true, "payer": authorization.0.to_string(),
+            "transaction": format!("0x{}", "ab".repeat(32)), "network": "eip155:8453"}),
+    };
+    let altered = |name: &str, value: Value| {
+        let mut said: Value = truth.clone();
+        said[name] = value;
+        Ok((200, said.to_string().into_bytes()))
+    };
+    match reply {
+        Says::TimedOut => Err(CallError::TimedOut),
+        Says::Cut => Err(CallError::Cut("cut".to_owned())),
+        Says::NotReached => Err(CallError::Unreachable("no route".to_owned())),
+        Says::Endless => Err(CallError::Garbled("longer than 65536 bytes".to_owned())),
+        Says::Status(status) => Ok((status, b"{\"error\":\"no\"}".to_vec())),
+        Says::Garbage => Ok((200, b"<html><title>Bad gateway</title></html>".to_vec())),
+        Says::WrongPayer => altered("payer", json!(Address([0xde; 20]).to_string())),
+        Says::WrongNetwork => altered("network", json!("eip155:1")),
+        Says::WrongAmount => altered("amount", json!("1")),
+        Says::NoTransaction => altered("transaction", json!("")),
+        Says::SuccessUnder500 => Ok((500, truth.to_string().into_bytes())),
+        Says::Pending => {
+            let mut said = no(authorization, "settlement_pending");
+            said["transaction"] = json!(format!("0x{}", "ab".repeat(32)));
+            Ok((200, said.to_string().into_bytes()))
+        }
+        Says::Reason(reason) => Ok((200, no(authorization, reason).to_string().into_bytes())),
+    }
+}
+
+fn no((from, _): Authorization, reason: &str) -> Value {
+    json!({"success": false, "errorReason": reason, "payer": from.to_string(), "transaction": "",
+        "network": "eip155:8453"})
+}
+
+fn authorization(asked: &Value) -> Authorization {
+    let authorization = &asked["paymentPayload"]["payload"]["authorization"];
+    let read = |name: &str| serde_json::from_value(authorization[name].clone());
+    let from = serde_json::from_value(authorization["from"].clone()).unwrap_or(Address([0; 20]));
+    (from, read("nonce").unwrap_or(Nonce([0; 32])))
+}

@@ -1,0 +1,126 @@
+//! The attacks on sellers that are known, each with the tests that show what becomes of it here. An attack without a
+//! test, and a test that is gone, fail.
+
+use std::path::{Path, PathBuf};
+
+/// Attack, what it is, and its tests as `file::function`.
+#[rustfmt::skip]
+const SHOWN: &[(u8, &str, &[&str])] = &[
+    (1, "the same payment many times at once", &["tests/it/replay.rs::fifty_identical_requests_at_once_are_one_sale",
+        "tests/it/limits.rs::two_hundred_identical_requests_are_one_charge"]),
+    (2, "the same payment later", &["tests/it/replay.rs::a_repeated_request_gets_the_same_bytes_five_times",
+        "tests/it/replay.rs::a_kept_answer_is_given_for_15_minutes", "tests/it/replay.rs::a_kept_answer_outlives_a_restart"]),
+    (3, "the same payment for something else", &["tests/it/replay.rs::a_used_payment_buys_nothing_else",
+        "tests/it/replay.rs::one_payment_for_two_pages_at_once_buys_one"]),
+    (4, "a cheap tier paid and a dear one asked for", &["tests/it/access.rs::query_header_and_body_must_agree",
+        "tests/it/access.rs::two_places_that_disagree_are_refused_and_two_that_agree_are_served",
+        "tests/it/access.rs::a_cheap_payment_buys_no_dear_page"]),
+    (5, "an offer that is not ours", &["tests/it/failure.rs::an_altered_offer_is_answered_with_a_fresh_challenge",
+        "tests/it/failure.rs::spelling_does_not_matter_where_it_cannot", "tests/it/access.rs::the_facilitator_is_told_our_own_offer"]),
+    (6, "a payment for another resource", &["tests/it/failure.rs::an_authorization_for_something_else_is_answered_with_a_fresh_challenge",
+        "src/x402/resource.rs::origin_and_path_count_and_the_query_does_not"]),
+    (7, "a window that is over, not yet open, or far too long", &["tests/it/failure.rs::the_authorization_s_window_must_leave_time_for_the_work"]),
+    (8, "odd amounts", &["tests/it/failure.rs::an_authorization_for_something_else_is_answered_with_a_fresh_challenge",
+        "tests/it/failure.rs::a_payment_of_the_wrong_shape_is_invalid", "src/domain/amount.rs::units_are_canonical_decimal_digits"]),
+    (9, "money that is gone after the work", &["tests/it/money.rs::a_buyer_who_has_spent_the_money_meanwhile_gets_nothing",
+        "tests/it/limits.rs::a_payer_whose_settlements_fail_is_not_worked_for"]),
+    (10, "a settlement that times out and has happened", &["tests/it/money.rs::a_doubtful_settlement_is_503_and_the_same_payment_delivers_later",
+        "src/tests/simulation.rs::no_history_loses_money_or_gives_goods_away"]),
+    (11, "a crash between money and answer", &["tests/it/restart.rs::a_crash_after_the_answer_was_kept_is_reconciled",
+        "tests/it/restart.rs::a_crash_after_the_money_has_moved_charges_once_and_delivers",
+        "tests/kill/main.rs::two_hundred_kills_lose_nothing_and_honour_nothing_twice"]),
+    (12, "a facilitator that lies", &["src/outside/facilitator/tests.rs::verdicts_are_taken_from_true_replies_alone",
+        "src/outside/facilitator/tests.rs::settlements_are_believed_field_by_field", "src/outside/facilitator/tests.rs::replies_that_are_none_are_garbled",
+        "src/outside/facilitator/tests.rs::a_redirect_is_not_followed", "src/outside/facilitator/tests.rs::the_limit_counts_unpacked_bytes"]),
+    (13, "no facilitator", &["tests/it/challenge.rs::the_price_is_told_while_the_facilitator_is_gone",
+        "tests/it/money.rs::a_verification_without_a_verdict_is_503_and_costs_nothing"]),
+    (14, "somebody else's payment identifier", &["tests/it/replay.rs::somebody_else_s_identifier_gives_nothing"]),
+    (15, "credits farmed from one's own failing page", &["tests/it/retry.rs::every_transient_outage_earns_a_credit",
+        "tests/it/retry.rs::a_final_refusal_earns_nothing_and_costs_nothing", "tests/it/retry.rs::a_new_payment_voids_the_credit_of_the_old_one",
+        "tests/it/limits.rs::one_buyer_does_not_take_all_places", "tests/it/limits.rs::one_slow_domain_does_not_take_all_places"]),
+    (16, "a credit spent twice", &["tests/it/retry.rs::fifty_redemptions_at_once_have_one_winner",
+        "tests/it/retry.rs::a_credit_is_good_for_three_attempts"]),
+    (17, "a credit for something else, or a guessed one", &["tests/it/retry.rs::nobody_learns_why_a_credit_is_not_good",
+        "tests/it/retry.rs::credits_are_stored_hashed"]),
+    (18, "work for those who do not pay", &["tests/it/limits.rs::a_thousand_unpaid_requests_call_nobody",
+        "tests/it/rates.rs::a_domain_is_looked_up_for_nothing_only_so_often"]),
+    (19, "paid answers from somebody's cache", &["tests/it/access.rs::the_answer_s_headers_say_what_it_is_and_that_it_is_private"]),
+    (20, "an offer that changes before it is paid", &["tests/it/restart.rs::an_offer_of_the_last_five_minutes_is_honoured"]),
+    (21, "other spellings of a path", &["tests/it/http.rs::path_tricks_never_reach_the_paid_operation"]),
+    (22, "two payments in one request", &["tests/it/failure.rs::two_payments_in_one_request_are_refused"]),
+    (23, "a header that is no payment", &["tests/it/failure.rs::a_header_that_is_no_base64_is_an_invalid_payment",
+        "tests/it/failure.rs::a_payment_that_is_no_json_object_is_invalid", "tests/it/http.rs::headers_over_16_kib_are_too_large",
+        "src/x402/proof/tests.rs::a_changed_byte_never_panics"]),
+    (24, "a nonce in other letters", &["tests/it/failure.rs::a_payment_of_the_wrong_shape_is_invalid",
+        "tests/it/replay.rs::a_nonce_in_capitals_is_the_same_nonce"]),
+    (25, "a signature in other bytes", &["tests/it/replay.rs::the_same_authorization_in_other_bytes_is_not_given_the_answer",
+        "tests/it/replay.rs::one_authorization_in_two_payloads_at_once_is_settled_once"]),
+    (27, "a source that is no label", &["src/domain/attribution.rs::a_label_that_does_not_fit_is_dropped",
+        "tests/it/access.rs::the_alias_sells_the_same_and_remembers_where_the_buyer_came_from",
+        "tests/it/site.rs::a_source_that_is_no_label_has_no_page"]),
+    (28, "script in what strangers typed", &["tests/it/quotes.rs::hostile_targets_are_shown_as_text",
+        "tests/it/site.rs::every_page_has_its_headers_and_no_script"]),
+    (30, "a foreign Host", &["tests/it/http.rs::a_foreign_host_appears_nowhere"]),
+    (31, "control bytes in the log", &["src/log.rs::a_line_is_json_whatever_it_carries"]),
+    (36, "guessed quotes", &["tests/it/quotes.rs::quotes_that_never_were_are_not_found",
+        "src/domain/ids.rs::an_identifier_reads_back_and_has_one_spelling"]),
+    (40, "connections that never end", &["tests/it/limits.rs::headers_that_never_end_are_cut", "tests/it/limits.rs::a_body_that_never_ends_is_cut",
+        "tests/it/limits.rs::an_idle_connection_is_closed", "tests/it/limits.rs::whoever_does_not_read_is_dropped",
+        "tests/it/limits.rs::a_connection_beyond_the_cap_waits_for_a_place"]),
+    (41, "pages made to break the converter", &["tests/it/conversion.rs::hostile_pages_end_in_an_answer"]),
+    (42, "a full or failing disk", &["tests/it/limits.rs::a_full_disk_stops_sales_and_nothing_else",
+        "src/tests/power_loss.rs::after_an_error_of_the_disk_nothing_is_acknowledged",
+        "src/tests/power_loss.rs::what_was_acknowledged_survives_a_loss_of_power_at_any_moment"]),
+    (43, "one wallet's money promised to many sales", &["tests/it/limits.rs::one_wallet_with_many_nonces_gets_little_work_for_nothing"]),
+    (44, "limits evaded by another address", &["tests/it/rates.rs::an_ipv6_network_is_one_client",
+        "tests/it/rates.rs::nobody_speaks_for_others_unless_trusted",
+        "src/limits.rs::a_hundred_thousand_clients_take_no_more_memory_than_the_bound"]),
+];
+
+/// Attacks on what does not exist yet.
+const NOTHING_TO_ATTACK: &[(u8, &str)] = &[
+    (26, "payments by transaction hash are not taken"),
+    (29, "no model reads pages"),
+    (32, "no leads are exported"),
+    (33, "the operator has a Unix socket and no token"),
+    (34, "no webhook is taken"),
+    (35, "no bundles are sold"),
+    (37, "no mail is sent"),
+    (38, "nobody is redirected to a place to pay"),
+    (39, "no webhook is sent"),
+];
+const LAST: u8 = 44;
+
+fn missing(test: &str) -> Option<String> {
+    let (file, function) = test.split_once("::").expect("file::function");
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let Ok(text) = std::fs::read_to_string(path) else {
+        return Some(format!("{file} is not there"));
+    };
+    let named = format!("fn {function}(");
+    let is_test = text.lines().zip(text.lines().skip(1)).any(|(above, line)| {
+        line.contains(&named) && (above.contains("::test]") || above.contains("#[test]"))
+    });
+    (!is_test).then(|| format!("{test} is no test"))
+}
+
+#[test]
+fn every_attack_has_its_test() {
+    let mut wrong: Vec<String> = SHOWN
+        .iter()
+        .flat_map(|(_, _, tests)| *tests)
+        .filter_map(|test| missing(test))
+        .collect();
+    for attack in 1..=LAST {
+        let shown = SHOWN.iter().filter(|(number, ..)| *number == attack);
+        let absent = NOTHING_TO_ATTACK
+            .iter()
+            .filter(|(number, _)| *number == attack);
+        if shown.count() + absent.count() != 1 {
+            wrong.push(format!(
+                "attack {attack} stands in neither list, or in both"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
