@@ -500,6 +500,11 @@ const TOPIC: [&str; 10] = [
 /// So often they make it the topic.
 const TOPIC_MIN: usize = 2;
 
+/// Whether a text by itself is addressed to an AI system, outside of quotes.
+pub fn addresses_agents(text: &str) -> bool {
+    marks_of(text) >= STRONG
+}
+
 pub(super) fn is_suspected(outline: &Outline, collected: &Collected) -> bool {
     let description = collected.description().unwrap_or_default();
     let texts = [outline.text.as_str(), &collected.hidden, &description];
@@ -562,7 +567,7 @@ fn begins_with(text: &str, beginnings: &[&str]) -> bool {
     })
 }
 
-/// Whether a text by itself reads like instructions to an AI system.
+/// Whether a text by itself may be such an instruction, even if mildly: for what need not be there.
 pub fn addresses_models(text: &str) -> bool {
     has_tag_text(text) || marks_of(text) >= WEAK
 }
