@@ -10,6 +10,8 @@
 //! - **Offer**: our payment requirements for a tier. **Challenge**: an offer as a 402 carries it.
 //! - **Payment proof**: the signed payload in PAYMENT-SIGNATURE. **Payment**: our record of what became of it.
 //! - **Retry credit**: what a buyer gets when an accepted payment could not be served; it holds that payment.
+//! - **Finding**: a passage that bears on a question. **Citation**: a finding as a report shows it. **Synthesis**: what is
+//!   left of a language model's claims once they are checked.
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
 //! - **Attribution**: where a buyer came from (wire name: `source`).
 //! - **Client**: an IPv4 address or an IPv6 /64, as the connection or a trusted proxy says. **Standing**: how much of a
