@@ -130,8 +130,11 @@ fn page(sentences: usize, bytes: usize) -> String {
             };
             if position > 0 {
                 text.push(' ');
+                text.push_str(&word);
+            } else {
+                text.push_str(&word[..1].to_uppercase());
+                text.push_str(&word[1..]);
             }
-            text.push_str(&word);
         }
         text.push_str(". ");
         count += 1;

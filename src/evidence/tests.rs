@@ -178,6 +178,20 @@ fn instructions_to_agents_are_no_evidence() {
 }
 
 #[test]
+fn the_figures_are_those_of_five_sets() {
+    let told: serde_json::Value = serde_json::from_str(FIGURES).expect("JSON");
+    assert!(
+        told["measured_on"]
+            .as_str()
+            .is_some_and(|date| date.starts_with("20"))
+    );
+    for set in ["squad2_para", "squad2_doc", "qed", "offtopic", "mutated"] {
+        assert!(told["sets"][set]["hit1"].is_number(), "{set}");
+    }
+    assert_eq!(told["sets"]["offtopic"]["false_support"], 0.0);
+}
+
+#[test]
 fn no_text_makes_it_fail() {
     let question = "What is the price of a plan, or b, within 30 days of A. B. unless it's `code`?";
     let pieces = [
