@@ -520,7 +520,7 @@ fn confidence_says_whether_a_purchase_would_go_well() {
 #[test]
 fn quotes_are_made_by_post_too() {
     let rig = Rig::start();
-    let post = |body: &serde_json::Value| rig.post("/v1/quotes").json(body).send();
+    let post = |body: &Value| rig.post("/v1/quotes").json(body).send();
     let request = json!({"product": "proof_pack", "target_url": FERRY, "pack": "quick", "question": "Is it free?", "source": "a-list"});
     let answer = post(&request).expect(201);
     let receipt = answer.json();
@@ -543,6 +543,14 @@ fn quotes_are_made_by_post_too() {
     assert_eq!(
         page.expect(201).json()["request"],
         json!({"target_url": ARTICLE, "tier": "deep"})
+    );
+    let form = rig
+        .post("/v1/quotes")
+        .header("Content-Type", "application/x-www-form-urlencoded")
+        .body("product=proof_pack&target_url=http%3A%2F%2Fnews.sample-site.org%2Fferry");
+    assert_eq!(
+        form.send().expect(201).json()["request"]["pack"],
+        "standard"
     );
     post(&json!({"target_url": FERRY})).invalid("missing", &["body", "product"]);
     post(&json!({"product": "proof_pack"})).invalid("missing", &["body", "target_url"]);

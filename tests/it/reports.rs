@@ -205,6 +205,13 @@ fn a_flipped_byte_is_noticed() {
         let receipt = rig.get(&format!("{}/verify", api(&id))).expect(200).json();
         assert_eq!(receipt["valid"], false, "{of_source} {place}: {receipt}");
         assert_eq!(receipt["report_id"], id.as_str());
+        // Nothing is served or answered from what is damaged.
+        let follow_up = rig
+            .post(&format!("{}/follow-up", api(&id)))
+            .json(&json!({"question": "Is it free?"}));
+        follow_up.send().refused(500, "internal");
+        let read = rig.get(&api(&id));
+        assert_eq!(read.status, if of_source { 200 } else { 500 });
         assert!(rig.stop());
         flip(of_source, place);
         rig.run();
