@@ -16,12 +16,22 @@ const WORDS: usize = 60_000;
 const PAGE_BYTES: usize = 5 * 1024 * 1024;
 
 fn main() {
-    println!("{:<34} {:>9} {:>9}   CPU ms: median, least of {REPETITIONS}", "", "median", "least");
-    for (name, text) in [("200 sentences", page(200, usize::MAX)), ("5 MiB", page(usize::MAX, PAGE_BYTES))] {
+    println!(
+        "{:<34} {:>9} {:>9}   CPU ms: median, least of {REPETITIONS}",
+        "", "median", "least"
+    );
+    for (name, text) in [
+        ("200 sentences", page(200, usize::MAX)),
+        ("5 MiB", page(usize::MAX, PAGE_BYTES)),
+    ] {
         let question = question(&text);
         let source = Source::of_text(&text);
         let units: Vec<_> = Examined::new(&source).units().collect();
-        println!("{name}: {} bytes, {} units; {question}", text.len(), units.len());
+        println!(
+            "{name}: {} bytes, {} units; {question}",
+            text.len(),
+            units.len()
+        );
         show("  evidence, from text", || {
             black_box(check(&source, &question));
         });
@@ -45,7 +55,11 @@ fn show(name: &str, mut work: impl FnMut()) {
         .collect();
     times.sort();
     let shown = |time: Duration| time.as_secs_f64() * 1e3;
-    println!("{name:<34} {:>9.3} {:>9.3}", shown(times[REPETITIONS / 2]), shown(times[0]));
+    println!(
+        "{name:<34} {:>9.3} {:>9.3}",
+        shown(times[REPETITIONS / 2]),
+        shown(times[0])
+    );
 }
 
 fn cpu() -> Duration {
@@ -59,7 +73,10 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).expect("31 bits") % bound
     }
 
@@ -71,9 +88,12 @@ impl Numbers {
 }
 
 fn word(rank: usize) -> String {
-    const STOPS: &[&str] = &["the", "of", "and", "to", "a", "in", "is", "was", "for", "on"];
+    const STOPS: &[&str] = &[
+        "the", "of", "and", "to", "a", "in", "is", "was", "for", "on",
+    ];
     const SYLLABLES: &[&str] = &[
-        "ba", "co", "di", "fu", "ge", "ha", "li", "mo", "nu", "pe", "ra", "so", "ti", "vu", "wa", "ze",
+        "ba", "co", "di", "fu", "ge", "ha", "li", "mo", "nu", "pe", "ra", "so", "ti", "vu", "wa",
+        "ze",
     ];
     if let Some(stop) = STOPS.get(rank) {
         return (*stop).to_owned();
@@ -93,12 +113,21 @@ fn page(sentences: usize, bytes: usize) -> String {
     let mut count = 0;
     while count < sentences && text.len() < bytes {
         if count % 25 == 24 {
-            let _ = write!(text, "\n\n## {} {}\n\n", word(numbers.rank() + 10), word(numbers.rank() + 10));
+            let _ = write!(
+                text,
+                "\n\n## {} {}\n\n",
+                word(numbers.rank() + 10),
+                word(numbers.rank() + 10)
+            );
         } else if count % 40 > 35 {
             text.push_str("\n- ");
         }
         for position in 0..8 + numbers.below(20) {
-            let word = if numbers.below(25) == 0 { numbers.below(3_000).to_string() } else { word(numbers.rank()) };
+            let word = if numbers.below(25) == 0 {
+                numbers.below(3_000).to_string()
+            } else {
+                word(numbers.rank())
+            };
             if position > 0 {
                 text.push(' ');
             }
@@ -144,11 +173,14 @@ fn bare(text: &str, units: &[std::ops::Range<usize>], question: &str) -> Vec<(us
     let mean = lengths.iter().sum::<f64>() / total;
     let mut scores = vec![0.0; units.len()];
     for word in &asked {
-        let Some(list) = postings.get(word) else { continue };
+        let Some(list) = postings.get(word) else {
+            continue;
+        };
         let count = list.len() as f64;
         let rarity = (1.0 + (total - count + 0.5) / (count + 0.5)).ln();
         for &(unit, frequency) in list {
-            scores[unit] += rarity * frequency * 2.2 / (frequency + 1.2 * (0.4 + 0.6 * lengths[unit] / mean));
+            scores[unit] +=
+                rarity * frequency * 2.2 / (frequency + 1.2 * (0.4 + 0.6 * lengths[unit] / mean));
         }
     }
     let mut best: Vec<(usize, f64)> = scores.into_iter().enumerate().collect();

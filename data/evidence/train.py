@@ -12,8 +12,7 @@ decision, a logistic regression beside an ensemble of monotone oblivious trees, 
 against their whole article, with the answer's sentence deleted, against another page. Last a logistic map makes a
 probability of their sum, fitted to sums for rows that the decision did not see.
 
-`--folds N` keeps whole articles apart, judges each with a model that never saw them and prints the figures; nothing is
-written.
+`--folds N` also keeps whole articles apart, judges each with a model that never saw them and prints the figures.
 """
 import argparse
 import base64
@@ -34,9 +33,10 @@ from scipy.optimize import minimize
 
 INNER_FOLDS = 6
 RANK_L2 = 10.0
+RANKED = 20
 DECIDE_L2 = 20.0
 TREES_SHARE = 0.5
-RANK_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 2.5, "offtopic": 1.0}
+RANK_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 4.0, "offtopic": 1.0}
 DECIDE_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 1.0, "qed deleted": 1.0, "squad2_para deleted": 0.25,
                   "offtopic": 2.0, "other page": 1.0}
 MAP_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 0.3, "qed deleted": 0.3, "offtopic": 0.15}
@@ -49,9 +49,10 @@ TREES_COUNT = 100
 RISES = """cov cov_r cov_d cov_t cov_p cov_w win cov3 cov_any bigr lcs_r mcov_r mcov_w rare_m rare_any hasans lastm capcov
 numcov""".split()
 FALLS = """antw antadj negd numconf ordconf modsub unabs nany notany namemiss nummiss nameany numany namelost un_name un_num
-un_adj supmis missmax misssum dr entconf sub""".split()
+un_adj supmis missmax misssum dr entconf sub apart""".split()
 #: Features that the decision leaves alone.
-LEFT_OUT = []
+LEFT_OUT = """lnn prox ord skip headm head_r q_who q_when q_num q_where q_why q_how q_what q_whatx q_yn q_claim mean mbms bms
+bm money""".split()
 
 
 class Row:
@@ -199,7 +200,7 @@ def fit_ranker(lists):
         gradient = X.T @ (weights[owner] * (p - gold))
         return value + 0.5 * RANK_L2 * (beta**2).sum(), gradient + RANK_L2 * beta
 
-    beta = minimize(loss, np.zeros(X.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+    beta = minimize(loss, np.zeros(X.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 250}).x
     raw = beta / spread
     raw[np.abs(beta) < 0.005] = 0
     return raw, -float(mean @ raw)
@@ -213,7 +214,7 @@ def logistic(X, y, weight, l2):
         penalty = np.append(l2 * b[:-1], 0)
         return value + 0.5 * (penalty[:-1] * b[:-1]).sum(), np.append(X.T @ error, error.sum()) + penalty
 
-    return minimize(loss, np.zeros(X.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 300}).x
+    return minimize(loss, np.zeros(X.shape[1] + 1), jac=True, method="L-BFGS-B", options={"maxiter": 250}).x
 
 
 class Decision:
@@ -274,19 +275,21 @@ def fitted(engine, rows, parts, names, rank_names):
         features = floats(answer["features"]).reshape(-1, len(rank_names))
         is_gold = np.array([unit in rows[at].gold for unit in answer["units"]])
         if is_gold.any() and len(is_gold) > 1:
+            # Of a long list the likely ones are enough.
+            likely = np.argsort(-features[:, rank_names.index("cov_w")], kind="stable")[:RANKED]
+            kept = np.union1d(likely, np.flatnonzero(is_gold))
+            features, is_gold = features[kept], is_gold[kept]
             lists[at] = (features, is_gold, RANK_WEIGHTS[rows[at].kind])
     models = []
     for part in parts:
         model = Model(names, rank_names)
         model.rank, model.settings["rank_bias"] = fit_ranker([lists[at] for at in part if at in lists])
         models.append(model)
-        print("ranker fitted", flush=True)
+        print(f"ranker fitted to {len(part)} rows", flush=True)
     del lists
     decisive = [[] for _ in models]
-    gates = []
     with written(models) as options:
         for answer in ask(engine, rows, "--training", *options):
-            gates.append(answer["gate"])
             for found, packed in zip(decisive, answer["decisive"]):
                 found.append(floats(packed))
     truth = np.array([row.truth for row in rows], float)
@@ -360,13 +363,13 @@ def main():
                                      stdout=subprocess.PIPE, check=True).stdout)
     names, rank_names = told["names"], told["rank_names"]
     print(len(rows), "rows,", len(names), "features", flush=True)
-    if not args.folds:
-        model = fitted(args.engine, rows, [range(len(rows))], names, rank_names)[0]
-        pathlib.Path(args.out).write_text(model.text())
+    folds = args.folds or 0
+    fold = Folds(rows, folds).of if folds else {}
+    parts = [[at for at, row in enumerate(rows) if fold[row.group] != part] for part in range(folds)]
+    *models, shipped = fitted(args.engine, rows, parts + [range(len(rows))], names, rank_names)
+    pathlib.Path(args.out).write_text(shipped.text())
+    if not folds:
         return
-    fold = Folds(rows, args.folds).of
-    parts = [[at for at, row in enumerate(rows) if fold[row.group] != part] for part in range(args.folds)]
-    models = fitted(args.engine, rows, parts, names, rank_names)
     for name, whole in sets.items():
         held, answers = [], []
         for part, model in enumerate(models):

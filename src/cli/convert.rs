@@ -222,7 +222,12 @@ pub(in crate::cli) struct Converted {
     kind: ContentKind,
 }
 
-pub(in crate::cli) fn convert(bytes: &[u8], name: &str, url: Url, full: bool) -> Result<Converted, String> {
+pub(in crate::cli) fn convert(
+    bytes: &[u8],
+    name: &str,
+    url: Url,
+    full: bool,
+) -> Result<Converted, String> {
     let kind = kind_of(name, bytes)?;
     let converter = Converter::new(Settings {
         kind,

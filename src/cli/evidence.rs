@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::cli::{Failure, convert, jsonl, say};
 use crate::evidence::{
-    AnswerType, Check, Examined, Finding, Label, Match, Model, NoteKind, QuestionKind, Reading, Source, Stance,
-    feature_names,
+    AnswerType, Check, Examined, Finding, Label, Match, Model, NoteKind, QuestionKind, Reading,
+    Source, Stance, feature_names,
 };
 
 #[derive(Debug, clap::Args)]
@@ -77,7 +77,8 @@ impl Args {
 
     fn models(&self) -> Result<Vec<Model>, Failure> {
         let read = |path: &PathBuf| {
-            let named = |error: &dyn fmt::Display| Failure::Failed(format!("{}: {error}", path.display()));
+            let named =
+                |error: &dyn fmt::Display| Failure::Failed(format!("{}: {error}", path.display()));
             let text = std::fs::read_to_string(path).map_err(|error| named(&error))?;
             Model::read(&text).map_err(|error| named(&error))
         };
@@ -106,7 +107,10 @@ impl Args {
             language: job.language.as_deref(),
             text: &text,
         };
-        let sentences = job.sentences.as_deref().and_then(|list| places(&text, list));
+        let sentences = job
+            .sentences
+            .as_deref()
+            .and_then(|list| places(&text, list));
         let mut examined = match sentences {
             Some(sentences) => Examined::of_sentences(&source, &sentences),
             None => Examined::new(&source),
@@ -116,7 +120,7 @@ impl Args {
             return json!({"names": names, "rank_names": rank_names}).to_string();
         }
         if self.training {
-            return training(&mut examined, &job, models).to_string();
+            return training(&examined, &job, models).to_string();
         }
         if let Some(model) = models.first() {
             examined.set_model(model);
@@ -163,27 +167,25 @@ fn places(text: &str, sentences: &[String]) -> Option<Vec<Range<usize>>> {
     Some(found)
 }
 
-/// The features of a question's candidates, and what each of the models would decide by.
-fn training<'a>(examined: &mut Examined<'a>, job: &Line, models: &'a [Model]) -> Value {
-    let is_claim = job.reading() == Reading::Claim;
-    let row = examined.training_row(&job.query, is_claim);
-    let mut decisive = Vec::new();
-    for model in models {
-        examined.set_model(model);
-        decisive.push(packed(&examined.training_row(&job.query, is_claim).decisive));
+/// The features of a question's candidates; with models, what each of them would decide by.
+fn training(examined: &Examined<'_>, job: &Line, models: &[Model]) -> Value {
+    let row = examined.training_row(&job.query, job.reading(), models);
+    if models.is_empty() {
+        return json!({"id": job.id, "units": row.units, "features": packed(&row.features)});
     }
-    json!({
-        "id": job.id,
-        "units": row.units,
-        "features": packed(if models.is_empty() { &row.features } else { &[] }),
-        "gate": row.gate,
-        "decisive": decisive,
-    })
+    let decisive: Vec<String> = row.decisive.iter().map(|values| packed(values)).collect();
+    json!({"id": job.id, "gate": row.gate, "decisive": decisive})
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "training reads single precision")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "training reads single precision"
+)]
 fn packed(values: &[f64]) -> String {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| (*value as f32).to_le_bytes()).collect();
+    let bytes: Vec<u8> = values
+        .iter()
+        .flat_map(|value| (*value as f32).to_le_bytes())
+        .collect();
     BASE64.encode(bytes)
 }
 
@@ -249,10 +251,16 @@ fn report(text: &str, check: &Check) -> String {
         check.support_score
     )];
     for finding in &check.findings {
-        let (start, end) = (code_points(text, finding.range.start), code_points(text, finding.range.end));
+        let (start, end) = (
+            code_points(text, finding.range.start),
+            code_points(text, finding.range.end),
+        );
         let matching = match_name(finding.matching);
         let stance = stance_name(finding.stance);
-        lines.push(format!("\n[{start}..{end}] {stance}, {matching}: {}", &text[finding.range.clone()]));
+        lines.push(format!(
+            "\n[{start}..{end}] {stance}, {matching}: {}",
+            &text[finding.range.clone()]
+        ));
         if !finding.missing.is_empty() {
             lines.push(format!("  does not carry: {}", finding.missing.join(", ")));
         }

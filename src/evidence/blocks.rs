@@ -318,7 +318,9 @@ mod tests {
             .blocks
             .iter()
             .map(|block| {
-                let context = block.context.map_or("", |block| &text[found.blocks[block].range.clone()]);
+                let context = block
+                    .context
+                    .map_or("", |block| &text[found.blocks[block].range.clone()]);
                 (block.kind, &text[block.range.clone()], context)
             })
             .collect();

@@ -8,12 +8,110 @@ const QUESTION_WORDS: &[&str] = &[
 ];
 /// Verbs that claims about products and events are made with, beside the auxiliary ones.
 const VERBS: &[&str] = &[
-    "accepts", "adds", "allows", "applies", "apply", "asks", "became", "becomes", "began", "begins", "bought",
-    "built", "charges", "comes", "contains", "cost", "costs", "covers", "deletes", "drops", "ended", "ends",
-    "expires", "gets", "gives", "grew", "holds", "include", "includes", "keeps", "lasts", "left", "lets", "lists",
-    "made", "makes", "means", "needs", "offer", "offers", "owns", "pays", "provides", "ran", "receives", "removes",
-    "renews", "replaces", "requires", "returns", "rose", "runs", "saw", "says", "sells", "sent", "serves", "ships",
-    "shows", "sold", "starts", "stores", "supports", "takes", "uses", "wants", "went", "won", "works", "wrote",
+    "accepts",
+    "adds",
+    "allows",
+    "answers",
+    "applies",
+    "apply",
+    "asks",
+    "became",
+    "becomes",
+    "began",
+    "begins",
+    "blocks",
+    "bought",
+    "built",
+    "charges",
+    "checks",
+    "closes",
+    "collects",
+    "comes",
+    "connects",
+    "contains",
+    "converts",
+    "cost",
+    "costs",
+    "covers",
+    "creates",
+    "deletes",
+    "delivers",
+    "drops",
+    "employs",
+    "encrypts",
+    "ended",
+    "ends",
+    "expires",
+    "exports",
+    "gets",
+    "gives",
+    "grew",
+    "handles",
+    "helps",
+    "holds",
+    "imports",
+    "improves",
+    "include",
+    "includes",
+    "increases",
+    "keeps",
+    "lasts",
+    "left",
+    "lets",
+    "limits",
+    "lists",
+    "made",
+    "makes",
+    "manages",
+    "means",
+    "measures",
+    "needs",
+    "offer",
+    "offers",
+    "opens",
+    "operates",
+    "owns",
+    "pays",
+    "prevents",
+    "produces",
+    "protects",
+    "provides",
+    "publishes",
+    "ran",
+    "reads",
+    "receives",
+    "reduces",
+    "removes",
+    "renews",
+    "replaces",
+    "requires",
+    "returns",
+    "rose",
+    "runs",
+    "saw",
+    "says",
+    "sells",
+    "sends",
+    "sent",
+    "serves",
+    "shares",
+    "ships",
+    "shows",
+    "sold",
+    "starts",
+    "stores",
+    "supports",
+    "takes",
+    "tracks",
+    "updates",
+    "uses",
+    "wants",
+    "weighs",
+    "went",
+    "won",
+    "works",
+    "writes",
+    "wrote",
 ];
 
 /// Whether it asks rather than claims.
@@ -26,11 +124,29 @@ pub(super) fn is_question(text: &str) -> bool {
     let first = words.next().unwrap_or_default();
     let second = words.next().unwrap_or_default();
     QUESTION_WORDS.contains(&first.as_str())
-        || (known().flags(&first) & does::PREPOSITION != 0 && QUESTION_WORDS.contains(&second.as_str()))
+        || (known().flags(&first) & does::PREPOSITION != 0
+            && QUESTION_WORDS.contains(&second.as_str()))
         || matches!(
             first.as_str(),
-            "is" | "are" | "was" | "were" | "do" | "does" | "did" | "has" | "have" | "can" | "could" | "will"
-                | "would" | "should" | "summarise" | "summarize" | "describe" | "explain" | "list" | "tell"
+            "is" | "are"
+                | "was"
+                | "were"
+                | "do"
+                | "does"
+                | "did"
+                | "has"
+                | "have"
+                | "can"
+                | "could"
+                | "will"
+                | "would"
+                | "should"
+                | "summarise"
+                | "summarize"
+                | "describe"
+                | "explain"
+                | "list"
+                | "tell"
         )
 }
 
@@ -82,12 +198,16 @@ fn split(clause: &str, parts: &mut Vec<String>) {
         let next = rest.first().map_or(String::new(), |word| bare(word));
         let asks = QUESTION_WORDS.contains(&next.as_str());
         let has_verb = rest.iter().take(5).position(|word| is_verb(word));
-        let enough = rest.iter().filter(|word| is_content(word)).count() >= if asks { 1 } else { 2 };
+        let enough =
+            rest.iter().filter(|word| is_content(word)).count() >= if asks { 1 } else { 2 };
         if !(enough && (asks || has_verb.is_some())) {
             continue;
         }
         if start == 0 {
-            let verb = words[..at].iter().position(|word| is_verb(word)).unwrap_or(0);
+            let verb = words[..at]
+                .iter()
+                .position(|word| is_verb(word))
+                .unwrap_or(0);
             subject = words[..verb].to_vec();
         }
         parts.push(joined(&subject, &words[start..at], start == 0));
@@ -98,8 +218,14 @@ fn split(clause: &str, parts: &mut Vec<String>) {
 }
 
 fn is_whole(words: &[&str], subject: &[&str]) -> bool {
-    let content = words.iter().chain(subject).filter(|word| is_content(word)).count();
-    let asks = words.first().is_some_and(|word| QUESTION_WORDS.contains(&bare(word).as_str()));
+    let content = words
+        .iter()
+        .chain(subject)
+        .filter(|word| is_content(word))
+        .count();
+    let asks = words
+        .first()
+        .is_some_and(|word| QUESTION_WORDS.contains(&bare(word).as_str()));
     content >= 2 && (asks || words.iter().any(|word| is_verb(word)))
 }
 
@@ -120,10 +246,19 @@ mod tests {
         let check = |text: &str, expected: &[&str]| assert_eq!(parts(text), expected, "{text}");
         check(
             "The Pro plan costs $20 and includes single sign-on.",
-            &["The Pro plan costs $20", "The Pro plan includes single sign-on."],
+            &[
+                "The Pro plan costs $20",
+                "The Pro plan includes single sign-on.",
+            ],
         );
-        check("It supports Python and Java.", &["It supports Python and Java."]);
-        check("Apples and oranges are cheap fruits.", &["Apples and oranges are cheap fruits."]);
+        check(
+            "It supports Python and Java.",
+            &["It supports Python and Java."],
+        );
+        check(
+            "Apples and oranges are cheap fruits.",
+            &["Apples and oranges are cheap fruits."],
+        );
         check(
             "Refunds take 30 days; shipping is free worldwide.",
             &["Refunds take 30 days", "shipping is free worldwide."],
@@ -136,7 +271,12 @@ mod tests {
 
     #[test]
     fn questions_are_told_from_claims() {
-        for text in ["Is it free", "In which year was it built", "what is it", "Free?"] {
+        for text in [
+            "Is it free",
+            "In which year was it built",
+            "what is it",
+            "Free?",
+        ] {
             assert!(is_question(text), "{text}");
         }
         for text in ["It is free.", "In 1990 it was built", "Refunds are free"] {

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::matching::Matching;
+use super::measure::Measure;
 use super::page::Page;
 use super::question::{ASKED, Asked};
 use super::tokens::Form;
@@ -94,6 +95,11 @@ features! {
         spread, headmis, lent,
         /// The question leaves something out: "other than", "along with".
         excl,
+        /// The question asks for an amount of something that is measured (money, time, a share, a length): it is here,
+        /// or only other numbers are.
+        measured, unmeasured,
+        /// The same, of money alone.
+        money,
     }
 }
 
@@ -128,6 +134,7 @@ struct Asking<'a> {
     /// Terms and stems of the noun that is asked for.
     head: Vec<(Option<usize>, Option<u32>)>,
     numbers: Vec<(usize, f64)>,
+    measure: Option<Measure>,
     goes_up: bool,
     goes_down: bool,
 }
@@ -153,7 +160,9 @@ impl<'a> Asking<'a> {
     fn new(matching: &'a Matching<'a>) -> Asking<'a> {
         let question = matching.question;
         let on_page = |words: &mut dyn Iterator<Item = String>| -> Vec<u32> {
-            words.filter_map(|word| matching.page.lexicon.stem_of(&word)).collect()
+            words
+                .filter_map(|word| matching.page.lexicon.stem_of(&word))
+                .collect()
         };
         let stems = || matching.terms.iter().map(|term| question.stem(term.at));
         let head = question.head.iter().map(|&stem| {
@@ -183,10 +192,13 @@ impl<'a> Asking<'a> {
                 .collect(),
             head: head.collect(),
             numbers: numbers.take(16).collect(),
+            measure: Measure::asked_for(question),
             goes_up: question.has(does::UP),
             goes_down: question.has(does::DOWN),
         };
-        asking.classes = (0..matching.terms.len()).map(|term| asking.class(term)).collect();
+        asking.classes = (0..matching.terms.len())
+            .map(|term| asking.class(term))
+            .collect();
         asking
     }
 
@@ -196,11 +208,10 @@ impl<'a> Asking<'a> {
 
     fn class(&self, term: usize) -> Class {
         const ADJECTIVES: &[&str] = &[
-            "al", "ic", "ous", "ive", "ful", "less", "able", "ible", "ary", "est", "ish", "ant", "ent",
+            "al", "ic", "ous", "ive", "ful", "less", "able", "ible", "ary", "est", "ish", "ant",
+            "ent",
         ];
-        const BEFORE_VERBS: &[&str] = &[
-            "to", "did", "does", "do", "can", "could", "would", "will",
-        ];
+        const BEFORE_VERBS: &[&str] = &["to", "did", "does", "do", "can", "could", "would", "will"];
         let question = self.matching.question;
         let term = &self.matching.terms[term];
         let low = &*question.form(term.at).low;
@@ -291,7 +302,10 @@ impl<'a> Look<'a> {
     fn new(asking: &'a Asking<'a>, unit: usize) -> Look<'a> {
         let matching = asking.matching;
         let tokens = matching.page.unit_tokens(unit);
-        let forms: Vec<&Form> = tokens.iter().map(|token| matching.page.lexicon.form(*token)).collect();
+        let forms: Vec<&Form> = tokens
+            .iter()
+            .map(|token| matching.page.lexicon.form(*token))
+            .collect();
         let content: Vec<u32> = forms
             .iter()
             .filter(|form| !form.is_stop())
@@ -301,7 +315,9 @@ impl<'a> Look<'a> {
         let mut hits = Vec::new();
         for (place, &stem) in content.iter().enumerate() {
             let carried = matching.carried_by(stem);
-            carried.iter().for_each(|(term, _)| places[*term].push(place));
+            carried
+                .iter()
+                .for_each(|(term, _)| places[*term].push(place));
             if !carried.is_empty() {
                 hits.push(place);
             }
@@ -331,7 +347,10 @@ impl<'a> Look<'a> {
 
     /// Weighted share of the terms, each by what is given for it.
     fn share(&self, value: impl Fn(usize) -> f64) -> f64 {
-        self.terms().map(|term| self.weight(term) * value(term)).sum::<f64>() / self.matching.weight
+        self.terms()
+            .map(|term| self.weight(term) * value(term))
+            .sum::<f64>()
+            / self.matching.weight
     }
 
     fn is_exact(&self, term: usize) -> bool {
@@ -371,7 +390,12 @@ impl<'a> Look<'a> {
         f.cov_d = exact.map(|term| matching.terms[term].idf).sum::<f64>() / matching.idf;
         f.dens = count(self.carried.iter().filter(|credit| **credit > 0.0).count())
             / count(self.content.len().max(4));
-        f.nsyn = count(self.carried.iter().filter(|&&c| c > 0.0 && c <= 0.5).count());
+        f.nsyn = count(
+            self.carried
+                .iter()
+                .filter(|&&c| c > 0.0 && c <= 0.5)
+                .count(),
+        );
         f.nroot = count(self.carried.iter().filter(|&&c| c > 0.5 && c < 1.0).count());
         f.lastm = self.carried.last().copied().unwrap_or_default();
         f.firstm = self.carried.first().copied().unwrap_or_default();
@@ -392,7 +416,11 @@ impl<'a> Look<'a> {
         let (run, run_weight) = self.longest_run();
         f.lcs = count(run) / count(total.max(1));
         f.lcs_r = run_weight / self.matching.weight;
-        let distinct = self.places.iter().filter(|places| !places.is_empty()).count();
+        let distinct = self
+            .places
+            .iter()
+            .filter(|places| !places.is_empty())
+            .count();
         if let (Some(first), Some(last)) = (self.hits.first(), self.hits.last()) {
             f.prox = count(distinct) / count(last - first + 1);
             f.spread = count(last - first) / count(self.content.len());
@@ -406,7 +434,10 @@ impl<'a> Look<'a> {
         firsts.sort_unstable();
         f.ord = 0.5;
         if firsts.len() > 1 {
-            let ascending = firsts.windows(2).filter(|pair| pair[1].1 > pair[0].1).count();
+            let ascending = firsts
+                .windows(2)
+                .filter(|pair| pair[1].1 > pair[0].1)
+                .count();
             f.ord = count(ascending) / count(firsts.len() - 1);
         }
     }
@@ -419,7 +450,8 @@ impl<'a> Look<'a> {
             let mut now = Vec::with_capacity(self.places[term].len());
             for &place in &self.places[term] {
                 let run = before.iter().find(|(other, ..)| other + 1 == place);
-                let (length, weight) = run.map_or((0, 0.0), |(_, length, weight)| (*length, *weight));
+                let (length, weight) =
+                    run.map_or((0, 0.0), |(_, length, weight)| (*length, *weight));
                 let (length, weight) = (length + 1, weight + self.weight(term));
                 longest = longest.max(length);
                 heaviest = heaviest.max(weight);
@@ -436,7 +468,10 @@ impl<'a> Look<'a> {
         let mut seen = vec![usize::MAX; self.places.len()];
         for (number, &from) in self.hits.iter().enumerate() {
             let mut weight = 0.0;
-            for &place in self.hits[number..].iter().take_while(|place| **place - from <= steps) {
+            for &place in self.hits[number..]
+                .iter()
+                .take_while(|place| **place - from <= steps)
+            {
                 for &(term, _) in self.matching.carried_by(self.content[place]) {
                     if seen[term] != number {
                         seen[term] = number;
@@ -497,11 +532,23 @@ impl<'a> Look<'a> {
             (found + usize::from(is_here(number)), total + 1)
         });
         f.nnum = count(total);
-        f.numcov = if total > 0 { count(found) / count(total) } else { 1.0 };
+        f.numcov = if total > 0 {
+            count(found) / count(total)
+        } else {
+            1.0
+        };
         f.numfar = flag(total > 0 && found == 0 && !here.is_empty());
         if found < total {
-            let others = self.asking.numbers.iter().filter(|(_, number)| !is_here(*number));
-            let conflicts = |at: usize| here.iter().take(64).any(|(other, _)| self.conflicts(at, *other));
+            let others = self
+                .asking
+                .numbers
+                .iter()
+                .filter(|(_, number)| !is_here(*number));
+            let conflicts = |at: usize| {
+                here.iter()
+                    .take(64)
+                    .any(|(other, _)| self.conflicts(at, *other))
+            };
             f.numconf = flag(others.into_iter().any(|(at, _)| conflicts(*at)));
         }
     }
@@ -542,7 +589,8 @@ impl<'a> Look<'a> {
         f.negd = flag(asked != said);
         let (up, down) = (self.has(does::UP), self.has(does::DOWN));
         let (goes_up, goes_down) = (self.asking.goes_up, self.asking.goes_down);
-        f.dr = flag((goes_up && down && !up && !goes_down) || (goes_down && up && !down && !goes_up));
+        f.dr =
+            flag((goes_up && down && !up && !goes_down) || (goes_down && up && !down && !goes_up));
         f.hedge = flag(self.has(does::HEDGE));
         f.hedgeq = flag(question.has(does::HEDGE));
         let here = |stems: &[u32]| stems.iter().any(|stem| self.stems.contains(stem));
@@ -553,15 +601,28 @@ impl<'a> Look<'a> {
                 f.antw += 1.0;
                 let stands_beside = |at: usize| {
                     let near = at.saturating_sub(2)..(at + 3).min(self.forms.len());
-                    near.into_iter().any(|other| other != at && self.is_hit(other))
+                    near.into_iter()
+                        .any(|other| other != at && self.is_hit(other))
                 };
-                let places = (0..self.forms.len()).filter(|&at| antonyms.contains(&self.forms[at].stem));
+                let places =
+                    (0..self.forms.len()).filter(|&at| antonyms.contains(&self.forms[at].stem));
                 f.antadj = f.antadj.max(flag(places.into_iter().any(stands_beside)));
             }
         }
-        let asked_ordinals: Vec<u8> = question.forms().map(|form| form.ordinal).filter(|o| *o > 0).collect();
-        let ordinals: Vec<u8> = self.forms.iter().map(|form| form.ordinal).filter(|o| *o > 0).collect();
-        let is_same = asked_ordinals.iter().any(|ordinal| ordinals.contains(ordinal));
+        let asked_ordinals: Vec<u8> = question
+            .forms()
+            .map(|form| form.ordinal)
+            .filter(|o| *o > 0)
+            .collect();
+        let ordinals: Vec<u8> = self
+            .forms
+            .iter()
+            .map(|form| form.ordinal)
+            .filter(|o| *o > 0)
+            .collect();
+        let is_same = asked_ordinals
+            .iter()
+            .any(|ordinal| ordinals.contains(ordinal));
         f.ordconf = flag(!asked_ordinals.is_empty() && !ordinals.is_empty() && !is_same);
         let superlative = question.has_superlative();
         f.supq = flag(superlative);
@@ -587,13 +648,16 @@ impl<'a> Look<'a> {
                 .collect(),
             Asked::Number => all
                 .filter(|&at| {
-                    (form(at).number.is_some() || is_amount(&form(at).low)) && !self.is_term(form(at).stem)
+                    (form(at).number.is_some() || is_amount(&form(at).low))
+                        && !self.is_term(form(at).stem)
                 })
                 .collect(),
             Asked::Who => all
                 .filter(|&at| {
-                    let next_is_capital = self.forms.get(1).is_some_and(|next| next.is(does::CAPITAL));
-                    let is_inside = at > 0 || next_is_capital || self.matching.page.is_name(form(at).stem);
+                    let next_is_capital =
+                        self.forms.get(1).is_some_and(|next| next.is(does::CAPITAL));
+                    let is_inside =
+                        at > 0 || next_is_capital || self.matching.page.is_name(form(at).stem);
                     is_named(at) && is_inside
                 })
                 .collect(),
@@ -628,7 +692,16 @@ impl<'a> Look<'a> {
             "for" => (self.low(at + 1), self.low(at + 2)) == ("the", "purpose"),
             "to" => matches!(
                 self.low(at + 1),
-                "avoid" | "prevent" | "make" | "allow" | "ensure" | "protect" | "increase" | "reduce" | "help" | "create"
+                "avoid"
+                    | "prevent"
+                    | "make"
+                    | "allow"
+                    | "ensure"
+                    | "protect"
+                    | "increase"
+                    | "reduce"
+                    | "help"
+                    | "create"
             ),
             _ => false,
         })
@@ -646,7 +719,9 @@ impl<'a> Look<'a> {
     fn answers(&self, f: &mut Features) {
         let asked = self.matching.question.asked;
         let answers = self.possible_answers();
-        let hits: Vec<usize> = (0..self.forms.len()).filter(|&at| self.is_hit(at)).collect();
+        let hits: Vec<usize> = (0..self.forms.len())
+            .filter(|&at| self.is_hit(at))
+            .collect();
         f.hasans = flag(!answers.is_empty());
         f.nans = count(answers.len().min(8)) / 8.0;
         if !matches!(asked, Asked::Why | Asked::How) {
@@ -664,10 +739,18 @@ impl<'a> Look<'a> {
             Asked::Why | Asked::How => f.win,
             _ => self.weight_near(&answers),
         };
+        if let Some(measure) = self.asking.measure {
+            let is_here = measure.is_in(self.matching.page.unit_text(self.unit));
+            f.measured = flag(is_here);
+            f.unmeasured = flag(!is_here);
+            f.money = flag(is_here && measure == Measure::Money);
+        }
         let head = &self.asking.head;
         if let Some((_, last)) = head.last() {
             f.headm = flag(last.is_some_and(|stem| self.stems.contains(&stem)));
-            let credits = head.iter().filter_map(|(term, _)| Some(self.carried[(*term)?]));
+            let credits = head
+                .iter()
+                .filter_map(|(term, _)| Some(self.carried[(*term)?]));
             f.head_r = credits.fold(0.0, f64::max);
             let is_above = |term: &Option<usize>| term.is_some_and(|term| self.above[term] >= 0.5);
             f.headmis = flag(f.head_r == 0.0 && !head.iter().any(|(term, _)| is_above(term)));
@@ -690,7 +773,8 @@ impl<'a> Look<'a> {
             && first <= 1
         {
             let after = (first + 1..first + 14).map(|at| self.low(at));
-            let says = |word: &str| matches!(word, "is" | "are" | "was" | "were" | "refers" | "means");
+            let says =
+                |word: &str| matches!(word, "is" | "are" | "was" | "were" | "refers" | "means");
             f.isdef = flag(after.into_iter().any(says));
         }
     }
@@ -724,7 +808,10 @@ impl<'a> Look<'a> {
         f.pron = flag(is_pronoun || is_definite);
         f.cov_pr = if f.pron > 0.0 { f.cov_p } else { f.cov_r };
         let around = unit.saturating_sub(3)..(unit + 4).min(matching.score.len());
-        let others: Vec<f64> = around.filter(|other| *other != unit).map(|other| matching.score[other]).collect();
+        let others: Vec<f64> = around
+            .filter(|other| *other != unit)
+            .map(|other| matching.score[other])
+            .collect();
         if !others.is_empty() {
             f.nb3 = others.iter().sum::<f64>() / count(others.len()) / matching.score_max;
         }
@@ -766,7 +853,8 @@ impl<'a> Look<'a> {
     /// Two terms side by side in the question, of which the unit carries one.
     fn modifiers(&self, first: usize, second: usize, f: &mut Features) {
         let places = |term: usize| {
-            (0..self.forms.len()).filter(move |&at| self.matching.carries(self.forms[at].stem, term))
+            (0..self.forms.len())
+                .filter(move |&at| self.matching.carries(self.forms[at].stem, term))
         };
         let has = |term: usize| !self.places[term].is_empty();
         if self.is_missing(first) && has(second) {
@@ -788,10 +876,14 @@ impl<'a> Look<'a> {
     fn torn(&self, f: &mut Features) {
         let terms = &self.matching.terms;
         for pair in self.matching.question.term_of.windows(2) {
-            let [Some(first), Some(second)] = *pair else { continue };
+            let [Some(first), Some(second)] = *pair else {
+                continue;
+            };
             let carried = self.carried[first].min(self.carried[second]);
             let (one, other) = (&self.places[first], &self.places[second]);
-            let mut steps = one.iter().flat_map(|a| other.iter().map(move |b| a.abs_diff(*b)));
+            let mut steps = one
+                .iter()
+                .flat_map(|a| other.iter().map(move |b| a.abs_diff(*b)));
             if first != second && carried >= 0.7 && !steps.any(|step| step <= 2) {
                 let weight = self.weight(first).min(self.weight(second));
                 f.apart += weight;
@@ -799,11 +891,19 @@ impl<'a> Look<'a> {
             }
         }
         let question = self.matching.question;
-        let word = |at: usize| question.tokens.get(at).map_or("", |_| &*question.form(at).low);
+        let word = |at: usize| {
+            question
+                .tokens
+                .get(at)
+                .map_or("", |_| &*question.form(at).low)
+        };
         f.excl = flag((0..question.tokens.len()).any(|at| {
             matches!(
                 (word(at), word(at + 1)),
-                ("other", "than") | ("along", "with") | ("aside" | "apart", "from") | ("in", "addition")
+                ("other", "than")
+                    | ("along", "with")
+                    | ("aside" | "apart", "from")
+                    | ("in", "addition")
                     | ("besides" | "except" | "excluding" | "without", _)
             )
         }));

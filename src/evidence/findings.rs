@@ -8,7 +8,8 @@ use super::page::Page;
 use super::question::Asked;
 use super::verdict::{Judgement, Ranked, is_conditional, is_hedged};
 use super::{
-    AnswerType, Check, Claim, FINDINGS_MAX, Finding, Label, Match, Note, NoteKind, QuestionKind, Stance, Stats,
+    AnswerType, Check, Claim, FINDINGS_MAX, Finding, Label, Match, Note, NoteKind, QuestionKind,
+    Stance, Stats,
 };
 
 /// Findings of a part of a compound claim.
@@ -52,8 +53,13 @@ pub(super) fn check(
         let known = units.len();
         units = add(&mut check, page, part, PART_FINDINGS, units);
         let mut indices: Vec<usize> = (known..units.len()).collect();
-        let own = part.ranked.iter().take(PART_FINDINGS).map(|ranked| ranked.candidate.unit);
-        indices.extend(own.filter_map(|unit| units[..known].iter().position(|other| *other == unit)));
+        let own = part
+            .ranked
+            .iter()
+            .take(PART_FINDINGS)
+            .map(|ranked| ranked.candidate.unit);
+        indices
+            .extend(own.filter_map(|unit| units[..known].iter().position(|other| *other == unit)));
         indices.sort_unstable();
         check.claims.push(Claim {
             text: text.clone(),
@@ -111,7 +117,10 @@ fn combine(check: &mut Check, parts: &[(String, Judgement)]) {
     } else if labels().any(is_carried) {
         check.label = Label::PartiallySupported;
     }
-    let least = parts.iter().map(|(_, part)| part.support).fold(1.0, f64::min);
+    let least = parts
+        .iter()
+        .map(|(_, part)| part.support)
+        .fold(1.0, f64::min);
     check.support_score = 0.5 * check.support_score + 0.5 * least;
 }
 
@@ -133,7 +142,9 @@ fn add(
         if f.cov_w <= 0.0 || units.contains(&unit) {
             continue;
         }
-        check.findings.push(finding(page, judgement, at, check.label));
+        check
+            .findings
+            .push(finding(page, judgement, at, check.label));
         units.push(unit);
     }
     units
@@ -146,20 +157,29 @@ fn finding(page: &Page<'_>, judgement: &Judgement, at: usize, label: Label) -> F
     let text = |unit: usize| page.unit_text(unit).to_owned();
     let (mut matched, mut missing) = (Vec::new(), Vec::new());
     for (number, (written, _)) in judgement.terms.iter().enumerate() {
-        let is_carried = ranked.candidate.carried[number] > 0.0 || ranked.candidate.above[number] >= 0.5;
-        let list = if is_carried { &mut matched } else { &mut missing };
+        let is_carried =
+            ranked.candidate.carried[number] > 0.0 || ranked.candidate.above[number] >= 0.5;
+        let list = if is_carried {
+            &mut matched
+        } else {
+            &mut missing
+        };
         list.push(written.clone());
     }
     Finding {
         range: page.units[unit].range.clone(),
         kind: block.kind,
         heading_path: page.heading_units(block).map(text).collect(),
-        context: page.context_unit(block).map(|unit| page.units[unit].range.clone()),
+        context: page
+            .context_unit(block)
+            .map(|unit| page.units[unit].range.clone()),
         matching: matching(judgement, ranked),
         matched,
         missing,
         stance: stance(judgement, at, label),
-        score: rounded(judgement.support * (ranked.score - judgement.ranked[0].score).min(0.0).exp()),
+        score: rounded(
+            judgement.support * (ranked.score - judgement.ranked[0].score).min(0.0).exp(),
+        ),
     }
 }
 
@@ -168,7 +188,9 @@ fn matching(judgement: &Judgement, ranked: &Ranked) -> Match {
     let asks_number = matches!(judgement.asked, Asked::Number | Asked::When);
     if f.cov_r >= 0.85 && f.lcs_r >= 0.6 && !ranked.doubts.is_hard() {
         Match::Exact
-    } else if f.cov_t >= 0.5 && ((f.nnum > 0.0 && f.numcov >= 1.0) || (asks_number && f.hasans > 0.0)) {
+    } else if f.cov_t >= 0.5
+        && ((f.nnum > 0.0 && f.numcov >= 1.0) || (asks_number && f.hasans > 0.0))
+    {
         Match::Numeric
     } else if f.cov_t >= 0.6 {
         Match::Paraphrase
@@ -196,7 +218,13 @@ fn stance(judgement: &Judgement, at: usize, label: Label) -> Stance {
 
 /// What none of the first findings carries.
 fn missing(judgement: &Judgement) -> Vec<String> {
-    let first = || judgement.ranked.iter().take(3).map(|ranked| &ranked.candidate);
+    let first = || {
+        judgement
+            .ranked
+            .iter()
+            .take(3)
+            .map(|ranked| &ranked.candidate)
+    };
     let is_carried = |term: usize| {
         first().any(|candidate| candidate.carried[term] > 0.0 || candidate.above[term] >= 0.5)
     };
@@ -209,8 +237,15 @@ fn missing(judgement: &Judgement) -> Vec<String> {
 
 fn confidence(check: &Check) -> f64 {
     let support = check.support_score;
-    let is_verbatim = check.findings.first().is_some_and(|best| best.matching == Match::Exact);
-    let most = if is_verbatim { CONFIDENCE_VERBATIM_MAX } else { CONFIDENCE_MAX };
+    let is_verbatim = check
+        .findings
+        .first()
+        .is_some_and(|best| best.matching == Match::Exact);
+    let most = if is_verbatim {
+        CONFIDENCE_VERBATIM_MAX
+    } else {
+        CONFIDENCE_MAX
+    };
     match check.label {
         Label::Supported => support.max(0.6),
         Label::PartiallySupported => 0.35 + 0.4 * support,
@@ -242,7 +277,10 @@ fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usi
     }
     if let Some(at) = whole.disputed_by {
         let unit = whole.ranked[at].candidate.unit;
-        note(NoteKind::Inconsistent, units.iter().position(|other| *other == unit));
+        note(
+            NoteKind::Inconsistent,
+            units.iter().position(|other| *other == unit),
+        );
     }
     if let Some(best) = check.findings.first() {
         if is_hedged(text(&best.range)) {

@@ -22,8 +22,8 @@ struct Row {
 
 #[test]
 fn features_are_those_of_the_recipe() {
-    let rows: Vec<Row> =
-        serde_json::from_str(include_str!("../../tests/evidence/golden.json")).expect("the fixture");
+    let rows: Vec<Row> = serde_json::from_str(include_str!("../../tests/evidence/golden.json"))
+        .expect("the fixture");
     let mut wrong = Vec::new();
     let mut compared = 0;
     for row in &rows {
@@ -48,7 +48,10 @@ fn features_are_those_of_the_recipe() {
                 };
                 compared += 1;
                 if (value - expected).abs() > 2e-4 {
-                    wrong.push(format!("{}: {unit} {name} {value} not {expected}", row.query));
+                    wrong.push(format!(
+                        "{}: {unit} {name} {value} not {expected}",
+                        row.query
+                    ));
                 }
             }
         }

@@ -17,12 +17,76 @@ const CONTENT_MIN: usize = 4;
 /// Whether a question names nothing of its own.
 pub(super) fn is_open(question: &str) -> bool {
     const GENERIC: &[&str] = &[
-        "a", "about", "and", "are", "article", "can", "claim", "claims", "content", "describe", "describes",
-        "do", "document", "does", "establish", "establishes", "evidence", "explain", "facts", "fact", "find",
-        "findings", "from", "give", "here", "i", "in", "is", "it", "key", "learn", "list", "main", "me", "of",
-        "on", "page", "please", "point", "points", "provide", "say", "says", "short", "show", "site", "source",
-        "state", "states", "summarise", "summarize", "summary", "support", "supports", "takeaways", "tell", "text", "that",
-        "the", "this", "to", "topic", "us", "url", "web", "webpage", "website", "what", "what's", "which",
+        "a",
+        "about",
+        "and",
+        "are",
+        "article",
+        "can",
+        "claim",
+        "claims",
+        "content",
+        "describe",
+        "describes",
+        "do",
+        "document",
+        "does",
+        "establish",
+        "establishes",
+        "evidence",
+        "explain",
+        "facts",
+        "fact",
+        "find",
+        "findings",
+        "from",
+        "give",
+        "here",
+        "i",
+        "in",
+        "is",
+        "it",
+        "key",
+        "learn",
+        "list",
+        "main",
+        "me",
+        "of",
+        "on",
+        "page",
+        "please",
+        "point",
+        "points",
+        "provide",
+        "say",
+        "says",
+        "short",
+        "show",
+        "site",
+        "source",
+        "state",
+        "states",
+        "summarise",
+        "summarize",
+        "summary",
+        "support",
+        "supports",
+        "takeaways",
+        "tell",
+        "text",
+        "that",
+        "the",
+        "this",
+        "to",
+        "topic",
+        "us",
+        "url",
+        "web",
+        "webpage",
+        "website",
+        "what",
+        "what's",
+        "which",
     ];
     let mut words = question
         .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
@@ -49,8 +113,15 @@ pub(super) fn check(page: &Page<'_>, question: &str) -> Check {
         1 => Label::Weak,
         _ => Label::PartiallySupported,
     };
-    let support = if label == Label::PartiallySupported { 0.5 } else { 0.1 };
-    let note = |kind| Note { kind, finding: None };
+    let support = if label == Label::PartiallySupported {
+        0.5
+    } else {
+        0.1
+    };
+    let note = |kind| Note {
+        kind,
+        finding: None,
+    };
     let mut notes = Vec::new();
     if page.language != Language::English {
         notes.push(note(NoteKind::WeakLanguage));
@@ -100,11 +171,18 @@ fn counts(page: &Page<'_>) -> Vec<u32> {
 /// How much a unit says of what the page is about.
 fn score(page: &Page<'_>, unit: usize, counts: &[u32]) -> Option<f64> {
     let kind = page.block(unit).kind;
-    let is_prose = matches!(kind, PassageKind::Paragraph | PassageKind::Item | PassageKind::Quote);
+    let is_prose = matches!(
+        kind,
+        PassageKind::Paragraph | PassageKind::Item | PassageKind::Quote
+    );
     if !is_prose || page.units[unit].content < CONTENT_MIN || page.unit_text(unit).ends_with('?') {
         return None;
     }
-    let title: Vec<u32> = page.title.iter().map(|token| page.lexicon.form(*token).stem).collect();
+    let title: Vec<u32> = page
+        .title
+        .iter()
+        .map(|token| page.lexicon.form(*token).stem)
+        .collect();
     let mut stems: HashMap<u32, f64> = HashMap::new();
     let mut facts = 0.0_f64;
     for &token in page.unit_tokens(unit) {
@@ -136,7 +214,9 @@ fn finding(page: &Page<'_>, unit: usize, score: f64) -> Finding {
             .heading_units(block)
             .map(|unit| page.unit_text(unit).to_owned())
             .collect(),
-        context: page.context_unit(block).map(|unit| page.units[unit].range.clone()),
+        context: page
+            .context_unit(block)
+            .map(|unit| page.units[unit].range.clone()),
         matching: Match::Partial,
         matched: Vec::new(),
         missing: Vec::new(),

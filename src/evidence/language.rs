@@ -63,18 +63,31 @@ impl Language {
             // Tables, code and lists of names have few stop words.
             Language::English
         } else {
-            tagged.filter(|tagged| *tagged != Language::English).unwrap_or({
-                if text.is_ascii() { Language::English } else { Language::Other }
-            })
+            tagged
+                .filter(|tagged| *tagged != Language::English)
+                .unwrap_or({
+                    if text.is_ascii() {
+                        Language::English
+                    } else {
+                        Language::Other
+                    }
+                })
         }
     }
 
     fn tagged(tag: &str) -> Language {
-        let primary = tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+        let primary = tag
+            .split(['-', '_'])
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
         if primary == "en" {
             return Language::English;
         }
-        let found = known().stop_words().iter().position(|(name, _)| *name == primary);
+        let found = known()
+            .stop_words()
+            .iter()
+            .position(|(name, _)| *name == primary);
         found.map_or(Language::Other, Language::Listed)
     }
 }
@@ -87,11 +100,17 @@ mod tests {
     fn common_words_tell_the_language() {
         let german = "Der Vertrag kann von beiden Seiten mit einer Frist von drei Monaten gekündigt werden, wenn nicht \
                       etwas anderes vereinbart ist und die Kündigung schriftlich erfolgt.";
-        assert!(matches!(Language::of(Some("en"), german), Language::Listed(_)));
+        assert!(matches!(
+            Language::of(Some("en"), german),
+            Language::Listed(_)
+        ));
         let english = "The contract may be ended by either side with three months of notice, unless something else has \
                        been agreed upon and the notice is given in writing.";
         assert_eq!(Language::of(Some("de"), english), Language::English);
-        assert_eq!(Language::of(None, "契約は三か月前の通知により解除できる。"), Language::Other);
+        assert_eq!(
+            Language::of(None, "契約は三か月前の通知により解除できる。"),
+            Language::Other
+        );
         assert_eq!(Language::of(None, "Pro plan: $9"), Language::English);
     }
 }

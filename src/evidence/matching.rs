@@ -30,8 +30,6 @@ pub(super) struct Term {
     pub(super) number: Option<f64>,
     pub(super) weight: f64,
     pub(super) idf: f64,
-    /// Stems of the page that carry it, and how well.
-    pub(super) credits: Vec<(u32, f64)>,
     /// How well the title carries it.
     pub(super) title: f64,
     /// Whether any unit carries it.
@@ -129,7 +127,6 @@ impl<'a> Matching<'a> {
                 weight: 0.0,
                 idf: 0.0,
                 title: self.best_credit(&self.page.title, &credits),
-                credits,
                 is_anywhere: false,
             });
         }
@@ -151,7 +148,9 @@ impl<'a> Matching<'a> {
     }
 
     pub(super) fn carries(&self, stem: u32, term: usize) -> bool {
-        self.carried_by(stem).iter().any(|(other, _)| *other == term)
+        self.carried_by(stem)
+            .iter()
+            .any(|(other, _)| *other == term)
     }
 
     fn find_hits(&mut self) {
@@ -221,7 +220,11 @@ impl<'a> Matching<'a> {
             let term = &mut self.terms[number];
             let common = known().is_common(self.question.stem(term.at));
             let factor = if common { 0.35 } else { 1.0 };
-            let named = if term.is_name || term.number.is_some() { 1.25 } else { 1.0 };
+            let named = if term.is_name || term.number.is_some() {
+                1.25
+            } else {
+                1.0
+            };
             term.idf = idf;
             term.weight = factor * named * (0.5 + 0.5 * idf / rarity_max);
             term.is_anywhere = any[number] > 0.0;
@@ -261,10 +264,15 @@ impl<'a> Matching<'a> {
     /// What headings, lead-ins and headers carry helps the units they stand over to become candidates.
     fn score_by_context(&mut self) {
         let page = self.page;
-        if page.blocks.headings.is_empty() && page.blocks.blocks.iter().all(|b| b.context.is_none()) {
+        if page.blocks.headings.is_empty() && page.blocks.blocks.iter().all(|b| b.context.is_none())
+        {
             return;
         }
-        let any: Vec<f64> = self.terms.iter().map(|term| term.idf * term.weight).collect();
+        let any: Vec<f64> = self
+            .terms
+            .iter()
+            .map(|term| term.idf * term.weight)
+            .collect();
         let mut path: Vec<(u8, Vec<usize>)> = Vec::new();
         let mut heading = 0;
         for (number, block) in page.blocks.blocks.iter().enumerate() {
@@ -281,7 +289,12 @@ impl<'a> Matching<'a> {
             }
             let context = page.context_unit(block);
             let mut above: Vec<usize> = path.iter().flat_map(|(_, terms)| terms).copied().collect();
-            above.extend(context.iter().flat_map(|unit| self.hits_of(*unit)).map(|hit| hit.term));
+            above.extend(
+                context
+                    .iter()
+                    .flat_map(|unit| self.hits_of(*unit))
+                    .map(|hit| hit.term),
+            );
             if above.is_empty() {
                 continue;
             }
@@ -303,8 +316,11 @@ impl<'a> Matching<'a> {
         let total = self.page.units.len();
         let mut order: Vec<usize> = (0..total).collect();
         if total > CANDIDATES_MAX {
-            let by_score =
-                |one: &usize, other: &usize| self.score[*other].total_cmp(&self.score[*one]).then(one.cmp(other));
+            let by_score = |one: &usize, other: &usize| {
+                self.score[*other]
+                    .total_cmp(&self.score[*one])
+                    .then(one.cmp(other))
+            };
             order.select_nth_unstable_by(CANDIDATES_MAX, by_score);
             order.truncate(CANDIDATES_MAX);
             order.sort_unstable();
@@ -417,19 +433,27 @@ fn family(one: &str, other: &str) -> Option<f64> {
     if shared >= 5 && shared * 10 >= one_length.max(other_length) * 7 {
         return Some(credit::START);
     }
-    (one_length >= 6 && other_length >= 6 && likeness(one, other) >= 0.65).then_some(credit::SPELLING)
+    (one_length >= 6 && other_length >= 6 && likeness(one, other) >= 0.65)
+        .then_some(credit::SPELLING)
 }
 
 /// Dice's measure over the distinct runs of three bytes.
 fn likeness(one: &str, other: &str) -> f64 {
     let runs = |word: &str| {
-        let mut runs: Vec<[u8; 3]> = word.as_bytes().windows(3).map(|run| [run[0], run[1], run[2]]).collect();
+        let mut runs: Vec<[u8; 3]> = word
+            .as_bytes()
+            .windows(3)
+            .map(|run| [run[0], run[1], run[2]])
+            .collect();
         runs.sort_unstable();
         runs.dedup();
         runs
     };
     let (one, other) = (runs(one), runs(other));
-    let shared = one.iter().filter(|run| other.binary_search(run).is_ok()).count();
+    let shared = one
+        .iter()
+        .filter(|run| other.binary_search(run).is_ok())
+        .count();
     2.0 * shared as f64 / (one.len() + other.len()).max(1) as f64
 }
 

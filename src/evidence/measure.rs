@@ -1,175 +1,146 @@
-//! What can be counted in a source's text without knowing what is asked: length, links, tone.
+//! Amounts of something that is measured: which kind a question asks for, and whether a text has one. Knows the words and
+//! signs of units, no page.
 
-use crate::evidence::text::{is_unspaced, words};
+use super::question::{Asked, Question};
 
-/// As much of a text is measured; what follows rarely differs.
-const BYTES_MAX: usize = 512 * 1024;
-
-/// Counts over the text, or over its first half mebibyte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Measure {
-    /// Two characters of a script without spaces count as one word.
-    pub words: u64,
-    /// Words that stand in links.
-    pub link_words: u64,
-    /// Words of praise and promise.
-    pub praise: u64,
-    pub headings: u64,
-    /// A heading announces references or sources.
-    pub has_references: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Measure {
+    Money,
+    Time,
+    Share,
+    Length,
 }
-
-const PRAISE: &[&str] = &[
-    "amazing",
-    "award-winning",
-    "awesome",
-    "best",
-    "best-in-class",
-    "breakthrough",
-    "cutting-edge",
-    "effortless",
-    "effortlessly",
-    "fastest",
-    "game-changing",
-    "greatest",
-    "guaranteed",
-    "incredible",
-    "industry-leading",
-    "innovative",
-    "leading",
-    "market-leading",
-    "next-generation",
-    "number-one",
-    "perfect",
-    "premier",
-    "revolutionary",
-    "seamless",
-    "seamlessly",
-    "smartest",
-    "state-of-the-art",
-    "stunning",
-    "supercharge",
-    "superior",
-    "transform",
-    "trusted",
-    "ultimate",
-    "unbeatable",
-    "unleash",
-    "unlock",
-    "unmatched",
-    "unparalleled",
-    "unrivaled",
-    "unrivalled",
-    "world-class",
-    "world's",
-];
-
-/// How a publisher speaks of itself.
-pub(super) const FIRST_PERSON: &[&str] = &[
-    "we", "our", "ours", "us", "we're", "we've", "we'll", "wir", "unser", "unsere", "nous",
-    "notre", "nuestro", "nuestra",
-];
-
-const REFERENCES: &[&str] = &[
-    "references",
-    "sources",
-    "bibliography",
-    "citations",
-    "works cited",
-    "further reading",
-    "footnotes",
-    "literatur",
-    "quellen",
-    "références",
-    "referencias",
-    "riferimenti",
-    "参考文献",
-    "参考资料",
-    "脚注",
-];
 
 impl Measure {
-    pub fn of(text: &str) -> Measure {
-        let text = crate::evidence::text::head(text, BYTES_MAX);
-        let mut measure = Measure::default();
-        let mut unspaced = 0;
-        for line in text.lines() {
-            measure.line(line, &mut unspaced);
+    pub(super) fn asked_for(question: &Question) -> Option<Measure> {
+        let has = |words: &[&str]| question.forms().any(|form| words.contains(&&*form.low));
+        if !matches!(
+            question.asked,
+            Asked::Number | Asked::What | Asked::WhatNoun | Asked::How
+        ) {
+            return None;
         }
-        measure.words += unspaced / 2;
-        measure
-    }
-
-    fn line(&mut self, line: &str, unspaced: &mut u64) {
-        let line = line.trim();
-        if let Some(heading) = line.strip_prefix('#') {
-            self.headings += 1;
-            let heading = heading.trim_matches(['#', ' ', '*', ':']).to_lowercase();
-            self.has_references |= REFERENCES.contains(&heading.as_str());
+        let asks_much = has(&["much", "what", "how"]) && !has(&["many"]);
+        let pair = |one: &str, two: &str| {
+            let words: Vec<&str> = question.forms().map(|form| &*form.low).collect();
+            words.windows(2).any(|pair| pair == [one, two])
+        };
+        if pair("how", "long") && !has(&["wide", "tall"])
+            || pair("how", "often")
+            || pair("how", "old")
+        {
+            Some(Measure::Time)
+        } else if has(&["percentage", "percent"]) || pair("what", "share") {
+            Some(Measure::Share)
+        } else if asks_much
+            && has(&[
+                "cost", "costs", "price", "pay", "pays", "fee", "fees", "charge", "charged",
+                "salary", "revenue", "budget", "worth", "spend", "money", "earn", "fare", "priced",
+            ])
+        {
+            Some(Measure::Money)
+        } else if ["far", "tall", "high", "wide", "deep"]
+            .iter()
+            .any(|word| pair("how", word))
+        {
+            Some(Measure::Length)
+        } else {
+            None
         }
-        for word in line.split_whitespace() {
-            let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-            let wide = bare.chars().filter(|c| is_unspaced(*c)).count() as u64;
-            *unspaced += wide;
-            if wide > 0 || bare.is_empty() {
-                continue;
-            }
-            self.words += 1;
-            let lower = bare.to_lowercase().replace('’', "'");
-            self.praise += u64::from(PRAISE.contains(&lower.as_str()));
-        }
-        self.link_words += link_words(line);
     }
 
-    /// Words of praise per 1,000.
-    pub fn praise_per_thousand(&self) -> f64 {
-        per_thousand(self.praise, self.words)
+    pub(super) fn is_in(self, text: &str) -> bool {
+        let signs: &[char] = match self {
+            Measure::Money => &['$', '€', '£', '¥', '₹', '元', '円'],
+            Measure::Share => &['%'],
+            Measure::Time | Measure::Length => &[],
+        };
+        let words: &[&str] = match self {
+            Measure::Money => &[
+                "dollar", "euro", "pound", "yen", "cent", "kroner", "krone", "franc", "rupee",
+                "usd", "eur", "gbp", "usdc", "chf", "free", "million", "billion", "nothing",
+            ],
+            Measure::Time => &[
+                "second",
+                "minute",
+                "hour",
+                "day",
+                "week",
+                "month",
+                "year",
+                "decade",
+                "century",
+                "centuries",
+                "min",
+                "ms",
+                "h",
+                "until",
+                "annual",
+                "annually",
+                "daily",
+                "weekly",
+                "monthly",
+                "old",
+            ],
+            Measure::Share => &["percent", "half", "third", "quarter", "two-thirds", "fifth"],
+            Measure::Length => &[
+                "mile",
+                "metre",
+                "meter",
+                "kilometre",
+                "kilometer",
+                "km",
+                "m",
+                "cm",
+                "mm",
+                "ft",
+                "foot",
+                "feet",
+                "inch",
+                "inches",
+                "yard",
+                "mi",
+            ],
+        };
+        let is_word = |word: &str| {
+            let lower = word.to_lowercase();
+            words.contains(&lower.as_str())
+                || lower
+                    .strip_suffix('s')
+                    .is_some_and(|one| words.contains(&one))
+        };
+        text.contains(signs)
+            || text
+                .split(|c: char| !c.is_alphabetic())
+                .filter(|word| !word.is_empty() && word.len() <= 12)
+                .any(is_word)
     }
-
-    /// Share of the words that stand in links.
-    pub fn link_share(&self) -> f64 {
-        (per_thousand(self.link_words, self.words) / 1_000.0).min(1.0)
-    }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts of words in half a mebibyte"
-)]
-pub(super) fn per_thousand(count: u64, words: u64) -> f64 {
-    count as f64 * 1_000.0 / words.max(1) as f64
-}
-
-/// Words between `[` and `](`.
-fn link_words(line: &str) -> u64 {
-    let mut count = 0;
-    let mut rest = line;
-    while let Some(end) = rest.find("](") {
-        let start = rest[..end].rfind('[').map_or(end, |at| at + 1);
-        count += words(&rest[start..end]).len() as u64;
-        rest = &rest[end + 2..];
-    }
-    count
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::language::Language;
     use super::*;
 
-    #[test]
-    fn tone_links_and_references_are_counted() {
-        let measure = Measure::of(
-            "# Best\n\nWe make the world's [best kettle](https://x.test/). Our words.\n\n## References\n",
-        );
-        assert_eq!(measure.praise, 3);
-        assert_eq!(measure.link_words, 2);
-        assert_eq!(measure.headings, 2);
-        assert!(measure.has_references);
-        assert!(!Measure::of("References are given.").has_references);
+    fn check(question: &str, measure: Option<Measure>) {
+        let question = Question::new(question, false, Language::English);
+        assert_eq!(Measure::asked_for(&question), measure);
     }
 
     #[test]
-    fn characters_of_scripts_without_spaces_are_half_a_word() {
-        assert_eq!(Measure::of("退款政策 ok").words, 3);
+    fn questions_ask_for_a_measure() {
+        check("How much does the Pro plan cost?", Some(Measure::Money));
+        check("How long is the trial?", Some(Measure::Time));
+        check("What percentage of users left?", Some(Measure::Share));
+        check("How many users left?", None);
+        check("Who pays?", None);
+    }
+
+    #[test]
+    fn texts_have_a_measure() {
+        assert!(Measure::Money.is_in("It is $12 a month"));
+        assert!(!Measure::Money.is_in("It has 50 GB"));
+        assert!(Measure::Time.is_in("after 14 days"));
+        assert!(Measure::Share.is_in("37 % of them"));
     }
 }

@@ -9,6 +9,7 @@ mod findings;
 mod key;
 mod language;
 mod matching;
+mod measure;
 mod model;
 mod page;
 mod question;
@@ -21,6 +22,8 @@ mod words;
 
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod tests;
 
 pub mod action;
 mod age;
@@ -29,13 +32,13 @@ pub mod citation;
 pub mod examine;
 pub mod facts;
 pub mod follow_up;
-pub mod measure;
 pub mod profile;
 pub mod quality;
 pub mod report;
 pub mod risks;
 pub mod sample;
 pub mod synthesis;
+pub mod tally;
 mod text;
 mod tongues;
 pub mod verify;
@@ -243,8 +246,8 @@ pub(crate) struct TrainingRow {
     pub(crate) units: Vec<usize>,
     /// Their features, a row each.
     pub(crate) features: Vec<f64>,
-    /// What the decision is made by.
-    pub(crate) decisive: Vec<f64>,
+    /// What each of the models decides by.
+    pub(crate) decisive: Vec<Vec<f64>>,
     /// How much of the question the page may carry at all.
     pub(crate) gate: f64,
 }
@@ -303,12 +306,17 @@ impl<'a> Examined<'a> {
     }
 
     /// The features that the model is fitted to.
-    pub(crate) fn training_row(&self, question: &str, is_claim: bool) -> TrainingRow {
+    pub(crate) fn training_row(
+        &self,
+        question: &str,
+        reading: Reading,
+        models: &[Model],
+    ) -> TrainingRow {
         let judge = Judge {
             page: &self.page,
             model: self.model,
         };
-        judge.training_row(cut(question), is_claim)
+        judge.training_row(cut(question), reading == Reading::Claim, models)
     }
 }
 

@@ -102,7 +102,13 @@ impl Model {
             return self.read_tree(words, feature);
         }
         let name = words.next()?;
-        let mut number = || words.next()?.parse::<f64>().ok().filter(|value| value.is_finite());
+        let mut number = || {
+            words
+                .next()?
+                .parse::<f64>()
+                .ok()
+                .filter(|value| value.is_finite())
+        };
         match kind {
             "rank" => *self.rank.get_mut(feature(name)?)? = number()?,
             "decide" => {
@@ -165,7 +171,10 @@ impl Model {
     /// How well a candidate answers, beside the others of its page.
     pub(super) fn rank(&self, features: &Features) -> f64 {
         let values = features.values();
-        let products = values.iter().zip(&self.rank).map(|(value, weight)| value * weight);
+        let products = values
+            .iter()
+            .zip(&self.rank)
+            .map(|(value, weight)| value * weight);
         self.rank_bias + products.sum::<f64>()
     }
 
@@ -174,7 +183,9 @@ impl Model {
         let linear: f64 = features
             .iter()
             .zip(&self.decide)
-            .map(|(value, (mean, spread, weight))| weight * ((value - mean) / spread).clamp(-4.0, 4.0))
+            .map(|(value, (mean, spread, weight))| {
+                weight * ((value - mean) / spread).clamp(-4.0, 4.0)
+            })
             .sum();
         let trees: f64 = self.trees.iter().map(|tree| tree.value(features)).sum();
         let share = self.trees_share;
@@ -189,8 +200,16 @@ impl Tree {
         loop {
             match self.0[at] {
                 Node::Leaf(value) => return value,
-                Node::Question { feature, bound, above } => {
-                    at = if features[feature] > bound { above } else { at + 1 };
+                Node::Question {
+                    feature,
+                    bound,
+                    above,
+                } => {
+                    at = if features[feature] > bound {
+                        above
+                    } else {
+                        at + 1
+                    };
                 }
             }
         }
@@ -208,7 +227,15 @@ mod tests {
 
     #[test]
     fn what_is_no_model_is_refused() {
-        for line in ["rank nothing 1", "rank bm x", "decide bm 0 0 1", "tree bm>1 2", "tree 1 2", "set x 1", "what"] {
+        for line in [
+            "rank nothing 1",
+            "rank bm x",
+            "decide bm 0 0 1",
+            "tree bm>1 2",
+            "tree 1 2",
+            "set x 1",
+            "what",
+        ] {
             assert!(Model::read(line).is_err(), "{line}");
         }
     }
@@ -217,7 +244,10 @@ mod tests {
     fn weights_and_trees_add_up() {
         let text = "rank bm 2\nset rank_bias 1\ndecide bm 1 2 4\ntree bm>5 bm>0.5 0 1 2\nset trees_share 0.5";
         let model = Model::read(text).expect("a model");
-        let features = Features { bm: 3.0, ..Features::default() };
+        let features = Features {
+            bm: 3.0,
+            ..Features::default()
+        };
         assert_eq!(model.rank(&features), 7.0);
         let mut values = features.values().to_vec();
         values.resize(summary::names().count(), 0.0);

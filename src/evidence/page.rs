@@ -79,7 +79,11 @@ impl<'a> Page<'a> {
         Page::of_units(source, blocks, ranges)
     }
 
-    fn of_units(source: &Source<'a>, blocks: Blocks, mut ranges: Vec<(usize, Range<usize>)>) -> Page<'a> {
+    fn of_units(
+        source: &Source<'a>,
+        blocks: Blocks,
+        mut ranges: Vec<(usize, Range<usize>)>,
+    ) -> Page<'a> {
         let language = Language::of(source.language, source.text);
         let is_cut = blocks.is_cut || ranges.len() > UNITS_MAX;
         ranges.truncate(UNITS_MAX);
@@ -165,6 +169,16 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Whether it says what stands in the columns of a table.
+    pub(super) fn is_header(&self, unit: usize) -> bool {
+        let number = self.units[unit].block;
+        let is_row = self.blocks.blocks[number].kind == PassageKind::Row;
+        let next = self.blocks.blocks.get(number + 1);
+        is_row
+            && next
+                .is_some_and(|next| next.context == Some(number) && next.kind == PassageKind::Row)
+    }
+
     /// The units of the headings that a block stands under, outermost first.
     pub(super) fn heading_units(&self, block: &Block) -> impl Iterator<Item = usize> {
         let path = self.blocks.path(block).into_iter();
@@ -174,7 +188,10 @@ impl<'a> Page<'a> {
     /// A stem is a name where it is mostly written with a capital inside of sentences.
     fn find_names(&mut self) {
         let mut balance = vec![0_i32; self.lexicon.stems.len()];
-        let rows = self.units.iter().map(|unit| &self.tokens[unit.tokens.clone()]);
+        let rows = self
+            .units
+            .iter()
+            .map(|unit| &self.tokens[unit.tokens.clone()]);
         for row in rows.chain([&*self.title]) {
             for &token in row.iter().skip(1) {
                 let form = self.lexicon.form(token);
@@ -204,7 +221,11 @@ impl<'a> Page<'a> {
 }
 
 fn abbreviation(before: &str, after: &str) -> Option<(String, Vec<String>)> {
-    let length = after.bytes().take(10).take_while(u8::is_ascii_alphabetic).count();
+    let length = after
+        .bytes()
+        .take(10)
+        .take_while(u8::is_ascii_alphabetic)
+        .count();
     let written = &after[..length];
     let ends = |short: &str| after[short.len()..].starts_with(')');
     let plural = written.strip_suffix('s').filter(|_| ends(written));
@@ -262,8 +283,13 @@ mod tests {
         let page = Page::of(&Source::of_text(text));
         let seen = |unit: usize| {
             let block = page.block(unit);
-            let headings: Vec<&str> = page.heading_units(block).map(|unit| page.unit_text(unit)).collect();
-            let context = page.context_unit(block).map_or("", |unit| page.unit_text(unit));
+            let headings: Vec<&str> = page
+                .heading_units(block)
+                .map(|unit| page.unit_text(unit))
+                .collect();
+            let context = page
+                .context_unit(block)
+                .map_or("", |unit| page.unit_text(unit));
             (page.unit_text(unit), headings, context)
         };
         assert_eq!(seen(2), ("They differ in:", vec!["Plans"], ""));

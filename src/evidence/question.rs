@@ -101,12 +101,12 @@ impl Question {
 
     fn find_terms(&mut self) {
         let all = 0..self.tokens.len();
-        let mut terms: Vec<usize> = all
-            .clone()
-            .filter(|&at| !self.form(at).is_stop())
-            .collect();
+        let mut terms: Vec<usize> = all.clone().filter(|&at| !self.form(at).is_stop()).collect();
         if terms.is_empty() {
-            terms = all.clone().filter(|&at| !self.form(at).is(does::QUESTION)).collect();
+            terms = all
+                .clone()
+                .filter(|&at| !self.form(at).is(does::QUESTION))
+                .collect();
         }
         if terms.is_empty() {
             terms = all.clone().collect();
@@ -114,14 +114,19 @@ impl Question {
         for at in terms {
             let stem = self.form(at).stem;
             if self.terms.len() < TERMS_MAX
-                && !self.terms.iter().any(|&known| self.form(known).stem == stem)
+                && !self
+                    .terms
+                    .iter()
+                    .any(|&known| self.form(known).stem == stem)
             {
                 self.terms.push(at);
             }
         }
         let of = |at: usize| {
             let stem = self.form(at).stem;
-            self.terms.iter().position(|&term| self.form(term).stem == stem)
+            self.terms
+                .iter()
+                .position(|&term| self.form(term).stem == stem)
         };
         self.term_of = all.map(of).collect();
     }
@@ -132,7 +137,8 @@ impl Question {
             return true;
         }
         let word = |at: usize| self.tokens.get(at).map_or("", |_| &self.form(at).low);
-        matches!(word(0), "what" | "who") && matches!(word(1), "is" | "are" | "was" | "were" | "does")
+        matches!(word(0), "what" | "who")
+            && matches!(word(1), "is" | "are" | "was" | "were" | "does")
     }
 
     /// Its kind, and the noun that it asks for.
@@ -166,7 +172,10 @@ impl Question {
             let Some(word) = WORDS.iter().find(|word| **word == &*form.low) else {
                 continue;
             };
-            let next = self.tokens.get(at + 1).map_or("", |_| &self.form(at + 1).low);
+            let next = self
+                .tokens
+                .get(at + 1)
+                .map_or("", |_| &self.form(at + 1).low);
             return Some(match (*word, next) {
                 ("how", "many" | "much") => ("how many", at + 2),
                 ("how", "long" | "old" | "far" | "often" | "tall" | "large" | "big" | "high") => {
@@ -259,9 +268,21 @@ mod tests {
     fn questions_ask_for_something() {
         check("Who wrote it?", Asked::Who, &[]);
         check("In what year was it founded?", Asked::When, &["year"]);
-        check("What is the population of Turin?", Asked::Number, &["popul"]);
-        check("How many seats does the Pro plan have?", Asked::Number, &["seat"]);
-        check("Which band flows there?", Asked::WhatNoun, &["band", "flow"]);
+        check(
+            "What is the population of Turin?",
+            Asked::Number,
+            &["popul"],
+        );
+        check(
+            "How many seats does the Pro plan have?",
+            Asked::Number,
+            &["seat"],
+        );
+        check(
+            "Which band flows there?",
+            Asked::WhatNoun,
+            &["band", "flow"],
+        );
         check("What is a monad?", Asked::What, &[]);
         check("Does it rain?", Asked::YesNo, &[]);
         check("Rain falls.", Asked::Claim, &[]);
@@ -269,7 +290,11 @@ mod tests {
 
     #[test]
     fn terms_are_distinct() {
-        let question = Question::new("Does the plan for plans support planning?", false, Language::English);
+        let question = Question::new(
+            "Does the plan for plans support planning?",
+            false,
+            Language::English,
+        );
         let terms: Vec<&str> = question.terms.iter().map(|&at| question.stem(at)).collect();
         assert_eq!(terms, ["plan", "support"]);
         assert_eq!(question.term_of[4], Some(0));

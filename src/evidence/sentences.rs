@@ -141,13 +141,20 @@ fn is_end_of_sentence(body: &str, start: usize, at: usize, mark: char) -> bool {
         return false;
     }
     let line_ends = rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
-    let next = rest
+    let opened = rest
         .trim_start()
-        .chars()
-        .find(|c| !"\"'“‘«(*_[".contains(*c));
+        .trim_start_matches(['"', '\'', '“', '‘', '«', '(', '*', '_', '[']);
+    let next = opened.chars().next();
+    let word = opened
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    // Names such as macOS begin sentences as they are.
+    if next.is_some_and(char::is_lowercase) && !word.chars().any(char::is_uppercase) {
+        return false;
+    }
     let goes_on = mark == '.' && at == end && !line_ends;
-    !(next.is_some_and(char::is_lowercase)
-        || goes_on && is_abbreviation(&body[start..at - 1], next))
+    !(goes_on && is_abbreviation(&body[start..at - 1], next))
 }
 
 fn note(rest: &str) -> Option<usize> {
@@ -221,6 +228,7 @@ mod tests {
             "No. 5 is Mr. Lee’s.",
         ]);
         check(&["He said no.", "Then he left."]);
+        check(&["It works on Linux.", "macOS is next."]);
     }
 
     #[test]

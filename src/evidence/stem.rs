@@ -128,7 +128,9 @@ impl Stem {
     }
 
     fn has_vowel_before(&self, bytes: usize) -> bool {
-        self.word[..self.word.len() - bytes].iter().any(|&b| is_vowel(b))
+        self.word[..self.word.len() - bytes]
+            .iter()
+            .any(|&b| is_vowel(b))
     }
 
     fn byte_before(&self, bytes: usize) -> Option<u8> {
@@ -326,9 +328,9 @@ impl Stem {
 const SUFFIXES: &[&str] = &[
     "ational", "ization", "isation", "ations", "ation", "ition", "tions", "ments", "ities", "tion",
     "sion", "ment", "ness", "ical", "ials", "ians", "ious", "ists", "ance", "ence", "ity", "ial",
-    "ian", "ics", "ous", "ive", "ful", "ers", "ors", "ist", "ism", "ant", "ent", "ish", "ize", "ise",
-    "ate", "ify", "ese", "ing", "ary", "ory", "ure", "age", "al", "ic", "er", "or", "ly", "an", "ed",
-    "y", "e", "i", "s",
+    "ian", "ics", "ous", "ive", "ful", "ers", "ors", "ist", "ism", "ant", "ent", "ish", "ize",
+    "ise", "ate", "ify", "ese", "ing", "ary", "ory", "ure", "age", "al", "ic", "er", "or", "ly",
+    "an", "ed", "y", "e", "i", "s",
 ];
 
 /// What is left of a stem without up to two endings that make other words of it.

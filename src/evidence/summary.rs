@@ -38,15 +38,25 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The features of the best candidate and of all. `order` holds candidates, best first, with their rank scores.
-pub(super) fn decisive(matching: &Matching<'_>, candidates: &[Candidate], order: &[(usize, f64)]) -> Vec<f64> {
-    let best = order.first().map_or_else(Features::default, |(at, _)| candidates[*at].features);
+pub(super) fn decisive(
+    matching: &Matching<'_>,
+    candidates: &[Candidate],
+    order: &[(usize, f64)],
+) -> Vec<f64> {
+    let best = order
+        .first()
+        .map_or_else(Features::default, |(at, _)| candidates[*at].features);
     let mut all = best.values().to_vec();
     all.extend(Summary::of(matching, candidates, order).values());
     all
 }
 
 impl Summary {
-    pub(super) fn of(matching: &Matching<'_>, candidates: &[Candidate], order: &[(usize, f64)]) -> Summary {
+    pub(super) fn of(
+        matching: &Matching<'_>,
+        candidates: &[Candidate],
+        order: &[(usize, f64)],
+    ) -> Summary {
         let mut summary = Summary::default();
         let Some(&(first, top)) = order.first() else {
             return summary;
@@ -57,10 +67,15 @@ impl Summary {
         summary.terms(matching, candidates, order, best);
         summary.most(candidates);
         if let Some(second) = order.get(1).map(|(at, _)| &candidates[*at].features) {
-            (summary.t2cov, summary.t2ant, summary.t2has) = (second.cov_r, second.ant, second.hasans);
+            (summary.t2cov, summary.t2ant, summary.t2has) =
+                (second.cov_r, second.ant, second.hasans);
         }
         let f = &best.features;
-        summary.supers = if matching.question.is_exacting { 1.0 } else { 0.0 };
+        summary.supers = if matching.question.is_exacting {
+            1.0
+        } else {
+            0.0
+        };
         summary.h1 = (0.35 - f.cov_r).max(0.0);
         summary.h2 = (0.5 - summary.cov_any).max(0.0);
         summary.h3 = (0.3 - summary.mcov_w).max(0.0);
@@ -86,14 +101,23 @@ impl Summary {
         self.mean = order.iter().map(|(_, score)| score).sum::<f64>() / order.len() as f64;
     }
 
-    fn terms(&mut self, matching: &Matching<'_>, candidates: &[Candidate], order: &[(usize, f64)], best: &Candidate) {
+    fn terms(
+        &mut self,
+        matching: &Matching<'_>,
+        candidates: &[Candidate],
+        order: &[(usize, f64)],
+        best: &Candidate,
+    ) {
         let mut misses = Vec::new();
         let mut heaviest = 0.0;
         for (number, term) in matching.terms.iter().enumerate() {
             let weight = term.weight;
             let carried = best.carried[number];
             let above = best.above[number];
-            let of_first_three = order.iter().take(3).map(|(at, _)| candidates[*at].carried[number]);
+            let of_first_three = order
+                .iter()
+                .take(3)
+                .map(|(at, _)| candidates[*at].carried[number]);
             let anywhere = if term.is_anywhere { 1.0 } else { 0.0 };
             if weight > heaviest {
                 heaviest = weight;
@@ -105,7 +129,10 @@ impl Summary {
             let miss = weight * (1.0 - here);
             misses.push(miss);
             self.misssum += miss;
-            let elsewhere = candidates.iter().map(|other| other.carried[number]).fold(0.0, f64::max);
+            let elsewhere = candidates
+                .iter()
+                .map(|other| other.carried[number])
+                .fold(0.0, f64::max);
             let lost = weight * (elsewhere - here).max(0.0);
             self.lostmax = self.lostmax.max(lost);
             self.lostsum += lost;

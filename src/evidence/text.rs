@@ -24,7 +24,11 @@ pub(super) fn bounded(text: &str, characters: usize) -> String {
 
 /// The longest head of so many bytes that ends between characters.
 pub(super) fn head(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// Every run of white space as one space, none at the ends.

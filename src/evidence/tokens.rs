@@ -220,7 +220,9 @@ impl Lexicon {
         if is_superlative(&low) {
             flags |= does::SUPERLATIVE;
         }
-        if low.ends_with("n't") || matches!(&*low, "dont" | "didnt" | "isnt" | "wasnt" | "cant" | "wont") {
+        if low.ends_with("n't")
+            || matches!(&*low, "dont" | "didnt" | "isnt" | "wasnt" | "cant" | "wont")
+        {
             flags |= does::NEGATION;
         }
         Form {
@@ -295,12 +297,18 @@ fn number_part(text: &str) -> usize {
     let digits = |from: usize, commas: bool| {
         let is_part = |byte: &&u8| byte.is_ascii_digit() || (commas && **byte == b',');
         let end = from + bytes[from..].iter().take_while(is_part).count();
-        let commas = bytes[from..end].iter().rev().take_while(|byte| **byte == b',');
+        let commas = bytes[from..end]
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b',');
         end - commas.count()
     };
     let mut end = digits(0, true);
     let mut dots = 0;
-    while dots < 4 && bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit) {
+    while dots < 4
+        && bytes.get(end) == Some(&b'.')
+        && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)
+    {
         end = digits(end + 1, false);
         dots += 1;
     }
@@ -351,7 +359,11 @@ fn after_address(text: &str, at: usize, known_end: &mut Option<usize>) -> usize 
             end
         }
     };
-    if text[end..].starts_with(')') { end + 1 } else { at + 1 }
+    if text[end..].starts_with(')') {
+        end + 1
+    } else {
+        at + 1
+    }
 }
 
 /// Scripts that put no spaces between words.
@@ -389,14 +401,26 @@ fn fold(c: char, into: &mut String) {
         'Ď' => "D",
         'è'..='ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' => "e",
         'È'..='Ë' | 'Ē' | 'Ĕ' | 'Ė' | 'Ę' | 'Ě' => "E",
-        'Ẹ'..='ệ' => if is_lower(c) { "e" } else { "E" },
+        'Ẹ'..='ệ' => {
+            if is_lower(c) {
+                "e"
+            } else {
+                "E"
+            }
+        }
         'ĝ' | 'ğ' | 'ġ' | 'ģ' => "g",
         'Ĝ' | 'Ğ' | 'Ġ' | 'Ģ' => "G",
         'ĥ' => "h",
         'Ĥ' => "H",
         'ì'..='ï' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ǐ' => "i",
         'Ì'..='Ï' | 'Ĩ' | 'Ī' | 'Ĭ' | 'Į' | 'İ' | 'Ǐ' => "I",
-        'Ỉ'..='ị' => if is_lower(c) { "i" } else { "I" },
+        'Ỉ'..='ị' => {
+            if is_lower(c) {
+                "i"
+            } else {
+                "I"
+            }
+        }
         'ĵ' => "j",
         'ķ' => "k",
         'Ķ' => "K",
@@ -406,7 +430,13 @@ fn fold(c: char, into: &mut String) {
         'Ñ' | 'Ń' | 'Ņ' | 'Ň' => "N",
         'ò'..='ö' | 'ō' | 'ŏ' | 'ő' | 'ơ' | 'ǒ' => "o",
         'Ò'..='Ö' | 'Ō' | 'Ŏ' | 'Ő' | 'Ơ' | 'Ǒ' => "O",
-        'Ọ'..='ợ' => if is_lower(c) { "o" } else { "O" },
+        'Ọ'..='ợ' => {
+            if is_lower(c) {
+                "o"
+            } else {
+                "O"
+            }
+        }
         'ŕ' | 'ŗ' | 'ř' => "r",
         'Ŕ' | 'Ŗ' | 'Ř' => "R",
         'ś' | 'ŝ' | 'ş' | 'š' | 'ș' => "s",
@@ -415,7 +445,13 @@ fn fold(c: char, into: &mut String) {
         'Ţ' | 'Ť' | 'Ț' => "T",
         'ù'..='ü' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' | 'ư' | 'ǔ' => "u",
         'Ù'..='Ü' | 'Ũ' | 'Ū' | 'Ŭ' | 'Ů' | 'Ű' | 'Ų' | 'Ư' | 'Ǔ' => "U",
-        'Ụ'..='ự' => if is_lower(c) { "u" } else { "U" },
+        'Ụ'..='ự' => {
+            if is_lower(c) {
+                "u"
+            } else {
+                "U"
+            }
+        }
         'ŵ' => "w",
         'ý' | 'ÿ' | 'ŷ' => "y",
         'Ý' | 'Ÿ' | 'Ŷ' => "Y",
@@ -453,16 +489,31 @@ mod tests {
         let mut lexicon = Lexicon::new(Language::English);
         let mut tokens = Vec::new();
         lexicon.read(text, &mut tokens);
-        let found: Vec<&str> = tokens.iter().map(|token| &*lexicon.form(*token).low).collect();
+        let found: Vec<&str> = tokens
+            .iter()
+            .map(|token| &*lexicon.form(*token).low)
+            .collect();
         assert_eq!(found, expected, "{text}");
     }
 
     #[test]
     fn words_and_numbers() {
-        check("It’s the U.S. Navy's 2nd don't-ask rule", &["it", "the", "u.s.", "navy", "2", "don't", "ask", "rule"]);
-        check("1,234.5 in the 1990s, 60% of v1.2.3", &["1234.5", "in", "the", "1990", "60", "of", "v", "1.2.3"]);
-        check("Amazônia naïve Đồ 10GB", &["amazonia", "naive", "đo", "10", "gb"]);
-        check("see [the docs](https://example.com/a_b) or snake_case", &["see", "the", "docs", "or", "snake", "case"]);
+        check(
+            "It’s the U.S. Navy's 2nd don't-ask rule",
+            &["it", "the", "u.s.", "navy", "2", "don't", "ask", "rule"],
+        );
+        check(
+            "1,234.5 in the 1990s, 60% of v1.2.3",
+            &["1234.5", "in", "the", "1990", "60", "of", "v", "1.2.3"],
+        );
+        check(
+            "Amazônia naïve Đồ 10GB",
+            &["amazonia", "naive", "đo", "10", "gb"],
+        );
+        check(
+            "see [the docs](https://example.com/a_b) or snake_case",
+            &["see", "the", "docs", "or", "snake", "case"],
+        );
     }
 
     #[test]

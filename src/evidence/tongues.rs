@@ -17,7 +17,9 @@ const COMMON: [(&str, &[&str]); 7] = [
     ("nl", &["de", "het", "een", "en", "is", "zijn", "wat", "hoe", "welke", "wanneer", "wie", "niet", "voor", "met", "van", "op"]),
 ];
 
-const SCRIPTS: [(&str, fn(char) -> bool); 6] = [
+type Script = (&'static str, fn(char) -> bool);
+
+const SCRIPTS: [Script; 6] = [
     ("ja", |c| matches!(c, '\u{3040}'..='\u{30ff}')),
     (
         "zh",

@@ -25,6 +25,13 @@ const VERBATIM_RUN: f64 = 0.3;
 /// A heading names what stands under it, and seldom says it. A question says nothing.
 const HEADING_PENALTY: f64 = 1.5;
 const QUESTION_PENALTY: f64 = 4.0;
+/// The header of a table and the lead-in of a list announce.
+const HEADER_PENALTY: f64 = 2.0;
+const LEAD_IN_PENALTY: f64 = 0.7;
+/// The sets that the model is fitted to ask for few prices.
+const MONEY_WORTH: f64 = 1.0;
+/// Below this probability not even the right kind of answer beside the right names helps.
+const ANSWERED: f64 = 0.35;
 
 pub(super) struct Judge<'a> {
     pub(super) page: &'a Page<'a>,
@@ -55,7 +62,11 @@ impl Doubts {
             ordinal: features.ordconf > 0.0,
             negation: features.negd > 0.0 && features.cov_r >= negated_from,
             direction: is_claim && features.dr > 0.0,
-            lacks_name: if is_claim { features.unname > 0.0 } else { features.un_name > 0.0 },
+            lacks_name: if is_claim {
+                features.unname > 0.0
+            } else {
+                features.un_name > 0.0
+            },
             lacks_number: features.un_num > 0.0,
             other_name: is_claim && features.entconf > 0.0,
         }
@@ -126,7 +137,7 @@ impl Judge<'_> {
             }
             let label = match as_claim {
                 true => claim_label(&f, best.doubts, topical),
-                false => question_label(likely, best.doubts, topical),
+                false => question_label(likely, &f, best.doubts, topical),
             };
             judgement.label = self.lowered(label, best);
         }
@@ -151,10 +162,18 @@ impl Judge<'_> {
     }
 
     fn penalty(&self, candidate: &Candidate) -> f64 {
-        let kind = self.page.block(candidate.unit).kind;
-        let is_question = self.page.unit_text(candidate.unit).ends_with(['?', '？']);
-        let heading = if kind == PassageKind::Heading { HEADING_PENALTY } else { 0.0 };
-        heading + if is_question { QUESTION_PENALTY } else { 0.0 }
+        let text = self.page.unit_text(candidate.unit);
+        let of_kind = match self.page.block(candidate.unit).kind {
+            PassageKind::Heading => HEADING_PENALTY,
+            PassageKind::Row if self.page.is_header(candidate.unit) => HEADER_PENALTY,
+            _ => 0.0,
+        };
+        let of_end = match text.chars().last() {
+            Some('?' | '？') => QUESTION_PENALTY,
+            Some(':' | '：') => LEAD_IN_PENALTY,
+            _ => 0.0,
+        };
+        of_kind + of_end - candidate.features.money * MONEY_WORTH
     }
 
     fn ranked(&self, found: Vec<Candidate>, order: &[(usize, f64)], is_claim: bool) -> Vec<Ranked> {
@@ -175,7 +194,12 @@ impl Judge<'_> {
     fn lowered(&self, label: Label, best: &Ranked) -> Label {
         let text = self.page.unit_text(best.candidate.unit);
         let is_question = text.ends_with(['?', '？']);
+        let is_heading = self.page.block(best.candidate.unit).kind == PassageKind::Heading;
         match label {
+            Label::Supported if is_heading => Label::PartiallySupported,
+            Label::PartiallySupported if is_heading && best.candidate.features.hasans == 0.0 => {
+                Label::Weak
+            }
             Label::Supported | Label::PartiallySupported if is_question => Label::Weak,
             Label::Supported if is_hedged(text) && best.candidate.features.hedgeq == 0.0 => {
                 Label::PartiallySupported
@@ -184,15 +208,23 @@ impl Judge<'_> {
         }
     }
 
-    pub(super) fn training_row(&self, text: &str, is_claim: bool) -> TrainingRow {
+    /// What these models would decide by, beside what all are fitted to.
+    pub(super) fn training_row(&self, text: &str, is_claim: bool, models: &[Model]) -> TrainingRow {
         let question = Question::new(text, is_claim, self.page.language);
         let matching = Matching::new(self.page, &question);
         let found = candidates(&matching);
-        let order = self.order(&found, is_claim);
+        let decided = models.iter().map(|model| {
+            let page = self.page;
+            let order = Judge { page, model }.order(&found, is_claim);
+            decisive(&matching, &found, &order)
+        });
         TrainingRow {
+            decisive: decided.collect(),
             units: found.iter().map(|candidate| candidate.unit).collect(),
-            features: found.iter().flat_map(|candidate| candidate.features.values()).collect(),
-            decisive: decisive(&matching, &found, &order),
+            features: found
+                .iter()
+                .flat_map(|candidate| candidate.features.values())
+                .collect(),
             gate: gate(&found),
         }
     }
@@ -200,7 +232,10 @@ impl Judge<'_> {
 
 impl Judgement {
     fn most_coverage(&self) -> f64 {
-        let all = self.ranked.iter().map(|ranked| ranked.candidate.features.cov_w);
+        let all = self
+            .ranked
+            .iter()
+            .map(|ranked| ranked.candidate.features.cov_w);
         all.fold(0.0, f64::max)
     }
 
@@ -211,7 +246,8 @@ impl Judgement {
         }
         let disputes = |ranked: &Ranked| {
             let f = &ranked.candidate.features;
-            ranked.doubts.is_hard() && f.cov_r >= 0.7 && f.lcs_r >= VERBATIM_RUN
+            differs_by_number(f)
+                || (ranked.doubts.is_hard() && f.cov_r >= 0.7 && f.lcs_r >= VERBATIM_RUN)
         };
         if let Some(at) = self.ranked.iter().skip(1).position(disputes) {
             self.disputed_by = Some(at + 1);
@@ -222,14 +258,28 @@ impl Judgement {
 
 /// How much of the question the page must carry for anything to be believed.
 fn gate(found: &[Candidate]) -> f64 {
-    let most = found.iter().map(|candidate| candidate.features.cov_w).fold(0.0, f64::max);
+    let most = found
+        .iter()
+        .map(|candidate| candidate.features.cov_w)
+        .fold(0.0, f64::max);
     ((most - 0.05) / 0.25).clamp(0.02, 1.0)
 }
 
-fn question_label(likely: f64, doubts: Doubts, topical: f64) -> Label {
-    if likely >= SUPPORTED && !doubts.is_hard() && !doubts.is_soft() {
+/// A third of the terms or more is neither here nor above.
+fn lacks_much(f: &Features) -> bool {
+    f.nun_r * 3.0 >= f.qlen.max(1.0)
+}
+
+/// A short question of which a third stands nowhere on the page.
+fn lacks_its_verb(f: &Features) -> bool {
+    f.qlen <= 4.0 && f.unabs >= 1.0 && lacks_much(f)
+}
+
+fn question_label(likely: f64, f: &Features, doubts: Doubts, topical: f64) -> Label {
+    let is_clear = !doubts.is_hard() && !doubts.is_soft();
+    if likely >= SUPPORTED && is_clear && !lacks_its_verb(f) && f.unmeasured + f.apart == 0.0 {
         Label::Supported
-    } else if likely >= PARTIALLY_SUPPORTED {
+    } else if likely >= PARTIALLY_SUPPORTED || (likely >= ANSWERED && is_clear && is_answered(f)) {
         Label::PartiallySupported
     } else if topical >= TOPICAL {
         Label::Weak
@@ -238,15 +288,27 @@ fn question_label(likely: f64, doubts: Doubts, topical: f64) -> Label {
     }
 }
 
+/// What was asked for stands beside nearly all of the terms, or beside the names and numbers that say of what.
+fn is_answered(f: &Features) -> bool {
+    let is_typed = f.ax_who + f.ax_when + f.ax_num + f.ax_where > 0.0;
+    let is_named = (f.nnum > 0.0 || f.ncap > 0.0) && f.numcov >= 1.0 && f.capcov >= 1.0;
+    f.hasans > 0.0 && f.unmeasured == 0.0 && (f.cov_t >= 0.75 || (is_typed && is_named))
+}
+
 fn claim_label(f: &Features, doubts: Doubts, topical: f64) -> Label {
     let is_verbatim = f.cov_r >= VERBATIM && f.lcs_r >= VERBATIM_RUN;
-    if is_verbatim && (doubts.number || doubts.negation) {
+    if (is_verbatim && doubts.negation) || differs_by_number(f) {
         Label::Contradicted
     } else if doubts.is_hard() && f.cov_r >= 0.5 {
         Label::Unsupported
-    } else if f.cov_t >= CLAIM_ABOVE && f.cov_r >= CLAIM_HERE && !doubts.is_hard() && !doubts.is_soft() {
+    } else if f.cov_t >= CLAIM_ABOVE
+        && f.cov_r >= CLAIM_HERE
+        && !doubts.is_hard()
+        && !doubts.is_soft()
+    {
         Label::Supported
     } else if f.cov_t >= CLAIM_PARTLY
+        && !lacks_much(f)
         && !doubts.is_hard()
         && !doubts.lacks_name
         && !(doubts.other_name && f.lcs_r > VERBATIM_RUN)
@@ -259,6 +321,11 @@ fn claim_label(f: &Features, doubts: Doubts, topical: f64) -> Label {
     }
 }
 
+/// All that it lacks is a number, and it has another one in its place.
+fn differs_by_number(f: &Features) -> bool {
+    f.numconf > 0.0 && f.cov_r >= 0.4 && f.nun_r >= 1.0 && f.sumun_r <= f.un_num + 1e-9
+}
+
 fn claim_support(likely: f64, f: &Features, doubts: Doubts) -> f64 {
     let (hard, soft) = (doubts.is_hard(), doubts.is_soft());
     let as_question = likely * if hard { 0.4 } else { 1.0 };
@@ -269,8 +336,21 @@ fn claim_support(likely: f64, f: &Features, doubts: Doubts) -> f64 {
 /// Words that only say that it may be so; "May" is mostly a month.
 pub(super) fn is_hedged(text: &str) -> bool {
     const WORDS: &[&str] = &[
-        "may", "might", "could", "possibly", "perhaps", "reportedly", "allegedly", "rumoured", "rumored",
-        "rumours", "rumors", "unconfirmed", "supposedly", "apparently", "presumably",
+        "may",
+        "might",
+        "could",
+        "possibly",
+        "perhaps",
+        "reportedly",
+        "allegedly",
+        "rumoured",
+        "rumored",
+        "rumours",
+        "rumors",
+        "unconfirmed",
+        "supposedly",
+        "apparently",
+        "presumably",
     ];
     text.split(|c: char| !c.is_alphanumeric())
         .any(|word| WORDS.contains(&word))
@@ -279,7 +359,14 @@ pub(super) fn is_hedged(text: &str) -> bool {
 /// Words that make a statement depend on something.
 pub(super) fn is_conditional(text: &str) -> bool {
     const WORDS: &[&str] = &[
-        "if", "unless", "except", "provided", "depending", "depends", "excluding", "otherwise",
+        "if",
+        "unless",
+        "except",
+        "provided",
+        "depending",
+        "depends",
+        "excluding",
+        "otherwise",
     ];
     let lower = text.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric());

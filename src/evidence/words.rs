@@ -140,7 +140,10 @@ impl Words {
 
     fn read_synonyms(&mut self) {
         for line in lines(include_str!("../../data/evidence/synonyms.txt")) {
-            let group: Vec<String> = line.split_whitespace().map(|word| self.stem(word)).collect();
+            let group: Vec<String> = line
+                .split_whitespace()
+                .map(|word| self.stem(word))
+                .collect();
             for one in &group {
                 let others = self.synonyms.entry(one.clone()).or_default();
                 for other in &group {
@@ -226,9 +229,27 @@ fn pair(pairs: &mut HashMap<String, Vec<String>>, one: &str, other: &str) {
 /// What a spelled-out number is worth.
 pub(super) fn spelled_number(word: &str) -> Option<u32> {
     const SMALL: &[&str] = &[
-        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-        "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
-        "nineteen", "twenty",
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
     ];
     let small = SMALL.iter().position(|small| *small == word);
     // "one" is mostly not a number.
@@ -277,9 +298,33 @@ pub(super) fn scale(word: &str) -> Option<f64> {
 
 pub(super) fn is_superlative(word: &str) -> bool {
     const WORDS: &[&str] = &[
-        "most", "least", "first", "last", "only", "highest", "lowest", "oldest", "youngest", "earliest",
-        "latest", "best", "worst", "biggest", "largest", "largst", "smallest", "greatest", "longest",
-        "shortest", "tallest", "strongest", "weakest", "fastest", "slowest", "main", "maximum",
+        "most",
+        "least",
+        "first",
+        "last",
+        "only",
+        "highest",
+        "lowest",
+        "oldest",
+        "youngest",
+        "earliest",
+        "latest",
+        "best",
+        "worst",
+        "biggest",
+        "largest",
+        "largst",
+        "smallest",
+        "greatest",
+        "longest",
+        "shortest",
+        "tallest",
+        "strongest",
+        "weakest",
+        "fastest",
+        "slowest",
+        "main",
+        "maximum",
         "minimum",
     ];
     let by_ending = word.strip_suffix("iest");
@@ -299,7 +344,10 @@ mod tests {
             if let Some(name) = line.strip_prefix('[') {
                 let name = name.trim_end_matches(']');
                 let is_noun = ["person", "place", "number", "time"].contains(&name);
-                assert!(is_noun || SECTIONS.iter().any(|(other, _)| *other == name), "{name}");
+                assert!(
+                    is_noun || SECTIONS.iter().any(|(other, _)| *other == name),
+                    "{name}"
+                );
             }
         }
     }
@@ -308,7 +356,11 @@ mod tests {
     fn words_are_known_by_their_lists() {
         let words = known();
         assert_eq!(words.stem("begun"), words.stem("beginning"));
-        assert!(words.synonyms(&words.stem("wrote")).contains(&words.stem("author")));
+        assert!(
+            words
+                .synonyms(&words.stem("wrote"))
+                .contains(&words.stem("author"))
+        );
         assert!(words.antonyms("legal").contains(&"illegal".to_owned()));
         assert!(words.plain_antonyms("rise").contains(&"fall".to_owned()));
         assert_ne!(words.flags("never") & does::NEGATION, 0);

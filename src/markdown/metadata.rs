@@ -246,7 +246,7 @@ impl Collected {
     }
 
     pub(super) fn comment(&mut self, text: &str) {
-        let text = &text[..text.floor_char_boundary(COMMENT_BYTES_MAX)];
+        let text = within("", text, COMMENT_BYTES_MAX);
         if self.comments.len() < COMMENTS_MAX && injection::may_address_models(text) {
             self.comments.push(text.to_owned());
         }

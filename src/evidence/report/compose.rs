@@ -8,7 +8,6 @@ use crate::evidence::canonical::sha256;
 use crate::evidence::citation::{Citation, citation_id, rounded, terms};
 use crate::evidence::examine::Examined;
 use crate::evidence::facts::Facts;
-use crate::evidence::measure::Measure;
 use crate::evidence::profile::profile;
 use crate::evidence::quality::quality;
 use crate::evidence::report::{
@@ -16,6 +15,7 @@ use crate::evidence::report::{
 };
 use crate::evidence::risks::{Grounds, Risk, RiskDetail, Severity, risks};
 use crate::evidence::synthesis::Synthesis;
+use crate::evidence::tally::Tally;
 use crate::evidence::text::{URL_CHARS_MAX, bounded};
 use crate::evidence::{Claim, Label, QUESTION_CHARS_MAX, QuestionKind, Stance};
 
@@ -58,7 +58,7 @@ pub(super) struct Composition<'a> {
     examined: &'a Examined<'a>,
     facts: &'a Facts,
     synthesis: Option<&'a Synthesis>,
-    measure: Measure,
+    tally: Tally,
     citations: Vec<Citation>,
     risks: Vec<RiskDetail>,
     label: Label,
@@ -72,14 +72,14 @@ impl<'a> Composition<'a> {
         facts: &'a Facts,
         synthesis: Option<&'a Synthesis>,
     ) -> Composition<'a> {
-        let measure = Measure::of(examined.source.text);
+        let tally = Tally::of(examined.source.text);
         let mut citations = examined.citations(&facts.final_url);
         let is_cited = cited(examined, synthesis);
         citations.retain(|citation| is_cited.contains(&citation.id));
         let mut risks = risks(&Grounds {
             examined,
             facts,
-            measure: &measure,
+            tally: &tally,
             citations: &citations,
             now: request.now,
         });
@@ -95,7 +95,7 @@ impl<'a> Composition<'a> {
             examined,
             facts,
             synthesis,
-            measure,
+            tally,
             citations,
             risks,
             label,
@@ -107,7 +107,7 @@ impl<'a> Composition<'a> {
         let (request, check) = (self.request, &self.examined.check);
         let source_hash = sha256(self.examined.source.text.as_bytes());
         let action = AgentAction::of(self.label, self.is_yes_no(), self.confidence, &self.risks);
-        let quality = quality(self.facts, &self.measure, &self.risks, request.now);
+        let quality = quality(self.facts, &self.tally, &self.risks, request.now);
         let key_claims = self.key_claims();
         Report {
             status: "success",
@@ -147,7 +147,7 @@ impl<'a> Composition<'a> {
             risk_details: self.risks.clone(),
             source_profile: profile(
                 self.facts,
-                &self.measure,
+                &self.tally,
                 self.examined.source.text,
                 &source_hash,
                 request.now,

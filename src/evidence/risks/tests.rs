@@ -11,7 +11,7 @@ fn codes_of(text: &str, question: &str, facts: &Facts) -> Vec<&'static str> {
     let found = risks(&Grounds {
         examined: &examined,
         facts,
-        measure: &Measure::of(text),
+        tally: &Tally::of(text),
         citations: &examined.citations(&facts.final_url),
         now: NOW,
     });
@@ -176,7 +176,7 @@ fn instructions_are_shown_as_data_with_their_place() {
         risks(&Grounds {
             examined,
             facts: &facts,
-            measure: &Measure::of(text),
+            tally: &Tally::of(text),
             citations: &[],
             now: NOW,
         })
