@@ -101,7 +101,7 @@ impl App {
         let signer = config
             .signing
             .as_ref()
-            .map(|key| Signer::new(key, &config.base_url));
+            .map(|signing| Signer::new(&signing.key, &signing.former, &config.base_url));
         let offers = Offers::new(&config, signer.as_ref(), former_terms)?;
         let sample = SamplePage::new(&config, signer.as_ref(), outside.clock.now())?;
         let limits = Limits::new(&config.limits.quotas, &outside.clock.stopwatch());

@@ -10,6 +10,8 @@
 //! - **Purchase**: what exactly is paid for, once query, header and body agree. **Fingerprint**: its hash.
 //! - **Offer**: our payment requirements for a level. **Challenge**: an offer as a 402 carries it.
 //! - **Payment proof**: the signed payload in PAYMENT-SIGNATURE. **Payment**: our record of what became of it.
+//! - **Transfer**: money that a buyer has sent to the vault without us; its hash is shown for it (the legacy endpoint).
+//! - **Signer**: the key that signs offers, receipts and reports in the service's name.
 //! - **Retry credit**: what a buyer gets when an accepted payment could not be served; it holds that payment.
 //! - **Report**: what a Proof Pack sells; **retained** as the bytes that were sold, **shared** under a slug of its own.
 //!   **Source**: the page that a report cites. **Quote**: what a purchase would cost, kept for a while.
@@ -43,7 +45,8 @@
 //! order: join an identical request under way; recall what the records say of this authorization; count it, if it is
 //! new; compare the terms; have it verified; claim it; judge the margin; clear the target; fetch and convert, or read
 //! the cache; write the report, if that is what is sold; keep the finished answer durably; settle; deliver. Both products
-//! go through the same steps.
+//! go through the same steps. A sale for a transfer ([`flows::transfer`]) asks the chain in place of the facilitator and
+//! has nothing to settle.
 //! What may follow what is decided by [`domain::payment::next`] alone. Anything between keeping and a known end is taken
 //! up again by [`flows::due`] and, after a stop, by [`flows::recover`]; what the facilitator cannot tell of it, the chain
 //! may ([`flows::reconcile`]). "Unknown" is never "failed".

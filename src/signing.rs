@@ -46,6 +46,8 @@ pub struct Signer {
     kid: String,
     /// The start of every JWS: header and full stop.
     head: String,
+    /// Keys that signed before this one: what they have signed stays provable.
+    former: Vec<PublicKey>,
 }
 
 /// The half that everybody may have.
@@ -53,19 +55,27 @@ pub struct Signer {
 pub struct PublicKey(pub [u8; 32]);
 
 impl Signer {
-    /// `base_url` names the service: whoever can answer there can name its key.
-    pub fn new(key: &SigningKey, base_url: &str) -> Signer {
+    /// `base_url` names the service: whoever can answer there can name its keys.
+    pub fn new(key: &SigningKey, former: &[PublicKey], base_url: &str) -> Signer {
         let pair = Ed25519KeyPair::from_seed_unchecked(&key.0)
             .expect("a seed of 32 bytes always makes a key");
         let did = did(base_url);
-        let kid = format!("{did}#{}", &thumbprint(&public(&pair))[..16]);
+        let kid = kid(&did, &public(&pair));
         let header = json!({"alg": "EdDSA", "kid": kid}).to_string();
         Signer {
             head: format!("{}.", URL_SAFE_NO_PAD.encode(header)),
             pair,
             did,
             kid,
+            former: former.to_vec(),
         }
+    }
+
+    /// Every key of ours with its name, the one at work first.
+    fn keys(&self) -> impl Iterator<Item = (String, PublicKey)> {
+        std::iter::once(self.public_key())
+            .chain(self.former.iter().copied())
+            .map(|key| (kid(&self.did, &key), key))
     }
 
     /// The name of the key: a DID with a fragment that changes with the key.
@@ -94,26 +104,28 @@ impl Signer {
 
     /// `/.well-known/jwks.json`.
     pub fn key_set(&self) -> Value {
-        let mut key = self.public_key().jwk();
-        key["kid"] = self.kid.clone().into();
-        key["use"] = "sig".into();
-        key["alg"] = "EdDSA".into();
-        json!({"keys": [key]})
+        let keys = self.keys().map(|(kid, key)| {
+            let mut jwk = key.jwk();
+            jwk["kid"] = kid.into();
+            jwk["use"] = "sig".into();
+            jwk["alg"] = "EdDSA".into();
+            jwk
+        });
+        json!({"keys": keys.collect::<Vec<_>>()})
     }
 
     /// `/.well-known/did.json`.
     pub fn did_document(&self) -> Value {
+        let methods = self.keys().map(|(kid, key)| {
+            json!({"id": kid, "type": "JsonWebKey2020", "controller": self.did, "publicKeyJwk": key.jwk()})
+        });
+        let names: Vec<String> = self.keys().map(|(kid, _)| kid).collect();
         json!({
             "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/suites/jws-2020/v1"],
             "id": self.did,
-            "verificationMethod": [{
-                "id": self.kid,
-                "type": "JsonWebKey2020",
-                "controller": self.did,
-                "publicKeyJwk": self.public_key().jwk(),
-            }],
+            "verificationMethod": methods.collect::<Vec<_>>(),
             "authentication": [self.kid],
-            "assertionMethod": [self.kid],
+            "assertionMethod": names,
         })
     }
 }
@@ -149,6 +161,11 @@ fn public(pair: &Ed25519KeyPair) -> PublicKey {
     PublicKey(key)
 }
 
+/// The name of a key: it changes with the key.
+fn kid(did: &str, key: &PublicKey) -> String {
+    format!("{did}#{}", &thumbprint(key)[..16])
+}
+
 /// RFC 7638.
 fn thumbprint(key: &PublicKey) -> String {
     let x = URL_SAFE_NO_PAD.encode(key.0);
@@ -161,10 +178,14 @@ impl PublicKey {
         json!({"kty": "OKP", "crv": "Ed25519", "x": URL_SAFE_NO_PAD.encode(self.0)})
     }
 
+    /// The member `x` of a JWK: 32 bytes in base64url.
+    pub fn parse(x: &str) -> Option<PublicKey> {
+        Some(PublicKey(URL_SAFE_NO_PAD.decode(x).ok()?.try_into().ok()?))
+    }
+
     fn from_jwk(jwk: &Value) -> Option<PublicKey> {
         let is_ed25519 = jwk["kty"] == "OKP" && jwk["crv"] == "Ed25519";
-        let x = jwk["x"].as_str().filter(|_| is_ed25519)?;
-        Some(PublicKey(URL_SAFE_NO_PAD.decode(x).ok()?.try_into().ok()?))
+        PublicKey::parse(jwk["x"].as_str().filter(|_| is_ed25519)?)
     }
 
     /// The key of this name in a DID document, if it may sign statements.
@@ -245,7 +266,7 @@ mod tests {
     const X: &str = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
 
     fn signer(base_url: &str) -> Signer {
-        Signer::new(&SigningKey::parse(SEED).expect("a key"), base_url)
+        Signer::new(&SigningKey::parse(SEED).expect("a key"), &[], base_url)
     }
 
     #[test]
@@ -295,7 +316,7 @@ mod tests {
         assert_eq!(verified(&jws, &key).as_deref(), Ok(&br#"{"a":1}"#[..]));
         assert_eq!(signer.sign(br#"{"a":1}"#), jws, "the same every time");
         let other = SigningKey::parse(&SEED.replace('9', "8")).expect("a key");
-        let other = Signer::new(&other, "https://api.example.com");
+        let other = Signer::new(&other, &[], "https://api.example.com");
         assert_ne!(other.kid(), signer.kid());
         assert_eq!(verified(&jws, &other.public_key()), Err(BadJws::Signature));
         for position in 0..jws.len() {
@@ -303,6 +324,27 @@ mod tests {
             bytes[position] = if bytes[position] == b'A' { b'B' } else { b'A' };
             let changed = String::from_utf8(bytes).expect("ASCII");
             assert!(verified(&changed, &key).is_err(), "{position}");
+        }
+    }
+
+    /// A receipt outlives the key that signed it, and names it for good.
+    #[test]
+    fn what_a_former_key_has_signed_stays_provable() {
+        let former = signer("https://api.example.com");
+        let jws = former.sign(b"{}");
+        let next = SigningKey::parse(&SEED.replace('9', "8")).expect("a key");
+        let retired = PublicKey::parse(X).expect("a public key");
+        let now = Signer::new(&next, &[retired], "https://api.example.com");
+        let kid = claimed_kid(&jws).expect("a JWS");
+        let key = PublicKey::in_did_document(&now.did_document(), &kid);
+        assert_eq!(
+            verified(&jws, &key.expect("still there")).as_deref(),
+            Ok(&b"{}"[..])
+        );
+        assert_eq!(now.key_set()["keys"][1]["kid"], kid);
+        assert_ne!(now.kid(), kid);
+        for refused in ["", "AA", &X[1..], &format!("{X}A")] {
+            assert_eq!(PublicKey::parse(refused), None, "{refused}");
         }
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::api::failure;
 use crate::app::Shared;
 use crate::domain::ids::{ReportId, ShareSlug};
-use crate::domain::payment::{Payment, PaymentKey, State};
+use crate::domain::payment::{Means, Payment, PaymentKey, State};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::flows::reconcile::reconcile;
@@ -216,6 +216,10 @@ fn payment_json(key: PaymentKey, payment: &Payment) -> Value {
     json!({
         "key": hex::encode(key),
         "state": payment.state.name(),
+        "means": match payment.means() {
+            Means::Authorization => "x402",
+            Means::Transfer => "transaction_hash",
+        },
         "payer": Address(payment.payer).to_string(),
         "nonce": Nonce(payment.nonce).to_string(),
         "amount_units": payment.amount_units.to_string(),

@@ -181,14 +181,14 @@ impl Args {
 fn note_proofs(proofs: &Proofs, answer: &Value) {
     match &proofs.offer {
         Proof::None => {}
-        Proof::Good { kid, .. } => note(format_args!("offer     signed by {kid}")),
+        Proof::Good { by, .. } => note(format_args!("offer     signed by {by}")),
         Proof::Bad(why) => note(format_args!("offer     its signature is not good: {why}")),
     }
     match &proofs.receipt {
         Proof::None => {}
-        Proof::Good { kid, says } if is_of(says, answer) => {
+        Proof::Good { by, says } if is_of(says, answer) => {
             note(format_args!(
-                "proof     the receipt is good, signed by {kid}"
+                "proof     the receipt is good, signed by {by}"
             ));
         }
         Proof::Good { .. } => {

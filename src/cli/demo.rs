@@ -239,9 +239,9 @@ fn buy(wallet: &Wallet, base_url: &str, target: &str, agent: &str) -> Result<(),
         "   settled in transaction {}",
         settlement.transaction
     ))?;
-    if let Proof::Good { kid, .. } = buyer.check(&request, &paid, Clock::System.now()).receipt {
+    if let Proof::Good { by, .. } = buyer.check(&request, &paid, Clock::System.now()).receipt {
         say(format_args!(
-            "   with a receipt that proves it, signed by {kid}"
+            "   with a receipt that proves it, signed by {by}"
         ))?;
     }
     let left = STARTING_BALANCE

@@ -20,7 +20,7 @@ use crate::limits::Quotas;
 use crate::outside::facilitator::PassesOn;
 use crate::outside::llm::Style;
 use crate::outside::network::LabHost;
-use crate::signing::SigningKey;
+use crate::signing::{PublicKey, SigningKey};
 use crate::x402::address::{Address, Network};
 
 pub use sources::{Origin, Resolved};
@@ -43,7 +43,7 @@ pub struct Config {
     pub chain: Option<Chain>,
     pub guard: Guard,
     /// What offers, receipts and reports are signed with.
-    pub signing: Option<SigningKey>,
+    pub signing: Option<Signing>,
     pub fetch: Fetch,
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
@@ -90,6 +90,13 @@ pub struct Chain {
     pub confirmations: u64,
     /// How old a transfer may be when its hash is first sent, in seconds.
     pub transfer_age_max: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Signing {
+    pub key: SigningKey,
+    /// Earlier keys, which are published and sign no more.
+    pub former: Vec<PublicKey>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -477,17 +484,28 @@ fn coin(resolved: &Resolved) -> Result<Coin, ConfigError> {
     })
 }
 
-fn signing(resolved: &Resolved) -> Result<Option<SigningKey>, ConfigError> {
+fn signing(resolved: &Resolved) -> Result<Option<Signing>, ConfigError> {
     let Some((text, origin)) = resolved.get("signing.key") else {
         return Ok(None);
     };
     // What stands there is not shown: it may be most of a key.
-    SigningKey::parse(text).map(Some).ok_or_else(|| {
+    let key = SigningKey::parse(text).ok_or_else(|| {
         ConfigError(format!(
             "signing.key (from {origin}) is not usable: it must be 64 hex digits that nobody can guess. Make one with \
              `openssl rand -hex 32`"
         ))
-    })
+    })?;
+    let former = resolved.list("signing.former_keys");
+    let former = former.iter().map(|text| {
+        PublicKey::parse(text).ok_or_else(|| {
+            ConfigError(format!(
+                "signing.former_keys: \"{text}\" is not usable: each must be the member x of a key in \
+                 /.well-known/jwks.json, 43 characters of base64url"
+            ))
+        })
+    });
+    let former = former.collect::<Result<_, _>>()?;
+    Ok(Some(Signing { key, former }))
 }
 
 fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {

@@ -113,6 +113,8 @@ pub static SETTINGS: &[Setting] = &[
 
     row("signing.key", Secret, None,
         "Key that signs offers, receipts and reports: 64 hex digits, as `openssl rand -hex 32` writes them. Its public half stands at /.well-known/did.json; without a key nothing is signed."),
+    shown("signing.former_keys", List, "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+        "Public halves of earlier keys, each the member x of its entry in /.well-known/jwks.json: what they have signed stays provable. Leave out a key that others may have."),
 
     row("fetch.seconds_max", Number, Some("15"), "Time for a page with all its redirects; after it the buyer gets 503 with a retry credit."),
     row("fetch.idle_seconds_max", Number, Some("8"), "Longest pause while a page arrives."),

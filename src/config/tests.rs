@@ -442,6 +442,10 @@ fn the_signing_key_is_optional_and_shown_nowhere() {
     let config = Config::from_resolved(&with(&key)).expect("a configuration");
     assert!(config.signing.is_some());
     assert!(!format!("{config:?} {:?}", with(&key)).contains("abcdef"));
+    let mut rotated = with(&key);
+    rotated.set_list("signing.former_keys", vec!["x".to_owned()]);
+    let wrong = Config::from_resolved(&rotated).expect_err("no public key");
+    assert!(wrong.0.contains("signing.former_keys") && wrong.0.contains("jwks.json"));
     let wrong = Config::from_resolved(&with("my secret")).expect_err("no key");
     assert!(wrong.0.contains("openssl rand -hex 32") && !wrong.0.contains("my secret"));
     assert!(load("nokey", PUBLIC, &[]).expect("loads").signing.is_none());

@@ -339,8 +339,8 @@ mod tests {
         );
         resolved.set("signing.key", "0123456789abcdef".repeat(4));
         let config = Config::from_resolved(&resolved).expect("a configuration");
-        let key = config.signing.as_ref().expect("a key");
-        let signer = Signer::new(key, &config.base_url);
+        let signing = config.signing.as_ref().expect("a key");
+        let signer = Signer::new(&signing.key, &[], &config.base_url);
         let offers = Offers::new(&config, Some(&signer), Vec::new()).expect("offers");
         for level in Level::ALL {
             let challenge = offers.challenge_because(level, &"e".repeat(80));

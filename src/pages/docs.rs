@@ -65,7 +65,7 @@ pub struct ErrorCode<'a> {
     pub next_step: &'a str,
 }
 
-const CONTENTS: [(&str, &str); 11] = [
+const CONTENTS: [(&str, &str); 13] = [
     ("start", "Start here"),
     ("tiers", "Tiers"),
     ("packs", "Packs"),
@@ -75,6 +75,8 @@ const CONTENTS: [(&str, &str); 11] = [
     ("answer", "The answer"),
     ("report", "The report"),
     ("retry", "Retry credits"),
+    ("transfers", "Transfers of your own"),
+    ("signatures", "Signed offers and receipts"),
     ("errors", "Errors"),
     ("limits", "Limits"),
 ];
@@ -107,6 +109,8 @@ pub fn page(view: &DocsView<'_>) -> String {
                     (fixed::headers())
                     (fixed::answer())
                     (fixed::retry())
+                    (fixed::transfers())
+                    (fixed::signatures())
                     (errors(&view.errors))
                     (fixed::limits())
                 }

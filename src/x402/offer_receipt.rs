@@ -1,6 +1,8 @@
-//! The extension offer-receipt (version 1, format JWS): the seller's signature under an offer and under what was paid
-//! and delivered, and a buyer's check of both. Members are written in the order of RFC 8785, so that the same facts
-//! have the same signature. It does not fetch the seller's key.
+//! The extension offer-receipt (version 1): the seller's signature under an offer and under what was paid and delivered,
+//! and a buyer's check of both. We sign as JWS, with the members in the order of RFC 8785, so that the same facts have
+//! the same signature; a buyer also meets EIP-712. It does not fetch the seller's key.
+
+mod typed;
 
 use std::fmt;
 
@@ -9,14 +11,17 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::time::UnixSeconds;
 use crate::signing::{self, BadJws, PublicKey, Signer};
-use crate::x402::address::{Address, Network};
+use crate::x402::address::{Address, Network, Signature};
 use crate::x402::challenge::SCHEMA_DIALECT;
+use crate::x402::eip3009::recover;
 use crate::x402::wire::{PaymentRequirements, Scheme};
 
 /// The key of the extension.
 pub const OFFER_RECEIPT: &str = "offer-receipt";
 const VERSION: u64 = 1;
 const FORMAT: &str = "jws";
+/// Offers of one challenge that a buyer looks at.
+const OFFERS_MAX: usize = 16;
 /// A receipt that names no transaction must be of the purchase just made.
 const RECEIPT_AGE_SECONDS_MAX: u64 = 3_600;
 
@@ -118,10 +123,11 @@ fn encoded(payload: &impl Serialize) -> Vec<u8> {
 /// Why a signed offer or receipt proves nothing to a buyer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unproven {
-    /// Of a format that is not checked here, such as eip712.
-    Format,
-    Jws(BadJws),
-    /// The key that it names is not one of the seller's.
+    /// Neither of the extension's formats, or not of the form that its own has.
+    Form,
+    /// Signed with another key than the one it names.
+    Signature,
+    /// The key is not one of the seller's.
     Stranger,
     /// It is genuine and says something else than the buyer has seen, in this member.
     Differs(&'static str),
@@ -130,8 +136,8 @@ pub enum Unproven {
 impl fmt::Display for Unproven {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unproven::Format => f.write_str("It is of a format that is not checked here"),
-            Unproven::Jws(bad) => bad.fmt(f),
+            Unproven::Form => f.write_str("It is signed in no form that is known here"),
+            Unproven::Signature => f.write_str("Its signature is not of the key that it names"),
             Unproven::Stranger => f.write_str("It is not signed with a key of the seller's"),
             Unproven::Differs(member) => {
                 write!(
@@ -145,11 +151,25 @@ impl fmt::Display for Unproven {
 
 impl std::error::Error for Unproven {}
 
-/// A JWS that a seller has sent, and the name of the key in it, which must be found in the seller's own document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claimed {
-    jws: String,
-    pub kid: String,
+impl From<BadJws> for Unproven {
+    fn from(bad: BadJws) -> Self {
+        match bad {
+            BadJws::Form => Unproven::Form,
+            BadJws::Signature => Unproven::Signature,
+        }
+    }
+}
+
+/// A signature that a seller has sent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Claimed {
+    /// With the name of the key in it, which must be found in the seller's own document.
+    Jws { jws: String, kid: String },
+    /// By EIP-712, with the key of the address that is paid.
+    Typed {
+        payload: Value,
+        signature: Signature,
+    },
 }
 
 /// What a buyer knows of a purchase without any signature.
@@ -163,10 +183,12 @@ pub struct Seen<'a> {
     pub now: UnixSeconds,
 }
 
-/// The signed offer for the entry of `accepts` that was chosen. `None` when the challenge has none.
-pub fn claimed_offer(extensions: &Map<String, Value>) -> Option<Result<Claimed, Unproven>> {
-    let offers = extensions.get(OFFER_RECEIPT)?.pointer("/info/offers")?;
-    offers.as_array()?.first().map(claimed)
+/// The signed offers of a challenge, the first few; not all need be for the entry that was chosen.
+pub fn claimed_offers(extensions: &Map<String, Value>) -> Vec<Result<Claimed, Unproven>> {
+    let extension = extensions.get(OFFER_RECEIPT);
+    let offers = extension.and_then(|extension| extension.pointer("/info/offers")?.as_array());
+    let offers = offers.into_iter().flatten().take(OFFERS_MAX);
+    offers.map(claimed).collect()
 }
 
 /// The signed receipt of a settlement. `None` when it has none.
@@ -176,29 +198,63 @@ pub fn claimed_receipt(extensions: &Map<String, Value>) -> Option<Result<Claimed
 }
 
 fn claimed(signed: &Value) -> Result<Claimed, Unproven> {
-    if signed["format"] != FORMAT {
-        return Err(Unproven::Format);
+    let signature = signed["signature"].as_str().ok_or(Unproven::Form)?;
+    match signed["format"].as_str() {
+        Some(FORMAT) => Ok(Claimed::Jws {
+            kid: signing::claimed_kid(signature)?,
+            jws: signature.to_owned(),
+        }),
+        Some("eip712") => Ok(Claimed::Typed {
+            payload: signed["payload"].clone(),
+            signature: Signature::parse(signature).ok_or(Unproven::Form)?,
+        }),
+        _ => Err(Unproven::Form),
     }
-    let jws = signed["signature"].as_str().unwrap_or_default().to_owned();
-    let kid = signing::claimed_kid(&jws).map_err(Unproven::Jws)?;
-    Ok(Claimed { jws, kid })
 }
 
 impl Claimed {
-    /// Whether the name of the key is one that whoever answers at `resource_url` can give.
-    pub fn is_named_by(&self, resource_url: &str) -> bool {
-        let did = self.kid.split_once('#').map(|(did, _)| did);
-        did == Some(signing::did(resource_url).as_str())
+    /// The name of the key to be looked up, if it is one that whoever answers at `resource_url` can give. `None` when
+    /// there is nothing to look up.
+    pub fn kid(&self, resource_url: &str) -> Result<Option<&str>, Unproven> {
+        match self {
+            Claimed::Typed { .. } => Ok(None),
+            Claimed::Jws { kid, .. } => {
+                let did = kid.split_once('#').map(|(did, _)| did);
+                match did == Some(signing::did(resource_url).as_str()) {
+                    true => Ok(Some(kid)),
+                    false => Err(Unproven::Stranger),
+                }
+            }
+        }
     }
 
-    fn payload(&self, key: &PublicKey) -> Result<Value, Unproven> {
-        let payload = signing::verified(&self.jws, key).map_err(Unproven::Jws)?;
-        serde_json::from_slice(&payload).map_err(|_| Unproven::Jws(BadJws::Form))
+    /// What is said under a good signature. `key` is that of `kid`.
+    fn payload(
+        &self,
+        kind: &typed::Kind,
+        key: Option<&PublicKey>,
+        seen: &Seen<'_>,
+    ) -> Result<Value, Unproven> {
+        match self {
+            Claimed::Jws { jws, .. } => {
+                let payload = signing::verified(jws, key.ok_or(Unproven::Stranger)?)?;
+                serde_json::from_slice(&payload).map_err(|_| Unproven::Form)
+            }
+            Claimed::Typed { payload, signature } => {
+                let digest = typed::digest(kind, payload).ok_or(Unproven::Form)?;
+                let signer = recover(digest, signature).map_err(|_| Unproven::Signature)?;
+                // Of all addresses only the one that is paid is known to be the seller's.
+                match signer == seen.requirements.pay_to {
+                    true => Ok(payload.clone()),
+                    false => Err(Unproven::Stranger),
+                }
+            }
+        }
     }
 
     /// Whether the offer is the one that was paid.
-    pub fn check_offer(&self, key: &PublicKey, seen: &Seen<'_>) -> Result<(), Unproven> {
-        let payload = self.payload(key)?;
+    pub fn check_offer(&self, key: Option<&PublicKey>, seen: &Seen<'_>) -> Result<(), Unproven> {
+        let payload = self.payload(&typed::OFFER, key, seen)?;
         let offered = seen.requirements;
         let text = |member: &str| payload[member].as_str().unwrap_or_default();
         let address = |member: &str| Address::parse(text(member));
@@ -223,9 +279,13 @@ impl Claimed {
     }
 
     /// Whether the receipt is of this purchase.
-    pub fn check_receipt(&self, key: &PublicKey, seen: &Seen<'_>) -> Result<Receipt, Unproven> {
-        let receipt: Receipt =
-            serde_json::from_value(self.payload(key)?).map_err(|_| Unproven::Jws(BadJws::Form))?;
+    pub fn check_receipt(
+        &self,
+        key: Option<&PublicKey>,
+        seen: &Seen<'_>,
+    ) -> Result<Receipt, Unproven> {
+        let payload = self.payload(&typed::RECEIPT, key, seen)?;
+        let receipt: Receipt = serde_json::from_value(payload).map_err(|_| Unproven::Form)?;
         let named = receipt
             .transaction
             .as_deref()

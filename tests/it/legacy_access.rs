@@ -563,3 +563,126 @@ fn a_transfer_bought_before_a_crash_is_given_out_after_it() {
     ask.send().expect(200);
     assert_eq!(rig.site.hits("/article"), 1);
 }
+
+/// A transfer of the history, and what it has bought.
+struct Sold {
+    hash: String,
+    units: u128,
+    /// What was bought, and whether the secret was shown with it.
+    bought: Option<(usize, bool)>,
+}
+
+const PURCHASES: [(&str, &str); 3] = [(ARTICLE, "fresh"), (FLAKY, "fresh"), (FLAKY, "basic")];
+
+/// A few histories of transfers, outages, lying nodes, restarts and time going by, each from its seed: no transfer buys
+/// two things or nothing, whatever happens in between.
+#[test]
+fn no_transfer_is_lost_or_spent_twice() {
+    for_each(1..9, history);
+}
+
+fn history(seed: u64) {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut draw = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % below as u64).expect("small")
+    };
+    let mut rig = Rig::on_chain(|resolved| resolved.set("chain.transfer_age_seconds_max", "86400"));
+    let mut sold: Vec<Sold> = Vec::new();
+    let mut credits: Vec<(usize, (usize, bool), String)> = Vec::new();
+    for step in 0..60 {
+        match draw(11) {
+            0..=2 => {
+                let units = [PRICE, PRICE - 1][draw(2)];
+                let hash = standing(&rig, units);
+                sold.push(Sold {
+                    hash,
+                    units,
+                    bought: None,
+                });
+            }
+            3..=6 if !sold.is_empty() => {
+                let (which, purchase) = (draw(sold.len()), draw(PURCHASES.len()));
+                let has_secret = draw(2) == 0;
+                let (target, tier) = PURCHASES[purchase];
+                let ask = buy(&rig, &sold[which].hash, target, tier);
+                let answer = match has_secret {
+                    true => ask.header("Idempotency-Key", secret()).send(),
+                    false => ask.send(),
+                };
+                let seen = (purchase, has_secret);
+                if answer.status == 200 {
+                    let before = sold[which].bought.replace(seen);
+                    let is_again = before == Some((purchase, true)) && has_secret;
+                    assert!(before.is_none() || is_again, "seed {seed}, step {step}");
+                } else if let Some(credit) = answer.header("x-service-retry-credit") {
+                    assert_eq!(answer.status, 503, "seed {seed}, step {step}: {answer:?}");
+                    assert!(sold[which].bought.is_none(), "seed {seed}, step {step}");
+                    credits.push((which, seen, credit.to_owned()));
+                }
+            }
+            7 if !credits.is_empty() => {
+                let (which, seen, credit) = credits[draw(credits.len())].clone();
+                let (target, tier) = PURCHASES[seen.0];
+                if rig.retry(&credit, target, tier).send().status == 200 {
+                    let before = sold[which].bought.replace(seen);
+                    assert!(before.is_none(), "seed {seed}, step {step}");
+                }
+            }
+            8 => rig.site.put(
+                "/flaky",
+                [Page::Status(503), Page::html("Back", "Boats.")][draw(2)].clone(),
+            ),
+            9 => rig
+                .chain
+                .tells([Tells::Honest, Tells::Honest, Tells::Status(500)][draw(3)].clone()),
+            10 if draw(3) == 0 => rig.restart(),
+            _ => {
+                rig.pass(draw(600) as u64);
+                rig.work_off();
+            }
+        }
+    }
+    rig.chain.tells(Tells::Honest);
+    rig.pass(16 * 60);
+    rig.work_off();
+    for (which, transfer) in sold.iter().enumerate() {
+        let answer = buy(&rig, &transfer.hash, ARTICLE, "fresh").send();
+        let expected = match (transfer.bought, transfer.units) {
+            (None, PRICE) => (200, String::new()),
+            // For less than that price it may have bought the cheaper tier.
+            (_, PRICE) => (400, "payment_hash_replayed".to_owned()),
+            _ => (400, "invalid_payment_hash".to_owned()),
+        };
+        let code = if answer.status == 200 {
+            String::new()
+        } else {
+            answer.code()
+        };
+        assert_eq!(
+            (answer.status, code),
+            expected,
+            "seed {seed}, transfer {which}"
+        );
+    }
+    let paid = |transfer: &Sold| transfer.bought.is_some() || transfer.units == PRICE;
+    let expected: u128 = sold
+        .iter()
+        .filter(|transfer| paid(transfer))
+        .map(|transfer| transfer.units)
+        .sum();
+    let kept = payments(&rig);
+    let settled = kept.iter().filter(|payment| payment["state"] == "settled");
+    let units = settled.map(|payment| {
+        payment["amount_units"]
+            .as_str()
+            .expect("digits")
+            .parse::<u128>()
+    });
+    let units: u128 = units.map(|units| units.expect("a number")).sum();
+    assert_eq!(units, expected, "seed {seed}");
+    // A history in which nothing happens proves nothing.
+    assert!(kept.len() > 3, "seed {seed}: {} payments", kept.len());
+}

@@ -138,7 +138,15 @@ fn without_a_key_nothing_is_signed() {
 fn another_key_turns_no_buyer_away() {
     let mut rig = rig();
     let payment = Wallet::new().sign(&rig, "fresh");
-    rig.reconfigure(|resolved| resolved.set("signing.key", KEY.replace('9', "8")));
+    let keys = rig.get("/.well-known/jwks.json").expect(200).json();
+    let former = keys["keys"][0]["x"].as_str().expect("a key").to_owned();
+    rig.reconfigure(|resolved| {
+        resolved.set("signing.key", KEY.replace('9', "8"));
+        resolved.set_list("signing.former_keys", vec![former]);
+    });
+    let now = rig.get("/.well-known/jwks.json").expect(200).json();
+    assert_eq!(now["keys"][1], keys["keys"][0]);
+    assert_ne!(now["keys"][0], keys["keys"][0]);
     let order = rig.order(ARTICLE, "fresh").paid(&payment.header);
     order.send().expect(200);
 }

@@ -15,7 +15,7 @@ pub enum Proof<T> {
     /// The seller has signed nothing.
     None,
     /// Genuine, and of this purchase.
-    Good { kid: String, says: T },
+    Good { by: String, says: T },
     /// Signed, and worth nothing: why.
     Bad(String),
 }
@@ -39,20 +39,29 @@ impl Buyer {
             transaction: settlement.map_or("", |settled| &settled.transaction),
             now,
         };
-        let offer = paid.challenge.extensions();
+        let offers = paid.challenge.extensions();
+        let offers = offers
+            .map(offer_receipt::claimed_offers)
+            .unwrap_or_default();
         let receipt = settlement.and_then(|settled| settled.extensions.as_ref());
-        let offer = offer.and_then(offer_receipt::claimed_offer);
         let receipt = receipt.and_then(offer_receipt::claimed_receipt);
-        // Fetched only if there is something to check with it.
-        let document = (offer.is_some() || receipt.is_some())
+        let named = offers.iter().chain(&receipt).flatten();
+        // Asked for once, and only if there is something to check with it.
+        let document = named
+            .clone()
+            .any(|claimed| matches!(claimed.kid(resource_url), Ok(Some(_))))
             .then(|| self.did_document(&request.url, resource_url));
-        let document = document.as_ref();
+        let keys = Keys {
+            resource_url,
+            document: document.as_ref(),
+        };
+        let offers = offers
+            .into_iter()
+            .map(|offer| keys.proof(offer, |claimed, key| claimed.check_offer(key, &seen)));
         Proofs {
-            offer: proof(offer, resource_url, document, |claimed, key| {
-                claimed.check_offer(key, &seen)
-            }),
-            receipt: proof(receipt, resource_url, document, |claimed, key| {
-                claimed.check_receipt(key, &seen)
+            offer: offers.fold(Proof::None, Proof::or_better),
+            receipt: receipt.map_or(Proof::None, |receipt| {
+                keys.proof(receipt, |claimed, key| claimed.check_receipt(key, &seen))
             }),
         }
     }
@@ -84,32 +93,53 @@ impl Buyer {
     }
 }
 
-fn proof<T>(
-    claimed: Option<Result<Claimed, Unproven>>,
-    resource_url: &str,
-    document: Option<&Result<Value, String>>,
-    check: impl FnOnce(&Claimed, &PublicKey) -> Result<T, Unproven>,
-) -> Proof<T> {
-    let claimed = match claimed {
-        None => return Proof::None,
-        Some(Err(unproven)) => return Proof::Bad(unproven.to_string()),
-        Some(Ok(claimed)) => claimed,
-    };
-    let document = match document {
-        Some(Ok(document)) => document,
-        Some(Err(why)) => return Proof::Bad(format!("Its key cannot be had: {why}")),
-        None => return Proof::None,
-    };
-    let key = PublicKey::in_did_document(document, &claimed.kid)
-        .filter(|_| claimed.is_named_by(resource_url));
-    let checked = key
-        .ok_or(Unproven::Stranger)
-        .and_then(|key| check(&claimed, &key));
-    match checked {
-        Ok(says) => Proof::Good {
-            kid: claimed.kid,
-            says,
-        },
-        Err(unproven) => Proof::Bad(unproven.to_string()),
+impl<T> Proof<T> {
+    /// One good signature is enough.
+    fn or_better(self, other: Proof<T>) -> Proof<T> {
+        match self {
+            Proof::Good { .. } => self,
+            _ => other,
+        }
+    }
+}
+
+/// The seller's keys, as far as they could be had.
+struct Keys<'a> {
+    resource_url: &'a str,
+    document: Option<&'a Result<Value, String>>,
+}
+
+impl Keys<'_> {
+    fn proof<T>(
+        &self,
+        claimed: Result<Claimed, Unproven>,
+        check: impl FnOnce(&Claimed, Option<&PublicKey>) -> Result<T, Unproven>,
+    ) -> Proof<T> {
+        let found = claimed.map_err(|unproven| unproven.to_string());
+        let checked = found.and_then(|claimed| {
+            let key = self.key(&claimed)?;
+            let says = check(&claimed, key.as_ref()).map_err(|unproven| unproven.to_string())?;
+            Ok((says, claimed))
+        });
+        match checked {
+            Ok((says, Claimed::Jws { kid, .. })) => Proof::Good { by: kid, says },
+            Ok((says, Claimed::Typed { .. })) => Proof::Good {
+                by: "the address that was paid".to_owned(),
+                says,
+            },
+            Err(why) => Proof::Bad(why),
+        }
+    }
+
+    fn key(&self, claimed: &Claimed) -> Result<Option<PublicKey>, String> {
+        let kid = claimed.kid(self.resource_url);
+        let Some(kid) = kid.map_err(|unproven| unproven.to_string())? else {
+            return Ok(None);
+        };
+        match self.document {
+            Some(Ok(document)) => Ok(PublicKey::in_did_document(document, kid)),
+            Some(Err(why)) => Err(format!("Its key cannot be had: {why}")),
+            None => Ok(None),
+        }
     }
 }

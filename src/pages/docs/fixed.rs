@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::pages::parts;
 
 /// Header, who sends it, what it means (specification sections 5 and 7).
-const HEADERS: [(&str, &str, &str); 13] = [
+const HEADERS: [(&str, &str, &str); 15] = [
     (
         "PAYMENT-SIGNATURE",
         "you",
@@ -25,6 +25,16 @@ const HEADERS: [(&str, &str, &str); 13] = [
         "X-Service-Retry-Credit",
         "you, us",
         "A retry credit: given with a 503, spent at /v1/x402/retry.",
+    ),
+    (
+        "X-Service-Payment-Hash",
+        "you",
+        "At /v1/access alone: the hash of a transfer that you have made.",
+    ),
+    (
+        "Idempotency-Key",
+        "you",
+        "At /v1/access alone: a secret of yours, by which a lost answer can be asked for again.",
     ),
     (
         "X-Service-Source",
@@ -212,6 +222,39 @@ pub(super) fn retry() -> Markup {
             li { "A credit is good for three attempts and at most 15 minutes, for the same target, tier or pack, question and cache mode." }
             li { "If your payment was not settled yet, it is settled only when the retry delivers." }
             li { "Never sign a new payment after a 503: the first one may still settle." }
+        }
+    }
+}
+
+pub(super) fn transfers() -> Markup {
+    html! {
+        h2 #transfers { "Transfers of your own" }
+        p {
+            "Clients from before x402 can transfer the price themselves and send the transaction's hash to "
+            code { "POST /v1/access" } " in " code { "X-Service-Payment-Hash" } ". Without the header the answer is 402 and "
+            "says whom to pay, how many confirmations to wait for, and how old a transfer may be."
+        }
+        ul {
+            li { "Each transfer buys once. What we refuse to do leaves it unused, and a retry credit holds it." }
+            li {
+                "Anybody can read a hash on chain, and the first to send it has it. Send yours at once, with an "
+                code { "Idempotency-Key" } " of 16 to 128 characters that only you know: with it, and only with it, the same "
+                "request is answered again for 15 minutes."
+            }
+            li { "A transfer that settles a signed payment is none: x402 payments go to " code { "/v1/x402/access" } "." }
+        }
+    }
+}
+
+pub(super) fn signatures() -> Markup {
+    html! {
+        h2 #signatures { "Signed offers and receipts" }
+        p {
+            "Where this service has a signing key, each 402 carries its offer under signature and each settled answer a "
+            "receipt in " code { "PAYMENT-RESPONSE" } " (x402 extension " code { "offer-receipt" } ", format JWS, EdDSA). The "
+            "receipt names payer, transaction, address and time, and in " code { "contentSha256" } " the content that came. "
+            "The public key is at " code { "/.well-known/did.json" } " and " code { "/.well-known/jwks.json" } "; "
+            code { "context402 buy" } " checks both signatures."
         }
     }
 }

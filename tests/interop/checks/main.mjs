@@ -3,6 +3,7 @@ import './challenges.mjs';
 import './purchases.mjs';
 import './reports.mjs';
 import './signatures.mjs';
+import './transfers.mjs';
 import './repetitions.mjs';
 import './documents.mjs';
 import './facilitator_faults.mjs';
