@@ -307,6 +307,7 @@ fn note_name(note: NoteKind) -> &'static str {
         NoteKind::Conditional => "conditional",
         NoteKind::WeakLanguage => "weak_language",
         NoteKind::Truncated => "truncated",
+        NoteKind::AgentInstructions => "agent_instructions",
     }
 }
 

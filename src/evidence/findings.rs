@@ -296,5 +296,8 @@ fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usi
     if page.is_cut {
         note(NoteKind::Truncated, None);
     }
+    if !page.instructions.is_empty() {
+        note(NoteKind::AgentInstructions, None);
+    }
     check.notes = notes;
 }

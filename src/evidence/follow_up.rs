@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::action::{AgentAction, NextCall};
 use crate::evidence::citation::Citation;
-use crate::evidence::examine::examine;
+use crate::evidence::examine::examine_page;
 use crate::evidence::facts::Facts;
 use crate::evidence::report::{Decision, Request, report};
 use crate::evidence::text::bounded;
@@ -53,7 +53,7 @@ pub fn follow_up(kept: &Value, text: &str, question: &str, now: UnixSeconds) -> 
         report_id: &report_id,
         now,
     };
-    let examined = examine(source, question);
+    let examined = examine_page(source, question, &facts);
     let label = examined.check.label;
     let report = report(&request, &examined, &facts, None);
     let supported = matches!(label, Label::Supported | Label::PartiallySupported);

@@ -129,6 +129,9 @@ pub(super) fn check(page: &Page<'_>, question: &str) -> Check {
     if page.is_cut {
         notes.push(note(NoteKind::Truncated));
     }
+    if !page.instructions.is_empty() {
+        notes.push(note(NoteKind::AgentInstructions));
+    }
     Check {
         kind: QuestionKind::Open,
         label,

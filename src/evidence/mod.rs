@@ -201,6 +201,8 @@ pub enum NoteKind {
     WeakLanguage,
     /// The text has more units than were examined.
     Truncated,
+    /// The text tells AI systems what to do ([`Examined::instructions`]).
+    AgentInstructions,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -271,6 +273,11 @@ impl<'a> Examined<'a> {
     /// What a finding can be, in the order of the text.
     pub fn units(&self) -> impl Iterator<Item = Range<usize>> {
         self.page.units.iter().map(|unit| unit.range.clone())
+    }
+
+    /// Sentences of the text that tell AI systems what to do. They are never findings.
+    pub fn instructions(&self) -> &[Range<usize>] {
+        &self.page.instructions
     }
 
     /// Judges by another model than the one that is compiled in.

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::markdown::PassageKind;
+use crate::markdown::{PassageKind, addresses_agents};
 
 use super::Source;
 use super::blocks::{Block, Blocks};
@@ -48,12 +48,15 @@ pub(super) struct Page<'a> {
     /// A short form and the stems of the words it stands for.
     pub(super) abbreviations: Vec<(String, Vec<String>)>,
     pub(super) is_cut: bool,
+    /// Sentences that are addressed to agents. They are no units.
+    pub(super) instructions: Vec<Range<usize>>,
 }
 
 impl<'a> Page<'a> {
     pub(super) fn of(source: &Source<'a>) -> Page<'a> {
         let blocks = Blocks::of(source.text);
         let mut ranges = Vec::new();
+        let mut instructions = Vec::new();
         for (number, block) in blocks.blocks.iter().enumerate() {
             let found = match block.kind {
                 PassageKind::Heading | PassageKind::Code | PassageKind::Row => {
@@ -61,9 +64,18 @@ impl<'a> Page<'a> {
                 }
                 _ => sentences(source.text, block.range.clone()),
             };
-            ranges.extend(found.into_iter().map(|range| (number, range)));
+            for range in found {
+                // SECURITY: what is said to agents is no evidence, and must not even change how rare a word is.
+                if addresses_agents(&source.text[range.clone()]) {
+                    instructions.push(range);
+                } else {
+                    ranges.push((number, range));
+                }
+            }
         }
-        Page::of_units(source, blocks, ranges)
+        let mut page = Page::of_units(source, blocks, ranges);
+        page.instructions = instructions;
+        page
     }
 
     /// With units that are known already: these slices of the text, in order.
@@ -132,6 +144,7 @@ impl<'a> Page<'a> {
             tokens,
             names: Vec::new(),
             abbreviations: Vec::new(),
+            instructions: Vec::new(),
         };
         page.find_names();
         page.find_abbreviations();

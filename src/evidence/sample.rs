@@ -4,7 +4,7 @@
 use crate::domain::time::UnixSeconds;
 use crate::evidence::Source;
 use crate::evidence::canonical::sha256;
-use crate::evidence::examine::examine;
+use crate::evidence::examine::examine_page;
 use crate::evidence::facts::Facts;
 use crate::evidence::report::{Report, Request, report};
 use crate::markdown::Page;
@@ -38,7 +38,12 @@ pub fn sample_report(page: &Page, html: &str, url: &str) -> Report {
         report_id: REPORT_ID,
         now: MADE_AT,
     };
-    report(&request, &examine(source, QUESTION), &facts, None)
+    report(
+        &request,
+        &examine_page(source, QUESTION, &facts),
+        &facts,
+        None,
+    )
 }
 
 #[cfg(test)]

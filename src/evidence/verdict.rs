@@ -27,9 +27,9 @@ const HEADING_PENALTY: f64 = 1.5;
 const QUESTION_PENALTY: f64 = 4.0;
 /// The header of a table and the lead-in of a list announce.
 const HEADER_PENALTY: f64 = 2.0;
-const LEAD_IN_PENALTY: f64 = 0.7;
+const LEAD_IN_PENALTY: f64 = 0.4;
 /// The sets that the model is fitted to ask for few prices.
-const MONEY_WORTH: f64 = 1.0;
+const MONEY_WORTH: f64 = 0.7;
 /// Below this probability not even the right kind of answer beside the right names helps.
 const ANSWERED: f64 = 0.35;
 

@@ -315,6 +315,9 @@ fn wrong_usage_is_2() {
         &["convert", "--jsonl", "--threads", "0"],
         &["convert", "--jsonl", "--threads", "many"],
         &["convert", "--json", "--jsonl"],
+        &["evidence", "--json", "--jsonl"],
+        &["evidence", "--jsonl", "--question", "What?"],
+        &["evidence", "--training"],
         &["config"],
         &["payments"],
         &["demo", "--listen", "nowhere"],
@@ -328,7 +331,8 @@ fn wrong_usage_is_2() {
     }
     let help = run(&["--help"]).expect(0);
     for command in [
-        "demo", "serve", "init", "convert", "buy", "config", "payments", "routes", "openapi",
+        "demo", "serve", "init", "convert", "evidence", "buy", "config", "payments", "routes",
+        "openapi",
     ] {
         assert!(help.out.contains(command), "{command}");
     }
@@ -471,6 +475,62 @@ fn convert_knows_what_a_file_is() {
     std::fs::write(&picture, b"\x89PNG\r\n").expect("written");
     let line = run(&["convert", &picture]).failed(1);
     assert!(line.contains("a PNG image"), "{line}");
+}
+
+#[test]
+fn evidence_is_found_in_a_page() {
+    let page = "<title>Fares</title><main><h1>Fares</h1><p>A day ticket costs 7 euros. Dogs travel free.</p></main>";
+    let asked = ["evidence", "--question", "How much does a day ticket cost?"];
+    let finished = run_with_input(&asked, page.as_bytes()).expect(0);
+    assert!(
+        finished.out.contains("A day ticket costs 7 euros."),
+        "{finished:#?}"
+    );
+    let claim = ["evidence", "--json", "--question", "Dogs travel free."];
+    let finished = run_with_input(&claim, page.as_bytes()).expect(0);
+    let told: Value = serde_json::from_str(&finished.out).expect("JSON");
+    assert_eq!(told["decision"], "supported", "{told}");
+    assert_eq!(told["citations"][0]["text"], "Dogs travel free.");
+    let finished = run_with_input(&["evidence"], page.as_bytes()).expect(0);
+    assert!(
+        finished.out.starts_with("weak") || finished.out.starts_with("partially"),
+        "{finished:#?}"
+    );
+    run(&["evidence", "/nowhere/page.html"]).failed(1);
+}
+
+/// Offsets count code points, and every line is answered under its id.
+#[test]
+fn evidence_jsonl_counts_code_points() {
+    let text = "🎉 Zoë painted it.\nThe façade is blue.";
+    let lines = [
+        serde_json::json!({"id": 1, "kind": "question", "query": "Which colour is the façade?", "document_text": text}),
+        serde_json::json!({"id": "two", "kind": "claim", "query": "The façade is blue.",
+            "sentences": ["🎉 Zoë painted it.", "The façade is blue."]}),
+        serde_json::json!({"id": 3, "query": "What?"}),
+    ];
+    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let finished =
+        run_with_input(&["evidence", "--jsonl"], (input + "none\n").as_bytes()).expect(0);
+    let told: Vec<Value> = finished
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(told.len(), 4);
+    for (number, id) in [(0, serde_json::json!(1)), (1, serde_json::json!("two"))] {
+        let citation = &told[number]["citations"][0];
+        assert_eq!(told[number]["id"], id);
+        assert_eq!(
+            (&citation["start"], &citation["end"]),
+            (&18.into(), &37.into()),
+            "{citation}"
+        );
+        assert_eq!(citation["text"], "The façade is blue.");
+    }
+    assert_eq!(told[1]["decision"], "supported");
+    assert!(told[2]["id"] == 3 && told[2]["error"].is_string());
+    assert!(told[3]["id"].is_null() && told[3]["error"].is_string());
 }
 
 /// One line in, one line out, in order, whatever some of them are.

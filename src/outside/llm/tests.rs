@@ -6,7 +6,7 @@ fn settings(base_url: &str) -> LlmSettings {
         base_url: base_url.to_owned(),
         model: "small".to_owned(),
         key: Some("k-1".to_owned()),
-        time_max: Duration::from_millis(700),
+        time_max: Duration::from_secs(30),
         questions_max: 2,
         input_tokens_max: 4_000,
         output_tokens_max: 500,
@@ -119,8 +119,13 @@ async fn an_error_of_the_endpoint_is_no_answer() {
 
 #[tokio::test]
 async fn a_stall_ends_with_the_time() {
-    let hang = || Step::Hang(Duration::from_secs(20));
-    assert_eq!(asked(hang).await, Err(LlmError::TimedOut));
+    let server = Server::start(|_| Step::Hang(Duration::from_secs(20)));
+    let settings = LlmSettings {
+        time_max: Duration::from_millis(200),
+        ..settings(&server.url)
+    };
+    let llm = Llm::new(settings).expect("settings");
+    assert_eq!(llm.ask("s", "u").await, Err(LlmError::TimedOut));
 }
 
 #[tokio::test]
