@@ -11,7 +11,7 @@
 //! - **Offer**: our payment requirements for a level. **Challenge**: an offer as a 402 carries it.
 //! - **Payment proof**: the signed payload in PAYMENT-SIGNATURE. **Payment**: our record of what became of it.
 //! - **Transfer**: money that a buyer has sent to the vault without us; its hash is shown for it (the legacy endpoint).
-//! - **Signer**: the key that signs offers and receipts in the service's name.
+//! - **Signer**: the key that signs offers, receipts and reports in the service's name.
 //! - **Retry credit**: what a buyer gets when an accepted payment could not be served; it holds that payment.
 //! - **Report**: what a Proof Pack sells; **retained** as the bytes that were sold, **shared** under a slug of its own.
 //!   **Source**: the page that a report cites. **Quote**: what a purchase would cost, kept for a while.

@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use crate::api::access;
+use crate::api::body::check_media_type;
 use crate::api::failure;
-use crate::api::paid::{answer, check_media_type, order, unread};
+use crate::api::paid::{answer, order, unread};
 use crate::app::Shared;
 use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal};

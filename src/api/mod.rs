@@ -1,6 +1,7 @@
 //! Thin handlers: read the call, run a flow, shape the reply.
 
 pub mod access;
+pub mod body;
 pub mod catalogue;
 pub mod challenge;
 pub mod discovery;

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::api::body::check_media_type;
 use crate::api::{access, challenge, failure};
 use crate::app::{App, Shared};
 use crate::domain::attribution::Attribution;
@@ -110,22 +111,6 @@ fn payment(call: &Call, product: Product) -> Result<PaymentProof, Refusal> {
         }
         sale::challenge(priced(call, product), error.reason(), format!("{error}."))
     })
-}
-
-pub fn check_media_type(call: &Call) -> Result<(), Refusal> {
-    match call.header("content-type") {
-        None if call.header_count("content-type") == 0 => Ok(()),
-        Some(media) if is_json(media) => Ok(()),
-        _ => Err(Refusal::of(Code::UnsupportedMediaType)),
-    }
-}
-
-fn is_json(media: &str) -> bool {
-    let essence = media.split(';').next().unwrap_or_default().trim();
-    essence.eq_ignore_ascii_case("application/json")
-        || (essence.len() > 17
-            && essence[..12].eq_ignore_ascii_case("application/")
-            && essence[essence.len() - 5..].eq_ignore_ascii_case("+json"))
 }
 
 /// The canonical target. Text that is no URL is a validation error; one that policy refuses keeps its text and is

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::api::body::read_body;
 use crate::api::paid::{self, attribution};
 use crate::api::{failure, site};
 use crate::app::{App, Shared};
@@ -211,10 +212,7 @@ fn check_length(question: &str) -> Result<(), Refusal> {
 }
 
 async fn created(app: &Shared, call: &Call) -> Result<Quote, Refusal> {
-    paid::check_media_type(call)?;
-    let body = QUOTE_REQUEST
-        .validate(&call.body)
-        .map_err(Refusal::validation)?;
+    let body = read_body(call, &QUOTE_REQUEST)?;
     let product = body.text("product").and_then(Product::parse);
     let product = product.unwrap_or(Product::Context);
     check_belongings(product, &body)?;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::api::body::read_body;
 use crate::api::quotes::{self, fresh};
 use crate::api::{failure, paid, site};
 use crate::app::{App, Shared};
@@ -10,7 +11,7 @@ use crate::domain::level::Level;
 use crate::domain::pack::Pack;
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::{Checked, Object, ValidationError};
+use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::{
     FOLLOW_UP_REQUEST, QUESTION_CHARACTERS_MAX, REFRESH_REQUEST, SHARE_REQUEST,
 };
@@ -51,7 +52,7 @@ pub async fn verify(app: Shared, call: Call) -> Reply {
 /// POST /v1/proof-pack/reports/{report_id}/follow-up.
 pub async fn follow_up(app: Shared, call: Call) -> Reply {
     let outcome = async {
-        let body = body(&call, &FOLLOW_UP_REQUEST)?;
+        let body = read_body(&call, &FOLLOW_UP_REQUEST)?;
         let retained = find(&app, &call).await?;
         reports::ask(&app, &retained, asked_question(&body)?).await
     };
@@ -61,7 +62,7 @@ pub async fn follow_up(app: Shared, call: Call) -> Reply {
 /// POST /v1/proof-pack/reports/{report_id}/refresh: a quote for a fresh report, with what was known before.
 pub async fn refresh(app: Shared, call: Call) -> Reply {
     let outcome = async {
-        let body = body(&call, &REFRESH_REQUEST)?;
+        let body = read_body(&call, &REFRESH_REQUEST)?;
         let retained = find(&app, &call).await?;
         refreshed(&app, &call, &body, &retained).await
     };
@@ -71,7 +72,7 @@ pub async fn refresh(app: Shared, call: Call) -> Reply {
 /// POST /v1/proof-pack/reports/{report_id}/share.
 pub async fn share(app: Shared, call: Call) -> Reply {
     let outcome = async {
-        let body = body(&call, &SHARE_REQUEST)?;
+        let body = read_body(&call, &SHARE_REQUEST)?;
         let id = stored(find(&app, &call).await?)?;
         let is_listed = body.flag("listed").unwrap_or(false);
         let shared = reports::share(&app, id, is_listed).await?;
@@ -183,41 +184,6 @@ fn stored(retained: Retained) -> Result<ReportId, Refusal> {
             Err(Refusal::new(Code::ReportNotFound, message))
         }
     }
-}
-
-/// A body of JSON, or of a form as browsers send it. An absent one is an empty object.
-fn body(call: &Call, object: &Object) -> Result<Checked, Refusal> {
-    let is_form = call
-        .header("content-type")
-        .is_some_and(|media| media.starts_with("application/x-www-form-urlencoded"));
-    let text = match (call.body.is_empty(), is_form) {
-        (true, _) => json!({}),
-        (false, true) => form(&call.body, object),
-        (false, false) => {
-            paid::check_media_type(call)?;
-            return object.validate(&call.body).map_err(Refusal::validation);
-        }
-    };
-    let checked = object.validate(text.to_string().as_bytes());
-    checked.map_err(Refusal::validation)
-}
-
-/// A form's fields as the members that they stand for.
-fn form(bytes: &[u8], object: &Object) -> Value {
-    let mut members = serde_json::Map::new();
-    for (name, text) in url::form_urlencoded::parse(bytes) {
-        let is_flag = object
-            .fields
-            .iter()
-            .any(|field| field.name == name && field.kind == crate::domain::schema::Kind::Flag);
-        let value = match (is_flag, &*text) {
-            (true, "true" | "on" | "1") => true.into(),
-            (true, "false" | "off" | "0") => false.into(),
-            _ => Value::from(text.into_owned()),
-        };
-        members.insert(name.into_owned(), value);
-    }
-    members.into()
 }
 
 fn asked_question(body: &Checked) -> Result<&str, Refusal> {

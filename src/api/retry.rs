@@ -1,5 +1,6 @@
 //! Redeeming a retry credit: the body that was sent with the payment, and the credit instead of it.
 
+use crate::api::body::check_media_type;
 use crate::api::paid;
 use crate::app::Shared;
 use crate::domain::ids::CreditId;
@@ -34,7 +35,7 @@ fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal>
     let Some(credit) = call.header("x-service-retry-credit") else {
         return Err(Refusal::of(Code::RetryCreditRequired));
     };
-    paid::check_media_type(call)?;
+    check_media_type(call)?;
     let (product, body) = read_body(call)?;
     let credit = CreditId::parse(credit).ok_or_else(|| Refusal::of(Code::RetryCreditInvalid))?;
     let asked = body.text("question").map(str::trim);

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::app::Shared;
 use crate::domain::ids::ReportId;
 use crate::domain::purchase::ProofPackPurchase;
+use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::evidence::examine::{Examined, examine};
 use crate::evidence::facts::Facts;
@@ -15,10 +16,9 @@ use crate::evidence::report::{Request, report};
 use crate::evidence::synthesis::Synthesis;
 use crate::evidence::{Check, FINDINGS_MAX, Source};
 use crate::flows::internal;
-use crate::flows::source::{SourcePage, Trouble, fetch_trouble};
+use crate::flows::source::{SourcePage, Trouble};
 use crate::flows::synthesis::synthesise;
 use crate::outside::chance;
-use crate::outside::web::FetchError;
 
 /// The most citations of a report.
 pub const CITATIONS_MAX: usize = FINDINGS_MAX;
@@ -43,7 +43,10 @@ pub async fn draft(
     purchase: &ProofPackPurchase,
     source: &SourcePage,
 ) -> Result<(ReportId, Draft), Trouble> {
-    let full = |_| fetch_trouble(&FetchError::LookupsFull);
+    let full = |_| {
+        let message = "Too many sources are being examined. Try again in a few seconds.";
+        Trouble::Outage(Refusal::new(Code::Overloaded, message))
+    };
     let broken = |error: serde_json::Error| {
         Trouble::Refused(internal("a report could not be written", &error))
     };

@@ -142,18 +142,27 @@ fn whole(snapshot: &Snapshot, record: &ReportRecord) -> Result<Option<Vec<u8>>, 
     Ok(document.map(|document| answer::whole_report(&document, &record.paid, transaction)))
 }
 
-/// A report and its source as they lie in the store.
-struct Lying {
+/// A report and its source, as bytes.
+struct Bytes {
     document: Vec<u8>,
     source: Vec<u8>,
-    /// Of the document, as it was recorded.
+    /// SHA-256 of the document, as it was recorded.
     recorded: Option<String>,
 }
 
-async fn as_it_lies(app: &Shared, retained: &Retained) -> Result<Lying, Refusal> {
+/// How the bytes are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Damaged ones are an error.
+    Intact,
+    /// As they lie there, for whoever checks them; what is gone is empty.
+    AsTheyLie,
+}
+
+async fn bytes(app: &Shared, retained: &Retained, look: Look) -> Result<Bytes, Refusal> {
     let record = match retained {
         Retained::Sample => {
-            return Ok(Lying {
+            return Ok(Bytes {
                 document: app.sample.report.body.clone(),
                 source: app.sample.report.source_text.clone().into_bytes(),
                 recorded: None,
@@ -163,12 +172,14 @@ async fn as_it_lies(app: &Shared, retained: &Retained) -> Result<Lying, Refusal>
     };
     let (document, source) = (record.document, record.source);
     let found = app.store.read(move |snapshot| {
-        let found = snapshot.blob_as_it_lies(document)?;
-        Ok((found, snapshot.blob_as_it_lies(source)?))
+        let read = |key| match look {
+            Look::Intact => snapshot.blob(key),
+            Look::AsTheyLie => snapshot.blob_as_it_lies(key),
+        };
+        Ok((read(document)?, read(source)?))
     });
-    // What is gone matches nothing.
     let (document, source) = found.await?;
-    Ok(Lying {
+    Ok(Bytes {
         document: document.unwrap_or_default(),
         source: source.unwrap_or_default(),
         recorded: Some(hex::encode(record.document)),
@@ -177,7 +188,7 @@ async fn as_it_lies(app: &Shared, retained: &Retained) -> Result<Lying, Refusal>
 
 /// Checks a report against its hashes, its source and our signature, byte by byte.
 pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal> {
-    let lying = as_it_lies(app, retained).await?;
+    let bytes = bytes(app, retained, Look::AsTheyLie).await?;
     let (is_sample, now) = (matches!(retained, Retained::Sample), app.now());
     let (id, key) = (
         retained.id(),
@@ -187,9 +198,9 @@ pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal
     );
     let checked = app.outside.checks.run(move || {
         let kept = Kept {
-            report: &lying.document,
-            report_sha256: lying.recorded.as_deref(),
-            source: &lying.source,
+            report: &bytes.document,
+            report_sha256: bytes.recorded.as_deref(),
+            source: &bytes.source,
             is_sample,
         };
         let mut receipt = verify(&kept, now);
@@ -197,7 +208,7 @@ pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal
         if let Some((kid, key)) = key {
             receipt
                 .checks
-                .extend(signature_check(&lying.document, &kid, &key));
+                .extend(signature_check(&bytes.document, &kid, &key));
             receipt.valid = receipt.checks.iter().all(|check| check.matches);
         }
         receipt
@@ -225,11 +236,11 @@ fn signature_check(document: &[u8], kid: &str, key: &signing::PublicKey) -> Opti
 
 /// Answers a further question from the kept source alone.
 pub async fn ask(app: &Shared, retained: &Retained, question: &str) -> Result<FollowUp, Refusal> {
-    let lying = as_it_lies(app, retained).await?;
+    let bytes = bytes(app, retained, Look::Intact).await?;
     let (question, now) = (question.to_owned(), app.now());
     let asked = app.outside.checks.run(move || {
-        let report: Value = serde_json::from_slice(&lying.document).ok()?;
-        let text = std::str::from_utf8(&lying.source).ok()?;
+        let report: Value = serde_json::from_slice(&bytes.document).ok()?;
+        let text = std::str::from_utf8(&bytes.source).ok()?;
         Some(follow_up(&report, text, &question, now))
     });
     let answered = asked.await.map_err(|_| Refusal::of(Code::Overloaded))?;

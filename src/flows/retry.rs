@@ -43,7 +43,10 @@ pub async fn redeem(app: &Shared, credit: CreditId, stated: Stated, asker: Asker
         Err(refusal)
             if matches!(
                 refusal.code,
-                Code::SettlementUnknown | Code::UpstreamUnavailable | Code::NetworkUnavailable
+                Code::SettlementUnknown
+                    | Code::UpstreamUnavailable
+                    | Code::NetworkUnavailable
+                    | Code::Overloaded
             ) =>
         {
             refusal

@@ -544,6 +544,14 @@ fn quotes_are_made_by_post_too() {
         page.expect(201).json()["request"],
         json!({"target_url": ARTICLE, "tier": "deep"})
     );
+    let form = rig
+        .post("/v1/quotes")
+        .header("Content-Type", "application/x-www-form-urlencoded")
+        .body("product=proof_pack&target_url=http%3A%2F%2Fnews.sample-site.org%2Fferry");
+    assert_eq!(
+        form.send().expect(201).json()["request"]["pack"],
+        "standard"
+    );
     post(&json!({"target_url": FERRY})).invalid("missing", &["body", "product"]);
     post(&json!({"product": "proof_pack"})).invalid("missing", &["body", "target_url"]);
     post(&json!({"product": "context", "target_url": FERRY, "pack": "quick"}))

@@ -7,7 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::harness::ask::raw_bytes;
 use crate::harness::{
-    Answer, BASE_URL, FERRY, FERRY_CLAIM, PROOF_PACK, Page, Rig, Says, Wallet, report_order,
+    Answer, BASE_URL, FERRY, FERRY_CLAIM, PROOF_PACK, Page, Rig, Says, Wallet, for_each,
+    report_order,
 };
 
 const DAY: u64 = 24 * 3600;
@@ -205,6 +206,13 @@ fn a_flipped_byte_is_noticed() {
         let receipt = rig.get(&format!("{}/verify", api(&id))).expect(200).json();
         assert_eq!(receipt["valid"], false, "{of_source} {place}: {receipt}");
         assert_eq!(receipt["report_id"], id.as_str());
+        // Nothing is served or answered from what is damaged.
+        let follow_up = rig
+            .post(&format!("{}/follow-up", api(&id)))
+            .json(&json!({"question": "Is it free?"}));
+        follow_up.send().refused(500, "internal");
+        let read = rig.get(&api(&id));
+        assert_eq!(read.status, if of_source { 200 } else { 500 });
         assert!(rig.stop());
         flip(of_source, place);
         rig.run();
@@ -527,28 +535,33 @@ fn the_report_page_shows_the_evidence_and_asks_without_script() {
     assert!(robots.contains("Disallow: /proof-pack/reports/"));
 }
 
-/// A crash after the report was kept loses it no more than any other answer.
+/// A crash after the report was kept, or after the money has moved, loses it no more than any other answer.
 #[test]
-fn a_crash_after_the_report_was_kept_is_made_good() {
-    let mut rig = Rig::today();
-    let wallet = Wallet::new();
-    let payment = wallet.sign_pack(&rig, "standard");
-    rig.in_process(&[("lab.crash_at", "kept")], |_, mut service| {
-        let ask = service
-            .post(PROOF_PACK)
-            .json(&report_order(FERRY, "standard", FERRY_CLAIM))
+fn a_crash_in_the_middle_of_a_sale_loses_no_report() {
+    for_each(["kept", "settled"], |crash_at| {
+        let mut rig = Rig::today();
+        let wallet = Wallet::new();
+        let payment = wallet.sign_pack(&rig, "standard");
+        rig.in_process(&[("lab.crash_at", crash_at)], |_, mut service| {
+            let ask = service
+                .post(PROOF_PACK)
+                .json(&report_order(FERRY, "standard", FERRY_CLAIM))
+                .paid(&payment.header);
+            let bytes = raw_bytes(service.address, &ask.bytes());
+            assert!(bytes.is_empty(), "it died");
+            assert!(!service.end().success());
+        });
+        let unsettled = rig.operator("/operator/reports").json();
+        let id = unsettled["reports"][0]["report_id"].clone();
+        let id = id.as_str().expect("an id");
+        rig.get(&api(id)).refused(404, "report_not_found");
+        let ask = rig
+            .ask_report(FERRY, "standard", FERRY_CLAIM)
             .paid(&payment.header);
-        let bytes = raw_bytes(service.address, &ask.bytes());
-        assert!(bytes.is_empty(), "it died");
-        assert!(!service.end().success());
+        let sold = ask.send().expect(200);
+        assert_eq!(sold.json()["report_id"], id);
+        assert_eq!(rig.get(&api(id)).expect(200).body, sold.body);
+        assert_eq!(rig.facilitator.spent(wallet.address()), 250_000);
+        assert_eq!(rig.site.hits("/ferry"), 1);
     });
-    assert_eq!(rig.facilitator.settle_calls(), 0);
-    let ask = rig
-        .ask_report(FERRY, "standard", FERRY_CLAIM)
-        .paid(&payment.header);
-    let sold = ask.send().expect(200);
-    let id = sold.json()["report_id"].as_str().expect("an id").to_owned();
-    assert_eq!(rig.get(&api(&id)).expect(200).body, sold.body);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 250_000);
-    assert_eq!(rig.site.hits("/ferry"), 1);
 }

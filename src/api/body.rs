@@ -1,0 +1,59 @@
+//! A request's body as a table of fields wants it: JSON, or a form as browsers send it without script.
+
+use serde_json::{Map, Value, json};
+
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::schema::{Checked, Kind, Object};
+use crate::http::Call;
+
+/// A body of JSON, or of a form as browsers send it. An absent one is an empty object.
+pub fn read_body(call: &Call, object: &Object) -> Result<Checked, Refusal> {
+    let is_form = call
+        .header("content-type")
+        .is_some_and(|media| media.starts_with("application/x-www-form-urlencoded"));
+    let text = match (call.body.is_empty(), is_form) {
+        (true, _) => json!({}),
+        (false, true) => form(&call.body, object),
+        (false, false) => {
+            check_media_type(call)?;
+            return object.validate(&call.body).map_err(Refusal::validation);
+        }
+    };
+    let checked = object.validate(text.to_string().as_bytes());
+    checked.map_err(Refusal::validation)
+}
+
+/// A form's fields as the members that they stand for.
+fn form(bytes: &[u8], object: &Object) -> Value {
+    let mut members = Map::new();
+    for (name, text) in url::form_urlencoded::parse(bytes) {
+        let is_flag = object
+            .fields
+            .iter()
+            .any(|field| field.name == name && field.kind == Kind::Flag);
+        let value = match (is_flag, &*text) {
+            (true, "true" | "on" | "1") => true.into(),
+            (true, "false" | "off" | "0") => false.into(),
+            _ => Value::from(text.into_owned()),
+        };
+        members.insert(name.into_owned(), value);
+    }
+    members.into()
+}
+
+/// Whether a body may be taken for JSON.
+pub fn check_media_type(call: &Call) -> Result<(), Refusal> {
+    match call.header("content-type") {
+        None if call.header_count("content-type") == 0 => Ok(()),
+        Some(media) if is_json(media) => Ok(()),
+        _ => Err(Refusal::of(Code::UnsupportedMediaType)),
+    }
+}
+
+fn is_json(media: &str) -> bool {
+    let essence = media.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json")
+        || (essence.len() > 17
+            && essence[..12].eq_ignore_ascii_case("application/")
+            && essence[essence.len() - 5..].eq_ignore_ascii_case("+json"))
+}
