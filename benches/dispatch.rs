@@ -30,9 +30,12 @@ const BODY: &str = r#"{"target_url":"https://example.com/article","tier":"fresh"
 fn main() {
     match child() {
         None => compare(),
-        Some((role, arguments)) if role == "service" => {
-            serve(&arguments[0], "sandbox", async |_| ())
-        }
+        Some((role, arguments)) if role == "service" => serve(
+            &arguments[0],
+            "sandbox",
+            async |_| (),
+            async |_, line| panic!("unknown order {line}"),
+        ),
         Some((_, arguments)) => bare(&arguments[0]),
     }
 }
@@ -63,7 +66,13 @@ fn compare() {
     for repetition in 0..=REPETITIONS {
         for (server, series) in [(&mut service, &mut service_us), (&mut bare, &mut bare_us)] {
             let before = server.cpu();
-            runtime.block_on(send_all(&server.ready, requests.clone(), REQUESTS, "402"));
+            runtime.block_on(send_all(
+                &server.ready,
+                requests.clone(),
+                AT_ONCE,
+                REQUESTS,
+                "402",
+            ));
             let used = server.cpu() - before;
             // The first is for warming up.
             if repetition > 0 {

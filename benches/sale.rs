@@ -1,13 +1,16 @@
-//! CPU time of a purchase: the service's process for one paid answer of a cached page, beside the same two calls of
-//! the facilitator alone, by the same client and as many at once. What lies between them is the sale itself: HTTP,
-//! parsing, two durable commits, the answer. The calls are measured without an HTTP server in front of them.
+//! What a purchase of a cached page costs and how many there are in a second, for short and long pages, many buyers
+//! and one, with an empty book and with a million past payments in it.
 //!
-//! The facilitator runs in a process of its own, whose time does not count; it believes every signature.
+//! Three things are measured in the same run to compare with: the two calls of the facilitator alone, by the same client
+//! and as many at once; the store's limit, which is the two durable commits of a purchase and nothing else; the limit of
+//! HTTP, which is the service's cheapest answer. The facilitator runs in a process of its own, whose time does not
+//! count; it believes every signature.
 
 mod harness;
 
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 use tokio::io::AsyncWriteExt as _;
@@ -17,6 +20,8 @@ use tokio::task::JoinSet;
 use context402::appliance::Appliance;
 use context402::config::Config;
 use context402::domain::level::Level;
+use context402::domain::payment::{Payment, State};
+use context402::domain::purchase::{ContextPurchase, Purchase};
 use context402::domain::tier::Tier;
 use context402::domain::time::UnixSeconds;
 use context402::domain::usage::Usage;
@@ -27,7 +32,7 @@ use context402::outside::clock::Clock;
 use context402::outside::facilitator::{
     Facilitator, FacilitatorAuth, FacilitatorSettings, Settlement, Verdict,
 };
-use context402::store::PageRecord;
+use context402::store::{self, PageRecord};
 use context402::x402::address::Nonce;
 use context402::x402::eip3009::SecretKey;
 use context402::x402::payer::{ReceivedChallenge, usdc};
@@ -41,21 +46,57 @@ use harness::{
 
 /// Short and many: the machine's own speed changes from second to second.
 const PURCHASES: usize = 1_000;
-const REPETITIONS: usize = 21;
+const REPETITIONS: usize = 15;
+/// One buyer waits for each answer.
+const PURCHASES_OF_ONE: usize = 200;
+const PAST_PAYMENTS: usize = 1_000_000;
+/// Past payments that are written in one transaction.
+const PAST_AT_ONCE: usize = 20_000;
 const GOAL_US: f64 = 100.0;
 const STRETCH_US: f64 = 60.0;
-const PAGE_URL: &str = "https://example.com/article";
-const PAGE_BYTES: usize = 4096;
+const SHORT: Page = Page {
+    url: "https://example.com/short",
+    bytes: 4 * 1024,
+};
+const LONG: Page = Page {
+    url: "https://example.com/long",
+    bytes: 32 * 1024,
+};
+
+/// A page in the service's cache.
+#[derive(Clone, Copy)]
+struct Page {
+    url: &'static str,
+    bytes: usize,
+}
 
 fn main() {
     match child() {
         None => compare(),
         Some((role, arguments)) => match role.as_str() {
-            "service" => serve(&arguments[0], &arguments[1], keep_page),
+            "service" => serve(&arguments[0], &arguments[1], keep_pages, fill),
             "calls" => calls(&arguments[0], &arguments[1]),
+            "store" => commits(&arguments[0]),
             _ => facilitator(),
         },
     }
+}
+
+/// The servers of one run, and how many payments were signed so far: each has a nonce of its own.
+struct Run {
+    runtime: tokio::runtime::Runtime,
+    service: Server,
+    calls: Server,
+    store: Server,
+    signed: Signed,
+    spent: usize,
+}
+
+/// What one thing took: CPU time of its process and time on the clock, for each.
+#[derive(Default)]
+struct Took {
+    cpu: Series,
+    wall: Series,
 }
 
 fn compare() {
@@ -66,38 +107,139 @@ fn compare() {
         .expect("a runtime");
     let facilitator = Server::start("facilitator", &folder, &[]);
     let facilitator_url = format!("http://{}", facilitator.ready);
-    let mut service = Server::start("service", &folder, &[folder.text(), &facilitator_url]);
-    let mut calls = Server::start("calls", &folder, &[folder.text(), &facilitator_url]);
-    let signed = Signed::new(&config(&folder.0, &facilitator_url));
-
-    let (mut sale_us, mut calls_us) = (Series::default(), Series::default());
+    let mut run = Run {
+        runtime,
+        service: Server::start("service", &folder, &[folder.text(), &facilitator_url]),
+        calls: Server::start("calls", &folder, &[folder.text(), &facilitator_url]),
+        store: Server::start("store", &folder, &[folder.text()]),
+        signed: Signed::new(&config(&folder.0, &facilitator_url)),
+        spent: 0,
+    };
+    let (mut short, mut long, mut one) = (Took::default(), Took::default(), Took::default());
+    let (mut calls, mut commits, mut answers) = (Took::default(), Took::default(), Took::default());
     for repetition in 0..=REPETITIONS {
-        let headers = (0..PURCHASES).map(|turn| signed.header(repetition * PURCHASES + turn));
-        let requests = Arc::new(headers.map(|header| paid_request(&header)).collect());
-        let before = service.cpu();
-        runtime.block_on(send_all(&service.ready, requests, PURCHASES, "200"));
-        let sale = service.cpu() - before;
-        let before = calls.cpu();
-        calls.order("call");
-        let call = calls.cpu() - before;
+        let took = [
+            run.purchases(SHORT, AT_ONCE, PURCHASES),
+            run.purchases(LONG, AT_ONCE, PURCHASES),
+            run.purchases(SHORT, 1, PURCHASES_OF_ONE),
+            of_child(&mut run.calls, "call"),
+            of_child(&mut run.store, "commit"),
+            run.answers(),
+        ];
         // The first is for warming up.
         if repetition > 0 {
-            sale_us.add(sale, PURCHASES);
-            calls_us.add(call, PURCHASES);
+            let kinds = [
+                &mut short,
+                &mut long,
+                &mut one,
+                &mut calls,
+                &mut commits,
+                &mut answers,
+            ];
+            for (kind, took) in kinds.into_iter().zip(took) {
+                kind.add(took);
+            }
         }
     }
     say_machine();
     say(&format!(
-        "A paid answer of a cached page of {PAGE_BYTES} bytes, {AT_ONCE} at once, {REPETITIONS} repetitions of {PURCHASES}: \
-         CPU for each, median (middle half, least)"
+        "Paid answers of a cached page, {AT_ONCE} buyers unless it says one, {REPETITIONS} repetitions of {PURCHASES}: CPU \
+         of the process for each, median (middle half, least)"
     ));
-    sale_us.show("the purchase", "µs");
-    calls_us.show("verify and settle alone", "µs");
-    let own = sale_us.with(&calls_us, |sale, calls| sale - calls);
+    short.cpu.show("a purchase of 4 KB", "µs");
+    long.cpu.show("a purchase of 32 KB", "µs");
+    one.cpu.show("a purchase of 4 KB, one buyer", "µs");
+    calls.cpu.show("verify and settle alone", "µs");
+    let own = short.cpu.with(&calls.cpu, |sale, calls| sale - calls);
     own.show(
-        &format!("the sale itself (goal {GOAL_US}, stretch {STRETCH_US})"),
+        &format!("the sale of 4 KB itself (goal {GOAL_US}, stretch {STRETCH_US})"),
         "µs",
     );
+    say("How many in a second");
+    short.show_rate("purchases of 4 KB");
+    long.show_rate("purchases of 32 KB");
+    one.show_rate("purchases of 4 KB, one buyer");
+    commits.show_rate("twice a durable commit, the store alone");
+    answers.show_rate("cheap answers, HTTP alone");
+    let slower = short
+        .wall
+        .with(&commits.wall, |sale, commits| sale / commits);
+    slower.show("a purchase's time beside its commits' (goal 2)", "×");
+
+    let written = run.service.order(&format!("fill {PAST_PAYMENTS}"));
+    let mut late = Took::default();
+    for repetition in 0..=REPETITIONS {
+        let took = run.purchases(SHORT, AT_ONCE, PURCHASES);
+        if repetition > 0 {
+            late.add(took);
+        }
+    }
+    say(&format!("With {written} past payments in the file"));
+    late.cpu.show("a purchase of 4 KB", "µs");
+    late.show_rate("purchases of 4 KB");
+    let slower = late.wall.with(&short.wall, |late, early| late / early);
+    slower.show("its time beside that with none (goal 1)", "×");
+}
+
+impl Run {
+    fn purchases(
+        &mut self,
+        page: Page,
+        at_once: usize,
+        count: usize,
+    ) -> (Duration, Duration, usize) {
+        let first = self.spent;
+        self.spent += count;
+        let headers = (first..self.spent).map(|number| self.signed.header(number));
+        let requests = headers
+            .map(|header| paid_request(page.url, &header))
+            .collect();
+        self.requests(requests, at_once, count)
+    }
+
+    fn answers(&mut self) -> (Duration, Duration, usize) {
+        let request = b"GET /robots.txt HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".to_vec();
+        self.requests(vec![request], AT_ONCE, PURCHASES)
+    }
+
+    fn requests(
+        &mut self,
+        requests: Vec<Vec<u8>>,
+        at_once: usize,
+        count: usize,
+    ) -> (Duration, Duration, usize) {
+        let (before, began) = (self.service.cpu(), Instant::now());
+        let sent = send_all(
+            &self.service.ready,
+            Arc::new(requests),
+            at_once,
+            count,
+            "200",
+        );
+        self.runtime.block_on(sent);
+        let wall = began.elapsed();
+        (self.service.cpu() - before, wall, count)
+    }
+}
+
+/// A child does its thing as often as there are purchases.
+fn of_child(server: &mut Server, order: &str) -> (Duration, Duration, usize) {
+    let (before, began) = (server.cpu(), Instant::now());
+    server.order(order);
+    let wall = began.elapsed();
+    (server.cpu() - before, wall, PURCHASES)
+}
+
+impl Took {
+    fn add(&mut self, (cpu, wall, count): (Duration, Duration, usize)) {
+        self.cpu.add(cpu, count);
+        self.wall.add(wall, count);
+    }
+
+    fn show_rate(&self, name: &str) {
+        let rate = self.wall.with(&self.wall, |us, _| 1e6 / us);
+        rate.show(name, "/s");
+    }
 }
 
 /// Payments for the cached tier, each with a nonce of its own.
@@ -132,8 +274,8 @@ impl Signed {
     }
 }
 
-fn paid_request(header: &str) -> Vec<u8> {
-    let body = format!(r#"{{"target_url":"{PAGE_URL}","tier":"cached"}}"#);
+fn paid_request(url: &str, header: &str) -> Vec<u8> {
+    let body = format!(r#"{{"target_url":"{url}","tier":"cached"}}"#);
     format!(
         "POST /v1/x402/access HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: */*\r\n\
          User-Agent: bench\r\nPAYMENT-SIGNATURE: {header}\r\nContent-Length: {}\r\n\r\n{body}",
@@ -142,22 +284,28 @@ fn paid_request(header: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Puts the page into the service's cache as a fetch would.
-async fn keep_page(appliance: &Appliance) {
+async fn keep_pages(appliance: &Appliance) {
+    for page in [SHORT, LONG] {
+        keep_page(appliance, page).await;
+    }
+}
+
+/// Puts a page into the service's cache as a fetch would.
+async fn keep_page(appliance: &Appliance, Page { url, bytes }: Page) {
     let mut converter = Converter::new(Settings {
         kind: ContentKind::Html,
-        url: PAGE_URL.parse().expect("a URL"),
+        url: url.parse().expect("a URL"),
         charset: Some("utf-8".to_owned()),
         full: false,
     });
     let sentence = "Pages are kept as markdown, and a buyer gets them with one request. ";
-    let text = sentence.repeat(PAGE_BYTES / sentence.len());
+    let text = sentence.repeat(bytes / sentence.len());
     let html = format!("<title>An article</title><main><h1>An article</h1><p>{text}</p></main>");
     converter.push(html.as_bytes()).expect("HTML");
     let page = converter.finish().expect("a page");
     let now = appliance.app.now();
     let facts = PageFacts {
-        final_url: PAGE_URL,
+        final_url: url,
         status: 200,
         content_type: "text/html; charset=utf-8",
         kind: ContentKind::Html,
@@ -182,8 +330,99 @@ async fn keep_page(appliance: &Appliance) {
     let write = appliance
         .app
         .store
-        .write(move |tables| tables.put_page(PAGE_URL, &record, &goods.members));
+        .write(move |tables| tables.put_page(url, &record, &goods.members));
     write.await.expect("the page is stored");
+}
+
+/// `fill N`: so many payments that ended long ago, as the book keeps them.
+async fn fill(appliance: &Appliance, line: &str) -> String {
+    let count: usize = line
+        .strip_prefix("fill ")
+        .and_then(|count| count.parse().ok())
+        .unwrap_or_else(|| panic!("unknown order {line}"));
+    let now = appliance.app.now();
+    for first in (0..count).step_by(PAST_AT_ONCE) {
+        let write = appliance.app.store.write(move |tables| {
+            for number in first..(first + PAST_AT_ONCE).min(count) {
+                let key: [u8; 32] =
+                    Sha256::digest([&b"past"[..], &number.to_be_bytes()].concat()).into();
+                tables.put_payment(key, &past(key, now))?;
+            }
+            Ok(())
+        });
+        write.await.expect("they are stored");
+    }
+    count.to_string()
+}
+
+fn past(key: [u8; 32], now: UnixSeconds) -> Payment {
+    let purchase = Purchase::Context(ContextPurchase {
+        target_url: SHORT.url.to_owned(),
+        tier: Tier::Cached.name().to_owned(),
+        force_refresh: false,
+    });
+    let mut payer = [0; 20];
+    payer.copy_from_slice(&key[..20]);
+    Payment {
+        payer,
+        nonce: key,
+        amount_units: Tier::Cached.price().units(),
+        valid_before: now.0,
+        payload_hash: key,
+        payload: Vec::new(),
+        requirements: Vec::new(),
+        fingerprint: purchase.fingerprint(),
+        purchase,
+        identifier: None,
+        attribution: None,
+        state: State::Settled {
+            transaction: format!("0x{}", hex::encode(key)),
+            at: now.0 - 86_400,
+        },
+        answer: None,
+        credit: None,
+        redelivered: 0,
+        created_at: now.0 - 86_400,
+        changed_at: now.0 - 86_400,
+    }
+}
+
+/// The store's limit: of each purchase the two commits, each of a small record, as many at once as there are buyers.
+fn commits(folder: &str) {
+    let path = Path::new(folder).join("commits.redb");
+    let config = config(folder.as_ref(), "sandbox");
+    let settings = store::Settings {
+        cache_bytes: config.limits.store_cache_bytes,
+        pages_bytes_max: 0,
+    };
+    let opened = settings.create(&path).expect("a new file");
+    let runtime = runtime(context402::app::blocking_threads(&config));
+    let now = Clock::System.now();
+    let mut done = 0;
+    obey("ready", |_| {
+        let first = done;
+        done += PURCHASES;
+        runtime.block_on(async {
+            let mut tasks = JoinSet::new();
+            for buyer in 0..AT_ONCE {
+                let store = opened.store.clone();
+                tasks.spawn(async move {
+                    for number in (first + buyer..first + PURCHASES).step_by(AT_ONCE) {
+                        let key = Sha256::digest(number.to_be_bytes()).into();
+                        for _ in 0..2 {
+                            let write =
+                                store.write(move |tables| tables.put_payment(key, &past(key, now)));
+                            write.await.expect("it is stored");
+                        }
+                    }
+                });
+            }
+            while let Some(task) = tasks.join_next().await {
+                task.expect("no commit fails");
+            }
+        });
+        "done".to_owned()
+    });
 }
 
 /// The facilitator's calls of as many purchases, and nothing else. The payments were read before.

@@ -76,7 +76,12 @@ pub(crate) fn say(line: &str) {
 }
 
 /// Runs in a child: the real service with its access log, on loopback, until the bench lets go.
-pub(crate) fn serve(folder: &str, facilitator_url: &str, prepare: impl AsyncFnOnce(&Appliance)) {
+pub(crate) fn serve(
+    folder: &str,
+    facilitator_url: &str,
+    prepare: impl AsyncFnOnce(&Appliance),
+    order: impl AsyncFn(&Appliance, &str) -> String,
+) {
     let config = config(Path::new(folder), facilitator_url);
     let _log = log::start("info");
     let runtime = runtime(blocking_threads(&config));
@@ -92,7 +97,7 @@ pub(crate) fn serve(folder: &str, facilitator_url: &str, prepare: impl AsyncFnOn
         .expect("the service starts");
     runtime.block_on(prepare(&appliance));
     obey(&appliance.address.to_string(), |line| {
-        panic!("unknown order {line}")
+        runtime.block_on(order(&appliance, line))
     });
     runtime.block_on(appliance.stop());
 }
@@ -211,12 +216,13 @@ impl Drop for Folder {
 pub(crate) async fn send_all(
     address: &str,
     requests: Arc<Vec<Vec<u8>>>,
+    at_once: usize,
     count: usize,
     status: &'static str,
 ) {
     let next = Arc::new(AtomicUsize::new(0));
     let mut clients = JoinSet::new();
-    for _ in 0..AT_ONCE {
+    for _ in 0..at_once {
         let (address, requests, next) = (address.to_owned(), requests.clone(), next.clone());
         clients.spawn(async move {
             let mut stream = TcpStream::connect(&address).await.expect("it accepts");
