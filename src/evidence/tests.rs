@@ -84,6 +84,11 @@ fn rows_are_read_with_their_header() {
     let found = asked(POLICY, "What is the price of the Max plan?");
     assert_eq!(first(POLICY, &found), "| Max | $99 |");
     assert!(found.findings[0].matched.contains(&"price".to_owned()));
+    let other = found
+        .findings
+        .iter()
+        .find(|finding| &POLICY[finding.range.clone()] == "| Pro | $9 |");
+    assert_eq!(other.map(|finding| finding.stance), Some(Stance::Mentions));
 }
 
 #[test]
