@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 
 use context402::appliance::Appliance;
 use context402::config::Config;
+use context402::domain::level::Level;
 use context402::domain::tier::Tier;
 use context402::domain::time::UnixSeconds;
 use context402::domain::usage::Usage;
@@ -108,8 +109,8 @@ struct Signed {
 
 impl Signed {
     fn new(config: &Config) -> Signed {
-        let offers = Offers::new(config, Vec::new()).expect("offers");
-        let header = &offers.tier(Tier::Cached).challenge.header;
+        let offers = Offers::new(config, None, Vec::new()).expect("offers");
+        let header = &offers.level(Level::Tier(Tier::Cached)).challenge.header;
         let key = |number: u8| SecretKey::from_bytes([number; 32]).expect("a key");
         Signed {
             challenge: ReceivedChallenge::decode(header).expect("our own challenge"),
@@ -195,12 +196,13 @@ fn calls(folder: &str, facilitator_url: &str) {
         verify_timeout: config.payment.verify_time_max,
         settle_timeout: config.payment.settle_time_max,
         calls_max: config.payment.calls_max,
+        passes_on: context402::outside::facilitator::PassesOn::Everything,
         ca_pem: None,
     };
     let facilitator = Facilitator::new(settings).expect("a client");
-    let offer = Offers::new(&config, Vec::new())
+    let offer = Offers::new(&config, None, Vec::new())
         .expect("offers")
-        .tier(Tier::Cached)
+        .level(Level::Tier(Tier::Cached))
         .requirements
         .clone();
     let signed = Signed::new(&config);

@@ -22,12 +22,14 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outside::Outside;
 use crate::outside::call::{Lane, Shares};
-use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX};
+use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX, TRANSACTIONS_MAX};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
+use crate::outside::llm::{self, Llm, LlmSettings};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
 use crate::outside::robots::{LOOKUPS_MAX as ROBOTS_LOOKUPS_MAX, RobotsFiles};
 use crate::outside::web::{Web, WebSettings};
+use crate::signing::Signer;
 use crate::store::{self, Store};
 
 /// A row of the route table.
@@ -40,6 +42,8 @@ pub struct App {
     pub rows: &'static [Row],
     pub store: Store,
     pub outside: Outside,
+    /// Signs in the service's name, where a key is configured.
+    pub signer: Option<Signer>,
     pub offers: Offers,
     pub desk: Desk,
     pub sample: SamplePage,
@@ -48,7 +52,7 @@ pub struct App {
     pub health: Health,
     /// Calls that go on after their buyer has been answered; a graceful stop waits for them.
     pub tasks: TaskTracker,
-    /// The 402 of each tier, made once by the API layer.
+    /// The 402 of each level, made once by the API layer.
     pub challenges: OnceLock<Vec<Reply>>,
     pub started: Instant,
 }
@@ -60,6 +64,8 @@ const FETCHES_OF_PAYER_MAX: usize = 2;
 /// Pages that are fetched from one registrable domain at the same time: we are guests there.
 const FETCHES_OF_DOMAIN_MAX: usize = 4;
 const LOOKUPS_MAX: usize = 16;
+/// Sources that are examined at the same time.
+const CHECKS_MAX: usize = 8;
 const FACILITATOR_CONNECT_MAX: Duration = Duration::from_secs(5);
 
 impl App {
@@ -76,6 +82,7 @@ impl App {
         let outside = Outside {
             facilitator: Facilitator::new(facilitator_settings(&config, facilitator_url)?)?,
             chain: chain(&config)?,
+            llm: llm(&config)?,
             robots: RobotsFiles::new(web.clone(), clock.clone()),
             web,
             fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
@@ -88,27 +95,33 @@ impl App {
                 FETCH_WAIT_MAX,
             ),
             lookups: Lane::new(LOOKUPS_MAX, FETCH_WAIT_MAX),
+            checks: Lane::new(CHECKS_MAX, FETCH_WAIT_MAX),
             clock,
         };
-        let sample = SamplePage::new(&config, outside.clock.now())?;
-        App::of(config, rows, store, (outside, sample), former_terms)
+        let signer = config
+            .signing
+            .as_ref()
+            .map(|signing| Signer::new(&signing.key, &signing.former, &config.base_url));
+        let sample = SamplePage::new(&config, signer.as_ref(), outside.clock.now())?;
+        App::of(config, rows, store, (outside, sample, signer), former_terms)
     }
 
-    /// The same with neighbours and a sample page that were made before.
+    /// The same with neighbours, a sample page and a signer that were made before.
     pub(crate) fn of(
         config: Config,
         rows: &'static [Row],
         store: Store,
-        (outside, sample): (Outside, SamplePage),
+        (outside, sample, signer): (Outside, SamplePage, Option<Signer>),
         former_terms: Vec<(Terms, UnixSeconds)>,
     ) -> Result<App, Box<dyn std::error::Error + Send + Sync>> {
-        let offers = Offers::new(&config, former_terms)?;
+        let offers = Offers::new(&config, signer.as_ref(), former_terms)?;
         let limits = Limits::new(&config.limits.quotas, &outside.clock.stopwatch());
         Ok(App {
             config,
             rows,
             store,
             outside,
+            signer,
             offers,
             desk: Desk::default(),
             sample,
@@ -156,15 +169,36 @@ impl App {
     }
 }
 
+fn llm(config: &Config) -> Result<Option<Llm>, llm::SettingsError> {
+    let settings = config.llm.as_ref().map(|llm| LlmSettings {
+        base_url: llm.base_url.clone(),
+        model: llm.model.clone(),
+        key: llm.key.as_ref().map(|key| key.expose().to_owned()),
+        time_max: llm.time_max,
+        questions_max: llm.questions_max,
+        input_tokens_max: llm.input_tokens_max,
+        output_tokens_max: llm.output_tokens_max,
+        input_price: llm.input_price,
+        output_price: llm.output_price,
+        style: llm.style,
+    });
+    settings.map(Llm::new).transpose()
+}
+
 /// Blocking threads that the neighbours' lanes need together.
 pub fn blocking_threads(config: &Config) -> usize {
     // Beside the lanes of the chain's inquiries, the one for the price of gas.
-    let chain = config.chain.as_ref().map_or(0, |_| INQUIRIES_MAX + 1);
+    let chain = config
+        .chain
+        .as_ref()
+        .map_or(0, |_| INQUIRIES_MAX + TRANSACTIONS_MAX + 1);
     2 * config.payment.calls_max
         + config.fetch.fetches_max
         + LOOKUPS_MAX
+        + CHECKS_MAX
         + ROBOTS_LOOKUPS_MAX
         + chain
+        + config.llm.as_ref().map_or(0, |llm| llm.questions_max)
         + 8
 }
 
@@ -206,6 +240,7 @@ fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSetting
         verify_timeout: config.payment.verify_time_max,
         settle_timeout: config.payment.settle_time_max,
         calls_max: config.payment.calls_max,
+        passes_on: config.payment.passes_on,
         ca_pem: None,
     })
 }

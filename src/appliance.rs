@@ -44,7 +44,7 @@ const EXPOSED_HEADERS: &str = "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Req
                                RateLimit-Remaining, RateLimit-Reset, X-Request-Id";
 /// Some clients send the names of exposed headers as request headers.
 const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-Service-Tier, X-Service-Pack, \
-                                    X-Service-Source, X-Service-Payment-Hash, Access-Control-Expose-Headers, \
+                                    X-Service-Source, X-Service-Payment-Hash, Idempotency-Key, Access-Control-Expose-Headers, \
                                     PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, \
                                     X-Service-Payment-Tier, X-Service-Payment-Pack, X-Service-Retry-Credit, \
                                     Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, \

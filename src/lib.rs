@@ -1,15 +1,20 @@
-//! context402 sells clean markdown of public web pages to AI agents, paid per call in USDC by the x402 protocol
-//! (version 2, scheme exact). One program, one data file; the library exists so that tests and benches drive the true
+//! context402 sells clean markdown of public web pages to AI agents, and reports on what a page establishes, paid per
+//! call in USDC by the x402 protocol (version 2, scheme exact). One program, one data file; the library exists so that tests and benches drive the true
 //! service.
 //!
 //! # Words
 //!
-//! - **Tier**: how fresh a page must be, and its price. **Amount**: USDC in atomic units.
+//! - **Product**: a page (context) or a report on one (Proof Pack). **Level**: at which a product is sold and priced: a
+//!   **tier** says how fresh a page must be, a **pack** how thorough a report is. **Amount**: USDC in atomic units.
 //! - **Target**: the address that a buyer names. **Cleared**: its name was looked up and every answer is public.
 //! - **Purchase**: what exactly is paid for, once query, header and body agree. **Fingerprint**: its hash.
-//! - **Offer**: our payment requirements for a tier. **Challenge**: an offer as a 402 carries it.
+//! - **Offer**: our payment requirements for a level. **Challenge**: an offer as a 402 carries it.
 //! - **Payment proof**: the signed payload in PAYMENT-SIGNATURE. **Payment**: our record of what became of it.
+//! - **Transfer**: money that a buyer has sent to the vault without us; its hash is shown for it (the legacy endpoint).
+//! - **Signer**: the key that signs offers and receipts in the service's name.
 //! - **Retry credit**: what a buyer gets when an accepted payment could not be served; it holds that payment.
+//! - **Report**: what a Proof Pack sells; **retained** as the bytes that were sold, **shared** under a slug of its own.
+//!   **Source**: the page that a report cites. **Quote**: what a purchase would cost, kept for a while.
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
 //! - **Attribution**: where a buyer came from (wire name: `source`).
 //! - **Client**: an IPv4 address or an IPv6 /64, as the connection or a trusted proxy says. **Standing**: how much of a
@@ -18,8 +23,8 @@
 //!
 //! # Layers, each importing only what stands above it
 //!
-//! - [`domain`], [`markdown`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and random bytes come in
-//!   as arguments, values go out. A rule belongs here first.
+//! - [`domain`], [`markdown`], [`evidence`], [`signing`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and
+//!   random bytes come in as arguments, values go out. A rule belongs here first.
 //! - [`http`]: hyper's shell, which knows no product. [`store`]: redb, one writer thread. [`outside`]: everything that
 //!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served. [`metrics`], [`log`].
 //! - [`flows`]: one file per thing that can happen. They wait and decide, and know no status code.
@@ -35,17 +40,21 @@
 //! # The life of a paid request
 //!
 //! [`http::service`] reads it within limits, finds its row in [`routes`] and counts its client ([`api::door`]); the row
-//! is detached, so that nothing stops half way when the client leaves. [`api::access`] answers 402 if there is no
+//! is detached, so that nothing stops half way when the client leaves. [`api::paid`] answers 402 if there is no
 //! payment; else it reads payment and body and hands an order to [`flows::sale`], which goes through the steps in this
 //! order: join an identical request under way; recall what the records say of this authorization; count it, if it is
-//! new; compare the terms; have it verified; claim it; wait for a place among its payer's; judge the margin; clear the target; fetch and convert, or read
-//! the cache; keep the finished answer durably; settle; deliver.
+//! new; compare the terms; have it verified; claim it; wait for a place among its payer's; judge the margin; clear
+//! the target; fetch and convert, or read the cache; write the report, if that is what is sold; keep the finished answer
+//! durably; settle; deliver. Both products go through the same steps.
+//! A sale for a transfer ([`flows::transfer`]) asks the chain in place of the facilitator and has nothing to settle.
 //! What may follow what is decided by [`domain::payment::next`] alone. Anything between keeping and a known end is taken
 //! up again by [`flows::due`] and, after a stop, by [`flows::recover`]; what the facilitator cannot tell of it, the chain
 //! may ([`flows::reconcile`]). "Unknown" is never "failed".
 
 pub mod domain;
+pub mod evidence;
 pub mod markdown;
+pub mod signing;
 pub mod x402;
 
 pub mod pages;

@@ -13,7 +13,7 @@ pub const BUCKETS_US: [u64; 9] = [
 #[derive(Debug, Default)]
 pub struct Metrics {
     requests: Mutex<BTreeMap<RequestLabels, Requests>>,
-    payments: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
+    payments: Mutex<BTreeMap<PaymentLabels, u64>>,
     revenue_units: AtomicU64,
     fetches: Mutex<BTreeMap<&'static str, u64>>,
     cache: [AtomicU64; 2],
@@ -24,6 +24,9 @@ pub struct Metrics {
 
 /// Pattern, method, status.
 pub type RequestLabels = (&'static str, &'static str, u16);
+
+/// Product, level, outcome.
+pub type PaymentLabels = (&'static str, &'static str, &'static str);
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Requests {
@@ -36,8 +39,7 @@ pub struct Requests {
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub requests: BTreeMap<RequestLabels, Requests>,
-    /// By tier and outcome.
-    pub payments: BTreeMap<(&'static str, &'static str), u64>,
+    pub payments: BTreeMap<PaymentLabels, u64>,
     pub revenue_units: u64,
     pub fetches: BTreeMap<&'static str, u64>,
     pub cache_hits: u64,
@@ -62,8 +64,9 @@ impl Metrics {
     }
 
     /// One sale's end: settled, failed, unknown, held or refused.
-    pub fn payment(&self, tier: &'static str, outcome: &'static str) {
-        *lock(&self.payments).entry((tier, outcome)).or_default() += 1;
+    pub fn payment(&self, product: &'static str, level: &'static str, outcome: &'static str) {
+        let labels = (product, level, outcome);
+        *lock(&self.payments).entry(labels).or_default() += 1;
     }
 
     pub fn revenue(&self, units: u64) {

@@ -1,13 +1,22 @@
 //! The table: every endpoint at a glance. Dispatch, 405 and Allow, openapi.json, /docs, metrics labels and the
 //! operator's `routes` command are made from it.
 
-use crate::api::{access, discovery, legacy, operator, quotes, site};
+use crate::api::{
+    access, catalogue, discovery, legacy, operator, preview, proof_pack, quotes, reports, retry,
+    site,
+};
 use crate::app::Row;
 use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
+use crate::domain::level::Product;
+use crate::domain::pack::Pack;
 use crate::domain::rate::RateClass;
-use crate::domain::shapes::{ACCESS_REQUEST, COMPUTE_REQUEST};
+use crate::domain::shapes::{
+    ACCESS_REQUEST, COMPUTE_REQUEST, FOLLOW_UP_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST,
+    REFRESH_REQUEST, SHARE_REQUEST,
+};
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
+use crate::signing::{DID_PATH, JWKS_PATH};
 
 /// A handler as the table holds it.
 macro_rules! run {
@@ -25,6 +34,36 @@ const TIER: Parameter = Parameter {
     name: "tier",
     doc: "The tier to be priced; must agree with header and body.",
     one_of: &Tier::NAMES,
+};
+const PACK: Parameter = Parameter {
+    name: "pack",
+    doc: "The pack to be priced; on a paid operation it must agree with header and body.",
+    one_of: &Pack::NAMES,
+};
+const QUESTION: Parameter = Parameter {
+    name: "question",
+    doc: "The question or claim that the source is to be examined for, at most 1,000 characters.",
+    one_of: &[],
+};
+const PRODUCT: Parameter = Parameter {
+    name: "product",
+    doc: "What is to be bought; a Proof Pack when absent.",
+    one_of: &Product::NAMES,
+};
+const TYPE: Parameter = Parameter {
+    name: "type",
+    doc: "Only resources of this type; all of ours are http.",
+    one_of: &[],
+};
+const LIMIT: Parameter = Parameter {
+    name: "limit",
+    doc: "The most items of an answer, 1 to 100; 20 when absent.",
+    one_of: &[],
+};
+const OFFSET: Parameter = Parameter {
+    name: "offset",
+    doc: "How many items to pass over; 0 when absent.",
+    one_of: &[],
 };
 const TARGET_URL: Parameter = Parameter {
     name: "target_url",
@@ -52,6 +91,14 @@ const fn post(
     about: Endpoint,
 ) -> Row {
     Route::new(Method::Post, path, handler, about)
+}
+
+const fn delete(
+    path: &'static str,
+    handler: crate::http::route::Handler<crate::app::App>,
+    about: Endpoint,
+) -> Row {
+    Route::new(Method::Delete, path, handler, about)
 }
 
 const fn paid(summary: &'static str) -> Endpoint {
@@ -85,17 +132,28 @@ const fn operator(
 pub static ROUTES: &[Row] = &[
     // Paid
     Row { from_alias: true, ..post("/v1/x402/access", run!(access::buy), Endpoint {
-        takes: Some(&ACCESS_REQUEST), query: &[TIER, SOURCE], price: Price::Tiers,
+        takes: Some(&ACCESS_REQUEST), query: &[TIER, SOURCE], price: Price::Of(Product::Context),
         statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, ..paid("Buy the clean markdown of one page") }) },
     Row { from_alias: true, ..get("/v1/x402/access", run!(access::probe), Endpoint {
-        query: &[TIER, SOURCE], price: Price::Tiers, statuses: &[422], rate: RateClass::Probe,
+        query: &[TIER, SOURCE], price: Price::Of(Product::Context), statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of the paid operation, for directories; takes no payment") }) },
-    post("/v1/x402/retry", run!(access::retry), Endpoint {
-        takes: Some(&ACCESS_REQUEST), price: Price::Credit, rate: RateClass::Credit,
+    Row { from_alias: true, ..post("/v1/x402/proof-pack", run!(proof_pack::buy), Endpoint {
+        takes: Some(&PROOF_PACK_REQUEST), query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack),
+        statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale,
+        ..paid("Buy a report on whether one source supports what you ask") }) },
+    Row { from_alias: true, ..get("/v1/x402/proof-pack", run!(proof_pack::probe), Endpoint {
+        query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack), statuses: &[422], rate: RateClass::Probe,
+        ..paid("The challenge of a Proof Pack, for directories; takes no payment") }) },
+    post("/v1/x402/retry", run!(retry::redeem), Endpoint {
+        takes: Some(&ACCESS_REQUEST), or_takes: Some(&PROOF_PACK_REQUEST), price: Price::Credit, rate: RateClass::Credit,
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..paid("Redeem the retry credit of an accepted payment") }),
 
     // Legacy
+    post("/v1/access", run!(legacy::access), Endpoint {
+        takes: Some(&ACCESS_REQUEST), price: Price::Transfer, rate: RateClass::Credit,
+        statuses: &[400, 402, 409, 413, 415, 422, 503],
+        ..Endpoint::new(Tag::Legacy, "Buy the clean markdown of one page for a transfer that you have made") }),
     post("/v1/broker/compute", run!(legacy::compute), Endpoint {
         takes: Some(&COMPUTE_REQUEST), needs: &[TOKEN], statuses: &[413, 415, 422],
         ..Endpoint::new(Tag::Legacy, "What would become of a task for a fee; simulated") }),
@@ -104,11 +162,56 @@ pub static ROUTES: &[Row] = &[
     get("/v1/x402/quote", run!(quotes::tiers), Endpoint {
         query: &[TARGET_URL, SOURCE], statuses: &[400, 503], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Quotes, "Price and availability of every tier for one page; spends nothing") }),
+    get("/v1/proof-pack/quote", run!(quotes::packs), Endpoint {
+        query: &[TARGET_URL, QUESTION, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Quotes, "Price of every pack for a report on one source; spends nothing") }),
+    get("/v1/proof-pack/preview", run!(preview::preview), Endpoint {
+        query: &[TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Quotes, "What a report on one source would hold; spends nothing") }),
+    get("/v1/checkout/confidence", run!(preview::confidence), Endpoint {
+        query: &[PRODUCT, TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Quotes, "Whether everything is in place for a purchase; spends nothing") }),
+    post("/v1/quotes", run!(quotes::create), Endpoint {
+        takes: Some(&QUOTE_REQUEST), gives_status: 201, statuses: &[400, 413, 415, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Quotes, "Keep a quote for a page or a report; spends nothing") }),
     get("/v1/quotes/{quote_id}", run!(quotes::receipt), Endpoint {
         statuses: &[404, 410], ..Endpoint::new(Tag::Quotes, "A kept quote, for 7 days") }),
     get("/quote", run!(quotes::tiers_page), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("Ask what a page would cost") }),
+    get("/proof-pack/quote", run!(quotes::packs_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("Ask what a report would cost") }),
+    get("/proof-pack/preview", run!(preview::preview_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("What a report would hold") }),
+    get("/checkout/confidence", run!(preview::confidence_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("Whether everything is in place for a purchase") }),
     get("/checkout/{quote_id}", run!(quotes::resume_page), Endpoint::page("Resume a kept quote")),
+
+    // Retained reports
+    get("/v1/proof-pack/sample", run!(reports::sample), Endpoint {
+        query: &[SOURCE], statuses: &[404], ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
+    get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
+        statuses: &[404, 410], ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
+    get("/v1/proof-pack/reports/{report_id}/verify", run!(reports::verify), Endpoint {
+        statuses: &[404, 410, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the kept source") }),
+    post("/v1/proof-pack/reports/{report_id}/follow-up", run!(reports::follow_up), Endpoint {
+        takes: Some(&FOLLOW_UP_REQUEST), statuses: &[404, 410, 413, 415, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Reports, "Ask the kept source something else; spends nothing") }),
+    post("/v1/proof-pack/reports/{report_id}/refresh", run!(reports::refresh), Endpoint {
+        takes: Some(&REFRESH_REQUEST), statuses: &[400, 404, 410, 413, 415, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Reports, "A quote for a fresh report, with what was known before") }),
+    post("/v1/proof-pack/reports/{report_id}/share", run!(reports::share), Endpoint {
+        takes: Some(&SHARE_REQUEST), statuses: &[404, 410, 413, 415, 422], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Reports, "Share a report under a name of its own, listed in the library or not") }),
+    delete("/v1/proof-pack/reports/{report_id}/share", run!(reports::unshare), Endpoint {
+        statuses: &[404, 410], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Reports, "Take a shared report's name back") }),
+    get("/proof-pack/sample", run!(reports::sample_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("The sample report") }),
+    get("/proof-pack/reports/{report_id}", run!(reports::page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("A retained report") }),
+    get("/proof-pack/share/{slug}", run!(reports::shared_page), Endpoint::page("A report that its buyer shares")),
+    get("/proof-pack/library", run!(reports::library_page), Endpoint::page("Reports that their buyers list")),
 
     // Discovery
     get("/", run!(discovery::root), Endpoint { statuses: &[404], ..Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers") }),
@@ -116,7 +219,18 @@ pub static ROUTES: &[Row] = &[
         statuses: &[404, 503], ..Endpoint::new(Tag::Discovery, "How the service is") }),
     get("/metrics", run!(discovery::metrics), Endpoint {
         statuses: &[404], ..Endpoint::new(Tag::Discovery, "Counters, as JSON or Prometheus text") }),
+    get("/discovery/resources", run!(catalogue::resources), Endpoint {
+        query: &[TYPE, LIMIT, OFFSET], statuses: &[422],
+        ..Endpoint::new(Tag::Discovery, "What is for sale, as directories of x402 list it") }),
+    get("/.well-known/x402", run!(catalogue::well_known),
+        Endpoint::new(Tag::Discovery, "What is for sale, at the address where x402 clients look")),
+    get("/.well-known/x402.json", run!(catalogue::well_known),
+        Endpoint::new(Tag::Discovery, "The same as /.well-known/x402")),
     get("/openapi.json", run!(discovery::openapi), Endpoint { in_openapi: false, ..Endpoint::new(Tag::Discovery, "This API as OpenAPI 3.1") }),
+    get(JWKS_PATH, run!(discovery::key_set), Endpoint {
+        gives: "application/jwk-set+json", statuses: &[404], ..Endpoint::new(Tag::Discovery, "The key that signs offers and receipts, as a JWK set") }),
+    get(DID_PATH, run!(discovery::did_document), Endpoint {
+        gives: "application/did+json", statuses: &[404], ..Endpoint::new(Tag::Discovery, "The same key as a did:web document") }),
     get("/llms.txt", run!(discovery::llms), text(Tag::Discovery, "The service for language models", "text/plain")),
     get("/robots.txt", run!(discovery::robots), text(Tag::Discovery, "What crawlers may read", "text/plain")),
 
@@ -124,7 +238,7 @@ pub static ROUTES: &[Row] = &[
     get("/docs", run!(site::docs), Endpoint::page("The reference")),
     get("/quickstart", run!(site::quickstart), Endpoint::page("Buy a page from the shell, TypeScript or Python")),
     get("/paid-test", run!(site::paid_test), Endpoint::page("A live challenge, step by step")),
-    get("/proof-pack", run!(site::proof_pack), Endpoint::page("What Proof Packs will be")),
+    get("/proof-pack", run!(site::proof_pack), Endpoint::page("What Proof Packs are and cost")),
     get("/about", run!(site::about), Endpoint::page("How we fetch, and how to opt out")),
     get("/sample", run!(site::sample), Endpoint::page("The sample page")),
     get("/from/{source}", run!(site::from), Endpoint::page("Welcome from elsewhere")),
@@ -137,6 +251,10 @@ pub static ROUTES: &[Row] = &[
     operator("/operator/payments/{key}", run!(operator::payment), "One payment"),
     Row { method: Method::Post, ..operator("/operator/payments/{key}/reconcile", run!(operator::reconcile_payment),
         "Look for the end of a settlement that is not known, now") },
+    operator("/operator/reports", run!(operator::reports), "The newest reports, by state if asked"),
+    operator("/operator/reports/{report_id}", run!(operator::report), "One report"),
+    Row { method: Method::Post, ..operator("/operator/reports/{report_id}/purge", run!(operator::purge_report),
+        "Forget a report at once, with its text") },
 ];
 
 #[cfg(test)]

@@ -1,51 +1,60 @@
 //! A challenge as an HTTP answer: the headers of a 402 (specification section 7) and of a probe.
 
 use crate::app::App;
-use crate::domain::tier::Tier;
+use crate::domain::level::{Level, Product};
 use crate::http::{HeaderText, Reply};
 use crate::x402::challenge::Challenge;
 
-/// The 402 for a request without payment. It is made once per tier: a directory may probe thousands of times.
-pub fn unpaid(app: &App, tier: Tier) -> Reply {
+/// The 402 for a request without payment. It is made once per level: a directory may probe thousands of times.
+pub fn unpaid(app: &App, level: Level) -> Reply {
     let replies = app.challenges.get_or_init(|| {
-        Tier::ALL
+        Level::ALL
             .iter()
-            .map(|tier| required(app, *tier, &app.offers.tier(*tier).challenge))
+            .map(|level| required(app, *level, &app.offers.level(*level).challenge))
             .collect()
     });
-    replies[tier as usize].clone()
+    replies[level.position()].clone()
 }
 
 /// A 402 with this challenge.
-pub fn required(app: &App, tier: Tier, challenge: &Challenge) -> Reply {
-    with_headers(
-        app,
-        Reply::json(402, challenge.json.clone()),
-        tier,
-        challenge,
-    )
+pub fn required(app: &App, level: Level, challenge: &Challenge) -> Reply {
+    let reply = Reply::json(402, challenge.json.clone());
+    with_headers(app, reply, level, challenge)
 }
 
 /// A probe's 200 with the same challenge.
-pub fn probe(app: &App, tier: Tier) -> Reply {
-    let challenge = &app.offers.tier(tier).challenge;
-    with_headers(
-        app,
-        Reply::json(200, challenge.json.clone()),
-        tier,
-        challenge,
-    )
+pub fn probe(app: &App, level: Level) -> Reply {
+    let challenge = &app.offers.level(level).challenge;
+    let reply = Reply::json(200, challenge.json.clone());
+    with_headers(app, reply, level, challenge)
 }
 
-fn with_headers(app: &App, reply: Reply, tier: Tier, challenge: &Challenge) -> Reply {
+fn with_headers(app: &App, reply: Reply, level: Level, challenge: &Challenge) -> Reply {
     let encoded = HeaderText::new(&challenge.header);
-    reply
+    let reply = reply
         .prepared("payment-required", &encoded)
         .prepared("x-payment-required", &encoded)
-        .fixed("x-service-payment-tier", tier.name())
-        .header("x-service-paid-test", &app.url("/paid-test"))
-        .header("x-service-quickstart", &app.url("/quickstart"))
-        .header("x-service-quote", &app.url("/v1/x402/quote"))
-        .header("x-service-buyer-example", &app.url("/quickstart#buyer"))
-        .fixed("cache-control", "no-store")
+        .fixed(level.product().paid_header(), level.name())
+        .fixed("cache-control", "no-store");
+    help(level.product())
+        .iter()
+        .fold(reply, |reply, (name, path)| {
+            reply.header(name, &app.url(path))
+        })
+}
+
+/// Addresses that help to pay.
+fn help(product: Product) -> &'static [(&'static str, &'static str)] {
+    match product {
+        Product::Context => &[
+            ("x-service-paid-test", "/paid-test"),
+            ("x-service-quickstart", "/quickstart"),
+            ("x-service-quote", "/v1/x402/quote"),
+            ("x-service-buyer-example", "/quickstart#buyer"),
+        ],
+        Product::ProofPack => &[
+            ("x-service-proof-pack", "/proof-pack"),
+            ("x-service-proof-pack-quote", "/v1/proof-pack/quote"),
+        ],
+    }
 }

@@ -2,14 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{openapi, site};
+use crate::api::{failure, openapi, site};
 use crate::app::{App, Shared};
+use crate::domain::amount::Amount;
+use crate::domain::level::{Level, Product};
 use crate::domain::margin::GasPrice;
-use crate::domain::tier::Tier;
+use crate::domain::refusal::{Code, Refusal};
 use crate::flows::guardian;
-use crate::flows::offer::ACCESS_PATH;
 use crate::http::{Call, Peer, Reply};
 use crate::metrics::{BUCKETS_US, Snapshot};
+use crate::signing::Signer;
 
 /// GET /: a brief for programs, the home page for people.
 pub async fn root(app: Shared, call: Call) -> Reply {
@@ -19,7 +21,7 @@ pub async fn root(app: Shared, call: Call) -> Reply {
     document(brief(&app)).fixed("vary", "Accept")
 }
 
-fn document(value: Value) -> Reply {
+pub fn document(value: Value) -> Reply {
     Reply::json(200, value.to_string()).public("public, max-age=300")
 }
 
@@ -31,8 +33,13 @@ fn brief(app: &App) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "description": env!("CARGO_PKG_DESCRIPTION"),
         "base_url": app.config.base_url,
-        "buy": {"method": "POST", "url": app.url(ACCESS_PATH), "body": {"target_url": "https://example.com/", "tier": "fresh"}},
-        "tiers": tiers(),
+        "buy": {"method": "POST", "url": app.url(Product::Context.path()), "body": {"target_url": "https://example.com/", "tier": "fresh"}},
+        "tiers": levels(Product::Context),
+        "proof_pack": {
+            "method": "POST", "url": app.url(Product::ProofPack.path()),
+            "body": {"target_url": "https://example.com/", "question": "Is it free to use?", "pack": "standard"},
+        },
+        "packs": levels(Product::ProofPack),
         "payment": {
             "protocol": "x402", "x402Version": 2, "scheme": "exact", "network": terms.network, "asset": terms.asset,
             "pay_to": terms.pay_to,
@@ -40,21 +47,25 @@ fn brief(app: &App) -> Value {
         "links": {
             "docs": app.url("/docs"), "openapi": app.url("/openapi.json"), "quickstart": app.url("/quickstart"),
             "quote": app.url("/v1/x402/quote"), "sample": app.sample.url, "health": app.url("/health"),
-            "llms": app.url("/llms.txt"),
+            "llms": app.url("/llms.txt"), "proof_pack": app.url("/proof-pack"),
+            "proof_pack_quote": app.url("/v1/proof-pack/quote"), "sample_report": app.url("/v1/proof-pack/sample"),
         },
     })
 }
 
-fn tiers() -> Value {
-    Tier::ALL
-        .iter()
-        .map(|tier| {
-            json!({
-                "tier": tier.name(), "amount": tier.price().units().to_string(),
-                "price_usdc": tier.price().as_usdc(), "cache_policy": tier.policy(),
-            })
+/// The price list of a product.
+pub fn levels(product: Product) -> Value {
+    let policy = match product {
+        Product::Context => "cache_policy",
+        Product::ProofPack => "policy",
+    };
+    let row = |level: Level| {
+        json!({
+            product.level_word(): level.name(), "amount": level.price().units().to_string(),
+            "price_usdc": level.price().as_usdc(), policy: level.policy(),
         })
-        .collect()
+    };
+    product.levels().map(row).collect()
 }
 
 /// GET /health. `?live=1` answers at once for whoever only asks whether the process runs.
@@ -98,6 +109,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
             "gas_oracle": {
                 "status": gas_status,
                 "gas_price_gwei": gas.price.as_ref().map(GasPrice::gwei),
+                "coin_usdc": gas.coin.map(Amount::as_usdc),
                 "known_at": gas.price.map(|_| gas.known_at.0),
                 "checked_at": gas.checked_at.map(|at| at.0),
             },
@@ -165,7 +177,9 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
         let payments: serde_json::Map<String, Value> = figures
             .payments
             .iter()
-            .map(|((tier, outcome), count)| (format!("{tier} {outcome}"), (*count).into()))
+            .map(|((product, level, outcome), count)| {
+                (format!("{product} {level} {outcome}"), (*count).into())
+            })
             .collect();
         body["payments"] = payments.into();
         body["chain_inquiries"] = json!(figures.chain_inquiries);
@@ -276,13 +290,18 @@ fn prometheus_text(
         family(
             "payments_total",
             "counter",
-            "Payments by tier and outcome.",
-            &mut figures.payments.iter().map(|((tier, outcome), count)| {
-                (
-                    format!("{{product=\"context\",level=\"{tier}\",outcome=\"{outcome}\"}}"),
-                    count.to_string(),
-                )
-            }),
+            "Payments by product, level and outcome.",
+            &mut figures
+                .payments
+                .iter()
+                .map(|((product, level, outcome), count)| {
+                    (
+                        format!(
+                            "{{product=\"{product}\",level=\"{level}\",outcome=\"{outcome}\"}}"
+                        ),
+                        count.to_string(),
+                    )
+                }),
         );
         family(
             "chain_inquiries_total",
@@ -346,33 +365,44 @@ pub async fn openapi(app: Shared, _: Call) -> Reply {
 
 /// GET /llms.txt (llmstxt.org).
 pub async fn llms(app: Shared, _: Call) -> Reply {
-    let prices: String = Tier::ALL
-        .iter()
-        .map(|tier| {
+    let prices = |product: Product| -> String {
+        let row = |level: Level| {
             format!(
                 "- {}: {} USDC ({})\n",
-                tier.name(),
-                tier.price(),
-                tier.policy()
+                level.name(),
+                level.price(),
+                level.policy()
             )
-        })
-        .collect();
+        };
+        product.levels().map(row).collect()
+    };
     let text = format!(
         "# {name}\n\n> {description}.\n\n\
          To buy a page: POST {access} with {{\"target_url\": \"https://example.com/\", \"tier\": \"fresh\"}}. The answer is 402 \
          with the price in the header PAYMENT-REQUIRED. Sign it (x402 version 2, scheme exact, network {network}) and \
          repeat the request with PAYMENT-SIGNATURE. The answer is JSON with the page as markdown, or markdown itself \
-         with Accept: text/markdown.\n\n## Prices\n\n{prices}\n\
+         with Accept: text/markdown.\n\n## Prices of a page\n\n{tiers}\n\
+         To learn whether a page supports a claim: POST {proof_pack} with {{\"target_url\": \"https://example.com/\", \
+         \"question\": \"Is it free to use?\", \"pack\": \"standard\"}}, paid the same way. The answer is a report \
+         with a decision, exact citations, gaps, risks and hashes; it is retained for 30 days and can be verified.\n\n\
+         ## Prices of a report\n\n{packs}\n\
          ## Docs\n\n\
          - [Reference]({docs}): every endpoint, field and error\n\
          - [Quickstart]({quickstart}): the same purchase in curl, TypeScript and Python\n\n\
          ## API\n\n\
          - [OpenAPI]({openapi}): the reference for machines\n\
          - [Quote]({quote}): the price and availability of every tier for one page, free\n\
+         - [Proof Pack quote]({pack_quote}): the price of every pack for one source, free\n\
+         - [Sample report]({sample_report}): a whole report, free\n\
          - [Sample page]({sample}): a page of our own that the starter tier always delivers\n",
         name = app.config.service_name,
         description = env!("CARGO_PKG_DESCRIPTION"),
-        access = app.url(ACCESS_PATH),
+        access = app.url(Product::Context.path()),
+        proof_pack = app.url(Product::ProofPack.path()),
+        tiers = prices(Product::Context),
+        packs = prices(Product::ProofPack),
+        pack_quote = app.url("/v1/proof-pack/quote"),
+        sample_report = app.url("/v1/proof-pack/sample"),
         network = app.config.payment.network,
         docs = app.url("/docs"),
         quickstart = app.url("/quickstart"),
@@ -383,8 +413,36 @@ pub async fn llms(app: Shared, _: Call) -> Reply {
     Reply::text(200, text).public("public, max-age=300")
 }
 
+/// GET /.well-known/jwks.json: the public half of the key that signs in our name.
+pub async fn key_set(app: Shared, call: Call) -> Reply {
+    published(&app, &call, "application/jwk-set+json", Signer::key_set)
+}
+
+/// GET /.well-known/did.json: the same as a DID document.
+pub async fn did_document(app: Shared, call: Call) -> Reply {
+    published(&app, &call, "application/did+json", Signer::did_document)
+}
+
+fn published(
+    app: &App,
+    call: &Call,
+    media_type: &'static str,
+    document: impl Fn(&Signer) -> Value,
+) -> Reply {
+    match &app.signer {
+        Some(signer) => {
+            Reply::new(200, media_type, document(signer).to_string()).public("public, max-age=300")
+        }
+        None => failure::reply(
+            app,
+            &Refusal::new(Code::NotFound, "This service signs nothing."),
+            call,
+        ),
+    }
+}
+
 /// GET /robots.txt.
 pub async fn robots(_: Shared, _: Call) -> Reply {
-    let text = "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nAllow: /\nDisallow: /checkout/\n";
+    let text = "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nAllow: /\nDisallow: /checkout/\nDisallow: /proof-pack/reports/\n";
     Reply::text(200, text).public("public, max-age=300")
 }

@@ -1,7 +1,8 @@
 //! What is counted before a request's body is read: by the row's class, and by whether it brings a payment or a credit.
 
-use crate::api::failure;
+use crate::api::{failure, legacy};
 use crate::app::{App, Row};
+use crate::domain::endpoint::Price;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::Refusal;
 use crate::http::Reply;
@@ -11,6 +12,9 @@ use crate::http::service::{Admission, Arrived};
 pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
     let brings = match row.about.rate {
         RateClass::Sale => arrived.headers.contains_key("payment-signature"),
+        RateClass::Credit if row.about.price == Price::Transfer => {
+            arrived.headers.contains_key(legacy::HASH)
+        }
         RateClass::Credit => arrived.headers.contains_key("x-service-retry-credit"),
         _ => false,
     };

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use crate::api::{challenge, site};
 use crate::app::App;
+use crate::domain::level::{Level, Product};
 use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
-use crate::domain::tier::Tier;
 use crate::http::service::{Asked, Refused, method_list};
 use crate::http::{Call, Reply};
 use crate::pages::error::ErrorView;
@@ -36,17 +36,22 @@ pub fn status(code: Code) -> u16 {
         | Code::NothingReadable
         | Code::InvalidTier
         | Code::TierMismatch
+        | Code::InvalidPack
+        | Code::PackMismatch
         | Code::InvalidPayment
         | Code::PaymentReplayed
+        | Code::InvalidPaymentHash
+        | Code::PaymentHashUnconfirmed
+        | Code::PaymentHashReplayed
         | Code::MarginRejected
         | Code::CacheMiss
         | Code::RetryCreditInvalid => 400,
-        Code::PaymentRequired | Code::RetryCreditRequired => 402,
-        Code::QuoteNotFound | Code::NotFound => 404,
+        Code::PaymentRequired | Code::RetryCreditRequired | Code::PaymentHashRequired => 402,
+        Code::QuoteNotFound | Code::ReportNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
         Code::Conflict => 409,
-        Code::QuoteExpired => 410,
+        Code::QuoteExpired | Code::ReportExpired => 410,
         Code::BodyTooLarge => 413,
         Code::UriTooLong => 414,
         Code::UnsupportedMediaType => 415,
@@ -57,6 +62,7 @@ pub fn status(code: Code) -> u16 {
         Code::UpstreamUnavailable
         | Code::NetworkUnavailable
         | Code::SettlementUnknown
+        | Code::TransfersNotTaken
         | Code::Overloaded => 503,
     }
 }
@@ -65,10 +71,10 @@ pub fn status(code: Code) -> u16 {
 pub fn reply(app: &App, refusal: &Refusal, call: &Call) -> Reply {
     match &refusal.with {
         With::Challenge {
-            tier,
+            level,
             error,
             settlement,
-        } => payment_required(app, *tier, error, settlement.as_ref()),
+        } => payment_required(app, *level, error, settlement.as_ref()),
         With::Validation(errors) => {
             let detail: Vec<Value> = errors.iter().map(|error| error.to_json()).collect();
             Reply::json(422, json!({ "detail": detail }).to_string())
@@ -104,12 +110,12 @@ fn error_page(app: &App, code: Code, message: &str, path: &str, request_id: &str
 
 fn payment_required(
     app: &App,
-    tier: Tier,
+    level: Level,
     error: &str,
     settlement: Option<&FailedSettlement>,
 ) -> Reply {
-    let fresh = app.offers.challenge_because(tier, error);
-    let reply = challenge::required(app, tier, &fresh);
+    let fresh = app.offers.challenge_because(level, error);
+    let reply = challenge::required(app, level, &fresh);
     match settlement {
         None => reply,
         Some(failed) => reply.header(
@@ -121,6 +127,7 @@ fn payment_required(
                 transaction: String::new(),
                 network: app.config.payment.network.to_string(),
                 amount: None,
+                extensions: None,
             }),
         ),
     }
@@ -149,6 +156,11 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
         "request_id": request_id,
     });
     let mut reply = Reply::json(status(code), "").fixed("cache-control", "no-store");
+    if code == Code::PaymentHashRequired
+        && let Some(chain) = &app.config.chain
+    {
+        body["payment"] = transfer_terms(app, chain.confirmations, chain.transfer_age_max);
+    }
     match &refusal.with {
         With::Credit(credit) => {
             body["retry"] = json!({
@@ -170,6 +182,7 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
         With::Nothing | With::Challenge { .. } | With::Validation(_) => {}
     }
     match status(code) {
+        400 if code.is_retryable() => reply = reply.fixed("retry-after", RETRY_AFTER),
         409 => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
         429 | 503 if !reply.headers.contains_key("retry-after") => {
             reply = reply.fixed("retry-after", RETRY_AFTER);
@@ -178,6 +191,30 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     }
     reply.body = body.to_string().into();
     reply
+}
+
+/// How to make a transfer that pays at the legacy endpoint.
+fn transfer_terms(app: &App, confirmations: u64, age_seconds_max: u64) -> Value {
+    let terms = &app.config.payment;
+    let tiers = Product::Context.levels().map(|tier| {
+        json!({"tier": tier.name(), "amount": tier.price().units().to_string(), "price_usdc": tier.price().as_usdc()})
+    });
+    json!({
+        "network": terms.network,
+        "asset": terms.asset,
+        "pay_to": terms.pay_to,
+        "tiers": tiers.collect::<Vec<_>>(),
+        "header": "X-Service-Payment-Hash",
+        "confirmations": confirmations,
+        "age_seconds_max": age_seconds_max,
+        "instructions": format!(
+            "Transfer the tier's amount of the asset to pay_to, wait for {confirmations} confirmations, and repeat this request with \
+             the transaction's hash in X-Service-Payment-Hash. Anybody can read the hash on chain and the first to send \
+             it has it, so send it at once; with an Idempotency-Key of 16 characters or more, the same request is \
+             answered again. {} needs no such care.",
+            app.url(Product::Context.path()),
+        ),
+    })
 }
 
 /// Where a client stands: in the words that most clients know, and in those of the draft that follows them

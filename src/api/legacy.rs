@@ -2,16 +2,85 @@
 
 use serde_json::json;
 
-use crate::api::access::check_media_type;
+use crate::api::access;
 use crate::api::failure;
+use crate::api::paid::{answer, check_media_type, order, unread};
 use crate::app::Shared;
-use crate::domain::refusal::Refusal;
+use crate::domain::level::Product;
+use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::COMPUTE_REQUEST;
 use crate::flows::brokerage;
+use crate::flows::sale::Order;
+use crate::flows::transfer::{self, TransferProof};
 use crate::http::{Call, Reply};
+use crate::x402::address::TransactionHash;
 
 const TOKEN: &str = "x402-token";
+
+/// Carries the transaction's hash.
+pub const HASH: &str = "x-service-payment-hash";
+/// Carries a secret of the buyer's own, by which a lost answer can be asked for again.
+const SECRET: &str = "idempotency-key";
+const SECRET_CHARACTERS: std::ops::RangeInclusive<usize> = 16..=128;
+
+/// POST /v1/access: the page for a transfer that the buyer has made before. Without its hash: how to make one.
+pub async fn access(app: Shared, call: Call) -> Reply {
+    if call.header_count(HASH) == 0 {
+        let message = match app.config.chain {
+            Some(_) => Code::PaymentHashRequired.meaning(),
+            None => {
+                "This service cannot look transfers up: do not transfer anything, buy at /v1/x402/access."
+            }
+        };
+        return failure::reply(
+            &app,
+            &Refusal::new(Code::PaymentHashRequired, message),
+            &call,
+        );
+    }
+    let outcome = match read_order(&app, &call) {
+        Ok((order, proof)) => Box::pin(transfer::sell(&app, order, proof)).await,
+        Err(refusal) => Err(unread(&app, &call, refusal)),
+    };
+    answer(&app, &call, outcome)
+}
+
+fn read_order(app: &Shared, call: &Call) -> Result<(Order, TransferProof), Refusal> {
+    let proof = TransferProof {
+        transaction: transaction(call)?,
+        secret: secret(call)?,
+    };
+    Ok((order(app, call, Product::Context, access::purchase)?, proof))
+}
+
+/// Exactly one hash: 64 hex digits in any case, with 0x or without.
+fn transaction(call: &Call) -> Result<TransactionHash, Refusal> {
+    let text = call.header(HASH).unwrap_or_default().trim();
+    let has_prefix = text.starts_with("0x") || text.starts_with("0X");
+    let digits = if has_prefix { &text[2..] } else { text };
+    let hash = TransactionHash::parse(&format!("0x{digits}"));
+    hash.filter(|_| call.header_count(HASH) == 1).ok_or_else(|| {
+        let message = "Send one X-Service-Payment-Hash header: 0x and the 64 hex digits of the transaction's hash.";
+        Refusal::new(Code::InvalidPaymentHash, message)
+    })
+}
+
+fn secret(call: &Call) -> Result<Option<String>, Refusal> {
+    let fits = |text: &&str| {
+        SECRET_CHARACTERS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    match (call.header_count(SECRET), call.header(SECRET).filter(fits)) {
+        (0, _) => Ok(None),
+        (1, Some(text)) => Ok(Some(text.to_owned())),
+        _ => Err(Refusal::validation(vec![ValidationError::new(
+            &["header", "Idempotency-Key"],
+            "value_error",
+            "Value error, send it once, with 16 to 128 visible ASCII characters",
+            None,
+        )])),
+    }
+}
 
 /// POST /v1/broker/compute: says what would have become of a task. The token is asked for and opens nothing.
 pub async fn compute(app: Shared, call: Call) -> Reply {

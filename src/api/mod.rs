@@ -1,6 +1,7 @@
 //! Thin handlers: read the call, run a flow, shape the reply.
 
 pub mod access;
+pub mod catalogue;
 pub mod challenge;
 pub mod discovery;
 pub mod door;
@@ -8,5 +9,10 @@ pub mod failure;
 pub mod legacy;
 pub mod openapi;
 pub mod operator;
+pub mod paid;
+pub mod preview;
+pub mod proof_pack;
 pub mod quotes;
+pub mod reports;
+pub mod retry;
 pub mod site;

@@ -4,9 +4,14 @@ use serde_json::{Map, Value, json};
 
 use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
+use crate::domain::level::Product;
+use crate::domain::pack::Pack;
+use crate::domain::schema::Object;
 use crate::domain::shapes;
 use crate::domain::tier::Tier;
 
+const CONTEXT_RESPONSE: &str = "#/components/schemas/ContextResponse";
+const PROOF_PACK_RESPONSE: &str = "#/components/schemas/ProofPackResponse";
 /// The specification's description version (section 9).
 const DESCRIPTION_VERSION: &str = "1.2.0";
 
@@ -25,7 +30,7 @@ pub fn document(app: &App) -> Value {
             "version": DESCRIPTION_VERSION,
             "description": env!("CARGO_PKG_DESCRIPTION"),
             "contact": {"url": app.url("/about")},
-            "x-guidance": "POST /v1/x402/access with a target_url. Without payment the answer is 402 with the price; sign it and repeat the request with PAYMENT-SIGNATURE. Ask GET /v1/x402/quote first to see what each tier would deliver.",
+            "x-guidance": "POST /v1/x402/access with a target_url. Without payment the answer is 402 with the price; sign it and repeat the request with PAYMENT-SIGNATURE. Ask GET /v1/x402/quote first to see what each tier would deliver. POST /v1/x402/proof-pack with a target_url and a question buys a report on whether the source supports it; GET /v1/proof-pack/sample shows one for nothing.",
         },
         "x-agentcash-guidance": {"llmsTxtUrl": app.url("/llms.txt")},
         "x-discovery": {"ownershipProofs": []},
@@ -57,19 +62,21 @@ fn operation(row: &Row, path: &str, alias: bool) -> Value {
             "The same as without /from/{source}, attributed to the source.".into();
     }
     if let Some(object) = about.takes {
+        let reference =
+            |object: &Object| json!({"$ref": format!("#/components/schemas/{}", object.name)});
+        let schema = match about.or_takes {
+            None => reference(object),
+            Some(other) => json!({"anyOf": [reference(object), reference(other)]}),
+        };
         operation["requestBody"] = json!({
-            "required": true,
-            "content": {"application/json": {
-                "schema": {"$ref": format!("#/components/schemas/{}", object.name)},
-                "example": object.example(false),
-            }},
+            "required": object.fields.iter().any(|field| field.required),
+            "content": {"application/json": {"schema": schema, "example": object.example(false)}},
         });
     }
-    if about.price == Price::Tiers && about.takes.is_some() {
-        let prices = Tier::ALL.map(Tier::price);
-        let bound = |price: Option<&crate::domain::amount::Amount>| price.map(ToString::to_string);
+    if let (Price::Of(product), Some(_)) = (about.price, about.takes) {
+        let (least, most) = product.prices();
         operation["x-payment-info"] = json!({
-            "price": {"mode": "dynamic", "currency": "USD", "min": bound(prices.iter().min()), "max": bound(prices.iter().max())},
+            "price": {"mode": "dynamic", "currency": "USD", "min": least.to_string(), "max": most.to_string()},
             "protocols": [{"x402": {}}],
         });
     }
@@ -102,14 +109,17 @@ fn parameters(row: &Row, path: &str) -> Vec<Value> {
     });
     let header = |name: &str, doc: &str| json!({"name": name, "in": "header", "required": false, "description": doc, "schema": {"type": "string"}});
     let in_headers = match row.about.price {
-        Price::Tiers if row.about.takes.is_some() => vec![
+        Price::Of(product) if row.about.takes.is_some() => vec![
             header(
                 "PAYMENT-SIGNATURE",
                 "Base64 of the x402 payment payload; without it the answer is 402.",
             ),
             header(
-                "X-Service-Tier",
-                "The tier, where it is not in query or body.",
+                product.level_header(),
+                &format!(
+                    "The {}, where it is not in query or body.",
+                    product.level_word()
+                ),
             ),
             header(
                 "X-Service-Source",
@@ -120,6 +130,17 @@ fn parameters(row: &Row, path: &str) -> Vec<Value> {
             "X-Service-Retry-Credit",
             "The credit of an earlier 503.",
         )],
+        Price::Transfer => vec![
+            header(
+                "X-Service-Payment-Hash",
+                "Hash of the transaction that transferred the price; without it the answer is 402.",
+            ),
+            header("X-Service-Tier", "The tier, where it is not in the body."),
+            header(
+                "Idempotency-Key",
+                "A secret of yours, 16 to 128 characters: who sends it again is given the answer again.",
+            ),
+        ],
         _ => vec![],
     };
     let needed = row.about.needs.iter().map(|parameter| {
@@ -133,15 +154,23 @@ fn parameters(row: &Row, path: &str) -> Vec<Value> {
 fn responses(row: &Row) -> Value {
     let about = &row.about;
     let schema = match (about.gives, about.price) {
-        ("application/json", Price::Tiers | Price::Credit) if about.takes.is_some() => {
-            json!({"$ref": "#/components/schemas/ContextResponse"})
+        ("application/json", Price::Of(Product::Context) | Price::Transfer)
+            if about.takes.is_some() =>
+        {
+            json!({"$ref": CONTEXT_RESPONSE})
         }
-        ("application/json", _) => json!({"type": "object"}),
+        ("application/json", Price::Of(Product::ProofPack)) if about.takes.is_some() => {
+            json!({"$ref": PROOF_PACK_RESPONSE})
+        }
+        ("application/json", Price::Credit) => {
+            json!({"anyOf": [{"$ref": CONTEXT_RESPONSE}, {"$ref": PROOF_PACK_RESPONSE}]})
+        }
+        (media_type, _) if media_type.ends_with("json") => json!({"type": "object"}),
         _ => json!({"type": "string"}),
     };
     let mut responses = Map::new();
     responses.insert(
-        "200".to_owned(),
+        about.gives_status.to_string(),
         json!({"description": "Success.", "content": {about.gives: {"schema": schema}}}),
     );
     // Every row is limited.
@@ -228,16 +257,32 @@ fn metadata() -> Value {
     json!({"type": "object", "properties": properties})
 }
 
-fn schemas() -> Map<String, Value> {
-    let mut schemas: Map<String, Value> = shapes::ALL
-        .iter()
-        .map(|object| (object.name.to_owned(), object.json_schema()))
-        .collect();
-    let object = |required: &[&str], properties: Value| json!({"type": "object", "required": required, "properties": properties});
+/// The shape of what a product answers when it is paid.
+pub fn answer_schema(product: Product) -> Value {
+    match product {
+        Product::Context => context_response(),
+        Product::ProofPack => proof_pack_response(),
+    }
+}
+
+fn object(required: &[&str], properties: Value) -> Value {
+    json!({"type": "object", "required": required, "properties": properties})
+}
+
+/// Specification 2.7.
+fn context_response() -> Value {
     let text = || json!({"type": "string"});
     let signal = || json!({"enum": ["yes", "no", "unset"]});
-    schemas.insert("ContextResponse".to_owned(), object(
-        &["status", "target_url", "tier", "markdown", "cache", "payment", "ueg_receipt"],
+    object(
+        &[
+            "status",
+            "target_url",
+            "tier",
+            "markdown",
+            "cache",
+            "payment",
+            "ueg_receipt",
+        ],
         json!({
             "status": {"const": "success"}, "target_url": text(), "tier": {"enum": Tier::NAMES}, "markdown": text(),
             "final_url": text(), "content_source": text(), "metadata": metadata(), "links": {"type": "array"}, "headings": {"type": "array"},
@@ -252,7 +297,60 @@ fn schemas() -> Map<String, Value> {
             })), "cache": {"type": "object"},
             "payment": {"type": "object"}, "ueg_receipt": {"type": "object"}, "request_id": text(),
         }),
-    ));
+    )
+}
+
+/// Specification 2.8.
+fn proof_pack_response() -> Value {
+    let text = || json!({"type": "string"});
+    let texts = || json!({"type": "array", "items": text()});
+    let share = || json!({"type": "number", "minimum": 0, "maximum": 1});
+    let hash = || json!({"type": "string", "pattern": "^[0-9a-f]{64}$"});
+    let required = [
+        "status",
+        "target_url",
+        "question",
+        "pack",
+        "answer",
+        "executive_summary",
+        "confidence_score",
+        "key_claims",
+        "citations",
+        "risks",
+        "source_profile",
+        "cache",
+        "payment",
+        "ueg_receipt",
+    ];
+    json!({"type": "object", "required": required, "properties": {
+        "status": {"const": "success"}, "target_url": text(), "question": text(), "pack": {"enum": Pack::NAMES},
+        "report_id": text(), "report_url": text(), "report_page": text(), "verify_url": text(),
+        "follow_up_url": text(), "refresh_url": text(), "result_hash": hash(), "source_hash": hash(),
+        "created_at": {"type": "integer"}, "expires_at": {"type": "integer"}, "retention_days": {"type": "integer"},
+        "answer": text(), "executive_summary": text(), "decision": {"type": "object"},
+        "confidence_score": share(), "source_quality_score": share(), "agent_action": text(),
+        "recommended_next_call": {"type": "object"}, "key_claims": {"type": "array", "items": {"type": "object"}},
+        "supported_findings": texts(), "gaps": texts(), "citation_coverage": {"type": "object"},
+        "citations": {"type": "array", "items": {"type": "object"}}, "risks": texts(),
+        "source_profile": {"type": "object"}, "cache": {"type": "object"}, "payment": {"type": "object"},
+        "ueg_receipt": {"type": "object"},
+    }})
+}
+
+fn schemas() -> Map<String, Value> {
+    let mut schemas: Map<String, Value> = shapes::ALL
+        .iter()
+        .map(|object| (object.name.to_owned(), object.json_schema()))
+        .collect();
+    let text = || json!({"type": "string"});
+    schemas.insert(
+        "ContextResponse".to_owned(),
+        answer_schema(Product::Context),
+    );
+    schemas.insert(
+        "ProofPackResponse".to_owned(),
+        answer_schema(Product::ProofPack),
+    );
     schemas.insert("Error".to_owned(), object(&["status", "error", "detail", "request_id"], json!({
         "status": {"const": "error"},
         "error": object(&["code", "message", "retryable", "charged"], json!({

@@ -1,17 +1,19 @@
-//! What only the operator may ask, over the Unix socket: payments, one by one and all of them.
+//! What only the operator may ask, over the Unix socket: payments and reports, one by one and all of them.
 
 use serde_json::{Value, json};
 
 use crate::api::failure;
 use crate::app::Shared;
-use crate::domain::payment::{Payment, PaymentKey, State};
+use crate::domain::ids::{ReportId, ShareSlug};
+use crate::domain::payment::{Means, Payment, PaymentKey, State};
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
 use crate::flows::reconcile::reconcile;
 use crate::http::{Call, Reply};
-use crate::store::{Store, StoreError};
+use crate::store::{ReportRecord, Store, StoreError};
 use crate::x402::address::{Address, Nonce};
 
-/// Payments in one list.
+/// Payments, or reports, in one list.
 const LIST_MAX: usize = 1000;
 
 /// GET /operator/payments: the newest, by state if one is asked for.
@@ -47,16 +49,123 @@ pub async fn reconcile_payment(app: Shared, call: Call) -> Reply {
     }
 }
 
+/// GET /operator/reports: the newest, by state if one is asked for.
+pub async fn reports(app: Shared, call: Call) -> Reply {
+    let state = call.query.get("state").map(|state| state.into_owned());
+    match list_reports(&app.store, state, app.now()).await {
+        Ok(answer) => Reply::json(200, answer.to_string()),
+        Err(error) => failure::reply(&app, &error.into(), &call),
+    }
+}
+
+/// GET /operator/reports/{report_id}.
+pub async fn report(app: Shared, call: Call) -> Reply {
+    let id = call.param("report_id").unwrap_or_default();
+    match show_report(&app.store, id, app.now()).await {
+        Ok(Some(answer)) => Reply::json(200, answer.to_string()),
+        Ok(None) => failure::reply(&app, &Refusal::of(Code::ReportNotFound), &call),
+        Err(error) => failure::reply(&app, &error.into(), &call),
+    }
+}
+
+/// POST /operator/reports/{report_id}/purge: forgets a report at once, with its text.
+pub async fn purge_report(app: Shared, call: Call) -> Reply {
+    let id = call.param("report_id").unwrap_or_default();
+    match purge(&app.store, id).await {
+        Ok(true) => Reply::json(
+            200,
+            json!({"status": "success", "report_id": id}).to_string(),
+        ),
+        Ok(false) => failure::reply(&app, &Refusal::of(Code::ReportNotFound), &call),
+        Err(error) => failure::reply(&app, &error.into(), &call),
+    }
+}
+
+/// The list, from a running service or from the file of a stopped one.
+pub async fn list_reports(
+    store: &Store,
+    state: Option<String>,
+    now: UnixSeconds,
+) -> Result<Value, StoreError> {
+    let listed = store.read(move |snapshot| {
+        let mut found: Vec<(u64, Value)> = Vec::new();
+        snapshot.reports(|id, report| {
+            if state
+                .as_deref()
+                .is_none_or(|state| state == report.state(now))
+            {
+                found.push((report.created_at, report_json(id, &report, now)));
+            }
+            if found.len() >= 2 * LIST_MAX {
+                newest_first(&mut found);
+            }
+            Ok(())
+        })?;
+        newest_first(&mut found);
+        Ok(found
+            .into_iter()
+            .map(|(_, report)| report)
+            .collect::<Vec<_>>())
+    });
+    Ok(json!({"status": "success", "reports": listed.await?}))
+}
+
+/// One report with what was sold, as it lies there.
+pub async fn show_report(
+    store: &Store,
+    id: &str,
+    now: UnixSeconds,
+) -> Result<Option<Value>, StoreError> {
+    let Some(id) = ReportId::parse(id) else {
+        return Ok(None);
+    };
+    let found = store.read(move |snapshot| {
+        let Some(record) = snapshot.report(id)? else {
+            return Ok(None);
+        };
+        let document = snapshot.blob_as_it_lies(record.document)?;
+        Ok(Some((record, document)))
+    });
+    Ok(found.await?.map(|(record, document)| {
+        let mut answer = report_json(id, &record, now);
+        let document = document.and_then(|document| serde_json::from_slice(&document).ok());
+        answer["report"] = document.unwrap_or(Value::Null);
+        answer
+    }))
+}
+
+/// Forgets a report. Tells whether it was there.
+pub async fn purge(store: &Store, id: &str) -> Result<bool, StoreError> {
+    match ReportId::parse(id) {
+        Some(id) => store.write(move |tables| tables.purge_report(id)).await,
+        None => Ok(false),
+    }
+}
+
+fn report_json(id: ReportId, report: &ReportRecord, now: UnixSeconds) -> Value {
+    json!({
+        "report_id": id.to_string(),
+        "state": report.state(now),
+        "pack": report.pack,
+        "decision": report.label,
+        "target_url": report.target_url,
+        "question": report.question,
+        "title": report.title,
+        "payment": hex::encode(report.payment),
+        "shared": report.shared.map(|shared| ShareSlug(shared.slug).to_string()),
+        "listed": report.shared.is_some_and(|shared| shared.is_listed),
+        "created_at": report.created_at,
+        "expires_at": report.expires_at,
+    })
+}
+
+pub const NO_REPORT: &str = "There is no such report.";
 pub const NO_PAYMENT: &str = "There is no such payment.";
 
 /// The list, from a running service or from the file of a stopped one.
 pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
     let listed = store.read(move |snapshot| {
         let mut found: Vec<(u64, Value)> = Vec::new();
-        let newest_first = |found: &mut Vec<(u64, Value)>| {
-            found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
-            found.truncate(LIST_MAX);
-        };
         snapshot.payments(|key, payment| {
             if state
                 .as_deref()
@@ -77,6 +186,11 @@ pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreEr
             .collect::<Vec<_>>())
     });
     Ok(json!({"status": "success", "payments": listed.await?}))
+}
+
+fn newest_first(found: &mut Vec<(u64, Value)>) {
+    found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
+    found.truncate(LIST_MAX);
 }
 
 /// One payment by the hex digits of its key.
@@ -102,9 +216,15 @@ fn payment_json(key: PaymentKey, payment: &Payment) -> Value {
     json!({
         "key": hex::encode(key),
         "state": payment.state.name(),
+        "means": match payment.means() {
+            Means::Authorization => "x402",
+            Means::Transfer => "transaction_hash",
+        },
         "payer": Address(payment.payer).to_string(),
         "nonce": Nonce(payment.nonce).to_string(),
         "amount_units": payment.amount_units.to_string(),
+        "product": payment.purchase.product().name(),
+        "level": payment.purchase.level().name(),
         "target_url": payment.purchase.target_url(),
         "source": payment.attribution,
         "transaction": transaction,

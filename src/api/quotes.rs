@@ -1,86 +1,56 @@
-//! Quotes for pages: JSON and HTML of the same facts, and the receipts that are kept of them.
+//! Quotes for pages and reports: JSON and HTML of the same facts, and the receipts that are kept of them.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::api::access::attribution;
+use crate::api::paid::{self, attribution};
 use crate::api::{failure, site};
 use crate::app::{App, Shared};
+use crate::domain::amount::Amount;
+use crate::domain::attribution::Attribution;
 use crate::domain::ids::QuoteId;
+use crate::domain::level::{Level, Product};
+use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal, With};
-use crate::domain::tier::Tier;
-use crate::domain::time::UnixSeconds;
-use crate::flows::offer::{ACCESS_PATH, TIMEOUT_SECONDS_MAX};
-use crate::flows::quote::{self, TierQuote};
+use crate::domain::schema::{Checked, ValidationError};
+use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, QUOTE_REQUEST};
+use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
+use crate::flows::offer::TIMEOUT_SECONDS_MAX;
+use crate::flows::quote::{self, Asked, Inspected, LevelOffer, Quote};
 use crate::http::{Call, Reply};
 use crate::pages::checkout::{CheckoutState, CheckoutView, KeptQuote};
-use crate::pages::commands;
-use crate::pages::quote::{QuoteOutcome, QuoteView};
+use crate::pages::commands::{self, Item};
+use crate::pages::quote::{QuoteOutcome, QuoteView, Quoted};
 use crate::store::QuoteRecord;
 
 /// GET /v1/x402/quote.
 pub async fn tiers(app: Shared, call: Call) -> Reply {
-    let target = target(&app, &call);
-    match quote::quote(&app, &target, source(&call)).await {
-        Ok(quote) => fresh(Reply::json(200, quote_json(&app, &quote).to_string())),
-        Err(refusal) => failure::reply(&app, &refusal, &call),
-    }
+    quoted(&app, &call, Product::Context).await
+}
+
+/// GET /v1/proof-pack/quote.
+pub async fn packs(app: Shared, call: Call) -> Reply {
+    quoted(&app, &call, Product::ProofPack).await
 }
 
 /// GET /quote.
 pub async fn tiers_page(app: Shared, call: Call) -> Reply {
-    let typed = call
-        .query
-        .get("target_url")
-        .unwrap_or_default()
-        .trim()
-        .to_owned();
-    let quoted = match typed.as_str() {
-        "" => None,
-        target => Some(quote::quote(&app, target, source(&call)).await),
-    };
-    let texts = site::Texts::of(&app);
-    let id = quoted
-        .as_ref()
-        .and_then(|quoted| quoted.as_ref().ok())
-        .map(|quote| quote.id.to_string());
-    let outcome = match (&quoted, &id) {
-        (Some(Ok(quote)), Some(id)) => QuoteOutcome::Quoted(crate::pages::quote::TierQuote {
-            quote_id: id,
-            target_url: &quote.record.target_url,
-            kept_age_seconds: quote.stored_at.map(|at| app.now().since(at)),
-            recommended: Tier::default(),
-            offers: quote
-                .offers
-                .iter()
-                .map(|offer| crate::pages::quote::TierOffer {
-                    tier: offer.tier,
-                    unavailable: offer.unavailable,
-                })
-                .collect(),
-            expires_at: UnixSeconds(quote.record.expires_at),
-        }),
-        (Some(Err(refusal)), _) => QuoteOutcome::Refused {
-            code: refusal.code.text(),
-            message: &refusal.message,
-        },
-        _ => QuoteOutcome::Nothing,
-    };
-    let status = match &quoted {
-        Some(Err(refusal)) => failure::status(refusal.code),
-        _ => 200,
-    };
-    let view = QuoteView {
-        site: site::site(&app, &texts),
-        typed: &typed,
-        outcome,
-    };
-    let page = fresh(site::with_page_headers(Reply::html(
-        status,
-        crate::pages::quote::page(&view),
-    )));
-    match quoted.map(|quoted| quoted.map_err(|refusal| refusal.with)) {
-        Some(Err(With::Limit(standing))) => failure::with_standing(page, &standing),
-        _ => page,
+    quoted_page(&app, &call, Product::Context).await
+}
+
+/// GET /proof-pack/quote.
+pub async fn packs_page(app: Shared, call: Call) -> Reply {
+    quoted_page(&app, &call, Product::ProofPack).await
+}
+
+/// POST /v1/quotes: the same without a place for it in an address, and the receipt as the answer.
+pub async fn create(app: Shared, call: Call) -> Reply {
+    match created(&app, &call).await {
+        Ok(quote) => {
+            let location = app.url(&format!("/v1/quotes/{}", quote.id));
+            let receipt = receipt_json(&app, quote.id, &quote.record);
+            fresh(Reply::json(201, receipt.to_string())).header("location", &location)
+        }
+        Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
 
@@ -105,14 +75,18 @@ pub async fn resume_page(app: Shared, call: Call) -> Reply {
         Err(refusal) => return failure::page(&app, &refusal, &call),
     };
     let expired = is_expired(&app, &record);
+    let (target_url, question) = (record.purchase.target_url(), record.purchase.question());
     let state = if expired {
         CheckoutState::Expired {
-            target_url: Some(&record.target_url),
+            target_url: Some(target_url),
+            product: record.purchase.product(),
+            question,
         }
     } else {
         CheckoutState::Kept(KeptQuote {
-            target_url: &record.target_url,
-            tier: Tier::parse(&record.recommended_tier).unwrap_or_default(),
+            target_url,
+            question,
+            level: record.purchase.level(),
             created_at: UnixSeconds(record.created_at),
             expires_at: UnixSeconds(record.expires_at),
         })
@@ -130,14 +104,156 @@ pub async fn resume_page(app: Shared, call: Call) -> Reply {
     fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
 }
 
-fn target(app: &App, call: &Call) -> String {
+async fn quoted(app: &Shared, call: &Call, product: Product) -> Reply {
+    match asked(app, call, product) {
+        Ok(asked) => match quote::quote(app, asked).await {
+            Ok(quote) => fresh(Reply::json(200, quote_json(app, &quote).to_string())),
+            Err(refusal) => failure::reply(app, &refusal, call),
+        },
+        Err(refusal) => failure::reply(app, &refusal, call),
+    }
+}
+
+async fn quoted_page(app: &Shared, call: &Call, product: Product) -> Reply {
+    let text = |name: &str| call.query.get(name).unwrap_or_default().trim().to_owned();
+    let (typed, typed_question) = (text("target_url"), text("question"));
+    let quoted = match (typed.as_str(), asked(app, call, product)) {
+        ("", _) => None,
+        (_, Ok(asked)) => Some(quote::quote(app, asked).await),
+        (_, Err(refusal)) => Some(Err(refusal)),
+    };
+    let texts = site::Texts::of(app);
+    let id = quoted
+        .as_ref()
+        .and_then(|quoted| quoted.as_ref().ok())
+        .map(|quote| quote.id.to_string());
+    let outcome = match (&quoted, &id) {
+        (Some(Ok(quote)), Some(id)) => QuoteOutcome::Quoted(shown(app, quote, id)),
+        (Some(Err(refusal)), _) => QuoteOutcome::Refused {
+            code: refusal.code.text(),
+            message: &refusal.message,
+        },
+        _ => QuoteOutcome::Nothing,
+    };
+    let status = match &quoted {
+        Some(Err(refusal)) => failure::status(refusal.code),
+        _ => 200,
+    };
+    let view = QuoteView {
+        site: site::site(app, &texts),
+        product,
+        typed: &typed,
+        typed_question: &typed_question,
+        outcome,
+    };
+    let page = Reply::html(status, crate::pages::quote::page(&view));
+    let page = fresh(site::with_page_headers(page));
+    match quoted.map(|quoted| quoted.map_err(|refusal| refusal.with)) {
+        Some(Err(With::Limit(standing))) => failure::with_standing(page, &standing),
+        _ => page,
+    }
+}
+
+fn shown<'a>(app: &App, quote: &'a Quote, id: &'a str) -> Quoted<'a> {
+    let offers = quote.offers.iter();
+    Quoted {
+        quote_id: id,
+        target_url: &quote.target.target_url,
+        question: quote.record.purchase.question(),
+        kept_age_seconds: quote
+            .target
+            .kept
+            .as_ref()
+            .map(|kept| app.now().since(kept.stored_at)),
+        recommended: quote.record.purchase.level(),
+        offers: offers
+            .map(|offer| crate::pages::quote::LevelOffer {
+                level: offer.level,
+                unavailable: offer.unavailable,
+            })
+            .collect(),
+        expires_at: UnixSeconds(quote.record.expires_at),
+    }
+}
+
+/// What a query asks to be quoted.
+pub fn asked(app: &App, call: &Call, product: Product) -> Result<Asked, Refusal> {
+    let level = match (product, call.query.get("pack")) {
+        (Product::ProofPack, Some(name)) => {
+            let level = product.level(&name);
+            level.ok_or_else(|| paid::unknown_level(product))?
+        }
+        _ => product.default_level(),
+    };
+    let question = call.query.get("question").map(|text| text.into_owned());
+    if let Some(text) = question
+        .as_deref()
+        .filter(|_| product == Product::ProofPack)
+    {
+        check_length(text)?;
+    }
+    Ok(Asked {
+        target_url: target(app, call),
+        level,
+        question,
+        force_refresh: None,
+        attribution: attribution(call).map(|label| label.as_str().to_owned()),
+    })
+}
+
+fn check_length(question: &str) -> Result<(), Refusal> {
+    if question.chars().count() <= QUESTION_CHARACTERS_MAX {
+        return Ok(());
+    }
+    let message = format!("String should have at most {QUESTION_CHARACTERS_MAX} characters");
+    let error = ValidationError::new(&["query", "question"], "string_too_long", message, None);
+    Err(Refusal::validation(vec![error]))
+}
+
+async fn created(app: &Shared, call: &Call) -> Result<Quote, Refusal> {
+    paid::check_media_type(call)?;
+    let body = QUOTE_REQUEST
+        .validate(&call.body)
+        .map_err(Refusal::validation)?;
+    let product = body.text("product").and_then(Product::parse);
+    let product = product.unwrap_or(Product::Context);
+    check_belongings(product, &body)?;
+    let labelled = body.text("source").and_then(Attribution::parse);
+    let attribution = labelled.or_else(|| attribution(call));
+    let asked = Asked {
+        target_url: paid::canonical_target(app, &body)?,
+        level: paid::stated_level(product, &body).unwrap_or(product.default_level()),
+        question: body.text("question").map(str::to_owned),
+        force_refresh: None,
+        attribution: attribution.map(|label| label.as_str().to_owned()),
+    };
+    quote::quote(app, asked).await
+}
+
+/// A level of one product says nothing of the other.
+fn check_belongings(product: Product, body: &Checked) -> Result<(), Refusal> {
+    let foreign: &[&str] = match product {
+        Product::Context => &["pack", "question"],
+        Product::ProofPack => &["tier"],
+    };
+    let errors = foreign.iter().filter(|name| body.text(name).is_some());
+    let errors: Vec<ValidationError> = errors
+        .map(|name| {
+            let message = format!("Value error, {name} does not belong to {}", product.name());
+            ValidationError::new(&["body", name], "value_error", message, None)
+        })
+        .collect();
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(Refusal::validation(errors)),
+    }
+}
+
+/// The target of a query; the sample page when there is none.
+pub fn target(app: &App, call: &Call) -> String {
     call.query
         .get("target_url")
         .map_or_else(|| app.sample.url.clone(), |text| text.into_owned())
-}
-
-fn source(call: &Call) -> Option<String> {
-    attribution(call).map(|label| label.as_str().to_owned())
 }
 
 async fn read(app: &Shared, call: &Call) -> Result<(QuoteId, QuoteRecord), Refusal> {
@@ -149,81 +265,147 @@ fn is_expired(app: &App, record: &QuoteRecord) -> bool {
 }
 
 /// Prices may change with the cache: a quote is never reused by a proxy.
-fn fresh(reply: Reply) -> Reply {
+pub fn fresh(reply: Reply) -> Reply {
     reply.fixed("cache-control", "no-store")
 }
 
-fn quote_json(app: &App, quote: &TierQuote) -> Value {
+/// A quote in full: what both products have, then what is their own.
+pub fn quote_json(app: &App, quote: &Quote) -> Value {
     let id = quote.id.to_string();
     let (record, terms) = (&quote.record, &app.config.payment);
+    let (purchase, product) = (&record.purchase, record.purchase.product());
+    let item = Item {
+        target_url: purchase.target_url(),
+        level: purchase.level(),
+        question: purchase.question(),
+    };
     let texts = site::Texts::of(app);
     let view = site::site(app, &texts);
-    let tiers: Vec<Value> = quote
-        .offers
-        .iter()
-        .map(|offer| {
-            json!({
-                "tier": offer.tier.name(),
-                "amount": offer.tier.price().units().to_string(),
-                "price_usdc": offer.tier.price().as_usdc(),
-                "cache_policy": offer.tier.policy(),
-                "deliverable_now": offer.unavailable.is_none(),
-                "reason": offer.unavailable,
-                "endpoint": ACCESS_PATH,
-                "accepts": [app.offers.tier(offer.tier).requirements],
-            })
-        })
-        .collect();
-    let stored_at = quote.stored_at;
-    json!({
+    let mut body = json!({
         "status": "success",
         "quote_id": id,
-        "target_url": record.target_url,
-        "target": {
-            "valid": true, "host": quote.host, "scheme": quote.scheme, "port": quote.port, "resolved": true,
-            "blocked_reason": null, "robots": quote.robots.name(),
-        },
-        "sample_available": quote.is_sample,
-        "cache": {
-            "available": stored_at.is_some() || quote.is_sample,
-            "age_seconds": stored_at.map(|at| app.now().since(at)),
-            "expires_at": stored_at.map(|at| at.plus(crate::domain::time::PAGE_SECONDS).0),
-            "last_fetched_at": stored_at.map(|at| at.0),
-        },
-        "recommended_tier": record.recommended_tier,
-        "tiers": tiers,
+        "target_url": quote.target.target_url,
+        "target": target_json(&quote.target),
+        "sample_available": quote.target.is_sample,
+        "cache": cache_json(app, &quote.target),
         "payment": {
             "network": terms.network, "asset": terms.asset, "pay_to": terms.pay_to, "scheme": "exact",
             "x402Version": 2, "max_timeout_seconds": TIMEOUT_SECONDS_MAX,
         },
-        "buyer_command": commands::buy(&view, &record.target_url, Tier::default()),
+        "buyer_command": commands::buy(&view, item),
         "commands": {
-            "curl": commands::challenge_curl(&view, &record.target_url, Tier::default()),
-            "node": commands::typescript(&view, &record.target_url, Tier::default()),
-            "python": commands::python(&view, &record.target_url, Tier::default()),
-            "context402": commands::buy(&view, &record.target_url, Tier::default()),
+            "curl": commands::challenge_curl(&view, item),
+            "node": commands::typescript(&view, item),
+            "python": commands::python(&view, item),
+            "context402": commands::buy(&view, item),
         },
         "supplier_spend": 0,
         "created_at": record.created_at,
         "expires_at": record.expires_at,
         "resume_page": app.url(&format!("/checkout/{id}")),
         "receipt_url": app.url(&format!("/v1/quotes/{id}")),
-        "next_steps": [
-            format!("POST {} with this target_url and the tier you choose; the answer is a 402 with its price.", app.url(ACCESS_PATH)),
-            "Sign the challenge in PAYMENT-REQUIRED and repeat the request with PAYMENT-SIGNATURE.",
-        ],
+        "next_steps": next_steps(app, product),
+    });
+    let offers: Value = quote
+        .offers
+        .iter()
+        .map(|offer| offer_json(app, offer))
+        .collect();
+    match purchase {
+        Purchase::Context(context) => {
+            body["recommended_tier"] = context.tier.clone().into();
+            body["tiers"] = offers;
+        }
+        Purchase::ProofPack(pack) => {
+            let chosen = |offer: &&LevelOffer| offer.level == purchase.level();
+            let chosen = quote.offers.iter().find(chosen);
+            body["question"] = pack.question.clone().into();
+            body["pack"] = pack.pack.clone().into();
+            body["recommended_pack"] = product.default_level().name().into();
+            body["packs"] = offers;
+            body["body"] = request_json(purchase);
+            body["margin_ok"] = chosen
+                .is_some_and(|offer| offer.unavailable.is_none())
+                .into();
+            body["sample_report_url"] = app.url("/v1/proof-pack/sample").into();
+        }
+    }
+    body
+}
+
+fn target_json(target: &Inspected) -> Value {
+    json!({
+        "valid": true, "host": target.host, "scheme": target.scheme, "port": target.port, "resolved": true,
+        "blocked_reason": null, "robots": target.robots.name(),
     })
+}
+
+fn cache_json(app: &App, target: &Inspected) -> Value {
+    let stored_at = target.kept.as_ref().map(|kept| kept.stored_at);
+    json!({
+        "available": stored_at.is_some() || target.is_sample,
+        "age_seconds": stored_at.map(|at| app.now().since(at)),
+        "expires_at": stored_at.map(|at| at.plus(PAGE_SECONDS).0),
+        "last_fetched_at": stored_at.map(|at| at.0),
+    })
+}
+
+fn offer_json(app: &App, offer: &LevelOffer) -> Value {
+    let (level, product) = (offer.level, offer.level.product());
+    let policy = match product {
+        Product::Context => "cache_policy",
+        Product::ProofPack => "policy",
+    };
+    json!({
+        product.level_word(): level.name(),
+        "amount": level.price().units().to_string(),
+        "price_usdc": level.price().as_usdc(),
+        policy: level.policy(),
+        "deliverable_now": offer.unavailable.is_none(),
+        "reason": offer.unavailable,
+        "endpoint": product.path(),
+        "accepts": [app.offers.level(level).requirements],
+    })
+}
+
+fn next_steps(app: &App, product: Product) -> Value {
+    let (address, word) = (app.url(product.path()), product.level_word());
+    json!([
+        format!(
+            "POST {address} with this target_url and the {word} you choose; the answer is a 402 with its price."
+        ),
+        "Sign the challenge in PAYMENT-REQUIRED and repeat the request with PAYMENT-SIGNATURE.",
+    ])
+}
+
+/// The request that buys what was quoted.
+pub fn request_json(purchase: &Purchase) -> Value {
+    let level = purchase.level();
+    let mut request = Map::new();
+    let mut set = |name: &str, value: Value| request.insert(name.to_owned(), value);
+    set("target_url", purchase.target_url().into());
+    if let Some(question) = purchase.question() {
+        set("question", question.into());
+    }
+    set(level.product().level_word(), level.name().into());
+    // A deep pack refreshes without being told.
+    let refresh = purchase.reading().refresh;
+    let default = matches!(level, Level::Pack(pack) if pack.refreshes_by_default());
+    if refresh != default {
+        set("force_refresh", refresh.into());
+    }
+    request.into()
 }
 
 fn receipt_json(app: &App, id: QuoteId, record: &QuoteRecord) -> Value {
     json!({
         "status": "success",
         "quote_id": id.to_string(),
-        "product": "context",
+        "product": record.purchase.product().name(),
         "state": "open",
-        "request": {"target_url": record.target_url, "tier": record.recommended_tier},
+        "request": request_json(&record.purchase),
         "amount_units": record.amount_units.to_string(),
-        "price_usdc": crate::domain::amount::Amount::from_units(record.amount_units).as_usdc(),
+        "price_usdc": Amount::from_units(record.amount_units).as_usdc(),
         "created_at": record.created_at,
         "expires_at": record.expires_at,
         "resume_page": app.url(&format!("/checkout/{id}")),

@@ -6,6 +6,7 @@ use crate::api::{challenge, failure};
 use crate::app::{App, Shared, user_agent};
 use crate::domain::attribution::Attribution;
 use crate::domain::endpoint::Price;
+use crate::domain::level::Level;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::Object;
 use crate::domain::shapes;
@@ -89,7 +90,7 @@ pub async fn quickstart(app: Shared, _: Call) -> Reply {
 
 pub async fn paid_test(app: Shared, _: Call) -> Reply {
     let tier = Tier::default();
-    let body = challenge::unpaid(&app, tier).body;
+    let body = challenge::unpaid(&app, Level::Tier(tier)).body;
     let challenge_json = String::from_utf8_lossy(&body);
     page(&app, |site| {
         pages::paid_test::page(&pages::paid_test::PaidTestView {
@@ -102,10 +103,7 @@ pub async fn paid_test(app: Shared, _: Call) -> Reply {
 
 pub async fn proof_pack(app: Shared, _: Call) -> Reply {
     page(&app, |site| {
-        pages::proof_pack::page(&pages::proof_pack::ProofPackView {
-            site,
-            on_sale: false,
-        })
+        pages::proof_pack::page(&pages::proof_pack::ProofPackView { site })
     })
 }
 
@@ -166,9 +164,8 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
         .collect();
     let used_by = |object: &'static Object| -> &'static str {
         let takes = |row: &&crate::app::Row| {
-            row.about
-                .takes
-                .is_some_and(|taken| taken.name == object.name)
+            (row.about.takes.iter().chain(&row.about.or_takes))
+                .any(|taken| taken.name == object.name)
         };
         public().find(takes).map_or("", |row| row.path)
     };
@@ -226,11 +223,11 @@ fn field(field: &crate::domain::schema::Field) -> Field<'static> {
 fn price_text(price: Price) -> Option<String> {
     match price {
         Price::Free => None,
-        Price::Tiers => {
-            let prices = Tier::ALL.map(Tier::price);
-            let (least, most) = (prices.iter().min()?, prices.iter().max()?);
+        Price::Of(product) => {
+            let (least, most) = product.prices();
             Some(format!("{least} to {most} USDC"))
         }
         Price::Credit => Some("a retry credit".to_owned()),
+        Price::Transfer => Some("a transfer of the tier's price".to_owned()),
     }
 }

@@ -3,14 +3,21 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
-use crate::cli::{Failure, failed, say};
+use crate::cli::{Failure, failed, report, say};
 use crate::domain::amount::Amount;
+use crate::domain::level::Level;
+use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
-use crate::outside::buyer::{BuyError, Buyer, BuyerSettings, Purchase, SellerRequest, Wallet};
+use crate::evidence::canonical::result_hash;
+use crate::outside::buyer::{
+    BuyError, Buyer, BuyerSettings, Proof, Proofs, Purchase, SellerRequest, Wallet,
+};
 use crate::outside::clock::Clock;
 use crate::x402::address::{Address, Network};
+use crate::x402::offer_receipt::Receipt;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -19,25 +26,35 @@ pub(in crate::cli) struct Args {
     /// starter, cached, basic, fresh or deep
     #[arg(long, default_value = "fresh", value_parser = parse_tier)]
     tier: Tier,
+    /// Buy a report on the page instead: quick, standard or deep
+    #[arg(long, conflicts_with = "tier", value_parser = parse_pack)]
+    pack: Option<Pack>,
+    /// What the report is to say of the page: a question or a claim
+    #[arg(long, requires = "pack")]
+    question: Option<String>,
     /// The seller's base address
     #[arg(long, value_name = "BASE")]
     seller: String,
     /// A file with the wallet's private key: 0x and 64 hex digits
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
-    /// The most to pay, in USDC; the tier's list price when absent
+    /// The most to pay, in USDC; the list price when absent
     #[arg(long, value_name = "N", value_parser = parse_usdc)]
     max_usdc: Option<Amount>,
     /// A further token to pay with, for test networks: NETWORK=ADDRESS, such as eip155:31337=0x…
     #[arg(long, value_name = "NETWORK=ADDRESS", value_parser = parse_token)]
     token: Vec<(Network, Address)>,
-    /// Write the seller's whole JSON answer instead of the markdown
+    /// Write the seller's whole JSON answer instead of the markdown or the report's text
     #[arg(long)]
     json: bool,
 }
 
 fn parse_tier(name: &str) -> Result<Tier, String> {
     Tier::parse(name).ok_or_else(|| format!("use one of {}", Tier::NAMES.join(", ")))
+}
+
+fn parse_pack(name: &str) -> Result<Pack, String> {
+    Pack::parse(name).ok_or_else(|| format!("use one of {}", Pack::NAMES.join(", ")))
 }
 
 fn parse_usdc(text: &str) -> Result<Amount, String> {
@@ -64,14 +81,16 @@ impl Args {
         let mut settings = BuyerSettings::default();
         settings.tokens.extend(&self.token);
         let buyer = Buyer::new(settings).map_err(failed)?;
-        let address = format!("{}/v1/x402/access", self.seller.trim_end_matches('/'));
-        let request = SellerRequest::post_json(
-            &address,
-            &json!({"target_url": self.url, "tier": self.tier.name()}),
-        );
-        let max = self.max_usdc.unwrap_or_else(|| self.tier.price());
+        let (level, request) = (self.level(), self.request());
+        let max = self.max_usdc.unwrap_or_else(|| level.price());
         match buyer.pay(&wallet, &request, max, Clock::System.now(), None) {
-            Ok(purchase) => self.report(&purchase),
+            Ok(purchase) => {
+                let proofs = purchase
+                    .paid
+                    .as_ref()
+                    .map(|paid| buyer.check(&request, paid, Clock::System.now()));
+                self.report(&purchase, proofs.as_ref())
+            }
             Err(BuyError::Lost { payment, detail }) => Err(Failure::Failed(format!(
                 "the seller took the payment and then could not be reached ({detail}). It may have been charged: send \
                  the same request again with this header before you sign anew.\nPAYMENT-SIGNATURE: {}",
@@ -79,6 +98,20 @@ impl Args {
             ))),
             Err(error) => Err(failed(error)),
         }
+    }
+
+    fn level(&self) -> Level {
+        self.pack.map_or(Level::Tier(self.tier), Level::Pack)
+    }
+
+    fn request(&self) -> SellerRequest {
+        let (level, product) = (self.level(), self.level().product());
+        let address = format!("{}{}", self.seller.trim_end_matches('/'), product.path());
+        let mut body = json!({"target_url": self.url, product.level_word(): level.name()});
+        if let Some(question) = &self.question {
+            body["question"] = question.as_str().into();
+        }
+        SellerRequest::post_json(&address, &body)
     }
 
     fn wallet(&self) -> Result<Wallet, Failure> {
@@ -99,7 +132,7 @@ impl Args {
     }
 
     /// Result on standard output, receipt on standard error, so that the page can be piped.
-    fn report(&self, purchase: &Purchase) -> Result<(), Failure> {
+    fn report(&self, purchase: &Purchase, proofs: Option<&Proofs>) -> Result<(), Failure> {
         let reply = &purchase.reply;
         let text = String::from_utf8_lossy(&reply.body);
         if let Some(paid) = &purchase.paid {
@@ -131,13 +164,52 @@ impl Args {
                 reply.status
             )));
         }
-        let answer: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
-        match answer["markdown"].as_str().filter(|_| !self.json) {
-            Some(markdown) => say(markdown.trim_end())?,
-            None => say(text)?,
+        let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        if let Some(proofs) = proofs {
+            note_proofs(proofs, &answer);
+        }
+        match (answer["markdown"].as_str(), answer["report_id"].as_str()) {
+            (Some(markdown), _) if !self.json => say(markdown.trim_end())?,
+            (_, Some(_)) if !self.json => say(report::lines(&answer).join("\n"))?,
+            _ => say(text)?,
         }
         Ok(())
     }
+}
+
+/// What the buyer can show to others later, and whether it holds.
+fn note_proofs(proofs: &Proofs, answer: &Value) {
+    match &proofs.offer {
+        Proof::None => {}
+        Proof::Good { by, .. } => note(format_args!("offer     signed by {by}")),
+        Proof::Bad(why) => note(format_args!("offer     its signature is not good: {why}")),
+    }
+    match &proofs.receipt {
+        Proof::None => {}
+        Proof::Good { by, says } if is_of(says, answer) => {
+            note(format_args!(
+                "proof     the receipt is good, signed by {by}"
+            ));
+        }
+        Proof::Good { .. } => {
+            note(format_args!(
+                "proof     the receipt is for other content than what came"
+            ));
+        }
+        Proof::Bad(why) => note(format_args!("proof     the receipt is not good: {why}")),
+    }
+}
+
+/// Whether a receipt that names content names this.
+fn is_of(receipt: &Receipt, answer: &Value) -> bool {
+    let found = match answer["markdown"].as_str() {
+        Some(markdown) => hex::encode(Sha256::digest(markdown)),
+        None => result_hash(answer),
+    };
+    receipt
+        .content_sha256
+        .as_ref()
+        .is_none_or(|named| *named == found)
 }
 
 fn note(text: std::fmt::Arguments<'_>) {

@@ -1,10 +1,9 @@
 //! `context402 convert`: the converter without the shop.
 
 use std::fmt;
-use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -14,7 +13,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::cli::{Failure, failed, say};
+use crate::cli::{Failure, failed, jsonl, say};
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
@@ -54,8 +53,6 @@ pub(in crate::cli) struct Args {
 }
 
 const FETCH_TIME_MAX: Duration = Duration::from_secs(30);
-/// Lines of --jsonl that may wait for a thread, for each thread.
-const LINES_AHEAD: usize = 4;
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
@@ -129,58 +126,8 @@ impl Args {
 
     /// One JSON line in, one out, in order, on several threads.
     fn lines(&self) -> Result<(), Failure> {
-        let threads = match self.threads {
-            Some(0) => return Err(Failure::Usage("--threads must be at least 1".to_owned())),
-            Some(threads) => threads,
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-        };
         let model = self.model()?;
-        let model = &model;
-        let (jobs, waiting) =
-            sync_channel::<(String, std::sync::mpsc::SyncSender<String>)>(threads * LINES_AHEAD);
-        let (answers, in_order) =
-            sync_channel::<std::sync::mpsc::Receiver<String>>(threads * LINES_AHEAD);
-        let waiting = Mutex::new(waiting);
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    loop {
-                        let job = waiting
-                            .lock()
-                            .unwrap_or_else(|poisoned| poisoned.into_inner())
-                            .recv();
-                        let Ok((line, answer)) = job else { return };
-                        let _ = answer.send(self.line(&line, model));
-                    }
-                });
-            }
-            let writer = scope.spawn(move || -> io::Result<()> {
-                let mut out = io::BufWriter::new(io::stdout().lock());
-                for answer in in_order {
-                    if let Ok(line) = answer.recv() {
-                        writeln!(out, "{line}")?;
-                    }
-                }
-                out.flush()
-            });
-            for line in io::stdin().lock().lines() {
-                let line = line?;
-                if line.trim().is_empty() {
-                    continue;
-                }
-                let (answer, answered) = sync_channel(1);
-                if answers.send(answered).is_err() || jobs.send((line, answer)).is_err() {
-                    break;
-                }
-            }
-            drop((jobs, answers));
-            match writer.join() {
-                Ok(written) => Ok(written?),
-                Err(_) => Err(Failure::Failed(
-                    "the output could not be written".to_owned(),
-                )),
-            }
-        })
+        jsonl::run(self.threads, |line| self.line(line, &model))
     }
 
     /// A line that cannot be converted says so under its id, and the others go on.
@@ -245,7 +192,7 @@ struct Line {
     path: Option<PathBuf>,
 }
 
-fn placeholder() -> Url {
+pub(in crate::cli) fn placeholder() -> Url {
     Url::parse("https://example.com/").expect("a constant that is a URL")
 }
 
@@ -270,12 +217,17 @@ fn kind_of(name: &str, bytes: &[u8]) -> Result<ContentKind, String> {
 }
 
 /// A converted input and what it was.
-struct Converted {
-    page: Page,
+pub(in crate::cli) struct Converted {
+    pub(in crate::cli) page: Page,
     kind: ContentKind,
 }
 
-fn convert(bytes: &[u8], name: &str, url: Url, full: bool) -> Result<Converted, String> {
+pub(in crate::cli) fn convert(
+    bytes: &[u8],
+    name: &str,
+    url: Url,
+    full: bool,
+) -> Result<Converted, String> {
     let kind = kind_of(name, bytes)?;
     let converter = Converter::new(Settings {
         kind,

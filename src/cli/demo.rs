@@ -1,5 +1,5 @@
-//! `context402 demo`: the first experience. The whole service on loopback with play money, and one purchase whose every
-//! step is shown.
+//! `context402 demo`: the first experience. The whole service on loopback with play money, a page that is bought with
+//! every step shown, and a report on it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,14 +11,17 @@ use tokio::signal;
 
 use crate::app::{blocking_threads, user_agent};
 use crate::appliance::{Appliance, Start};
-use crate::cli::{Failure, config_failure, failed, run_async, say};
+use crate::cli::{Failure, config_failure, failed, report, run_async, say};
 use crate::config::{Config, Resolved};
 use crate::domain::amount::Amount;
+use crate::domain::level::Product;
+use crate::domain::pack::Pack;
+use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::domain::tier::Tier;
 use crate::http::server;
 use crate::http::{Call, Method, Reply, Route};
 use crate::log;
-use crate::outside::buyer::{Buyer, BuyerSettings, Purchase, SellerRequest, Wallet};
+use crate::outside::buyer::{Buyer, BuyerSettings, Proof, Purchase, SellerRequest, Wallet};
 use crate::outside::chance;
 use crate::outside::clock::Clock;
 use crate::pages::samples::SAMPLES;
@@ -35,7 +38,7 @@ pub(in crate::cli) struct Args {
     /// Buy this page of the real web instead of the built-in one
     #[arg(long)]
     url: Option<String>,
-    /// End after the purchase, with exit code 0 if it went well
+    /// End after the purchases, with exit code 0 if they went well
     #[arg(long)]
     once: bool,
 }
@@ -47,6 +50,8 @@ const SAMPLE_ADDRESS: &str = "93.184.216.34";
 const PAY_TO: &str = "0x4020402040204020402040204020402040204020";
 /// Lines of the bought page that are shown.
 const SHOWN_LINES: usize = 24;
+/// What the report on the built-in page is asked.
+const QUESTION: &str = "Did the harbour heat network deliver 4.1 gigawatt hours to 900 flats?";
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
@@ -70,13 +75,16 @@ impl Args {
         let appliance = Appliance::start(start).await.map_err(failed)?;
         let base_url = appliance.app.config.base_url.clone();
         say(format_args!(
-            "context402 sells web pages as markdown. It now runs at {base_url} with play money.\n"
+            "context402 sells web pages as markdown, and reports on them. It now runs at {base_url} with play money.\n"
         ))?;
-        let target = self
-            .url
-            .clone()
-            .unwrap_or_else(|| format!("http://{}{}", SAMPLES[0].host, SAMPLES[0].path));
-        let bought = purchase(&appliance, target).await;
+        let (target, question) = match &self.url {
+            Some(url) => (url.clone(), DEFAULT_QUESTION),
+            None => (
+                format!("http://{}{}", SAMPLES[0].host, SAMPLES[0].path),
+                QUESTION,
+            ),
+        };
+        let bought = purchases(&appliance, target, question).await;
         if bought.is_ok() && !self.once {
             say(format_args!(
                 "\nThe service goes on. Open {base_url} in a browser, or read {base_url}/quickstart.\nEnd it with Ctrl-C."
@@ -128,6 +136,7 @@ impl Args {
             .clone()
             .unwrap_or_else(|| folder.join("demo.redb"));
         resolved.set("base_url", format!("http://{listen}"));
+        resolved.set("signing.key", hex::encode(chance::bytes::<32>()));
         resolved.set("listen", listen.to_string());
         resolved.set("data_file", data_file.display().to_string());
         resolved.set("payment.pay_to", PAY_TO);
@@ -140,20 +149,26 @@ impl Args {
     }
 }
 
-async fn purchase(appliance: &Appliance, target: String) -> Result<(), Failure> {
+async fn purchases(
+    appliance: &Appliance,
+    target: String,
+    question: &'static str,
+) -> Result<(), Failure> {
     let app = &appliance.app;
     let (base_url, agent) = (app.config.base_url.clone(), user_agent(&app.config));
-    let bought = tokio::task::spawn_blocking(move || buy(&base_url, &target, &agent))
-        .await
-        .map_err(failed)?;
+    let bought = tokio::task::spawn_blocking(move || {
+        let wallet = Wallet::throwaway()
+            .ok_or_else(|| Failure::Failed("no random bytes for a wallet".to_owned()))?;
+        buy(&wallet, &base_url, &target, &agent)?;
+        buy_report(&wallet, &base_url, &target, question)
+    });
+    let bought = bought.await.map_err(failed)?;
     bought.map_err(|failure| Failure::Failed(format!("the purchase did not go well: {failure}")))
 }
 
 /// The exchange as a real buyer makes it, with everything that goes over the wire told.
-fn buy(base_url: &str, target: &str, agent: &str) -> Result<(), Failure> {
-    let wallet = Wallet::throwaway()
-        .ok_or_else(|| Failure::Failed("no random bytes for a wallet".to_owned()))?;
-    let address = format!("{base_url}/v1/x402/access");
+fn buy(wallet: &Wallet, base_url: &str, target: &str, agent: &str) -> Result<(), Failure> {
+    let address = format!("{base_url}{}", Product::Context.path());
     let request = SellerRequest::post_json(
         &address,
         &json!({"target_url": target, "tier": Tier::Fresh.name()}),
@@ -172,7 +187,7 @@ fn buy(base_url: &str, target: &str, agent: &str) -> Result<(), Failure> {
     ))?;
     let buyer = Buyer::new(BuyerSettings::default()).map_err(failed)?;
     let Purchase { paid, reply } = buyer
-        .pay(&wallet, &request, Tier::Fresh.price(), now, None)
+        .pay(wallet, &request, Tier::Fresh.price(), now, None)
         .map_err(failed)?;
     let Some(paid) = paid else {
         return Err(Failure::Failed(format!(
@@ -224,6 +239,11 @@ fn buy(base_url: &str, target: &str, agent: &str) -> Result<(), Failure> {
         "   settled in transaction {}",
         settlement.transaction
     ))?;
+    if let Proof::Good { by, .. } = buyer.check(&request, &paid, Clock::System.now()).receipt {
+        say(format_args!(
+            "   with a receipt that proves it, signed by {by}"
+        ))?;
+    }
     let left = STARTING_BALANCE
         .checked_sub(offer.amount)
         .unwrap_or(Amount::ZERO);
@@ -241,6 +261,48 @@ fn buy(base_url: &str, target: &str, agent: &str) -> Result<(), Failure> {
             "   | … and {} lines more",
             lines.len() - SHOWN_LINES
         ))?;
+    }
+    Ok(())
+}
+
+/// A report on the same page: the same exchange, told shortly.
+fn buy_report(
+    wallet: &Wallet,
+    base_url: &str,
+    target: &str,
+    question: &str,
+) -> Result<(), Failure> {
+    let (product, pack) = (Product::ProofPack, Pack::default());
+    let body = json!({"target_url": target, "question": question, "pack": pack.name()});
+    let request = SellerRequest::post_json(&format!("{base_url}{}", product.path()), &body);
+    say(format_args!(
+        "\n8. The agent asks whether the page supports something: a {} Proof Pack, {} USDC.\n   POST {}\n   {body}",
+        pack.name(),
+        pack.price(),
+        request.url
+    ))?;
+    let buyer = Buyer::new(BuyerSettings::default()).map_err(failed)?;
+    let now = Clock::System.now();
+    let Purchase { paid, reply } = buyer
+        .pay(wallet, &request, pack.price(), now, None)
+        .map_err(failed)?;
+    let report: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    let settlement = paid.as_ref().and_then(|paid| paid.settlement.as_ref());
+    let (200, Some(settlement)) = (
+        reply.status,
+        settlement.filter(|settlement| settlement.success),
+    ) else {
+        return Err(Failure::Failed(format!(
+            "answer {}: {report}",
+            reply.status
+        )));
+    };
+    say(format_args!(
+        "   402, signed, sent again, settled in transaction {}\n",
+        settlement.transaction
+    ))?;
+    for line in report::lines(&report) {
+        say(format_args!("   | {line}"))?;
     }
     Ok(())
 }

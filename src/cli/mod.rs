@@ -4,8 +4,12 @@ mod buy;
 mod config;
 mod convert;
 mod demo;
+mod evidence;
 mod init;
+mod jsonl;
 mod payments;
+mod report;
+mod reports;
 mod serve;
 mod socket;
 mod table;
@@ -37,7 +41,9 @@ enum Command {
     Init(init::Args),
     /// Convert a page to markdown, without the shop
     Convert(convert::Args),
-    /// Buy a page from any x402 seller
+    /// Check what a page or text says of a question or claim, without the shop
+    Evidence(evidence::Args),
+    /// Buy a page, or a report on one, from any x402 seller
     Buy(buy::Args),
     /// Write, check or show the configuration
     #[command(subcommand)]
@@ -45,6 +51,9 @@ enum Command {
     /// List payments, show one, or find the end of those that have none
     #[command(subcommand)]
     Payments(payments::Args),
+    /// List retained reports, show one, or forget one at once
+    #[command(subcommand)]
+    Reports(reports::Args),
     /// Print every endpoint
     Routes,
     /// Print the OpenAPI document
@@ -78,9 +87,11 @@ impl Args {
             Command::Serve(args) => args.run(),
             Command::Init(args) => args.run(),
             Command::Convert(args) => args.run(),
+            Command::Evidence(args) => args.run(),
             Command::Buy(args) => args.run(),
             Command::Config(args) => args.run(),
             Command::Payments(args) => args.run(),
+            Command::Reports(args) => args.run(),
             Command::Routes => table::routes(),
             Command::Openapi(args) => args.run(),
         };

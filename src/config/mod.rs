@@ -17,7 +17,10 @@ use url::Url;
 use crate::domain::amount::Amount;
 use crate::domain::margin::Costs;
 use crate::limits::Quotas;
+use crate::outside::facilitator::PassesOn;
+use crate::outside::llm::Style;
 use crate::outside::network::LabHost;
+use crate::signing::{PublicKey, SigningKey};
 use crate::x402::address::{Address, Network};
 
 pub use sources::{Origin, Resolved};
@@ -39,7 +42,11 @@ pub struct Config {
     /// The network itself, where an RPC endpoint is configured.
     pub chain: Option<Chain>,
     pub guard: Guard,
+    /// What offers, receipts and reports are signed with.
+    pub signing: Option<Signing>,
     pub fetch: Fetch,
+    /// A language model, where one is configured.
+    pub llm: Option<Llm>,
     pub limits: Limits,
     pub lab: Lab,
 }
@@ -48,6 +55,7 @@ pub struct Config {
 pub struct Payment {
     pub facilitator: FacilitatorAt,
     pub auth: FacilitatorAuth,
+    pub passes_on: PassesOn,
     pub verify_time_max: Duration,
     pub settle_time_max: Duration,
     /// How long a buyer is kept waiting for a settlement whose call goes on.
@@ -80,6 +88,15 @@ pub struct Chain {
     pub rpc_url: Secret,
     pub time_max: Duration,
     pub confirmations: u64,
+    /// How old a transfer may be when its hash is first sent, in seconds.
+    pub transfer_age_max: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Signing {
+    pub key: SigningKey,
+    /// Earlier keys, which are published and sign no more.
+    pub former: Vec<PublicKey>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,10 +114,21 @@ pub struct Guard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gas {
     Fixed(Amount),
-    /// What the chain says, for a settlement of so much gas, at this price of the network's coin.
+    /// What the chain says, for a settlement of so much gas.
     Live {
         settlement_gas: u64,
-        coin: Amount,
+        coin: Coin,
+    },
+}
+
+/// How the price of the network's coin is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coin {
+    Fixed(Amount),
+    /// What a feed on the chain says, if that is not older than so many seconds.
+    Feed {
+        address: Address,
+        age_max: u64,
     },
 }
 
@@ -127,6 +155,22 @@ pub struct Fetch {
     pub redirects_max: usize,
     /// Hosts that the operator does not fetch; a name covers its subdomains.
     pub blocklist: Vec<String>,
+}
+
+/// A model is believed in nothing, so it may also answer over plain http.
+#[derive(Clone, Debug)]
+pub struct Llm {
+    pub base_url: String,
+    pub model: String,
+    pub key: Option<Secret>,
+    pub style: Style,
+    pub time_max: Duration,
+    pub questions_max: usize,
+    pub input_tokens_max: u64,
+    pub output_tokens_max: u64,
+    /// USDC for a million tokens.
+    pub input_price: Amount,
+    pub output_price: Amount,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -219,6 +263,7 @@ impl Config {
                 fetch_cost: resolved.usdc("guard.fetch_cost_usdc")?,
                 minimum_profit: resolved.usdc("guard.minimum_profit_usdc")?,
             },
+            signing: signing(resolved)?,
             fetch: Fetch {
                 time_max: resolved.seconds("fetch.seconds_max")?,
                 idle_max: resolved.seconds("fetch.idle_seconds_max")?,
@@ -230,6 +275,7 @@ impl Config {
                     .map(|host| host.to_ascii_lowercase())
                     .collect(),
             },
+            llm: llm(resolved)?,
             limits: limits(resolved)?,
             lab: lab(resolved)?,
             base_url,
@@ -319,6 +365,13 @@ fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
     Ok(Payment {
         facilitator,
         auth,
+        passes_on: resolved.checked("payment.facilitator_payload", "whole or bare", |text| {
+            match text {
+                "whole" => Some(PassesOn::Everything),
+                "bare" => Some(PassesOn::Payment),
+                _ => None,
+            }
+        })?,
         verify_time_max: resolved.seconds("payment.verify_seconds_max")?,
         settle_time_max: resolved.seconds("payment.settle_seconds_max")?,
         settle_wait_max: resolved.seconds("payment.settle_wait_seconds_max")?,
@@ -350,6 +403,48 @@ fn chain(resolved: &Resolved) -> Result<Option<Chain>, ConfigError> {
         rpc_url,
         time_max: resolved.seconds("chain.seconds_max")?,
         confirmations: u64::try_from(confirmations).unwrap_or(u64::MAX),
+        transfer_age_max: resolved
+            .seconds("chain.transfer_age_seconds_max")?
+            .as_secs(),
+    }))
+}
+
+fn llm(resolved: &Resolved) -> Result<Option<Llm>, ConfigError> {
+    if resolved.optional("llm.base_url").is_none() {
+        return Ok(None);
+    }
+    let expected = "an http or https address without query and credentials, and https where a key goes along to another machine";
+    let key = resolved.optional("llm.key").map(Secret::new);
+    let base_url = resolved.checked("llm.base_url", expected, |text| {
+        let url = Url::parse(text).ok()?;
+        let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none();
+        let keeps_key = key.is_none() || is_loopback_url(text) || url.scheme() == "https";
+        let fits = matches!(url.scheme(), "http" | "https") && url.has_host();
+        (plain && keeps_key && fits).then(|| url.as_str().trim_end_matches('/').to_owned())
+    })?;
+    let tokens = |key| resolved.count(key).map(|count| count as u64);
+    Ok(Some(Llm {
+        base_url,
+        key,
+        model: resolved.text("llm.model")?.to_owned(),
+        style: match resolved.text("llm.parameters")? {
+            "classic" => Style::Classic,
+            "reasoning" => Style::Reasoning,
+            _ => return Err(resolved.expected("llm.parameters", "classic or reasoning")),
+        },
+        time_max: resolved.checked(
+            "llm.seconds_max",
+            "a number of seconds above 0 and up to 60",
+            |text| {
+                let seconds: f64 = text.parse().ok()?;
+                (seconds > 0.0 && seconds <= 60.0).then(|| Duration::from_secs_f64(seconds))
+            },
+        )?,
+        questions_max: resolved.count("llm.at_once_max")?,
+        input_tokens_max: tokens("llm.input_tokens_max")?,
+        output_tokens_max: tokens("llm.output_tokens_max")?,
+        input_price: resolved.usdc("llm.input_usdc_per_million")?,
+        output_price: resolved.usdc("llm.output_usdc_per_million")?,
     }))
 }
 
@@ -367,12 +462,50 @@ fn gas(resolved: &Resolved) -> Result<Gas, ConfigError> {
     let settlement_gas = resolved.count("guard.settlement_gas")?;
     Ok(Gas::Live {
         settlement_gas: u64::try_from(settlement_gas).unwrap_or(u64::MAX),
-        coin: resolved.checked(
-            "guard.coin_usdc",
-            "the price of the network's coin in USDC, such as 3000, because guard.gas_usdc is \"live\"",
-            |text| Amount::parse_usdc(text).filter(|amount| *amount > Amount::ZERO),
-        )?,
+        coin: coin(resolved)?,
     })
+}
+
+fn coin(resolved: &Resolved) -> Result<Coin, ConfigError> {
+    let age_max = resolved.seconds("guard.coin_age_seconds_max")?.as_secs();
+    let expected = "the price of the network's coin in USDC, such as 3000, or chainlink: and the address of a feed, \
+                    because guard.gas_usdc is \"live\"";
+    resolved.checked("guard.coin_usdc", expected, |text| {
+        match text.strip_prefix("chainlink:") {
+            Some(address) => {
+                let address = Address::parse_checksummed(address)?;
+                Some(Coin::Feed { address, age_max })
+            }
+            None => {
+                let price = Amount::parse_usdc(text).filter(|price| *price > Amount::ZERO);
+                price.map(Coin::Fixed)
+            }
+        }
+    })
+}
+
+fn signing(resolved: &Resolved) -> Result<Option<Signing>, ConfigError> {
+    let Some((text, origin)) = resolved.get("signing.key") else {
+        return Ok(None);
+    };
+    // What stands there is not shown: it may be most of a key.
+    let key = SigningKey::parse(text).ok_or_else(|| {
+        ConfigError(format!(
+            "signing.key (from {origin}) is not usable: it must be 64 hex digits that nobody can guess. Make one with \
+             `openssl rand -hex 32`"
+        ))
+    })?;
+    let former = resolved.list("signing.former_keys");
+    let former = former.iter().map(|text| {
+        PublicKey::parse(text).ok_or_else(|| {
+            ConfigError(format!(
+                "signing.former_keys: \"{text}\" is not usable: each must be the member x of a key in \
+                 /.well-known/jwks.json, 43 characters of base64url"
+            ))
+        })
+    });
+    let former = former.collect::<Result<_, _>>()?;
+    Ok(Some(Signing { key, former }))
 }
 
 fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
@@ -465,7 +598,8 @@ impl Resolved {
     fn expected(&self, key: &str, expected: &str) -> ConfigError {
         match self.get(key) {
             Some((value, origin)) => ConfigError(format!(
-                "{key} = \"{value}\" (from {origin}) is not usable: it must be {expected}"
+                "{key} = \"{}\" (from {origin}) is not usable: it must be {expected}",
+                settings::masked(key, value)
             )),
             None => ConfigError(format!("{key} is not set: it must be {expected}")),
         }

@@ -1,6 +1,8 @@
 //! The table of settings: one row each, from which the file is read, the environment is looked up, `config init`
 //! writes its commented example and `config print` shows what holds.
 
+use url::Url;
+
 /// One setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -23,6 +25,8 @@ pub enum Kind {
     List,
     /// A table of strings; `a=b,c=d` in the environment.
     Map,
+    /// An address that may hold a key: printed by scheme and host alone.
+    Address,
     /// Never printed; from a credential, a file or the environment, never from the file itself.
     Secret,
 }
@@ -52,7 +56,7 @@ const fn shown(key: &'static str, kind: Kind, example: &'static str, doc: &'stat
     }
 }
 
-use Kind::{List, Map, Number, Secret, Text};
+use Kind::{Address, List, Map, Number, Secret, Text};
 
 #[rustfmt::skip]
 pub static SETTINGS: &[Setting] = &[
@@ -75,6 +79,8 @@ pub static SETTINGS: &[Setting] = &[
         "The x402 facilitator that verifies and settles, or \"sandbox\" for play money on loopback."),
     row("payment.facilitator_auth", Text, Some("none"),
         "How the facilitator knows us: none, bearer (needs facilitator_token) or cdp (needs cdp_key_id and cdp_key_secret)."),
+    row("payment.facilitator_payload", Text, Some("whole"),
+        "How much of a payment the facilitator is given: whole, by which directories list you, or bare, without resource and extensions, for one that refuses them."),
     row("payment.facilitator_token", Secret, None, "Bearer token for the facilitator."),
     shown("payment.cdp_key_id", Text, "organizations/…/apiKeys/…", "CDP API key id."),
     row("payment.cdp_key_secret", Secret, None, "CDP API key secret: base64 Ed25519 or PEM EC."),
@@ -88,25 +94,45 @@ pub static SETTINGS: &[Setting] = &[
     row("payment.settle_wait_seconds_max", Number, Some("45"), "How long the buyer waits for a settlement; then 503 with a retry credit, while the call goes on."),
     row("payment.calls_max", Number, Some("64"), "Facilitator calls at once; further sales wait, then get 503."),
 
-    shown("chain.rpc_url", Text, "https://mainnet.base.org",
+    shown("chain.rpc_url", Address, "https://mainnet.base.org",
         "JSON-RPC endpoint of the network, https or http on loopback: it decides settlements whose end the facilitator cannot tell, and knows what gas costs."),
     row("chain.seconds_max", Number, Some("10"), "Time for one inquiry at the endpoint, all its calls together; after it the settlement stays unknown until the next look."),
-    row("chain.confirmations", Number, Some("5"), "Blocks that a fact must stand in, its own included, before it decides a settlement."),
+    row("chain.confirmations", Number, Some("5"), "Blocks that a fact must stand in, its own included, before it decides a settlement or counts as a payment."),
+    row("chain.transfer_age_seconds_max", Number, Some("3600"), "How old a transfer may be when its hash is first sent to the legacy endpoint; an older one pays for nothing. Anybody can read hashes on chain, so keep it short."),
 
     row("guard.gas_usdc", Text, Some("0"),
         "What a settlement's gas costs you, in USDC; 0 where the facilitator pays it; \"live\" for what chain.rpc_url says, and then nothing is sold while it says nothing."),
     row("guard.settlement_gas", Number, Some("100000"), "Gas of one settlement, for \"live\"."),
-    shown("guard.coin_usdc", Text, "3000", "Price of the network's coin (ETH on Base) in USDC, for \"live\". Set it high rather than low: it is not asked for."),
+    shown("guard.coin_usdc", Text, "3000",
+        "Price of the network's coin (ETH on Base) in USDC, for \"live\": a number, better too high than too low, or \"chainlink:0x…\", the address of a feed of the coin and the dollar on that network, which is asked with the gas."),
+    row("guard.coin_age_seconds_max", Number, Some("7200"), "How old a feed's price may be, beyond what the feed itself allows; an older one counts as none."),
     row("guard.gas_age_seconds_max", Number, Some("120"), "How old a gas price may be; an older one counts as none."),
     row("guard.facilitator_fee_usdc", Text, Some("0.001"), "The facilitator's fee per settlement, in USDC."),
     row("guard.fetch_cost_usdc", Text, Some("0.0005"), "What fetching and converting a page costs you, in USDC."),
     row("guard.minimum_profit_usdc", Text, Some("0.005"), "Least profit per sale, in USDC; a sale below it is refused before any work."),
+
+    row("signing.key", Secret, None,
+        "Key that signs offers, receipts and reports: 64 hex digits, as `openssl rand -hex 32` writes them. Its public half stands at /.well-known/did.json; without a key nothing is signed."),
+    shown("signing.former_keys", List, "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+        "Public halves of earlier keys, each the member x of its entry in /.well-known/jwks.json: what they have signed stays provable. Leave out a key that others may have."),
 
     row("fetch.seconds_max", Number, Some("15"), "Time for a page with all its redirects; after it the buyer gets 503 with a retry credit."),
     row("fetch.idle_seconds_max", Number, Some("8"), "Longest pause while a page arrives."),
     row("fetch.at_once_max", Number, Some("16"), "Pages fetched and converted at once; each may take 32 MiB of memory."),
     row("fetch.redirects_max", Number, Some("5"), "Redirects followed; one more is refused. Each is checked like the first address."),
     shown("fetch.blocklist", List, "example.net", "Hosts that are never fetched, with their subdomains."),
+
+    shown("llm.base_url", Text, "https://llm.example.com/v1",
+        "Where a language model answers in the manner of OpenAI's chat completions; standard and deep Proof Packs ask it for claims that the evidence carries. Without it every report is made without a model."),
+    shown("llm.model", Text, "small-model", "The model's name; needed with llm.base_url."),
+    shown("llm.key", Secret, "", "The model's key, sent as bearer token; none when not set."),
+    row("llm.parameters", Text, Some("classic"), "\"classic\" sends max_tokens and a temperature of 0, \"reasoning\" max_completion_tokens and no temperature."),
+    row("llm.seconds_max", Number, Some("20"), "Time for an answer, up to 60; after it the report is made without the model."),
+    row("llm.at_once_max", Number, Some("4"), "Questions to the model at once; a further one waits 2 seconds, then its report is made without."),
+    row("llm.input_tokens_max", Number, Some("16000"), "Most tokens of a prompt; its least good evidence is left out beyond. A byte counts as a token, so that the cost is certain."),
+    row("llm.output_tokens_max", Number, Some("1200"), "Most tokens of an answer; one that is cut there is not used."),
+    shown("llm.input_usdc_per_million", Text, "0.15", "Price of a million tokens of prompts in USDC, 0 for a model of your own; needed with llm.base_url, because each sale must cover the most that its question can cost."),
+    shown("llm.output_usdc_per_million", Text, "0.6", "Price of a million tokens of answers in USDC; needed with llm.base_url."),
 
     row("limits.connections_max", Number, Some("4096"), "Client connections at once; further ones wait in the backlog."),
     row("limits.header_seconds_max", Number, Some("10"), "Time for a request's headers, and for an idle connection."),
@@ -122,7 +148,7 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.unpaid_per_minute", Number, Some("60000"), "Requests without payment by one client in a minute. Keep it generous: directories take a 429 for a service that sells nothing."),
     row("limits.quotes_per_minute", Number, Some("300"), "Quotes for one client in a minute."),
     row("limits.sales_per_minute", Number, Some("3000"), "New payments of one client in a minute. A payment that is known already is answered beyond it."),
-    row("limits.credits_per_minute", Number, Some("300"), "Retry credits that one client may try in a minute. One whose payment was taken is redeemed beyond it."),
+    row("limits.credits_per_minute", Number, Some("300"), "Retry credits and transaction hashes that one client may try in a minute. A credit whose payment was taken is redeemed beyond it."),
     row("limits.quotes_of_domain_per_minute", Number, Some("600"), "Quotes for the pages of one registrable domain in a minute, by all clients together."),
     row("limits.clients_max", Number, Some("20000"), "Clients that each of these limits tells apart, in about 4 MiB of memory; further ones share a limit until others have been idle for a minute."),
 
@@ -133,7 +159,7 @@ pub static SETTINGS: &[Setting] = &[
 ];
 
 /// Sections that later versions read. Their presence is no mistake; what they hold is not used yet.
-pub const RESERVED_SECTIONS: &[&str] = &["llm", "bundles", "mail", "signing", "operator"];
+pub const RESERVED_SECTIONS: &[&str] = &["bundles", "mail", "operator"];
 
 pub(in crate::config) fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
@@ -141,6 +167,29 @@ pub(in crate::config) fn find(key: &str) -> Option<&'static Setting> {
 
 pub(in crate::config) fn doc(key: &str) -> &'static str {
     find(key).map_or("", |setting| setting.doc)
+}
+
+/// A value as the operator may see it, and whoever reads over the shoulder.
+pub(in crate::config) fn masked(key: &str, text: &str) -> String {
+    match find(key).map(|setting| setting.kind) {
+        Some(Secret) => "***".to_owned(),
+        Some(Address) => masked_address(text),
+        _ => text.to_owned(),
+    }
+}
+
+fn masked_address(text: &str) -> String {
+    match Url::parse(text) {
+        Ok(url) if url.has_host() => {
+            let origin = url.origin().ascii_serialization();
+            let rest = text.trim_end_matches('/').strip_prefix(&origin);
+            match rest {
+                Some("") => origin,
+                _ => format!("{origin}/***"),
+            }
+        }
+        _ => "***".to_owned(),
+    }
 }
 
 /// `payment.pay_to` → `CONTEXT402_PAYMENT_PAY_TO`.

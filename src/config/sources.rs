@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 use crate::config::ConfigError;
 use crate::config::settings::{
-    Kind, RESERVED_SECTIONS, SETTINGS, Setting, credential_name, environment_name, find,
+    Kind, RESERVED_SECTIONS, SETTINGS, Setting, credential_name, environment_name, find, masked,
 };
 
 /// Every setting that has a value, with where it came from.
@@ -180,10 +180,11 @@ impl Resolved {
             .iter()
             .map(|setting| match self.values.get(setting.key) {
                 None => (setting.key, "(not set)".to_owned(), String::new()),
-                Some((_, origin)) if setting.kind == Kind::Secret => {
-                    (setting.key, "***".to_owned(), origin.to_string())
-                }
-                Some((text, origin)) => (setting.key, text.to_string(), origin.to_string()),
+                Some((text, origin)) => (
+                    setting.key,
+                    masked(setting.key, &text.to_string()),
+                    origin.to_string(),
+                ),
             })
             .collect()
     }

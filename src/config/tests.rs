@@ -254,7 +254,7 @@ fn the_chain_is_asked_where_it_is_configured() {
     assert!(!format!("{config:?}").contains("KEY"));
     let live = Gas::Live {
         settlement_gas: 100_000,
-        coin: Amount::from_units(3_000_500_000),
+        coin: Coin::Fixed(Amount::from_units(3_000_500_000)),
     };
     assert_eq!(config.guard.gas, live);
     // A node of one's own.
@@ -293,8 +293,160 @@ fn live_gas_needs_the_chain_and_a_price_of_its_coin() {
         "guard.coin_usdc",
     );
     refused(
+        "live-feed",
+        &LIVE.replace(coin, "coin_usdc = \"chainlink:0x12\"\n"),
+        "guard.coin_usdc",
+    );
+    let feed = "coin_usdc = \"chainlink:0x90F79bf6EB2c4f870365E785982E1f101E93b906\"\n";
+    let fed = load("live-fed", &LIVE.replace(coin, feed), &[]).expect("loads");
+    assert!(matches!(
+        fed.guard.gas,
+        Gas::Live {
+            coin: Coin::Feed { age_max: 7_200, .. },
+            ..
+        }
+    ));
+    refused(
         "live-word",
         &LIVE.replace("\"live\"", "\"alive\""),
         "guard.gas_usdc",
     );
+}
+
+const LLM: &str = "[llm]\nbase_url = \"https://llm.example.com/v1/\"\nmodel = \"small\"\n\
+                   input_usdc_per_million = \"0.15\"\noutput_usdc_per_million = 0.6\n";
+
+#[test]
+fn a_language_model_is_off_until_it_is_whole() {
+    assert!(load("llm-off", PUBLIC, &[]).expect("loads").llm.is_none());
+    let text = format!("{PUBLIC}{LLM}");
+    let key = ("CONTEXT402_LLM_KEY", "k-1");
+    let config = load("llm-on", &text, &[key]).expect("loads");
+    let llm = config.llm.as_ref().expect("a model");
+    assert_eq!(llm.base_url, "https://llm.example.com/v1");
+    assert_eq!(
+        (llm.input_price.units(), llm.output_price.units()),
+        (150_000, 600_000)
+    );
+    assert_eq!(llm.key.as_ref().map(Secret::expose), Some("k-1"));
+    assert!(!format!("{config:?}").contains("k-1"));
+    for (name, line) in ["model", "input_usdc_per_million", "output_usdc_per_million"]
+        .iter()
+        .enumerate()
+    {
+        let without: Vec<&str> = text
+            .lines()
+            .filter(|known| !known.starts_with(line))
+            .collect();
+        refused(
+            &format!("llm-{name}"),
+            &without.join("\n"),
+            &format!("llm.{line}"),
+        );
+    }
+    refused(
+        "llm-slow",
+        &format!("{text}seconds_max = 61\n"),
+        "llm.seconds_max",
+    );
+    refused(
+        "llm-style",
+        &format!("{text}parameters = \"odd\"\n"),
+        "llm.parameters",
+    );
+    refused(
+        "llm-secret",
+        &format!("{text}key = \"k-1\"\n"),
+        "is a secret",
+    );
+    refused(
+        "llm-query",
+        &text.replace("/v1/", "/v1?a=b"),
+        "llm.base_url",
+    );
+}
+
+#[test]
+fn a_key_never_travels_in_the_open() {
+    let open = format!("{PUBLIC}{LLM}").replace("https://llm", "http://llm");
+    assert!(load("llm-open", &open, &[]).is_ok());
+    let key = ("CONTEXT402_LLM_KEY", "k-1");
+    let error = load("llm-open-key", &open, &[key]).expect_err("a refusal");
+    assert!(error.contains("llm.base_url"), "{error}");
+    let own = open.replace("llm.example.com", "127.0.0.1:8080");
+    assert!(load("llm-own-key", &own, &[key]).is_ok());
+}
+
+/// Providers put their keys into the address: it is shown by scheme and host.
+#[test]
+fn the_chain_s_address_never_shows_its_key() {
+    let shown = |text: &str| settings::masked("chain.rpc_url", text);
+    for (text, expected) in [
+        (
+            "https://rpc.example.com/v2/KEY",
+            "https://rpc.example.com/***",
+        ),
+        (
+            "https://rpc.example.com/?token=KEY",
+            "https://rpc.example.com/***",
+        ),
+        (
+            "https://KEY@rpc.example.com/",
+            "https://rpc.example.com/***",
+        ),
+        (
+            "https://me:KEY@rpc.example.com:8545",
+            "https://rpc.example.com:8545/***",
+        ),
+        ("http://127.0.0.1:8545", "http://127.0.0.1:8545"),
+        ("http://127.0.0.1:8545/", "http://127.0.0.1:8545"),
+        ("https://mainnet.base.org", "https://mainnet.base.org"),
+        ("wss://rpc.example.com/KEY", "wss://rpc.example.com/***"),
+        ("rpc.example.com/KEY", "***"),
+        ("KEY", "***"),
+    ] {
+        assert_eq!(shown(text), expected, "{text}");
+    }
+    let mut resolved = Resolved::defaults();
+    resolved.set("base_url", "http://127.0.0.1:4020");
+    resolved.set(
+        "payment.pay_to",
+        "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
+    );
+    resolved.set("chain.rpc_url", "https://me:KEY@rpc.example.com/v2/KEY");
+    let lines = format!("{:?} {resolved:?}", resolved.lines());
+    assert!(lines.contains("https://rpc.example.com/***") && !lines.contains("KEY"));
+    // Nor in the words for what is wrong with it.
+    let wrong = Config::from_resolved(&resolved)
+        .expect_err("credentials")
+        .to_string();
+    assert!(
+        wrong.contains("chain.rpc_url") && !wrong.contains("KEY"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn the_signing_key_is_optional_and_shown_nowhere() {
+    let key = "0123456789abcdef".repeat(4);
+    let with = |text: &str| {
+        let mut resolved = Resolved::defaults();
+        resolved.set("base_url", "http://127.0.0.1:4020");
+        resolved.set(
+            "payment.pay_to",
+            "0x90F79bf6EB2c4f870365E785982E1f101E93b906",
+        );
+        resolved.set("signing.key", text);
+        resolved
+    };
+    let config = Config::from_resolved(&with(&key)).expect("a configuration");
+    assert!(config.signing.is_some());
+    assert!(!format!("{config:?} {:?}", with(&key)).contains("abcdef"));
+    let mut rotated = with(&key);
+    rotated.set_list("signing.former_keys", vec!["x".to_owned()]);
+    let wrong = Config::from_resolved(&rotated).expect_err("no public key");
+    assert!(wrong.0.contains("signing.former_keys") && wrong.0.contains("jwks.json"));
+    let wrong = Config::from_resolved(&with("my secret")).expect_err("no key");
+    assert!(wrong.0.contains("openssl rand -hex 32") && !wrong.0.contains("my secret"));
+    assert!(load("nokey", PUBLIC, &[]).expect("loads").signing.is_none());
 }

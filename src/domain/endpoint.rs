@@ -1,5 +1,6 @@
 //! What the product writes down about an endpoint: the part of a route's row from which documents are made.
 
+use crate::domain::level::Product;
 use crate::domain::rate::RateClass;
 use crate::domain::schema::Object;
 
@@ -9,12 +10,16 @@ pub struct Endpoint {
     pub summary: &'static str,
     pub tag: Tag,
     pub takes: Option<&'static Object>,
+    /// Another shape that the body may have instead.
+    pub or_takes: Option<&'static Object>,
     pub query: &'static [Parameter],
     /// Headers that it cannot do without.
     pub needs: &'static [Parameter],
     /// Media type of the 200 answer.
     pub gives: &'static str,
-    /// Statuses beside 200 that the endpoint documents.
+    /// Status of success.
+    pub gives_status: u16,
+    /// Further statuses that the endpoint documents.
     pub statuses: &'static [u16],
     pub price: Price,
     /// Under which limit its requests are counted; a 429 is documented for each.
@@ -28,6 +33,7 @@ pub enum Tag {
     Paid,
     Legacy,
     Quotes,
+    Reports,
     Discovery,
     Pages,
     Operator,
@@ -37,10 +43,12 @@ pub enum Tag {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Price {
     Free,
-    /// The tiers of the context endpoint.
-    Tiers,
+    /// What the levels of a product cost.
+    Of(Product),
     /// Paid before: redeems a retry credit.
     Credit,
+    /// The tiers, paid before by a transfer of the buyer's own.
+    Transfer,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,9 +66,11 @@ impl Endpoint {
             summary,
             tag,
             takes: None,
+            or_takes: None,
             query: &[],
             needs: &[],
             gives: "application/json",
+            gives_status: 200,
             statuses: &[],
             price: Price::Free,
             rate: RateClass::Free,
@@ -84,6 +94,7 @@ impl Tag {
             Tag::Paid => "paid",
             Tag::Legacy => "legacy",
             Tag::Quotes => "quotes",
+            Tag::Reports => "reports",
             Tag::Discovery => "discovery",
             Tag::Pages => "pages",
             Tag::Operator => "operator",

@@ -38,6 +38,10 @@ identifier!(/// One HTTP request, in `X-Request-Id`, errors and the log.
     RequestId, "req_");
 identifier!(/// A quote receipt for a page or a Proof Pack.
     QuoteId, "qt_");
+identifier!(/// A retained report: who knows it may read the report.
+    ReportId, "ppr_");
+identifier!(/// A report as its buyer shares it; says nothing of the report's own identifier.
+    ShareSlug, "share_");
 identifier!(/// A retry credit: a bearer secret, stored only as its SHA-256.
     CreditId, "rc_");
 identifier!(/// A task of the simulated brokerage; nothing is kept under it.

@@ -4,9 +4,12 @@
 pub mod amount;
 pub mod attribution;
 pub mod brokerage;
+pub mod cache;
 pub mod endpoint;
 pub mod ids;
+pub mod level;
 pub mod margin;
+pub mod pack;
 pub mod payment;
 pub mod purchase;
 pub mod rate;

@@ -138,6 +138,7 @@ fn chain_reason(event: &Event) -> &'static str {
 pub struct Payment {
     /// 20 bytes.
     pub payer: [u8; 20],
+    /// Of the authorization; a transfer's transaction.
     pub nonce: [u8; 32],
     pub amount_units: u64,
     pub valid_before: u64,
@@ -162,14 +163,36 @@ pub struct Payment {
     pub changed_at: u64,
 }
 
-/// A finished answer: the parts that are this buyer's own. The page's part is a blob that the cache shares.
+/// By what means a payment is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// A signed authorization (x402), which a facilitator settles once the goods are kept.
+    Authorization,
+    /// A transfer that the buyer has made itself and that stands on chain (the legacy endpoint).
+    Transfer,
+}
+
+/// `valid_before` of a payment that needs no settlement: no authorization lives for ever.
+pub const NO_END: u64 = u64::MAX;
+
+impl Payment {
+    pub fn means(&self) -> Means {
+        match self.valid_before {
+            NO_END => Means::Transfer,
+            _ => Means::Authorization,
+        }
+    }
+}
+
+/// A finished answer: the parts that are this buyer's own. The page's part is a blob that the cache shares; a report is
+/// a blob as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptAnswer {
-    /// SHA-256 of the page's JSON members in the blob table.
+    /// SHA-256 of the page's, or the report's, JSON members in the blob table.
     pub page: [u8; 32],
     /// JSON members that stand before and beside the page's (status, tier, cache, ueg_receipt …), without braces.
     pub own: String,
-    /// Hex SHA-256 of the markdown, for ETag.
+    /// Hex SHA-256 of the markdown or of the report's result, for ETag.
     pub content_sha256: String,
     pub tokens: u64,
     pub cache_hit: bool,

@@ -4,12 +4,16 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::domain::amount::Amount;
+use crate::domain::cache::Reading;
+use crate::domain::level::{Level, Product};
+use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 
 /// What a payment buys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purchase {
     Context(ContextPurchase),
+    ProofPack(ProofPackPurchase),
 }
 
 /// One page as markdown.
@@ -23,6 +27,21 @@ pub struct ContextPurchase {
     pub force_refresh: bool,
 }
 
+/// A report on one page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProofPackPurchase {
+    /// The canonical target.
+    pub target_url: String,
+    pub question: String,
+    /// The pack's name.
+    pub pack: String,
+    /// Skip reading the cache, be it stated or the pack's default.
+    pub force_refresh: bool,
+}
+
+/// What is asked where the buyer asks nothing (specification 2.5).
+pub const DEFAULT_QUESTION: &str = "What does this source establish?";
+
 /// Two requests with equal fingerprints ask for the same thing. Path, alias and Accept are no part of it.
 pub type Fingerprint = [u8; 32];
 
@@ -33,16 +52,68 @@ impl ContextPurchase {
     }
 }
 
-impl Purchase {
-    pub fn price(&self) -> Amount {
-        match self {
-            Purchase::Context(context) => context.tier().price(),
+impl ProofPackPurchase {
+    /// What a request asks for, with everything that it leaves out filled in.
+    pub fn new(
+        target_url: String,
+        pack: Pack,
+        question: Option<&str>,
+        force_refresh: Option<bool>,
+    ) -> Self {
+        let question = question.map(str::trim).filter(|text| !text.is_empty());
+        ProofPackPurchase {
+            target_url,
+            question: question.unwrap_or(DEFAULT_QUESTION).to_owned(),
+            pack: pack.name().to_owned(),
+            force_refresh: force_refresh.unwrap_or(pack.refreshes_by_default()),
         }
+    }
+
+    pub fn pack(&self) -> Pack {
+        // Records are only ever written with a pack's own name.
+        Pack::parse(&self.pack).unwrap_or_default()
+    }
+}
+
+impl Purchase {
+    pub fn level(&self) -> Level {
+        match self {
+            Purchase::Context(context) => Level::Tier(context.tier()),
+            Purchase::ProofPack(pack) => Level::Pack(pack.pack()),
+        }
+    }
+
+    pub fn product(&self) -> Product {
+        self.level().product()
+    }
+
+    pub fn price(&self) -> Amount {
+        self.level().price()
     }
 
     pub fn target_url(&self) -> &str {
         match self {
             Purchase::Context(context) => &context.target_url,
+            Purchase::ProofPack(pack) => &pack.target_url,
+        }
+    }
+
+    /// What is asked of the page, where anything is.
+    pub fn question(&self) -> Option<&str> {
+        match self {
+            Purchase::Context(_) => None,
+            Purchase::ProofPack(pack) => Some(&pack.question),
+        }
+    }
+
+    /// From where the page is read.
+    pub fn reading(&self) -> Reading {
+        Reading {
+            cache: self.level().cache(),
+            refresh: match self {
+                Purchase::Context(context) => context.force_refresh,
+                Purchase::ProofPack(pack) => pack.force_refresh,
+            },
         }
     }
 
@@ -53,13 +124,17 @@ impl Purchase {
             hash.update((text.len() as u64).to_be_bytes());
             hash.update(text);
         };
-        match self {
-            Purchase::Context(context) => {
-                part("context");
-                part(&context.target_url);
-                part(&context.tier);
-                part(if context.force_refresh { "refresh" } else { "" });
-            }
+        let level = self.level();
+        part(level.product().name());
+        part(self.target_url());
+        part(level.name());
+        part(if self.reading().refresh {
+            "refresh"
+        } else {
+            ""
+        });
+        if let Some(question) = self.question() {
+            part(question);
         }
         hash.finalize().into()
     }
@@ -78,6 +153,12 @@ mod tests {
         .fingerprint()
     }
 
+    fn pack(pack: Pack, question: Option<&str>, force_refresh: Option<bool>) -> Fingerprint {
+        let url = "https://example.com/".to_owned();
+        Purchase::ProofPack(ProofPackPurchase::new(url, pack, question, force_refresh))
+            .fingerprint()
+    }
+
     #[test]
     fn every_part_of_a_purchase_changes_its_fingerprint() {
         let one = context("https://example.com/", "fresh", false);
@@ -85,5 +166,30 @@ mod tests {
         assert_ne!(one, context("https://example.com/", "fresh", true));
         assert_ne!(one, context("https://example.com/", "deep", false));
         assert_ne!(one, context("https://example.com/f", "resh", false));
+
+        let one = pack(Pack::Deep, None, None);
+        assert_ne!(one, context("https://example.com/", "deep", true));
+        assert_eq!(one, pack(Pack::Deep, Some(" "), Some(true)));
+        assert_eq!(one, pack(Pack::Deep, Some(DEFAULT_QUESTION), None));
+        assert_ne!(one, pack(Pack::Deep, Some("Is it open?"), None));
+        assert_ne!(one, pack(Pack::Deep, None, Some(false)));
+        assert_ne!(one, pack(Pack::Standard, None, Some(true)));
+    }
+
+    #[test]
+    fn the_documents_name_the_question_that_is_asked_by_default() {
+        let fields = Product::ProofPack.request().fields;
+        let question = fields.iter().find(|field| field.name == "question");
+        let shown = question.and_then(|field| field.default);
+        assert_eq!(shown, Some(format!("{DEFAULT_QUESTION:?}").as_str()));
+    }
+
+    /// A retry credit and a payment identifier of before an upgrade must still be for the same thing.
+    #[test]
+    fn fingerprints_stay_what_they_were() {
+        assert_eq!(
+            hex::encode(context("https://example.com/", "fresh", false)),
+            "1e0175bac1f6f28f22ac8cfd63efac154ee6f211cbcbce4e166bc6554ae1ea9b"
+        );
     }
 }

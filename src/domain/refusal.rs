@@ -2,6 +2,7 @@
 //! client, and what goes with it: a challenge, a credit, alternatives.
 
 use crate::domain::ids::CreditId;
+use crate::domain::level::Level;
 use crate::domain::rate::{OF_DOMAIN, Standing, WINDOW_SECONDS};
 use crate::domain::schema::ValidationError;
 use crate::domain::tier::Tier;
@@ -59,15 +60,24 @@ codes! {
     NothingReadable "nothing_readable" false "The page holds no readable text." "Name a page whose text does not depend on scripts, or a PDF that is no scan.";
     InvalidTier "invalid_tier" false "There is no such tier." "Use starter, cached, basic, fresh or deep.";
     TierMismatch "tier_mismatch" false "Query, header and body name different tiers." "Name one tier, or only once.";
+    InvalidPack "invalid_pack" false "There is no such pack." "Use quick, standard or deep.";
+    PackMismatch "pack_mismatch" false "Query, header and body name different packs." "Name one pack, or only once.";
     InvalidPayment "invalid_payment" false "The PAYMENT-SIGNATURE header cannot be read." "Encode the x402 v2 payment payload as base64 JSON, once.";
     PaymentReplayed "payment_replayed" false "This authorization was already used." "Sign a new authorization for a new purchase.";
     PaymentRequired "payment_required" false "The call must be paid." "Sign the challenge in PAYMENT-REQUIRED and repeat the request.";
+    PaymentHashRequired "payment_hash_required" false "The legacy endpoint needs the hash of a transfer." "Transfer the price as the answer says and send the transaction's hash in X-Service-Payment-Hash, or buy at /v1/x402/access.";
+    InvalidPaymentHash "invalid_payment_hash" false "The hash is not that of a transfer which pays for this." "Send the hash of your own transfer of the price in USDC to the address in the 402.";
+    PaymentHashUnconfirmed "payment_hash_unconfirmed" true "The transaction is not deep enough in the chain yet, or not known." "Wait for its confirmations and repeat the same request; do not transfer again.";
+    PaymentHashReplayed "payment_hash_replayed" false "This transfer was already used." "Make a new transfer for a new purchase.";
+    TransfersNotTaken "transfers_not_taken" false "This service cannot look transfers up." "Buy at /v1/x402/access; do not transfer anything.";
     MarginRejected "margin_rejected" false "The sale would not cover its costs at present." "Choose a dearer tier, or try again later.";
     CacheMiss "cache_miss" false "The tier reads the cache only, and the page is not there." "Choose a tier that fetches.";
     RetryCreditRequired "retry_credit_required" false "The retry endpoint needs a credit." "Send the X-Service-Retry-Credit that a 503 gave you.";
     RetryCreditInvalid "retry_credit_invalid" false "The credit is unknown, used, expired or for something else." "Send the original payment again to learn what became of it before you buy anew.";
     QuoteNotFound "quote_not_found" false "There is no such quote." "Ask for a new quote.";
     QuoteExpired "quote_expired" false "The quote is older than 7 days." "Ask for a new quote.";
+    ReportNotFound "report_not_found" false "There is no such report." "Check the identifier; reports begin with ppr_.";
+    ReportExpired "report_expired" false "The report is older than 30 days." "Buy a new one for the same source and question.";
     Conflict "conflict" true "The same payment, payment id or credit is being used by another request." "Wait and repeat the same request.";
     RateLimited "rate_limited" true "Too many requests in a minute." "Wait as long as Retry-After says; a payment that was sent along was not used.";
     UpstreamUnavailable "upstream_unavailable" true "The target or a supplier does not answer." "Use the retry credit, or try again later.";
@@ -97,9 +107,9 @@ pub struct Refusal {
 #[derive(Clone, Debug, PartialEq)]
 pub enum With {
     Nothing,
-    /// A fresh challenge for this tier; `error` is x402's machine word for what is wrong.
+    /// A fresh challenge for this level; `error` is x402's machine word for what is wrong.
     Challenge {
-        tier: Tier,
+        level: Level,
         error: String,
         settlement: Option<FailedSettlement>,
     },

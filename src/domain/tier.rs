@@ -1,6 +1,7 @@
 //! Tiers of the context endpoint and their table (specification 2.1).
 
 use crate::domain::amount::Amount;
+use crate::domain::cache::CachePolicy;
 
 /// What a buyer of a page chooses between: freshness against price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -11,17 +12,6 @@ pub enum Tier {
     #[default]
     Fresh,
     Deep,
-}
-
-/// Whether a tier may read the cache, and whether it may fetch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CachePolicy {
-    /// Whatever is kept, the sample page included when `sample` is set; never fetches.
-    CacheOnly { sample: bool },
-    /// An entry up to this many seconds old, else a fetch.
-    UpTo { age_seconds: u64 },
-    /// Always a fetch.
-    Bypass,
 }
 
 struct Row {
@@ -93,7 +83,7 @@ impl Tier {
 
     /// Whether this tier may read the network at all.
     pub fn may_fetch(self) -> bool {
-        !matches!(self.cache(), CachePolicy::CacheOnly { .. })
+        self.cache().may_fetch()
     }
 }
 

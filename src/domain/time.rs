@@ -8,6 +8,9 @@ pub struct UnixSeconds(pub u64);
 
 /// A quote receipt lives 7 days (specification section 8).
 pub const QUOTE_SECONDS: u64 = 7 * 24 * 3600;
+/// A report is retained 30 days (specification 2.8), and known as expired for as long again (decisions, Addresses).
+pub const REPORT_SECONDS: u64 = REPORT_DAYS * 24 * 3600;
+pub const REPORT_DAYS: u64 = 30;
 /// A converted page stays in the cache 24 hours (decisions, Addresses and samples).
 pub const PAGE_SECONDS: u64 = 24 * 3600;
 /// How long after settlement a kept answer is given again to the same payload (decisions, Money 4).

@@ -1,28 +1,170 @@
-//! The JSON of a context answer (specification 2.7, bodies). It is put together from three runs of members: the
-//! buyer's own, the page's (shared with the cache), and the payment, which is known last.
+//! The JSON of a paid answer (specification 2.7 and 2.8, bodies). It is put together from runs of members: the buyer's
+//! own, the page's (shared with the cache) or the report's, and the payment, which is known last.
+
+use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::app::Shared;
 use crate::domain::amount::Amount;
+use crate::domain::cache::CachePolicy;
+use crate::domain::ids::ReportId;
 use crate::domain::margin::GasPrice;
-use crate::domain::payment::{KeptAnswer, Payment};
-use crate::domain::purchase::ContextPurchase;
-use crate::domain::tier::CachePolicy;
+use crate::domain::payment::{KeptAnswer, Means, Payment, PaymentKey};
+use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
-use crate::flows::deliver::CacheFacts;
+use crate::flows::deliver::Goods;
 use crate::flows::guardian::Judged;
-use crate::store::page_key;
+use crate::flows::report::Draft;
+use crate::flows::reports;
+use crate::flows::source::{CacheFacts, SourcePage};
+use crate::store::{ReportRecord, page_key};
+use crate::x402::address::Address;
+use crate::x402::wire::PaymentRequirements;
 
-/// What is this buyer's own in an answer.
-#[derive(Clone, Copy, Debug)]
-pub struct Own<'a> {
-    pub purchase: &'a ContextPurchase,
-    pub cache: &'a CacheFacts,
-    pub margin: &'a Judged,
-    pub now: UnixSeconds,
-    pub request_id: &'a str,
+/// A finished answer and what is stored with it.
+#[derive(Debug)]
+pub struct Sold {
+    pub answer: KeptAnswer,
+    /// The bytes that lie under [`KeptAnswer::page`].
+    pub members: Arc<Vec<u8>>,
+    pub source: SourcePage,
+    pub report: Option<SoldReport>,
+}
+
+/// A report as it is retained.
+#[derive(Debug)]
+pub struct SoldReport {
+    pub id: ReportId,
+    pub record: ReportRecord,
+    pub source_text: Vec<u8>,
+}
+
+/// Writes the goods as the answer that will be given out once the payment is settled.
+pub fn sold(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    goods: Goods,
+    margin: &Judged,
+    request_id: &str,
+) -> Result<Sold, serde_json::Error> {
+    let Goods { source, report } = goods;
+    match (&payment.purchase, report) {
+        (Purchase::Context(context), _) => {
+            sold_page(context, source, margin, app.now(), request_id)
+        }
+        (Purchase::ProofPack(_), Some(report)) => {
+            sold_report(app, key, payment, source, report, margin)
+        }
+        (Purchase::ProofPack(_), None) => {
+            Err(serde::ser::Error::custom("a Proof Pack without a report"))
+        }
+    }
+}
+
+fn sold_page(
+    context: &ContextPurchase,
+    source: SourcePage,
+    margin: &Judged,
+    now: UnixSeconds,
+    request_id: &str,
+) -> Result<Sold, serde_json::Error> {
+    let members = serde_json::to_string(&OwnMembers {
+        status: "success",
+        target_url: &context.target_url,
+        tier: &context.tier,
+        cache: cache(
+            context.tier().cache(),
+            context.tier().policy(),
+            &context.target_url,
+            &source.cache,
+            now,
+        ),
+        ueg_receipt: cost(margin),
+        retry_credit: None,
+        request_id,
+    })?;
+    Ok(Sold {
+        answer: KeptAnswer {
+            page: source.page.blob,
+            own: members[1..members.len() - 1].to_owned(),
+            content_sha256: source.page.content_sha256.clone(),
+            tokens: source.page.tokens,
+            cache_hit: source.cache.hit,
+            margin: margin.receipt,
+        },
+        members: Arc::clone(&source.page.members),
+        source,
+        report: None,
+    })
+}
+
+fn sold_report(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    source: SourcePage,
+    (id, draft): (ReportId, Draft),
+    margin: &Judged,
+) -> Result<Sold, serde_json::Error> {
+    let (purchase, level) = (&payment.purchase, payment.purchase.level());
+    let mut report = draft.members;
+    reports::put_around(app, &id.to_string(), &mut report);
+    let (reads, policy) = (level.cache(), level.policy());
+    let cache = cache(
+        reads,
+        policy,
+        purchase.target_url(),
+        &source.cache,
+        draft.created_at,
+    );
+    report.insert("cache".to_owned(), serde_json::to_value(cache)?);
+    report.insert(
+        "ueg_receipt".to_owned(),
+        serde_json::to_value(cost(margin))?,
+    );
+    let result_hash = report["result_hash"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let document = serde_json::to_vec(&report)?;
+    let record = ReportRecord {
+        payment: key,
+        target_url: purchase.target_url().to_owned(),
+        question: purchase.question().unwrap_or_default().to_owned(),
+        pack: level.name().to_owned(),
+        label: draft.label,
+        title: draft.title,
+        document: Sha256::digest(&document).into(),
+        source: Sha256::digest(&draft.source_text).into(),
+        paid: paid(app, payment)?,
+        transaction: None,
+        shared: None,
+        created_at: draft.created_at.0,
+        // What the buyer reads is what holds.
+        expires_at: report["expires_at"].as_u64().unwrap_or_default(),
+    };
+    Ok(Sold {
+        answer: KeptAnswer {
+            page: record.document,
+            // All of it lies with the report.
+            own: String::new(),
+            content_sha256: result_hash,
+            tokens: source.page.tokens,
+            cache_hit: source.cache.hit,
+            margin: margin.receipt,
+        },
+        members: Arc::new(document),
+        source,
+        report: Some(SoldReport {
+            id,
+            record,
+            source_text: draft.source_text.into_bytes(),
+        }),
+    })
 }
 
 #[derive(Serialize)]
@@ -56,6 +198,8 @@ struct MarginMembers {
     revenue_usdc: f64,
     gas_cost_usdc: f64,
     supplier_cost_usdc: f64,
+    /// At most, where a language model was asked.
+    llm_cost_usdc: f64,
     facilitator_fee_usdc: f64,
     total_cost_usdc: f64,
     projected_profit_usdc: f64,
@@ -69,47 +213,44 @@ struct MarginMembers {
     evaluated_at: u64,
 }
 
-/// The buyer's own members, without braces.
-pub fn own(own: &Own<'_>) -> Result<String, serde_json::Error> {
-    let stored_at = own.cache.stored_at;
-    let members = serde_json::to_string(&OwnMembers {
-        status: "success",
-        target_url: &own.purchase.target_url,
-        tier: &own.purchase.tier,
-        cache: CacheMembers {
-            hit: own.cache.hit,
-            policy: own.purchase.tier().policy(),
-            age_seconds: own.now.since(stored_at),
-            ttl_seconds: match own.purchase.tier().cache() {
-                CachePolicy::CacheOnly { .. } => PAGE_SECONDS,
-                CachePolicy::UpTo { age_seconds } => age_seconds,
-                CachePolicy::Bypass => 0,
-            },
-            stored_at: stored_at.0,
-            expires_at: stored_at.plus(PAGE_SECONDS).0,
-            key: cache_key(&own.purchase.target_url),
-            revalidated: own.cache.revalidated,
-            changed_since_last: own.cache.changed_since_last,
+fn cache(
+    reads: CachePolicy,
+    policy: &'static str,
+    target_url: &str,
+    facts: &CacheFacts,
+    now: UnixSeconds,
+) -> CacheMembers {
+    let stored_at = facts.stored_at;
+    CacheMembers {
+        hit: facts.hit,
+        policy,
+        age_seconds: now.since(stored_at),
+        ttl_seconds: match reads {
+            CachePolicy::CacheOnly { .. } => PAGE_SECONDS,
+            CachePolicy::UpTo { age_seconds } => age_seconds,
+            CachePolicy::Bypass => 0,
         },
-        ueg_receipt: margin(own.margin),
-        retry_credit: None,
-        request_id: own.request_id,
-    })?;
-    Ok(members[1..members.len() - 1].to_owned())
+        stored_at: stored_at.0,
+        expires_at: stored_at.plus(PAGE_SECONDS).0,
+        key: cache_key(target_url),
+        revalidated: facts.revalidated,
+        changed_since_last: facts.changed_since_last,
+    }
 }
 
 fn cache_key(target_url: &str) -> String {
     hex::encode(&page_key(target_url)[..8])
 }
 
-fn margin(judged: &Judged) -> MarginMembers {
+fn cost(judged: &Judged) -> MarginMembers {
     let receipt = &judged.receipt;
     let usdc = |units: u64| Amount::from_units(units).as_usdc();
     let total = receipt.revenue - receipt.profit;
     MarginMembers {
         revenue_usdc: usdc(receipt.revenue),
         gas_cost_usdc: usdc(receipt.gas),
-        supplier_cost_usdc: usdc(receipt.supplier),
+        supplier_cost_usdc: usdc(receipt.supplier.saturating_sub(judged.llm.units())),
+        llm_cost_usdc: judged.llm.as_usdc(),
         facilitator_fee_usdc: usdc(receipt.facilitator_fee),
         total_cost_usdc: usdc(total),
         projected_profit_usdc: usdc(receipt.profit),
@@ -122,34 +263,50 @@ fn margin(judged: &Judged) -> MarginMembers {
     }
 }
 
-/// The whole answer. Everything in it is fixed once the payment is settled.
-pub fn whole(
-    app: &Shared,
-    payment: &Payment,
-    kept: &KeptAnswer,
-    members: &[u8],
-    transaction: &str,
-    payer: &str,
-) -> Result<Vec<u8>, serde_json::Error> {
-    let terms = &app.config.payment;
-    let paid = serde_json::to_string(&json!({
-        "mode": "x402",
+/// The payment's members without braces, all but what the settlement tells. In the terms that were signed, which need
+/// not be today's, as long as they are there.
+pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error> {
+    let today = app.offers.of(&payment.purchase);
+    let signed = serde_json::from_slice::<PaymentRequirements>(&payment.requirements).ok();
+    let terms = signed.as_ref().unwrap_or(&today.requirements);
+    let members = serde_json::to_string(&json!({
+        "mode": match payment.means() {
+            Means::Authorization => "x402",
+            Means::Transfer => "transaction_hash",
+        },
         "network": terms.network,
         "vault_address": terms.pay_to,
         "token_address": terms.asset,
         "amount_units": payment.amount_units.to_string(),
         "amount_usdc": Amount::from_units(payment.amount_units).as_usdc(),
-        "payer": payer,
-        "transaction": transaction,
-        "settled": true,
+        "payer": Address(payment.payer).to_string(),
     }))?;
-    let mut body = Vec::with_capacity(kept.own.len() + members.len() + paid.len() + 16);
-    body.push(b'{');
-    body.extend_from_slice(kept.own.as_bytes());
-    body.push(b',');
-    body.extend_from_slice(members);
-    body.extend_from_slice(b",\"payment\":");
+    Ok(members[1..members.len() - 1].to_owned())
+}
+
+/// The whole answer that a report is: its document, with the payment.
+pub fn whole_report(document: &[u8], paid: &str, transaction: &str) -> Vec<u8> {
+    let members = document
+        .strip_prefix(b"{")
+        .and_then(|rest| rest.strip_suffix(b"}"));
+    whole(&[members.unwrap_or_default()], paid, transaction)
+}
+
+/// The whole answer. Everything in it is fixed once the payment is settled.
+pub fn whole(members: &[&[u8]], paid: &str, transaction: &str) -> Vec<u8> {
+    let length: usize = members.iter().map(|members| members.len()).sum();
+    let mut body = Vec::with_capacity(length + paid.len() + 160);
+    let mut next = b'{';
+    for members in members.iter().filter(|members| !members.is_empty()) {
+        body.push(next);
+        body.extend_from_slice(members);
+        next = b',';
+    }
+    body.extend_from_slice(b",\"payment\":{");
     body.extend_from_slice(paid.as_bytes());
-    body.push(b'}');
-    Ok(body)
+    let transaction = Value::from(transaction);
+    body.extend_from_slice(
+        format!(",\"transaction\":{transaction},\"settled\":true}}}}").as_bytes(),
+    );
+    body
 }

@@ -60,6 +60,7 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                         DueKind::Blob => tables.sweep_blob(due, now),
                         DueKind::Page => tables.sweep_page(due, now),
                         DueKind::Quote => tables.sweep_quote(due),
+                        DueKind::Report => tables.sweep_report(due, now),
                         DueKind::Payment => Ok(()),
                     })
                 })
@@ -143,7 +144,7 @@ async fn look_at_payment(
                 Call::Nothing => {}
                 Call::LookAt(at) => {
                     tables.schedule(again(at))?;
-                    keep_page(tables, &payment, at)?;
+                    keep_goods(tables, key, &payment, at)?;
                 }
                 Call::ExpireCredit => {
                     let fresh = payments::FreshCredit::draw();
@@ -159,7 +160,7 @@ async fn look_at_payment(
                     payment.changed_at = now.0;
                     let next = next_look(&payment, now);
                     tables.schedule(again(next))?;
-                    keep_page(tables, &payment, next)?;
+                    keep_goods(tables, key, &payment, next)?;
                     return Ok(true);
                 }
             }
@@ -172,15 +173,18 @@ async fn look_at_payment(
     refresh_note(app, key).await
 }
 
-/// The page of an answer that may still have to be delivered lasts longer than until the next look.
-fn keep_page(
+/// What may still have to be delivered lasts longer than until the next look.
+fn keep_goods(
     tables: &mut Tables<'_>,
+    key: PaymentKey,
     payment: &Payment,
     next: UnixSeconds,
 ) -> Result<(), StoreError> {
     match &payment.answer {
         Some(answer) if payment.state.is_open() => {
-            tables.keep_blob(answer.page, next.plus(ANSWER_SECONDS_MAX))
+            let until = next.plus(ANSWER_SECONDS_MAX);
+            tables.keep_blob(answer.page, until)?;
+            tables.keep_report_of(key, until)
         }
         _ => Ok(()),
     }

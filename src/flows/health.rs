@@ -6,10 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::app::Shared;
+use crate::config::{self, Coin};
+use crate::domain::amount::Amount;
 use crate::domain::margin::GasPrice;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
-use crate::outside::chain::ChainError;
+use crate::outside::chain::{Chain, ChainError};
 use crate::outside::disk;
 
 const PROBE_EVERY: Duration = Duration::from_secs(15);
@@ -37,6 +39,8 @@ pub struct Facilitator {
 #[derive(Clone, Debug, Default)]
 pub struct Gas {
     pub price: Option<GasPrice>,
+    /// What the coin costs, where a feed on the chain is asked for it.
+    pub coin: Option<Amount>,
     /// When that was.
     pub known_at: UnixSeconds,
     /// Why the last question had no answer.
@@ -101,6 +105,12 @@ impl Health {
         let is_fresh = app.now().since(gas.known_at) <= app.config.guard.gas_age_max;
         gas.price.filter(|_| is_fresh)
     }
+
+    /// What a feed says that the coin costs, as long as the price of gas beside it is believed.
+    pub fn coin_price(&self, app: &Shared) -> Option<Amount> {
+        self.gas_price(app)?;
+        self.gas().coin
+    }
 }
 
 /// Looks at disk and facilitator, now and then for ever.
@@ -145,7 +155,7 @@ pub async fn probe_gas(app: &Shared) -> Result<(), ChainError> {
         return Ok(());
     };
     let now = app.now();
-    let asked = chain.gas_price().await;
+    let asked = prices(app, chain, now).await;
     let mut gas = app
         .health
         .gas
@@ -155,11 +165,11 @@ pub async fn probe_gas(app: &Shared) -> Result<(), ChainError> {
     gas.checked_at = Some(now);
     gas.trouble = asked.as_ref().err().map(ChainError::to_string);
     match &asked {
-        Ok(price) => {
+        Ok((price, coin)) => {
             if was_in_trouble {
                 tracing::info!("the price of gas is known again");
             }
-            (gas.price, gas.known_at) = (Some(*price), now);
+            (gas.price, gas.coin, gas.known_at) = (Some(*price), *coin, now);
         }
         Err(error) if !was_in_trouble => {
             tracing::error!(error = %error, "the price of gas cannot be had");
@@ -167,6 +177,23 @@ pub async fn probe_gas(app: &Shared) -> Result<(), ChainError> {
         Err(_) => {}
     }
     asked.map(|_| ())
+}
+
+/// Both or none: a settlement costs one times the other.
+async fn prices(
+    app: &Shared,
+    chain: &Chain,
+    now: UnixSeconds,
+) -> Result<(GasPrice, Option<Amount>), ChainError> {
+    let price = chain.gas_price().await?;
+    let coin = match app.config.guard.gas {
+        config::Gas::Live {
+            coin: Coin::Feed { address, age_max },
+            ..
+        } => Some(chain.coin_price(address, age_max, now).await?),
+        _ => None,
+    };
+    Ok((price, coin))
 }
 
 async fn probe_facilitator(app: &Shared) {

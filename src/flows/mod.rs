@@ -14,11 +14,16 @@ pub mod quote;
 pub mod recall;
 pub mod reconcile;
 pub mod recover;
+pub mod report;
+pub mod reports;
 pub mod retry;
 pub mod robots;
 pub mod sale;
 pub mod sample;
 pub mod settle;
+pub mod source;
+pub mod synthesis;
+pub mod transfer;
 
 use crate::domain::refusal::{Code, Refusal};
 use crate::store::StoreError;

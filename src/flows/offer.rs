@@ -1,32 +1,32 @@
-//! What we offer: the payment requirements of every tier, and the challenges that carry them.
+//! What we offer: the payment requirements of every level of every product, and the challenges that carry them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::config::Config;
+use crate::domain::level::{Level, Product};
 use crate::domain::purchase::Purchase;
-use crate::domain::shapes::ACCESS_REQUEST;
-use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
+use crate::flows::sale::Delivered;
+use crate::signing::Signer;
 use crate::store::{Store, StoreError};
 use crate::x402::address::{Address, Network};
 use crate::x402::challenge::{Bazaar, Challenge, ChallengeError, ChallengeInputs};
+use crate::x402::offer_receipt::{self, OFFER_RECEIPT, Receipt};
 use crate::x402::resource::Resource;
 use crate::x402::wire::{Extra, PaymentRequirements, Scheme};
 
 /// How long a payment is valid (specification section 8).
 pub const TIMEOUT_SECONDS_MAX: u64 = 300;
-/// The context endpoint.
-pub const ACCESS_PATH: &str = "/v1/x402/access";
-const TAGS: [&str; 4] = ["markdown", "scrape", "web", "context"];
 
 /// Every offer of this service.
 #[derive(Debug)]
 pub struct Offers {
-    tiers: Vec<Offer>,
-    /// Which addresses a payment for the context endpoint may name.
-    pub access: Resource,
+    /// In the order of [`Level::ALL`].
+    levels: Vec<Offer>,
+    /// Which addresses a payment for each product may name, in the order of [`Product::ALL`].
+    resources: Vec<Resource>,
     base_url: String,
     service_name: String,
     current: Terms,
@@ -44,11 +44,13 @@ pub struct Terms {
     pub asset_version: String,
 }
 
-/// The offer of one tier.
+/// The offer of one level.
 #[derive(Debug)]
 pub struct Offer {
-    pub tier: Tier,
+    pub level: Level,
     pub requirements: PaymentRequirements,
+    /// The extensions beside those that every challenge has.
+    extensions: Map<String, Value>,
     /// The challenge of a request that came without payment.
     pub challenge: Challenge,
 }
@@ -57,14 +59,15 @@ impl Offers {
     /// `former` are the terms that were offered before, newest known moment included.
     pub fn new(
         config: &Config,
+        signer: Option<&Signer>,
         former: Vec<(Terms, UnixSeconds)>,
     ) -> Result<Offers, Box<dyn std::error::Error + Send + Sync>> {
         let current = Terms::of(config);
-        let access = Resource::new(&config.base_url, ACCESS_PATH)
-            .ok_or("base_url cannot be offered as a resource")?;
+        let resources = Product::ALL.map(|product| Resource::new(&config.base_url, product.path()));
+        let resources: Option<Vec<Resource>> = resources.into_iter().collect();
         let mut offers = Offers {
-            tiers: Vec::new(),
-            access,
+            levels: Vec::new(),
+            resources: resources.ok_or("base_url cannot be offered as a resource")?,
             base_url: config.base_url.clone(),
             service_name: config.service_name.clone(),
             former: former
@@ -73,27 +76,36 @@ impl Offers {
                 .collect(),
             current,
         };
-        for tier in Tier::ALL {
-            let requirements = offers.current.requirements(tier);
-            let challenge =
-                offers.challenge(tier, &requirements, "PAYMENT-SIGNATURE header is required")?;
-            offers.tiers.push(Offer {
-                tier,
+        for level in Level::ALL {
+            let requirements = offers.current.requirements(level);
+            let extensions = offers.signed(signer, level.product(), &requirements);
+            let challenge = offers.challenge(
+                level,
+                &requirements,
+                &extensions,
+                "PAYMENT-SIGNATURE header is required",
+            )?;
+            offers.levels.push(Offer {
+                level,
                 requirements,
+                extensions,
                 challenge,
             });
         }
         Ok(offers)
     }
 
-    pub fn tier(&self, tier: Tier) -> &Offer {
-        &self.tiers[tier as usize]
+    pub fn level(&self, level: Level) -> &Offer {
+        &self.levels[level.position()]
     }
 
     pub fn of(&self, purchase: &Purchase) -> &Offer {
-        match purchase {
-            Purchase::Context(context) => self.tier(context.tier()),
-        }
+        self.level(purchase.level())
+    }
+
+    /// Which addresses a payment for this product may name.
+    pub fn resource(&self, product: Product) -> &Resource {
+        &self.resources[product as usize]
     }
 
     /// The offer itself, and what was offered for it in the last 300 seconds under another configuration: a buyer who
@@ -103,7 +115,7 @@ impl Offers {
             .former
             .iter()
             .filter(|(_, last)| now.since(*last) <= TIMEOUT_SECONDS_MAX);
-        let former = former.map(|(terms, _)| terms.requirements(offer.tier));
+        let former = former.map(|(terms, _)| terms.requirements(offer.level));
         std::iter::once(offer.requirements.clone())
             .chain(former)
             .collect()
@@ -114,37 +126,107 @@ impl Offers {
     }
 
     /// A fresh challenge that says why the last payment was not taken.
-    pub fn challenge_because(&self, tier: Tier, error: &str) -> Challenge {
-        let offer = self.tier(tier);
+    pub fn challenge_because(&self, level: Level, error: &str) -> Challenge {
+        let offer = self.level(level);
         // Only the error's text differs from the challenge that was made at start, and optional parts make room for it.
-        self.challenge(tier, &offer.requirements, error)
+        self.challenge(level, &offer.requirements, &offer.extensions, error)
             .unwrap_or_else(|_| offer.challenge.clone())
+    }
+
+    /// The address of what is paid for, as offers and receipts name it.
+    pub fn resource_url(&self, product: Product) -> String {
+        format!("{}{}", self.base_url, product.path())
+    }
+
+    /// The offer under our signature. It names no end: it is signed once, and what we offered is honoured for as long
+    /// as [`Offers::honoured`] says.
+    fn signed(
+        &self,
+        signer: Option<&Signer>,
+        product: Product,
+        requirements: &PaymentRequirements,
+    ) -> Map<String, Value> {
+        let signed = signer.map(|signer| {
+            let offer = offer_receipt::offer(signer, &self.resource_url(product), requirements);
+            (OFFER_RECEIPT.to_owned(), offer)
+        });
+        signed.into_iter().collect()
     }
 
     fn challenge(
         &self,
-        tier: Tier,
+        level: Level,
         requirements: &PaymentRequirements,
+        extensions: &Map<String, Value>,
         error: &str,
     ) -> Result<Challenge, ChallengeError> {
-        let (name, price) = (tier.name(), tier.price());
+        let product = level.product();
         Challenge::new(&ChallengeInputs {
-            resource_url: &format!("{}{ACCESS_PATH}", self.base_url),
-            description: &format!(
-                "Convert a public web page into clean markdown (tier {name}, {price} USDC)."
-            ),
+            resource_url: &self.resource_url(product),
+            description: &description(level),
             service_name: &self.service_name,
-            tags: &TAGS,
+            tags: tags(product),
             icon_url: Some(&format!("{}/icon.png", self.base_url)),
             requirements: std::slice::from_ref(requirements),
-            bazaar: Bazaar {
-                body_example: json!({"target_url": "https://example.com/", "tier": name}),
-                body_schema: without_formats(ACCESS_REQUEST.json_schema()),
-                output_example: json!({"status": "success", "markdown": "# Example"}),
-            },
-            further_extensions: Map::new(),
+            bazaar: bazaar(level),
+            further_extensions: extensions.clone(),
             error,
         })
+    }
+}
+
+/// The signed receipt of a finished sale, for PAYMENT-RESPONSE: the same each time the answer is given out.
+pub fn receipt(app: &App, delivered: &Delivered) -> Option<Map<String, Value>> {
+    let signer = app.signer.as_ref()?;
+    let receipt = Receipt::new(
+        app.config.payment.network,
+        app.offers.resource_url(delivered.level.product()),
+        delivered.payer.clone(),
+        delivered.transaction.clone(),
+        delivered.content_sha256.clone(),
+        delivered.settled_at,
+    );
+    Some(offer_receipt::receipt(signer, &receipt))
+}
+
+/// What a level buys, in a sentence with its price.
+pub fn description(level: Level) -> String {
+    let (name, price) = (level.name(), level.price());
+    match level.product() {
+        Product::Context => {
+            format!("Convert a public web page into clean markdown (tier {name}, {price} USDC).")
+        }
+        Product::ProofPack => format!(
+            "Report whether a public source supports a claim, with exact citations (pack {name}, {price} USDC)."
+        ),
+    }
+}
+
+/// Words under which directories find a product.
+pub fn tags(product: Product) -> &'static [&'static str] {
+    match product {
+        Product::Context => &["markdown", "scrape", "web", "context"],
+        Product::ProofPack => &["evidence", "citations", "verification", "trust"],
+    }
+}
+
+/// How the endpoint of a level is called.
+pub fn bazaar(level: Level) -> Bazaar {
+    let product = level.product();
+    let mut body_example = json!({"target_url": "https://example.com/"});
+    if product == Product::ProofPack {
+        body_example["question"] = "Is it free to use?".into();
+    }
+    body_example[product.level_word()] = level.name().into();
+    Bazaar {
+        body_example,
+        body_schema: without_formats(product.request().json_schema()),
+        output_example: match product {
+            Product::Context => json!({"status": "success", "markdown": "# Example"}),
+            Product::ProofPack => {
+                json!({"status": "success", "decision": {"label": "supported"}, "report_id": "ppr_sample"})
+            }
+        },
     }
 }
 
@@ -174,11 +256,11 @@ impl Terms {
         }
     }
 
-    fn requirements(&self, tier: Tier) -> PaymentRequirements {
+    fn requirements(&self, level: Level) -> PaymentRequirements {
         PaymentRequirements {
             scheme: Scheme::Exact,
             network: self.network,
-            amount: tier.price(),
+            amount: level.price(),
             asset: self.asset,
             pay_to: self.pay_to,
             max_timeout_seconds: TIMEOUT_SECONDS_MAX,
@@ -211,6 +293,7 @@ pub async fn note_terms(app: &Shared) -> Result<(), StoreError> {
 mod tests {
     use super::*;
     use crate::config::Resolved;
+    use crate::domain::tier::Tier;
 
     const NOW: UnixSeconds = UnixSeconds(1_795_000_000);
 
@@ -225,9 +308,13 @@ mod tests {
     fn an_earlier_vault_is_honoured_for_as_long_as_its_challenges_live() {
         let before = Terms::of(&config("0x1111111111111111111111111111111111111111"));
         let now = config("0x2222222222222222222222222222222222222222");
-        let offers =
-            Offers::new(&now, vec![(before.clone(), NOW), (Terms::of(&now), NOW)]).expect("offers");
-        let fresh = offers.tier(Tier::Fresh);
+        let offers = Offers::new(
+            &now,
+            None,
+            vec![(before.clone(), NOW), (Terms::of(&now), NOW)],
+        )
+        .expect("offers");
+        let fresh = offers.level(Level::Tier(Tier::Fresh));
         let vaults = |now| {
             let honoured = offers.honoured(fresh, now);
             honoured
@@ -239,6 +326,28 @@ mod tests {
         let price = Tier::Fresh.price();
         assert_eq!(vaults(NOW.plus(300)), [(current, price), (former, price)]);
         assert_eq!(vaults(NOW.plus(301)), [(current, price)]);
+    }
+
+    #[test]
+    fn every_challenge_has_room_for_a_signed_offer() {
+        let mut resolved = Resolved::defaults();
+        resolved.set("base_url", "https://context.markdown-service.example.com");
+        resolved.set("payment.facilitator_url", "https://f.example.com");
+        resolved.set(
+            "payment.pay_to",
+            "0x2222222222222222222222222222222222222222",
+        );
+        resolved.set("signing.key", "0123456789abcdef".repeat(4));
+        let config = Config::from_resolved(&resolved).expect("a configuration");
+        let signing = config.signing.as_ref().expect("a key");
+        let signer = Signer::new(&signing.key, &[], &config.base_url);
+        let offers = Offers::new(&config, Some(&signer), Vec::new()).expect("offers");
+        for level in Level::ALL {
+            let challenge = offers.challenge_because(level, &"e".repeat(80));
+            let json: Value = serde_json::from_slice(&challenge.json).expect("JSON");
+            assert!(json["resource"]["description"].is_string(), "{json}");
+            assert!(json["extensions"][OFFER_RECEIPT].is_object(), "{json}");
+        }
     }
 
     #[test]
@@ -255,9 +364,9 @@ mod tests {
             "0x2222222222222222222222222222222222222222",
         );
         let config = Config::from_resolved(&resolved).expect("a configuration");
-        let offers = Offers::new(&config, Vec::new()).expect("offers");
-        for tier in Tier::ALL {
-            let challenge = offers.challenge_because(tier, &"e".repeat(80));
+        let offers = Offers::new(&config, None, Vec::new()).expect("offers");
+        for level in Level::ALL {
+            let challenge = offers.challenge_because(level, &"e".repeat(80));
             assert!(challenge.json.len() <= 2_900);
             assert!(String::from_utf8_lossy(&challenge.json).contains(&"e".repeat(80)));
         }

@@ -1,6 +1,7 @@
 //! A converted page as the JSON members under which it is kept and served (bodies, Context 200): everything in an
 //! answer that does not depend on who buys it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -17,10 +18,17 @@ pub struct PageGoods {
     /// SHA-256 of `members`, their key in the store.
     pub blob: [u8; 32],
     /// The page's JSON members without the braces around them.
-    pub members: Vec<u8>,
+    pub members: Arc<Vec<u8>>,
     /// Hex SHA-256 of the markdown.
     pub content_sha256: String,
     pub tokens: u64,
+}
+
+impl PageGoods {
+    /// The members as one object.
+    pub fn value(&self) -> Result<Value, serde_json::Error> {
+        serde_json::from_slice(&[b"{", self.members.as_slice(), b"}"].concat())
+    }
 }
 
 /// What is known of a page beside its conversion.
@@ -99,7 +107,7 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
     let members = members[1..members.len() - 1].to_vec();
     Ok(PageGoods {
         blob: Sha256::digest(&members).into(),
-        members,
+        members: Arc::new(members),
         content_sha256,
         tokens,
     })

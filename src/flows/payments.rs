@@ -79,6 +79,16 @@ pub fn note(app: &Shared, key: PaymentKey, payment: &Payment) {
         .note(payment.payer, payment.fingerprint, key, unfinished);
 }
 
+/// Counts where a payment has come to stand.
+pub fn count(app: &Shared, payment: &Payment) {
+    let level = payment.purchase.level();
+    app.metrics
+        .payment(level.product().name(), level.name(), payment.state.name());
+    if matches!(payment.state, State::Settled { .. }) {
+        app.metrics.revenue(payment.amount_units);
+    }
+}
+
 /// Random bytes for a credit, drawn before the writer's job so that the job stays a pure change.
 #[derive(Clone, Copy, Debug)]
 pub struct FreshCredit(CreditId);
@@ -126,7 +136,9 @@ pub fn apply(
         }
     }
     match &payment.state {
-        State::Settled { .. } => {
+        State::Settled { transaction, .. } => {
+            // Now it is the buyer's to read.
+            tables.release_report(key, transaction)?;
             // After a long stop its page may be due to go.
             if let Some(answer) = &payment.answer {
                 tables.keep_blob(
@@ -148,6 +160,7 @@ pub fn apply(
             payment.payload = Vec::new();
             payment.requirements = Vec::new();
             payment.answer = None;
+            tables.drop_report_of(key)?;
             drop_identifier(tables, payment)?;
         }
         State::Held | State::Kept => {

@@ -1,39 +1,67 @@
-//! Quotes: what each tier would cost and deliver for a target right now, without any supplier work. A quote is kept
-//! for 7 days under its id.
+//! Quotes: what each level of a product would cost and deliver for a target right now, without any supplier work. A
+//! quote is kept for 7 days under its id.
 
 use crate::app::Shared;
+use crate::domain::cache::CachePolicy;
 use crate::domain::ids::QuoteId;
+use crate::domain::level::Level;
+use crate::domain::purchase::{ContextPurchase, ProofPackPurchase, Purchase};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::robots::Verdict;
-use crate::domain::tier::{CachePolicy, Tier};
 use crate::domain::time::{QUOTE_SECONDS, UnixSeconds};
-use crate::flows::deliver::{self, Target, Trouble};
-use crate::flows::guardian::{self, Unsold};
+use crate::flows::guardian::{self, Unsold, Work};
 use crate::flows::robots;
+use crate::flows::source::{self, Target, Trouble};
 use crate::outside::chance;
 use crate::outside::web::FetchError;
 use crate::store::QuoteRecord;
 
-/// A quote for one page.
+/// What is to be quoted.
 #[derive(Clone, Debug)]
-pub struct TierQuote {
+pub struct Asked {
+    pub target_url: String,
+    /// Of the levels of its product, the one that is recommended or was chosen.
+    pub level: Level,
+    pub question: Option<String>,
+    pub force_refresh: Option<bool>,
+    pub attribution: Option<String>,
+}
+
+/// A quote for one page or report.
+#[derive(Clone, Debug)]
+pub struct Quote {
     pub id: QuoteId,
     pub record: QuoteRecord,
+    pub target: Inspected,
+    /// Every level of the product.
+    pub offers: Vec<LevelOffer>,
+}
+
+/// What is known of a target without asking its site.
+#[derive(Clone, Debug)]
+pub struct Inspected {
+    pub target_url: String,
     pub is_sample: bool,
     pub host: String,
     pub scheme: String,
     pub port: u16,
     /// As far as it is known already: a quote asks no site.
     pub robots: Verdict,
-    /// When the cached copy was stored, if there is one.
-    pub stored_at: Option<UnixSeconds>,
-    pub offers: Vec<TierOffer>,
+    pub kept: Option<KeptSource>,
 }
 
-/// Whether a tier would deliver now, and why not.
+/// The cached copy of a target.
+#[derive(Clone, Debug)]
+pub struct KeptSource {
+    pub stored_at: UnixSeconds,
+    pub content_sha256: String,
+    pub title: Option<String>,
+}
+
+/// Whether a level would deliver now, and why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TierOffer {
-    pub tier: Tier,
+pub struct LevelOffer {
+    pub level: Level,
     pub unavailable: Option<&'static str>,
 }
 
@@ -41,14 +69,57 @@ const NOT_CACHED: &str = "The page is not in the cache, and this tier never fetc
 const GAS_UNKNOWN: &str = "What a settlement costs is not known at present.";
 const TOO_THIN: &str = "The sale would not cover its costs at present.";
 
-/// Checks a target as a sale would, up to and including the lookup of its name, and keeps the quote.
-pub async fn quote(
-    app: &Shared,
-    target_url: &str,
-    attribution: Option<String>,
-) -> Result<TierQuote, Refusal> {
+/// Checks a target as a sale would, and keeps the quote.
+pub async fn quote(app: &Shared, asked: Asked) -> Result<Quote, Refusal> {
+    let target = inspect(app, &asked.target_url).await?;
+    let product = asked.level.product();
+    let offers = product.levels().map(|level| offer(app, level, &target));
+    let offers: Vec<LevelOffer> = offers.collect();
+    let (id, now) = (QuoteId(chance::bytes()), app.now());
+    let content_sha256 = match &target.kept {
+        _ if target.is_sample => Some(app.sample.goods.content_sha256.clone()),
+        kept => kept.as_ref().map(|kept| kept.content_sha256.clone()),
+    };
+    let record = QuoteRecord {
+        purchase: purchase(&asked, target.target_url.clone()),
+        amount_units: asked.level.price().units(),
+        content_sha256,
+        attribution: asked.attribution,
+        created_at: now.0,
+        expires_at: now.plus(QUOTE_SECONDS).0,
+    };
+    let kept = record.clone();
+    app.store
+        .write(move |tables| tables.put_quote(id, &kept))
+        .await?;
+    Ok(Quote {
+        id,
+        record,
+        target,
+        offers,
+    })
+}
+
+fn purchase(asked: &Asked, target_url: String) -> Purchase {
+    match asked.level {
+        Level::Tier(tier) => Purchase::Context(ContextPurchase {
+            target_url,
+            tier: tier.name().to_owned(),
+            force_refresh: asked.force_refresh.unwrap_or(false),
+        }),
+        Level::Pack(pack) => Purchase::ProofPack(ProofPackPurchase::new(
+            target_url,
+            pack,
+            asked.question.as_deref(),
+            asked.force_refresh,
+        )),
+    }
+}
+
+/// Checks a target as a sale would, up to and including the lookup of its name.
+pub async fn inspect(app: &Shared, target_url: &str) -> Result<Inspected, Refusal> {
     let target =
-        Target::parse(app, target_url).map_err(|error| refusal(deliver::refused_target(error)))?;
+        Target::parse(app, target_url).map_err(|error| refusal(source::refused_target(error)))?;
     if let Target::Web(web_target) = &target {
         app.admit_domain(web_target.domain())?;
         let (web, web_target) = (app.outside.web.clone(), web_target.clone());
@@ -59,43 +130,14 @@ pub async fn quote(
             .await;
         looked_up
             .unwrap_or(Err(FetchError::LookupsFull))
-            .map_err(|error| refusal(deliver::fetch_trouble(&error)))?;
+            .map_err(|error| refusal(source::fetch_trouble(&error)))?;
     }
     let canonical = target.canonical(app).to_owned();
-    let kept = deliver::kept_page(app, &canonical).await?;
-    let stored_at = kept
-        .as_ref()
-        .map(|kept| UnixSeconds(kept.record.fetched_at));
-    let now = app.now();
-    let is_sample = target == Target::Sample;
-    let offers = Tier::ALL.map(|tier| TierOffer {
-        tier,
-        unavailable: unavailable(app, tier, is_sample, stored_at),
-    });
-    let recommended = Tier::default();
-    let record = QuoteRecord {
-        target_url: canonical.clone(),
-        recommended_tier: recommended.name().to_owned(),
-        amount_units: recommended.price().units(),
-        content_sha256: match &target {
-            Target::Sample => Some(app.sample.goods.content_sha256.clone()),
-            Target::Web(_) => kept.map(|kept| kept.record.content_sha256),
-        },
-        attribution,
-        created_at: now.0,
-        expires_at: now.plus(QUOTE_SECONDS).0,
-    };
-    let id = QuoteId(chance::bytes());
-    let kept = record.clone();
-    app.store
-        .write(move |tables| tables.put_quote(id, &kept))
-        .await?;
+    let kept = source::kept_page(app, &canonical).await?;
     let parsed = url::Url::parse(&canonical)
         .map_err(|error| super::internal("a canonical target is no URL", &error))?;
-    Ok(TierQuote {
-        id,
-        record,
-        is_sample,
+    Ok(Inspected {
+        is_sample: target == Target::Sample,
         host: parsed.host_str().unwrap_or_default().to_owned(),
         scheme: parsed.scheme().to_owned(),
         port: parsed.port_or_known_default().unwrap_or_default(),
@@ -103,24 +145,39 @@ pub async fn quote(
             Target::Web(target) => robots::known(app, target),
             Target::Sample => Verdict::Allowed,
         },
-        stored_at,
-        offers: offers.to_vec(),
+        kept: kept.map(|kept| KeptSource {
+            stored_at: UnixSeconds(kept.record.fetched_at),
+            content_sha256: kept.record.content_sha256,
+            title: kept.record.title,
+        }),
+        target_url: canonical,
     })
 }
 
-fn unavailable(
-    app: &Shared,
-    tier: Tier,
-    is_sample: bool,
-    stored_at: Option<UnixSeconds>,
-) -> Option<&'static str> {
-    match guardian::judge(app, tier.price(), tier.may_fetch() && !is_sample) {
+/// Whether a level would deliver this target now.
+pub fn offer(app: &Shared, level: Level, target: &Inspected) -> LevelOffer {
+    LevelOffer {
+        level,
+        unavailable: unavailable(app, level, target),
+    }
+}
+
+fn unavailable(app: &Shared, level: Level, target: &Inspected) -> Option<&'static str> {
+    let cache = level.cache();
+    let work = Work {
+        fetches: cache.may_fetch() && !target.is_sample,
+        asks_model: level.may_synthesize(),
+        settles: true,
+    };
+    match guardian::judge(app, level.price(), work) {
         Ok(_) => {}
         Err(Unsold::TooThin(_)) => return Some(TOO_THIN),
         Err(Unsold::GasUnknown) => return Some(GAS_UNKNOWN),
     }
-    match tier.cache() {
-        CachePolicy::CacheOnly { sample } if stored_at.is_none() && !(sample && is_sample) => {
+    match cache {
+        CachePolicy::CacheOnly { sample }
+            if target.kept.is_none() && !(sample && target.is_sample) =>
+        {
             Some(NOT_CACHED)
         }
         _ => None,

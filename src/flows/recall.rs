@@ -4,14 +4,16 @@
 use std::sync::Arc;
 
 use crate::app::Shared;
-use crate::domain::payment::{Event, Payment, PaymentKey, State};
-use crate::domain::purchase::Fingerprint;
+use crate::domain::payment::{Event, KeptAnswer, Payment, PaymentKey, State};
+use crate::domain::purchase::{Fingerprint, Purchase};
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
 use crate::flows::answer;
 use crate::flows::desk::{Claim, Outcome};
 use crate::flows::internal;
 use crate::flows::payments::{self, redelivery_end};
-use crate::flows::sale::{Delivered, Verified, in_use, not_settled, payment_tier, replayed};
+use crate::flows::reports;
+use crate::flows::sale::{Delivered, Verified, in_use, not_settled, replayed};
 use crate::flows::settle;
 use crate::x402::address::Address;
 
@@ -48,9 +50,7 @@ pub async fn recall(
     }
     match &payment.state {
         State::Settled { at, .. } if app.now() < redelivery_end(*at) => redeliver(app, key).await,
-        State::Settled { .. } => Err(replayed(
-            "This authorization was used, and its answer is no longer kept.",
-        )),
+        State::Settled { .. } => Err(no_longer_kept()),
         State::Failed { reason } => Err(not_settled(&payment, reason)),
         State::Released => Err(replayed(
             "This authorization was let go when its retry credit ran out.",
@@ -74,7 +74,7 @@ async fn redeliver(app: &Shared, key: PaymentKey) -> Result<Recalled, Refusal> {
         Ok(Some(payment))
     });
     match counted.await? {
-        Some(payment) => Ok(Recalled::Answer(delivered(app, &payment, None).await?)),
+        Some(payment) => Ok(Recalled::Answer(delivered(app, key, &payment, None).await?)),
         None => Err(replayed(
             "This authorization was used, and its answer was given out often enough.",
         )),
@@ -117,7 +117,7 @@ pub async fn known_purchase(
                 ));
             }
             Some((key, payment)) if key != own && payment.answer.is_some() => {
-                return Ok(Some(delivered(app, &payment, None).await));
+                return Ok(Some(delivered(app, key, &payment, None).await));
             }
             _ => {}
         }
@@ -146,30 +146,64 @@ pub async fn known_purchase(
 }
 
 /// Puts the answer of a settled payment together: the same bytes every time.
-pub async fn delivered(app: &Shared, payment: &Payment, members: Option<Vec<u8>>) -> Outcome {
-    let (State::Settled { transaction, .. }, Some(kept)) = (&payment.state, &payment.answer) else {
-        return Err(replayed(
-            "This authorization was used, and its answer is no longer kept.",
-        ));
+pub async fn delivered(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    members: Option<Arc<Vec<u8>>>,
+) -> Outcome {
+    let (State::Settled { transaction, at }, Some(kept)) = (&payment.state, &payment.answer) else {
+        return Err(no_longer_kept());
     };
+    let body = match &payment.purchase {
+        Purchase::Context(_) => context_body(app, payment, kept, members).await?,
+        // The retained report is the answer, to the byte.
+        Purchase::ProofPack(_) => reports::sold_body(app, key)
+            .await?
+            .ok_or_else(no_longer_kept)?,
+    };
+    Ok(Delivered {
+        body: Arc::new(body),
+        transaction: transaction.clone(),
+        settled_at: UnixSeconds(*at),
+        means: payment.means(),
+        payer: Address(payment.payer).to_string(),
+        level: payment.purchase.level(),
+        content_sha256: kept.content_sha256.clone(),
+        tokens: kept.tokens,
+        cache_hit: kept.cache_hit,
+    })
+}
+
+fn no_longer_kept() -> Refusal {
+    replayed("This authorization was used, and its answer is no longer kept.")
+}
+
+async fn context_body(
+    app: &Shared,
+    payment: &Payment,
+    kept: &KeptAnswer,
+    members: Option<Arc<Vec<u8>>>,
+) -> Result<Vec<u8>, Refusal> {
     let members = match members {
         Some(members) => members,
         None => {
             let page = kept.page;
             let found = app.store.read(move |snapshot| snapshot.blob(page)).await?;
-            found.ok_or_else(|| internal("a kept answer has lost its page", &hex::encode(page)))?
+            let found = found
+                .ok_or_else(|| internal("a kept answer has lost its page", &hex::encode(page)))?;
+            Arc::new(found)
         }
     };
-    let payer = Address(payment.payer).to_string();
-    let body = answer::whole(app, payment, kept, &members, transaction, &payer)
+    let paid = answer::paid(app, payment)
         .map_err(|error| internal("an answer could not be written as JSON", &error))?;
-    Ok(Delivered {
-        body: Arc::new(body),
-        transaction: transaction.clone(),
-        payer,
-        tier: payment_tier(payment),
-        content_sha256: kept.content_sha256.clone(),
-        tokens: kept.tokens,
-        cache_hit: kept.cache_hit,
-    })
+    let transaction = match &payment.state {
+        State::Settled { transaction, .. } => transaction.as_str(),
+        _ => "",
+    };
+    Ok(answer::whole(
+        &[kept.own.as_bytes(), &members],
+        &paid,
+        transaction,
+    ))
 }

@@ -5,25 +5,27 @@ use std::net::IpAddr;
 
 use crate::app::Shared;
 use crate::domain::ids::CreditId;
-use crate::domain::payment::{Payment, PaymentKey, State};
+use crate::domain::level::Level;
+use crate::domain::payment::{Means, Payment, PaymentKey, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
-use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
-use crate::flows::deliver::Trouble;
 use crate::flows::desk::{Claim, Outcome};
 use crate::flows::payments;
 use crate::flows::recall;
 use crate::flows::sale::{self, Kept};
 use crate::flows::settle::{self, Settling};
+use crate::flows::source::Trouble;
+use crate::flows::transfer;
 use crate::store::credit_hash;
 
 /// What the request states of the purchase. What it leaves out is the credit's own.
 #[derive(Clone, Debug)]
 pub struct Stated {
     pub target_url: String,
-    pub tier: Option<Tier>,
+    pub level: Option<Level>,
+    pub question: Option<String>,
     pub force_refresh: Option<bool>,
 }
 
@@ -79,7 +81,7 @@ async fn attempt(app: &Shared, credit: CreditId, stated: Stated, asker: Asker<'_
         count()?;
         return Err(invalid());
     };
-    let claim = Claim::take(app, key).ok_or_else(|| {
+    let mut claim = Claim::take(app, key).ok_or_else(|| {
         Refusal::new(
             Code::Conflict,
             "This retry credit is being redeemed by another request.",
@@ -108,10 +110,13 @@ async fn attempt(app: &Shared, credit: CreditId, stated: Stated, asker: Asker<'_
         State::Held if alive => {
             count()?;
             app.health.check_can_sell(app)?;
-            work_off(app, claim, payment.payer, asker.request_id).await
+            if payment.means() == Means::Authorization {
+                claim.queue(payment.payer).await?;
+            }
+            work_off(app, claim, asker.request_id).await
         }
         State::Settled { .. } if alive => {
-            let delivered = recall::delivered(app, &payment, None).await?;
+            let delivered = recall::delivered(app, key, &payment, None).await?;
             spend(app, key, hash).await?;
             Ok(delivered)
         }
@@ -131,26 +136,27 @@ fn invalid() -> Refusal {
 
 /// Only a stated difference counts.
 fn covers(purchase: &Purchase, stated: &Stated) -> bool {
-    let Purchase::Context(context) = purchase;
-    stated.target_url == context.target_url
-        && stated.tier.is_none_or(|tier| tier == context.tier())
-        && stated
-            .force_refresh
-            .is_none_or(|refresh| refresh == context.force_refresh)
+    stated.target_url == purchase.target_url()
+        && stated.level.is_none_or(|level| level == purchase.level())
+        && (stated.question.as_deref()).is_none_or(|asked| Some(asked) == purchase.question())
+        && (stated.force_refresh).is_none_or(|refresh| refresh == purchase.reading().refresh)
 }
 
 /// The held authorization: an attempt is spent, the work is done, and it is settled like any first payment.
-async fn work_off(app: &Shared, mut claim: Claim, payer: [u8; 20], request_id: &str) -> Outcome {
+async fn work_off(app: &Shared, claim: Claim, request_id: &str) -> Outcome {
     let key = claim.key();
-    claim.queue(payer).await?;
     let payment = spend_attempt(app, key).await?;
     app.crash_point("redeeming");
-    let margin = sale::check_margin(app, &payment.purchase)?;
+    let means = payment.means();
+    let margin = sale::check_margin(app, &payment.purchase, means)?;
     let goods = match sale::deliver_goods(app, &payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => return Err(refusal),
     };
+    if means == Means::Transfer {
+        return transfer::deliver(app, key, payment, goods, margin, request_id).await;
+    }
     let settling = Settling::stored(&payment)?;
     let members = sale::keep_answer(app, key, payment, goods, margin, request_id).await?;
     match settle::settle(
@@ -158,7 +164,7 @@ async fn work_off(app: &Shared, mut claim: Claim, payer: [u8; 20], request_id: &
         Kept {
             claim,
             settling,
-            members: Some(members),
+            members,
         },
         true,
     )

@@ -4,26 +4,29 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 
 use crate::app::Shared;
-use crate::domain::payment::{Event, KeptAnswer, Payment, PaymentKey, State};
-use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::level::Level;
+use crate::domain::payment::{Event, Means, Payment, PaymentKey, State};
+use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
-use crate::domain::tier::Tier;
-use crate::flows::answer::{self, Own};
-use crate::flows::deliver::{self, Goods, Storing, Trouble};
+use crate::domain::time::UnixSeconds;
+use crate::flows::answer::{self, Sold};
+use crate::flows::deliver::{self, Goods};
 use crate::flows::desk::{Boarding, Claim, Outcome};
-use crate::flows::guardian::{self, Judged, Unsold};
+use crate::flows::guardian::{self, Judged, Unsold, Work};
 use crate::flows::internal;
 use crate::flows::payments::{self, FreshCredit, KEPT_LOOK_SECONDS, payment_key};
 use crate::flows::recall::{Recalled, claim_identifier, known_purchase, recall};
 use crate::flows::settle::{self, Settling};
+use crate::flows::source::{self, Storing, Trouble};
 use crate::outside::facilitator::Verdict;
 use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind};
-use crate::x402::address::Address;
+use crate::x402::address::{Address, TransactionHash};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
 
@@ -43,10 +46,14 @@ pub struct Delivered {
     /// The whole JSON answer.
     pub body: Arc<Vec<u8>>,
     pub transaction: String,
+    pub settled_at: UnixSeconds,
+    pub means: Means,
     /// Checksummed address.
     pub payer: String,
-    pub tier: Tier,
+    pub level: Level,
+    /// Hex SHA-256 of what was sold: a page's markdown, or a report.
     pub content_sha256: String,
+    /// Of a page's markdown.
     pub tokens: u64,
     pub cache_hit: bool,
 }
@@ -54,7 +61,7 @@ pub struct Delivered {
 /// A settlement needs this long on chain.
 const SETTLE_SECONDS_MIN: u64 = 6;
 
-/// Sells one page. Identical requests that arrive meanwhile share the outcome: one piece of work, one settlement.
+/// Sells one page or report. Identical requests that arrive meanwhile share the outcome: one piece of work, one settlement.
 pub async fn sell(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
     let fingerprint = order.purchase.fingerprint();
     match app
@@ -124,11 +131,13 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
         return known;
     }
     claim.queue(verified.payment.payer).await?;
-    let margin = check_margin(app, &order.purchase)?;
+    let margin = check_margin(app, &order.purchase, Means::Authorization)?;
     let goods = match deliver_goods(app, &verified.payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
-        Err(Trouble::Outage(refusal)) => return Err(hold(app, key, verified, refusal).await),
+        Err(Trouble::Outage(refusal)) => {
+            return Err(hold(app, key, verified.payment, refusal).await);
+        }
     };
     app.crash_point("fetched");
     let kept = keep(app, claim, verified, goods, margin, &order).await?;
@@ -147,7 +156,8 @@ pub struct Verified {
 pub struct Kept {
     pub claim: Claim,
     pub settling: Settling,
-    pub members: Option<Vec<u8>>,
+    /// The page's members, where the answer is made of a page: they need not be read again.
+    pub members: Option<Arc<Vec<u8>>>,
 }
 
 /// The checks that need nobody else (decisions, Money 2). A payment that does not fit is answered with a challenge.
@@ -158,12 +168,19 @@ fn check_terms(
 ) -> Result<PaymentRequirements, Refusal> {
     let offer = app.offers.of(purchase);
     // Work, plus the time that the facilitator may take to verify.
-    let work = app.config.fetch.time_max + app.config.payment.verify_time_max;
+    let model = app.config.llm.as_ref();
+    let model = model.filter(|_| purchase.level().may_synthesize());
+    let work = app.config.fetch.time_max
+        + model.map_or(Duration::ZERO, |llm| llm.time_max)
+        + app.config.payment.verify_time_max;
     let offers = app.offers.honoured(offer, app.now());
-    match proof.check(&offers, &app.offers.access, app.now(), work.as_secs()) {
-        Ok(offer) => Ok(offer.clone()),
+    let resource = app.offers.resource(purchase.product());
+    let checked = proof.check(&offers, resource, app.now(), work.as_secs());
+    let echo = proof.check_echo(&offer.challenge.advertised);
+    match checked.and_then(|terms| echo.map(|()| terms)) {
+        Ok(terms) => Ok(terms.clone()),
         Err(mismatch) => Err(challenge(
-            offer.tier,
+            offer.level,
             mismatch.reason(),
             format!("{mismatch}."),
         )),
@@ -171,9 +188,9 @@ fn check_terms(
 }
 
 /// A 402: the payment was not taken, and here is what to sign.
-pub fn challenge(tier: Tier, error: &str, message: String) -> Refusal {
+pub fn challenge(level: Level, error: &str, message: String) -> Refusal {
     let with = With::Challenge {
-        tier,
+        level,
         error: error.to_owned(),
         settlement: None,
     };
@@ -200,14 +217,13 @@ async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Outcome {
 
 /// The definite failure of a settlement: nothing moved, nothing is delivered.
 pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
-    let Purchase::Context(context) = &payment.purchase;
     let settlement = FailedSettlement {
         reason: reason.to_owned(),
         payer: Address(payment.payer).to_string(),
     };
     let message = format!("The payment could not be settled ({reason}); nothing was charged.");
     Refusal::new(Code::PaymentRequired, message).with(With::Challenge {
-        tier: context.tier(),
+        level: payment.purchase.level(),
         error: reason.to_owned(),
         settlement: Some(settlement),
     })
@@ -227,9 +243,8 @@ async fn verify(
     {
         Ok(Verdict::Valid { .. }) => {}
         Ok(Verdict::Invalid { reason }) => {
-            let Purchase::Context(context) = &order.purchase;
             let message = format!("The payment is not valid ({reason}); nothing was charged.");
-            return Err(challenge(context.tier(), &reason, message));
+            return Err(challenge(order.purchase.level(), &reason, message));
         }
         Err(error) => {
             tracing::error!(error = %error, "the facilitator could not verify a payment");
@@ -253,14 +268,15 @@ async fn verify(
 }
 
 /// The Unit Economic Guardian, before any work.
-pub fn check_margin(app: &Shared, purchase: &Purchase) -> Result<Judged, Refusal> {
-    let Purchase::Context(context) = purchase;
-    margin(app, context, deliver::may_fetch(context, &app.sample.url))
-}
-
-fn margin(app: &Shared, context: &ContextPurchase, fetches: bool) -> Result<Judged, Refusal> {
-    let price = context.tier().price();
-    guardian::judge(app, price, fetches).map_err(|unsold| {
+pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<Judged, Refusal> {
+    let (reading, target_url) = (purchase.reading(), purchase.target_url());
+    let work = Work {
+        fetches: source::may_fetch(reading, target_url, &app.sample.url),
+        asks_model: app.outside.llm.is_some() && purchase.level().may_synthesize(),
+        settles: means == Means::Authorization,
+    };
+    let price = purchase.price();
+    guardian::judge(app, price, work).map_err(|unsold| {
         app.metrics.margin_rejection();
         let message = match unsold {
             Unsold::TooThin(rejected) => format!(
@@ -279,36 +295,36 @@ fn margin(app: &Shared, context: &ContextPurchase, fetches: bool) -> Result<Judg
 
 /// Target safety, then the work.
 pub async fn deliver_goods(app: &Shared, payment: &Payment) -> Result<Goods, Trouble> {
-    let Purchase::Context(context) = &payment.purchase;
-    deliver::deliver(app, context, &hex::encode(payment.payer)).await
+    deliver::deliver(app, &payment.purchase, &hex::encode(payment.payer)).await
 }
 
-/// A transient outage after verification: the authorization is held by a retry credit (decisions, Retry credits).
-async fn hold(app: &Shared, key: PaymentKey, verified: Verified, refusal: Refusal) -> Refusal {
-    let Verified { mut payment, .. } = verified;
+/// A transient outage after verification: the payment is held by a retry credit (decisions, Retry credits).
+pub async fn hold(
+    app: &Shared,
+    key: PaymentKey,
+    mut payment: Payment,
+    refusal: Refusal,
+) -> Refusal {
     let (now, fresh) = (app.now(), FreshCredit::draw());
+    let is_transfer = payment.means() == Means::Transfer;
+    let lets_go = move |stored: &Payment| is_transfer && stored.state == State::Released;
     let written = app.store.write(move |tables| match tables.payment(key)? {
-        None => {
+        stored if stored.as_ref().is_none_or(lets_go) => {
             let credit = payments::apply(tables, key, &mut payment, &Event::Outage, now, fresh)?;
             Ok((payment, credit))
         }
         // Presented again while a credit holds it: that credit stands as it is.
-        Some(stored) => Ok((stored, None)),
+        stored => Ok((stored.unwrap_or(payment), None)),
     });
     match written.await {
         Ok((payment, credit)) => {
             app.crash_point("held");
             payments::note(app, key, &payment);
-            app.metrics.payment(payment_tier(&payment).name(), "held");
+            payments::count(app, &payment);
             credit.map_or(refusal.clone(), |credit| refusal.with(With::Credit(credit)))
         }
         Err(error) => error.into(),
     }
-}
-
-pub fn payment_tier(payment: &Payment) -> Tier {
-    let Purchase::Context(context) = &payment.purchase;
-    context.tier()
 }
 
 /// Writes the finished answer down, which from now on means: settle may have been sent.
@@ -327,7 +343,7 @@ async fn keep(
     Ok(Kept {
         claim,
         settling,
-        members: Some(members),
+        members,
     })
 }
 
@@ -339,58 +355,58 @@ pub async fn keep_answer(
     goods: Goods,
     margin: Judged,
     request_id: &str,
-) -> Result<Vec<u8>, Refusal> {
+) -> Result<Option<Arc<Vec<u8>>>, Refusal> {
     let now = app.now();
     if payment.valid_before < now.plus(SETTLE_SECONDS_MIN).0 {
         let message =
             "The authorization ran out while the work was done; nothing was charged.".to_owned();
         let reason = "invalid_exact_evm_payload_authorization_valid_before";
-        return Err(challenge(payment_tier(&payment), reason, message));
+        return Err(challenge(payment.purchase.level(), reason, message));
     }
-    let Purchase::Context(context) = payment.purchase.clone();
-    let margin = if goods.cache.hit {
-        actual_margin(app, &context, margin)
-    } else {
-        margin
+    // Where it took less than was reckoned with, the receipt says what the sale really earned.
+    let means = payment.means();
+    let margin = match goods.work(means) {
+        took if took == margin.work => margin,
+        took => guardian::judge(app, payment.purchase.price(), took).unwrap_or(margin),
     };
-    payment.answer = Some(KeptAnswer {
-        page: goods.page.blob,
-        own: answer::own(&Own {
-            purchase: &context,
-            cache: &goods.cache,
-            margin: &margin,
-            now,
-            request_id,
-        })
-        .map_err(|error| internal("an answer could not be written as JSON", &error))?,
-        content_sha256: goods.page.content_sha256,
-        tokens: goods.page.tokens,
-        cache_hit: goods.cache.hit,
-        margin: margin.receipt,
-    });
-    let members = Arc::new(goods.page.members);
-    let (storing, blob, for_store, fresh) = (
-        goods.storing,
-        goods.page.blob,
-        members.clone(),
-        FreshCredit::draw(),
-    );
-    let target_url = context.target_url;
+    let Sold {
+        answer,
+        members,
+        source,
+        report,
+    } = answer::sold(app, key, &payment, goods, &margin, request_id)
+        .map_err(|error| internal("an answer could not be written as JSON", &error))?;
+    let (blob, for_store, fresh) = (answer.page, members.clone(), FreshCredit::draw());
+    let is_page = report.is_none();
+    payment.answer = Some(answer);
     let durable = app.store.write(move |tables| {
         payment.credit = match tables.payment(key)? {
             None => None,
             // What the buyer holds stays good until the answer is delivered.
             Some(stored) if stored.state == State::Held => stored.credit,
+            // Unlike an authorization, a transfer that was let go can be taken up again: the money is here.
+            Some(stored) if stored.state == State::Released && means == Means::Transfer => None,
             // Another request has used the same authorization since we looked.
             Some(_) => return Ok(false),
         };
-        match storing {
+        let target_url = payment.purchase.target_url();
+        match source.storing {
             Storing::Nothing | Storing::Blob => {}
-            Storing::Page(record) => tables.put_page(&target_url, &record, &for_store)?,
-            Storing::Unchanged { fetched_at } => tables.touch_page(&target_url, fetched_at)?,
+            Storing::Page(record) => tables.put_page(target_url, &record, &source.page.members)?,
+            Storing::Unchanged { fetched_at } => tables.touch_page(target_url, fetched_at)?,
         }
-        tables.put_blob(blob, &for_store, now.plus(ANSWER_SECONDS_MAX))?;
+        let answer_end = now.plus(ANSWER_SECONDS_MAX);
+        tables.put_blob(blob, &for_store, answer_end)?;
+        if let Some(report) = report {
+            tables.put_report(report.id, &report.record, &report.source_text, answer_end)?;
+        }
         payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
+        if means == Means::Transfer {
+            // The money came first: nothing is left to settle.
+            let transaction = TransactionHash(payment.nonce).to_string();
+            let settled = Event::ChainUsed { transaction };
+            payments::apply(tables, key, &mut payment, &settled, now, fresh)?;
+        }
         tables.schedule(Due {
             at: now.plus(KEPT_LOOK_SECONDS),
             kind: DueKind::Payment,
@@ -404,10 +420,5 @@ pub async fn keep_answer(
         ));
     }
     app.crash_point("kept");
-    Ok(Arc::unwrap_or_clone(members))
-}
-
-/// A cache hit costs no fetch; the receipt says what the sale really earned.
-fn actual_margin(app: &Shared, context: &ContextPurchase, judged: Judged) -> Judged {
-    margin(app, context, false).unwrap_or(judged)
+    Ok(is_page.then_some(members))
 }

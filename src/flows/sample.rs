@@ -1,18 +1,24 @@
-//! The page of our own that quotes and the starter tier use. Its markdown is made by the real converter from the
-//! embedded page and never fetched, so it is there before anybody has bought anything.
+//! The page of our own that quotes and the starter tier use, and the report on it. Markdown and report are made by the
+//! real converter and engine from the embedded page and never fetched, so they are there before anybody has bought
+//! anything.
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::config::{Config, FacilitatorAt};
+use crate::domain::pack::Pack;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
+use crate::evidence::report::Report;
+use crate::evidence::sample::{REPORT_ID as SAMPLE_ID, sample_report};
 use crate::flows::page::{PageFacts, PageGoods, page_goods};
-use crate::markdown::{ContentKind, Converter, Settings};
+use crate::flows::reports;
+use crate::markdown::{ContentKind, Converter, Page, Settings};
 use crate::pages;
 use crate::pages::site::{FacilitatorMode, Site};
+use crate::signing::Signer;
 
 /// The path of the sample page below `base_url`.
 pub const SAMPLE_PATH: &str = "/sample";
@@ -24,11 +30,21 @@ pub struct SamplePage {
     pub markdown: String,
     pub goods: PageGoods,
     pub made_at: UnixSeconds,
+    pub report: SampleReport,
+}
+
+/// A whole report for nothing, which never expires.
+#[derive(Clone, Debug)]
+pub struct SampleReport {
+    /// The JSON that is served.
+    pub body: Vec<u8>,
+    pub source_text: String,
 }
 
 impl SamplePage {
     pub fn new(
         config: &Config,
+        signer: Option<&Signer>,
         now: UnixSeconds,
     ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
         let url = format!("{}{SAMPLE_PATH}", config.base_url);
@@ -71,6 +87,7 @@ impl SamplePage {
             },
         )?;
         Ok(SamplePage {
+            report: SampleReport::new(config, signer, &sample_report(&page, &html, &url), &page)?,
             url,
             html,
             markdown: page.markdown,
@@ -81,9 +98,46 @@ impl SamplePage {
 
     /// The sample's title, for quotes.
     pub fn title(&self) -> Option<String> {
-        let members: Value =
-            serde_json::from_slice(&[b"{", self.goods.members.as_slice(), b"}"].concat()).ok()?;
-        members["metadata"]["title"].as_str().map(str::to_owned)
+        self.goods.value().ok()?["metadata"]["title"]
+            .as_str()
+            .map(str::to_owned)
+    }
+}
+
+impl SampleReport {
+    fn new(
+        config: &Config,
+        signer: Option<&Signer>,
+        report: &Report,
+        page: &Page,
+    ) -> Result<Self, serde_json::Error> {
+        let policy = Pack::parse(&report.pack).unwrap_or_default().policy();
+        let mut members = match serde_json::to_value(report)? {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        };
+        reports::put_around_with(&config.base_url, signer, SAMPLE_ID, &mut members);
+        let payment = &config.payment;
+        let around = [
+            ("cache", json!({"hit": true, "policy": policy})),
+            (
+                "payment",
+                json!({
+                    "mode": "sample", "network": payment.network, "vault_address": payment.pay_to,
+                    "token_address": payment.asset, "amount_units": "0", "amount_usdc": 0.0,
+                    "payer": null, "transaction": null, "settled": false,
+                }),
+            ),
+            (
+                "ueg_receipt",
+                json!({"revenue_usdc": 0.0, "total_cost_usdc": 0.0, "projected_profit_usdc": 0.0, "decision": "sample"}),
+            ),
+        ];
+        members.extend(around.map(|(name, value)| (name.to_owned(), value)));
+        Ok(SampleReport {
+            body: serde_json::to_vec(&members)?,
+            source_text: page.markdown.clone(),
+        })
     }
 }
 

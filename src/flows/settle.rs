@@ -1,6 +1,8 @@
 //! Settling a kept payment. The call runs as a task of its own: the buyer is answered after a while whatever it does,
 //! and what it says later is still recorded. Unknown is never failed.
 
+use std::sync::Arc;
+
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -93,7 +95,7 @@ pub async fn record(
     let is_payers_doing = event != Event::ChainNeverUsed;
     let advanced = payments::advance(app, key, event).await?;
     if let Some(advanced) = advanced.as_ref().filter(|advanced| advanced.has_moved) {
-        count(app, &advanced.payment);
+        payments::count(app, &advanced.payment);
         let (payer, now) = (advanced.payment.payer, app.now());
         match &advanced.payment.state {
             State::Settled { .. } => app.desk.note_end(payer, false, now),
@@ -143,14 +145,6 @@ fn event(settlement: Settlement) -> Event {
     }
 }
 
-fn count(app: &Shared, payment: &Payment) {
-    app.metrics
-        .payment(sale::payment_tier(payment).name(), payment.state.name());
-    if matches!(payment.state, State::Settled { .. }) {
-        app.metrics.revenue(payment.amount_units);
-    }
-}
-
 /// Finds the end of a payment whose settlement is not known, and delivers if it is a good one. The chain is asked first,
 /// where there is one: it knows without anything being sent again. Then the identical settle is repeated.
 pub async fn resolve(app: &Shared, claim: Claim) -> Outcome {
@@ -180,13 +174,13 @@ async fn conclude(
     app: &Shared,
     key: PaymentKey,
     advanced: Advanced,
-    members: Option<Vec<u8>>,
+    members: Option<Arc<Vec<u8>>>,
 ) -> Outcome {
     let Advanced {
         payment, credit, ..
     } = advanced;
     match &payment.state {
-        State::Settled { .. } => recall::delivered(app, &payment, members).await,
+        State::Settled { .. } => recall::delivered(app, key, &payment, members).await,
         State::Failed { reason } => Err(sale::not_settled(&payment, reason)),
         State::Unknown if credit.is_none() => Err(unknown(owe(app, key).await?)),
         State::New | State::Held | State::Kept | State::Unknown | State::Released => {

@@ -247,7 +247,9 @@ impl Writer {
             joined.push_str(word);
             self.count_word();
         }
-        if !joined.is_empty() {
+        if self.would_define_link(&joined) {
+            self.text(&joined);
+        } else if !joined.is_empty() {
             self.before('`');
             self.plain.push_str(&joined);
             self.push_span(joined);
@@ -256,6 +258,15 @@ impl Writer {
         if code.ends_with(char::is_whitespace) {
             self.gap();
         }
+    }
+
+    /// `[a` and code with `]:` at the start of a block are the definition of a link (CommonMark 4.7), before code is looked
+    /// for.
+    fn would_define_link(&self, code: &str) -> bool {
+        let before = &self.text[self.start..];
+        let follows_bracket =
+            before.starts_with('[') || (before.is_empty() && self.wants(Mark::Link));
+        follows_bracket && code.contains("]:")
     }
 
     /// Two spans side by side would be read as one with a longer fence: they are made one.
@@ -590,9 +601,15 @@ impl Writer {
             let Written { mark, at } = self.closed[at];
             let length = mark.delimiter().len();
             self.text.drain(at..at + length);
+            // What the mark kept apart would be an image.
+            let before = &self.text[self.start..at];
+            let is_image = before.ends_with('!') && self.text[at..].starts_with('[');
+            if is_image {
+                self.text.insert(at - 1, '\\');
+            }
             let later = self.links.iter_mut().rev();
             for link in later.take_while(|link| link.block == u32::MAX) {
-                link.url.move_back(at, length);
+                link.url.move_back(at, length - usize::from(is_image));
             }
         }
     }

@@ -26,6 +26,7 @@ use url::Url;
 use super::Metadata;
 use super::attributes::Attributes;
 use super::dates;
+use super::injection;
 use super::json_ld::JsonLd;
 use super::links::Links;
 use super::outline::Outline;
@@ -38,6 +39,8 @@ const FIELD_BYTES_MAX: usize = 4096;
 const FIELDS_MAX: usize = 200;
 const NOSCRIPT_BYTES_MAX: usize = 256 * 1024;
 const HIDDEN_BYTES_MAX: usize = 64 * 1024;
+const COMMENTS_MAX: usize = 16;
+const COMMENT_BYTES_MAX: usize = 1_024;
 const KEYWORDS_MAX: usize = 50;
 
 /// What robots meta tags may call us by.
@@ -128,6 +131,8 @@ pub(super) struct Collected {
     pub(super) noscript: String,
     /// Text of hidden elements that is in no block.
     pub(super) hidden: String,
+    /// Beginnings of the comments that may be addressed to an AI system, as far as they fit.
+    pub(super) comments: Vec<String>,
     pub(super) password_fields: u32,
     /// The page ends inside an element that is left out: it was cut, or an end tag is missing.
     pub(super) is_broken_off: bool,
@@ -237,6 +242,13 @@ impl Collected {
         } else if is_hidden && self.hidden.len() + text.len() <= HIDDEN_BYTES_MAX {
             // What is hidden from readers is not hidden from an agent that is given the source.
             self.hidden.push_str(text);
+        }
+    }
+
+    pub(super) fn comment(&mut self, text: &str) {
+        let text = within("", text, COMMENT_BYTES_MAX);
+        if self.comments.len() < COMMENTS_MAX && injection::may_address_models(text) {
+            self.comments.push(text.to_owned());
         }
     }
 

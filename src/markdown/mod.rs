@@ -42,7 +42,7 @@ use charset::Decoding;
 use links::Links;
 use outline::{Kind, Outline};
 use reader::Reader;
-use render::{Rendered, render};
+use render::render;
 use select::hints::Hints;
 use select::select;
 use select::training::training_page;
@@ -50,6 +50,7 @@ use select::training::training_page;
 pub(crate) use select::model::Model;
 pub use select::training::{TrainingBlock, TrainingPage};
 
+pub use injection::{addresses_agents, addresses_models, instructions};
 pub use kinds::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
 
 pub use passages::{Passage, PassageKind};
@@ -311,7 +312,7 @@ fn html_page(
     settings: &Settings,
     model: &Arc<Model>,
 ) -> Result<Page, ConvertError> {
-    let (own, collected, links) = builder.finish();
+    let (mut own, collected, links) = builder.finish();
     let selector = Selector {
         full: settings.full,
         hints: &collected.hints(&settings.url),
@@ -319,7 +320,7 @@ fn html_page(
     };
     let own_kept = selector.kept(&own);
     let own_words = kept_words(&own, &own_kept);
-    let found = fallback::find(&collected, &links, &selector, own_words)?;
+    let mut found = fallback::find(&collected, &links, &selector, own_words)?;
     let (source, outline, kept, words) = match &found {
         Some(found) => (found.source, &found.outline, &found.kept, found.words),
         None => (ContentSource::Page, &own, &own_kept, own_words),
@@ -327,8 +328,6 @@ fn html_page(
     if words == 0 {
         return Err(ConvertError::Empty);
     }
-    let Rendered { markdown, passages } =
-        render(outline, kept).map_err(|_| ConvertError::OutOfMemory)?;
     let headings = kept_headings(outline, kept);
     let first_heading = headings.first().map(|heading| heading.text.as_str());
     let mut warnings = warnings::of_page(&warnings::Facts {
@@ -343,16 +342,25 @@ fn html_page(
     if is_injected(&own) || (found.is_some() && is_injected(outline)) {
         warnings.push(Warning::PromptInjectionSuspected);
     }
-    Ok(Page {
+    let mut page = Page {
         metadata: collected.decide(&links, &own, first_heading),
         source,
         meta_robots: collected.robots(),
         links: kept_links(outline, kept),
-        markdown,
-        passages,
         headings,
         warnings,
-    })
+        ..Page::default()
+    };
+    // The document is written last, without what it does not need: never is more memory held than now.
+    let (outline, kept) = match &mut found {
+        Some(found) => (&mut found.outline, &found.kept),
+        None => (&mut own, &own_kept),
+    };
+    outline.links = Vec::new();
+    let rendered = render(outline, kept).map_err(|_| ConvertError::OutOfMemory)?;
+    page.markdown = rendered.markdown;
+    page.passages = rendered.passages;
+    Ok(page)
 }
 
 fn kept_words(outline: &Outline, kept: &[usize]) -> u64 {

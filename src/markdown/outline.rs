@@ -108,6 +108,16 @@ pub(super) enum Kind {
     Rule,
 }
 
+impl Kind {
+    pub(super) fn is_heading(self) -> bool {
+        matches!(self, Kind::Heading(..))
+    }
+
+    pub(super) fn is_code(self) -> bool {
+        matches!(self, Kind::Code(_))
+    }
+}
+
 /// Bytes of one of the outline's two strings. Pages are under 4 GiB by far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span {

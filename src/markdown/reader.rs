@@ -257,7 +257,13 @@ impl Source {
                     self.is_in_raw = false;
                     self.builder.end(name, Tag::named(name));
                 }
-                Markup::Other => {}
+                Markup::Other => {
+                    if let Some(comment) =
+                        source.get(..length).and_then(|it| it.strip_prefix("<!--"))
+                    {
+                        self.builder.comment(comment);
+                    }
+                }
             }
             self.read += length;
         }

@@ -218,10 +218,9 @@ fn folded(text: &str) -> String {
 proptest! {
     #[test]
     fn markdown_shows_what_the_page_says(document in document()) {
-        let expected = folded(&document.text);
-        prop_assume!(!expected.is_empty());
+        let expected = folded(&format!("{} end", document.text));
         let html = format!("{}<p>end", document.html);
         let markdown = full_page(&html).markdown;
-        prop_assert_eq!(shown(&markdown), format!("{expected} end"), "{}\n{}", html, markdown);
+        prop_assert_eq!(shown(&markdown), expected, "{}\n{}", html, markdown);
     }
 }

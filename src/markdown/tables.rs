@@ -89,9 +89,13 @@ pub(super) fn push_delimiters(out: &mut String, columns: usize) {
 fn push_cell(cell: &mut String, markdown: &str) {
     for line in markdown.split('\n') {
         if !cell.is_empty() {
+            // Beside the signs of `<br>` a delimiter might open or close what it would not beside a line's end.
+            let may_delimit = ['*', '_', '~'];
+            if cell.ends_with(may_delimit) {
+                cell.push(' ');
+            }
             cell.push_str("<br>");
-            // Behind the sign `>` a delimiter might close what it should open in.
-            if line.starts_with(['*', '~']) {
+            if line.starts_with(may_delimit) {
                 cell.push(' ');
             }
         }

@@ -430,6 +430,10 @@ fn links_and_images() {
     check("Hi!<a href=/x> y </a>z", "Hi! [y](https://example.org/x) z");
     check("Hi!<a href=/x>y</a>", "Hi\\![y](https://example.org/x)");
     check(
+        "!<b><a href=/x>y</a></b>“z”",
+        "\\![y](https://example.org/x)“z”",
+    );
+    check(
         "<a href='javascript:x()'>a</a> <a href='data:,x'>b</a> <a href='#c'>c</a>",
         "a b c",
     );
@@ -516,6 +520,10 @@ fn tables() {
     check(
         "<table><tr><th>a<th>b<tr><td><p>x<p>y<td><ul><li>p<li>q</ul></table>",
         "| a | b |\n| --- | --- |\n| x<br>y | p<br>q |",
+    );
+    check(
+        "<table><tr><th>a * <br><i>b</i><th>c<tr><td>1<td>2</table>",
+        "| a * <br> *b* | c |\n| --- | --- |\n| 1 | 2 |",
     );
     check(
         "<table><tr><td><h1>Layout</h1><td>side</table>",

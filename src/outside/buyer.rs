@@ -2,6 +2,8 @@
 //! the demo and the tests. It signs at most once per purchase; what may be paid with is decided in
 //! [`crate::x402::payer`].
 
+mod proofs;
+
 use std::fmt;
 use std::io::Read;
 use std::time::Duration;
@@ -18,6 +20,8 @@ use crate::x402::payer::{
 };
 use crate::x402::wire::SettleResponse;
 use crate::x402::{PAYMENT_REQUIRED, PAYMENT_RESPONSE, PAYMENT_SIGNATURE};
+
+pub use proofs::{Proof, Proofs};
 
 /// Longest answer of a seller that is read, in bytes after decompression.
 const REPLY_BYTES_MAX: u64 = 16 * 1024 * 1024;

@@ -4,17 +4,19 @@
 //! sale and changes nothing.
 
 mod error;
+mod feed;
 mod line;
 mod node;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::domain::amount::Amount;
 use crate::domain::margin::GasPrice;
 use crate::domain::time::UnixSeconds;
 use crate::outside::call::{Lane, LaneFull};
-use crate::x402::address::{Network, TransactionHash};
-use crate::x402::onchain::{Asked, Mark, Proven};
+use crate::x402::address::{Address, Network, TransactionHash};
+use crate::x402::onchain::{Asked, Log, Mark, Proven};
 
 pub use error::{ChainError, SettingsError};
 use line::Line;
@@ -22,6 +24,8 @@ use node::{Block, Node};
 
 /// Inquiries at once; further ones wait a moment and then come again later.
 pub const INQUIRIES_MAX: usize = 8;
+/// Transactions that are looked up at once.
+pub const TRANSACTIONS_MAX: usize = 4;
 const PLACE_WAIT_MAX: Duration = Duration::from_secs(2);
 /// Blocks of logs that are asked for at once. Halved whenever the node refuses.
 const LOG_BLOCKS: u64 = 2_000;
@@ -55,6 +59,8 @@ pub struct Chain {
     time_max: Duration,
     confirmations: u64,
     inquiries: Lane,
+    /// Anybody may name a transaction: who does never keeps a settlement from being looked into.
+    transactions: Lane,
     /// The price of gas has a place of its own: sales depend on it.
     prices: Lane,
 }
@@ -88,6 +94,19 @@ pub enum Fate {
     Open,
 }
 
+/// What stands on chain under a transaction's hash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// No block that counts holds it.
+    Missing,
+    /// It was undone; nothing moved.
+    Failed,
+    /// It stands, in so many blocks, which are too few.
+    Shallow { confirmations: u64 },
+    /// It stands deep enough since this time, with these logs.
+    Deep { since: UnixSeconds, logs: Vec<Log> },
+}
+
 impl Chain {
     pub fn new(settings: ChainSettings) -> Result<Chain, SettingsError> {
         Ok(Chain {
@@ -96,6 +115,7 @@ impl Chain {
             time_max: settings.time_max,
             confirmations: settings.confirmations.max(1),
             inquiries: Lane::new(INQUIRIES_MAX, PLACE_WAIT_MAX),
+            transactions: Lane::new(TRANSACTIONS_MAX, PLACE_WAIT_MAX),
             prices: Lane::new(1, PLACE_WAIT_MAX),
         })
     }
@@ -126,6 +146,19 @@ impl Chain {
         .await
     }
 
+    /// What stands under a transaction's hash.
+    pub async fn written(
+        &self,
+        hash: TransactionHash,
+        now: UnixSeconds,
+    ) -> Result<Written, ChainError> {
+        let confirmations = self.confirmations;
+        self.on(&self.transactions, move |node| {
+            written(node, hash, confirmations, now)
+        })
+        .await
+    }
+
     /// What gas costs now.
     pub async fn gas_price(&self) -> Result<GasPrice, ChainError> {
         self.on(&self.prices, |node| {
@@ -133,6 +166,19 @@ impl Chain {
                 wei_per_gas: node.gas_price()?,
                 l1_fee_wei: node.l1_fee()?,
             })
+        })
+        .await
+    }
+
+    /// What the network's coin costs in USDC by a feed of Chainlink's form, whose answer may be so old.
+    pub async fn coin_price(
+        &self,
+        feed: Address,
+        age_seconds_max: u64,
+        now: UnixSeconds,
+    ) -> Result<Amount, ChainError> {
+        self.on(&self.prices, move |node| {
+            feed::coin_price(node, feed, age_seconds_max, now)
         })
         .await
     }
@@ -184,6 +230,45 @@ fn fate(
         Fate::NeverUsed
     } else {
         Fate::Open
+    })
+}
+
+fn written(
+    node: &mut Node<'_>,
+    hash: TransactionHash,
+    confirmations: u64,
+    now: UnixSeconds,
+) -> Result<Written, ChainError> {
+    let Some(receipt) = node.receipt_of(hash)? else {
+        return Ok(Written::Missing);
+    };
+    let head = node.head()?;
+    if head.time > now.plus(FUTURE_SECONDS_MAX) {
+        return Err(ChainError::Contradiction(
+            "its newest block is of the future",
+        ));
+    }
+    if head.number < receipt.block {
+        return Ok(Written::Shallow { confirmations: 0 });
+    }
+    let (block, block_hash) = node.block_with_hash(receipt.block)?;
+    // A reorganisation has put another block in its place.
+    if block_hash != receipt.block_hash {
+        return Ok(Written::Missing);
+    }
+    if !receipt.succeeded {
+        return Ok(Written::Failed);
+    }
+    let found = head.number - receipt.block + 1;
+    Ok(if found < confirmations {
+        Written::Shallow {
+            confirmations: found,
+        }
+    } else {
+        Written::Deep {
+            since: block.time,
+            logs: receipt.logs,
+        }
     })
 }
 

@@ -44,8 +44,19 @@ pub struct FacilitatorSettings {
     pub settle_timeout: Duration,
     /// Verify calls at once, and as many settle calls beside them.
     pub calls_max: usize,
+    /// How much of the buyer's payment is passed on.
+    pub passes_on: PassesOn,
     /// Trust roots in PEM, in place of the compiled-in ones.
     pub ca_pem: Option<Vec<u8>>,
+}
+
+/// How much of the buyer's payment a facilitator is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassesOn {
+    /// All of it, by which directories find us.
+    Everything,
+    /// What is needed to verify and settle: some have refused the protocol's own members.
+    Payment,
 }
 
 /// How we say who we are.
@@ -107,6 +118,7 @@ impl std::error::Error for SettingsError {}
 #[derive(Clone, Debug)]
 pub struct Facilitator {
     line: Arc<Line>,
+    passes_on: PassesOn,
     verifying: Lane,
     settling: Lane,
     verify_timeout: Duration,
@@ -131,6 +143,7 @@ impl Facilitator {
     pub fn new(settings: FacilitatorSettings) -> Result<Self, SettingsError> {
         Ok(Facilitator {
             line: Arc::new(Line::open(&settings)?),
+            passes_on: settings.passes_on,
             verifying: Lane::new(settings.calls_max, VERIFY_WAIT_MAX),
             settling: Lane::new(settings.calls_max, SETTLE_WAIT_MAX),
             verify_timeout: settings.verify_timeout,
@@ -156,7 +169,7 @@ impl Facilitator {
         now: UnixSeconds,
     ) -> Result<Verdict, CallError> {
         let (line, timeout, payer) = (self.line.clone(), self.verify_timeout, proof.from());
-        let body = payment_body(proof, offer);
+        let body = payment_body(proof, offer, self.passes_on);
         self.verifying
             .run(move || {
                 let deadline = Instant::now() + timeout;
@@ -189,7 +202,7 @@ impl Facilitator {
             network: offer.network,
             amount: offer.amount,
         };
-        let body = payment_body(proof, offer);
+        let body = payment_body(proof, offer, self.passes_on);
         self.settling
             .run(move || {
                 let deadline = Instant::now() + timeout;
@@ -253,10 +266,14 @@ fn both(earlier: Settlement, later: Settlement) -> Settlement {
     }
 }
 
-fn payment_body(proof: &PaymentProof, offer: &PaymentRequirements) -> Vec<u8> {
+fn payment_body(proof: &PaymentProof, offer: &PaymentRequirements, passes_on: PassesOn) -> Vec<u8> {
+    let bare = match passes_on {
+        PassesOn::Everything => None,
+        PassesOn::Payment => proof.bare(),
+    };
     serde_json::to_vec(&PaymentBody {
         x402_version: Version2,
-        payment_payload: proof.raw(),
+        payment_payload: bare.as_deref().unwrap_or_else(|| proof.raw()),
         payment_requirements: offer,
     })
     .expect("strings, numbers and a text that was parsed always serialize")

@@ -1,5 +1,6 @@
 //! Everything that leaves the process. ureq, name resolution, the clock and randomness are used here only.
 
+mod agent;
 pub mod buyer;
 pub mod call;
 pub mod chain;
@@ -7,6 +8,7 @@ pub mod chance;
 pub mod clock;
 pub mod disk;
 pub mod facilitator;
+pub mod llm;
 #[cfg(test)]
 pub(crate) mod loopback;
 mod names;
@@ -19,6 +21,7 @@ use crate::outside::call::{Lane, Shares};
 use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
+use crate::outside::llm::Llm;
 use crate::outside::robots::RobotsFiles;
 use crate::outside::web::Web;
 
@@ -28,6 +31,8 @@ pub struct Outside {
     pub facilitator: Facilitator,
     /// The network itself, where an RPC endpoint is configured.
     pub chain: Option<Chain>,
+    /// A language model, where one is configured.
+    pub llm: Option<Llm>,
     pub web: Web,
     /// Places for fetches with their conversion; each bounds its own memory.
     pub fetches: Lane,
@@ -39,5 +44,7 @@ pub struct Outside {
     pub robots: RobotsFiles,
     /// Places for name lookups of quotes.
     pub lookups: Lane,
+    /// Places for examinations of sources, which keep a core each.
+    pub checks: Lane,
     pub clock: Clock,
 }

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use crate::domain::tier::Tier;
+use crate::domain::level::{Level, Product};
 use crate::domain::time::UnixSeconds;
-use crate::pages::commands;
+use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -24,6 +24,8 @@ pub enum CheckoutState<'a> {
     Expired {
         /// The page it was for, when that is still known.
         target_url: Option<&'a str>,
+        product: Product,
+        question: Option<&'a str>,
     },
 }
 
@@ -31,8 +33,10 @@ pub enum CheckoutState<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct KeptQuote<'a> {
     pub target_url: &'a str,
-    /// The tier that was chosen, or the recommended one.
-    pub tier: Tier,
+    /// What is asked of it, for a report.
+    pub question: Option<&'a str>,
+    /// The level that was chosen, or the recommended one.
+    pub level: Level,
     pub created_at: UnixSeconds,
     pub expires_at: UnixSeconds,
 }
@@ -44,48 +48,75 @@ pub fn page(view: &CheckoutView<'_>) -> String {
         Layout {
             site: view.site,
             title: "Your quote",
-            description: "A kept quote for one web page, with the command to buy it.",
+            description: "A kept quote, with the command to buy it.",
             path: &path,
             noindex: true,
             markdown: None,
         },
         match &view.state {
             CheckoutState::Kept(quote) => kept(view, quote),
-            CheckoutState::Expired { target_url } => expired(view, *target_url),
+            CheckoutState::Expired {
+                target_url,
+                product,
+                question,
+            } => expired(view, *target_url, *product, *question),
         },
     )
 }
 
 fn kept(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
+    let (level, price) = (quote.level, quote.level.price());
+    let item = Item {
+        target_url: quote.target_url,
+        level,
+        question: quote.question,
+    };
+    let all = match level.product() {
+        Product::Context => parts::quote_path(quote.target_url),
+        Product::ProofPack => {
+            parts::report_quote_path(quote.target_url, quote.question.unwrap_or_default())
+        }
+    };
     html! {
         p.kicker { "Quote kept until " (parts::time(quote.expires_at)) }
-        h1 { "Your quote: " (quote.tier.price()) " USDC" }
+        h1 { "Your quote: " (price) " USDC" }
         dl.facts {
             dt { "Page" } dd { (parts::foreign_link(quote.target_url)) }
-            dt { "Tier" } dd { strong { (quote.tier.name()) } ": " (quote.tier.policy()) }
-            dt { "Price" } dd { (quote.tier.price()) " USDC (" (quote.tier.price().units()) " units) on "
+            @if let Some(question) = quote.question { dt { "Question" } dd { (question) } }
+            dt { @match level.product() { Product::Context => "Tier", Product::ProofPack => "Pack" } }
+            dd { strong { (level.name()) } ": " (level.policy()) }
+            dt { "Price" } dd { (price) " USDC (" (price.units()) " units) on "
                 (view.site.network_name()) }
             dt { "Asked" } dd { (parts::time(quote.created_at)) }
             dt { "Quote" } dd { code { (view.quote_id) } }
         }
         h2 #buy { "Buy it now" }
         p { "A quote costs nothing. This pays the price above and never more:" }
-        (parts::code("With our buyer", &commands::buy(&view.site, quote.target_url, quote.tier)))
+        (parts::code("With our buyer", &commands::buy(&view.site, item)))
         (parts::code("See the challenge first, without paying",
-            &commands::challenge_curl(&view.site, quote.target_url, quote.tier)))
+            &commands::challenge_curl(&view.site, item)))
         p { "Other clients: " a href="/quickstart#buyer" { "TypeScript and Python" } "." }
         .actions {
-            a.button.quiet href=(parts::quote_path(quote.target_url)) { "Compare all tiers" }
+            a.button.quiet href=(all) { "Compare all prices" }
             a.button.quiet href={ "/v1/quotes/" (parts::path_segment(view.quote_id)) } { "Receipt as JSON" }
         }
     }
 }
 
-fn expired(view: &CheckoutView<'_>, target_url: Option<&str>) -> Markup {
+fn expired(
+    view: &CheckoutView<'_>,
+    target_url: Option<&str>,
+    product: Product,
+    question: Option<&str>,
+) -> Markup {
+    let typed = target_url.unwrap_or_default();
     html! {
         h1 { "This quote has expired" }
         p.lead { "Quotes are kept for 7 days. Nothing was charged, and a new one costs nothing." }
         dl.facts { dt { "Quote" } dd { code { (view.quote_id) } } }
-        (parts::quote_form(&view.site, target_url.unwrap_or_default()))
+        @match product {
+            Product::Context => (parts::quote_form(&view.site, typed)),
+            Product::ProofPack => (parts::report_form(&view.site, typed, question.unwrap_or_default())),
+        }
     }
 }

@@ -3,49 +3,96 @@
 
 use serde_json::Value;
 
+use crate::domain::level::{Level, Product};
+use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::site::Site;
 
-/// Path of the paid conversion.
-pub const ACCESS_PATH: &str = "/v1/x402/access";
+/// What a command buys.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'a> {
+    pub target_url: &'a str,
+    pub level: Level,
+    /// What is asked of the page, for a report.
+    pub question: Option<&'a str>,
+}
 
-/// Asks for a conversion without paying: the answer is the 402 challenge with the price of `tier`.
-pub fn challenge_curl(site: &Site<'_>, target_url: &str, tier: Tier) -> String {
-    challenge_curl_at(site, ACCESS_PATH, target_url, tier)
+impl<'a> Item<'a> {
+    pub fn page(target_url: &'a str, tier: Tier) -> Self {
+        Item {
+            target_url,
+            level: Level::Tier(tier),
+            question: None,
+        }
+    }
+
+    pub fn report(target_url: &'a str, question: &'a str, pack: Pack) -> Self {
+        Item {
+            target_url,
+            level: Level::Pack(pack),
+            question: Some(question),
+        }
+    }
+
+    /// The members of the request's body, names and values.
+    fn members(&self) -> Vec<(&'static str, Value)> {
+        let mut members = vec![("target_url", Value::from(self.target_url))];
+        members.extend(self.question.map(|question| ("question", question.into())));
+        members.push((self.level.product().level_word(), self.level.name().into()));
+        members
+    }
+}
+
+/// Asks for the price without paying: the answer is the 402 challenge.
+pub fn challenge_curl(site: &Site<'_>, item: Item<'_>) -> String {
+    challenge_curl_at(site, item.level.product().path(), item)
 }
 
 /// The same against another path of the paid operation, such as the `/from/{source}` alias.
-pub fn challenge_curl_at(site: &Site<'_>, path: &str, target_url: &str, tier: Tier) -> String {
+pub fn challenge_curl_at(site: &Site<'_>, path: &str, item: Item<'_>) -> String {
     format!(
         "curl -i {} \\\n  -H 'Content-Type: application/json' \\\n  -d {}",
         shell_word(&site.url(path)),
-        shell_word(&access_body(target_url, tier)),
+        shell_word(&body(item)),
     )
 }
 
-/// Buys one conversion with the program's own buyer and never pays more than the tier's price.
-pub fn buy(site: &Site<'_>, target_url: &str, tier: Tier) -> String {
+/// Buys with the program's own buyer and never pays more than the level's price.
+pub fn buy(site: &Site<'_>, item: Item<'_>) -> String {
+    let (target, level) = (shell_word(item.target_url), item.level);
+    let question = item.question.map_or(String::new(), |question| {
+        format!("  --question {} \\\n", shell_word(question))
+    });
     format!(
-        "context402 buy {} \\\n  --tier {} --max-usdc {} \\\n  --seller {} --key-file buyer.key",
-        shell_word(target_url),
-        tier.name(),
-        tier.price(),
+        "context402 buy {target} \\\n{question}  --{} {} --max-usdc {} \\\n  --seller {} --key-file buyer.key",
+        level.product().level_word(),
+        level.name(),
+        level.price(),
         shell_word(site.base_url),
     )
 }
 
-/// The JSON body of a conversion (specification 2.4), a field a line, aligned behind `-d '`.
-fn access_body(target_url: &str, tier: Tier) -> String {
-    format!(
-        "{{\"target_url\": {},\n       \"tier\": {}}}",
-        Value::from(target_url),
-        Value::from(tier.name())
-    )
+/// The JSON body of a purchase (specification 2.4 and 2.5), a field a line, aligned behind `-d '`.
+fn body(item: Item<'_>) -> String {
+    let members = item.members();
+    let lines = members
+        .iter()
+        .map(|(name, value)| format!("\"{name}\": {value}"));
+    format!("{{{}}}", lines.collect::<Vec<_>>().join(",\n       "))
 }
 
-/// A TypeScript program that buys one conversion with the official client; the key is in PRIVATE_KEY.
-pub fn typescript(site: &Site<'_>, target_url: &str, tier: Tier) -> String {
-    let [address, target, network] = json_words(site, target_url, tier);
+/// A TypeScript program that buys with the official client; the key is in PRIVATE_KEY.
+pub fn typescript(site: &Site<'_>, item: Item<'_>) -> String {
+    let [address, network] = json_words(site, item);
+    let members = item.members();
+    let members = members
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}"));
+    let members = members.collect::<Vec<_>>().join(", ");
+    let shown = match item.level.product() {
+        Product::Context => "answer.markdown",
+        Product::ProofPack => "answer.decision.label, answer.answer, answer.report_url",
+    };
     format!(
         r#"import {{ x402Client }} from "@x402/core/client";
 import {{ ExactEvmScheme }} from "@x402/evm/exact/client";
@@ -59,21 +106,31 @@ const paidFetch = wrapFetchWithPayment(fetch, client);
 const response = await paidFetch({address}, {{
   method: "POST",
   headers: {{ "Content-Type": "application/json" }},
-  body: JSON.stringify({{ target_url: {target}, tier: "{tier}" }}),
+  body: JSON.stringify({{ {members} }}),
 }});
 if (!response.ok) throw new Error(`${{response.status}}: ${{await response.text()}}`);
 
-const page = await response.json();
+const answer = await response.json();
 const receipt = JSON.parse(atob(response.headers.get("PAYMENT-RESPONSE") ?? "e30="));
-console.log(page.markdown);
+console.log({shown});
 console.error("paid in", receipt.transaction);"#,
-        tier = tier.name(),
     )
 }
 
 /// The same in Python.
-pub fn python(site: &Site<'_>, target_url: &str, tier: Tier) -> String {
-    let [address, target, network] = json_words(site, target_url, tier);
+pub fn python(site: &Site<'_>, item: Item<'_>) -> String {
+    let [address, network] = json_words(site, item);
+    let members = item.members();
+    let members = members
+        .iter()
+        .map(|(name, value)| format!("\"{name}\": {value}"));
+    let members = members.collect::<Vec<_>>().join(", ");
+    let shown = match item.level.product() {
+        Product::Context => r#"answer["markdown"]"#,
+        Product::ProofPack => {
+            r#"answer["decision"]["label"], answer["answer"], answer["report_url"]"#
+        }
+    };
     format!(
         r#"import asyncio, base64, json, os, sys
 
@@ -93,24 +150,25 @@ async def main() -> None:
     async with httpx.AsyncClient(transport=transport, timeout=60) as http:
         response = await http.post(
             {address},
-            json={{"target_url": {target}, "tier": "{tier}"}},
+            json={{{members}}},
         )
     response.raise_for_status()
     receipt = json.loads(base64.b64decode(response.headers["PAYMENT-RESPONSE"]))
-    print(response.json()["markdown"])
+    answer = response.json()
+    print({shown})
     print("paid in", receipt["transaction"], file=sys.stderr)
 
 
 asyncio.run(main())"#,
-        tier = tier.name(),
     )
 }
 
-/// Address, target and network as string literals; JSON's are good in both languages.
-fn json_words(site: &Site<'_>, target_url: &str, tier: Tier) -> [String; 3] {
-    let address = site.url(&format!("{ACCESS_PATH}?tier={}", tier.name()));
-    [address, target_url.to_owned(), site.network.to_owned()]
-        .map(|text| Value::String(text).to_string())
+/// Address and network as string literals; JSON's are good in both languages.
+fn json_words(site: &Site<'_>, item: Item<'_>) -> [String; 2] {
+    let product = item.level.product();
+    let query = format!("{}={}", product.level_word(), item.level.name());
+    let address = site.url(&format!("{}?{query}", product.path()));
+    [address, site.network.to_owned()].map(|text| Value::String(text).to_string())
 }
 
 /// `text` as one word of a POSIX shell. Of control characters only line ends are kept, inside the quotes, where
@@ -151,9 +209,13 @@ mod tests {
 
     #[test]
     fn a_body_is_json_whatever_the_address_holds() {
-        let body = access_body("https://example.com/\"quoted\"", Tier::Fresh);
-        let value: Value = serde_json::from_str(&body).expect("it is JSON");
+        let page = Item::page("https://example.com/\"quoted\"", Tier::Fresh);
+        let value: Value = serde_json::from_str(&body(page)).expect("it is JSON");
         assert_eq!(value["target_url"], "https://example.com/\"quoted\"");
         assert_eq!(value["tier"], "fresh");
+        let report = Item::report("https://example.com/", "Is it \"free\"?", Pack::Quick);
+        let value: Value = serde_json::from_str(&body(report)).expect("it is JSON");
+        assert_eq!(value["question"], "Is it \"free\"?");
+        assert_eq!(value["pack"], "quick");
     }
 }

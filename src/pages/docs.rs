@@ -5,6 +5,7 @@ mod fixed;
 
 use maud::{Markup, html};
 
+use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
@@ -64,14 +65,18 @@ pub struct ErrorCode<'a> {
     pub next_step: &'a str,
 }
 
-const CONTENTS: [(&str, &str); 9] = [
+const CONTENTS: [(&str, &str); 13] = [
     ("start", "Start here"),
     ("tiers", "Tiers"),
+    ("packs", "Packs"),
     ("endpoints", "Endpoints"),
     ("bodies", "Request bodies"),
     ("headers", "Headers"),
     ("answer", "The answer"),
+    ("report", "The report"),
     ("retry", "Retry credits"),
+    ("transfers", "Transfers of your own"),
+    ("signatures", "Signed offers and receipts"),
     ("errors", "Errors"),
     ("limits", "Limits"),
 ];
@@ -98,11 +103,14 @@ pub fn page(view: &DocsView<'_>) -> String {
                     h1 { "Reference" }
                     (start(&view.site))
                     (tiers())
+                    (packs())
                     (endpoints(&view.endpoints))
                     (bodies(&view.bodies))
                     (fixed::headers())
                     (fixed::answer())
                     (fixed::retry())
+                    (fixed::transfers())
+                    (fixed::signatures())
                     (errors(&view.errors))
                     (fixed::limits())
                 }
@@ -148,6 +156,18 @@ fn tiers() -> Markup {
             "Without any, it is " strong { (Tier::default().name()) } "."
         }
         (parts::tier_table())
+    }
+}
+
+fn packs() -> Markup {
+    html! {
+        h2 #packs { "Packs" }
+        p {
+            "A " a href="/proof-pack" { "Proof Pack" } " is a report on one source. State the pack as you state a tier: in the "
+            "body, in the query (" code { "?pack=standard" } ") or in the header " code { "X-Service-Pack" }
+            ". Without any, it is " strong { (Pack::default().name()) } "."
+        }
+        (parts::pack_table())
     }
 }
 

@@ -3,8 +3,9 @@
 
 use maud::html;
 
+use crate::domain::level::Product;
 use crate::domain::tier::Tier;
-use crate::pages::commands::{self, ACCESS_PATH};
+use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -20,7 +21,7 @@ pub struct FromView<'a> {
 pub fn page(view: &FromView<'_>) -> String {
     let site = &view.site;
     let segment = parts::path_segment(view.source);
-    let access = format!("/from/{segment}{ACCESS_PATH}");
+    let access = format!("/from/{segment}{}", Product::Context.path());
     layout(
         Layout {
             site: view.site,
@@ -40,7 +41,7 @@ pub fn page(view: &FromView<'_>) -> String {
             (parts::quote_form(site, ""))
             h2 #ask { "Ask for the price" }
             p { "Requests under this address behave like the plain ones and are counted for " strong { (view.source) } "." }
-            (parts::code("Shell", &commands::challenge_curl_at(site, &access, &site.sample_url(), Tier::Starter)))
+            (parts::code("Shell", &commands::challenge_curl_at(site, &access, Item::page(&site.sample_url(), Tier::Starter))))
             h2 #prices { "What a page costs" }
             (parts::tier_table())
             .actions {

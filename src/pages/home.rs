@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::domain::tier::Tier;
-use crate::pages::commands;
+use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::sample;
@@ -65,8 +65,8 @@ fn hero(site: &Site<'_>) -> Markup {
                 (parts::quote_form(site, ""))
             }
             div {
-                (parts::code("Ask: the answer is 402 with the price", &commands::challenge_curl(site, &target, tier)))
-                (parts::code("Buy: sign, pay, receive", &commands::buy(site, &target, tier)))
+                (parts::code("Ask: the answer is 402 with the price", &commands::challenge_curl(site, Item::page(&target, tier))))
+                (parts::code("Buy: sign, pay, receive", &commands::buy(site, Item::page(&target, tier))))
                 @if site.facilitator == FacilitatorMode::Sandbox {
                     p.small.muted { "This is a sandbox: any key works and starts with play money." }
                 } @else {

@@ -15,9 +15,11 @@ pub mod error;
 pub mod from;
 pub mod home;
 pub mod paid_test;
+pub mod plain;
 pub mod proof_pack;
 pub mod quickstart;
 pub mod quote;
+pub mod report;
 pub mod sample;
 pub mod samples;
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::domain::amount::Amount;
 use crate::domain::tier::Tier;
-use crate::pages::commands;
+use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -40,14 +40,14 @@ pub fn page(view: &PaidTestView<'_>) -> String {
             }
             h2 #ask { "1. Ask without paying" }
             p { "Expect status 402 and the challenge, as the body and as base64 in " code { "PAYMENT-REQUIRED" } "." }
-            (parts::code("Shell", &commands::challenge_curl(site, &target, view.tier)))
+            (parts::code("Shell", &commands::challenge_curl(site, Item::page(&target, view.tier))))
             h2 #check { "2. Check what you are asked to sign" }
             p { "Your client should refuse when any of these is not what you expect." }
             (checks(view))
             (parts::code("The live challenge, decoded", &parts::pretty_json(view.challenge_json)))
             h2 #pay { "3. Pay and receive" }
             p { "Expect status 200 with the markdown. " a href="/quickstart#buyer" { "TypeScript and Python" } " do the same." }
-            (parts::code("Shell", &commands::buy(site, &target, view.tier)))
+            (parts::code("Shell", &commands::buy(site, Item::page(&target, view.tier))))
             h2 #receipt { "4. Read the receipt" }
             p {
                 code { "PAYMENT-RESPONSE" } " is base64 of JSON: " code { "success" } ", " code { "transaction" } ", "

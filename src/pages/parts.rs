@@ -5,7 +5,9 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::domain::amount::Amount;
-use crate::domain::tier::{CachePolicy, Tier};
+use crate::domain::cache::CachePolicy;
+use crate::domain::pack::Pack;
+use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
 use crate::pages::site::Site;
 
@@ -54,15 +56,37 @@ fn tier_row(tier: Tier) -> Markup {
     html! {
         tr.chosen[default] {
             th scope="row" { (tier.name()) @if default { " " span.tag.good { "default" } } }
-            td.num { (usdc(tier)) }
+            td.num { (usdc(tier.price())) }
             td.long { (choose_it_for(tier)) }
             td.long.muted { (tier.policy()) }
         }
     }
 }
 
-pub(super) fn usdc(tier: Tier) -> Markup {
-    html! { (tier.price()) " USDC" span.units { (tier.price().units()) " units" } }
+/// The price list of the packs, straight from their table.
+pub(super) fn pack_table() -> Markup {
+    let table = html! {
+        table.stack {
+            thead { tr { th { "Pack" } th.num { "Price a report" } th { "What it reads" } } }
+            tbody { @for pack in Pack::ALL { (pack_row(pack)) } }
+        }
+    };
+    scrolling("Packs and prices", &table)
+}
+
+fn pack_row(pack: Pack) -> Markup {
+    let default = pack == Pack::default();
+    html! {
+        tr.chosen[default] {
+            th scope="row" { (pack.name()) @if default { " " span.tag.good { "default" } } }
+            td.num { (usdc(pack.price())) }
+            td.long.muted { (pack.policy()) }
+        }
+    }
+}
+
+pub(super) fn usdc(price: Amount) -> Markup {
+    html! { (price) " USDC" span.units { (price.units()) " units" } }
 }
 
 /// An amount with at least two decimals, as prices are written: `0.10`, `1.00`, `0.012`.
@@ -142,6 +166,39 @@ pub(super) fn quote_form(site: &Site<'_>, typed: &str) -> Markup {
             }
         }
     }
+}
+
+/// The form that asks what a report would cost.
+pub(super) fn report_form(site: &Site<'_>, typed: &str, question: &str) -> Markup {
+    html! {
+        form.ask action="/proof-pack/quote" method="get" {
+            label for="target_url" { "Which source?" }
+            .row {
+                input #target_url name="target_url" type="url" inputmode="url" required maxlength="2048"
+                    autocomplete="off" spellcheck="false" value=(typed) placeholder="https://example.com/pricing";
+            }
+            label for="question" { "What should it support? A question or a claim" }
+            .row {
+                input #question name="question" type="text" maxlength="1000" autocomplete="off" value=(question)
+                    placeholder="Is the free plan limited to three users?";
+                button type="submit" { "Show the price" }
+            }
+            p.hint {
+                "Costs nothing and fetches nothing. No source at hand? Try "
+                a href=(report_quote_path(&site.sample_url(), "")) { "our sample page" } "."
+            }
+        }
+    }
+}
+
+/// The Proof Pack quote page for a source.
+pub(super) fn report_quote_path(target_url: &str, question: &str) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("target_url", target_url);
+    if !question.is_empty() {
+        query.append_pair("question", question);
+    }
+    format!("/proof-pack/quote?{}", query.finish())
 }
 
 /// The quote page for a target.

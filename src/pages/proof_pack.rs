@@ -1,8 +1,10 @@
-//! `/proof-pack`: what Proof Packs are and cost, and whether this version sells them.
+//! `/proof-pack`: what Proof Packs are and cost, and how one is bought.
 
 use maud::{Markup, html};
 
-use crate::domain::amount::Amount;
+use crate::domain::pack::Pack;
+use crate::domain::purchase::DEFAULT_QUESTION;
+use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -10,30 +12,13 @@ use crate::pages::site::Site;
 #[derive(Clone, Copy, Debug)]
 pub struct ProofPackView<'a> {
     pub site: Site<'a>,
-    /// Whether the Proof Pack endpoint takes payments.
-    pub on_sale: bool,
 }
-
-struct Pack {
-    name: &'static str,
-    price: Amount,
-    policy: &'static str,
-    default: bool,
-}
-
-/// Specification 2.2.
-#[rustfmt::skip]
-const PACKS: [Pack; 3] = [
-    Pack { name: "quick", price: Amount::from_units(100_000), default: false,
-           policy: "A cache-friendly read of the source, with the deterministic evidence check" },
-    Pack { name: "standard", price: Amount::from_units(250_000), default: true,
-           policy: "A cache-aware read; a language model words the findings where one is configured" },
-    Pack { name: "deep", price: Amount::from_units(1_000_000), default: false,
-           policy: "A fresh read and the fullest set of evidence; refreshes fetch again" },
-];
 
 /// The page about Proof Packs.
 pub fn page(view: &ProofPackView<'_>) -> String {
+    let site = &view.site;
+    let (sample, pack) = (site.sample_url(), Pack::default());
+    let item = Item::report(&sample, DEFAULT_QUESTION, pack);
     layout(
         Layout {
             site: view.site,
@@ -50,9 +35,18 @@ pub fn page(view: &ProofPackView<'_>) -> String {
                 "A Proof Pack answers a question about one public source with passages quoted from it, says how far they "
                 "carry, and keeps the evidence for 30 days."
             }
-            @if !view.on_sale { (not_on_sale()) }
+            (parts::report_form(site, "", ""))
             h2 #prices { "Three levels" }
-            ul.cards.three { @for pack in &PACKS { (card(pack)) } }
+            ul.cards.three { @for pack in Pack::ALL { (card(pack)) } }
+            h2 #buy { "Buy one" }
+            p { "Paid like a page: the first request is answered 402, the second carries the signature." }
+            (parts::code("With our buyer", &commands::buy(site, item)))
+            (parts::code("See the challenge first, without paying", &commands::challenge_curl(site, item)))
+            p {
+                "Not sure yet? " a href="/proof-pack/sample" { "Read the sample report" } ", "
+                a href="/proof-pack/preview" { "see what a report would hold" } ", or look into "
+                a href="/proof-pack/library" { "the library" } "."
+            }
             h2 #report { "What a report holds" }
             ul {
                 li { strong { "An answer and a decision:" } " supported, partially supported, weak, unsupported or contradicted." }
@@ -70,24 +64,25 @@ pub fn page(view: &ProofPackView<'_>) -> String {
     )
 }
 
-fn not_on_sale() -> Markup {
+fn card(pack: Pack) -> Markup {
     html! {
-        .note.warn {
-            p {
-                strong { "Not on sale in this version yet." }
-                " This page says what Proof Packs will be and cost. What you can buy today is "
-                a href="/" { "a page as markdown" } "."
-            }
+        li {
+            h3 { (pack.name()) @if pack == Pack::default() { " " span.tag.good { "default" } } }
+            p.price { (parts::cents(pack.price())) " " small { "USDC a report" } }
+            p { (choose_it_for(pack)) }
         }
     }
 }
 
-fn card(pack: &Pack) -> Markup {
-    html! {
-        li {
-            h3 { (pack.name) @if pack.default { " " span.tag.good { "default" } } }
-            p.price { (parts::cents(pack.price)) " " small { "USDC a report" } }
-            p { (pack.policy) "." }
+/// What a buyer gets, in a sentence.
+fn choose_it_for(pack: Pack) -> &'static str {
+    match pack {
+        Pack::Quick => {
+            "A cache-friendly read of the source, with the deterministic evidence check."
         }
+        Pack::Standard => {
+            "A cache-aware read; a language model may add claims where one is configured."
+        }
+        Pack::Deep => "A fresh read, unless you say otherwise, and the fullest set of evidence.",
     }
 }

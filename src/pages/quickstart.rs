@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use crate::domain::tier::Tier;
-use crate::pages::commands;
+use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::{FacilitatorMode, Site};
@@ -45,7 +45,7 @@ fn see_the_price(site: &Site<'_>) -> Markup {
     html! {
         h2 #price { "See the price" }
         p { "Ask without paying. The answer is 402, and its body is the challenge that a client signs." }
-        (parts::code("Shell", &commands::challenge_curl(site, &site.sample_url(), Tier::Starter)))
+        (parts::code("Shell", &commands::challenge_curl(site, Item::page(&site.sample_url(), Tier::Starter))))
         p { "Nothing is charged by asking. " a href="/paid-test" { "The paid test" } " explains each field of the answer." }
     }
 }
@@ -59,16 +59,16 @@ fn buyer(site: &Site<'_>) -> Markup {
             "The program that runs this service is also a buyer. It shows the price, pays at most what "
             code { "--max-usdc" } " allows, and prints the markdown and the receipt."
         }
-        (parts::code("Shell", &commands::buy(site, &site.sample_url(), Tier::Starter)))
+        (parts::code("Shell", &commands::buy(site, Item::page(&site.sample_url(), Tier::Starter))))
         h3 #buyer-typescript { "TypeScript" }
         p { "The official client wraps " code { "fetch" } ": on a 402 it signs and sends the request again." }
         (parts::code("Install", "npm install @x402/fetch @x402/core @x402/evm viem tsx"))
-        (parts::code("buy.mts", &commands::typescript(site, &site.sample_url(), Tier::Starter)))
+        (parts::code("buy.mts", &commands::typescript(site, Item::page(&site.sample_url(), Tier::Starter))))
         (parts::code("Run", "PRIVATE_KEY=0x… npx tsx buy.mts"))
         h3 #buyer-python { "Python" }
         p { "The official client is a transport for httpx that does the same." }
         (parts::code("Install", "pip install 'x402[httpx,evm]'"))
-        (parts::code("buy.py", &commands::python(site, &site.sample_url(), Tier::Starter)))
+        (parts::code("buy.py", &commands::python(site, Item::page(&site.sample_url(), Tier::Starter))))
         (parts::code("Run", "PRIVATE_KEY=0x… python buy.py"))
         .note {
             p {

@@ -1,11 +1,11 @@
-//! `/quote`: a form that asks for an address, and what each tier would cost for it right now. Whether a tier
-//! can deliver is decided elsewhere and arrives in the view.
+//! `/quote` and `/proof-pack/quote`: a form that asks for an address, and what each tier or pack would cost for it right
+//! now. Whether one can deliver is decided elsewhere and arrives in the view.
 
 use maud::{Markup, html};
 
-use crate::domain::tier::Tier;
+use crate::domain::level::{Level, Product};
 use crate::domain::time::UnixSeconds;
-use crate::pages::commands;
+use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -14,8 +14,11 @@ use crate::pages::site::Site;
 #[derive(Clone, Debug)]
 pub struct QuoteView<'a> {
     pub site: Site<'a>,
+    pub product: Product,
     /// What stands in the form: as it was typed, or empty.
     pub typed: &'a str,
+    /// The same for the question to a source.
+    pub typed_question: &'a str,
     pub outcome: QuoteOutcome<'a>,
 }
 
@@ -30,27 +33,29 @@ pub enum QuoteOutcome<'a> {
         /// What is wrong, as a sentence with its full stop.
         message: &'a str,
     },
-    Quoted(TierQuote<'a>),
+    Quoted(Quoted<'a>),
 }
 
 /// A kept quote for one target.
 #[derive(Clone, Debug)]
-pub struct TierQuote<'a> {
+pub struct Quoted<'a> {
     pub quote_id: &'a str,
     /// The target in its canonical form.
     pub target_url: &'a str,
+    /// What is asked of it, for a report.
+    pub question: Option<&'a str>,
     /// Age in seconds of the page we keep, when we keep one.
     pub kept_age_seconds: Option<u64>,
-    pub recommended: Tier,
+    pub recommended: Level,
     /// Shown in this order.
-    pub offers: Vec<TierOffer<'a>>,
+    pub offers: Vec<LevelOffer<'a>>,
     pub expires_at: UnixSeconds,
 }
 
-/// Whether one tier would deliver now.
+/// Whether one level would deliver now.
 #[derive(Clone, Copy, Debug)]
-pub struct TierOffer<'a> {
-    pub tier: Tier,
+pub struct LevelOffer<'a> {
+    pub level: Level,
     /// Why it would not deliver, as a sentence; `None` when it would.
     pub unavailable: Option<&'a str>,
 }
@@ -58,20 +63,24 @@ pub struct TierOffer<'a> {
 /// The quote page.
 pub fn page(view: &QuoteView<'_>) -> String {
     let asked = !matches!(view.outcome, QuoteOutcome::Nothing);
+    let words = words(view.product);
     layout(
         Layout {
             site: view.site,
-            title: "Quote",
-            description: "See what a page costs at every tier before paying, with the exact command to buy it.",
-            path: "/quote",
+            title: words.title,
+            description: words.description,
+            path: words.path,
             noindex: asked,
             markdown: None,
         },
         html! {
-            h1 { "What would this page cost?" }
-            (parts::quote_form(&view.site, view.typed))
+            h1 { (words.heading) }
+            @match view.product {
+                Product::Context => (parts::quote_form(&view.site, view.typed)),
+                Product::ProofPack => (parts::report_form(&view.site, view.typed, view.typed_question)),
+            }
             @match &view.outcome {
-                QuoteOutcome::Nothing => (nothing_asked()),
+                QuoteOutcome::Nothing => (nothing_asked(view.product)),
                 QuoteOutcome::Refused { code, message } => (refused(code, message)),
                 QuoteOutcome::Quoted(quote) => (quoted(&view.site, quote)),
             }
@@ -79,12 +88,44 @@ pub fn page(view: &QuoteView<'_>) -> String {
     )
 }
 
-fn nothing_asked() -> Markup {
+/// What differs between the products.
+struct Words {
+    title: &'static str,
+    description: &'static str,
+    path: &'static str,
+    heading: &'static str,
+    /// Where programs ask.
+    api: &'static str,
+}
+
+fn words(product: Product) -> Words {
+    match product {
+        Product::Context => Words {
+            title: "Quote",
+            description: "See what a page costs at every tier before paying, with the exact command to buy it.",
+            path: "/quote",
+            heading: "What would this page cost?",
+            api: "GET /v1/x402/quote?target_url=…",
+        },
+        Product::ProofPack => Words {
+            title: "Proof Pack quote",
+            description: "See what a report on a source costs at every pack before paying, with the exact command to buy it.",
+            path: "/proof-pack/quote",
+            heading: "What would this report cost?",
+            api: "GET /v1/proof-pack/quote?target_url=…&question=…",
+        },
+    }
+}
+
+fn nothing_asked(product: Product) -> Markup {
     html! {
         h2 { "The price list" }
-        (parts::tier_table())
+        @match product {
+            Product::Context => (parts::tier_table()),
+            Product::ProofPack => (parts::pack_table()),
+        }
         p {
-            "Agents ask the same question at " code { "GET /v1/x402/quote?target_url=…" }
+            "Agents ask the same question at " code { (words(product).api) }
             " and get JSON. A quote is kept for 7 days under its own address."
         }
     }
@@ -102,15 +143,22 @@ fn refused(code: &str, message: &str) -> Markup {
     }
 }
 
-fn quoted(site: &Site<'_>, quote: &TierQuote<'_>) -> Markup {
+fn quoted(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
+    let word = quote.recommended.product().level_word();
+    let item = Item {
+        target_url: quote.target_url,
+        level: quote.recommended,
+        question: quote.question,
+    };
     html! {
-        h2 #offers { "Five prices for one page" }
+        h2 #offers { "Your choice of " (quote.offers.len()) " prices" }
         dl.facts {
             dt { "Page" } dd { (parts::foreign_link(quote.target_url)) }
+            @if let Some(question) = quote.question { dt { "Question" } dd { (question) } }
             dt { "Kept copy" } dd {
                 @match quote.kept_age_seconds {
                     Some(seconds) => { "yes, " (age(seconds)) " old" },
-                    None => { "none; tiers that may fetch would fetch it" },
+                    None => { "none; it would be fetched where the " (word) " may" },
                 }
             }
             dt { "Quote" } dd {
@@ -120,40 +168,44 @@ fn quoted(site: &Site<'_>, quote: &TierQuote<'_>) -> Markup {
         }
         (offer_table(quote))
         h2 #buy { "Buy it" }
-        p { "At the " strong { (quote.recommended.name()) } " tier, paying "
+        p { "At the " strong { (quote.recommended.name()) } " " (word) ", paying "
             (quote.recommended.price()) " USDC and never more:" }
-        (parts::code("With our buyer", &commands::buy(site, quote.target_url, quote.recommended)))
+        (parts::code("With our buyer", &commands::buy(site, item)))
         (parts::code("See the challenge first, without paying",
-            &commands::challenge_curl(site, quote.target_url, quote.recommended)))
+            &commands::challenge_curl(site, item)))
         p { "Other clients: " a href="/quickstart#buyer" { "TypeScript and Python" } "." }
     }
 }
 
-fn offer_table(quote: &TierQuote<'_>) -> Markup {
+fn offer_table(quote: &Quoted<'_>) -> Markup {
+    let head = match quote.recommended.product() {
+        Product::Context => ("Tier", "Cache"),
+        Product::ProofPack => ("Pack", "What it reads"),
+    };
     let table = html! {
         table.stack {
-            thead { tr { th { "Tier" } th.num { "Price" } th { "Now" } th { "Cache" } } }
+            thead { tr { th { (head.0) } th.num { "Price" } th { "Now" } th { (head.1) } } }
             tbody { @for offer in &quote.offers { (offer_row(offer, quote.recommended)) } }
         }
     };
-    parts::scrolling("What each tier costs and whether it delivers", &table)
+    parts::scrolling("What each costs and whether it delivers", &table)
 }
 
-fn offer_row(offer: &TierOffer<'_>, recommended: Tier) -> Markup {
-    let chosen = offer.tier == recommended;
+fn offer_row(offer: &LevelOffer<'_>, recommended: Level) -> Markup {
+    let chosen = offer.level == recommended;
     html! {
         tr.chosen[chosen] {
             th scope="row" {
-                (offer.tier.name()) @if chosen { " " span.tag.good { "recommended" } }
+                (offer.level.name()) @if chosen { " " span.tag.good { "recommended" } }
             }
-            td.num { (parts::usdc(offer.tier)) }
+            td.num { (parts::usdc(offer.level.price())) }
             td.long {
                 @match offer.unavailable {
                     None => span.tag.good { "can deliver" },
                     Some(reason) => { span.tag { "not now" } " " (reason) },
                 }
             }
-            td.long.muted { (offer.tier.policy()) }
+            td.long.muted { (offer.level.policy()) }
         }
     }
 }

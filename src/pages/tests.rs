@@ -4,9 +4,10 @@ mod views;
 
 use std::path::Path;
 
+use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::domain::time;
-use crate::pages::{assets, docs, layout, proof_pack, quickstart};
+use crate::pages::{assets, docs, layout, quickstart};
 
 pub(super) use self::views::site;
 use self::views::{both_rounds, docs_view, hostile, ordinary, pages};
@@ -96,7 +97,10 @@ fn pages_load_only_from_the_service_itself() {
                 );
             }
             if tag.starts_with("form") {
-                assert_eq!(attribute(tag, "action"), Some("/quote"), "{name}");
+                let action = attribute(tag, "action").unwrap_or_default();
+                let own = ["/quote", "/proof-pack/quote"].contains(&action)
+                    || action.starts_with("/proof-pack/reports/ppr_");
+                assert!(own, "{name}: {action}");
             }
         }
     }
@@ -154,7 +158,14 @@ fn only_public_pages_ask_to_be_indexed() {
     for (name, page) in pages(ordinary()) {
         let hidden = matches!(
             name,
-            "quote-result" | "quote-refused" | "checkout" | "checkout-expired" | "from" | "error"
+            "quote-result"
+                | "pack-quote-result"
+                | "report"
+                | "quote-refused"
+                | "checkout"
+                | "checkout-expired"
+                | "from"
+                | "error"
         );
         assert_eq!(
             page.contains(r#"<meta name="robots" content="noindex">"#),
@@ -179,17 +190,23 @@ fn a_sandbox_says_so_and_a_real_service_does_not() {
 }
 
 #[test]
-fn proof_packs_are_not_offered_before_they_are_sold() {
-    let page = |on_sale| {
-        proof_pack::page(&proof_pack::ProofPackView {
-            site: site(),
-            on_sale,
-        })
-    };
-    assert!(page(false).contains("Not on sale in this version yet"));
-    assert!(!page(true).contains("Not on sale"));
-    for price in ["0.10", "0.25", "1.00"] {
-        assert!(page(true).contains(price), "{price}");
+fn every_pack_and_its_price_stand_on_the_pages_that_sell_reports() {
+    for (name, page) in pages(ordinary()) {
+        if matches!(name, "pack-quote" | "pack-quote-result" | "docs") {
+            for pack in Pack::ALL {
+                assert!(
+                    page.contains(&format!("{} USDC", pack.price())),
+                    "{name}: {}",
+                    pack.name()
+                );
+                assert!(page.contains(pack.policy()), "{name}: {}", pack.name());
+            }
+        }
+        if name == "proof-pack" {
+            for price in ["0.10", "0.25", "1.00"] {
+                assert!(page.contains(price), "{price}");
+            }
+        }
     }
 }
 
@@ -199,6 +216,7 @@ fn lifetimes_are_still_what_the_pages_say() {
     assert_eq!(time::QUOTE_SECONDS, 7 * 24 * 3600, "7 days");
     assert_eq!(time::PAGE_SECONDS, 24 * 3600, "24 hours");
     assert_eq!(time::CREDIT_SECONDS, 15 * 60, "15 minutes");
+    assert_eq!(time::REPORT_SECONDS, 30 * 24 * 3600, "30 days");
 }
 
 #[test]

@@ -50,6 +50,13 @@ impl Tables<'_> {
         })
     }
 
+    /// Lets a blob go at once.
+    pub(in crate::store) fn drop_blob(&mut self, key: Hash) -> Result<(), StoreError> {
+        self.blobs.remove(key)?;
+        self.blob_keep.remove(key)?;
+        Ok(())
+    }
+
     /// Whether a blob is there.
     pub fn has_blob(&self, key: Hash) -> Result<bool, StoreError> {
         Ok(self.blobs.get(key)?.is_some())
@@ -69,13 +76,17 @@ impl Tables<'_> {
 }
 
 impl Snapshot {
+    /// The bytes of a blob as they lie there, for whoever checks them.
+    pub fn blob_as_it_lies(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
+        let table = self.table(BLOBS)?;
+        Ok(table.get(key)?.map(|bytes| bytes.value().to_vec()))
+    }
+
     /// The bytes of a blob, checked against their key.
     pub fn blob(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
-        let table = self.table(BLOBS)?;
-        let Some(bytes) = table.get(key)? else {
+        let Some(bytes) = self.blob_as_it_lies(key)? else {
             return Ok(None);
         };
-        let bytes = bytes.value().to_vec();
         if Hash::from(Sha256::digest(&bytes)) != key {
             return Err(StoreError::Damaged { table: "blobs-1" });
         }

@@ -25,14 +25,17 @@ pub enum DueKind {
     Page,
     /// A quote receipt has reached its age. The key is the id, then zeros.
     Quote,
+    /// A report has reached its age, or its tombstone has. The key is the id, then zeros.
+    Report,
 }
 
 impl DueKind {
-    pub const ALL: [DueKind; 4] = [
+    pub const ALL: [DueKind; 5] = [
         DueKind::Payment,
         DueKind::Blob,
         DueKind::Page,
         DueKind::Quote,
+        DueKind::Report,
     ];
 
     fn code(self) -> u8 {
@@ -41,6 +44,7 @@ impl DueKind {
             DueKind::Blob => 2,
             DueKind::Page => 3,
             DueKind::Quote => 4,
+            DueKind::Report => 5,
         }
     }
 

@@ -13,6 +13,7 @@ mod pages;
 mod payments;
 mod quotes;
 mod record;
+mod reports;
 mod tables;
 mod terms;
 mod threads;
@@ -29,6 +30,7 @@ pub use pages::PageRecord;
 pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
 pub use payments::{credit_hash, identifier_key};
 pub use quotes::QuoteRecord;
+pub use reports::{ReportRecord, Shared};
 pub use tables::{Snapshot, Tables};
 
 /// The open data file.

@@ -218,7 +218,8 @@ pub(in crate::store) fn file_bytes(database: &Database) -> Result<u64, StoreErro
             bytes += stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes();
         )* };
     }
-    add!(META PAYMENTS CREDITS IDENTIFIERS PAGES BLOBS BLOB_KEEP QUOTES DUE TERMS);
+    add!(META PAYMENTS CREDITS IDENTIFIERS PAGES BLOBS BLOB_KEEP QUOTES REPORTS REPORTS_OF_PAYMENTS SHARED_REPORTS
+        LISTED_REPORTS DUE TERMS);
     Ok(bytes)
 }
 

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::store::StoreError;
 
-/// Version of every record's encoding. Fields are only ever added under a new number, whose reader knows the old ones.
+/// Version of a record's encoding. Fields are only ever added under a new number, whose reader knows the old ones.
 const VERSION: u8 = 1;
 const CHECKSUM_BYTES: usize = 8;
 
@@ -16,8 +16,17 @@ fn config() -> impl bincode::config::Config {
     bincode::config::standard()
 }
 
+/// A record that has never changed.
 pub(in crate::store) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, StoreError> {
-    let mut bytes = vec![VERSION];
+    encode_as(VERSION, value)
+}
+
+/// A record that has changed: under the number of its newest form.
+pub(in crate::store) fn encode_as<T: Serialize>(
+    version: u8,
+    value: &T,
+) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = vec![version];
     bincode::serde::encode_into_std_write(value, &mut bytes, config())
         .map_err(|error| StoreError::File(error.to_string()))?;
     let checksum = checksum(&bytes);
@@ -29,17 +38,30 @@ pub(in crate::store) fn decode<T: DeserializeOwned>(
     bytes: &[u8],
     table: &'static str,
 ) -> Result<T, StoreError> {
+    decode_as(VERSION, bytes, table)
+}
+
+pub(in crate::store) fn decode_as<T: DeserializeOwned>(
+    version: u8,
+    bytes: &[u8],
+    table: &'static str,
+) -> Result<T, StoreError> {
     let damaged = StoreError::Damaged { table };
     let Some((body, sum)) = bytes.split_last_chunk::<CHECKSUM_BYTES>() else {
         return Err(damaged);
     };
-    if checksum(body) != *sum || body.first() != Some(&VERSION) {
+    if checksum(body) != *sum || body.first() != Some(&version) {
         return Err(damaged);
     }
     match bincode::serde::decode_from_slice(&body[1..], config()) {
         Ok((value, read)) if read == body.len() - 1 => Ok(value),
         _ => Err(damaged),
     }
+}
+
+/// The number under which a record was written.
+pub(in crate::store) fn version(bytes: &[u8]) -> Option<u8> {
+    bytes.first().copied()
 }
 
 fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {

@@ -31,6 +31,18 @@ pub(in crate::store) const BLOB_KEEP: TableDefinition<'_, Hash, u64> =
 /// Quote id → record of a quote receipt; 7 days, then a tombstone until it is swept.
 pub(in crate::store) const QUOTES: TableDefinition<'_, [u8; 16], &[u8]> =
     TableDefinition::new("quotes-1");
+/// Report id → record of a retained report; 30 days, then a tombstone for 30 more.
+pub(in crate::store) const REPORTS: TableDefinition<'_, [u8; 16], &[u8]> =
+    TableDefinition::new("reports-1");
+/// Payment key → id of the report that it bought; as long as the report's record.
+pub(in crate::store) const REPORTS_OF_PAYMENTS: TableDefinition<'_, Hash, [u8; 16]> =
+    TableDefinition::new("reports-of-payments-1");
+/// Slug → id of the report that its buyer shares; until it is taken back or the report expires.
+pub(in crate::store) const SHARED_REPORTS: TableDefinition<'_, [u8; 16], [u8; 16]> =
+    TableDefinition::new("shared-reports-1");
+/// (Unix seconds, slug) → id of a shared report that the library lists; as long as it is shared.
+pub(in crate::store) const LISTED_REPORTS: TableDefinition<'_, (u64, [u8; 16]), [u8; 16]> =
+    TableDefinition::new("listed-reports-1");
 /// (kind, Unix seconds, key) → nothing: what is due when. Worked off by one loop.
 pub(in crate::store) const DUE: TableDefinition<'_, (u8, u64, Hash), ()> =
     TableDefinition::new("due-1");
@@ -48,6 +60,10 @@ pub struct Tables<'txn> {
     pub(in crate::store) blobs: Table<'txn, Hash, &'static [u8]>,
     pub(in crate::store) blob_keep: Table<'txn, Hash, u64>,
     pub(in crate::store) quotes: Table<'txn, [u8; 16], &'static [u8]>,
+    pub(in crate::store) reports: Table<'txn, [u8; 16], &'static [u8]>,
+    pub(in crate::store) reports_of_payments: Table<'txn, Hash, [u8; 16]>,
+    pub(in crate::store) shared_reports: Table<'txn, [u8; 16], [u8; 16]>,
+    pub(in crate::store) listed_reports: Table<'txn, (u64, [u8; 16]), [u8; 16]>,
     pub(in crate::store) due: Table<'txn, (u8, u64, Hash), ()>,
     pub(in crate::store) terms: Table<'txn, &'static str, u64>,
     pub(in crate::store) pages_bytes_max: u64,
@@ -68,6 +84,10 @@ impl<'txn> Tables<'txn> {
             blobs: transaction.open_table(BLOBS)?,
             blob_keep: transaction.open_table(BLOB_KEEP)?,
             quotes: transaction.open_table(QUOTES)?,
+            reports: transaction.open_table(REPORTS)?,
+            reports_of_payments: transaction.open_table(REPORTS_OF_PAYMENTS)?,
+            shared_reports: transaction.open_table(SHARED_REPORTS)?,
+            listed_reports: transaction.open_table(LISTED_REPORTS)?,
             due: transaction.open_table(DUE)?,
             terms: transaction.open_table(TERMS)?,
             pages_bytes_max,

@@ -3,11 +3,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
-use crate::domain::ids::QuoteId;
+use crate::domain::ids::{QuoteId, ReportId, ShareSlug};
 use crate::domain::margin::MarginReceipt;
 use crate::domain::payment::{Credit, KeptAnswer, Payment, State};
 use crate::domain::purchase::{ContextPurchase, Purchase};
-use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
+use crate::domain::time::{PAGE_SECONDS, REPORT_SECONDS, UnixSeconds};
 use crate::store::open::OpenError;
 
 const SETTINGS: Settings = Settings {
@@ -95,11 +95,17 @@ async fn has_blob(store: &Store, blob: [u8; 32]) -> bool {
 async fn sweep(store: &Store, now: UnixSeconds) {
     store
         .write(move |tables| {
-            for kind in [DueKind::Blob, DueKind::Page, DueKind::Quote] {
+            for kind in [
+                DueKind::Blob,
+                DueKind::Page,
+                DueKind::Quote,
+                DueKind::Report,
+            ] {
                 while let Some(due) = tables.first_due(kind)?.filter(|due| due.at <= now) {
                     match kind {
                         DueKind::Blob => tables.sweep_blob(due, now)?,
                         DueKind::Page => tables.sweep_page(due, now)?,
+                        DueKind::Report => tables.sweep_report(due, now)?,
                         _ => tables.sweep_quote(due)?,
                     }
                 }
@@ -329,8 +335,7 @@ async fn quotes_are_forgotten_after_their_tombstone() {
     let store = SETTINGS.create(&folder.file()).expect("creates").store;
     let id = QuoteId([8; 16]);
     let quote = QuoteRecord {
-        target_url: "https://example.com/".to_owned(),
-        recommended_tier: "fresh".to_owned(),
+        purchase: payment().purchase,
         amount_units: 30_000,
         content_sha256: None,
         attribution: None,
@@ -393,6 +398,129 @@ async fn a_flipped_bit_in_a_closed_file_is_never_read_as_data() {
         noticed > 0,
         "no flip hit anything that is read: the test has no teeth"
     );
+}
+
+fn report(payment: u8) -> ReportRecord {
+    use sha2::{Digest, Sha256};
+    ReportRecord {
+        payment: [payment; 32],
+        target_url: "https://example.com/".to_owned(),
+        question: "Is it free?".to_owned(),
+        pack: "quick".to_owned(),
+        label: "supported".to_owned(),
+        title: None,
+        document: Sha256::digest([payment]).into(),
+        source: Sha256::digest(b"source").into(),
+        paid: "\"mode\":\"x402\"".to_owned(),
+        transaction: None,
+        shared: None,
+        created_at: NOW.0,
+        expires_at: NOW.0 + REPORT_SECONDS,
+    }
+}
+
+/// Keeps a report as a sale does; `is_settled` tells whether its payment has ended well.
+async fn keep(store: &Store, id: ReportId, payment: u8, is_settled: bool) {
+    let record = report(payment);
+    let kept = store.write(move |tables| {
+        let soon = NOW.plus(ANSWER_SECONDS_MAX);
+        tables.put_blob(record.document, &[payment], soon)?;
+        tables.put_report(id, &record, b"source", soon)?;
+        match is_settled {
+            true => tables.release_report([payment; 32], "0xab"),
+            false => tables.drop_report_of([payment; 32]),
+        }
+    });
+    kept.await.expect("writes");
+}
+
+async fn stored(store: &Store, id: ReportId) -> Option<ReportRecord> {
+    let found = store.read(move |snapshot| snapshot.report(id)).await;
+    found.expect("reads")
+}
+
+#[tokio::test]
+async fn a_report_lives_as_long_as_it_was_sold_for() {
+    let folder = Folder::new();
+    let store = SETTINGS.create(&folder.file()).expect("creates").store;
+    let (sold, unsold) = (ReportId([1; 16]), ReportId([2; 16]));
+    keep(&store, sold, 1, true).await;
+    keep(&store, unsold, 2, false).await;
+    assert_eq!(stored(&store, unsold).await, None);
+    sweep(&store, NOW.plus(REPORT_SECONDS - 1)).await;
+    let found = stored(&store, sold).await.expect("is there");
+    assert_eq!(found.transaction.as_deref(), Some("0xab"));
+    assert!(has_blob(&store, found.document).await && has_blob(&store, found.source).await);
+    assert!(
+        !has_blob(&store, report(2).document).await,
+        "nobody paid for it"
+    );
+    sweep(&store, NOW.plus(REPORT_SECONDS)).await;
+    let found = stored(&store, sold).await.expect("is known as expired");
+    assert_eq!(
+        (found.question.as_str(), found.transaction.as_deref()),
+        ("", Some(""))
+    );
+    assert!(
+        !has_blob(&store, report(1).document).await && !has_blob(&store, report(1).source).await
+    );
+    sweep(&store, NOW.plus(2 * REPORT_SECONDS)).await;
+    assert_eq!(stored(&store, sold).await, None);
+}
+
+#[tokio::test]
+async fn a_purged_report_takes_its_source_along_unless_another_needs_it() {
+    let folder = Folder::new();
+    let store = SETTINGS.create(&folder.file()).expect("creates").store;
+    let (one, other) = (ReportId([1; 16]), ReportId([2; 16]));
+    keep(&store, one, 1, true).await;
+    keep(&store, other, 2, true).await;
+    let purge = |id| store.write(move |tables| tables.purge_report(id));
+    assert_eq!(purge(one).await, Ok(true));
+    assert_eq!(purge(one).await, Ok(false));
+    assert!(!has_blob(&store, report(1).document).await);
+    assert!(
+        has_blob(&store, report(2).source).await,
+        "the other was made of it"
+    );
+    assert_eq!(purge(other).await, Ok(true));
+    assert!(!has_blob(&store, report(2).source).await);
+    // What is left of them in the table of what is due leads to nothing.
+    sweep(&store, NOW.plus(3 * REPORT_SECONDS)).await;
+}
+
+#[tokio::test]
+async fn only_what_is_paid_for_and_not_over_can_be_shared() {
+    let folder = Folder::new();
+    let store = SETTINGS.create(&folder.file()).expect("creates").store;
+    let id = ReportId([1; 16]);
+    let share = |slug: u8, is_listed, now| {
+        store.write(move |tables| tables.share_report(id, ShareSlug([slug; 16]), is_listed, now))
+    };
+    assert_eq!(share(1, true, NOW).await, Ok(None));
+    keep(&store, id, 1, true).await;
+    let listed = || store.read(|snapshot| snapshot.listed_reports(10));
+    let shared = share(1, true, NOW).await.expect("writes").expect("a name");
+    assert_eq!((shared.slug, shared.is_listed), ([1; 16], true));
+    assert_eq!(listed().await.expect("reads").len(), 1);
+    let again = share(2, false, NOW.plus(9))
+        .await
+        .expect("writes")
+        .expect("a name");
+    assert_eq!(
+        (again.slug, again.at, again.is_listed),
+        ([1; 16], NOW.0, false)
+    );
+    assert_eq!(listed().await, Ok(Vec::new()));
+    let by_slug =
+        |slug: u8| store.read(move |snapshot| snapshot.report_by_slug(ShareSlug([slug; 16])));
+    assert_eq!(
+        (by_slug(1).await, by_slug(2).await),
+        (Ok(Some(id)), Ok(None))
+    );
+    assert_eq!(share(1, true, NOW.plus(REPORT_SECONDS)).await, Ok(None));
+    sweep(&store, NOW.plus(REPORT_SECONDS)).await;
+    assert_eq!(by_slug(1).await, Ok(None));
 }
 
 /// A payment as version 1 wrote it. It must stay readable for ever.

@@ -1,11 +1,13 @@
 //! The challenge: what a 402, a probe and the discovery documents say about a price. One builder, so that they agree.
 //! The bytes are the same for the same inputs; it knows no clock and signs nothing.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Map, Value, json};
 
 use crate::x402::encoding;
+use crate::x402::offer_receipt::OFFER_RECEIPT;
 use crate::x402::wire::{PaymentRequired, PaymentRequirements, ResourceInfo, Version2};
 
 /// Longest challenge in bytes of JSON. Facilitators have refused payments that echo more than about 3,000 of them.
@@ -22,7 +24,8 @@ pub const PAYMENT_IDENTIFIER: &str = "payment-identifier";
 /// The key of the discovery extension.
 pub const BAZAAR: &str = "bazaar";
 
-const SCHEMA_DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+/// What the schemas of extensions are written in.
+pub const SCHEMA_DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// What a challenge says.
 #[derive(Clone, Debug)]
@@ -60,6 +63,16 @@ pub struct Challenge {
     pub json: Vec<u8>,
     /// Standard base64 of exactly that body: PAYMENT-REQUIRED and X-Payment-Required.
     pub header: String,
+    /// Its extensions, which a buyer may echo and add to, and may not alter.
+    pub advertised: BTreeMap<String, Advertised>,
+}
+
+/// An extension as a challenge carries it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advertised {
+    /// All of it, as most clients echo it byte for byte.
+    pub text: String,
+    pub info: Value,
 }
 
 /// Why no challenge can be made of the inputs.
@@ -105,8 +118,8 @@ impl std::error::Error for ChallengeError {}
 
 impl Challenge {
     /// Builds the challenge. When it is longer than [`JSON_BYTES_MAX`], optional parts are left out in this order
-    /// until it fits: further extensions, icon, tags, service name, description. Never `accepts`, the resource's
-    /// address, bazaar or payment-identifier.
+    /// until it fits: what the body's schema says in prose, further extensions, icon, tags, service name, description.
+    /// Never `accepts`, the resource's address, bazaar or payment-identifier.
     pub fn new(inputs: &ChallengeInputs<'_>) -> Result<Challenge, ChallengeError> {
         refuse_unfit(inputs)?;
         let mut document = document(inputs);
@@ -122,11 +135,25 @@ impl Challenge {
             return Err(ChallengeError::TooLong { bytes: json.len() });
         }
         let header = encoding::encode(&json);
-        Ok(Challenge { json, header })
+        let advertised = advertised(document.extensions.unwrap_or_default());
+        Ok(Challenge {
+            json,
+            header,
+            advertised,
+        })
     }
 }
 
-const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 5] = [
+const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 6] = [
+    |document| {
+        let bazaar = document
+            .extensions
+            .as_mut()
+            .and_then(|all| all.get_mut(BAZAAR));
+        if let Some(body) = bazaar.and_then(|bazaar| bazaar.pointer_mut(BODY_SCHEMA)) {
+            leave_out_prose(body);
+        }
+    },
     |document| {
         if let Some(extensions) = &mut document.extensions {
             extensions.retain(|key, _| key == BAZAAR || key == PAYMENT_IDENTIFIER);
@@ -137,6 +164,23 @@ const LEFT_OUT_IN_ORDER: [fn(&mut PaymentRequired); 5] = [
     |document| document.resource.service_name = None,
     |document| document.resource.description = None,
 ];
+
+/// Where the schema of the request body stands in the extension bazaar.
+const BODY_SCHEMA: &str = "/schema/properties/input/properties/body";
+
+fn leave_out_prose(schema: &mut Value) {
+    let leave_out = |value: &mut Value| {
+        if let Some(members) = value.as_object_mut() {
+            members.shift_remove("description");
+        }
+    };
+    leave_out(schema);
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    properties
+        .into_iter()
+        .flat_map(|all| all.values_mut())
+        .for_each(leave_out);
+}
 
 fn refuse_unfit(inputs: &ChallengeInputs<'_>) -> Result<(), ChallengeError> {
     let is_name = |text: &str| {
@@ -181,6 +225,20 @@ fn document(inputs: &ChallengeInputs<'_>) -> PaymentRequired {
         accepts: inputs.requirements.to_vec(),
         extensions: Some(extensions),
     }
+}
+
+fn advertised(extensions: Map<String, Value>) -> BTreeMap<String, Advertised> {
+    let extensions = extensions.into_iter().map(|(key, mut extension)| {
+        let text = extension.to_string();
+        let info = extension.get_mut("info").map(Value::take);
+        let mut info = info.unwrap_or_default();
+        // Each challenge may have signatures of its own, and they prove themselves.
+        if let Some(members) = info.as_object_mut().filter(|_| key == OFFER_RECEIPT) {
+            members.shift_remove("offers");
+        }
+        (key, Advertised { text, info })
+    });
+    extensions.collect()
 }
 
 fn encoded(document: &PaymentRequired) -> Vec<u8> {

@@ -5,6 +5,7 @@
 pub mod wire;
 
 pub mod challenge;
+pub mod offer_receipt;
 pub mod payer;
 pub mod proof;
 pub mod resource;

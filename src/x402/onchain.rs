@@ -61,7 +61,8 @@ fn transfer_topic() -> [u8; 32] {
     keccak256(&[b"Transfer(address,address,uint256)"])
 }
 
-fn selector(signature: &str) -> [u8; 4] {
+/// How a contract names a function: the first four bytes of its signature's hash.
+pub fn selector(signature: &str) -> [u8; 4] {
     let [a, b, c, d, ..] = keccak256(&[signature.as_bytes()]);
     [a, b, c, d]
 }
@@ -169,6 +170,56 @@ impl Asked {
             _ => Proven::Unclear,
         }
     }
+}
+
+/// A transfer of the token to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The place of its log in the block.
+    pub index: u64,
+    pub from: Address,
+    pub amount: Amount,
+}
+
+/// The transfers to `pay_to` among a transaction's logs, in their order. `None` when an authorization was used in it,
+/// of whichever token: such a transfer settles somebody's signed payment, and pays for that alone.
+pub fn received(logs: &[Log], token: Address, pay_to: Address) -> Option<Vec<Received>> {
+    let used = used_topic();
+    if logs.iter().any(|log| log.topics.first() == Some(&used)) {
+        return None;
+    }
+    let mut found: Vec<Received> = logs
+        .iter()
+        .filter(|log| log.address == token)
+        .filter_map(|log| transferred(log, pay_to))
+        .collect();
+    found.sort_by_key(|transfer| transfer.index);
+    Some(found)
+}
+
+fn transferred(log: &Log, pay_to: Address) -> Option<Received> {
+    let [topic, from, to] = log.topics[..] else {
+        return None;
+    };
+    if topic != transfer_topic() || to != address_word(pay_to) || from == to {
+        return None;
+    }
+    let from = word_address(from)?;
+    let units = u64::try_from(word_number(&log.data)?).ok()?;
+    Some(Received {
+        index: log.index,
+        from,
+        amount: Amount::from_units(units),
+    })
+}
+
+fn word_address(word: [u8; 32]) -> Option<Address> {
+    let (zeros, address) = word.split_at(12);
+    let address: [u8; 20] = address.try_into().ok()?;
+    zeros
+        .iter()
+        .all(|byte| *byte == 0)
+        .then_some(Address(address))
 }
 
 #[cfg(test)]
@@ -315,6 +366,70 @@ mod tests {
         let mut short = canceled;
         short.topics.pop();
         assert_eq!(asked().mark(&short), None);
+    }
+
+    fn received_units(logs: &[Log]) -> Option<Vec<(u64, u64)>> {
+        let found = received(logs, TOKEN, US)?;
+        let pairs = found
+            .iter()
+            .map(|transfer| (transfer.index, transfer.amount.units()));
+        Some(pairs.collect())
+    }
+
+    #[test]
+    fn transfers_to_us_are_found_in_their_order() {
+        let logs = [
+            transfer(9, PAYER, US, 20_000),
+            transfer(2, PAYER, US, 30_000),
+            transfer(3, PAYER, PAYER, 30_000),
+            transfer(4, US, US, 30_000),
+            of_another_token(transfer(5, PAYER, US, 30_000)),
+            transfer(6, PAYER, US, u128::from(u64::MAX) + 1),
+        ];
+        let expected = Some(vec![(2, 30_000), (9, 20_000)]);
+        assert_eq!(received_units(&logs), expected);
+        assert_eq!(
+            received(&logs, TOKEN, US).map(|found| found[0].from),
+            Some(PAYER)
+        );
+        assert_eq!(received_units(&[]), Some(vec![]));
+    }
+
+    #[test]
+    fn logs_of_other_forms_are_no_transfers() {
+        let good = transfer(1, PAYER, US, 30_000);
+        let changed = |change: &dyn Fn(&mut Log)| {
+            let mut log = good.clone();
+            change(&mut log);
+            received_units(&[log])
+        };
+        assert_eq!(changed(&|_| {}), Some(vec![(1, 30_000)]));
+        assert_eq!(changed(&|log| log.data.truncate(31)), Some(vec![]));
+        assert_eq!(changed(&|log| log.data.push(0)), Some(vec![]));
+        assert_eq!(changed(&|log| log.topics[0] = used_topic()), None);
+        assert_eq!(
+            changed(&|log| log.topics[0] = canceled_topic()),
+            Some(vec![])
+        );
+        assert_eq!(
+            changed(&|log| log.topics[1][0] = 1),
+            Some(vec![]),
+            "no address"
+        );
+        assert_eq!(changed(&|log| log.topics.truncate(2)), Some(vec![]));
+        assert_eq!(changed(&|log| log.topics.push([0; 32])), Some(vec![]));
+    }
+
+    /// A settlement of somebody's signed payment is nobody's transfer, of whichever token the authorization was.
+    #[test]
+    fn a_transaction_that_uses_an_authorization_holds_no_transfers() {
+        let settled = [used(1, NONCE), transfer(2, PAYER, US, 30_000)];
+        assert_eq!(received_units(&settled), None);
+        let another = [
+            transfer(2, PAYER, US, 30_000),
+            of_another_token(used(3, NONCE)),
+        ];
+        assert_eq!(received_units(&another), None);
     }
 
     #[test]

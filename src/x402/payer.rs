@@ -126,6 +126,11 @@ impl ReceivedChallenge {
         })
     }
 
+    /// What the seller put beside its offers.
+    pub fn extensions(&self) -> Option<&Map<String, Value>> {
+        self.extensions.as_ref()
+    }
+
     /// The cheapest offer that can be paid with EIP-3009 in one of `tokens`, if it costs `max` or less.
     pub fn choose(&self, max: Amount, tokens: &[Token]) -> Result<Choice, PayerError> {
         let cheapest = self

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::domain::amount::Amount;
 use crate::domain::time::UnixSeconds;
 use crate::x402::address::{Address, Network, Nonce};
-use crate::x402::challenge::PAYMENT_IDENTIFIER;
+use crate::x402::challenge::{Advertised, PAYMENT_IDENTIFIER};
 use crate::x402::resource::Resource;
 use crate::x402::wire::{Authorization, PaymentPayload, PaymentRequirements};
 use crate::x402::{encoding, json};
@@ -100,6 +100,7 @@ pub enum ProofMismatch {
     NotYetValid,
     ExpiresTooSoon,
     ExpiresTooLate,
+    Echo,
 }
 
 impl ProofMismatch {
@@ -107,6 +108,7 @@ impl ProofMismatch {
     pub fn reason(self) -> &'static str {
         match self {
             ProofMismatch::Requirements => "No matching payment requirements",
+            ProofMismatch::Echo => "extension_echo_mismatch",
             ProofMismatch::Resource => "invalid_resource",
             ProofMismatch::Recipient => "invalid_exact_evm_recipient_mismatch",
             ProofMismatch::Value => "invalid_exact_evm_payload_authorization_value_mismatch",
@@ -130,6 +132,7 @@ impl fmt::Display for ProofMismatch {
                 "The authorization ends before the work and its settlement can be done"
             }
             ProofMismatch::ExpiresTooLate => "The authorization lives longer than the offer allows",
+            ProofMismatch::Echo => "The payment alters an extension of the challenge",
         })
     }
 }
@@ -172,6 +175,14 @@ impl PaymentProof {
         &self.raw
     }
 
+    /// The same without what settlement does not need: the resource, extensions, and whatever else was added.
+    pub fn bare(&self) -> Option<Box<RawValue>> {
+        const NEEDED: [&str; 3] = ["x402Version", "accepted", "payload"];
+        let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(self.raw.get()).ok()?;
+        members.retain(|key, _| NEEDED.contains(&key.as_str()));
+        serde_json::value::to_raw_value(&members).ok()
+    }
+
     /// SHA-256 of the decoded JSON text: only this very payment is given a kept answer again.
     pub fn payload_hash(&self) -> [u8; 32] {
         self.payload_hash
@@ -198,6 +209,20 @@ impl PaymentProof {
     /// The end of the authorization; the furthest time there is when it lies beyond.
     pub fn valid_before(&self) -> UnixSeconds {
         UnixSeconds(u64::try_from(self.authorization().valid_before).unwrap_or(u64::MAX))
+    }
+
+    /// Whether the extensions that the buyer has sent back are ours: facilitators list us by them. A buyer may add to
+    /// them, and leave any of them out.
+    pub fn check_echo(
+        &self,
+        advertised: &BTreeMap<String, Advertised>,
+    ) -> Result<(), ProofMismatch> {
+        let echoed = self.payload.extensions.iter().flatten();
+        let mut ours = echoed.filter_map(|(key, echo)| Some((echo, advertised.get(key)?)));
+        match ours.all(|(echo, ours)| is_echo(echo.get(), ours)) {
+            true => Ok(()),
+            false => Err(ProofMismatch::Echo),
+        }
     }
 
     /// Compares the payment with what we offer now or offered lately, and gives the offer that it pays. The caller
@@ -324,6 +349,23 @@ fn is_copy_of(accepted: &Value, offer: &PaymentRequirements) -> bool {
         && fields
             .iter()
             .all(|(key, value)| value.is_null() || KEYS.contains(&key.as_str()))
+}
+
+fn is_echo(echo: &str, ours: &Advertised) -> bool {
+    // Absent and null are the same.
+    if echo == ours.text || echo == "null" {
+        return true;
+    }
+    let echo: Value = serde_json::from_str(echo).unwrap_or_default();
+    let info = echo.get("info").unwrap_or(&Value::Null);
+    // Some languages leave out what is false.
+    let is_false = |ours: &Value, key: &str| ours[key] == false && info.get(key).is_none();
+    match &ours.info {
+        Value::Object(members) => members.iter().all(|(key, value)| {
+            is_false(&ours.info, key) || info.get(key).is_some_and(|other| is_within(value, other))
+        }),
+        other => is_within(other, info),
+    }
 }
 
 /// Every key of `ours` is in `theirs` with the same value, down through objects.

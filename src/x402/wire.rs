@@ -172,6 +172,8 @@ pub struct SettleResponse {
     pub network: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extensions: Option<Map<String, Value>>,
 }
 
 /// The facilitator's answer to GET /supported.

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use crate::harness::buyer::Payment;
 use crate::harness::process::{Finished, program};
-use crate::harness::{ARTICLE, Answer, Ask, End, Rig, Says, Service, Tells, Wallet, for_each};
+use crate::harness::{
+    ARTICLE, Answer, Ask, End, FEED, Rig, Says, Service, Tells, Wallet, for_each,
+};
 
 /// What a facilitator says of a payment that it has settled itself.
 const USED: Says = Says::No("invalid_exact_evm_nonce_already_used");
@@ -424,4 +426,41 @@ fn without_a_chain_nothing_is_said_of_gas() {
     let health = rig.get("/health").expect(200).json();
     assert_eq!(health["checks"]["gas_oracle"]["status"], "not_configured");
     assert_eq!(rig.chain.calls(), 0);
+}
+
+/// The price of the coin may be asked of the chain too: 100,000 gas at 0.01 gwei and 4,000 USDC are 0.004 USDC.
+#[test]
+fn the_coin_s_price_may_come_from_a_feed() {
+    let rig = Rig::on_chain(|resolved| {
+        live(resolved);
+        resolved.set("guard.coin_usdc", format!("chainlink:{FEED}"));
+    });
+    let buy = || rig.buy(&Wallet::new(), ARTICLE, "fresh");
+    // Nobody has fed it yet.
+    buy().refused(400, "margin_rejected");
+    rig.chain.coin_costs(400_000);
+    rig.probe_gas();
+    let receipt = buy().expect(200).json()["ueg_receipt"].clone();
+    assert_eq!(receipt["gas_cost_usdc"], 0.004, "{receipt}");
+    let oracle = rig.get("/health").expect(200).json()["checks"]["gas_oracle"].clone();
+    assert_eq!(
+        (&oracle["status"], &oracle["coin_usdc"]),
+        (&json!("ok"), &json!(4000.0))
+    );
+    rig.chain.coin_costs(40_000_000);
+    rig.probe_gas();
+    buy().refused(400, "margin_rejected");
+    rig.chain.coin_costs(400_000);
+    rig.probe_gas();
+    buy().expect(200);
+    // A feed that stands still is not believed for ever, nor is what it said before.
+    rig.pass(7_201);
+    rig.probe_gas();
+    buy().refused(400, "margin_rejected");
+    let told = rig.operator("/health").json()["checks"]["gas_oracle"]["trouble"].clone();
+    assert!(
+        told.as_str()
+            .is_some_and(|told| told.contains("7201 s old")),
+        "{told}"
+    );
 }

@@ -7,7 +7,7 @@ use context402::outside::clock::Clock;
 use serde_json::Value;
 
 use crate::harness::process::{Finished, program, run, run_with_input};
-use crate::harness::{ARTICLE, BASE_URL, Folder, PAY_TO, Rig, Wallet};
+use crate::harness::{ARTICLE, BASE_URL, FERRY, FERRY_CLAIM, Folder, PAY_TO, Rig, Wallet};
 
 fn text(path: &Path) -> String {
     path.display().to_string()
@@ -37,6 +37,11 @@ fn the_demo_buys_a_page_and_ends_well() {
         "settled in transaction 0x",
         "9.97 USDC left",
         "| # ",
+        "a standard Proof Pack, 0.25 USDC",
+        "settled in transaction 0x",
+        "| decision    ",
+        "4.1 gigawatt hours",
+        "| report      http://127.0.0.1:",
     ] {
         let (_, after) = rest
             .split_once(said)
@@ -310,6 +315,9 @@ fn wrong_usage_is_2() {
         &["convert", "--jsonl", "--threads", "0"],
         &["convert", "--jsonl", "--threads", "many"],
         &["convert", "--json", "--jsonl"],
+        &["evidence", "--json", "--jsonl"],
+        &["evidence", "--jsonl", "--question", "What?"],
+        &["evidence", "--training"],
         &["config"],
         &["payments"],
         &["demo", "--listen", "nowhere"],
@@ -323,7 +331,8 @@ fn wrong_usage_is_2() {
     }
     let help = run(&["--help"]).expect(0);
     for command in [
-        "demo", "serve", "init", "convert", "buy", "config", "payments", "routes", "openapi",
+        "demo", "serve", "init", "convert", "evidence", "buy", "config", "payments", "routes",
+        "openapi",
     ] {
         assert!(help.out.contains(command), "{command}");
     }
@@ -468,6 +477,62 @@ fn convert_knows_what_a_file_is() {
     assert!(line.contains("a PNG image"), "{line}");
 }
 
+#[test]
+fn evidence_is_found_in_a_page() {
+    let page = "<title>Fares</title><main><h1>Fares</h1><p>A day ticket costs 7 euros. Dogs travel free.</p></main>";
+    let asked = ["evidence", "--question", "How much does a day ticket cost?"];
+    let finished = run_with_input(&asked, page.as_bytes()).expect(0);
+    assert!(
+        finished.out.contains("A day ticket costs 7 euros."),
+        "{finished:#?}"
+    );
+    let claim = ["evidence", "--json", "--question", "Dogs travel free."];
+    let finished = run_with_input(&claim, page.as_bytes()).expect(0);
+    let told: Value = serde_json::from_str(&finished.out).expect("JSON");
+    assert_eq!(told["decision"], "supported", "{told}");
+    assert_eq!(told["citations"][0]["text"], "Dogs travel free.");
+    let finished = run_with_input(&["evidence"], page.as_bytes()).expect(0);
+    assert!(
+        finished.out.starts_with("weak") || finished.out.starts_with("partially"),
+        "{finished:#?}"
+    );
+    run(&["evidence", "/nowhere/page.html"]).failed(1);
+}
+
+/// Offsets count code points, and every line is answered under its id.
+#[test]
+fn evidence_jsonl_counts_code_points() {
+    let text = "🎉 Zoë painted it.\nThe façade is blue.";
+    let lines = [
+        serde_json::json!({"id": 1, "kind": "question", "query": "Which colour is the façade?", "document_text": text}),
+        serde_json::json!({"id": "two", "kind": "claim", "query": "The façade is blue.",
+            "sentences": ["🎉 Zoë painted it.", "The façade is blue."]}),
+        serde_json::json!({"id": 3, "query": "What?"}),
+    ];
+    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let finished =
+        run_with_input(&["evidence", "--jsonl"], (input + "none\n").as_bytes()).expect(0);
+    let told: Vec<Value> = finished
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(told.len(), 4);
+    for (number, id) in [(0, serde_json::json!(1)), (1, serde_json::json!("two"))] {
+        let citation = &told[number]["citations"][0];
+        assert_eq!(told[number]["id"], id);
+        assert_eq!(
+            (&citation["start"], &citation["end"]),
+            (&18.into(), &37.into()),
+            "{citation}"
+        );
+        assert_eq!(citation["text"], "The façade is blue.");
+    }
+    assert_eq!(told[1]["decision"], "supported");
+    assert!(told[2]["id"] == 3 && told[2]["error"].is_string());
+    assert!(told[3]["id"].is_null() && told[3]["error"].is_string());
+}
+
 /// One line in, one line out, in order, whatever some of them are.
 #[test]
 fn convert_jsonl_keeps_the_order() {
@@ -592,6 +657,45 @@ fn payments_are_listed_from_the_file_of_a_stopped_service() {
     assert!(finished.out.contains(ARTICLE), "{finished:#?}");
 }
 
+/// Reports are listed, shown and forgotten, by the running service and from the file of a stopped one.
+#[test]
+fn reports_are_listed_shown_and_forgotten() {
+    let mut rig = Rig::today();
+    let buy = |rig: &Rig| {
+        let sold = rig.buy_report(&Wallet::new(), FERRY, "quick", FERRY_CLAIM);
+        let report = sold.expect(200).json();
+        report["report_id"].as_str().expect("an id").to_owned()
+    };
+    let config = config_file(&rig.folder, "");
+    let reports = |more: &[&str]| run(&[&["reports"], more, &["--config", &config]].concat());
+    for runs in [true, false] {
+        let (one, other) = (buy(&rig), buy(&rig));
+        if !runs {
+            assert!(rig.stop());
+        }
+        let listed = reports(&["list", "--state", "retained"]).expect(0).out;
+        assert!(listed.contains(&one) && listed.contains(&other) && listed.contains(FERRY));
+        let shown = reports(&["show", &one]).expect(0).out;
+        let shown: Value = serde_json::from_str(&shown).expect("JSON");
+        assert_eq!(shown["report"]["question"], FERRY_CLAIM);
+        reports(&["purge", &one]).expect(0);
+        assert!(
+            reports(&["show", &one])
+                .failed(1)
+                .contains("no such report")
+        );
+        reports(&["purge", &one]).failed(1);
+        if !runs {
+            rig.run();
+        }
+        rig.get(&format!("/v1/proof-pack/reports/{one}"))
+            .refused(404, "report_not_found");
+        // The other was made from the same source, which is still there.
+        let receipt = rig.get(&format!("/v1/proof-pack/reports/{other}/verify"));
+        assert_eq!(receipt.expect(200).json()["valid"], true);
+    }
+}
+
 /// A key that holds money, readable by its owner alone.
 fn key_file(folder: &Folder, mode: u32) -> String {
     let path = folder.path(&format!("buyer-{mode:o}.key"));
@@ -630,6 +734,14 @@ fn buy_pays_a_seller_and_prints_the_page() {
         let finished = buy(&["--tier", "basic", "--json"]).expect(0);
         let answer: Value = serde_json::from_str(&finished.out).expect("JSON");
         assert_eq!(answer["tier"], "basic");
+        let finished = buy(&["--pack", "quick", "--question", FERRY_CLAIM]);
+        let finished = finished.expect(0);
+        assert!(
+            finished.err.contains("0.1 USDC") && finished.out.contains("verify      http"),
+            "{finished:#?}"
+        );
+        let both = buy(&["--pack", "quick", "--tier", "fresh"]).expect(2);
+        assert!(both.err.contains("cannot be used with"), "{both:#?}");
         let finished = run(&[
             "buy",
             "http://10.0.0.1/",
@@ -640,7 +752,7 @@ fn buy_pays_a_seller_and_prints_the_page() {
         ])
         .expect(1);
         assert!(finished.err.contains("target_blocked"), "{finished:#?}");
-        assert_eq!(rig.facilitator.settlements(), 2);
+        assert_eq!(rig.facilitator.settlements(), 3);
     });
 }
 

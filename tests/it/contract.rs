@@ -14,13 +14,34 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     ("POST", "/from/a-list/v1/x402/access",                    402, "application/json"),
     ("GET",  "/from/a-list/v1/x402/access",                    200, "application/json"),
     ("GET",  "/from/a-list",                                   200, "text/html"),
+    ("POST", "/v1/x402/proof-pack",                            402, "application/json"),
+    ("GET",  "/v1/x402/proof-pack",                            200, "application/json"),
+    ("HEAD", "/v1/x402/proof-pack",                            200, "application/json"),
+    ("POST", "/from/a-list/v1/x402/proof-pack",                402, "application/json"),
+    ("GET",  "/from/a-list/v1/x402/proof-pack",                200, "application/json"),
     ("POST", "/v1/x402/retry",                                 402, "application/json"),
+    ("POST", "/v1/access",                                     402, "application/json"),
     ("POST", "/v1/broker/compute",                             422, "application/json"),
     // 4.2 Quotes and previews
     ("GET",  "/v1/x402/quote",                                 200, "application/json"),
     ("GET",  "/quote",                                         200, "text/html"),
     ("GET",  "/v1/quotes/qt_00000000000000000000000000000000", 404, "application/json"),
     ("GET",  "/checkout/qt_00000000000000000000000000000000",  404, "text/html"),
+    ("GET",  "/v1/proof-pack/quote",                           200, "application/json"),
+    ("GET",  "/proof-pack/quote",                              200, "text/html"),
+    ("GET",  "/v1/proof-pack/preview",                         200, "application/json"),
+    ("GET",  "/proof-pack/preview",                            200, "text/html"),
+    ("GET",  "/v1/proof-pack/sample",                          200, "application/json"),
+    ("GET",  "/v1/checkout/confidence",                        200, "application/json"),
+    ("GET",  "/checkout/confidence",                           200, "text/html"),
+    ("POST", "/v1/quotes",                                     422, "application/json"),
+    // 4.3 Retained reports
+    ("GET",  "/v1/proof-pack/reports/ppr_sample",              200, "application/json"),
+    ("GET",  "/v1/proof-pack/reports/ppr_sample/verify",       200, "application/json"),
+    ("POST", "/v1/proof-pack/reports/ppr_sample/follow-up",    422, "application/json"),
+    ("POST", "/v1/proof-pack/reports/ppr_sample/refresh",      200, "application/json"),
+    ("GET",  "/proof-pack/reports/ppr_sample",                 200, "text/html"),
+    ("GET",  "/proof-pack/library",                            200, "text/html"),
     // 4.5 Discovery and operations
     ("GET",  "/llms.txt",                                      200, "text/plain"),
     ("GET",  "/robots.txt",                                    200, "text/plain"),
@@ -28,10 +49,14 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     ("GET",  "/quickstart",                                    200, "text/html"),
     ("GET",  "/paid-test",                                     200, "text/html"),
     ("GET",  "/proof-pack",                                    200, "text/html"),
+    ("GET",  "/proof-pack/sample",                             200, "text/html"),
     ("GET",  "/",                                              200, "application/json"),
     ("GET",  "/health",                                        200, "application/json"),
     ("GET",  "/metrics",                                       200, "application/json"),
     ("GET",  "/openapi.json",                                  200, "application/json"),
+    ("GET",  "/discovery/resources",                           200, "application/json"),
+    ("GET",  "/.well-known/x402",                              200, "application/json"),
+    ("GET",  "/.well-known/x402.json",                         200, "application/json"),
     ("GET",  "/about",                                         200, "text/html"),
 ];
 
@@ -80,6 +105,8 @@ fn the_table_is_what_answers() {
             .path
             .replace("{source}", "a")
             .replace("{quote_id}", "qt_00")
+            .replace("{report_id}", "ppr_00")
+            .replace("{slug}", "share_00")
             .replace("{key}", "00");
         let answer = rig.ask(row.method.name(), &path).send();
         assert_ne!(answer.status, 405, "{} {}", row.method.name(), row.path);

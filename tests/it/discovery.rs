@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::harness::{ACCESS, ARTICLE, BASE_URL, PAY_TO, Rig, Wallet, until};
+use crate::harness::{ACCESS, ARTICLE, BASE_URL, PAY_TO, PROOF_PACK, Rig, Wallet, until};
 
 #[test]
 fn the_root_is_a_brief_for_programs_and_a_page_for_people() {
@@ -183,6 +183,10 @@ fn openapi_lists_what_there_is() {
     for path in [
         ACCESS,
         "/from/{source}/v1/x402/access",
+        PROOF_PACK,
+        "/from/{source}/v1/x402/proof-pack",
+        "/v1/proof-pack/quote",
+        "/v1/proof-pack/reports/{report_id}/verify",
         "/v1/x402/retry",
         "/v1/x402/quote",
         "/v1/quotes/{quote_id}",
@@ -204,14 +208,19 @@ fn openapi_lists_what_there_is() {
             );
             assert_eq!(operation["security"], json!([]), "{method} {path}");
             let responses = operation["responses"].as_object().expect("responses");
-            assert!(responses.contains_key("200"), "{method} {path}");
+            let success = match (method.as_str(), path.as_str()) {
+                ("post", "/v1/quotes") => "201",
+                _ => "200",
+            };
+            assert!(responses.contains_key(success), "{method} {path}");
             assert!(
                 responses.keys().any(|status| status.starts_with('4')),
                 "{method} {path} documents no 4XX"
             );
             let real = path
                 .replace("{source}", "a")
-                .replace("{quote_id}", "qt_00000000000000000000000000000000");
+                .replace("{quote_id}", "qt_00000000000000000000000000000000")
+                .replace("{report_id}", "ppr_00000000000000000000000000000000");
             let answer = rig.ask(&method.to_ascii_uppercase(), &real).send();
             assert!(
                 responses.contains_key(&answer.status.to_string()),
@@ -224,6 +233,10 @@ fn openapi_lists_what_there_is() {
     assert_eq!(
         buy["x-payment-info"]["price"],
         json!({"mode": "dynamic", "currency": "USD", "min": "0.012", "max": "0.05"})
+    );
+    assert_eq!(
+        paths[PROOF_PACK]["post"]["x-payment-info"]["price"],
+        json!({"mode": "dynamic", "currency": "USD", "min": "0.1", "max": "1"})
     );
     assert!(buy["responses"]["402"]["headers"]["PAYMENT-REQUIRED"].is_object());
     let references = references(&document);
@@ -256,7 +269,7 @@ fn references(value: &Value) -> Vec<String> {
 fn the_paid_endpoint_s_statuses_are_documented() {
     let rig = Rig::start();
     let document = rig.get("/openapi.json").expect(200).json();
-    for path in [ACCESS, "/v1/x402/retry"] {
+    for path in [ACCESS, PROOF_PACK, "/v1/x402/retry"] {
         let responses = document["paths"][path]["post"]["responses"]
             .as_object()
             .expect("responses");
@@ -287,6 +300,10 @@ fn every_advertised_address_answers() {
         rig.get("/openapi.json").text(),
         rig.get("/v1/x402/quote").text(),
         rig.get("/robots.txt").text(),
+        rig.get("/v1/proof-pack/quote").text(),
+        rig.get("/v1/proof-pack/preview").text(),
+        rig.get("/v1/proof-pack/sample").text(),
+        rig.get("/v1/checkout/confidence").text(),
         rig.get("/v1/x402/quote?target_url=nonsense").text(),
     ];
     for text in &texts {
@@ -307,7 +324,14 @@ fn every_advertised_address_answers() {
         if path == "/v1/x402/retry" {
             continue;
         }
-        let answer = rig.get(path);
+        let is_post = path.ends_with("/follow-up") || path.ends_with("/refresh");
+        let answer = match is_post {
+            true => {
+                let question = json!({"question": "Is it free?"});
+                rig.post(path).json(&question).send()
+            }
+            false => rig.get(path),
+        };
         assert_eq!(answer.status, 200, "{address}: {answer:?}");
         if let Some((_, fragment)) = address.split_once('#') {
             let page = answer.text();
@@ -401,4 +425,104 @@ fn discovery_documents_can_be_revalidated() {
             .send();
         assert_eq!((again.status, again.body.len()), (304, 0), "{path}");
     }
+}
+
+/// Specification 2.10 and `discovery`: both products, as their live challenges price them.
+#[test]
+fn directories_find_both_products_at_the_price_of_their_challenges() {
+    let rig = Rig::start();
+    let listing = rig.get("/discovery/resources").expect(200).json();
+    assert_eq!(listing["x402Version"], 2);
+    assert_eq!(
+        listing["pagination"],
+        json!({"limit": 20, "offset": 0, "total": 2})
+    );
+    let well_known = rig.get("/.well-known/x402").expect(200);
+    assert_eq!(
+        well_known.body,
+        rig.get("/.well-known/x402.json").expect(200).body
+    );
+    let well_known = well_known.json();
+    for (position, (path, word, level)) in
+        [(ACCESS, "tier", "fresh"), (PROOF_PACK, "pack", "standard")]
+            .into_iter()
+            .enumerate()
+    {
+        let offered = rig.post(path).send().expect(402).challenge();
+        let offered = &offered["accepts"][0];
+        let item = &listing["items"][position];
+        assert_eq!(item["resource"], format!("{BASE_URL}{path}"));
+        assert_eq!(
+            (&item["type"], &item["method"], &item["discoverable"]),
+            (&json!("http"), &json!("POST"), &json!(true))
+        );
+        for member in ["lastUpdated", "metadata", "inputSchema", "outputSchema"] {
+            assert!(!item[member].is_null(), "{member}");
+        }
+        assert!(item["extensions"]["bazaar"]["info"].is_object());
+        for accept in [&item["accepts"][0], &well_known["accepts"][position]] {
+            for member in [
+                "scheme",
+                "network",
+                "amount",
+                "asset",
+                "payTo",
+                "maxTimeoutSeconds",
+            ] {
+                assert_eq!(accept[member], offered[member], "{path} {member}");
+            }
+            let extra = &accept["extra"];
+            assert_eq!(
+                (&extra["name"], &extra["version"]),
+                (&offered["extra"]["name"], &offered["extra"]["version"])
+            );
+            assert_eq!(
+                (&extra["decimals"], &extra[word]),
+                (&json!(6), &json!(level))
+            );
+            assert!(
+                extra["price"]
+                    .as_str()
+                    .is_some_and(|price| price.starts_with('$'))
+            );
+        }
+        assert_eq!(
+            well_known["resources"][position],
+            format!("{BASE_URL}{path}")
+        );
+        assert_eq!(well_known["routes"][position]["endpoint"], path);
+        assert_eq!(
+            well_known["items"][position]["resource"]["url"],
+            format!("{BASE_URL}{path}")
+        );
+    }
+    assert_eq!(well_known["routes"][1]["price_minor"], 25);
+    assert_eq!(well_known["packs"].as_array().map(Vec::len), Some(3));
+    assert!(
+        well_known["instructions"]
+            .as_str()
+            .is_some_and(|text| text.len() <= 300)
+    );
+
+    let page = |query: &str| rig.get(&format!("/discovery/resources?{query}"));
+    assert_eq!(
+        page("limit=1&offset=1").expect(200).json()["items"][0]["resource"],
+        format!("{BASE_URL}{PROOF_PACK}")
+    );
+    assert_eq!(
+        page("limit=1000").expect(200).json()["pagination"]["limit"],
+        100
+    );
+    assert_eq!(page("offset=7").expect(200).json()["items"], json!([]));
+    assert_eq!(
+        page("type=http").expect(200).json()["pagination"]["total"],
+        2
+    );
+    let none = page("type=mcp").expect(200).json();
+    assert_eq!(
+        (&none["items"], &none["pagination"]["total"]),
+        (&json!([]), &json!(0))
+    );
+    page("limit=0").invalid("greater_than_equal", &["query", "limit"]);
+    page("offset=-1").invalid("int_parsing", &["query", "offset"]);
 }

@@ -673,3 +673,30 @@ fn targets_that_policy_refuses_are_not_fetched_and_not_charged() {
     assert_eq!(rig.facilitator.settle_calls(), 0);
     assert_eq!(rig.site.requests().len(), 0);
 }
+
+/// Directories list us by what the buyer sends back: it may be added to and left out, and not be altered.
+#[test]
+fn an_altered_extension_is_answered_with_a_fresh_challenge() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let echo = |change: &dyn Fn(&mut Value)| {
+        let payment = wallet
+            .sign(&rig, "fresh")
+            .altered(|payload| change(payload));
+        rig.order(ARTICLE, "fresh").paid(&payment.header).send()
+    };
+    let body = "/extensions/bazaar/info/input/body";
+    let refused = echo(&|payload| {
+        put(
+            payload,
+            body,
+            json!({"target_url": "https://evil.example/"}),
+        )
+    });
+    let refused = refused.expect(402);
+    assert_eq!(refused.challenge()["error"], "extension_echo_mismatch");
+    assert_eq!(rig.facilitator.verify_calls(), 0);
+    assert_eq!(rig.site.hits("/article"), 0);
+    echo(&|payload| put(payload, "/extensions/bazaar/info/more", json!(1))).expect(200);
+    echo(&|payload| put(payload, "/extensions", json!({}))).expect(200);
+}

@@ -19,24 +19,34 @@ mod contract;
 mod conversion;
 /// What programs read about the service.
 mod discovery;
+/// What buyers ask of pages, and whether they are told the truth.
+mod evidence;
 /// Requests that cannot be served as they are.
 mod failure;
 /// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
 mod http;
 /// What remains from before x402 version 2.
 mod legacy;
+/// Pages paid by the buyer's own transfer, before x402 version 2.
+mod legacy_access;
 /// What a service under load, attack or orders to stop still does.
 mod limits;
 /// Settlements that go wrong in every way, and what the buyer is told.
 mod money;
+/// What the service signs: offers and receipts.
+mod offer_receipt;
 /// What sites say about the use of their pages, and hosts that the operator has blocked.
 mod policy;
+/// Proof Packs: a report on a page instead of the page.
+mod proof_packs;
 /// Quotes: what a page would cost, for nothing.
 mod quotes;
 /// How often whom is served, and where nobody is turned away.
 mod rates;
 /// The same payment again, at once and later.
 mod replay;
+/// Reports after their sale: read again, checked, asked, refreshed, shared, expired.
+mod reports;
 /// Stops, crashes and other configurations over one data file.
 mod restart;
 /// Retry credits: earned by outages, spent once.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{ARTICLE, Answer, BASE_URL, PAY_TO, Rig, Wallet};
+use crate::harness::{ARTICLE, Answer, BASE_URL, FERRY, PAY_TO, Rig, Wallet, until};
 
 fn ask(rig: &Rig, target: &str) -> Answer {
     rig.get(&format!("/v1/x402/quote?target_url={target}"))
@@ -294,4 +294,265 @@ fn a_quote_has_commands_for_three_languages() {
             "{language} is missing: {commands}"
         );
     }
+}
+
+#[test]
+fn a_pack_quote_prices_every_pack_and_brings_the_request() {
+    let rig = Rig::start();
+    let question = "Do%20bicycles%20travel%20free%3F";
+    let asked = format!("/v1/proof-pack/quote?target_url={FERRY}&question={question}&pack=deep");
+    let answer = rig.get(&asked).expect(200);
+    assert_eq!(answer.must("cache-control"), "no-store");
+    let quote = answer.json();
+    assert_eq!(
+        (&quote["pack"], &quote["question"]),
+        (&json!("deep"), &json!("Do bicycles travel free?"))
+    );
+    assert_eq!(quote["recommended_pack"], "standard");
+    let packs = quote["packs"].as_array().expect("packs");
+    let expected = [
+        ("quick", "100000", 0.1),
+        ("standard", "250000", 0.25),
+        ("deep", "1000000", 1.0),
+    ];
+    assert_eq!(packs.len(), expected.len());
+    for (pack, (name, amount, price)) in packs.iter().zip(expected) {
+        assert_eq!(
+            (&pack["pack"], &pack["amount"]),
+            (&json!(name), &json!(amount))
+        );
+        assert_eq!(pack["price_usdc"], price);
+        assert_eq!(pack["deliverable_now"], true);
+        assert!(pack["policy"].is_string());
+        assert_eq!(pack["endpoint"], "/v1/x402/proof-pack");
+        assert_eq!(pack["accepts"][0]["amount"], amount);
+    }
+    assert_eq!(quote["margin_ok"], true);
+    assert_eq!(quote["supplier_spend"], 0);
+    assert_eq!(
+        quote["body"],
+        json!({"target_url": FERRY, "question": "Do bicycles travel free?", "pack": "deep"})
+    );
+    let command = quote["buyer_command"].as_str().expect("a command");
+    assert!(
+        command.contains("--pack deep") && command.contains("--question 'Do bicycles"),
+        "{command}"
+    );
+    for language in ["curl", "node", "python"] {
+        let text = quote["commands"][language].as_str().expect(language);
+        assert!(text.contains("/v1/x402/proof-pack"), "{language}: {text}");
+    }
+    // The ready request buys what was quoted, at the quoted price.
+    let payment = Wallet::new().sign_pack(&rig, "deep");
+    let ask = rig.post("/v1/x402/proof-pack").json(&quote["body"]);
+    let sold = ask.paid(&payment.header).send().expect(200).json();
+    assert_eq!(sold["question"], "Do bicycles travel free?");
+    assert_eq!(sold["payment"]["amount_units"], packs[2]["amount"]);
+
+    let id = quote["quote_id"].as_str().expect("an id");
+    let receipt = rig.get(&format!("/v1/quotes/{id}")).expect(200).json();
+    assert_eq!(
+        (&receipt["product"], &receipt["state"]),
+        (&json!("proof_pack"), &json!("open"))
+    );
+    assert_eq!(receipt["request"], quote["body"]);
+    assert_eq!(receipt["amount_units"], "1000000");
+    let page = rig.get(&format!("/checkout/{id}")).expect(200).text();
+    assert!(page.contains("--pack deep") && page.contains("Do bicycles travel free?"));
+    rig.pass(7 * 24 * 3600);
+    let page = rig.get(&format!("/checkout/{id}")).expect(410).text();
+    assert!(
+        page.contains("Do bicycles travel free?"),
+        "the form is filled in again"
+    );
+}
+
+#[test]
+fn a_pack_quote_without_anything_is_of_the_sample() {
+    let rig = Rig::start();
+    let quote = rig.get("/v1/proof-pack/quote").expect(200).json();
+    assert_eq!(quote["target_url"], format!("{BASE_URL}/sample"));
+    assert_eq!(quote["question"], "What does this source establish?");
+    assert_eq!(
+        (&quote["pack"], &quote["sample_available"]),
+        (&json!("standard"), &json!(true))
+    );
+}
+
+#[test]
+fn what_cannot_be_quoted_is_refused() {
+    let rig = Rig::start();
+    for path in ["/v1/proof-pack/quote", "/v1/proof-pack/preview"] {
+        rig.get(&format!("{path}?pack=huge"))
+            .refused(400, "invalid_pack");
+        rig.get(&format!("{path}?target_url=http://10.0.0.1/"))
+            .refused(400, "target_blocked");
+        rig.get(&format!("{path}?target_url=nonsense"))
+            .refused(400, "invalid_target");
+        rig.get(&format!("{path}?question={}", "a".repeat(1001)))
+            .invalid("string_too_long", &["query", "question"]);
+    }
+    rig.get("/v1/checkout/confidence?product=yacht")
+        .invalid("literal_error", &["query", "product"]);
+    rig.get("/v1/checkout/confidence?pack=huge")
+        .refused(400, "invalid_pack");
+}
+
+#[test]
+fn the_pack_quote_page_asks_and_answers() {
+    let rig = Rig::start();
+    let form = rig.get("/proof-pack/quote").expect(200).text();
+    assert!(form.contains("name=\"target_url\"") && form.contains("name=\"question\""));
+    let page = rig
+        .get(&format!(
+            "/proof-pack/quote?target_url={FERRY}&question=Is+it+%3Cfree%3E%3F"
+        ))
+        .expect(200)
+        .text();
+    assert!(page.contains("--pack standard") && page.contains("Is it &lt;free&gt;?"));
+    assert!(!page.contains("<free>"));
+    rig.get("/proof-pack/quote?target_url=http://10.0.0.1/")
+        .expect(400);
+    assert_eq!(rig.site.requests().len(), 0);
+}
+
+/// `bodies`, Preview: nothing is fetched, kept or spent.
+#[test]
+fn a_preview_says_what_a_report_would_hold() {
+    let rig = Rig::start();
+    let path = format!("/v1/proof-pack/preview?target_url={FERRY}&pack=quick");
+    let preview = rig.get(&path).expect(200).json();
+    assert_eq!(
+        (&preview["pack"], &preview["supplier_spend"]),
+        (&json!("quick"), &json!(0))
+    );
+    assert_eq!(preview["cached_source"]["available"], false);
+    assert_eq!(preview["limits"]["max_bytes"], 5_242_880);
+    assert!(
+        preview["would_include"]
+            .as_array()
+            .is_some_and(|all| all.len() >= 5)
+    );
+    for member in ["citations", "seconds"] {
+        assert!(preview["estimated"][member].is_u64(), "{member}");
+    }
+    for member in ["sample_report_url", "quote_url"] {
+        let address = preview[member].as_str().expect(member);
+        rig.get(&address[BASE_URL.len()..]).expect(200);
+    }
+    let page = rig.buy(&Wallet::new(), FERRY, "fresh").expect(200).json();
+    rig.pass(60);
+    let cached = rig.get(&path).expect(200).json()["cached_source"].clone();
+    assert_eq!(
+        cached,
+        json!({"available": true, "age_seconds": 60, "title": "Harbour ferry fares", "content_sha256": page["content_sha256"]})
+    );
+    let text = rig.get(&format!("/proof-pack/preview?target_url={FERRY}"));
+    assert!(text.expect(200).text().contains("Harbour ferry fares"));
+    assert_eq!(
+        rig.site.requests().len(),
+        2,
+        "the page and its robots.txt, for the sale alone"
+    );
+}
+
+/// `bodies`, Checkout confidence.
+#[test]
+fn confidence_says_whether_a_purchase_would_go_well() {
+    let rig = Rig::start();
+    let ask = |query: &str| {
+        rig.get(&format!("/v1/checkout/confidence?{query}"))
+            .expect(200)
+            .json()
+    };
+    until("the facilitator was probed", || {
+        let checks = ask("")["checks"].clone();
+        let all = checks.as_array().cloned().unwrap_or_default();
+        all.iter()
+            .all(|check| check["id"] != "facilitator" || check["status"] == "pass")
+    });
+    let sample = ask("");
+    assert_eq!(
+        (&sample["product"], &sample["pack"]),
+        (&json!("proof_pack"), &json!("standard"))
+    );
+    assert_eq!(
+        (&sample["ready"], &sample["score"]),
+        (&json!(true), &json!(1.0))
+    );
+    assert_eq!(
+        sample["price"],
+        json!({"amount_units": "250000", "price_usdc": 0.25})
+    );
+    for member in ["refund_policy", "sample_url", "support_url"] {
+        assert!(sample[member].is_string(), "{member}");
+    }
+    for member in ["checks", "what_you_get", "payment_methods"] {
+        assert!(
+            sample[member].as_array().is_some_and(|all| !all.is_empty()),
+            "{member}"
+        );
+    }
+    for check in sample["checks"].as_array().expect("checks") {
+        for member in ["id", "label", "status", "detail"] {
+            assert!(check[member].is_string(), "{member}");
+        }
+    }
+    let unknown = ask(&format!("product=context&target_url={ARTICLE}"));
+    assert_eq!(
+        (&unknown["product"], &unknown["tier"]),
+        (&json!("context"), &json!("fresh"))
+    );
+    assert_eq!(unknown["ready"], true);
+    assert!(
+        unknown["score"].as_f64().is_some_and(|score| score < 1.0),
+        "it was never read"
+    );
+    let blocked = ask("target_url=http://10.0.0.1/&pack=quick");
+    assert_eq!(blocked["ready"], false);
+    assert_eq!(blocked["checks"][0]["status"], "fail");
+    let page = rig.get("/checkout/confidence?target_url=http://10.0.0.1/");
+    assert!(page.expect(200).text().contains("fail"));
+    assert_eq!(rig.site.requests().len(), 0);
+}
+
+/// `bodies`, POST /v1/quotes: 201, Location, and the receipt itself.
+#[test]
+fn quotes_are_made_by_post_too() {
+    let rig = Rig::start();
+    let post = |body: &Value| rig.post("/v1/quotes").json(body).send();
+    let request = json!({"product": "proof_pack", "target_url": FERRY, "pack": "quick", "question": "Is it free?", "source": "a-list"});
+    let answer = post(&request).expect(201);
+    let receipt = answer.json();
+    let id = receipt["quote_id"].as_str().expect("an id");
+    assert_eq!(
+        answer.must("location"),
+        format!("{BASE_URL}/v1/quotes/{id}")
+    );
+    assert_eq!(
+        receipt["request"],
+        json!({"target_url": FERRY, "question": "Is it free?", "pack": "quick"})
+    );
+    assert_eq!(
+        (&receipt["product"], &receipt["amount_units"]),
+        (&json!("proof_pack"), &json!("100000"))
+    );
+    let kept = rig.get(&format!("/v1/quotes/{id}")).expect(200);
+    assert_eq!(kept.json(), receipt);
+    let page = post(&json!({"product": "context", "target_url": ARTICLE, "tier": "deep"}));
+    assert_eq!(
+        page.expect(201).json()["request"],
+        json!({"target_url": ARTICLE, "tier": "deep"})
+    );
+    post(&json!({"target_url": FERRY})).invalid("missing", &["body", "product"]);
+    post(&json!({"product": "proof_pack"})).invalid("missing", &["body", "target_url"]);
+    post(&json!({"product": "context", "target_url": FERRY, "pack": "quick"}))
+        .invalid("value_error", &["body", "pack"]);
+    post(&json!({"product": "proof_pack", "target_url": FERRY, "tier": "deep"}))
+        .invalid("value_error", &["body", "tier"]);
+    post(&json!({"product": "context", "target_url": "nonsense"}))
+        .invalid("url_parsing", &["body", "target_url"]);
+    post(&json!({"product": "context", "target_url": "http://10.0.0.1/"}))
+        .refused(400, "target_blocked");
+    assert_eq!(rig.site.requests().len(), 0);
 }

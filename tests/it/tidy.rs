@@ -11,31 +11,37 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("metrics", &[]),
     ("limits", &["domain", "outside"]),
     ("markdown", &[]),
-    ("x402", &["domain"]),
+    ("evidence", &["domain", "markdown"]),
+    ("signing", &[]),
+    ("x402", &["domain", "signing"]),
     ("pages", &["domain"]),
     ("sandbox", &["domain", "x402"]),
     ("store", &["domain"]),
-    ("outside", &["domain", "markdown", "x402"]),
-    ("config", &["domain", "limits", "outside", "x402"]),
+    ("outside", &["domain", "markdown", "signing", "x402"]),
+    (
+        "config",
+        &["domain", "limits", "outside", "signing", "x402"],
+    ),
     (
         "flows",
         &[
-            "app", "config", "domain", "markdown", "outside", "pages", "store", "x402",
+            "app", "config", "domain", "evidence", "markdown", "outside", "pages", "signing",
+            "store", "x402",
         ],
     ),
     (
         "app",
         &[
-            "config", "domain", "flows", "http", "limits", "metrics", "outside", "store",
+            "config", "domain", "flows", "http", "limits", "metrics", "outside", "signing", "store",
         ],
     ),
     (
         "api",
         &[
-            "app", "domain", "flows", "http", "metrics", "pages", "store", "x402",
+            "app", "domain", "flows", "http", "metrics", "pages", "signing", "store", "x402",
         ],
     ),
-    ("routes", &["api", "app", "domain", "http"]),
+    ("routes", &["api", "app", "domain", "http", "signing"]),
     (
         "appliance",
         &[
@@ -50,6 +56,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "appliance",
             "config",
             "domain",
+            "evidence",
             "flows",
             "http",
             "log",
@@ -58,6 +65,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "pages",
             "routes",
             "sandbox",
+            "signing",
             "store",
             "x402",
         ],
@@ -84,7 +92,9 @@ const HOMES: &[(&str, &str)] = &[
 ];
 
 /// The pure middle: it never waits, so it cannot fail for outside reasons.
-const PURE: &[&str] = &["domain", "markdown", "x402", "pages", "sandbox"];
+const PURE: &[&str] = &[
+    "domain", "evidence", "markdown", "signing", "x402", "pages", "sandbox",
+];
 
 struct Source {
     /// Below src/.

@@ -331,6 +331,11 @@ impl Builder {
         true
     }
 
+    /// What stands in a comment, with its end mark.
+    pub(super) fn comment(&mut self, text: &str) {
+        self.collected.comment(text);
+    }
+
     fn is_hidden(&mut self, attributes: &Attributes<'_>) -> bool {
         let class = attributes.raw("class");
         class.is_some_and(|value| self.classes.of(value).signs.hides)

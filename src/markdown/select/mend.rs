@@ -1,34 +1,103 @@
 //! Makes whole what has no meaning in part: tables and lists with holes, code cut out of the text around it, a page
 //! without its title. Reads the outline; knows nothing of probabilities.
 
-use super::super::outline::{Block, Kind, NodeId, Outline, Shape};
+use super::super::outline::{Block, Kind, NodeId, Outline, PAGE, Role, Shape};
 
-/// The most blocks of code between two kept ones.
+/// The most blocks of each kind that are taken in between two kept ones.
 const CODE_BLOCKS_MAX: usize = 4;
+const TABLE_BLOCKS_MAX: usize = 200;
+const FEW_BLOCKS: usize = 2;
+const PRICE_BLOCKS_MAX: usize = 5;
+/// What a few words are.
+const FEW_WORDS: u32 = 8;
 
 /// `title` is the block that says the page's title.
 pub(super) fn mend(outline: &Outline, is_kept: &mut [bool], title: Option<usize>) {
     keep_whole(outline, is_kept);
-    keep_code_between(outline, is_kept);
     keep_title(outline, is_kept, title);
+    close_gaps(outline, is_kept);
 }
 
-/// Code says little by its words. What of it stands between two kept blocks is kept.
-fn keep_code_between(outline: &Outline, is_kept: &mut [bool]) {
-    let mut last = None;
-    for at in 0..is_kept.len() {
-        if !is_kept[at] {
+/// Code, figures and prices say little by their words. Between two kept blocks stays what is code or one table of data, and
+/// what is only a few words beside them.
+fn close_gaps(outline: &Outline, is_kept: &mut [bool]) {
+    let kept: Vec<usize> = (0..is_kept.len()).filter(|&at| is_kept[at]).collect();
+    for (number, &before) in kept.iter().enumerate() {
+        let after = kept.get(number + 1).copied().unwrap_or(is_kept.len());
+        if after < is_kept.len() && belongs_between(outline, before, after) {
+            is_kept[before..after].fill(true);
             continue;
         }
-        let from = last.map_or(at, |last| last + 1);
-        let gap = &outline.blocks[from..at];
-        if gap.len() <= CODE_BLOCKS_MAX
-            && gap.iter().all(|block| matches!(block.kind, Kind::Code(_)))
-        {
-            is_kept[from..at].fill(true);
+        // Of the last card as of the others.
+        let near = before + 1..after.min(before + PRICE_BLOCKS_MAX);
+        for (is_kept, block) in is_kept[near.clone()].iter_mut().zip(&outline.blocks[near]) {
+            let parent = outline.node(block.node).parent;
+            let is_beside = stands_beside(outline, block.node, before, after)
+                || stands_beside(outline, parent, before, after);
+            *is_kept |= is_beside && is_price(outline, block) && !is_apart(outline, block.node);
         }
-        last = Some(at);
     }
+}
+
+/// Whether one of these two blocks is of an element in `parent`.
+fn stands_beside(outline: &Outline, parent: NodeId, before: usize, after: usize) -> bool {
+    let mut kept = [before, after]
+        .into_iter()
+        .filter_map(|at| outline.blocks.get(at));
+    kept.any(|kept| outline.node(kept.node).parent == parent)
+}
+
+fn belongs_between(outline: &Outline, before: usize, after: usize) -> bool {
+    let gap = &outline.blocks[before + 1..after];
+    let is_few = gap.len() <= FEW_BLOCKS
+        && gap.iter().all(|block| {
+            let parent = outline.node(block.node).parent;
+            let is_line =
+                block.words <= FEW_WORDS && block.link_words == 0 && !block.kind.is_heading();
+            is_line
+                && stands_beside(outline, parent, before, after)
+                && !is_apart(outline, block.node)
+        });
+    let is_code = gap.len() <= CODE_BLOCKS_MAX && gap.iter().all(|block| block.kind.is_code());
+    is_few || is_code || is_one_table(outline, gap)
+}
+
+/// A card says what it costs in a block of its own.
+fn is_price(outline: &Outline, block: &Block) -> bool {
+    let text = outline.markdown(block);
+    block.words <= FEW_WORDS
+        && block.link_words == 0
+        && text.contains(['€', '$', '£', '¥', '₹'])
+        && text.contains(|c: char| c.is_ascii_digit())
+}
+
+/// Whether an element around it says that it is no content.
+fn is_apart(outline: &Outline, mut node: NodeId) -> bool {
+    while node != PAGE {
+        let about = outline.node(node);
+        if matches!(
+            about.role,
+            Role::Hidden | Role::Consent | Role::Navigation | Role::Form
+        ) {
+            return true;
+        }
+        node = about.parent;
+    }
+    false
+}
+
+fn is_one_table(outline: &Outline, gap: &[Block]) -> bool {
+    let mut chain = Vec::new();
+    let mut table_of = |block: &Block| {
+        outline.containers(block.node, &mut chain);
+        let is_table = |node: &NodeId| outline.is_data_table(*node);
+        chain.iter().copied().find(is_table)
+    };
+    gap.len() <= TABLE_BLOCKS_MAX
+        && gap.first().is_some_and(|first| {
+            let table = table_of(first);
+            table.is_some() && gap.iter().all(|block| table_of(block) == table)
+        })
 }
 
 /// A page begins with its title, whether or not people who mark main content count it.

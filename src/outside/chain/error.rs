@@ -47,6 +47,10 @@ pub enum ChainError {
     NoLog,
     /// This transaction has used the authorization, in a way that does not show whether we were paid.
     Unclear(TransactionHash),
+    /// A price that was brought up to date so long ago.
+    Stale {
+        seconds: u64,
+    },
     /// So many calls for one inquiry are enough.
     TooManyCalls,
 }
@@ -85,6 +89,7 @@ impl fmt::Display for ChainError {
                 f,
                 "transaction {transaction} has used the authorization, but its logs do not show whether we were paid"
             ),
+            ChainError::Stale { seconds } => write!(f, "the price feed's last answer is {seconds} s old"),
             ChainError::TooManyCalls => f.write_str("the inquiry took too many calls"),
         }
     }

@@ -1,20 +1,17 @@
 //! The connections to the RPC endpoint: one call of JSON-RPC 2.0 and its bounded answer.
 
 use std::fmt;
-use std::io::Read;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use ureq::unversioned::transport::DefaultConnector;
 use url::Url;
 
+use crate::outside::agent::{agent, body};
 use crate::outside::chain::INQUIRIES_MAX;
 use crate::outside::chain::error::{ChainError, SettingsError};
-use crate::outside::names::Remembered;
 
 /// Longest answer that is read, in bytes after decompression: the receipt of a transaction with thousands of logs.
 const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
-const REPLY_HEADER_BYTES_MAX: usize = 16 * 1024;
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 /// Of a refusal's own words.
 const MESSAGE_CHARS_MAX: usize = 200;
@@ -39,24 +36,8 @@ impl Line {
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return Err(SettingsError::RpcUrl);
         }
-        let config = ureq::Agent::config_builder()
-            .proxy(None)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .http_status_as_error(false)
-            .user_agent(concat!("context402/", env!("CARGO_PKG_VERSION")))
-            .accept("application/json")
-            .timeout_connect(Some(CONNECT_MAX))
-            .max_response_header_size(REPLY_HEADER_BYTES_MAX)
-            .max_idle_connections(INQUIRIES_MAX + 1)
-            .max_idle_connections_per_host(INQUIRIES_MAX + 1)
-            .build();
         Ok(Line {
-            agent: ureq::Agent::with_parts(
-                config,
-                DefaultConnector::default(),
-                Remembered::default(),
-            ),
+            agent: agent(CONNECT_MAX, INQUIRIES_MAX + 1, ureq::tls::RootCerts::WebPki),
             url,
             #[cfg(test)]
             stand_in: None,
@@ -74,7 +55,7 @@ impl Line {
         if left.is_zero() {
             return Err(ChainError::TimedOut);
         }
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let mut response = self
             .agent
             .post(self.url.as_str())
@@ -82,21 +63,10 @@ impl Line {
             .config()
             .timeout_global(Some(left))
             .build()
-            .send(body.to_string())
+            .send(call.to_string())
             .map_err(|error| failure(&error))?;
-        let mut bytes = Vec::new();
-        // The library's limit counts bytes on the wire; ours counts what decompression makes of them.
-        response
-            .body_mut()
-            .with_config()
-            .limit(REPLY_BYTES_MAX as u64 + 1)
-            .reader()
-            .take(REPLY_BYTES_MAX as u64 + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|broken| failure(&broken.into()))?;
-        if bytes.len() > REPLY_BYTES_MAX {
-            return Err(ChainError::TooLong);
-        }
+        let bytes = body(&mut response, REPLY_BYTES_MAX).map_err(|broken| failure(&broken))?;
+        let bytes = bytes.ok_or(ChainError::TooLong)?;
         result(response.status().as_u16(), &bytes)
     }
 }
@@ -140,7 +110,6 @@ fn refusal(error: &Value) -> ChainError {
 fn failure(error: &ureq::Error) -> ChainError {
     match error {
         ureq::Error::Timeout(_) => ChainError::TimedOut,
-        ureq::Error::BodyExceedsLimit(_) => ChainError::TooLong,
         ureq::Error::BadUri(_) => ChainError::Unreachable("its address cannot be used".to_owned()),
         other => ChainError::Unreachable(other.to_string()),
     }

@@ -32,6 +32,15 @@ pub(super) struct Block {
     pub(super) time: UnixSeconds,
 }
 
+/// What a block says of a transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Receipt {
+    pub(super) block: u64,
+    pub(super) block_hash: [u8; 32],
+    pub(super) succeeded: bool,
+    pub(super) logs: Vec<Log>,
+}
+
 impl<'line> Node<'line> {
     pub(super) fn new(line: &'line Line, deadline: Instant) -> Self {
         Node {
@@ -66,12 +75,23 @@ impl<'line> Node<'line> {
         Ok(block)
     }
 
+    /// A block with the hash that now stands for it.
+    pub(super) fn block_with_hash(&mut self, number: u64) -> Result<(Block, [u8; 32]), ChainError> {
+        let value = self.block_value(&quantity(number))?;
+        let block = block(&value)?;
+        if block.number != number {
+            return Err(ChainError::Contradiction("it is another block"));
+        }
+        let hash = fixed(&value["hash"]).ok_or(ChainError::Garbled("a block's hash"))?;
+        Ok((block, hash))
+    }
+
     fn block_by(&mut self, name: &str) -> Result<Block, ChainError> {
-        let block = self.ask("eth_getBlockByNumber", &json!([name, false]))?;
-        Ok(Block {
-            number: small(&block["number"], "a block's number")?,
-            time: UnixSeconds(small(&block["timestamp"], "a block's time")?),
-        })
+        block(&self.block_value(name)?)
+    }
+
+    fn block_value(&mut self, name: &str) -> Result<Value, ChainError> {
+        self.ask("eth_getBlockByNumber", &json!([name, false]))
     }
 
     /// Whether the token knows the authorization as used or cancelled, as of a block.
@@ -115,24 +135,41 @@ impl<'line> Node<'line> {
 
     /// All logs of the transaction that has written `mark`.
     pub(super) fn receipt(&mut self, mark: &Log) -> Result<Vec<Log>, ChainError> {
-        let hash = mark.transaction;
-        let receipt = self.ask("eth_getTransactionReceipt", &json!([hash.to_string()]))?;
-        let same = fixed(&receipt["transactionHash"]) == Some(hash.0)
-            && fixed(&receipt["blockHash"]) == Some(mark.block_hash)
-            && small(&receipt["blockNumber"], "a block's number") == Ok(mark.block);
-        if !same {
-            return Err(ChainError::Contradiction(
+        let receipt = self.receipt_of(mark.transaction)?;
+        let receipt = receipt
+            .filter(|receipt| receipt.block_hash == mark.block_hash && receipt.block == mark.block)
+            .ok_or(ChainError::Contradiction(
                 "a log and its receipt are of different blocks",
-            ));
-        }
-        if small(&receipt["status"], "a receipt's status")? != 1 {
+            ))?;
+        if !receipt.succeeded {
             return Err(ChainError::Contradiction("a failed transaction with logs"));
+        }
+        Ok(receipt.logs)
+    }
+
+    /// The receipt of a transaction. `None` when no block holds it.
+    pub(super) fn receipt_of(
+        &mut self,
+        hash: TransactionHash,
+    ) -> Result<Option<Receipt>, ChainError> {
+        let receipt = self.ask("eth_getTransactionReceipt", &json!([hash.to_string()]))?;
+        if receipt.is_null() {
+            return Ok(None);
+        }
+        if fixed(&receipt["transactionHash"]) != Some(hash.0) {
+            return Err(ChainError::Contradiction("it is another transaction"));
         }
         let logs = logs(&receipt["logs"])?;
         if logs.iter().any(|log| log.transaction != hash) {
             return Err(ChainError::Contradiction("a log of another transaction"));
         }
-        Ok(logs)
+        Ok(Some(Receipt {
+            block: small(&receipt["blockNumber"], "a block's number")?,
+            block_hash: fixed(&receipt["blockHash"])
+                .ok_or(ChainError::Garbled("a block's hash"))?,
+            succeeded: small(&receipt["status"], "a receipt's status")? == 1,
+            logs,
+        }))
     }
 
     pub(super) fn gas_price(&mut self) -> Result<u128, ChainError> {
@@ -157,7 +194,7 @@ impl<'line> Node<'line> {
         }
     }
 
-    fn call_contract(
+    pub(super) fn call_contract(
         &mut self,
         contract: Address,
         call: &[u8],
@@ -167,6 +204,13 @@ impl<'line> Node<'line> {
         let answer = self.ask("eth_call", &params)?;
         bytes(&answer).ok_or(ChainError::Garbled("a call's answer"))
     }
+}
+
+fn block(value: &Value) -> Result<Block, ChainError> {
+    Ok(Block {
+        number: small(&value["number"], "a block's number")?,
+        time: UnixSeconds(small(&value["timestamp"], "a block's time")?),
+    })
 }
 
 fn logs(value: &Value) -> Result<Vec<Log>, ChainError> {

@@ -96,7 +96,7 @@ impl Node {
                     _ => unhex(&params[0]),
                 };
                 let time = self.head_time - 2 * (self.head - number);
-                json!({"number": hex(number), "timestamp": hex(time), "transactions": []})
+                json!({"number": hex(number), "timestamp": hex(time), "transactions": [], "hash": text(&[0xbb; 32])})
             }
             "eth_call"
                 if params[0]["to"] == json!("0x420000000000000000000000000000000000000f") =>
@@ -124,7 +124,9 @@ impl Node {
                 }
             }
             "eth_getTransactionReceipt" => {
-                let (block, topic) = self.end.expect("asked for what was named");
+                let Some((block, topic)) = self.end else {
+                    return Ok(Value::Null);
+                };
                 let transfer =
                     hex::decode("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
                 let mut moved = self.mark(block, [0; 32]);
@@ -399,6 +401,97 @@ async fn gas_is_what_the_network_and_the_layer_below_ask() {
     assert_eq!(price(node).await, Ok(expected(0)));
     let busy = Node::saying("eth_call", response(429, &[], b"{}"));
     assert_eq!(price(busy).await, Err(ChainError::Status(429)));
+}
+
+async fn look_up(node: Node) -> Result<Written, ChainError> {
+    let server = Server::start(move |request| Step::Reply(node.answer(&request.body)));
+    let client = client(&server, Duration::from_secs(5));
+    client.written(TRANSACTION, NOW).await
+}
+
+#[tokio::test]
+async fn a_transaction_stands_once_it_is_deep_enough() {
+    for (depth, expected) in [(0, 1), (3, 4)] {
+        let written = look_up(Node::used_in(HEAD - depth)).await;
+        let expected = Written::Shallow {
+            confirmations: expected,
+        };
+        assert_eq!(written, Ok(expected));
+    }
+    match look_up(Node::used_in(HEAD - 4)).await {
+        Ok(Written::Deep { since, logs }) => {
+            assert_eq!(since, UnixSeconds(NOW.0 - 8));
+            assert_eq!(logs.len(), 2);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(look_up(Node::honest()).await, Ok(Written::Missing));
+    // A node that lags behind another one.
+    let lagging = Node {
+        head: HEAD - 10,
+        ..Node::used_in(HEAD - 4)
+    };
+    let expected = Written::Shallow { confirmations: 0 };
+    assert_eq!(look_up(lagging).await, Ok(expected));
+}
+
+#[tokio::test]
+async fn a_transaction_of_a_block_that_was_replaced_is_missing() {
+    let reorganised = Node {
+        receipt_block_hash: 0xcc,
+        ..Node::used_in(HEAD - 50)
+    };
+    assert_eq!(look_up(reorganised).await, Ok(Written::Missing));
+}
+
+#[tokio::test]
+async fn receipts_that_cannot_be_believed_are_errors() {
+    let receipt = |change: &dyn Fn(&mut Value)| {
+        let node = Node::used_in(HEAD - 50);
+        let mut receipt = node
+            .result("eth_getTransactionReceipt", &json!([]))
+            .expect("a receipt");
+        change(&mut receipt);
+        Node::lying("eth_getTransactionReceipt", &receipt)
+    };
+    assert!(matches!(
+        look_up(receipt(&|_| {})).await,
+        Ok(Written::Deep { .. })
+    ));
+    let failed = receipt(&|receipt| receipt["status"] = json!("0x0"));
+    assert_eq!(look_up(failed).await, Ok(Written::Failed));
+    let other = text(&[0xab; 32]);
+    for (member, value) in [
+        ("transactionHash", json!(other)),
+        ("transactionHash", Value::Null),
+        ("blockNumber", json!(7)),
+        ("blockHash", json!("0x12")),
+        ("status", Value::Null),
+        ("logs", json!({})),
+        ("logs", json!([{}])),
+    ] {
+        let lied = look_up(receipt(&|receipt| receipt[member] = value.clone())).await;
+        assert!(lied.is_err(), "{member} {value} {lied:?}");
+    }
+    let foreign = receipt(&|receipt| receipt["logs"][0]["transactionHash"] = json!(other));
+    assert!(look_up(foreign).await.is_err());
+}
+
+#[tokio::test]
+async fn a_price_feed_is_asked_for_a_price_that_is_new() {
+    let price = |answer: Value, age_max: u64| async move {
+        let node = Node::lying("eth_call", &answer);
+        let server = Server::start(move |request| Step::Reply(node.answer(&request.body)));
+        let client = client(&server, Duration::from_secs(5));
+        client.coin_price(TOKEN, age_max, NOW).await
+    };
+    // The same answer to both questions is one of them in no form.
+    let word = json!(format!("0x{:064x}", 8));
+    assert!(matches!(price(word, 60).await, Err(ChainError::Garbled(_))));
+    assert!(matches!(
+        price(json!("0x"), 60).await,
+        Err(ChainError::Garbled(_))
+    ));
 }
 
 #[test]

@@ -1,23 +1,21 @@
 //! The connections to the facilitator: one pool, our credentials, one request and its bounded reply.
 
 use std::fmt;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::time::Instant;
 
-use ureq::unversioned::transport::DefaultConnector;
 use url::Url;
 
 use crate::domain::time::UnixSeconds;
+use crate::outside::agent;
 use crate::outside::facilitator::cdp::CdpKey;
 use crate::outside::facilitator::outcome::CallError;
 use crate::outside::facilitator::reply::Reply;
 use crate::outside::facilitator::{FacilitatorAuth, FacilitatorSettings, SettingsError};
-use crate::outside::names::Remembered;
 use crate::outside::roots;
 
 /// Longest reply that is read, in bytes after decompression.
 const REPLY_BYTES_MAX: usize = 64 * 1024;
-const REPLY_HEADER_BYTES_MAX: usize = 16 * 1024;
 
 /// What a blocking call needs.
 pub(super) struct Line {
@@ -60,25 +58,8 @@ impl Line {
             Some(pem) => roots::from_pem(pem).ok_or(SettingsError::TrustRoots)?,
         };
         // Two lanes share the pool, so that verifies never crowd out the settles whose work is done.
-        let config = ureq::Agent::config_builder()
-            .proxy(None)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .http_status_as_error(false)
-            .user_agent(concat!("context402/", env!("CARGO_PKG_VERSION")))
-            .accept("application/json")
-            .timeout_connect(Some(settings.connect_timeout))
-            .max_response_header_size(REPLY_HEADER_BYTES_MAX)
-            .max_idle_connections(settings.calls_max * 2)
-            .max_idle_connections_per_host(settings.calls_max * 2)
-            .tls_config(ureq::tls::TlsConfig::builder().root_certs(roots).build())
-            .build();
         Ok(Line {
-            agent: ureq::Agent::with_parts(
-                config,
-                DefaultConnector::default(),
-                Remembered::default(),
-            ),
+            agent: agent::agent(settings.connect_timeout, settings.calls_max * 2, roots),
             base_url,
             credentials,
             #[cfg(test)]
@@ -185,21 +166,10 @@ fn base_url(text: &str) -> Result<Url, SettingsError> {
 }
 
 fn read(mut response: ureq::http::Response<ureq::Body>) -> Result<Reply, CallError> {
-    let mut body = Vec::new();
-    // The library's limit counts bytes on the wire; ours counts what decompression makes of them.
-    response
-        .body_mut()
-        .with_config()
-        .limit(REPLY_BYTES_MAX as u64 + 1)
-        .reader()
-        .take(REPLY_BYTES_MAX as u64 + 1)
-        .read_to_end(&mut body)
-        .map_err(|broken| failure(broken.into()))?;
-    if body.len() > REPLY_BYTES_MAX {
-        return Err(CallError::Garbled(format!(
-            "longer than {REPLY_BYTES_MAX} bytes"
-        )));
-    }
+    let too_long = || CallError::Garbled(format!("longer than {REPLY_BYTES_MAX} bytes"));
+    let body = agent::body(&mut response, REPLY_BYTES_MAX)
+        .map_err(failure)?
+        .ok_or_else(too_long)?;
     if let Some(value) = response.headers().get("extension-responses") {
         let shown: String = value.to_str().unwrap_or("").chars().take(512).collect();
         tracing::debug!(
@@ -236,9 +206,6 @@ fn failure(error: ureq::Error) -> CallError {
             }
             _ => CallError::Cut(broken.to_string()),
         },
-        ureq::Error::BodyExceedsLimit(_) => {
-            CallError::Garbled(format!("longer than {REPLY_BYTES_MAX} bytes"))
-        }
         other => CallError::Garbled(other.to_string()),
     }
 }

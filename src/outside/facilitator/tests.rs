@@ -41,6 +41,7 @@ fn settings(base_url: &str) -> FacilitatorSettings {
         verify_timeout: Duration::from_secs(5),
         settle_timeout: Duration::from_secs(5),
         calls_max: 4,
+        passes_on: PassesOn::Everything,
         ca_pem: None,
     }
 }
@@ -540,6 +541,26 @@ async fn the_request_is_the_buyer_s_payment_and_our_offer() {
             proof.raw().get()
         )
     );
+}
+
+/// Some facilitators refuse members that the protocol has: then they are given what settlement needs.
+#[tokio::test]
+async fn a_bare_payment_is_what_settlement_needs() {
+    let server = always(reply(200, &json!({"isValid": true})));
+    let mut settings = settings(&server.url);
+    settings.passes_on = PassesOn::Payment;
+    let (proof, offer) = payment();
+    let mut whole: Value = serde_json::from_str(proof.raw().get()).expect("JSON");
+    whole["resource"] = json!({"url": "https://api.example.com/v1/x402/access"});
+    whole["extensions"] = json!({"bazaar": {"info": {}}});
+    whole["more"] = json!(1);
+    let proof = PaymentProof::from_json(whole.to_string().as_bytes()).expect("a payment");
+    let client = Facilitator::new(settings).expect("settings");
+    client.verify(&proof, &offer, NOW).await.expect("a verdict");
+    let body: Value = serde_json::from_slice(&server.requests()[0].body).expect("JSON");
+    let expected =
+        json!({"x402Version": 2, "accepted": whole["accepted"], "payload": whole["payload"]});
+    assert_eq!(body["paymentPayload"], expected);
 }
 
 /// A signed token is bound to the method, host and path that are really asked.

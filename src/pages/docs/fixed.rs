@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::pages::parts;
 
 /// Header, who sends it, what it means (specification sections 5 and 7).
-const HEADERS: [(&str, &str, &str); 11] = [
+const HEADERS: [(&str, &str, &str); 15] = [
     (
         "PAYMENT-SIGNATURE",
         "you",
@@ -17,9 +17,24 @@ const HEADERS: [(&str, &str, &str); 11] = [
         "The tier, when it is not in the query.",
     ),
     (
+        "X-Service-Pack",
+        "you",
+        "The pack, when it is not in the query.",
+    ),
+    (
         "X-Service-Retry-Credit",
         "you, us",
         "A retry credit: given with a 503, spent at /v1/x402/retry.",
+    ),
+    (
+        "X-Service-Payment-Hash",
+        "you",
+        "At /v1/access alone: the hash of a transfer that you have made.",
+    ),
+    (
+        "Idempotency-Key",
+        "you",
+        "At /v1/access alone: a secret of yours, by which a lost answer can be asked for again.",
     ),
     (
         "X-Service-Source",
@@ -44,7 +59,12 @@ const HEADERS: [(&str, &str, &str); 11] = [
     (
         "X-Service-Payment-Tier",
         "us",
-        "With a 402: the tier that was priced.",
+        "The tier that was priced or paid for.",
+    ),
+    (
+        "X-Service-Payment-Pack",
+        "us",
+        "The pack that was priced or paid for.",
     ),
     (
         "X-Markdown-Tokens",
@@ -72,6 +92,46 @@ pub(super) fn headers() -> Markup {
     };
     html! { h2 #headers { "Headers" } (parts::scrolling("Headers", &table)) }
 }
+
+/// Field and meaning of a report (specification 2.8).
+const REPORT: [(&str, &str); 9] = [
+    (
+        "answer, executive_summary",
+        "What the source establishes, in a sentence and in a few.",
+    ),
+    (
+        "decision, confidence_score",
+        "supported, partially_supported, weak, unsupported or contradicted; how likely that label is right.",
+    ),
+    (
+        "agent_action, recommended_next_call",
+        "What a program should do with it, and what to ask next.",
+    ),
+    (
+        "citations",
+        "Verbatim slices of the source, each with its identifier and place.",
+    ),
+    (
+        "key_claims, supported_findings, gaps",
+        "What is claimed, on which citations; what they do not carry.",
+    ),
+    (
+        "risks, source_profile, source_quality_score",
+        "Why to be careful; who speaks, when, and how good a source it is.",
+    ),
+    (
+        "result_hash, source_hash",
+        "SHA-256 of the report in the form of RFC 8785, and of the source's markdown.",
+    ),
+    (
+        "report_url, verify_url, follow_up_url, refresh_url",
+        "Where the retained report is read, checked, asked and quoted anew, without payment.",
+    ),
+    (
+        "cache, payment, ueg_receipt",
+        "As in the answer for a page.",
+    ),
+];
 
 /// Field and meaning of the context answer (specification 2.7).
 const ANSWER: [(&str, &str); 9] = [
@@ -115,6 +175,16 @@ pub(super) fn answer() -> Markup {
             }
         }
     };
+    let report = html! {
+        table {
+            thead { tr { th { "Fields" } th { "Meaning" } } }
+            tbody {
+                @for (names, meaning) in REPORT {
+                    tr { td.long { (field_names(names)) } td.long { (meaning) } }
+                }
+            }
+        }
+    };
     html! {
         h2 #answer { "The answer" }
         p {
@@ -122,6 +192,12 @@ pub(super) fn answer() -> Markup {
             "markdown alone, under a short front matter. Fields may be added later; none is taken away."
         }
         (parts::scrolling("Fields of a paid answer", &table))
+        h2 #report { "The report" }
+        p {
+            "A Proof Pack answers 200 with this JSON. It is retained for 30 days under its " code { "report_id" }
+            ", readable by whoever knows it; " a href="/v1/proof-pack/sample" { "a sample" } " is there for nothing."
+        }
+        (parts::scrolling("Fields of a report", &report))
     }
 }
 
@@ -143,23 +219,58 @@ pub(super) fn retry() -> Markup {
             " with that header. You do not pay again."
         }
         ul {
-            li { "A credit is good for three attempts and at most 15 minutes, for the same target, tier and cache mode." }
+            li { "A credit is good for three attempts and at most 15 minutes, for the same target, tier or pack, question and cache mode." }
             li { "If your payment was not settled yet, it is settled only when the retry delivers." }
             li { "Never sign a new payment after a 503: the first one may still settle." }
         }
     }
 }
 
+pub(super) fn transfers() -> Markup {
+    html! {
+        h2 #transfers { "Transfers of your own" }
+        p {
+            "Clients from before x402 can transfer the price themselves and send the transaction's hash to "
+            code { "POST /v1/access" } " in " code { "X-Service-Payment-Hash" } ". Without the header the answer is 402 and "
+            "says whom to pay, how many confirmations to wait for, and how old a transfer may be."
+        }
+        ul {
+            li { "Each transfer buys once. What we refuse to do leaves it unused, and a retry credit holds it." }
+            li {
+                "Anybody can read a hash on chain, and the first to send it has it. Send yours at once, with an "
+                code { "Idempotency-Key" } " of 16 to 128 characters that only you know: with it, and only with it, the same "
+                "request is answered again for 15 minutes."
+            }
+            li { "A transfer that settles a signed payment is none: x402 payments go to " code { "/v1/x402/access" } "." }
+        }
+    }
+}
+
+pub(super) fn signatures() -> Markup {
+    html! {
+        h2 #signatures { "Signed offers and receipts" }
+        p {
+            "Where this service has a signing key, each 402 carries its offer under signature and each settled answer a "
+            "receipt in " code { "PAYMENT-RESPONSE" } " (x402 extension " code { "offer-receipt" } ", format JWS, EdDSA). The "
+            "receipt names payer, transaction, address and time, and in " code { "contentSha256" } " the content that came. "
+            "The public key is at " code { "/.well-known/did.json" } " and " code { "/.well-known/jwks.json" } "; "
+            code { "context402 buy" } " checks both signatures."
+        }
+    }
+}
+
 /// Limit and value (specification section 8 and decisions, Numbers).
-const LIMITS: [(&str, &str); 8] = [
+const LIMITS: [(&str, &str); 10] = [
     ("Page size", "5,242,880 bytes"),
     ("Target ports", "80 and 443"),
     ("Target address", "2,048 characters"),
+    ("Question to a source", "1,000 characters"),
     ("Request body", "64 KiB"),
     ("Validity of a payment", "300 seconds"),
     ("Retry credit", "3 attempts, 15 minutes at most"),
     ("Quote receipt", "7 days"),
     ("Kept pages", "24 hours"),
+    ("Retained reports", "30 days"),
 ];
 
 pub(super) fn limits() -> Markup {

@@ -1,10 +1,13 @@
 //! Views to try every page with.
 
+use crate::domain::level::{Level, Product};
+use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
 use crate::pages::site::{FacilitatorMode, Site};
 use crate::pages::{
-    about, checkout, docs, error, from, home, paid_test, proof_pack, quickstart, quote, sample,
+    about, checkout, docs, error, from, home, paid_test, plain, proof_pack, quickstart, quote,
+    report, sample,
 };
 
 /// An ordinary service.
@@ -171,15 +174,18 @@ fn quoted(texts: Texts) -> quote::QuoteView<'static> {
     let cache_only = texts.pick("Nothing is kept for this page.");
     quote::QuoteView {
         site: texts.site,
+        product: Product::Context,
         typed: texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network"),
-        outcome: quote::QuoteOutcome::Quoted(quote::TierQuote {
+        typed_question: "",
+        outcome: quote::QuoteOutcome::Quoted(quote::Quoted {
             quote_id: texts.pick("qt_0123456789abcdef0123456789abcdef"),
             target_url: texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network"),
+            question: None,
             kept_age_seconds: None,
-            recommended: Tier::default(),
+            recommended: Level::Tier(Tier::default()),
             offers: Tier::ALL
-                .map(|tier| quote::TierOffer {
-                    tier,
+                .map(|tier| quote::LevelOffer {
+                    level: Level::Tier(tier),
                     unavailable: (!tier.may_fetch()).then_some(cache_only),
                 })
                 .to_vec(),
@@ -188,10 +194,96 @@ fn quoted(texts: Texts) -> quote::QuoteView<'static> {
     }
 }
 
+fn pack_quoted(texts: Texts) -> quote::QuoteView<'static> {
+    let question = texts.pick("Does the network heat 4,000 homes?");
+    quote::QuoteView {
+        product: Product::ProofPack,
+        typed_question: question,
+        outcome: quote::QuoteOutcome::Quoted(quote::Quoted {
+            quote_id: texts.pick("qt_0123456789abcdef0123456789abcdef"),
+            target_url: texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network"),
+            question: Some(question),
+            kept_age_seconds: Some(90),
+            recommended: Level::Pack(Pack::default()),
+            offers: Pack::ALL
+                .map(|pack| quote::LevelOffer {
+                    level: Level::Pack(pack),
+                    unavailable: None,
+                })
+                .to_vec(),
+            expires_at: UnixSeconds(1_795_852_239),
+        }),
+        ..quoted(texts)
+    }
+}
+
+fn report_view(texts: Texts) -> report::ReportView<'static> {
+    let citation = report::Citation {
+        id: texts.pick("e1"),
+        excerpt: texts.pick("The network will heat 4,000 homes by 2029."),
+    };
+    report::ReportView {
+        site: texts.site,
+        path: "/proof-pack/reports/ppr_0123456789abcdef0123456789abcdef",
+        noindex: true,
+        question: texts.pick("Does the network heat 4,000 homes?"),
+        target_url: texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network"),
+        label: texts.pick("partially_supported"),
+        decision: texts.pick("The source supports a part of it."),
+        answer: texts.pick("It will, by 2029."),
+        summary: texts.pick("One passage bears on the question."),
+        confidence: 0.71,
+        agent_action: texts.pick("use_with_caution"),
+        citations: vec![citation],
+        gaps: vec![texts.pick("Not stated: what it costs.")],
+        risks: vec![texts.pick("no_author: The page names no author.")],
+        result_hash: texts.pick("ab"),
+        source_hash: texts.pick("cd"),
+        created_at: UnixSeconds(1_795_247_439),
+        expires_at: Some(UnixSeconds(1_797_839_439)),
+        api: Some("/v1/proof-pack/reports/ppr_0123456789abcdef0123456789abcdef"),
+        follow_up: Some(report::FollowUp {
+            question: texts.pick("Who pays?"),
+            answer: texts.pick("The source does not say."),
+            citations: vec![citation],
+        }),
+    }
+}
+
+fn plain_view(texts: Texts) -> plain::PlainView<'static> {
+    plain::PlainView {
+        site: texts.site,
+        path: "/proof-pack/library",
+        title: "Library",
+        lead: texts.pick("Reports that their buyers share."),
+        noindex: false,
+        parts: vec![
+            plain::Part::Heading("Newest"),
+            plain::Part::Text(texts.pick_owned("One.")),
+            plain::Part::Facts(vec![("Count", texts.pick_owned("1"))]),
+            plain::Part::List(vec![texts.pick_owned("An item")]),
+            plain::Part::Links(vec![(
+                texts.pick_owned("Is it open?"),
+                texts.pick_owned("/proof-pack/share/share_01"),
+            )]),
+            plain::Part::Code {
+                caption: "Shell",
+                text: texts.pick_owned("true"),
+            },
+            plain::Part::ReportForm {
+                target_url: texts.pick("https://news.sample-site.org/"),
+                question: texts.pick("Is it open?"),
+            },
+        ],
+    }
+}
+
 fn refused(texts: Texts) -> quote::QuoteView<'static> {
     quote::QuoteView {
         site: texts.site,
+        product: Product::Context,
         typed: texts.pick("http://10.0.0.7/admin"),
+        typed_question: "",
         outcome: quote::QuoteOutcome::Refused {
             code: texts.pick("target_blocked"),
             message: texts
@@ -204,7 +296,8 @@ fn checkout_view(texts: Texts, expired: bool) -> checkout::CheckoutView<'static>
     let target_url = texts.pick("https://docs.sample-site.org/guides/rate-limits");
     let kept = checkout::KeptQuote {
         target_url,
-        tier: Tier::Fresh,
+        question: None,
+        level: Level::Tier(Tier::Fresh),
         created_at: UnixSeconds(1_795_247_439),
         expires_at: UnixSeconds(1_795_852_239),
     };
@@ -214,6 +307,8 @@ fn checkout_view(texts: Texts, expired: bool) -> checkout::CheckoutView<'static>
         state: if expired {
             checkout::CheckoutState::Expired {
                 target_url: Some(target_url),
+                product: Product::ProofPack,
+                question: Some(texts.pick("Is it open?")),
             }
         } else {
             checkout::CheckoutState::Kept(kept)
@@ -226,7 +321,9 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
     let site = texts.site;
     let nothing_asked = quote::QuoteView {
         site,
+        product: Product::Context,
         typed: "",
+        typed_question: "",
         outcome: quote::QuoteOutcome::Nothing,
     };
     vec![
@@ -240,6 +337,16 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
         ("quote", quote::page(&nothing_asked)),
         ("quote-result", quote::page(&quoted(texts))),
         ("quote-refused", quote::page(&refused(texts))),
+        (
+            "pack-quote",
+            quote::page(&quote::QuoteView {
+                product: Product::ProofPack,
+                ..nothing_asked.clone()
+            }),
+        ),
+        ("pack-quote-result", quote::page(&pack_quoted(texts))),
+        ("report", report::page(&report_view(texts))),
+        ("plain", plain::page(&plain_view(texts))),
         ("checkout", checkout::page(&checkout_view(texts, false))),
         (
             "checkout-expired",
@@ -260,10 +367,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
         ),
         (
             "proof-pack",
-            proof_pack::page(&proof_pack::ProofPackView {
-                site,
-                on_sale: texts.hostile,
-            }),
+            proof_pack::page(&proof_pack::ProofPackView { site }),
         ),
         (
             "from",

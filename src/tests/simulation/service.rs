@@ -21,7 +21,7 @@ use crate::http::{Call, Method, Peer, Query, Reply};
 use crate::outside::Outside;
 use crate::outside::chain::{Chain, ChainSettings};
 use crate::outside::clock::Clock;
-use crate::outside::facilitator::{Facilitator, FacilitatorAuth, FacilitatorSettings};
+use crate::outside::facilitator::{Facilitator, FacilitatorAuth, FacilitatorSettings, PassesOn};
 use crate::outside::robots::RobotsFiles;
 use crate::routes::ROUTES;
 use crate::store::{Due, DueKind, Settings, StoreError};
@@ -102,8 +102,9 @@ impl Service {
             clock: clock.clone(),
             ..outside
         };
-        let app = App::of(config.clone(), ROUTES, store, (outside, sample), former)
-            .expect("the parts fit together");
+        let parts = (outside, sample, None);
+        let app =
+            App::of(config.clone(), ROUTES, store, parts, former).expect("the parts fit together");
         let service = Service {
             app: Arc::new(app),
             disk,
@@ -245,6 +246,7 @@ fn facilitator_settings() -> FacilitatorSettings {
         settle_timeout: TIME_MAX,
         calls_max: 16,
         ca_pem: None,
+        passes_on: PassesOn::Everything,
     }
 }
 

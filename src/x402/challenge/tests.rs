@@ -28,7 +28,7 @@ fn inputs(requirements: &[PaymentRequirements]) -> ChallengeInputs<'_> {
         requirements,
         bazaar: Bazaar {
             body_example: json!({"target_url": "https://example.com/", "tier": "fresh"}),
-            body_schema: json!({"type": "object", "properties": {"target_url": {"type": "string"}},
+            body_schema: json!({"type": "object", "properties": {"target_url": {"type": "string", "description": "Which page."}},
                 "required": ["target_url"]}),
             output_example: json!({"status": "success"}),
         },
@@ -101,6 +101,10 @@ fn a_long_challenge_loses_its_optional_parts_in_order() {
         assert_eq!(body["accepts"].as_array().map(Vec::len), Some(1));
         assert!(body["extensions"]["bazaar"]["info"]["input"]["body"]["tier"].is_string());
         [
+            (
+                "prose",
+                "/extensions/bazaar/schema/properties/input/properties/body/properties/target_url/description",
+            ),
             ("more", "/extensions/more"),
             ("icon", "/resource/iconUrl"),
             ("tags", "/resource/tags"),
@@ -130,6 +134,7 @@ fn a_long_challenge_loses_its_optional_parts_in_order() {
     assert_eq!(
         stages,
         [
+            vec!["prose", "more", "icon", "tags", "name", "description"],
             vec!["more", "icon", "tags", "name", "description"],
             vec!["icon", "tags", "name", "description"],
             vec!["tags", "name", "description"],

@@ -493,3 +493,51 @@ proptest! {
         }
     }
 }
+
+/// A buyer may add to what it sends back, and leave it out, and may not alter it.
+#[test]
+fn extensions_come_back_unaltered() {
+    let info = json!({"input": {"method": "POST", "body": {"tier": "fresh"}}, "required": false});
+    let whole = json!({"info": info, "schema": {"type": "object"}});
+    let ours = |info: &Value| Advertised {
+        text: whole.to_string(),
+        info: info.clone(),
+    };
+    let advertised = BTreeMap::from([("bazaar".to_owned(), ours(&info))]);
+    let check = |extensions: Value| {
+        let proof = decode(&changed("/extensions", extensions)).expect("a payment");
+        proof.check_echo(&advertised)
+    };
+    let with = |pointer: &str, value: Value| {
+        let mut echo = json!({"bazaar": whole});
+        *echo.pointer_mut(pointer).expect("a place") = value;
+        check(echo)
+    };
+    assert_eq!(check(json!({})), Ok(()));
+    assert_eq!(check(Value::Null), Ok(()));
+    assert_eq!(check(json!({"bazaar": null})), Ok(()));
+    assert_eq!(check(json!({"bazaar": whole})), Ok(()));
+    assert_eq!(check(json!({"unknown": {"info": 7}})), Ok(()));
+    assert_eq!(
+        with("/bazaar/schema", json!({})),
+        Ok(()),
+        "the schema is nobody's promise"
+    );
+    let more = json!({"input": {"body": {"tier": "fresh", "more": 1}, "method": "POST"}, "id": 1});
+    assert_eq!(
+        with("/bazaar/info", more),
+        Ok(()),
+        "added to, and without what is false"
+    );
+    for (pointer, value) in [
+        ("/bazaar", json!({})),
+        ("/bazaar", json!("x")),
+        ("/bazaar/info", Value::Null),
+        ("/bazaar/info/input", Value::Null),
+        ("/bazaar/info/input/body/tier", json!("deep")),
+        ("/bazaar/info/input/body", json!({})),
+        ("/bazaar/info/required", json!(true)),
+    ] {
+        assert_eq!(with(pointer, value), Err(ProofMismatch::Echo), "{pointer}");
+    }
+}

@@ -1,6 +1,9 @@
 // Every check, in order. Those with faults come last: they leave records behind.
 import './challenges.mjs';
 import './purchases.mjs';
+import './reports.mjs';
+import './signatures.mjs';
+import './transfers.mjs';
 import './repetitions.mjs';
 import './documents.mjs';
 import './facilitator_faults.mjs';

@@ -11,7 +11,7 @@ use context402::x402::payer::{ReceivedChallenge, usdc};
 use context402::x402::{encoding, payer};
 use serde_json::Value;
 
-use crate::harness::{Ask, Rig};
+use crate::harness::{Answer, Ask, PROOF_PACK, Rig};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Wallet {
@@ -41,6 +41,12 @@ impl Wallet {
         self.sign_as(rig, tier, rig.now(), None)
     }
 
+    /// Asks for the price of a pack and signs it.
+    pub(crate) fn sign_pack(&self, rig: &Rig, pack: &str) -> Payment {
+        let ask = rig.post(&format!("{PROOF_PACK}?pack={pack}"));
+        self.sign_answer(&ask.send().expect(402), rig.now(), None)
+    }
+
     /// The same under an identifier of the buyer's own.
     pub(crate) fn sign_identified(&self, rig: &Rig, tier: &str, identifier: &str) -> Payment {
         self.sign_as(rig, tier, rig.now(), Some(identifier))
@@ -66,8 +72,12 @@ impl Wallet {
         identifier: Option<&str>,
     ) -> Payment {
         let ask = Ask::new(address, "POST", &format!("/v1/x402/access?tier={tier}"));
-        let challenge = ask.send().expect(402);
-        let challenge = ReceivedChallenge::decode(challenge.must("payment-required"))
+        self.sign_answer(&ask.send().expect(402), now, identifier)
+    }
+
+    /// Signs what a 402 asks for.
+    fn sign_answer(&self, answer: &Answer, now: UnixSeconds, identifier: Option<&str>) -> Payment {
+        let challenge = ReceivedChallenge::decode(answer.must("payment-required"))
             .expect("a challenge that can be read");
         self.sign_challenge(&challenge, now, identifier)
     }
@@ -79,7 +89,7 @@ impl Wallet {
         identifier: Option<&str>,
     ) -> Payment {
         let choice = challenge
-            .choose(Amount::from_units(50_000), &usdc())
+            .choose(Amount::from_units(1_000_000), &usdc())
             .expect("an offer that can be paid");
         let nonce = Nonce(chance::bytes());
         let payer::SignedPayment {

@@ -44,6 +44,79 @@ pub(crate) enum End {
     Elsewhere,
 }
 
+/// A transaction that somebody has sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) moves: Vec<Move>,
+    pub(crate) succeeded: bool,
+    /// Whether an authorization is used in it.
+    pub(crate) settles: bool,
+}
+
+/// A transfer of a token.
+#[derive(Clone, Debug)]
+pub(crate) struct Move {
+    pub(crate) token: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) units: u128,
+}
+
+impl Move {
+    /// Of the token, by a buyer, to the vault.
+    pub(crate) fn to_us(units: u128) -> Move {
+        Move {
+            token: ASSET.to_owned(),
+            from: format!("0x{}", "70".repeat(20)),
+            to: PAY_TO.to_owned(),
+            units,
+        }
+    }
+}
+
+impl Sent {
+    pub(crate) fn of(moves: Vec<Move>) -> Sent {
+        Sent {
+            moves,
+            succeeded: true,
+            settles: false,
+        }
+    }
+
+    fn receipt(&self, hash: &str, block: u64) -> Value {
+        let log = |position: usize, address: &str, topics: Value, data: String| {
+            json!({"address": address.to_lowercase(), "topics": topics, "data": data,
+                "logIndex": quantity(3 + position as u64), "transactionHash": hash,
+                "blockNumber": quantity(block), "blockHash": block_hash(block), "removed": false})
+        };
+        let mut logs = Vec::new();
+        if self.settles {
+            let topics = json!([
+                topic("AuthorizationUsed(address,bytes32)"),
+                word(PAY_TO),
+                hash
+            ]);
+            logs.push(log(0, ASSET, topics, "0x".to_owned()));
+        }
+        for moved in &self.moves {
+            let topics = json!([
+                topic("Transfer(address,address,uint256)"),
+                word(&moved.from),
+                word(&moved.to)
+            ]);
+            let data = format!("0x{:064x}", moved.units);
+            logs.push(log(logs.len(), &moved.token, topics, data));
+        }
+        json!({"transactionHash": hash, "blockNumber": quantity(block), "blockHash": block_hash(block),
+            "status": if self.succeeded { "0x1" } else { "0x0" },
+            "logs": if self.succeeded { logs } else { Vec::new() }})
+    }
+}
+
+fn block_hash(block: u64) -> String {
+    hex(&keccak256(&[&block.to_be_bytes()]))
+}
+
 #[derive(Debug)]
 pub(crate) struct Chain {
     pub(crate) url: String,
@@ -56,9 +129,15 @@ struct State {
     clock: Clock,
     tells: Tells,
     ends: Vec<Written>,
+    sent: Vec<(String, u64, Sent)>,
     gas_price_wei: u64,
+    /// Of the coin in cents, and when that was said last.
+    coin: (u64, u64),
     calls: usize,
 }
+
+/// Where the chain's price feed stands.
+pub(crate) const FEED: &str = "0xfeedfeedfeedfeedfeedfeedfeedfeedfeedfeed";
 
 #[derive(Clone, Debug)]
 struct Written {
@@ -76,7 +155,9 @@ impl Chain {
             clock,
             tells: Tells::Honest,
             ends: Vec::new(),
+            sent: Vec::new(),
             gas_price_wei: 10_000_000,
+            coin: (0, 0),
             calls: 0,
         }));
         let shared = state.clone();
@@ -99,6 +180,12 @@ impl Chain {
         self.state().gas_price_wei = wei;
     }
 
+    /// The feed says now that a coin costs so many cents.
+    pub(crate) fn coin_costs(&self, cents: u64) {
+        let mut state = self.state();
+        state.coin = (cents, state.clock.now().0);
+    }
+
     pub(crate) fn calls(&self) -> usize {
         self.state().calls
     }
@@ -117,6 +204,20 @@ impl Chain {
         };
         state.ends.push(written.clone());
         written.transaction()
+    }
+
+    /// Puts a transaction into the newest block, and gives its hash.
+    pub(crate) fn send(&self, sent: Sent) -> String {
+        let mut state = self.state();
+        let hash = hex(&keccak256(&[b"sent", &state.sent.len().to_be_bytes()]));
+        let block = state.head();
+        state.sent.push((hash.clone(), block, sent));
+        hash
+    }
+
+    /// A transfer of so many units to the vault.
+    pub(crate) fn transfer(&self, units: u128) -> String {
+        self.send(Sent::of(vec![Move::to_us(units)]))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -138,7 +239,7 @@ impl Written {
     fn log(&self, index: u64, topics: &Value, data: &str) -> Value {
         json!({"address": ASSET.to_lowercase(), "topics": topics, "data": data, "logIndex": quantity(index),
             "transactionHash": self.transaction(), "blockNumber": quantity(self.block),
-            "blockHash": hex(&keccak256(&[&self.block.to_be_bytes()])), "removed": false})
+            "blockHash": block_hash(self.block), "removed": false})
     }
 
     fn mark(&self) -> Value {
@@ -215,7 +316,25 @@ fn tell(state: &State, asked: &Value) -> Result<Value, &'static str> {
             } else {
                 0
             };
-            json!({"number": quantity(number), "timestamp": quantity(2 * number + ahead)})
+            json!({"number": quantity(number), "timestamp": quantity(2 * number + ahead), "hash": block_hash(number)})
+        }
+        "eth_call" if params[0]["to"] == json!(FEED) => {
+            let (cents, at) = state.coin;
+            let is_round = params[0]["data"] == json!("0xfeaf968c");
+            let word = |number: u64| format!("{number:064x}");
+            json!(match is_round {
+                // Eight decimals.
+                true => [
+                    "0x".to_owned(),
+                    word(7),
+                    word(cents * 1_000_000),
+                    word(at),
+                    word(at),
+                    word(7)
+                ]
+                .concat(),
+                false => format!("0x{}", word(8)),
+            })
         }
         "eth_call" if params[0]["to"] != json!(ASSET.to_lowercase()) => json!("0x"),
         "eth_call" => {
@@ -246,8 +365,13 @@ fn tell(state: &State, asked: &Value) -> Result<Value, &'static str> {
                 .ends
                 .iter()
                 .find(|end| params[0] == json!(end.transaction()));
-            let mut receipt = found.map_or(Value::Null, Written::receipt);
-            if state.tells == Tells::Reorganised {
+            let sent = state
+                .sent
+                .iter()
+                .find(|(hash, ..)| params[0] == json!(hash));
+            let sent = sent.map(|(hash, block, sent)| sent.receipt(hash, *block));
+            let mut receipt = found.map(Written::receipt).or(sent).unwrap_or_default();
+            if state.tells == Tells::Reorganised && !receipt.is_null() {
                 receipt["blockHash"] = json!(hex(&[0xcc; 32]));
             }
             receipt

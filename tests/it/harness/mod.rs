@@ -29,7 +29,7 @@ use tokio::sync::Semaphore;
 
 pub(crate) use ask::{Answer, Ask};
 pub(crate) use buyer::Wallet;
-pub(crate) use chain::{Chain, End, Tells};
+pub(crate) use chain::{Chain, End, FEED, Move, Sent, Tells};
 pub(crate) use facilitator::{Facilitator, Says};
 pub(crate) use process::Service;
 pub(crate) use site::{Page, Site};
@@ -41,9 +41,14 @@ pub(crate) const PAY_TO: &str = "0x4020402040204020402040204020402040204020";
 /// The token.
 pub(crate) const ASSET: &str = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 pub(crate) const ACCESS: &str = "/v1/x402/access";
+pub(crate) const PROOF_PACK: &str = "/v1/x402/proof-pack";
 pub(crate) const RETRY: &str = "/v1/x402/retry";
 /// The page of most tests.
 pub(crate) const ARTICLE: &str = "http://news.sample-site.org/article";
+/// A page that states facts, for reports.
+pub(crate) const FERRY: &str = "http://news.sample-site.org/ferry";
+/// What it states, almost in its words.
+pub(crate) const FERRY_CLAIM: &str = "Children under six travel free on the harbour ferry.";
 const BEGINNING: UnixSeconds = UnixSeconds(1_795_248_000);
 
 /// A running service with its neighbours and its clock.
@@ -88,6 +93,13 @@ impl Rig {
         Rig::at(Clock::System.now(), |resolved, _| change(resolved))
     }
 
+    /// The same with the chain configured.
+    pub(crate) fn on_chain_today() -> Rig {
+        Rig::at(Clock::System.now(), |resolved, chain| {
+            resolved.set("chain.rpc_url", chain.url.clone());
+        })
+    }
+
     fn at(beginning: UnixSeconds, change: impl FnOnce(&mut Resolved, &Chain)) -> Rig {
         let clock = Clock::manual(beginning);
         let (site, facilitator) = (Site::start(), Facilitator::start(clock.clone()));
@@ -95,6 +107,7 @@ impl Rig {
             "/article",
             Page::html("The quiet harbour", "Boats come and go here."),
         );
+        site.put("/ferry", Page::of("text/html; charset=utf-8", FERRY_PAGE));
         let folder = Folder::new();
         let mut resolved = settings(&folder, &site, &facilitator.url);
         let chain = Chain::start(clock.clone());
@@ -260,6 +273,26 @@ impl Rig {
         self.order(target_url, tier).paid(&payment.header).send()
     }
 
+    /// An unpaid request for a report.
+    pub(crate) fn ask_report(&self, target_url: &str, pack: &str, question: &str) -> Ask {
+        self.post(PROOF_PACK)
+            .json(&report_order(target_url, pack, question))
+    }
+
+    /// Signs for a pack and buys a report with it.
+    pub(crate) fn buy_report(
+        &self,
+        wallet: &Wallet,
+        target_url: &str,
+        pack: &str,
+        question: &str,
+    ) -> Answer {
+        let payment = wallet.sign_pack(self, pack);
+        self.ask_report(target_url, pack, question)
+            .paid(&payment.header)
+            .send()
+    }
+
     /// Redeems a retry credit for a purchase.
     pub(crate) fn retry(&self, credit: &str, target_url: &str, tier: &str) -> Ask {
         self.post(RETRY)
@@ -280,6 +313,18 @@ impl Drop for Rig {
 pub(crate) fn order(target_url: &str, tier: &str) -> Value {
     json!({"target_url": target_url, "tier": tier})
 }
+
+pub(crate) fn report_order(target_url: &str, pack: &str, question: &str) -> Value {
+    json!({"target_url": target_url, "pack": pack, "question": question})
+}
+
+const FERRY_PAGE: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Harbour ferry fares\
+    </title><meta name=\"author\" content=\"Harbour Office\"><meta property=\"article:published_time\" \
+    content=\"2026-10-01\"></head><body><main><article><h1>Harbour ferry fares</h1><p>A single crossing on the \
+    harbour ferry costs 4 euros for adults. Children under six travel free on the harbour ferry. Bicycles cost 2 \
+    euros on every crossing.</p><h2>Times</h2><p>The first boat leaves the north quay at 06:15 and the last boat \
+    leaves at 22:30 on weekdays. On Sundays the ferry does not sail before nine in the morning, and it runs once \
+    an hour from then until the evening.</p></article></main></body></html>";
 
 fn settings(folder: &Folder, site: &Site, facilitator_url: &str) -> Resolved {
     let mut resolved = Resolved::defaults();

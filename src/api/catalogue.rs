@@ -1,0 +1,180 @@
+//! What is for sale, for the directories of x402: the resource listing and the well-known documents. Made from the
+//! tables of products and levels, as challenges are, so that they cannot disagree.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::{discovery, failure, openapi};
+use crate::app::{App, Shared};
+use crate::domain::level::{Level, Product};
+use crate::domain::refusal::Refusal;
+use crate::domain::schema::ValidationError;
+use crate::flows::offer;
+use crate::http::{Call, Reply};
+use crate::x402::challenge::bazaar;
+
+/// Decimals of the token.
+const DECIMALS: u8 = 6;
+/// Units of a cent.
+const CENT_UNITS: u64 = 10_000;
+const LIMIT_DEFAULT: usize = 20;
+const LIMIT_MAX: usize = 100;
+
+/// GET /discovery/resources (specification 2.10).
+pub async fn resources(app: Shared, call: Call) -> Reply {
+    let page = number(&call, "limit", LIMIT_DEFAULT, 1)
+        .and_then(|limit| Ok((limit.min(LIMIT_MAX), number(&call, "offset", 0, 0)?)));
+    let (limit, offset) = match page {
+        Ok(page) => page,
+        Err(refusal) => return failure::reply(&app, &refusal, &call),
+    };
+    // All of ours are of one type.
+    let is_asked_for = call.query.get("type").is_none_or(|kind| kind == "http");
+    let products = Product::ALL.into_iter().filter(|_| is_asked_for);
+    let items: Vec<Value> = products.map(|product| listed(&app, product)).collect();
+    let shown: Vec<&Value> = items.iter().skip(offset).take(limit).collect();
+    discovery::document(json!({
+        "x402Version": 2,
+        "items": shown,
+        "pagination": {"limit": limit, "offset": offset, "total": items.len()},
+    }))
+}
+
+/// GET /.well-known/x402 and /.well-known/x402.json.
+pub async fn well_known(app: Shared, _: Call) -> Reply {
+    let accepts: Vec<Value> = Product::ALL
+        .iter()
+        .map(|product| accept(&app, product.default_level()))
+        .collect();
+    discovery::document(json!({
+        "x402Version": 2,
+        "version": 1,
+        "name": app.config.service_name,
+        "description": env!("CARGO_PKG_DESCRIPTION"),
+        "network": app.config.payment.network,
+        "lastUpdated": app.sample.made_at.0,
+        "resources": Product::ALL.map(|product| app.url(product.path())),
+        "ownershipProofs": [],
+        "accepts": accepts,
+        "routes": Product::ALL.map(|product| route(&app, product)),
+        "items": Product::ALL.map(|product| item(&app, product)),
+        "tiers": discovery::levels(Product::Context),
+        "packs": discovery::levels(Product::ProofPack),
+        "instructions": "POST without payment to learn the price (402, header PAYMENT-REQUIRED), sign it, and repeat \
+                         the request with PAYMENT-SIGNATURE. Quotes and the sample report cost nothing.",
+        "openapi": app.url("/openapi.json"),
+        "llms": app.url("/llms.txt"),
+        "discovery": app.url("/discovery/resources"),
+    }))
+}
+
+fn number(call: &Call, name: &str, default: usize, least: usize) -> Result<usize, Refusal> {
+    let Some(text) = call.query.get(name) else {
+        return Ok(default);
+    };
+    match text.parse::<usize>() {
+        Ok(number) if number >= least => Ok(number),
+        parsed => {
+            let (kind, message) = match parsed {
+                Ok(_) => (
+                    "greater_than_equal",
+                    format!("Input should be greater than or equal to {least}"),
+                ),
+                Err(_) => ("int_parsing", "Input should be a valid integer".to_owned()),
+            };
+            let given = Some(Value::from(text.into_owned()));
+            let error = ValidationError::new(&["query", name], kind, message, given);
+            Err(Refusal::validation(vec![error]))
+        }
+    }
+}
+
+/// A product in the listing, at its default level.
+fn listed(app: &App, product: Product) -> Value {
+    let level = product.default_level();
+    json!({
+        "resource": app.url(product.path()),
+        "type": "http",
+        "x402Version": 2,
+        "method": "POST",
+        "accepts": [accept(app, level)],
+        "lastUpdated": app.sample.made_at.0,
+        "metadata": {
+            "name": app.config.service_name,
+            "description": offer::description(level),
+            "tags": offer::tags(product),
+            product_levels(product): discovery::levels(product),
+        },
+        "inputSchema": product.request().json_schema(),
+        "outputSchema": openapi::answer_schema(product),
+        "discoverable": true,
+        "extensions": {"bazaar": bazaar(&offer::bazaar(level))},
+    })
+}
+
+/// How to pay for a level, with the words that a live challenge has no room for.
+fn accept(app: &App, level: Level) -> Value {
+    let (product, requirements) = (level.product(), &app.offers.level(level).requirements);
+    let mut extra = Map::new();
+    let mut set = |name: &str, value: Value| extra.insert(name.to_owned(), value);
+    set("name", app.config.payment.asset_name.clone().into());
+    set("version", app.config.payment.asset_version.clone().into());
+    set("decimals", DECIMALS.into());
+    set("price", format!("${}", level.price()).into());
+    set(product.level_word(), level.name().into());
+    set("mimeType", "application/json".into());
+    set("resource", app.url(product.path()).into());
+    set("description", offer::description(level).into());
+    let quote = match product {
+        Product::Context => "/v1/x402/quote",
+        Product::ProofPack => "/v1/proof-pack/quote",
+    };
+    set("quote", app.url(quote).into());
+    set("checkout", app.url("/checkout/confidence").into());
+    json!({
+        "scheme": "exact",
+        "network": requirements.network,
+        "amount": requirements.amount.units().to_string(),
+        "asset": requirements.asset,
+        "payTo": requirements.pay_to,
+        "maxTimeoutSeconds": requirements.max_timeout_seconds,
+        "extra": extra,
+    })
+}
+
+fn route(app: &App, product: Product) -> Value {
+    let (level, path) = (product.default_level(), product.path());
+    json!({
+        "agent": app.config.service_name,
+        "tool": path.rsplit('/').next(),
+        "method": "POST",
+        "endpoint": path,
+        "x402_version": 2,
+        "price_minor": level.price().units() / CENT_UNITS,
+        "price": format!("${}", level.price()),
+    })
+}
+
+fn item(app: &App, product: Product) -> Value {
+    let (level, path) = (product.default_level(), product.path());
+    let called = offer::bazaar(level);
+    json!({
+        "resource": {
+            "url": app.url(path), "description": offer::description(level), "mimeType": "application/json",
+            "serviceName": app.config.service_name, "tags": offer::tags(product),
+        },
+        "type": "http",
+        "accepts": [accept(app, level)],
+        "input": {
+            "method": "POST", "routeTemplate": path, "bodyType": "json", "body": product.request().json_schema(),
+            "example": called.body_example,
+        },
+        "output": {"mimeType": "application/json", "example": called.output_example},
+    })
+}
+
+fn product_levels(product: Product) -> &'static str {
+    match product {
+        Product::Context => "tiers",
+        Product::ProofPack => "packs",
+    }
+}

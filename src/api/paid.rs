@@ -1,0 +1,344 @@
+//! What the paid operations share: the price that a request asks for, the payment that it brings, the purchase that its
+//! query, header and body agree on, and the answer.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::api::{access, challenge, failure};
+use crate::app::{App, Shared};
+use crate::domain::attribution::Attribution;
+use crate::domain::level::{Level, Product};
+use crate::domain::payment::Means;
+use crate::domain::purchase::Purchase;
+use crate::domain::rate::RateClass;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::schema::{Checked, ValidationError};
+use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
+use crate::flows::offer;
+use crate::flows::sale::{self, Delivered, Order};
+use crate::flows::source::Target;
+use crate::http::{Bytes, Call, Reply};
+use crate::x402::proof::PaymentProof;
+use crate::x402::wire::SettleResponse;
+
+/// How a checked body and its level become a purchase.
+pub type Resolve = fn(&Shared, &Checked, Level) -> Result<Purchase, Refusal>;
+
+/// Sells a product. Without payment: the price, whatever the body says, because directories probe so.
+pub async fn buy(app: &Shared, call: &Call, product: Product, resolve: Resolve) -> Reply {
+    if call.header_count("payment-signature") == 0 {
+        return match level_by_address(call, product) {
+            Ok(_) => challenge::unpaid(app, priced(call, product)),
+            Err(refusal) => failure::reply(app, &refusal, call),
+        };
+    }
+    // The sale's state is large. In a box of its own, requests without payment make no room for it.
+    let outcome = Box::pin(sell(app, call, product, resolve)).await;
+    answer(app, call, outcome)
+}
+
+/// The same challenge with 200; accepts no payment and does no work.
+pub fn probe(app: &App, call: &Call, product: Product) -> Reply {
+    match level_by_address(call, product) {
+        Ok(level) => challenge::probe(app, level.unwrap_or(product.default_level())),
+        Err(_) => failure::reply(app, &no_such_level(call, product), call),
+    }
+}
+
+async fn sell(
+    app: &Shared,
+    call: &Call,
+    product: Product,
+    resolve: Resolve,
+) -> Result<Delivered, Refusal> {
+    let read = read_order(app, call, product, resolve);
+    let (order, proof) = read.map_err(|refusal| unread(app, call, refusal))?;
+    sale::sell(app, order, proof).await
+}
+
+fn read_order(
+    app: &Shared,
+    call: &Call,
+    product: Product,
+    resolve: Resolve,
+) -> Result<(Order, PaymentProof), Refusal> {
+    let proof = payment(call, product)?;
+    Ok((order(app, call, product, resolve)?, proof))
+}
+
+/// What is asked for, however it is paid.
+pub fn order(
+    app: &Shared,
+    call: &Call,
+    product: Product,
+    resolve: Resolve,
+) -> Result<Order, Refusal> {
+    check_media_type(call)?;
+    let body = product
+        .request()
+        .validate(&call.body)
+        .map_err(Refusal::validation)?;
+    let level = agreed_level(call, product, &body)?;
+    Ok(Order {
+        purchase: resolve(app, &body, level)?,
+        attribution: attribution(call).map(|label| label.as_str().to_owned()),
+        client: call.peer.client(),
+        request_id: call.request_id.clone(),
+    })
+}
+
+/// A request that does not get as far as its payment or credit counts as one without.
+pub fn unread(app: &App, call: &Call, refusal: Refusal) -> Refusal {
+    match app.admit(RateClass::Unpaid, call.peer.client()) {
+        Ok(()) => refusal,
+        Err(limited) => limited,
+    }
+}
+
+/// Exactly one readable payment. A version 1 header beside it, or a second one, leaves open which is meant.
+fn payment(call: &Call, product: Product) -> Result<PaymentProof, Refusal> {
+    let invalid = |message: String| Refusal::new(Code::InvalidPayment, message);
+    if call.header_count("payment-signature") != 1 || call.header_count("x-payment") != 0 {
+        return Err(invalid(
+            "Send one PAYMENT-SIGNATURE header, and no X-PAYMENT header beside it.".to_owned(),
+        ));
+    }
+    let header = call.header("payment-signature").unwrap_or_default();
+    PaymentProof::decode(header).map_err(|error| {
+        if error.is_malformed() {
+            return invalid(format!("{error}. Nothing was charged."));
+        }
+        sale::challenge(priced(call, product), error.reason(), format!("{error}."))
+    })
+}
+
+pub fn check_media_type(call: &Call) -> Result<(), Refusal> {
+    match call.header("content-type") {
+        None if call.header_count("content-type") == 0 => Ok(()),
+        Some(media) if is_json(media) => Ok(()),
+        _ => Err(Refusal::of(Code::UnsupportedMediaType)),
+    }
+}
+
+fn is_json(media: &str) -> bool {
+    let essence = media.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json")
+        || (essence.len() > 17
+            && essence[..12].eq_ignore_ascii_case("application/")
+            && essence[essence.len() - 5..].eq_ignore_ascii_case("+json"))
+}
+
+/// The canonical target. Text that is no URL is a validation error; one that policy refuses keeps its text and is
+/// refused in its turn, after the payment was looked at (specification 4.1 rule 2).
+pub fn canonical_target(app: &Shared, body: &Checked) -> Result<String, Refusal> {
+    let text = body.text("target_url").unwrap_or_default();
+    match Target::parse(app, text) {
+        Ok(target) if target.canonical(app).len() <= TARGET_URL_CHARACTERS_MAX => {
+            Ok(target.canonical(app).to_owned())
+        }
+        Err(error) if !error.is_unparseable() => Ok(text.to_owned()),
+        Ok(_) => Err(target_error(
+            text,
+            "The URL has more than 2,048 characters once it is percent-encoded".to_owned(),
+        )),
+        Err(error) => Err(target_error(text, error.to_string())),
+    }
+}
+
+fn target_error(text: &str, why: String) -> Refusal {
+    let message = format!("Input should be a valid URL: {why}");
+    Refusal::validation(vec![ValidationError::new(
+        &["body", "target_url"],
+        "url_parsing",
+        message,
+        Some(text.into()),
+    )])
+}
+
+/// What an unpaid request is told the price of: the stated level (query, then header, then a readable body), else the
+/// default.
+fn priced(call: &Call, product: Product) -> Level {
+    level_by_address(call, product)
+        .ok()
+        .flatten()
+        .or_else(|| level_in_body(call, product))
+        .unwrap_or(product.default_level())
+}
+
+/// The level that query or header states. Several that differ, or one that does not exist, are refused.
+fn level_by_address(call: &Call, product: Product) -> Result<Option<Level>, Refusal> {
+    let header = product.level_header();
+    // Looked at first: most requests carry neither.
+    if call.query.0.is_empty() && call.header_count(header) == 0 {
+        return Ok(None);
+    }
+    let mut stated: Vec<String> = call
+        .query
+        .all(product.level_word())
+        .map(|text| text.into_owned())
+        .collect();
+    let headers = call.headers.get_all(header).iter();
+    stated.extend(headers.map(|value| String::from_utf8_lossy(value.as_bytes()).trim().to_owned()));
+    let levels: Option<Vec<Level>> = stated.iter().map(|name| product.level(name)).collect();
+    let levels = levels.ok_or_else(|| unknown_level(product))?;
+    // A request that pays must not disagree with itself; one that only asks is told the price of what it said first.
+    let differ = levels.iter().any(|level| *level != levels[0]);
+    let pays = ["payment-signature", "x-service-payment-hash"];
+    if differ && pays.iter().any(|header| call.header_count(header) > 0) {
+        return Err(mismatch(product));
+    }
+    Ok(levels.first().copied())
+}
+
+/// 400 for a level that does not exist.
+pub fn unknown_level(product: Product) -> Refusal {
+    let (word, names) = (product.level_word(), product.level_names().join(", "));
+    let code = match product {
+        Product::Context => Code::InvalidTier,
+        Product::ProofPack => Code::InvalidPack,
+    };
+    Refusal::new(
+        code,
+        format!("There is no such {word}. Use one of {names}."),
+    )
+}
+
+fn mismatch(product: Product) -> Refusal {
+    Refusal::of(match product {
+        Product::Context => Code::TierMismatch,
+        Product::ProofPack => Code::PackMismatch,
+    })
+}
+
+/// A probe's complaint about the level that it states.
+fn no_such_level(call: &Call, product: Product) -> Refusal {
+    let (word, header) = (product.level_word(), product.level_header());
+    let in_query = call.query.get(word);
+    let loc = match in_query {
+        Some(_) => ["query", word],
+        None => ["header", header],
+    };
+    let given = in_query.or_else(|| call.header(header).map(Into::into));
+    let message = format!(
+        "Input should be one of {}",
+        product.level_names().join(", ")
+    );
+    let given = given.map(|text| Value::from(text.into_owned()));
+    Refusal::validation(vec![ValidationError::new(
+        &loc,
+        "literal_error",
+        message,
+        given,
+    )])
+}
+
+fn agreed_level(call: &Call, product: Product, body: &Checked) -> Result<Level, Refusal> {
+    let by_address = level_by_address(call, product)?;
+    match (by_address, stated_level(product, body)) {
+        (Some(one), Some(other)) if one != other => Err(mismatch(product)),
+        (one, other) => Ok(one.or(other).unwrap_or(product.default_level())),
+    }
+}
+
+/// The level that a checked body states.
+pub fn stated_level(product: Product, body: &Checked) -> Option<Level> {
+    body.text(product.level_word())
+        .and_then(|name| product.level(name))
+}
+
+/// A body that says twice what it wants says nothing.
+#[derive(Deserialize)]
+struct Votes {
+    tier: Option<Value>,
+    pack: Option<Value>,
+}
+
+/// The level of a body that happens to be readable; anything else is no vote.
+fn level_in_body(call: &Call, product: Product) -> Option<Level> {
+    let word = product.level_word();
+    // Most bodies without the word are spared the parser.
+    if !call
+        .body
+        .windows(word.len())
+        .any(|window| window == word.as_bytes())
+    {
+        return None;
+    }
+    let votes = serde_json::from_slice::<Votes>(&call.body).ok()?;
+    let vote = match product {
+        Product::Context => votes.tier,
+        Product::ProofPack => votes.pack,
+    };
+    product.level(vote?.as_str()?)
+}
+
+/// Alias, then query, then header; a label that does not fit is dropped.
+pub fn attribution(call: &Call) -> Option<Attribution> {
+    let stated = call
+        .param("source")
+        .map(str::to_owned)
+        .or_else(|| call.query.get("source").map(|text| text.into_owned()));
+    stated
+        .or_else(|| call.header("x-service-source").map(str::to_owned))
+        .and_then(|text| Attribution::parse(&text))
+}
+
+/// A sale's end as an HTTP answer.
+pub fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Reply {
+    let delivered = match outcome {
+        Ok(delivered) => delivered,
+        Err(refusal) => return failure::reply(app, &refusal, call),
+    };
+    let product = delivered.level.product();
+    let as_markdown =
+        product == Product::Context && call.accepts_rather("text/markdown", "application/json");
+    let reply = if as_markdown {
+        match access::markdown(&delivered.body) {
+            Some(text) => Reply::new(200, "text/markdown; charset=utf-8", text),
+            None => return failure::reply(app, &Refusal::of(Code::Internal), call),
+        }
+    } else {
+        Reply::json(200, Bytes::from_owner(Body(delivered.body.clone())))
+    };
+    let settlement = SettleResponse {
+        success: true,
+        error_reason: None,
+        payer: Some(delivered.payer.clone()),
+        transaction: delivered.transaction.clone(),
+        network: app.config.payment.network.to_string(),
+        amount: Some(delivered.level.price().units().to_string()),
+        extensions: offer::receipt(app, &delivered),
+    };
+    let reply = match delivered.means {
+        Means::Authorization => {
+            reply.header("payment-response", &failure::payment_response(&settlement))
+        }
+        // Nothing was settled.
+        Means::Transfer => reply,
+    };
+    let reply = reply
+        .header("etag", &format!("\"{}\"", delivered.content_sha256))
+        .fixed(
+            "x-service-cache",
+            if delivered.cache_hit { "hit" } else { "miss" },
+        )
+        .fixed(product.paid_header(), delivered.level.name())
+        .fixed("cache-control", "private, no-store")
+        .fixed(
+            "vary",
+            "Accept, PAYMENT-SIGNATURE, X-Service-Payment-Hash, X-Service-Retry-Credit",
+        );
+    match product {
+        Product::Context => reply.header("x-markdown-tokens", &delivered.tokens.to_string()),
+        Product::ProofPack => reply,
+    }
+}
+
+/// The shared bytes of an answer that several requests may be sending at once.
+struct Body(std::sync::Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Body {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}

@@ -1,0 +1,412 @@
+//! Before a report is bought: what it would hold, and whether everything is in place to buy it. Nothing is spent, kept
+//! or fetched.
+
+use serde_json::{Value, json};
+
+use crate::api::quotes::{self, fresh};
+use crate::api::{failure, site};
+use crate::app::{App, Shared};
+use crate::domain::level::{Level, Product};
+use crate::domain::refusal::Refusal;
+use crate::domain::schema::ValidationError;
+use crate::flows::quote::{self, Inspected, LevelOffer};
+use crate::flows::report::CITATIONS_MAX;
+use crate::flows::source::BYTES_MAX;
+use crate::http::{Call, Reply};
+use crate::pages::plain::{self, Part, PlainView};
+
+/// GET /v1/proof-pack/preview.
+pub async fn preview(app: Shared, call: Call) -> Reply {
+    match previewed(&app, &call).await {
+        Ok((level, target)) => fresh(Reply::json(
+            200,
+            preview_json(&app, level, &target).to_string(),
+        )),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /proof-pack/preview.
+pub async fn preview_page(app: Shared, call: Call) -> Reply {
+    let (level, target) = match previewed(&app, &call).await {
+        Ok(found) => found,
+        Err(refusal) => return failure::page(&app, &refusal, &call),
+    };
+    let kept = target.kept.as_ref();
+    let title = kept.and_then(|kept| kept.title.clone());
+    let parts = vec![
+        Part::Facts(vec![
+            ("Source", target.target_url.clone()),
+            ("Pack", format!("{} ({} USDC)", level.name(), level.price())),
+            (
+                "Kept copy",
+                if kept.is_some() || target.is_sample {
+                    "yes"
+                } else {
+                    "no"
+                }
+                .to_owned(),
+            ),
+            ("Title", title.unwrap_or_else(|| "not known yet".to_owned())),
+        ]),
+        Part::Heading("What the report would hold"),
+        Part::List(WOULD_INCLUDE.map(str::to_owned).to_vec()),
+        Part::Links(vec![(
+            "A sample report".to_owned(),
+            "/proof-pack/sample".to_owned(),
+        )]),
+        Part::Heading("What would it cost?"),
+        Part::ReportForm {
+            target_url: &target.target_url,
+            question: "",
+        },
+    ];
+    page(
+        &app,
+        "/proof-pack/preview",
+        "Proof Pack preview",
+        "What a report on this source would hold, before it is bought.",
+        parts,
+    )
+}
+
+/// GET /v1/checkout/confidence.
+pub async fn confidence(app: Shared, call: Call) -> Reply {
+    match judged(&app, &call).await {
+        Ok(judged) => fresh(Reply::json(200, confidence_json(&app, &judged).to_string())),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /checkout/confidence.
+pub async fn confidence_page(app: Shared, call: Call) -> Reply {
+    let judged = match judged(&app, &call).await {
+        Ok(judged) => judged,
+        Err(refusal) => return failure::page(&app, &refusal, &call),
+    };
+    let found = judged.checks.iter();
+    let found =
+        found.map(|check| format!("{}: {}. {}", check.label, check.status.name(), check.detail));
+    let (level, product) = (judged.level, judged.level.product());
+    let parts = vec![
+        Part::Facts(vec![
+            (
+                "Ready",
+                if judged.is_ready() { "yes" } else { "no" }.to_owned(),
+            ),
+            (
+                "Price",
+                format!(
+                    "{} USDC ({} {})",
+                    level.price(),
+                    product.level_word(),
+                    level.name()
+                ),
+            ),
+            ("Refunds", REFUND_POLICY.to_owned()),
+        ]),
+        Part::Heading("Checked just now"),
+        Part::List(found.collect()),
+        Part::Heading("What you get"),
+        Part::List(
+            what_you_get(product)
+                .iter()
+                .map(|text| (*text).to_owned())
+                .collect(),
+        ),
+    ];
+    page(
+        &app,
+        "/checkout/confidence",
+        "Before you pay",
+        "Whether everything is in place for this purchase.",
+        parts,
+    )
+}
+
+fn page(app: &App, path: &str, title: &str, lead: &str, parts: Vec<Part<'_>>) -> Reply {
+    let texts = site::Texts::of(app);
+    let view = PlainView {
+        site: site::site(app, &texts),
+        path,
+        title,
+        lead,
+        noindex: true,
+        parts,
+    };
+    fresh(site::with_page_headers(Reply::html(
+        200,
+        plain::page(&view),
+    )))
+    .fixed("x-robots-tag", "noindex")
+}
+
+const WOULD_INCLUDE: [&str; 7] = [
+    "An answer and a decision: supported, partially supported, weak, unsupported or contradicted",
+    "Citations: verbatim excerpts of the source with their place in it",
+    "Key claims, each with the citations that carry it, and the gaps that none carries",
+    "Risks, among them stale or undated text, hedging, marketing and instructions to agents",
+    "A profile of the source and a score of its quality",
+    "Advice for the agent that asked, and the next call it may make",
+    "Hashes of source and result, and 30 days of re-reading, verifying and follow-up questions",
+];
+
+async fn previewed(app: &Shared, call: &Call) -> Result<(Level, Inspected), Refusal> {
+    let asked = quotes::asked(app, call, Product::ProofPack)?;
+    Ok((asked.level, quote::inspect(app, &asked.target_url).await?))
+}
+
+fn preview_json(app: &App, level: Level, target: &Inspected) -> Value {
+    let kept = target.kept.as_ref();
+    let cached = match target.is_sample {
+        true => json!({
+            "available": true, "age_seconds": null, "title": app.sample.title(),
+            "content_sha256": app.sample.goods.content_sha256,
+        }),
+        false => json!({
+            "available": kept.is_some(),
+            "age_seconds": kept.map(|kept| app.now().since(kept.stored_at)),
+            "title": kept.and_then(|kept| kept.title.as_deref()),
+            "content_sha256": kept.map(|kept| kept.content_sha256.as_str()),
+        }),
+    };
+    let quote_query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("target_url", &target.target_url)
+        .append_pair("pack", level.name())
+        .finish();
+    json!({
+        "status": "success",
+        "target_url": target.target_url,
+        "pack": level.name(),
+        "price_usdc": level.price().as_usdc(),
+        "amount_units": level.price().units().to_string(),
+        "policy": level.policy(),
+        "supplier_spend": 0,
+        "would_include": WOULD_INCLUDE,
+        "sample_report_url": app.url("/v1/proof-pack/sample"),
+        "cached_source": cached,
+        "estimated": {"citations": CITATIONS_MAX, "seconds": seconds(app, target)},
+        "limits": {"max_bytes": BYTES_MAX},
+        "quote_url": app.url(&format!("/v1/proof-pack/quote?{quote_query}")),
+    })
+}
+
+/// At most: the source has to be read first, unless it is kept.
+fn seconds(app: &App, target: &Inspected) -> u64 {
+    match target.is_sample || target.kept.is_some() {
+        true => 2,
+        false => app.config.fetch.time_max.as_secs(),
+    }
+}
+
+/// Whether everything is in place for a purchase.
+struct Judged {
+    level: Level,
+    target_url: String,
+    checks: Vec<Check>,
+    seconds: u64,
+}
+
+struct Check {
+    id: &'static str,
+    label: &'static str,
+    status: Status,
+    detail: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Pass,
+    Warn,
+    Fail,
+}
+
+impl Status {
+    fn name(self) -> &'static str {
+        match self {
+            Status::Pass => "pass",
+            Status::Warn => "warn",
+            Status::Fail => "fail",
+        }
+    }
+}
+
+impl Judged {
+    fn is_ready(&self) -> bool {
+        self.checks.iter().all(|check| check.status != Status::Fail)
+    }
+
+    /// The share of what passes, a warning counting half.
+    fn score(&self) -> f64 {
+        let points = self.checks.iter().map(|check| match check.status {
+            Status::Pass => 1.0,
+            Status::Warn => 0.5,
+            Status::Fail => 0.0,
+        });
+        let share =
+            points.sum::<f64>() / f64::from(u32::try_from(self.checks.len()).unwrap_or(1).max(1));
+        (share * 100.0).round() / 100.0
+    }
+}
+
+const REFUND_POLICY: &str = "Paid only after the answer is ready. What cannot be delivered is not charged; an outage \
+                             after payment gives a retry credit.";
+
+async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
+    let product = product(call)?;
+    let asked = quotes::asked(app, call, product)?;
+    let level = asked.level;
+    let mut checks = Vec::new();
+    let (mut target_url, mut time) = (
+        asked.target_url.clone(),
+        app.config.fetch.time_max.as_secs(),
+    );
+    match quote::inspect(app, &asked.target_url).await {
+        Ok(target) => {
+            checks.push(check(
+                "target",
+                "The source may be read",
+                Status::Pass,
+                "It is public and its name was looked up.",
+            ));
+            checks.push(cached(&target));
+            checks.push(margin(quote::offer(app, level, &target)));
+            time = seconds(app, &target);
+            target_url = target.target_url;
+        }
+        // Beyond a limit nothing was checked.
+        Err(refusal) if failure::status(refusal.code) == 429 => return Err(refusal),
+        Err(refusal) => checks.push(check(
+            "target",
+            "The source may be read",
+            Status::Fail,
+            refusal.message,
+        )),
+    }
+    checks.push(facilitator(app));
+    checks.push(match app.health.check_can_sell(app) {
+        Ok(()) => check(
+            "service",
+            "The service sells",
+            Status::Pass,
+            "Payments are taken.",
+        ),
+        Err(refusal) => check(
+            "service",
+            "The service sells",
+            Status::Fail,
+            refusal.message,
+        ),
+    });
+    Ok(Judged {
+        level,
+        target_url,
+        checks,
+        seconds: time,
+    })
+}
+
+fn product(call: &Call) -> Result<Product, Refusal> {
+    let Some(name) = call.query.get("product") else {
+        return Ok(Product::ProofPack);
+    };
+    Product::parse(&name).ok_or_else(|| {
+        let message = format!("Input should be one of {}", Product::NAMES.join(", "));
+        let given = Some(Value::from(name.into_owned()));
+        let error = ValidationError::new(&["query", "product"], "literal_error", message, given);
+        Refusal::validation(vec![error])
+    })
+}
+
+fn check(
+    id: &'static str,
+    label: &'static str,
+    status: Status,
+    detail: impl Into<String>,
+) -> Check {
+    Check {
+        id,
+        label,
+        status,
+        detail: detail.into(),
+    }
+}
+
+fn cached(target: &Inspected) -> Check {
+    let (status, detail) = match target.is_sample || target.kept.is_some() {
+        true => (Status::Pass, "A copy is kept: it was readable before."),
+        false => (
+            Status::Warn,
+            "No copy is kept: whether it is readable shows when it is fetched.",
+        ),
+    };
+    check("source", "The source is known", status, detail)
+}
+
+fn margin(offer: LevelOffer) -> Check {
+    match offer.unavailable {
+        None => check(
+            "margin",
+            "It can be delivered at this price",
+            Status::Pass,
+            "The price covers the costs.",
+        ),
+        Some(reason) => check(
+            "margin",
+            "It can be delivered at this price",
+            Status::Fail,
+            reason,
+        ),
+    }
+}
+
+fn facilitator(app: &App) -> Check {
+    let (status, detail) = match app.health.facilitator() {
+        Some(found) if found.trouble.is_none() => (Status::Pass, "It answers."),
+        Some(_) => (Status::Fail, "It does not answer at present."),
+        None => (Status::Warn, "It was not asked yet."),
+    };
+    check(
+        "facilitator",
+        "Payments are verified and settled",
+        status,
+        detail,
+    )
+}
+
+fn what_you_get(product: Product) -> &'static [&'static str] {
+    match product {
+        Product::Context => &[
+            "The page as clean markdown",
+            "Its metadata, links and headings",
+            "Hashes, warnings and the receipt",
+        ],
+        Product::ProofPack => &WOULD_INCLUDE,
+    }
+}
+
+fn confidence_json(app: &App, judged: &Judged) -> Value {
+    let (level, product) = (judged.level, judged.level.product());
+    let checks = judged.checks.iter().map(|check| {
+        json!({"id": check.id, "label": check.label, "status": check.status.name(), "detail": check.detail})
+    });
+    json!({
+        "status": "success",
+        "product": product.name(),
+        product.level_word(): level.name(),
+        "target_url": judged.target_url,
+        "ready": judged.is_ready(),
+        "score": judged.score(),
+        "checks": checks.collect::<Vec<_>>(),
+        "price": {"amount_units": level.price().units().to_string(), "price_usdc": level.price().as_usdc()},
+        "refund_policy": REFUND_POLICY,
+        "what_you_get": what_you_get(product),
+        "payment_methods": ["x402"],
+        "delivery": {"channels": ["browser", "json"], "expected_seconds": judged.seconds},
+        "sample_url": match product {
+            Product::Context => app.sample.url.clone(),
+            Product::ProofPack => app.url("/v1/proof-pack/sample"),
+        },
+        "support_url": app.url("/about"),
+    })
+}

@@ -1,0 +1,387 @@
+//! Retained reports for programs and people: read, verify, follow up, refresh, share. Nothing here costs anything.
+
+use serde_json::{Value, json};
+
+use crate::api::quotes::{self, fresh};
+use crate::api::{failure, paid, site};
+use crate::app::{App, Shared};
+use crate::domain::ids::{ReportId, ShareSlug};
+use crate::domain::level::Level;
+use crate::domain::pack::Pack;
+use crate::domain::purchase::Purchase;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::schema::{Checked, Object, ValidationError};
+use crate::domain::shapes::{
+    FOLLOW_UP_REQUEST, QUESTION_CHARACTERS_MAX, REFRESH_REQUEST, SHARE_REQUEST,
+};
+use crate::domain::time::UnixSeconds;
+use crate::flows::quote::{self, Asked};
+use crate::flows::reports::{self, Retained};
+use crate::http::{Call, Reply};
+use crate::pages::plain::{self, Part, PlainView};
+use crate::pages::report::{Citation, FollowUp, ReportView};
+use crate::store;
+
+/// GET /v1/proof-pack/reports/{report_id}: the bytes that were sold.
+pub async fn read(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let retained = find(&app, &call).await?;
+        reports::body(&app, &retained).await
+    };
+    match outcome.await {
+        Ok(body) => private(Reply::json(200, body)),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /v1/proof-pack/sample: a whole report for nothing.
+pub async fn sample(app: Shared, _: Call) -> Reply {
+    Reply::json(200, app.sample.report.body.clone()).public("public, max-age=300")
+}
+
+/// GET /v1/proof-pack/reports/{report_id}/verify.
+pub async fn verify(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let retained = find(&app, &call).await?;
+        reports::check(&app, &retained).await
+    };
+    answered(&app, &call, outcome.await)
+}
+
+/// POST /v1/proof-pack/reports/{report_id}/follow-up.
+pub async fn follow_up(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let body = body(&call, &FOLLOW_UP_REQUEST)?;
+        let retained = find(&app, &call).await?;
+        reports::ask(&app, &retained, asked_question(&body)?).await
+    };
+    answered(&app, &call, outcome.await)
+}
+
+/// POST /v1/proof-pack/reports/{report_id}/refresh: a quote for a fresh report, with what was known before.
+pub async fn refresh(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let body = body(&call, &REFRESH_REQUEST)?;
+        let retained = find(&app, &call).await?;
+        refreshed(&app, &call, &body, &retained).await
+    };
+    answered(&app, &call, outcome.await)
+}
+
+/// POST /v1/proof-pack/reports/{report_id}/share.
+pub async fn share(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let body = body(&call, &SHARE_REQUEST)?;
+        let id = stored(find(&app, &call).await?)?;
+        let is_listed = body.flag("listed").unwrap_or(false);
+        let shared = reports::share(&app, id, is_listed).await?;
+        Ok(share_json(&app, id, Some(shared)))
+    };
+    answered(&app, &call, outcome.await)
+}
+
+/// DELETE /v1/proof-pack/reports/{report_id}/share.
+pub async fn unshare(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let id = stored(find(&app, &call).await?)?;
+        reports::unshare(&app, id).await?;
+        Ok(share_json(&app, id, None))
+    };
+    answered(&app, &call, outcome.await)
+}
+
+/// GET /proof-pack/reports/{report_id}. `?question=` asks the kept source, without script.
+pub async fn page(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let retained = find(&app, &call).await?;
+        report_page(&app, &call, &retained).await
+    };
+    match outcome.await {
+        Ok(page) => page,
+        Err(refusal) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// GET /proof-pack/sample.
+pub async fn sample_page(app: Shared, call: Call) -> Reply {
+    match report_page(&app, &call, &Retained::Sample).await {
+        Ok(page) => page,
+        Err(refusal) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// GET /proof-pack/share/{slug}: a report that its buyer shares, without its identifier.
+pub async fn shared_page(app: Shared, call: Call) -> Reply {
+    let slug = call.param("slug").unwrap_or_default();
+    let outcome = async {
+        let retained = reports::by_slug(&app, slug).await?;
+        let report = parsed(&reports::body(&app, &retained).await?)?;
+        let path = format!("/proof-pack/share/{slug}");
+        Ok::<_, Refusal>(shown(&app, &report, &path, None, None))
+    };
+    match outcome.await {
+        Ok(page) => page,
+        Err(refusal) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// GET /proof-pack/library: the sample, and what buyers list.
+pub async fn library_page(app: Shared, call: Call) -> Reply {
+    let listed = match reports::library(&app).await {
+        Ok(listed) => listed,
+        Err(refusal) => return failure::page(&app, &refusal, &call),
+    };
+    let link = |record: &store::ReportRecord| {
+        let slug = record.shared.map(|shared| ShareSlug(shared.slug))?;
+        let label = format!(
+            "{}: {} ({})",
+            record.label.replace('_', " "),
+            record.question,
+            record.target_url
+        );
+        Some((label, format!("/proof-pack/share/{slug}")))
+    };
+    let links: Vec<_> = listed.iter().filter_map(link).collect();
+    let mut parts = vec![
+        Part::Heading("The sample"),
+        Part::Links(vec![(
+            "A report on our own sample page".to_owned(),
+            "/proof-pack/sample".to_owned(),
+        )]),
+        Part::Heading("Shared by their buyers"),
+    ];
+    parts.push(match links.is_empty() {
+        true => Part::Text("None is listed at present.".to_owned()),
+        false => Part::Links(links),
+    });
+    let texts = site::Texts::of(&app);
+    let view = PlainView {
+        site: site::site(&app, &texts),
+        path: "/proof-pack/library",
+        title: "Library of reports",
+        lead: "Reports that their buyers have listed for everybody to read.",
+        noindex: false,
+        parts,
+    };
+    fresh(site::with_page_headers(Reply::html(
+        200,
+        plain::page(&view),
+    )))
+}
+
+async fn find(app: &Shared, call: &Call) -> Result<Retained, Refusal> {
+    reports::find(app, call.param("report_id").unwrap_or_default()).await
+}
+
+/// What only a stored report can do.
+fn stored(retained: Retained) -> Result<ReportId, Refusal> {
+    match retained {
+        Retained::Stored { id, .. } => Ok(id),
+        Retained::Sample => {
+            let message =
+                "The sample report is public already: it has no buyer who could share it.";
+            Err(Refusal::new(Code::ReportNotFound, message))
+        }
+    }
+}
+
+/// A body of JSON, or of a form as browsers send it. An absent one is an empty object.
+fn body(call: &Call, object: &Object) -> Result<Checked, Refusal> {
+    let is_form = call
+        .header("content-type")
+        .is_some_and(|media| media.starts_with("application/x-www-form-urlencoded"));
+    let text = match (call.body.is_empty(), is_form) {
+        (true, _) => json!({}),
+        (false, true) => form(&call.body, object),
+        (false, false) => {
+            paid::check_media_type(call)?;
+            return object.validate(&call.body).map_err(Refusal::validation);
+        }
+    };
+    let checked = object.validate(text.to_string().as_bytes());
+    checked.map_err(Refusal::validation)
+}
+
+/// A form's fields as the members that they stand for.
+fn form(bytes: &[u8], object: &Object) -> Value {
+    let mut members = serde_json::Map::new();
+    for (name, text) in url::form_urlencoded::parse(bytes) {
+        let is_flag = object
+            .fields
+            .iter()
+            .any(|field| field.name == name && field.kind == crate::domain::schema::Kind::Flag);
+        let value = match (is_flag, &*text) {
+            (true, "true" | "on" | "1") => true.into(),
+            (true, "false" | "off" | "0") => false.into(),
+            _ => Value::from(text.into_owned()),
+        };
+        members.insert(name.into_owned(), value);
+    }
+    members.into()
+}
+
+fn asked_question(body: &Checked) -> Result<&str, Refusal> {
+    let question = body.text("question").unwrap_or_default().trim();
+    if !question.is_empty() {
+        return Ok(question);
+    }
+    let message = "String should have at least 1 character";
+    let error = ValidationError::new(&["body", "question"], "string_too_short", message, None);
+    Err(Refusal::validation(vec![error]))
+}
+
+fn answered(app: &App, call: &Call, outcome: Result<impl serde::Serialize, Refusal>) -> Reply {
+    let written = outcome.map(|answer| serde_json::to_vec(&answer));
+    match written {
+        Ok(Ok(body)) => private(Reply::json(200, body)),
+        Ok(Err(_)) => failure::reply(app, &Refusal::of(Code::Internal), call),
+        Err(refusal) => failure::reply(app, &refusal, call),
+    }
+}
+
+/// Who knows the address may read it; no cache on the way shall keep it.
+fn private(reply: Reply) -> Reply {
+    reply
+        .fixed("cache-control", "private, no-store")
+        .fixed("x-robots-tag", "noindex")
+}
+
+async fn refreshed(
+    app: &Shared,
+    call: &Call,
+    body: &Checked,
+    retained: &Retained,
+) -> Result<Value, Refusal> {
+    let report = parsed(&reports::body(app, retained).await?)?;
+    let text = |name: &str| report[name].as_str().unwrap_or_default().to_owned();
+    let pack = body.text("pack").and_then(Pack::parse);
+    let pack = pack
+        .or_else(|| Pack::parse(&text("pack")))
+        .unwrap_or_default();
+    let question = body.text("question").map(str::to_owned);
+    let asked = Asked {
+        target_url: text("target_url"),
+        level: Level::Pack(pack),
+        question: Some(question.unwrap_or_else(|| text("question"))),
+        force_refresh: Some(body.flag("force_refresh").unwrap_or(true)),
+        attribution: paid::attribution(call).map(|label| label.as_str().to_owned()),
+    };
+    let quote = quote::quote(app, asked).await?;
+    let mut answer = quotes::quote_json(app, &quote);
+    answer["report_id"] = retained.id().into();
+    answer["previous"] = json!({
+        "created_at": report["created_at"], "source_hash": report["source_hash"],
+        "result_hash": report["result_hash"], "decision": report["decision"]["label"],
+    });
+    let mut request = quotes::request_json(&quote.record.purchase);
+    if let Purchase::ProofPack(pack) = &quote.record.purchase {
+        // Said even where it is the pack's default: whoever copies the body may change the pack.
+        request["force_refresh"] = pack.force_refresh.into();
+    }
+    answer["body"] = request;
+    Ok(answer)
+}
+
+fn share_json(app: &App, id: ReportId, shared: Option<store::Shared>) -> Value {
+    let slug = shared.map(|shared| ShareSlug(shared.slug).to_string());
+    let page = slug
+        .as_ref()
+        .map(|slug| app.url(&format!("/proof-pack/share/{slug}")));
+    json!({
+        "status": "success",
+        "report_id": id.to_string(),
+        "shared": shared.is_some(),
+        "slug": slug,
+        "share_page": page,
+        "listed": shared.is_some_and(|shared| shared.is_listed),
+        "library": app.url("/proof-pack/library"),
+    })
+}
+
+fn parsed(body: &[u8]) -> Result<Value, Refusal> {
+    serde_json::from_slice(body).map_err(|_| Refusal::of(Code::Internal))
+}
+
+async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<Reply, Refusal> {
+    let report = parsed(&reports::body(app, retained).await?)?;
+    let question = call
+        .query
+        .get("question")
+        .map(|text| text.trim().to_owned());
+    let fits = |text: &String| !text.is_empty() && text.chars().count() <= QUESTION_CHARACTERS_MAX;
+    let answer = match question.filter(fits) {
+        Some(question) => {
+            let answer = reports::ask(app, retained, &question).await?;
+            Some(serde_json::to_value(&answer).map_err(|_| Refusal::of(Code::Internal))?)
+        }
+        None => None,
+    };
+    let id = retained.id();
+    let path = format!("/proof-pack/reports/{id}");
+    let api = format!("/v1/proof-pack/reports/{id}");
+    Ok(shown(app, &report, &path, Some(&api), answer.as_ref()))
+}
+
+fn shown(
+    app: &App,
+    report: &Value,
+    path: &str,
+    api: Option<&str>,
+    follow_up: Option<&Value>,
+) -> Reply {
+    let is_sample = report["payment"]["mode"] == "sample";
+    let texts = site::Texts::of(app);
+    let view = ReportView {
+        site: site::site(app, &texts),
+        path,
+        noindex: !is_sample,
+        question: member(report, "question"),
+        target_url: member(report, "target_url"),
+        label: member(&report["decision"], "label"),
+        decision: member(&report["decision"], "summary"),
+        answer: member(report, "answer"),
+        summary: member(report, "executive_summary"),
+        confidence: report["confidence_score"].as_f64().unwrap_or_default(),
+        agent_action: member(report, "agent_action"),
+        citations: citations(report),
+        gaps: strings(report, "gaps"),
+        risks: strings(report, "risks"),
+        result_hash: member(report, "result_hash"),
+        source_hash: member(report, "source_hash"),
+        created_at: UnixSeconds(report["created_at"].as_u64().unwrap_or_default()),
+        expires_at: report["expires_at"]
+            .as_u64()
+            .filter(|_| !is_sample)
+            .map(UnixSeconds),
+        api,
+        follow_up: follow_up.map(|answer| FollowUp {
+            question: member(answer, "question"),
+            answer: member(answer, "answer"),
+            citations: citations(answer),
+        }),
+    };
+    let page = Reply::html(200, crate::pages::report::page(&view));
+    let page = site::with_page_headers(page).fixed("referrer-policy", "no-referrer");
+    match is_sample {
+        true => fresh(page),
+        false => private(page),
+    }
+}
+
+fn member<'a>(report: &'a Value, name: &str) -> &'a str {
+    report[name].as_str().unwrap_or_default()
+}
+
+fn strings<'a>(report: &'a Value, name: &str) -> Vec<&'a str> {
+    let all = report[name].as_array().into_iter().flatten();
+    all.filter_map(Value::as_str).collect()
+}
+
+fn citations(report: &Value) -> Vec<Citation<'_>> {
+    let all = report["citations"].as_array().into_iter().flatten();
+    all.map(|citation| Citation {
+        id: member(citation, "id"),
+        excerpt: member(citation, "excerpt"),
+    })
+    .collect()
+}

@@ -1,0 +1,66 @@
+//! Commands that read one JSON object a line and write one a line: in order, on several threads, with few lines waiting.
+//! Knows no command.
+
+use std::io::{self, BufRead as _, Write as _};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use crate::cli::Failure;
+
+/// Lines that may wait for a thread, for each thread.
+const LINES_AHEAD: usize = 4;
+
+/// Answers every line of standard input on standard output.
+pub(in crate::cli) fn run(
+    threads: Option<usize>,
+    answer: impl Fn(&str) -> String + Sync,
+) -> Result<(), Failure> {
+    let threads = match threads {
+        Some(0) => return Err(Failure::Usage("--threads must be at least 1".to_owned())),
+        Some(threads) => threads,
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let (jobs, waiting) = sync_channel::<(String, SyncSender<String>)>(threads * LINES_AHEAD);
+    let (answers, in_order) = sync_channel::<Receiver<String>>(threads * LINES_AHEAD);
+    let waiting = Mutex::new(waiting);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let job = waiting
+                        .lock()
+                        .unwrap_or_else(|poisoned| poisoned.into_inner())
+                        .recv();
+                    let Ok((line, reply)) = job else { return };
+                    let _ = reply.send(answer(&line));
+                }
+            });
+        }
+        let writer = scope.spawn(move || -> io::Result<()> {
+            let mut out = io::BufWriter::new(io::stdout().lock());
+            for answer in in_order {
+                if let Ok(line) = answer.recv() {
+                    writeln!(out, "{line}")?;
+                }
+            }
+            out.flush()
+        });
+        for line in io::stdin().lock().lines() {
+            let line = line?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let (answer, answered) = sync_channel(1);
+            if answers.send(answered).is_err() || jobs.send((line, answer)).is_err() {
+                break;
+            }
+        }
+        drop((jobs, answers));
+        match writer.join() {
+            Ok(written) => Ok(written?),
+            Err(_) => Err(Failure::Failed(
+                "the output could not be written".to_owned(),
+            )),
+        }
+    })
+}

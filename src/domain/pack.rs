@@ -1,0 +1,106 @@
+//! Packs, the levels of a Proof Pack, and their table (specification 2.2).
+
+use crate::domain::amount::Amount;
+use crate::domain::cache::CachePolicy;
+use crate::domain::time::PAGE_SECONDS;
+
+/// What a buyer of a report chooses between: how fresh the source, and how much is made of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Pack {
+    Quick,
+    #[default]
+    Standard,
+    Deep,
+}
+
+struct Row {
+    pack: Pack,
+    name: &'static str,
+    units: u64,
+    cache: CachePolicy,
+    /// Whether the source is read anew unless the buyer says otherwise.
+    refreshes: bool,
+    /// Whether a language model may add claims, where one is configured.
+    synthesis: bool,
+    /// The specification's words for the policy.
+    policy: &'static str,
+}
+
+#[rustfmt::skip]
+const TABLE: [Row; 3] = [
+    Row { pack: Pack::Quick, name: "quick", units: 100_000,
+          cache: CachePolicy::UpTo { age_seconds: PAGE_SECONDS }, refreshes: false, synthesis: false,
+          policy: "cache-friendly source read with deterministic fallback" },
+    Row { pack: Pack::Standard, name: "standard", units: 250_000,
+          cache: CachePolicy::UpTo { age_seconds: 3600 }, refreshes: false, synthesis: true,
+          policy: "cache-aware source read with LLM-assisted evidence synthesis when configured" },
+    Row { pack: Pack::Deep, name: "deep", units: 1_000_000,
+          cache: CachePolicy::UpTo { age_seconds: 1800 }, refreshes: true, synthesis: true,
+          policy: "deep evidence pack with short-cache source material and fresh-by-default refresh" },
+];
+
+impl Pack {
+    pub const ALL: [Pack; 3] = [Pack::Quick, Pack::Standard, Pack::Deep];
+    /// The closed set of names, in the table's order.
+    pub const NAMES: [&'static str; 3] = [TABLE[0].name, TABLE[1].name, TABLE[2].name];
+
+    fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+
+    pub fn parse(name: &str) -> Option<Pack> {
+        TABLE
+            .iter()
+            .find(|row| row.name == name)
+            .map(|row| row.pack)
+    }
+
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    pub fn price(self) -> Amount {
+        Amount::from_units(self.row().units)
+    }
+
+    pub fn cache(self) -> CachePolicy {
+        self.row().cache
+    }
+
+    pub fn policy(self) -> &'static str {
+        self.row().policy
+    }
+
+    /// What an absent `force_refresh` means (specification 2.5: deep packs refresh by default).
+    pub fn refreshes_by_default(self) -> bool {
+        self.row().refreshes
+    }
+
+    pub fn may_synthesize(self) -> bool {
+        self.row().synthesis
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_stands_in_the_order_of_the_enum() {
+        for pack in Pack::ALL {
+            assert_eq!(pack.row().pack, pack);
+            assert_eq!(Pack::parse(pack.name()), Some(pack));
+        }
+        assert_eq!(Pack::parse("Quick"), None);
+        assert_eq!(Pack::default().price().units(), 250_000);
+    }
+
+    /// A report is made of a page: whoever buys one gets it whether or not the page is kept.
+    #[test]
+    fn every_pack_may_fetch_and_only_deep_does_by_default() {
+        for pack in Pack::ALL {
+            assert!(pack.cache().may_fetch(), "{}", pack.name());
+            assert_eq!(pack.refreshes_by_default(), pack == Pack::Deep);
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Whether a source establishes what is asked or claimed, and where it says so. Pure: markdown text and a question in,
+//! a labelled answer with verbatim findings out; the same input gives the same answer. Knows no page around the text
+//! (addresses, dates, authors) and no shop.
+
+mod blocks;
+mod claims;
+mod features;
+mod findings;
+mod key;
+mod language;
+mod matching;
+mod measure;
+mod model;
+mod page;
+mod question;
+mod sentences;
+mod stem;
+mod summary;
+mod tokens;
+mod verdict;
+mod words;
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod tests;
+
+pub mod action;
+mod age;
+pub mod canonical;
+pub mod citation;
+pub mod examine;
+pub mod facts;
+pub mod follow_up;
+pub mod profile;
+pub mod quality;
+pub mod report;
+pub mod risks;
+pub mod sample;
+pub mod synthesis;
+pub mod tally;
+mod text;
+mod tongues;
+pub mod verify;
+
+use std::ops::Range;
+
+use crate::markdown::PassageKind;
+
+use page::Page;
+use verdict::Judge;
+
+pub(crate) use model::Model;
+
+/// The most findings of an answer.
+pub const FINDINGS_MAX: usize = 12;
+/// The most parts that a compound claim is split into.
+pub const CLAIMS_MAX: usize = 5;
+/// Characters of a question that are read.
+pub const QUESTION_CHARS_MAX: usize = 1_000;
+
+/// What is examined.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Source<'a> {
+    pub title: Option<&'a str>,
+    /// BCP 47, if known.
+    pub language: Option<&'a str>,
+    /// The markdown that every offset points into. Its headings, lists and tables are found in it anew, so that kept
+    /// text gives the same answer as the page it was kept from.
+    pub text: &'a str,
+}
+
+impl<'a> Source<'a> {
+    /// Text alone, as it is kept.
+    pub fn of_text(text: &'a str) -> Source<'a> {
+        Source {
+            text,
+            ..Source::default()
+        }
+    }
+}
+
+/// What kind of question it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuestionKind {
+    Claim,
+    Wh(AnswerType),
+    YesNo,
+    /// What the source says at all.
+    Open,
+}
+
+/// What must stand in an answer to a wh-question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerType {
+    Person,
+    Time,
+    Number,
+    Place,
+    Reason,
+    Manner,
+    Thing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    Supported,
+    PartiallySupported,
+    Weak,
+    Unsupported,
+    Contradicted,
+}
+
+/// How a finding carries the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// Nearly word for word.
+    Exact,
+    /// With the question's numbers, or with a number that was asked for.
+    Numeric,
+    Paraphrase,
+    Partial,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stance {
+    Supports,
+    Contradicts,
+    Mentions,
+}
+
+/// The answer to a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    pub kind: QuestionKind,
+    pub label: Label,
+    /// P(the label is right).
+    pub confidence: f64,
+    /// P(the source establishes it).
+    pub support_score: f64,
+    /// Best first, at most [`FINDINGS_MAX`].
+    pub findings: Vec<Finding>,
+    /// The parts of a compound question, at most [`CLAIMS_MAX`]; a simple one is its only part.
+    pub claims: Vec<Claim>,
+    /// Terms, names and numbers of the question that no finding carries, in the question's words.
+    pub missing: Vec<String>,
+    pub notes: Vec<Note>,
+    pub stats: Stats,
+}
+
+/// A verbatim slice of the source that bears on the question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// Bytes of [`Source::text`].
+    pub range: Range<usize>,
+    pub kind: PassageKind,
+    /// The headings it stands under, outermost first.
+    pub heading_path: Vec<String>,
+    /// An item's lead-in, a row's header.
+    pub context: Option<Range<usize>>,
+    pub matching: Match,
+    /// In the question's words.
+    pub matched: Vec<String>,
+    pub missing: Vec<String>,
+    pub stance: Stance,
+    /// 0 to 1: how well it fits beside the others.
+    pub score: f64,
+}
+
+/// A part of a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    pub text: String,
+    pub label: Label,
+    pub support_score: f64,
+    /// Indices into [`Check::findings`].
+    pub findings: Vec<usize>,
+}
+
+/// What the engine doubts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    pub kind: NoteKind,
+    /// An index into [`Check::findings`].
+    pub finding: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    /// The finding has another number where the question has one.
+    NumberMismatch,
+    /// The finding says the opposite, by its words.
+    PossibleContradiction,
+    /// Two findings say different things.
+    Inconsistent,
+    /// The finding only says that it may be so.
+    Hedged,
+    /// The finding says it under a condition.
+    Conditional,
+    /// The text is in a language whose words the engine cannot fold, or in another one than the question.
+    WeakLanguage,
+    /// The text has more units than were examined.
+    Truncated,
+    /// The text tells AI systems what to do ([`Examined::instructions`]).
+    AgentInstructions,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    pub units: usize,
+    /// Units that share a term with the question.
+    pub touched: usize,
+    /// Units that were compared with it in full.
+    pub candidates: usize,
+}
+
+/// How a question is to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// As it looks.
+    #[default]
+    Guess,
+    Question,
+    Claim,
+}
+
+/// Checks a source against a question or claim.
+pub fn check(source: &Source<'_>, question: &str) -> Check {
+    Examined::new(source).check(question, Reading::Guess)
+}
+
+/// The names of what the decision and the ranking are made by, in order.
+pub(crate) fn feature_names() -> (Vec<&'static str>, &'static [&'static str]) {
+    (summary::names().collect(), features::Features::NAMES)
+}
+
+/// A source that is read and can be asked.
+#[derive(Debug)]
+pub struct Examined<'a> {
+    page: Page<'a>,
+    model: &'a Model,
+}
+
+/// What training reads of a question: see `data/evidence/train.py`.
+#[derive(Debug)]
+pub(crate) struct TrainingRow {
+    /// The candidates, by number of their unit.
+    pub(crate) units: Vec<usize>,
+    /// Their features, a row each.
+    pub(crate) features: Vec<f64>,
+    /// What each of the models decides by.
+    pub(crate) decisive: Vec<Vec<f64>>,
+    /// How much of the question the page may carry at all.
+    pub(crate) gate: f64,
+}
+
+impl<'a> Examined<'a> {
+    pub fn new(source: &Source<'a>) -> Examined<'a> {
+        Examined {
+            page: Page::of(source),
+            model: Model::shipped(),
+        }
+    }
+
+    /// With the sentences of the text known already, as its slices in order.
+    pub fn of_sentences(source: &Source<'a>, sentences: &[Range<usize>]) -> Examined<'a> {
+        Examined {
+            page: Page::of_sentences(source, sentences),
+            model: Model::shipped(),
+        }
+    }
+
+    /// What a finding can be, in the order of the text.
+    pub fn units(&self) -> impl Iterator<Item = Range<usize>> {
+        self.page.units.iter().map(|unit| unit.range.clone())
+    }
+
+    /// Sentences of the text that tell AI systems what to do. They are never findings.
+    pub fn instructions(&self) -> &[Range<usize>] {
+        &self.page.instructions
+    }
+
+    /// Judges by another model than the one that is compiled in.
+    pub(crate) fn set_model(&mut self, model: &'a Model) {
+        self.model = model;
+    }
+
+    pub fn check(&self, question: &str, reading: Reading) -> Check {
+        let question = cut(question);
+        let judge = Judge {
+            page: &self.page,
+            model: self.model,
+        };
+        let is_claim = match reading {
+            Reading::Guess => !claims::is_question(question),
+            reading => reading == Reading::Claim,
+        };
+        if !is_claim && key::is_open(question) {
+            return key::check(&self.page, question);
+        }
+        let whole = judge.judge(question, is_claim);
+        let parts = match claims::parts(question) {
+            parts if parts.len() > 1 => parts
+                .into_iter()
+                .map(|part| {
+                    let judgement = judge.judge(&part, is_claim && !claims::is_question(&part));
+                    (part, judgement)
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        findings::check(&self.page, question, &whole, &parts)
+    }
+
+    /// The features that the model is fitted to.
+    pub(crate) fn training_row(
+        &self,
+        question: &str,
+        reading: Reading,
+        models: &[Model],
+    ) -> TrainingRow {
+        let judge = Judge {
+            page: &self.page,
+            model: self.model,
+        };
+        judge.training_row(cut(question), reading == Reading::Claim, models)
+    }
+}
+
+fn cut(question: &str) -> &str {
+    let end = question.char_indices().nth(QUESTION_CHARS_MAX);
+    end.map_or(question, |(end, _)| &question[..end])
+}

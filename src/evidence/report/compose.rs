@@ -1,0 +1,461 @@
+//! How a report is put together, and the words it is put in: plain sentences made from findings, and nothing that no
+//! finding says.
+
+use std::collections::HashSet;
+
+use crate::evidence::action::AgentAction;
+use crate::evidence::canonical::sha256;
+use crate::evidence::citation::{Citation, citation_id, rounded, terms};
+use crate::evidence::examine::Examined;
+use crate::evidence::facts::Facts;
+use crate::evidence::profile::profile;
+use crate::evidence::quality::quality;
+use crate::evidence::report::{
+    Analysis, Coverage, Decision, KeyClaim, Part, RETENTION_DAYS, Report, Request,
+};
+use crate::evidence::risks::{Grounds, Risk, RiskDetail, Severity, risks};
+use crate::evidence::synthesis::Synthesis;
+use crate::evidence::tally::Tally;
+use crate::evidence::text::{URL_CHARS_MAX, bounded};
+use crate::evidence::{Claim, Label, QUESTION_CHARS_MAX, QuestionKind, Stance};
+
+const ANSWER_CHARS_MAX: usize = 800;
+const SUMMARY_CHARS_MAX: usize = 1_200;
+const STATEMENT_CHARS_MAX: usize = 300;
+/// Statements that the compact answer quotes.
+const ANSWER_STATEMENTS: usize = 2;
+const KEY_CLAIMS_MAX: usize = 12;
+const DAY_SECONDS: u64 = 86_400;
+
+/// Passages that say nothing of the question by themselves, cited for the reader's sake when they are among the best.
+const MENTIONS_MAX: usize = 3;
+/// Of the best finding's score; what is further off would only distract.
+const MENTION_SHARE_MIN: f64 = 0.1;
+
+/// The ids of the findings that a report shows: those that speak for or against, the best, and what a model cites.
+fn cited(examined: &Examined<'_>, synthesis: Option<&Synthesis>) -> HashSet<String> {
+    let check = &examined.check;
+    let best = check.findings.first().map_or(0.0, |finding| finding.score);
+    let findings = check.findings.iter().enumerate();
+    let speaking = findings.filter(|(index, finding)| {
+        let is_near = *index < MENTIONS_MAX && finding.score >= best * MENTION_SHARE_MIN;
+        is_near || finding.stance != Stance::Mentions
+    });
+    let parts = check.claims.iter();
+    let of_parts = parts.filter_map(|part| part.findings.first().copied());
+    let claims = synthesis.iter().flat_map(|synthesis| &synthesis.claims);
+    let of_claims = claims.flat_map(|claim| claim.findings.iter().copied());
+    let all = speaking
+        .map(|(index, _)| index)
+        .chain(of_parts)
+        .chain(of_claims);
+    all.map(citation_id).collect()
+}
+
+/// All that a report is made from, with what its parts share.
+pub(super) struct Composition<'a> {
+    request: &'a Request<'a>,
+    examined: &'a Examined<'a>,
+    facts: &'a Facts,
+    synthesis: Option<&'a Synthesis>,
+    tally: Tally,
+    citations: Vec<Citation>,
+    risks: Vec<RiskDetail>,
+    label: Label,
+    confidence: f64,
+}
+
+impl<'a> Composition<'a> {
+    pub(super) fn new(
+        request: &'a Request<'a>,
+        examined: &'a Examined<'a>,
+        facts: &'a Facts,
+        synthesis: Option<&'a Synthesis>,
+    ) -> Composition<'a> {
+        let tally = Tally::of(examined.source.text);
+        let mut citations = examined.citations(&facts.final_url);
+        let is_cited = cited(examined, synthesis);
+        citations.retain(|citation| is_cited.contains(&citation.id));
+        let mut risks = risks(&Grounds {
+            examined,
+            facts,
+            tally: &tally,
+            citations: &citations,
+            now: request.now,
+        });
+        if synthesis.is_some_and(|synthesis| synthesis.receipt.claims_dropped > 0) {
+            risks.push(RiskDetail::of(Risk::ModelClaimsDropped));
+        }
+        let check = &examined.check;
+        let label = synthesis.map_or(check.label, |synthesis| synthesis.label);
+        // Where a model moved the label, neither it nor the engine is sure.
+        let moved = if label == check.label { 1.0 } else { 0.8 };
+        Composition {
+            request,
+            examined,
+            facts,
+            synthesis,
+            tally,
+            citations,
+            risks,
+            label,
+            confidence: rounded(check.confidence * moved),
+        }
+    }
+
+    pub(super) fn report(&self) -> Report {
+        let (request, check) = (self.request, &self.examined.check);
+        let source_hash = sha256(self.examined.source.text.as_bytes());
+        let action = AgentAction::of(self.label, self.is_yes_no(), self.confidence, &self.risks);
+        let quality = quality(self.facts, &self.tally, &self.risks, request.now);
+        let key_claims = self.key_claims();
+        Report {
+            status: "success",
+            target_url: bounded(request.target_url, URL_CHARS_MAX),
+            question: self.question(),
+            pack: request.pack.to_owned(),
+            report_id: request.report_id.to_owned(),
+            result_hash: String::new(),
+            created_at: request.now.0,
+            expires_at: request.now.plus(RETENTION_DAYS * DAY_SECONDS).0,
+            retention_days: RETENTION_DAYS,
+            answer: self.answer(),
+            executive_summary: self.executive_summary(quality.score),
+            decision: Decision {
+                label: self.label.name(),
+                summary: self.verdict(),
+                recommended_agent_use: action.advice(self.label).to_owned(),
+                confidence: self.confidence,
+                support_score: rounded(check.support_score),
+            },
+            confidence_score: self.confidence,
+            support_score: rounded(check.support_score),
+            source_quality_score: quality.score,
+            agent_action: action.name(),
+            recommended_next_call: action.next_call(request.report_id),
+            supported_findings: self.supported_findings(),
+            gaps: self.gaps(),
+            citation_coverage: Coverage {
+                citation_count: self.citations.len(),
+                supported_claim_count: key_claims.len(),
+                claim_count: check.claims.len(),
+                source_count: 1,
+                cache_hit: self.facts.cache_hit,
+            },
+            key_claims,
+            risks: self.risks.iter().map(RiskDetail::line).collect(),
+            risk_details: self.risks.clone(),
+            source_profile: profile(
+                self.facts,
+                &self.tally,
+                self.examined.source.text,
+                &source_hash,
+                request.now,
+            ),
+            source_hash,
+            source_quality: quality,
+            citations: self.citations.clone(),
+            analysis: self.analysis(),
+            synthesis: self.synthesis.map(|synthesis| synthesis.receipt.clone()),
+        }
+    }
+
+    fn question(&self) -> String {
+        bounded(self.examined.question, QUESTION_CHARS_MAX)
+    }
+
+    fn is_yes_no(&self) -> bool {
+        self.examined.check.kind == QuestionKind::YesNo
+    }
+
+    fn is_open(&self) -> bool {
+        self.examined.check.kind == QuestionKind::Open
+    }
+
+    /// The citations that carry the label.
+    fn carrying(&self) -> Vec<&Citation> {
+        let stance = match self.label {
+            Label::Contradicted => "contradicts",
+            Label::Unsupported => return Vec::new(),
+            _ => "supports",
+        };
+        let carrying: Vec<&Citation> = self
+            .citations
+            .iter()
+            .filter(|citation| citation.stance == stance)
+            .collect();
+        match carrying.is_empty() {
+            false => carrying,
+            true => self.citations.iter().take(1).collect(),
+        }
+    }
+
+    /// One sentence (`decision.summary`).
+    fn verdict(&self) -> String {
+        let ids = id_list(&self.carrying());
+        match self.label {
+            Label::Supported if self.is_yes_no() => format!("The source says yes: see {ids}."),
+            Label::Contradicted if self.is_yes_no() => format!("The source says no: see {ids}."),
+            Label::Supported => format!("The source establishes this: see {ids}."),
+            Label::PartiallySupported if self.is_open() => {
+                format!(
+                    "The question names nothing to be decided; these are the source's key statements: {ids}."
+                )
+            }
+            Label::PartiallySupported if self.lacks_something() => {
+                format!("The source establishes a part of this: see {ids}.")
+            }
+            Label::PartiallySupported => {
+                format!("The source seems to establish this, but not beyond doubt: see {ids}.")
+            }
+            Label::Weak if self.citations.is_empty() => {
+                "The source holds little that could establish anything.".to_owned()
+            }
+            Label::Weak => {
+                format!("The source touches on this without establishing it; nearest is {ids}.")
+            }
+            Label::Unsupported => "The source does not establish this.".to_owned(),
+            Label::Contradicted => format!("The source says otherwise: see {ids}."),
+        }
+    }
+
+    fn answer(&self) -> String {
+        let carrying = self.carrying();
+        let statements = carrying.iter().take(ANSWER_STATEMENTS);
+        let statements: Vec<String> = statements.map(|citation| statement(citation)).collect();
+        let statements = statements.join(" ");
+        let answer = match self.label {
+            Label::Supported if self.is_yes_no() => format!("Yes. {statements}"),
+            Label::Contradicted if self.is_yes_no() => format!("No. {statements}"),
+            Label::Supported => statements,
+            Label::PartiallySupported if self.is_open() => statements,
+            Label::PartiallySupported => {
+                let how = if self.lacks_something() {
+                    "In part."
+                } else {
+                    "Probably."
+                };
+                let gaps = self.gaps();
+                format!(
+                    "{how} {statements} {}",
+                    gaps.first().map_or("", String::as_str)
+                )
+            }
+            Label::Weak if statements.is_empty() => "The source does not say.".to_owned(),
+            Label::Weak => format!("The source does not clearly say. Nearest: {statements}"),
+            Label::Unsupported => "The source does not say.".to_owned(),
+            Label::Contradicted => format!("No, the source says otherwise. {statements}"),
+        };
+        bounded(&answer, ANSWER_CHARS_MAX)
+    }
+
+    fn executive_summary(&self, quality: f64) -> String {
+        let check = &self.examined.check;
+        let mut sentences = vec![self.verdict()];
+        if let Some(best) = self.carrying().first() {
+            sentences.push(format!(
+                "{} reads: {}",
+                best.id,
+                best.quoted(STATEMENT_CHARS_MAX)
+            ));
+        }
+        sentences.extend(self.gaps().into_iter().take(2));
+        sentences.push(format!(
+            "{} passages were examined, {} are cited; the label is right with probability {:.2}.",
+            check.stats.units,
+            self.citations.len(),
+            self.confidence
+        ));
+        sentences.push(self.of_source(quality));
+        let grave = self
+            .risks
+            .iter()
+            .filter(|risk| risk.severity >= Severity::Medium);
+        let grave: Vec<&str> = grave.map(|risk| risk.code).take(5).collect();
+        if !grave.is_empty() {
+            sentences.push(format!("Mind these risks: {}.", grave.join(", ")));
+        }
+        bounded(&sentences.join(" "), SUMMARY_CHARS_MAX)
+    }
+
+    fn of_source(&self, quality: f64) -> String {
+        let metadata = &self.facts.metadata;
+        let name = metadata.title.as_deref().unwrap_or(&self.facts.final_url);
+        let name = bounded(name, 120);
+        match metadata
+            .modified_at
+            .as_ref()
+            .or(metadata.published_at.as_ref())
+        {
+            Some(date) => format!(
+                "The source is “{name}”, dated {}, of quality {quality:.2}.",
+                bounded(date, 40)
+            ),
+            None => format!("The source is “{name}”, undated, of quality {quality:.2}."),
+        }
+    }
+
+    /// What a claim of the buyer's that is established says, else what the source says; then what a model adds.
+    fn key_claims(&self) -> Vec<KeyClaim> {
+        let check = &self.examined.check;
+        let is_claim = matches!(check.kind, QuestionKind::Claim | QuestionKind::YesNo);
+        let mut claims: Vec<KeyClaim> = match (is_claim, self.label) {
+            (_, Label::Weak | Label::Unsupported | Label::Contradicted) => Vec::new(),
+            (true, _) => self.established_parts(),
+            (false, _) => self
+                .carrying()
+                .into_iter()
+                .map(KeyClaim::of_citation)
+                .collect(),
+        };
+        let added = self
+            .synthesis
+            .iter()
+            .flat_map(|synthesis| &synthesis.claims);
+        claims.extend(added.map(|claim| {
+            KeyClaim {
+                claim: bounded(&claim.text, STATEMENT_CHARS_MAX),
+                citation_ids: claim
+                    .findings
+                    .iter()
+                    .map(|finding| citation_id(*finding))
+                    .collect(),
+                confidence: rounded(claim.confidence),
+                origin: "llm",
+            }
+        }));
+        claims.truncate(KEY_CLAIMS_MAX);
+        claims
+    }
+
+    fn established_parts(&self) -> Vec<KeyClaim> {
+        let check = &self.examined.check;
+        let established = check.claims.iter().filter(|part| is_established(part));
+        let claims = established.map(|part| KeyClaim {
+            claim: bounded(&part.text, STATEMENT_CHARS_MAX),
+            citation_ids: self.ids_of(&part.findings),
+            confidence: rounded(part.support_score),
+            origin: "deterministic",
+        });
+        claims
+            .filter(|claim| !claim.citation_ids.is_empty())
+            .collect()
+    }
+
+    /// What supports, else whatever of it is cited.
+    fn ids_of(&self, findings: &[usize]) -> Vec<String> {
+        let ids: Vec<String> = findings.iter().map(|index| citation_id(*index)).collect();
+        let cited = self
+            .citations
+            .iter()
+            .filter(|citation| ids.contains(&citation.id));
+        let cited: Vec<&Citation> = cited.collect();
+        let supports = cited.iter().any(|citation| citation.stance == "supports");
+        let shown = cited
+            .into_iter()
+            .filter(|citation| !supports || citation.stance == "supports");
+        shown.map(|citation| citation.id.clone()).collect()
+    }
+
+    /// A part or a term of the question that nothing carries.
+    fn lacks_something(&self) -> bool {
+        let check = &self.examined.check;
+        let parts = &check.claims;
+        !check.missing.is_empty()
+            || (parts.len() > 1 && parts.iter().any(|part| !is_established(part)))
+    }
+
+    fn supported_findings(&self) -> Vec<String> {
+        match self.label {
+            Label::Supported | Label::PartiallySupported => {
+                self.carrying().into_iter().map(statement).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What the cited excerpts do not establish.
+    fn gaps(&self) -> Vec<String> {
+        let check = &self.examined.check;
+        let mut gaps = Vec::new();
+        if check.claims.len() > 1 {
+            let open = check.claims.iter().filter(|part| !is_established(part));
+            gaps.extend(open.map(|part| {
+                format!(
+                    "Not established: “{}”",
+                    bounded(&part.text, STATEMENT_CHARS_MAX)
+                )
+            }));
+        }
+        let missing = terms(&check.missing);
+        if !missing.is_empty() {
+            let named: Vec<String> = missing.iter().map(|term| format!("“{term}”")).collect();
+            gaps.push(format!("No cited passage mentions {}.", named.join(", ")));
+        }
+        if gaps.is_empty() && !self.is_open() {
+            let asked = bounded(self.examined.question, STATEMENT_CHARS_MAX);
+            match self.label {
+                Label::Supported => {}
+                Label::Contradicted if self.is_yes_no() => {}
+                Label::PartiallySupported => {
+                    gaps.push("The cited passages leave some doubt.".to_owned());
+                }
+                _ => gaps.push(format!("Not established: “{asked}”")),
+            }
+        }
+        if self.is_open() {
+            gaps.push("Nothing beyond the cited passages was judged, because nothing in particular was asked.".to_owned());
+        }
+        gaps
+    }
+
+    fn analysis(&self) -> Analysis {
+        let check = &self.examined.check;
+        let parts = check.claims.iter().map(|part| Part {
+            text: bounded(&part.text, STATEMENT_CHARS_MAX),
+            label: part.label.name(),
+            support_score: rounded(part.support_score),
+            citation_ids: self.ids_of(&part.findings),
+        });
+        Analysis {
+            question_kind: match check.kind {
+                QuestionKind::Claim => "claim",
+                QuestionKind::Wh(_) => "wh",
+                QuestionKind::YesNo => "yes_no",
+                QuestionKind::Open => "open",
+            },
+            engine_label: check.label.name(),
+            parts: parts.collect(),
+            missing_terms: terms(&check.missing),
+            units_examined: check.stats.units,
+        }
+    }
+}
+
+impl KeyClaim {
+    fn of_citation(citation: &Citation) -> KeyClaim {
+        KeyClaim {
+            claim: citation.spoken(STATEMENT_CHARS_MAX),
+            citation_ids: vec![citation.id.clone()],
+            confidence: citation.score,
+            origin: "deterministic",
+        }
+    }
+}
+
+fn is_established(part: &Claim) -> bool {
+    matches!(part.label, Label::Supported | Label::PartiallySupported)
+}
+
+fn statement(citation: &Citation) -> String {
+    format!("{} [{}]", citation.quoted(STATEMENT_CHARS_MAX), citation.id)
+}
+
+fn id_list(citations: &[&Citation]) -> String {
+    let ids: Vec<&str> = citations
+        .iter()
+        .map(|citation| citation.id.as_str())
+        .take(5)
+        .collect();
+    ids.join(", ")
+}

@@ -1,0 +1,538 @@
+//! Text as a row of words: lower case, without accents, numbers with their value, a stem for each. Every distinct form
+//! is read once, however often it stands in the text. Scripts without spaces give pairs of neighbouring characters.
+
+use std::collections::HashMap;
+
+use super::language::Language;
+use super::words::{does, is_superlative, known, ordinal, scale, spelled_number};
+
+/// More distinct forms than any page has; further ones are left out.
+const FORMS_MAX: usize = 200_000;
+/// Nobody asks for longer words.
+const FORM_BYTES_MAX: usize = 64;
+
+/// A distinct form of a word.
+#[derive(Debug)]
+pub(super) struct Form {
+    pub(super) low: Box<str>,
+    pub(super) stem: u32,
+    pub(super) number: Option<f64>,
+    /// [`does`].
+    pub(super) flags: u32,
+    /// 1 for "first"; 0 for anything else.
+    pub(super) ordinal: u8,
+}
+
+impl Form {
+    pub(super) fn is(&self, flags: u32) -> bool {
+        self.flags & flags != 0
+    }
+
+    pub(super) fn is_stop(&self) -> bool {
+        self.is(does::STOP | does::QUESTION)
+    }
+}
+
+/// The distinct forms of a text, and their stems.
+#[derive(Debug)]
+pub(super) struct Lexicon {
+    pub(super) forms: Vec<Form>,
+    pub(super) stems: Vec<Box<str>>,
+    by_form: HashMap<Box<str>, u32>,
+    by_stem: HashMap<Box<str>, u32>,
+    language: Language,
+    folded: String,
+    pub(super) is_cut: bool,
+}
+
+impl Lexicon {
+    pub(super) fn new(language: Language) -> Lexicon {
+        Lexicon {
+            forms: Vec::new(),
+            stems: Vec::new(),
+            by_form: HashMap::new(),
+            by_stem: HashMap::new(),
+            language,
+            folded: String::new(),
+            is_cut: false,
+        }
+    }
+
+    pub(super) fn form(&self, token: u32) -> &Form {
+        &self.forms[token as usize]
+    }
+
+    /// As the text has it, without accents. Looks through all forms: for questions, not for pages.
+    pub(super) fn written(&self, token: u32) -> &str {
+        let found = self.by_form.iter().find(|(_, number)| **number == token);
+        found.map_or("", |(written, _)| written)
+    }
+
+    pub(super) fn stem_of(&self, stem: &str) -> Option<u32> {
+        self.by_stem.get(stem).copied()
+    }
+
+    /// The value of a number, with the word of its scale after it.
+    pub(super) fn number(&self, tokens: &[u32], at: usize) -> Option<f64> {
+        let form = self.form(tokens[at]);
+        let number = form.number?;
+        if !form.low.starts_with(|c: char| c.is_ascii_digit()) {
+            return Some(number);
+        }
+        let scale = tokens
+            .get(at + 1)
+            .and_then(|next| scale(&self.form(*next).low));
+        Some(number * scale.unwrap_or(1.0))
+    }
+
+    /// Appends the words of a text.
+    pub(super) fn read(&mut self, text: &str, tokens: &mut Vec<u32>) {
+        if text.is_ascii() {
+            self.scan(text, tokens);
+        } else {
+            let mut folded = std::mem::take(&mut self.folded);
+            folded.clear();
+            text.chars().for_each(|c| fold(c, &mut folded));
+            self.scan(&folded, tokens);
+            self.folded = folded;
+        }
+    }
+
+    fn scan(&mut self, text: &str, tokens: &mut Vec<u32>) {
+        let bytes = text.as_bytes();
+        let mut address_end = None;
+        let mut at = 0;
+        while at < bytes.len() {
+            let end = match bytes[at] {
+                b'A'..=b'Z' => initials(bytes, at).unwrap_or_else(|| word(text, at)),
+                b'a'..=b'z' => word(text, at),
+                b'0'..=b'9' => number(text, at),
+                b'(' if at > 0 && bytes[at - 1] == b']' => {
+                    at = after_address(text, at, &mut address_end);
+                    continue;
+                }
+                byte if byte < 0x80 => {
+                    at += 1;
+                    continue;
+                }
+                _ => {
+                    let c = text[at..].chars().next().unwrap_or_default();
+                    if !c.is_alphanumeric() {
+                        at += c.len_utf8();
+                        continue;
+                    }
+                    if is_unspaced(c) {
+                        at = self.pairs(text, at, tokens);
+                        continue;
+                    }
+                    word(text, at).max(at + c.len_utf8())
+                }
+            };
+            self.push(&text[at..end], tokens);
+            at = end;
+        }
+    }
+
+    /// Pairs of neighbouring characters in a run of a script without spaces.
+    fn pairs(&mut self, text: &str, start: usize, tokens: &mut Vec<u32>) -> usize {
+        let mut before: Option<usize> = None;
+        let mut count = 0;
+        let mut at = start;
+        for c in text[start..].chars() {
+            if !is_unspaced(c) {
+                break;
+            }
+            let end = at + c.len_utf8();
+            if let Some(before) = before {
+                self.push(&text[before..end], tokens);
+            }
+            before = Some(at);
+            count += 1;
+            at = end;
+        }
+        if count == 1 {
+            self.push(&text[start..at], tokens);
+        }
+        at
+    }
+
+    fn push(&mut self, raw: &str, tokens: &mut Vec<u32>) {
+        if let Some(&known) = self.by_form.get(raw) {
+            tokens.push(known);
+            return;
+        }
+        if self.forms.len() >= FORMS_MAX || raw.len() > FORM_BYTES_MAX {
+            self.is_cut |= self.forms.len() >= FORMS_MAX;
+            return;
+        }
+        let form = self.new_form(raw);
+        let number = u32::try_from(self.forms.len()).unwrap_or(u32::MAX);
+        self.forms.push(form);
+        self.by_form.insert(raw.into(), number);
+        tokens.push(number);
+    }
+
+    fn new_form(&mut self, raw: &str) -> Form {
+        let mut low = raw.to_lowercase().replace('’', "'");
+        if let Some(own) = low.strip_suffix("'s") {
+            low.truncate(own.len());
+        }
+        let mut flags = 0;
+        let value;
+        let stem = if raw.starts_with(|c: char| c.is_ascii_digit()) {
+            let digits = number_part(raw);
+            let suffix = &raw[digits..];
+            let written = &raw[..digits];
+            value = number_value(written);
+            low = written.replace(',', "").trim_end_matches('.').to_owned();
+            if suffix.is_empty() && is_year(written) {
+                flags |= does::YEAR | does::DATE;
+            }
+            if suffix.eq_ignore_ascii_case("s") && written.len() >= 3 {
+                flags |= does::YEAR | does::DATE;
+                low = written.to_owned();
+            }
+            if suffix == "%" {
+                flags |= does::PERCENT;
+            }
+            low.clone()
+        } else {
+            if low.contains('.') {
+                low.retain(|c| c != '.');
+                if low == "us" || low == "usa" {
+                    low = "u.s.".to_owned();
+                }
+            }
+            value = spelled_number(&low).map(f64::from);
+            match self.language {
+                Language::English => known().stem(&low),
+                _ => low.clone(),
+            }
+        };
+        let capital = raw.starts_with(char::is_uppercase);
+        flags |= self.known_flags(raw, &low);
+        if matches!(&*low, "may" | "march") && !capital || low == "ad" && raw != "AD" {
+            flags &= !does::DATE;
+        }
+        if capital {
+            flags |= does::CAPITAL;
+        }
+        if is_superlative(&low) {
+            flags |= does::SUPERLATIVE;
+        }
+        if low.ends_with("n't")
+            || matches!(&*low, "dont" | "didnt" | "isnt" | "wasnt" | "cant" | "wont")
+        {
+            flags |= does::NEGATION;
+        }
+        Form {
+            stem: self.intern(stem),
+            number: value,
+            flags,
+            ordinal: ordinal(&low),
+            low: low.into(),
+        }
+    }
+
+    /// Words of other languages look like English ones and are not.
+    fn known_flags(&self, raw: &str, low: &str) -> u32 {
+        let flags = known().flags(low);
+        match self.language {
+            Language::English => flags,
+            Language::Other => flags & (does::STOP | does::QUESTION | does::DATE),
+            Language::Listed(number) => {
+                let accented = raw.to_lowercase();
+                let (_, list) = &known().stop_words()[number];
+                let is_stop = list.contains(accented.as_str()) || list.contains(low);
+                flags & does::DATE | if is_stop { does::STOP } else { 0 }
+            }
+        }
+    }
+
+    fn intern(&mut self, stem: String) -> u32 {
+        if let Some(&known) = self.by_stem.get(stem.as_str()) {
+            return known;
+        }
+        let number = u32::try_from(self.stems.len()).unwrap_or(u32::MAX);
+        self.stems.push(stem.as_str().into());
+        self.by_stem.insert(stem.into(), number);
+        number
+    }
+}
+
+/// The end of capital letters with a dot after each, two at least.
+fn initials(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start;
+    while bytes.get(at).is_some_and(u8::is_ascii_uppercase) && bytes.get(at + 1) == Some(&b'.') {
+        at += 2;
+    }
+    (at >= start + 4).then_some(at)
+}
+
+/// The end of a run of letters, apostrophes between them included.
+fn word(text: &str, start: usize) -> usize {
+    let mut end = start;
+    let mut rest = text[start..].char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        let is_letter = if c.is_ascii() {
+            c.is_ascii_alphabetic()
+        } else {
+            c.is_alphanumeric() && !is_unspaced(c)
+        };
+        let mut joins = || {
+            let next = rest.peek().map(|(_, next)| *next);
+            at > 0 && matches!(c, '\'' | '’') && next.is_some_and(char::is_alphabetic)
+        };
+        if !is_letter && !joins() {
+            break;
+        }
+        end = start + at + c.len_utf8();
+    }
+    end.max(start + 1)
+}
+
+/// The bytes of digits, thousands and decimals, or of a version such as 1.2.3.
+fn number_part(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let digits = |from: usize, commas: bool| {
+        let is_part = |byte: &&u8| byte.is_ascii_digit() || (commas && **byte == b',');
+        let end = from + bytes[from..].iter().take_while(is_part).count();
+        let commas = bytes[from..end]
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b',');
+        end - commas.count()
+    };
+    let mut end = digits(0, true);
+    let mut dots = 0;
+    while dots < 4
+        && bytes.get(end) == Some(&b'.')
+        && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)
+    {
+        end = digits(end + 1, false);
+        dots += 1;
+    }
+    end
+}
+
+fn number(text: &str, start: usize) -> usize {
+    const SUFFIXES: &[&str] = &["st", "nd", "rd", "th", "s", "%"];
+    let end = start + number_part(&text[start..]);
+    let rest = &text[end..];
+    let follows = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() && !is_unspaced(c));
+    let suffix = SUFFIXES
+        .iter()
+        .find(|suffix| rest.starts_with(**suffix) && !follows(&rest[suffix.len()..]));
+    end + suffix.map_or(0, |suffix| suffix.len())
+}
+
+fn number_value(written: &str) -> Option<f64> {
+    let plain = written.replace(',', "");
+    if plain.matches('.').count() < 2 {
+        return plain.parse().ok();
+    }
+    // A version: parts that compare as a whole.
+    let mut value = 0.0;
+    let mut unit = 1.0;
+    for part in plain.split('.') {
+        value += part.parse::<f64>().ok()? * unit;
+        unit /= 1_000.0;
+    }
+    Some(value)
+}
+
+fn is_year(written: &str) -> bool {
+    written.len() == 4
+        && written
+            .parse::<u32>()
+            .is_ok_and(|year| (1000..=2100).contains(&year))
+}
+
+/// Past a link's address, `at` its bracket. Where no bracket closes it before a space, past the bracket alone.
+fn after_address(text: &str, at: usize, known_end: &mut Option<usize>) -> usize {
+    let end = match *known_end {
+        Some(end) if end > at => end,
+        _ => {
+            let stops = |c: char| c == ')' || c.is_whitespace();
+            let end = text[at..].find(stops).map_or(text.len(), |end| at + end);
+            *known_end = Some(end);
+            end
+        }
+    };
+    if text[end..].starts_with(')') {
+        end + 1
+    } else {
+        at + 1
+    }
+}
+
+/// Scripts that put no spaces between words.
+pub(super) fn is_unspaced(c: char) -> bool {
+    matches!(
+        u32::from(c),
+        0x0e00..=0x0eff
+            | 0x1000..=0x109f
+            | 0x1780..=0x17ff
+            | 0x3005..=0x3007
+            | 0x3040..=0x30ff
+            | 0x31f0..=0x31ff
+            | 0x3400..=0x4dbf
+            | 0x4e00..=0x9fff
+            | 0xac00..=0xd7af
+            | 0xf900..=0xfaff
+            | 0x20000..=0x3ffff
+    )
+}
+
+/// A character without its accents; combining marks vanish.
+fn fold(c: char, into: &mut String) {
+    if c.is_ascii() {
+        into.push(c);
+        return;
+    }
+    let plain = match c {
+        '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{feff}' => return,
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{3000}' => " ",
+        'à'..='å' | 'ā' | 'ă' | 'ą' | 'ǎ' | 'ạ'..='ặ' if is_lower(c) => "a",
+        'À'..='Å' | 'Ā' | 'Ă' | 'Ą' | 'Ǎ' | 'Ạ'..='Ặ' => "A",
+        'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' => "c",
+        'Ç' | 'Ć' | 'Ĉ' | 'Ċ' | 'Č' => "C",
+        'ď' => "d",
+        'Ď' => "D",
+        'è'..='ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' => "e",
+        'È'..='Ë' | 'Ē' | 'Ĕ' | 'Ė' | 'Ę' | 'Ě' => "E",
+        'Ẹ'..='ệ' => {
+            if is_lower(c) {
+                "e"
+            } else {
+                "E"
+            }
+        }
+        'ĝ' | 'ğ' | 'ġ' | 'ģ' => "g",
+        'Ĝ' | 'Ğ' | 'Ġ' | 'Ģ' => "G",
+        'ĥ' => "h",
+        'Ĥ' => "H",
+        'ì'..='ï' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ǐ' => "i",
+        'Ì'..='Ï' | 'Ĩ' | 'Ī' | 'Ĭ' | 'Į' | 'İ' | 'Ǐ' => "I",
+        'Ỉ'..='ị' => {
+            if is_lower(c) {
+                "i"
+            } else {
+                "I"
+            }
+        }
+        'ĵ' => "j",
+        'ķ' => "k",
+        'Ķ' => "K",
+        'ĺ' | 'ļ' | 'ľ' => "l",
+        'Ĺ' | 'Ļ' | 'Ľ' => "L",
+        'ñ' | 'ń' | 'ņ' | 'ň' => "n",
+        'Ñ' | 'Ń' | 'Ņ' | 'Ň' => "N",
+        'ò'..='ö' | 'ō' | 'ŏ' | 'ő' | 'ơ' | 'ǒ' => "o",
+        'Ò'..='Ö' | 'Ō' | 'Ŏ' | 'Ő' | 'Ơ' | 'Ǒ' => "O",
+        'Ọ'..='ợ' => {
+            if is_lower(c) {
+                "o"
+            } else {
+                "O"
+            }
+        }
+        'ŕ' | 'ŗ' | 'ř' => "r",
+        'Ŕ' | 'Ŗ' | 'Ř' => "R",
+        'ś' | 'ŝ' | 'ş' | 'š' | 'ș' => "s",
+        'Ś' | 'Ŝ' | 'Ş' | 'Š' | 'Ș' => "S",
+        'ţ' | 'ť' | 'ț' => "t",
+        'Ţ' | 'Ť' | 'Ț' => "T",
+        'ù'..='ü' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' | 'ư' | 'ǔ' => "u",
+        'Ù'..='Ü' | 'Ũ' | 'Ū' | 'Ŭ' | 'Ů' | 'Ű' | 'Ų' | 'Ư' | 'Ǔ' => "U",
+        'Ụ'..='ự' => {
+            if is_lower(c) {
+                "u"
+            } else {
+                "U"
+            }
+        }
+        'ŵ' => "w",
+        'ý' | 'ÿ' | 'ŷ' => "y",
+        'Ý' | 'Ÿ' | 'Ŷ' => "Y",
+        'ź' | 'ż' | 'ž' => "z",
+        'Ź' | 'Ż' | 'Ž' => "Z",
+        '²' => "2",
+        '³' => "3",
+        '¹' => "1",
+        '½' => "1/2",
+        '¼' => "1/4",
+        '¾' => "3/4",
+        'ﬁ' => "fi",
+        'ﬂ' => "fl",
+        '\u{ff01}'..='\u{ff5e}' => {
+            into.extend(char::from_u32(u32::from(c) - 0xfee0));
+            return;
+        }
+        _ => {
+            into.push(c);
+            return;
+        }
+    };
+    into.push_str(plain);
+}
+
+fn is_lower(c: char) -> bool {
+    c.is_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let mut lexicon = Lexicon::new(Language::English);
+        let mut tokens = Vec::new();
+        lexicon.read(text, &mut tokens);
+        let found: Vec<&str> = tokens
+            .iter()
+            .map(|token| &*lexicon.form(*token).low)
+            .collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn words_and_numbers() {
+        check(
+            "It’s the U.S. Navy's 2nd don't-ask rule",
+            &["it", "the", "u.s.", "navy", "2", "don't", "ask", "rule"],
+        );
+        check(
+            "1,234.5 in the 1990s, 60% of v1.2.3",
+            &["1234.5", "in", "the", "1990", "60", "of", "v", "1.2.3"],
+        );
+        check(
+            "Amazônia naïve Đồ 10GB",
+            &["amazonia", "naive", "đo", "10", "gb"],
+        );
+        check(
+            "see [the docs](https://example.com/a_b) or snake_case",
+            &["see", "the", "docs", "or", "snake", "case"],
+        );
+    }
+
+    #[test]
+    fn scripts_without_spaces_give_pairs() {
+        check("価格は1000円", &["価格", "格は", "1000", "円"]);
+    }
+
+    #[test]
+    fn numbers_have_their_value() {
+        let mut lexicon = Lexicon::new(Language::English);
+        let mut tokens = Vec::new();
+        lexicon.read("2.5 million people in 1999, twenty of them", &mut tokens);
+        assert_eq!(lexicon.number(&tokens, 0), Some(2_500_000.0));
+        assert!(lexicon.form(tokens[4]).is(does::YEAR));
+        assert_eq!(lexicon.number(&tokens, 5), Some(20.0));
+    }
+
+    #[test]
+    fn an_unclosed_address_is_read() {
+        check("[a](b c](d", &["a", "b", "c", "d"]);
+    }
+}

@@ -1,0 +1,277 @@
+//! Retained reports: reading them again, checking them, asking them further questions, and how their buyers share them.
+//! None of it costs anything or asks anybody. A report is private to whoever knows its identifier; before its payment is
+//! settled nobody does.
+
+use serde_json::{Map, Value, json};
+
+use crate::app::{App, Shared};
+use crate::domain::ids::{ReportId, ShareSlug};
+use crate::domain::payment::PaymentKey;
+use crate::domain::refusal::{Code, Refusal};
+use crate::evidence::canonical::{canonical, result_hash};
+use crate::evidence::follow_up::{FollowUp, follow_up};
+use crate::evidence::sample::REPORT_ID as SAMPLE_ID;
+use crate::evidence::verify::{Check, Kept, Receipt, verify};
+use crate::flows::answer;
+use crate::flows::internal;
+use crate::outside::chance;
+use crate::signing::{self, Signer};
+use crate::store::{self, ReportRecord, Snapshot, StoreError};
+
+/// The most reports that the library names.
+const LIBRARY_MAX: usize = 100;
+
+/// A report that may be read now.
+#[derive(Clone, Debug)]
+pub enum Retained {
+    /// The built-in one, which never expires.
+    Sample,
+    Stored {
+        id: ReportId,
+        record: Box<ReportRecord>,
+    },
+}
+
+impl Retained {
+    pub fn id(&self) -> String {
+        match self {
+            Retained::Sample => SAMPLE_ID.to_owned(),
+            Retained::Stored { id, .. } => id.to_string(),
+        }
+    }
+}
+
+/// Puts around a report what a buyer needs beside its findings: its hash, our signature, its addresses.
+pub fn put_around(app: &App, id: &str, report: &mut Map<String, Value>) {
+    put_around_with(&app.config.base_url, app.signer.as_ref(), id, report);
+}
+
+/// The same before there is an app.
+pub fn put_around_with(
+    base_url: &str,
+    signer: Option<&Signer>,
+    id: &str,
+    report: &mut Map<String, Value>,
+) {
+    let hash = result_hash(&Value::Object(report.clone()));
+    let api = format!("{base_url}/v1/proof-pack/reports/{id}");
+    let page = format!("{base_url}/proof-pack/reports/{id}");
+    report.insert("result_hash".to_owned(), hash.into());
+    let signature = signer.map(|signer| signature(signer, report));
+    let members = [
+        ("signature", signature.into()),
+        ("verify_url", format!("{api}/verify").into()),
+        ("follow_up_url", format!("{api}/follow-up").into()),
+        ("refresh_url", format!("{api}/refresh").into()),
+        ("report_url", api.into()),
+        ("report_page", page.into()),
+    ];
+    for (name, value) in members {
+        report.insert(name.to_owned(), value);
+    }
+}
+
+/// What the signature is of: enough to know the report by, in the canonical form.
+const SIGNED: [&str; 6] = [
+    "report_id",
+    "target_url",
+    "result_hash",
+    "source_hash",
+    "created_at",
+    "expires_at",
+];
+
+fn signature(signer: &Signer, report: &Map<String, Value>) -> Value {
+    let jws = signer.sign(&statement(report));
+    json!({"alg": "EdDSA", "kid": signer.kid(), "jws": jws})
+}
+
+fn statement(report: &Map<String, Value>) -> Vec<u8> {
+    let member = |name: &&str| Some(((*name).to_owned(), report.get(*name)?.clone()));
+    let signed: Map<String, Value> = SIGNED.iter().filter_map(member).collect();
+    canonical(&Value::Object(signed)).unwrap_or_default()
+}
+
+/// A report by its identifier. Unknown and expired are told apart as long as the tombstone lasts.
+pub async fn find(app: &Shared, id: &str) -> Result<Retained, Refusal> {
+    if id == SAMPLE_ID {
+        return Ok(Retained::Sample);
+    }
+    let id = ReportId::parse(id).ok_or_else(not_found)?;
+    let found = app.store.read(move |snapshot| snapshot.report(id)).await?;
+    let record = found
+        .filter(|record| record.transaction.is_some())
+        .ok_or_else(not_found)?;
+    if record.is_expired(app.now()) {
+        return Err(Refusal::of(Code::ReportExpired));
+    }
+    let record = Box::new(record);
+    Ok(Retained::Stored { id, record })
+}
+
+fn not_found() -> Refusal {
+    Refusal::of(Code::ReportNotFound)
+}
+
+/// The bytes that were sold, and are served ever after.
+pub async fn body(app: &Shared, retained: &Retained) -> Result<Vec<u8>, Refusal> {
+    let record = match retained {
+        Retained::Sample => return Ok(app.sample.report.body.clone()),
+        Retained::Stored { record, .. } => record.clone(),
+    };
+    let found = app.store.read(move |snapshot| whole(snapshot, &record));
+    found.await?.ok_or_else(not_found)
+}
+
+/// The same by the payment that bought it. `None` when the report is gone.
+pub async fn sold_body(app: &Shared, payment: PaymentKey) -> Result<Option<Vec<u8>>, Refusal> {
+    let found = app
+        .store
+        .read(move |snapshot| match snapshot.report_of(payment)? {
+            Some((_, record)) => whole(snapshot, &record),
+            None => Ok(None),
+        });
+    Ok(found.await?)
+}
+
+fn whole(snapshot: &Snapshot, record: &ReportRecord) -> Result<Option<Vec<u8>>, StoreError> {
+    let Some(transaction) = &record.transaction else {
+        return Ok(None);
+    };
+    let document = snapshot.blob(record.document)?;
+    Ok(document.map(|document| answer::whole_report(&document, &record.paid, transaction)))
+}
+
+/// A report and its source as they lie in the store.
+struct Lying {
+    document: Vec<u8>,
+    source: Vec<u8>,
+    /// Of the document, as it was recorded.
+    recorded: Option<String>,
+}
+
+async fn as_it_lies(app: &Shared, retained: &Retained) -> Result<Lying, Refusal> {
+    let record = match retained {
+        Retained::Sample => {
+            return Ok(Lying {
+                document: app.sample.report.body.clone(),
+                source: app.sample.report.source_text.clone().into_bytes(),
+                recorded: None,
+            });
+        }
+        Retained::Stored { record, .. } => record,
+    };
+    let (document, source) = (record.document, record.source);
+    let found = app.store.read(move |snapshot| {
+        let found = snapshot.blob_as_it_lies(document)?;
+        Ok((found, snapshot.blob_as_it_lies(source)?))
+    });
+    // What is gone matches nothing.
+    let (document, source) = found.await?;
+    Ok(Lying {
+        document: document.unwrap_or_default(),
+        source: source.unwrap_or_default(),
+        recorded: Some(hex::encode(record.document)),
+    })
+}
+
+/// Checks a report against its hashes, its source and our signature, byte by byte.
+pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal> {
+    let lying = as_it_lies(app, retained).await?;
+    let (is_sample, now) = (matches!(retained, Retained::Sample), app.now());
+    let (id, key) = (
+        retained.id(),
+        app.signer
+            .as_ref()
+            .map(|signer| (signer.kid().to_owned(), signer.public_key())),
+    );
+    let checked = app.outside.checks.run(move || {
+        let kept = Kept {
+            report: &lying.document,
+            report_sha256: lying.recorded.as_deref(),
+            source: &lying.source,
+            is_sample,
+        };
+        let mut receipt = verify(&kept, now);
+        receipt.report_id = id;
+        if let Some((kid, key)) = key {
+            receipt
+                .checks
+                .extend(signature_check(&lying.document, &kid, &key));
+            receipt.valid = receipt.checks.iter().all(|check| check.matches);
+        }
+        receipt
+    });
+    checked.await.map_err(|_| Refusal::of(Code::Overloaded))
+}
+
+/// Whether our signature is of this report. Nothing where it bears none, or one of another key.
+fn signature_check(document: &[u8], kid: &str, key: &signing::PublicKey) -> Option<Check> {
+    let report: Map<String, Value> = serde_json::from_slice(document).ok()?;
+    let signature = report.get("signature")?;
+    if signature["kid"] != kid {
+        return None;
+    }
+    let jws = signature["jws"].as_str().unwrap_or_default();
+    let signed = signing::verified(jws, key);
+    let matches = signed.is_ok_and(|signed| signed == statement(&report));
+    Some(Check {
+        id: "signature",
+        expected: json!(true),
+        actual: json!(matches),
+        matches,
+    })
+}
+
+/// Answers a further question from the kept source alone.
+pub async fn ask(app: &Shared, retained: &Retained, question: &str) -> Result<FollowUp, Refusal> {
+    let lying = as_it_lies(app, retained).await?;
+    let (question, now) = (question.to_owned(), app.now());
+    let asked = app.outside.checks.run(move || {
+        let report: Value = serde_json::from_slice(&lying.document).ok()?;
+        let text = std::str::from_utf8(&lying.source).ok()?;
+        Some(follow_up(&report, text, &question, now))
+    });
+    let answered = asked.await.map_err(|_| Refusal::of(Code::Overloaded))?;
+    answered.ok_or_else(|| internal("a retained report cannot be read", &retained.id()))
+}
+
+/// Shares a report under a name that says nothing of its identifier; the same name as long as it is shared.
+pub async fn share(app: &Shared, id: ReportId, is_listed: bool) -> Result<store::Shared, Refusal> {
+    let (fresh, now) = (ShareSlug(chance::bytes()), app.now());
+    let shared = app
+        .store
+        .write(move |tables| tables.share_report(id, fresh, is_listed, now));
+    shared.await?.ok_or_else(not_found)
+}
+
+/// Takes the name back.
+pub async fn unshare(app: &Shared, id: ReportId) -> Result<Option<store::Shared>, Refusal> {
+    let now = app.now();
+    let taken = app
+        .store
+        .write(move |tables| tables.unshare_report(id, now));
+    taken.await?.ok_or_else(not_found)
+}
+
+/// A shared report by its name.
+pub async fn by_slug(app: &Shared, slug: &str) -> Result<Retained, Refusal> {
+    let slug = ShareSlug::parse(slug).ok_or_else(not_found)?;
+    let id = app
+        .store
+        .read(move |snapshot| snapshot.report_by_slug(slug))
+        .await?
+        .ok_or_else(not_found)?;
+    find(app, &id.to_string()).await
+}
+
+/// What the library names, newest first.
+pub async fn library(app: &Shared) -> Result<Vec<ReportRecord>, Refusal> {
+    let now = app.now();
+    let mut listed = app
+        .store
+        .read(|snapshot| snapshot.listed_reports(LIBRARY_MAX))
+        .await?;
+    listed.retain(|record| !record.is_expired(now));
+    Ok(listed)
+}

@@ -1,0 +1,352 @@
+//! Reads the page that a purchase names: as markdown, from the cache or the web, as its tier or pack says.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::app::Shared;
+use crate::domain::cache::{CachePolicy, Reading};
+use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::target::{TargetError, TargetUrl};
+use crate::domain::tier::Tier;
+use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
+use crate::domain::usage::Usage;
+use crate::flows::page::{PageFacts, PageGoods, page_goods};
+use crate::flows::robots;
+use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
+use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
+use crate::store::PageRecord;
+
+/// The largest page that is read, in bytes.
+pub const BYTES_MAX: u64 = PAGE_BYTES_MAX;
+
+/// A page that was read, and what the cache gains by it.
+#[derive(Clone, Debug)]
+pub struct SourcePage {
+    pub page: PageGoods,
+    pub cache: CacheFacts,
+    pub storing: Storing,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct CacheFacts {
+    pub hit: bool,
+    pub revalidated: bool,
+    pub stored_at: UnixSeconds,
+    /// Against the copy that was kept before, if any.
+    pub changed_since_last: Option<bool>,
+}
+
+/// What the store has to do with a page before it is sold.
+#[derive(Clone, Debug)]
+pub enum Storing {
+    /// The page's blob lies there.
+    Nothing,
+    /// The page is not in the cache and does not belong there, as the sample.
+    Blob,
+    Page(PageRecord),
+    /// The kept page was found unchanged just now.
+    Unchanged {
+        fetched_at: UnixSeconds,
+    },
+}
+
+/// Why nothing can be delivered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trouble {
+    /// Final: nothing is owed.
+    Refused(Refusal),
+    /// Transient: an accepted payment earns a retry credit.
+    Outage(Refusal),
+}
+
+/// A target that may be asked for: a public address, or our own sample page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    Web(TargetUrl),
+    Sample,
+}
+
+impl Target {
+    pub fn parse(app: &Shared, text: &str) -> Result<Target, TargetError> {
+        if text == app.sample.url {
+            Ok(Target::Sample)
+        } else {
+            TargetUrl::parse(text).map(Target::Web)
+        }
+    }
+
+    pub fn canonical<'a>(&'a self, app: &'a Shared) -> &'a str {
+        match self {
+            Target::Web(target) => target.as_str(),
+            Target::Sample => &app.sample.url,
+        }
+    }
+}
+
+/// Whether a reading may need the network, which the margin must cover.
+pub fn may_fetch(reading: Reading, target_url: &str, sample_url: &str) -> bool {
+    reading.cache.may_fetch() && target_url != sample_url
+}
+
+/// Target safety, then cache or fetch, then conversion (specification 4.1 rule 2).
+pub async fn read(
+    app: &Shared,
+    target_url: &str,
+    reading: Reading,
+    payer: &str,
+) -> Result<SourcePage, Trouble> {
+    let target = Target::parse(app, target_url).map_err(refused_target)?;
+    let target = match target {
+        Target::Sample if reading.cache != (CachePolicy::CacheOnly { sample: false }) => {
+            return Ok(sample(app));
+        }
+        Target::Sample => return Err(Trouble::Refused(cache_miss())),
+        Target::Web(target) => target,
+    };
+    // What is kept of a host that has been blocked since is not sold any more.
+    if app.outside.web.is_forbidden(&target) {
+        return Err(fetch_trouble(&FetchError::OwnHost));
+    }
+    let kept = kept_page(app, target.as_str())
+        .await
+        .map_err(Trouble::Refused)?;
+    let fresh_enough = |kept: &KeptPage| match reading.cache {
+        CachePolicy::CacheOnly { .. } => true,
+        CachePolicy::UpTo { age_seconds } => !reading.refresh && kept.age(app.now()) <= age_seconds,
+        CachePolicy::Bypass => false,
+    };
+    match kept {
+        Some(kept) if fresh_enough(&kept) => {
+            app.metrics.cache(true);
+            Ok(kept.source())
+        }
+        _ if !reading.cache.may_fetch() => {
+            app.metrics.cache(false);
+            Err(Trouble::Refused(cache_miss()))
+        }
+        kept => {
+            app.metrics.cache(false);
+            let revalidates = matches!(reading.cache, CachePolicy::UpTo { .. }) && !reading.refresh;
+            fetch(app, target, kept, revalidates, payer).await
+        }
+    }
+}
+
+/// A cached page with its bytes.
+#[derive(Clone, Debug)]
+pub struct KeptPage {
+    pub record: PageRecord,
+    members: Arc<Vec<u8>>,
+}
+
+impl KeptPage {
+    pub fn age(&self, now: UnixSeconds) -> u64 {
+        now.since(UnixSeconds(self.record.fetched_at))
+    }
+
+    fn source(self) -> SourcePage {
+        let stored_at = UnixSeconds(self.record.fetched_at);
+        SourcePage {
+            page: PageGoods {
+                blob: self.record.blob,
+                members: self.members,
+                content_sha256: self.record.content_sha256,
+                tokens: self.record.tokens,
+            },
+            cache: CacheFacts {
+                hit: true,
+                revalidated: false,
+                stored_at,
+                changed_since_last: None,
+            },
+            storing: Storing::Nothing,
+        }
+    }
+}
+
+/// What the cache keeps of a canonical URL. A record whose bytes are gone is a miss.
+pub async fn kept_page(app: &Shared, target_url: &str) -> Result<Option<KeptPage>, Refusal> {
+    let (target_url, now) = (target_url.to_owned(), app.now());
+    let kept = app.store.read(move |snapshot| {
+        let Some(record) = snapshot.page(&target_url)? else {
+            return Ok(None);
+        };
+        if now.since(UnixSeconds(record.fetched_at)) >= PAGE_SECONDS {
+            return Ok(None);
+        }
+        Ok(snapshot.blob(record.blob)?.map(|members| KeptPage {
+            record,
+            members: Arc::new(members),
+        }))
+    });
+    Ok(kept.await?)
+}
+
+fn sample(app: &Shared) -> SourcePage {
+    SourcePage {
+        page: app.sample.goods.clone(),
+        cache: CacheFacts {
+            hit: true,
+            revalidated: false,
+            stored_at: app.sample.made_at,
+            changed_since_last: None,
+        },
+        storing: Storing::Blob,
+    }
+}
+
+fn cache_miss() -> Refusal {
+    let message = "This tier reads the cache only, and the page is not there. Nothing was charged.";
+    let alternatives = Tier::ALL
+        .into_iter()
+        .filter(|tier| tier.may_fetch())
+        .collect();
+    Refusal::new(Code::CacheMiss, message).with(With::Alternatives(alternatives))
+}
+
+async fn fetch(
+    app: &Shared,
+    target: TargetUrl,
+    kept: Option<KeptPage>,
+    revalidates: bool,
+    payer: &str,
+) -> Result<SourcePage, Trouble> {
+    let record = kept
+        .as_ref()
+        .map(|kept| &kept.record)
+        .filter(|_| revalidates);
+    let options = FetchOptions {
+        full: false,
+        if_none_match: record.and_then(|record| record.etag.clone()),
+        if_modified_since: record.and_then(|record| record.last_modified.clone()),
+        deadline: Instant::now() + app.config.fetch.time_max,
+    };
+    let fetched = fetch_in_turn(app, target, options, payer).await;
+    match (fetched, kept) {
+        (Ok((Fetched::Page(mut page), asked)), kept) => {
+            app.metrics.fetch("page");
+            let usage = std::mem::take(&mut page.usage);
+            let usage = robots::complete(app, usage, asked, &page.final_url).await;
+            fetched_source(app, &page, &usage, kept.as_ref()).map_err(Trouble::Refused)
+        }
+        (Ok((Fetched::NotModified, _)), Some(kept)) => {
+            app.metrics.fetch("not_modified");
+            let mut source = kept.source();
+            let fetched_at = app.now();
+            source.cache = CacheFacts {
+                hit: true,
+                revalidated: true,
+                stored_at: fetched_at,
+                changed_since_last: Some(false),
+            };
+            source.storing = Storing::Unchanged { fetched_at };
+            Ok(source)
+        }
+        (Ok((Fetched::NotModified, _)), None) => Err(fetch_trouble(&FetchError::Protocol)),
+        (Err(error), _) => {
+            app.metrics.fetch(if error.is_transient() {
+                "outage"
+            } else {
+                "refused"
+            });
+            Err(fetch_trouble(&error))
+        }
+    }
+}
+
+/// Own share first, then the domain's, then a place: who waits for a share keeps nobody else from a place.
+async fn fetch_in_turn(
+    app: &Shared,
+    target: TargetUrl,
+    options: FetchOptions,
+    payer: &str,
+) -> Result<(Fetched, robots::Asked), FetchError> {
+    let outside = &app.outside;
+    let full = |_| FetchError::LookupsFull;
+    let _of_payer = outside.fetches_of_payer.place(payer).await.map_err(full)?;
+    let _of_domain = outside
+        .fetches_of_domain
+        .place(target.domain())
+        .await
+        .map_err(full)?;
+    let asked = robots::ask(app, &target);
+    let web = outside.web.clone();
+    let fetching = outside.fetches.run(move || {
+        web.clear(&target)
+            .and_then(|cleared| web.fetch(cleared, &options))
+    });
+    let fetched = fetching.await.unwrap_or(Err(FetchError::LookupsFull))?;
+    Ok((fetched, asked))
+}
+
+fn fetched_source(
+    app: &Shared,
+    fetched: &FetchedPage,
+    usage: &Usage,
+    kept: Option<&KeptPage>,
+) -> Result<SourcePage, Refusal> {
+    let now = app.now();
+    let page = page_goods(
+        &fetched.page,
+        &PageFacts {
+            final_url: fetched.final_url.as_str(),
+            status: fetched.status,
+            content_type: &fetched.content_type,
+            kind: fetched.kind,
+            source_sha256: fetched.source_sha256,
+            bytes_fetched: fetched.bytes_fetched,
+            fetch_time: Duration::from_millis(fetched.fetch_ms),
+            extract_time: Duration::from_millis(fetched.extract_ms),
+            usage,
+            fetched_at: now,
+        },
+    )
+    .map_err(|error| super::internal("a page could not be written as JSON", &error))?;
+    let record = PageRecord {
+        blob: page.blob,
+        blob_bytes: page.members.len() as u64,
+        content_sha256: page.content_sha256.clone(),
+        tokens: page.tokens,
+        title: fetched.page.metadata.title.clone(),
+        fetched_at: now.0,
+        etag: fetched.etag.clone(),
+        last_modified: fetched.last_modified.clone(),
+    };
+    let changed_since_last = kept.map(|kept| kept.record.content_sha256 != page.content_sha256);
+    let cache = CacheFacts {
+        hit: false,
+        revalidated: false,
+        stored_at: now,
+        changed_since_last,
+    };
+    Ok(SourcePage {
+        page,
+        cache,
+        storing: Storing::Page(record),
+    })
+}
+
+/// A target that policy refuses, in the words of the policy.
+pub fn refused_target(error: TargetError) -> Trouble {
+    let code = Code::parse(error.code()).unwrap_or(Code::InvalidTarget);
+    Trouble::Refused(Refusal::new(code, format!("{error}.")))
+}
+
+/// The line between transient and final is drawn by `FetchError` (decisions, Retry credits).
+pub fn fetch_trouble(error: &FetchError) -> Trouble {
+    let code = match error {
+        FetchError::Convert(ConvertError::Empty | ConvertError::ScannedPdf) => {
+            Code::NothingReadable
+        }
+        _ => match Code::parse(error.code()) {
+            Some(Code::UpstreamUnavailable) if !error.is_transient() => Code::UpstreamRefused,
+            code => code.unwrap_or(Code::UpstreamRefused),
+        },
+    };
+    let refusal = Refusal::new(code, format!("{error}."));
+    if error.is_transient() {
+        Trouble::Outage(refusal)
+    } else {
+        Trouble::Refused(refusal)
+    }
+}

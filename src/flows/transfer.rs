@@ -1,0 +1,279 @@
+//! A sale that the buyer has paid by a transfer of its own (the legacy endpoint): its hash is looked up on chain, and
+//! the rest is the life of any sale, without a settlement. A transfer is known by its transaction and the place of its
+//! log, and buys once. Anybody can read the hash, so that nothing is given out again for the hash alone.
+
+use sha2::{Digest as _, Sha256};
+
+use crate::app::Shared;
+use crate::domain::payment::{Means, NO_END, Payment, PaymentKey, State};
+use crate::domain::purchase::{Fingerprint, Purchase};
+use crate::domain::rate::RateClass;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+use crate::flows::deliver::Goods;
+use crate::flows::desk::{Claim, Outcome};
+use crate::flows::guardian::Judged;
+use crate::flows::recall::{self, Recalled};
+use crate::flows::sale::{self, Delivered, Order, in_use};
+use crate::flows::source::Trouble;
+use crate::flows::{internal, payments};
+use crate::outside::chain::{Chain, Written};
+use crate::x402::address::TransactionHash;
+use crate::x402::keccak::keccak256;
+use crate::x402::onchain::{Received, received};
+
+/// Transfers of one transaction that are looked at.
+const TRANSFERS_MAX: usize = 64;
+
+/// What the buyer shows for a payment.
+#[derive(Clone, Debug)]
+pub struct TransferProof {
+    pub transaction: TransactionHash,
+    /// The buyer's own secret for this purchase (Idempotency-Key): who shows it again is given the answer again.
+    pub secret: Option<String>,
+}
+
+impl TransferProof {
+    /// What the kept answer is given out for. Without a secret it is never met again.
+    fn hash(&self, request_id: &str) -> [u8; 32] {
+        let (kind, text) = match &self.secret {
+            Some(secret) => (&b"secret"[..], secret.as_str()),
+            None => (&b"request"[..], request_id),
+        };
+        let mut hash = Sha256::new();
+        for part in [&b"transfer"[..], &self.transaction.0, kind, text.as_bytes()] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+}
+
+/// Transfers that stand on chain and would pay for the purchase.
+#[derive(Debug)]
+struct Standing {
+    since: UnixSeconds,
+    transfers: Vec<Received>,
+}
+
+/// Sells one page for a transfer.
+pub async fn sell(app: &Shared, order: Order, proof: TransferProof) -> Outcome {
+    let chain = app
+        .outside
+        .chain
+        .as_ref()
+        .ok_or_else(|| Refusal::of(Code::TransfersNotTaken))?;
+    // Each look costs calls to the node, whatever stands there.
+    app.admit(RateClass::Credit, order.client)?;
+    app.health.check_can_sell(app)?;
+    let standing = look_up(app, chain, &order.purchase, &proof).await?;
+    let (claim, payment) = match take(app, &order, &proof, &standing).await? {
+        Taken::Again(delivered) => return Ok(delivered),
+        Taken::Free(claim, payment) => (claim, *payment),
+    };
+    let key = claim.key();
+    let margin = sale::check_margin(app, &payment.purchase, Means::Transfer)?;
+    let goods = match sale::deliver_goods(app, &payment).await {
+        Ok(goods) => goods,
+        Err(Trouble::Refused(refusal)) => return Err(refusal),
+        Err(Trouble::Outage(refusal)) => return Err(sale::hold(app, key, payment, refusal).await),
+    };
+    deliver(app, key, payment, goods, margin, &order.request_id).await
+}
+
+/// Asks the chain. What it does not show clearly is no payment.
+async fn look_up(
+    app: &Shared,
+    chain: &Chain,
+    purchase: &Purchase,
+    proof: &TransferProof,
+) -> Result<Standing, Refusal> {
+    let hash = proof.transaction;
+    let written = chain.written(hash, app.now()).await.map_err(|error| {
+        tracing::warn!(error = %error, transaction = %hash, "a transfer could not be looked up");
+        let message = "The transfer could not be looked up just now. It was not used: repeat the same request.";
+        Refusal::new(Code::NetworkUnavailable, message)
+    })?;
+    let (since, logs) = match written {
+        Written::Deep { since, logs } => (since, logs),
+        Written::Missing => return Err(Refusal::of(Code::PaymentHashUnconfirmed)),
+        Written::Shallow { confirmations } => {
+            let message = format!(
+                "The transaction stands in {confirmations} blocks so far and needs {}. It was not used: repeat the \
+                 same request in a few seconds.",
+                app.config
+                    .chain
+                    .as_ref()
+                    .map_or(1, |chain| chain.confirmations)
+            );
+            return Err(Refusal::new(Code::PaymentHashUnconfirmed, message));
+        }
+        Written::Failed => {
+            return Err(invalid("The transaction failed, so that nothing was paid."));
+        }
+    };
+    let terms = &app.config.payment;
+    let Some(transfers) = received(&logs, terms.asset, terms.pay_to) else {
+        return Err(invalid(
+            "The transaction settles a signed authorization, which pays for what it was signed for alone.",
+        ));
+    };
+    let price = purchase.price();
+    let most = transfers.iter().map(|transfer| transfer.amount).max();
+    let enough = transfers
+        .into_iter()
+        .filter(|transfer| transfer.amount >= price);
+    let transfers: Vec<Received> = enough.take(TRANSFERS_MAX).collect();
+    match most {
+        _ if !transfers.is_empty() => Ok(Standing { since, transfers }),
+        Some(most) => Err(invalid(&format!(
+            "The transaction transfers {most} USDC; this purchase costs {price} USDC."
+        ))),
+        None => Err(invalid(&format!(
+            "The transaction transfers nothing of the token {} to {}.",
+            terms.asset, terms.pay_to
+        ))),
+    }
+}
+
+fn invalid(message: &str) -> Refusal {
+    Refusal::new(Code::InvalidPaymentHash, message)
+}
+
+/// What the records leave of a transaction's transfers.
+enum Taken {
+    /// Bought before, by whoever shows the same secret.
+    Again(Delivered),
+    /// Free for this purchase, and ours as long as the claim lives.
+    Free(Claim, Box<Payment>),
+}
+
+async fn take(
+    app: &Shared,
+    order: &Order,
+    proof: &TransferProof,
+    standing: &Standing,
+) -> Result<Taken, Refusal> {
+    let (hash, fingerprint) = (proof.hash(&order.request_id), order.purchase.fingerprint());
+    let (mut is_busy, mut is_held) = (false, false);
+    for transfer in &standing.transfers {
+        let key = transfer_key(app, proof.transaction, transfer);
+        let Some(claim) = Claim::take(app, key) else {
+            is_busy = true;
+            continue;
+        };
+        let stored = app
+            .store
+            .read(move |snapshot| snapshot.payment(key))
+            .await?;
+        let fresh = payment(app, order, proof, transfer);
+        match stored {
+            None if app.now().since(standing.since) > age_max(app) => {
+                return Err(invalid("The transfer is too old to be used."));
+            }
+            None => return Ok(Taken::Free(claim, Box::new(fresh))),
+            // Let go unused: whoever sends the hash has it, for whatever purchase.
+            Some(stored) if stored.state == State::Released => {
+                let created_at = stored.created_at;
+                return Ok(Taken::Free(
+                    claim,
+                    Box::new(Payment {
+                        created_at,
+                        ..fresh
+                    }),
+                ));
+            }
+            Some(stored) if !is_same(&stored, hash, fingerprint) => {
+                is_held |= stored.state == State::Held;
+            }
+            Some(stored) if stored.state == State::Held => {
+                return Ok(Taken::Free(claim, Box::new(stored)));
+            }
+            Some(_) => {
+                let recalled = recall::recall(app, key, hash, fingerprint).await;
+                if let Ok(Recalled::Answer(delivered)) = recalled {
+                    return Ok(Taken::Again(delivered));
+                }
+            }
+        }
+    }
+    Err(match (is_busy, is_held) {
+        (true, _) => in_use(),
+        (_, true) => Refusal::new(
+            Code::PaymentHashReplayed,
+            "This transfer is held by the retry credit that came with a 503. Redeem that at /v1/x402/retry; once it has \
+             run out, the hash can be sent again.",
+        ),
+        _ => Refusal::of(Code::PaymentHashReplayed),
+    })
+}
+
+/// Whether a record is of this very purchase by this very buyer.
+fn is_same(stored: &Payment, hash: [u8; 32], fingerprint: Fingerprint) -> bool {
+    stored.payload_hash == hash && stored.fingerprint == fingerprint
+}
+
+fn age_max(app: &Shared) -> u64 {
+    app.config
+        .chain
+        .as_ref()
+        .map_or(0, |chain| chain.transfer_age_max)
+}
+
+/// The key of a transfer: a transaction may hold several, and each buys once.
+fn transfer_key(app: &Shared, transaction: TransactionHash, transfer: &Received) -> PaymentKey {
+    keccak256(&[
+        b"context402 transfer 1",
+        &app.config.payment.network.0.to_be_bytes(),
+        &transaction.0,
+        &transfer.index.to_be_bytes(),
+    ])
+}
+
+fn payment(app: &Shared, order: &Order, proof: &TransferProof, transfer: &Received) -> Payment {
+    let now = app.now().0;
+    Payment {
+        payer: transfer.from.0,
+        nonce: proof.transaction.0,
+        amount_units: transfer.amount.units(),
+        valid_before: NO_END,
+        payload_hash: proof.hash(&order.request_id),
+        payload: Vec::new(),
+        requirements: Vec::new(),
+        purchase: order.purchase.clone(),
+        fingerprint: order.purchase.fingerprint(),
+        identifier: None,
+        attribution: order.attribution.clone(),
+        state: State::New,
+        answer: None,
+        credit: None,
+        redelivered: 0,
+        created_at: now,
+        changed_at: now,
+    }
+}
+
+/// Keeps the finished answer, which spends the transfer in the same breath, and gives it out.
+pub async fn deliver(
+    app: &Shared,
+    key: PaymentKey,
+    payment: Payment,
+    goods: Goods,
+    margin: Judged,
+    request_id: &str,
+) -> Outcome {
+    debug_assert_eq!(payment.means(), Means::Transfer);
+    let kept = sale::keep_answer(app, key, payment, goods, margin, request_id).await;
+    let members = kept.map_err(|refusal| match refusal.code {
+        Code::PaymentReplayed => Refusal::of(Code::PaymentHashReplayed),
+        _ => refusal,
+    })?;
+    let stored = app
+        .store
+        .read(move |snapshot| snapshot.payment(key))
+        .await?;
+    let payment = stored.ok_or_else(|| internal("a kept payment is gone", &hex::encode(key)))?;
+    payments::note(app, key, &payment);
+    payments::count(app, &payment);
+    recall::delivered(app, key, &payment, members).await
+}

@@ -1,0 +1,326 @@
+//! Retained reports: what was sold, the source it was made from, and how it is shared. A report is written with the
+//! answer that it is, may be read once its payment is settled, lives 30 days, and is known as expired for 30 more.
+
+use redb::ReadableTable;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::ids::{ReportId, ShareSlug};
+use crate::domain::payment::PaymentKey;
+use crate::domain::time::{REPORT_SECONDS, UnixSeconds};
+use crate::store::record::{decode, encode};
+use crate::store::tables::{
+    Hash, LISTED_REPORTS, REPORTS, REPORTS_OF_PAYMENTS, SHARED_REPORTS, Snapshot, Tables,
+};
+use crate::store::{Due, DueKind, StoreError};
+
+const TABLE: &str = "reports-1";
+/// How long an expired report is still known as expired (410) before it is forgotten (404).
+const TOMBSTONE_SECONDS: u64 = REPORT_SECONDS;
+
+/// A retained report. Its bytes and its source's are blobs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportRecord {
+    pub payment: PaymentKey,
+    pub target_url: String,
+    pub question: String,
+    /// The pack's name.
+    pub pack: String,
+    /// The decision's label.
+    pub label: String,
+    pub title: Option<String>,
+    /// SHA-256 of the report's JSON, all of it but its payment.
+    pub document: [u8; 32],
+    /// SHA-256 of the source's markdown.
+    pub source: [u8; 32],
+    /// The payment's JSON members, all but the transaction.
+    pub paid: String,
+    /// Known once the payment is settled; before that nobody may read the report.
+    pub transaction: Option<String>,
+    pub shared: Option<Shared>,
+    pub created_at: u64,
+    pub expires_at: u64,
+}
+
+/// Under which name a report may be read by others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shared {
+    pub slug: [u8; 16],
+    pub at: u64,
+    /// Whether the library names it.
+    pub is_listed: bool,
+}
+
+impl ReportRecord {
+    pub fn is_expired(&self, now: UnixSeconds) -> bool {
+        now.0 >= self.expires_at
+    }
+
+    /// The word for operators.
+    pub fn state(&self, now: UnixSeconds) -> &'static str {
+        match (&self.transaction, self.is_expired(now)) {
+            (None, _) => "unsettled",
+            (Some(_), false) => "retained",
+            (Some(_), true) => "expired",
+        }
+    }
+}
+
+impl Tables<'_> {
+    /// Writes a report with its source. The bytes live until `until`; a settlement extends that to the report's life.
+    pub fn put_report(
+        &mut self,
+        id: ReportId,
+        report: &ReportRecord,
+        source_text: &[u8],
+        until: UnixSeconds,
+    ) -> Result<(), StoreError> {
+        // A sale that is taken up again makes a report of its own.
+        self.drop_report_of(report.payment)?;
+        self.put_blob(report.source, source_text, until)?;
+        self.reports_of_payments.insert(report.payment, id.0)?;
+        self.write_report(id, report)
+    }
+
+    pub fn report(&self, id: ReportId) -> Result<Option<ReportRecord>, StoreError> {
+        self.reports
+            .get(id.0)?
+            .map(|bytes| decode(bytes.value(), TABLE))
+            .transpose()
+    }
+
+    fn write_report(&mut self, id: ReportId, report: &ReportRecord) -> Result<(), StoreError> {
+        self.reports.insert(id.0, encode(report)?.as_slice())?;
+        Ok(())
+    }
+
+    fn report_of(
+        &self,
+        payment: PaymentKey,
+    ) -> Result<Option<(ReportId, ReportRecord)>, StoreError> {
+        let Some(id) = self
+            .reports_of_payments
+            .get(payment)?
+            .map(|id| ReportId(id.value()))
+        else {
+            return Ok(None);
+        };
+        Ok(self.report(id)?.map(|report| (id, report)))
+    }
+
+    /// The report's payment is settled: from now on it may be read, until it expires.
+    pub fn release_report(
+        &mut self,
+        payment: PaymentKey,
+        transaction: &str,
+    ) -> Result<(), StoreError> {
+        let Some((id, mut report)) = self.report_of(payment)? else {
+            return Ok(());
+        };
+        report.transaction = Some(transaction.to_owned());
+        let expires_at = UnixSeconds(report.expires_at);
+        self.keep_blob(report.document, expires_at)?;
+        self.keep_blob(report.source, expires_at)?;
+        self.schedule(due(id, expires_at))?;
+        self.write_report(id, &report)
+    }
+
+    /// Keeps the bytes of a report whose payment has no end yet.
+    pub fn keep_report_of(
+        &mut self,
+        payment: PaymentKey,
+        until: UnixSeconds,
+    ) -> Result<(), StoreError> {
+        match self.report_of(payment)? {
+            None => Ok(()),
+            Some((_, report)) => {
+                self.keep_blob(report.document, until)?;
+                self.keep_blob(report.source, until)
+            }
+        }
+    }
+
+    /// Forgets the report of a payment that was never taken.
+    pub fn drop_report_of(&mut self, payment: PaymentKey) -> Result<(), StoreError> {
+        match self.report_of(payment)? {
+            None => Ok(()),
+            Some((id, report)) => self.drop_report(id, &report),
+        }
+    }
+
+    fn drop_report(&mut self, id: ReportId, report: &ReportRecord) -> Result<(), StoreError> {
+        self.unshare(report)?;
+        self.reports_of_payments.remove(report.payment)?;
+        self.reports.remove(id.0)?;
+        Ok(())
+    }
+
+    /// Gives a report a name under which others may read it, or changes whether the library lists it. `None` when
+    /// there is no report to be shared.
+    pub fn share_report(
+        &mut self,
+        id: ReportId,
+        fresh: ShareSlug,
+        is_listed: bool,
+        now: UnixSeconds,
+    ) -> Result<Option<Shared>, StoreError> {
+        let Some(mut report) = self.report(id)?.filter(|report| is_readable(report, now)) else {
+            return Ok(None);
+        };
+        let earlier = report.shared;
+        self.unshare(&report)?;
+        let shared = Shared {
+            slug: earlier.map_or(fresh.0, |shared| shared.slug),
+            at: earlier.map_or(now.0, |shared| shared.at),
+            is_listed,
+        };
+        self.shared_reports.insert(shared.slug, id.0)?;
+        if is_listed {
+            self.listed_reports.insert((shared.at, shared.slug), id.0)?;
+        }
+        report.shared = Some(shared);
+        self.write_report(id, &report)?;
+        Ok(Some(shared))
+    }
+
+    /// Takes the name back; its address leads nowhere from now on. `None` when there is no report.
+    pub fn unshare_report(
+        &mut self,
+        id: ReportId,
+        now: UnixSeconds,
+    ) -> Result<Option<Option<Shared>>, StoreError> {
+        let Some(mut report) = self.report(id)?.filter(|report| is_readable(report, now)) else {
+            return Ok(None);
+        };
+        self.unshare(&report)?;
+        let earlier = report.shared.take();
+        self.write_report(id, &report)?;
+        Ok(Some(earlier))
+    }
+
+    fn unshare(&mut self, report: &ReportRecord) -> Result<(), StoreError> {
+        if let Some(shared) = report.shared {
+            self.shared_reports.remove(shared.slug)?;
+            self.listed_reports.remove((shared.at, shared.slug))?;
+        }
+        Ok(())
+    }
+
+    /// Works off a due row: an expired report loses everything but the knowledge that it was there; later that too.
+    pub fn sweep_report(&mut self, due_row: Due, now: UnixSeconds) -> Result<(), StoreError> {
+        self.unschedule(due_row)?;
+        let mut id = [0; 16];
+        id.copy_from_slice(&due_row.key[..16]);
+        let id = ReportId(id);
+        let Some(report) = self.report(id)? else {
+            return Ok(());
+        };
+        let gone_at = UnixSeconds(report.expires_at).plus(TOMBSTONE_SECONDS);
+        if now >= gone_at {
+            return self.drop_report(id, &report);
+        }
+        if !report.is_expired(now) {
+            return self.schedule(due(id, UnixSeconds(report.expires_at)));
+        }
+        self.unshare(&report)?;
+        self.schedule(due(id, gone_at))?;
+        self.write_report(id, &tombstone(report))
+    }
+
+    /// Forgets a report at once, with its bytes and with its source's unless another report was made from the same.
+    /// Tells whether it was there.
+    pub fn purge_report(&mut self, id: ReportId) -> Result<bool, StoreError> {
+        let Some(report) = self.report(id)? else {
+            return Ok(false);
+        };
+        self.drop_report(id, &report)?;
+        self.drop_blob(report.document)?;
+        let mut is_shared = false;
+        for row in self.reports.iter()? {
+            let other: ReportRecord = decode(row?.1.value(), TABLE)?;
+            is_shared |= other.source == report.source;
+        }
+        if !is_shared {
+            self.drop_blob(report.source)?;
+        }
+        Ok(true)
+    }
+}
+
+fn is_readable(report: &ReportRecord, now: UnixSeconds) -> bool {
+    report.transaction.is_some() && !report.is_expired(now)
+}
+
+fn tombstone(report: ReportRecord) -> ReportRecord {
+    ReportRecord {
+        payment: report.payment,
+        target_url: String::new(),
+        question: String::new(),
+        pack: report.pack,
+        label: String::new(),
+        title: None,
+        document: [0; 32],
+        source: [0; 32],
+        paid: String::new(),
+        transaction: report.transaction.map(|_| String::new()),
+        shared: None,
+        created_at: report.created_at,
+        expires_at: report.expires_at,
+    }
+}
+
+fn due(id: ReportId, at: UnixSeconds) -> Due {
+    let mut key: Hash = [0; 32];
+    key[..16].copy_from_slice(&id.0);
+    Due {
+        at,
+        kind: DueKind::Report,
+        key,
+    }
+}
+
+impl Snapshot {
+    pub fn report(&self, id: ReportId) -> Result<Option<ReportRecord>, StoreError> {
+        let table = self.table(REPORTS)?;
+        let record = table.get(id.0)?;
+        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
+    }
+
+    pub fn report_of(
+        &self,
+        payment: PaymentKey,
+    ) -> Result<Option<(ReportId, ReportRecord)>, StoreError> {
+        let id = self.table(REPORTS_OF_PAYMENTS)?.get(payment)?;
+        let Some(id) = id.map(|id| ReportId(id.value())) else {
+            return Ok(None);
+        };
+        Ok(self.report(id)?.map(|report| (id, report)))
+    }
+
+    pub fn report_by_slug(&self, slug: ShareSlug) -> Result<Option<ReportId>, StoreError> {
+        let id = self.table(SHARED_REPORTS)?.get(slug.0)?;
+        Ok(id.map(|id| ReportId(id.value())))
+    }
+
+    /// The reports that the library lists, newest first.
+    pub fn listed_reports(&self, rows_max: usize) -> Result<Vec<ReportRecord>, StoreError> {
+        let table = self.table(LISTED_REPORTS)?;
+        let mut found = Vec::new();
+        for row in table.iter()?.rev().take(rows_max) {
+            let id = ReportId(row?.1.value());
+            found.extend(self.report(id)?);
+        }
+        Ok(found)
+    }
+
+    /// Every report, in the order of their identifiers, for the operator's list.
+    pub fn reports(
+        &self,
+        mut each: impl FnMut(ReportId, ReportRecord) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        for row in self.table(REPORTS)?.iter()? {
+            let (id, bytes) = row?;
+            each(ReportId(id.value()), decode(bytes.value(), TABLE)?)?;
+        }
+        Ok(())
+    }
+}
