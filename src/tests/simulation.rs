@@ -29,7 +29,7 @@ const HISTORIES: u64 = 2_000;
 const BEGINNING: UnixSeconds = UnixSeconds(1_795_248_000);
 const BUYERS: usize = 3;
 
-const WISHES: [Wish; 8] = [
+const WISHES: [Wish; 7] = [
     Wish {
         target: "http://127.0.0.1:4020/sample",
         level: "starter",
@@ -56,10 +56,6 @@ const WISHES: [Wish; 8] = [
     },
     Wish {
         target: "http://news.sample-site.org/3",
-        level: "quick",
-    },
-    Wish {
-        target: "http://news.sample-site.org/1",
         level: "quick",
     },
 ];
