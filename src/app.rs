@@ -98,20 +98,22 @@ impl App {
             checks: Lane::new(CHECKS_MAX, FETCH_WAIT_MAX),
             clock,
         };
-        let signer = signer(&config);
+        let signer = config
+            .signing
+            .as_ref()
+            .map(|signing| Signer::new(&signing.key, &signing.former, &config.base_url));
         let sample = SamplePage::new(&config, signer.as_ref(), outside.clock.now())?;
-        App::of(config, rows, store, (outside, sample), former_terms)
+        App::of(config, rows, store, (outside, sample, signer), former_terms)
     }
 
-    /// The same with neighbours and a sample page that were made before.
+    /// The same with neighbours, a sample page and a signer that were made before.
     pub(crate) fn of(
         config: Config,
         rows: &'static [Row],
         store: Store,
-        (outside, sample): (Outside, SamplePage),
+        (outside, sample, signer): (Outside, SamplePage, Option<Signer>),
         former_terms: Vec<(Terms, UnixSeconds)>,
     ) -> Result<App, Box<dyn std::error::Error + Send + Sync>> {
-        let signer = signer(&config);
         let offers = Offers::new(&config, signer.as_ref(), former_terms)?;
         let limits = Limits::new(&config.limits.quotas, &outside.clock.stopwatch());
         Ok(App {
@@ -251,11 +253,6 @@ fn chain(config: &Config) -> Result<Option<Chain>, crate::outside::chain::Settin
         confirmations: chain.confirmations,
     });
     settings.map(Chain::new).transpose()
-}
-
-fn signer(config: &Config) -> Option<Signer> {
-    let signing = config.signing.as_ref()?;
-    Some(Signer::new(&signing.key, &signing.former, &config.base_url))
 }
 
 fn web_settings(config: &Config) -> Result<WebSettings, std::io::Error> {

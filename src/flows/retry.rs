@@ -84,7 +84,7 @@ async fn attempt(app: &Shared, credit: CreditId, stated: Stated, asker: Asker<'_
         count()?;
         return Err(invalid());
     };
-    let claim = Claim::take(app, key).ok_or_else(|| {
+    let mut claim = Claim::take(app, key).ok_or_else(|| {
         Refusal::new(
             Code::Conflict,
             "This retry credit is being redeemed by another request.",
@@ -113,7 +113,10 @@ async fn attempt(app: &Shared, credit: CreditId, stated: Stated, asker: Asker<'_
         State::Held if alive => {
             count()?;
             app.health.check_can_sell(app)?;
-            work_off(app, claim, payment.payer, asker.request_id).await
+            if payment.means() == Means::Authorization {
+                claim.queue(payment.payer).await?;
+            }
+            work_off(app, claim, asker.request_id).await
         }
         State::Settled { .. } if alive => {
             let delivered = recall::delivered(app, key, &payment, None).await?;
@@ -143,9 +146,8 @@ fn covers(purchase: &Purchase, stated: &Stated) -> bool {
 }
 
 /// The held authorization: an attempt is spent, the work is done, and it is settled like any first payment.
-async fn work_off(app: &Shared, mut claim: Claim, payer: [u8; 20], request_id: &str) -> Outcome {
+async fn work_off(app: &Shared, claim: Claim, request_id: &str) -> Outcome {
     let key = claim.key();
-    claim.queue(payer).await?;
     let payment = spend_attempt(app, key).await?;
     app.crash_point("redeeming");
     let means = payment.means();

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::app::Shared;
 use crate::domain::level::Level;
 use crate::domain::payment::{Event, Means, Payment, PaymentKey, State};
-use crate::domain::purchase::Purchase;
+use crate::domain::purchase::{Fingerprint, Purchase};
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
 use crate::domain::time::UnixSeconds;
@@ -107,22 +107,17 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
             return Err(refusal);
         }
     }
-    let offer = terms?;
+    let offer = match terms {
+        Ok(offer) => offer,
+        Err(refusal) => {
+            return turned_down(app, key, (payload_hash, fingerprint), refusal).await;
+        }
+    };
     app.health.check_can_sell(app)?;
     let verified = match verify(app, proof, offer, &order).await {
         Ok(verified) => verified,
         Err(refusal) => {
-            // Its credit may have been redeemed meanwhile: then it is not valid any more because it was charged.
-            return match recall(app, key, payload_hash, fingerprint).await? {
-                Recalled::Answer(delivered) => Ok(delivered),
-                Recalled::Unknown => {
-                    settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await
-                }
-                Recalled::Nothing => {
-                    let _unused = Claim::take(app, key).ok_or_else(in_use)?;
-                    Err(refusal)
-                }
-            };
+            return turned_down(app, key, (payload_hash, fingerprint), refusal).await;
         }
     };
     let mut claim = Claim::take(app, key).ok_or_else(in_use)?;
@@ -142,6 +137,27 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
     app.crash_point("fetched");
     let kept = keep(app, claim, verified, goods, margin, &order).await?;
     settle::settle(app, kept, true).await
+}
+
+/// A refusal of a payment that was looked up before. Its credit may have been redeemed meanwhile, or be at it: then it is
+/// charged, and asking for money again would be a lie.
+async fn turned_down(
+    app: &Shared,
+    key: PaymentKey,
+    (payload_hash, fingerprint): ([u8; 32], Fingerprint),
+    refusal: Refusal,
+) -> Outcome {
+    // Only what is on record has been verified: a forged payment claims nothing.
+    let stored = app.store.read(move |snapshot| snapshot.payment(key));
+    if stored.await?.is_none() {
+        return Err(refusal);
+    }
+    let claim = Claim::take(app, key).ok_or_else(in_use)?;
+    match recall(app, key, payload_hash, fingerprint).await? {
+        Recalled::Answer(delivered) => Ok(delivered),
+        Recalled::Unknown => settle::resolve(app, claim).await,
+        Recalled::Nothing => Err(refusal),
+    }
 }
 
 /// A payment that the facilitator has verified. Only `verify` makes one.

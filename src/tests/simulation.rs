@@ -29,30 +29,34 @@ const HISTORIES: u64 = 2_000;
 const BEGINNING: UnixSeconds = UnixSeconds(1_795_248_000);
 const BUYERS: usize = 3;
 
-const WISHES: [Wish; 6] = [
+const WISHES: [Wish; 7] = [
     Wish {
         target: "http://127.0.0.1:4020/sample",
-        tier: "starter",
+        level: "starter",
     },
     Wish {
         target: "http://news.sample-site.org/1",
-        tier: "fresh",
+        level: "fresh",
     },
     Wish {
         target: "http://news.sample-site.org/1",
-        tier: "cached",
+        level: "cached",
     },
     Wish {
         target: "http://news.sample-site.org/2",
-        tier: "fresh",
+        level: "fresh",
     },
     Wish {
         target: "http://news.sample-site.org/2",
-        tier: "basic",
+        level: "basic",
     },
     Wish {
         target: "http://news.sample-site.org/3",
-        tier: "deep",
+        level: "deep",
+    },
+    Wish {
+        target: "http://news.sample-site.org/3",
+        level: "quick",
     },
 ];
 /// What must have happened in so many histories.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::domain::amount::Amount;
-use crate::domain::tier::Tier;
+use crate::domain::level::Product;
 use crate::domain::time::UnixSeconds;
 use crate::http::Reply;
 use crate::outside::chance;
@@ -18,19 +18,29 @@ use crate::x402::eip3009::SecretKey;
 use crate::x402::encoding;
 use crate::x402::payer::{ReceivedChallenge, decode_settlement, usdc};
 
-pub(super) const ACCESS: &str = "/v1/x402/access";
 pub(super) const RETRY: &str = "/v1/x402/retry";
 
-/// What is asked for: an address and a tier.
+/// What is asked for: an address, and a tier or a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wish {
     pub(super) target: &'static str,
-    pub(super) tier: &'static str,
+    pub(super) level: &'static str,
 }
 
 impl Wish {
+    fn product(self) -> Product {
+        let mut products = Product::ALL.into_iter();
+        let product = products.find(|product| product.level(self.level).is_some());
+        product.expect("a tier or a pack")
+    }
+
+    fn price_units(self) -> Option<u64> {
+        let level = self.product().level(self.level);
+        level.map(|level| level.price().units())
+    }
+
     fn body(self) -> String {
-        json!({"target_url": self.target, "tier": self.tier}).to_string()
+        json!({"target_url": self.target, self.product().level_word(): self.level}).to_string()
     }
 }
 
@@ -108,7 +118,7 @@ impl Buyers {
     ) -> Option<usize> {
         let challenge = self.price(service, wish).await?;
         let choice = challenge
-            .choose(Amount::from_units(50_000), &usdc())
+            .choose(Amount::from_units(1_000_000), &usdc())
             .expect("an offer that can be paid");
         let is_contested = nonce.is_some();
         let nonce = nonce.unwrap_or_else(|| Nonce(chance::bytes()));
@@ -138,11 +148,11 @@ impl Buyers {
 
     /// The price of a tier is the same all the time, and asked for once.
     async fn price(&mut self, service: &Service, wish: Wish) -> Option<ReceivedChallenge> {
-        if let Some(known) = self.prices.get(wish.tier) {
+        if let Some(known) = self.prices.get(wish.level) {
             return Some(known.clone());
         }
         let request = Request {
-            path: ACCESS,
+            path: wish.product().path(),
             headers: Vec::new(),
             body: wish.body(),
         };
@@ -154,7 +164,7 @@ impl Buyers {
         }
         let challenge = reply.headers.get("payment-required")?.to_str().ok()?;
         let challenge = ReceivedChallenge::decode(challenge).expect("a challenge");
-        self.prices.insert(wish.tier, challenge.clone());
+        self.prices.insert(wish.level, challenge.clone());
         Some(challenge)
     }
 
@@ -188,7 +198,7 @@ impl Buyers {
 
     fn request(&mut self, message: &Message) -> Request {
         let paid = |header: String, wish: Wish| Request {
-            path: ACCESS,
+            path: wish.product().path(),
             headers: vec![("payment-signature", header)],
             body: wish.body(),
         };
@@ -300,12 +310,12 @@ impl Buyers {
                     authorization.0 == known.authorization.0,
                     "for somebody else's money",
                 );
-                let price = Tier::parse(wish.tier).map(|tier| tier.price().units());
-                need(Some(moved.units) == price, "at another price");
+                need(Some(moved.units) == wish.price_units(), "at another price");
             }
         }
         need(body["target_url"] == wish.target, "another target");
-        need(body["tier"] == wish.tier, "another tier");
+        let word = wish.product().level_word();
+        need(body[word] == wish.level, "another tier or pack");
         let bytes: [u8; 32] = Sha256::digest(&reply.body).into();
         match self.goods.get(transaction) {
             Some(before) => need(*before == (wish, bytes), "other goods than before"),

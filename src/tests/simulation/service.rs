@@ -102,8 +102,9 @@ impl Service {
             clock: clock.clone(),
             ..outside
         };
-        let app = App::of(config.clone(), ROUTES, store, (outside, sample), former)
-            .expect("the parts fit together");
+        let parts = (outside, sample, None);
+        let app =
+            App::of(config.clone(), ROUTES, store, parts, former).expect("the parts fit together");
         let service = Service {
             app: Arc::new(app),
             disk,
@@ -246,6 +247,7 @@ fn facilitator_settings() -> FacilitatorSettings {
         calls_max: 16,
         passes_on: PassesOn::Everything,
         ca_pem: None,
+        passes_on: PassesOn::Everything,
     }
 }
 
