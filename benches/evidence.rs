@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::hint::black_box;
+use std::io::Write as _;
 use std::time::Duration;
 
 use context402::evidence::{Examined, Reading, Source, check};
@@ -16,10 +17,10 @@ const WORDS: usize = 60_000;
 const PAGE_BYTES: usize = 5 * 1024 * 1024;
 
 fn main() {
-    println!(
+    say(&format!(
         "{:<34} {:>9} {:>9}   CPU ms: median, least of {REPETITIONS}",
         "", "median", "least"
-    );
+    ));
     for (name, text) in [
         ("200 sentences", page(200, usize::MAX)),
         ("5 MiB", page(usize::MAX, PAGE_BYTES)),
@@ -27,11 +28,11 @@ fn main() {
         let question = question(&text);
         let source = Source::of_text(&text);
         let units: Vec<_> = Examined::new(&source).units().collect();
-        println!(
+        say(&format!(
             "{name}: {} bytes, {} units; {question}",
             text.len(),
             units.len()
-        );
+        ));
         show("  evidence, from text", || {
             black_box(check(&source, &question));
         });
@@ -55,11 +56,15 @@ fn show(name: &str, mut work: impl FnMut()) {
         .collect();
     times.sort();
     let shown = |time: Duration| time.as_secs_f64() * 1e3;
-    println!(
+    say(&format!(
         "{name:<34} {:>9.3} {:>9.3}",
         shown(times[REPETITIONS / 2]),
         shown(times[0])
-    );
+    ));
+}
+
+fn say(line: &str) {
+    writeln!(std::io::stdout(), "{line}").expect("standard output");
 }
 
 fn cpu() -> Duration {
@@ -130,8 +135,11 @@ fn page(sentences: usize, bytes: usize) -> String {
             };
             if position > 0 {
                 text.push(' ');
+                text.push_str(&word);
+            } else {
+                text.push_str(&word[..1].to_uppercase());
+                text.push_str(&word[1..]);
             }
-            text.push_str(&word);
         }
         text.push_str(". ");
         count += 1;

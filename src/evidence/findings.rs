@@ -208,7 +208,11 @@ fn stance(judgement: &Judgement, at: usize, label: Label) -> Stance {
     }
     let carries = match is_claim {
         true => f.cov_t >= 0.6,
-        false => ranked.score >= judgement.ranked[0].score - 1.0,
+        // Another row of the same table is about something else.
+        false => {
+            let best = &judgement.ranked[0];
+            ranked.score >= best.score - 1.0 && (best.doubts.is_soft() || !ranked.doubts.is_soft())
+        }
     };
     match label {
         Label::Supported | Label::PartiallySupported if carries => Stance::Supports,

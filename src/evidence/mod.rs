@@ -59,6 +59,9 @@ pub const CLAIMS_MAX: usize = 5;
 /// Characters of a question that are read.
 pub const QUESTION_CHARS_MAX: usize = 1_000;
 
+/// How good the answers are on questions with known answers, as `data/evidence/train.py` measured and wrote it: JSON.
+pub const FIGURES: &str = include_str!("../../data/evidence/figures.json");
+
 /// What is examined.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Source<'a> {

@@ -84,6 +84,11 @@ fn rows_are_read_with_their_header() {
     let found = asked(POLICY, "What is the price of the Max plan?");
     assert_eq!(first(POLICY, &found), "| Max | $99 |");
     assert!(found.findings[0].matched.contains(&"price".to_owned()));
+    let other = found
+        .findings
+        .iter()
+        .find(|finding| &POLICY[finding.range.clone()] == "| Pro | $9 |");
+    assert_eq!(other.map(|finding| finding.stance), Some(Stance::Mentions));
 }
 
 #[test]
@@ -175,6 +180,20 @@ fn instructions_to_agents_are_no_evidence() {
         );
         assert!(notes(&after).contains(&NoteKind::AgentInstructions));
     }
+}
+
+#[test]
+fn the_figures_are_those_of_five_sets() {
+    let told: serde_json::Value = serde_json::from_str(FIGURES).expect("JSON");
+    assert!(
+        told["measured_on"]
+            .as_str()
+            .is_some_and(|date| date.starts_with("20"))
+    );
+    for set in ["squad2_para", "squad2_doc", "qed", "offtopic", "mutated"] {
+        assert!(told["sets"][set]["hit1"].is_number(), "{set}");
+    }
+    assert_eq!(told["sets"]["offtopic"]["false_support"], 0.0);
 }
 
 #[test]

@@ -271,6 +271,18 @@ fn initials(bytes: &[u8], start: usize) -> Option<usize> {
 
 /// The end of a run of letters, apostrophes between them included.
 fn word(text: &str, start: usize) -> usize {
+    let bytes = &text.as_bytes()[start..];
+    let length = bytes
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    match bytes.get(length) {
+        Some(b'\'') | Some(0x80..) => wide_word(text, start),
+        _ => start + length,
+    }
+}
+
+fn wide_word(text: &str, start: usize) -> usize {
     let mut end = start;
     let mut rest = text[start..].char_indices().peekable();
     while let Some((at, c)) = rest.next() {

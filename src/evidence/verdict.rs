@@ -307,18 +307,19 @@ fn claim_label(f: &Features, doubts: Doubts, topical: f64) -> Label {
         && !doubts.is_soft()
     {
         Label::Supported
-    } else if f.cov_t >= CLAIM_PARTLY
-        && !lacks_much(f)
-        && !doubts.is_hard()
-        && !doubts.lacks_name
-        && !(doubts.other_name && f.lcs_r > VERBATIM_RUN)
-    {
+    } else if f.cov_t >= CLAIM_PARTLY && !lacks_much(f) && !is_of_another(f, doubts) {
         Label::PartiallySupported
     } else if topical >= TOPICAL {
         Label::Weak
     } else {
         Label::Unsupported
     }
+}
+
+/// It may say the opposite, or the same of somebody else.
+fn is_of_another(f: &Features, doubts: Doubts) -> bool {
+    let has_other_name = doubts.other_name && f.lcs_r > VERBATIM_RUN;
+    doubts.is_hard() || doubts.lacks_name || has_other_name
 }
 
 /// All that it lacks is a number, and it has another one in its place.
