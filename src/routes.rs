@@ -206,6 +206,8 @@ pub static ROUTES: &[Row] = &[
     delete("/v1/proof-pack/reports/{report_id}/share", run!(reports::unshare), Endpoint {
         statuses: &[404, 410], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Reports, "Take a shared report's name back") }),
+    get("/v1/proof-pack/benchmarks", run!(reports::benchmarks),
+        Endpoint::new(Tag::Reports, "How good the evidence engine was measured to be")),
     get("/proof-pack/sample", run!(reports::sample_page), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("The sample report") }),
     get("/proof-pack/reports/{report_id}", run!(reports::page), Endpoint {

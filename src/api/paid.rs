@@ -29,7 +29,7 @@ pub type Resolve = fn(&Shared, &Checked, Level) -> Result<Purchase, Refusal>;
 pub async fn buy(app: &Shared, call: &Call, product: Product, resolve: Resolve) -> Reply {
     if call.header_count("payment-signature") == 0 {
         return match level_by_address(call, product) {
-            Ok(_) => challenge::unpaid(app, priced(call, product)),
+            Ok(stated) => challenge::unpaid(app, priced(call, product, stated)),
             Err(refusal) => failure::reply(app, &refusal, call),
         };
     }
@@ -109,7 +109,9 @@ fn payment(call: &Call, product: Product) -> Result<PaymentProof, Refusal> {
         if error.is_malformed() {
             return invalid(format!("{error}. Nothing was charged."));
         }
-        sale::challenge(priced(call, product), error.reason(), format!("{error}."))
+        let stated = level_by_address(call, product).ok().flatten();
+        let level = priced(call, product, stated);
+        sale::challenge(level, error.reason(), format!("{error}."))
     })
 }
 
@@ -140,12 +142,10 @@ fn target_error(text: &str, why: String) -> Refusal {
     )])
 }
 
-/// What an unpaid request is told the price of: the stated level (query, then header, then a readable body), else the
-/// default.
-fn priced(call: &Call, product: Product) -> Level {
-    level_by_address(call, product)
-        .ok()
-        .flatten()
+/// What an unpaid request is told the price of: the level that its address states (query, then header), else that of a
+/// readable body, else the default.
+fn priced(call: &Call, product: Product, stated: Option<Level>) -> Level {
+    stated
         .or_else(|| level_in_body(call, product))
         .unwrap_or(product.default_level())
 }

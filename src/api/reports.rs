@@ -17,6 +17,7 @@ use crate::domain::shapes::{
 };
 use crate::domain::time::UnixSeconds;
 use crate::flows::quote::{self, Asked};
+use crate::flows::report::FIGURES;
 use crate::flows::reports::{self, Retained};
 use crate::http::{Call, Reply};
 use crate::pages::plain::{self, Part, PlainView};
@@ -38,6 +39,44 @@ pub async fn read(app: Shared, call: Call) -> Reply {
 /// GET /v1/proof-pack/sample: a whole report for nothing.
 pub async fn sample(app: Shared, _: Call) -> Reply {
     Reply::json(200, app.sample.report.body.clone()).public("public, max-age=300")
+}
+
+/// GET /v1/proof-pack/benchmarks: what the engine's own evaluation has measured, and nothing else.
+pub async fn benchmarks(app: Shared, call: Call) -> Reply {
+    match serde_json::from_str::<Value>(FIGURES) {
+        Ok(figures) => {
+            let body = benchmarks_json(&figures);
+            Reply::json(200, body.to_string()).public("public, max-age=300")
+        }
+        Err(_) => failure::reply(&app, &Refusal::of(Code::Internal), &call),
+    }
+}
+
+/// The set whose questions come with near-misses: the hardest to be honest about.
+const HARDEST: &str = "squad2_para";
+
+fn benchmarks_json(figures: &Value) -> Value {
+    let hardest = &figures["sets"][HARDEST];
+    let measured_on = figures["measured_on"].as_str().unwrap_or_default();
+    let day = measured_on.parse::<jiff::civil::Date>().ok();
+    let generated_at = day
+        .and_then(|day| day.to_zoned(jiff::tz::TimeZone::UTC).ok())
+        .map(|start| start.timestamp().as_second());
+    let unsupported_recall = hardest["false_support"]
+        .as_f64()
+        .map(|share| ((1.0 - share) * 10_000.0).round() / 10_000.0);
+    json!({
+        "status": "success",
+        "generated_at": generated_at,
+        "measured_on": measured_on,
+        "corpus": HARDEST,
+        "method": figures["method"],
+        "metrics": {
+            "supported_precision": hardest["support_precision"],
+            "unsupported_recall": unsupported_recall,
+        },
+        "sets": figures["sets"],
+    })
 }
 
 /// GET /v1/proof-pack/reports/{report_id}/verify.

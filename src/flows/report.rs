@@ -10,6 +10,7 @@ use crate::domain::ids::ReportId;
 use crate::domain::purchase::ProofPackPurchase;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
+use crate::evidence;
 use crate::evidence::examine::{Examined, examine};
 use crate::evidence::facts::Facts;
 use crate::evidence::report::{Request, report};
@@ -22,6 +23,9 @@ use crate::outside::chance;
 
 /// The most citations of a report.
 pub const CITATIONS_MAX: usize = FINDINGS_MAX;
+
+/// How good the engine's answers are, as its evaluation has written it: JSON.
+pub const FIGURES: &str = evidence::FIGURES;
 
 /// A report before it is sold: without its addresses, its cost and its payment.
 #[derive(Debug)]

@@ -41,6 +41,7 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     ("POST", "/v1/proof-pack/reports/ppr_sample/follow-up",    422, "application/json"),
     ("POST", "/v1/proof-pack/reports/ppr_sample/refresh",      200, "application/json"),
     ("GET",  "/proof-pack/reports/ppr_sample",                 200, "text/html"),
+    ("GET",  "/v1/proof-pack/benchmarks",                      200, "application/json"),
     ("GET",  "/proof-pack/library",                            200, "text/html"),
     // 4.5 Discovery and operations
     ("GET",  "/llms.txt",                                      200, "text/plain"),

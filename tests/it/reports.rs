@@ -565,3 +565,23 @@ fn a_crash_in_the_middle_of_a_sale_loses_no_report() {
         assert_eq!(rig.site.hits("/ferry"), 1);
     });
 }
+
+/// What is published is what the evaluation has written, to the digit.
+#[test]
+fn the_engine_s_measured_quality_is_published() {
+    let rig = Rig::start();
+    let published = rig.get("/v1/proof-pack/benchmarks").expect(200).json();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/data/evidence/figures.json");
+    let figures = std::fs::read_to_string(file).expect("is there");
+    let figures: Value = serde_json::from_str(&figures).expect("JSON");
+    assert_eq!(published["sets"], figures["sets"]);
+    assert_eq!(published["measured_on"], figures["measured_on"]);
+    assert!(published["generated_at"].is_u64());
+    let hardest = &figures["sets"][published["corpus"].as_str().expect("a set")];
+    let metrics = &published["metrics"];
+    assert_eq!(metrics["supported_precision"], hardest["support_precision"]);
+    let sum = metrics["unsupported_recall"]
+        .as_f64()
+        .zip(hardest["false_support"].as_f64());
+    assert!(sum.is_some_and(|(recall, false_support)| (recall + false_support - 1.0).abs() < 1e-9));
+}

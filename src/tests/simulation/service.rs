@@ -247,7 +247,6 @@ fn facilitator_settings() -> FacilitatorSettings {
         calls_max: 16,
         passes_on: PassesOn::Everything,
         ca_pem: None,
-        passes_on: PassesOn::Everything,
     }
 }
 
