@@ -11,7 +11,7 @@ use crate::domain::purchase::ProofPackPurchase;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::evidence;
-use crate::evidence::examine::{Examined, examine};
+use crate::evidence::examine::{Examined, examine_page};
 use crate::evidence::facts::Facts;
 use crate::evidence::report::{Request, report};
 use crate::evidence::synthesis::Synthesis;
@@ -101,7 +101,7 @@ impl Read {
             check,
             instructions,
             ..
-        } = examine(source(&facts, &text), &question);
+        } = examine_page(source(&facts, &text), &question, &facts);
         Ok(Read {
             facts,
             text,
