@@ -17,11 +17,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use context402::app::Shared;
-use context402::appliance::{Appliance, Start};
+use context402::appliance::{Appliance, Start, StartError};
 use context402::config::{Config, Resolved};
 use context402::domain::time::UnixSeconds;
 use context402::flows::{due, health};
 use context402::outside::clock::Clock;
+use context402::store::OpenError;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -134,9 +135,28 @@ impl Rig {
     }
 
     pub(crate) fn run(&mut self) {
+        let mut tries = 0;
+        let appliance = loop {
+            match self.started() {
+                Ok(appliance) => break appliance,
+                // A process that another test has just forked holds the file's lock until it runs its own program.
+                Err(error)
+                    if matches!(error.downcast_ref(), Some(OpenError::InUse(_))) && tries < 50 =>
+                {
+                    tries += 1;
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+                Err(error) => panic!("the service does not start: {error}"),
+            }
+        };
+        self.address = appliance.address;
+        self.appliance = Some(appliance);
+    }
+
+    fn started(&self) -> Result<Appliance, StartError> {
         let config = Config::from_resolved(&self.resolved).expect("a good configuration");
         let clock = self.clock.clone();
-        let started = self.runtime().block_on(async move {
+        self.runtime().block_on(async move {
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let start = Start {
                 config,
@@ -146,10 +166,7 @@ impl Rig {
                 listener: Some(listener),
             };
             Appliance::start(start).await
-        });
-        let appliance = started.expect("a service that starts");
-        self.address = appliance.address;
-        self.appliance = Some(appliance);
+        })
     }
 
     /// Stops in order and starts again over the same data file.
