@@ -108,6 +108,7 @@ pub(crate) fn config(folder: &Path, facilitator_url: &str) -> Config {
     // One client asks for everything. Counting it is part of what is measured.
     resolved.set("limits.unpaid_per_minute", "1000000");
     resolved.set("limits.sales_per_minute", "1000000");
+    resolved.set("limits.free_per_minute", "1000000");
     resolved.set("base_url", "http://127.0.0.1:4020");
     resolved.set("listen", "127.0.0.1:0");
     resolved.set("data_file", folder.join("bench.redb").display().to_string());
