@@ -28,7 +28,7 @@ use super::tag::{Name, Tag};
 const DEPTH_MAX: usize = 512;
 
 /// From so many blocks on, the rest of the page is one more: each takes memory beside its text.
-const BLOCKS_MAX: usize = 24_576;
+const BLOCKS_MAX: usize = 18_432;
 
 #[derive(Debug)]
 pub(super) struct Builder {
