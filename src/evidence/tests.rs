@@ -36,6 +36,41 @@ fn a_sentence_of_the_source_is_supported_and_exact() {
     assert!(found.confidence > 0.8);
 }
 
+/// Words of the table's header and of a heading are in every row, and a row says nothing more of the question by them.
+#[test]
+fn rows_beside_the_answer_do_not_support_it() {
+    let text = "# Harbour heat network warms its first 900 homes\n\nThe harbour heat network delivered 4.1 gigawatt \
+        hours to 900 flats.\n\n| Month | Heat delivered (MWh) | Hours on backup |\n|---|---|---|\n| November | 860 | 0 |\n\
+        | December | 1,070 | 3 |\n";
+    let question = "Did the harbour heat network deliver 4.1 gigawatt hours to 900 flats?";
+    let found = asked(text, question);
+    assert_eq!(found.label, Label::Supported);
+    let speaking = found.findings.iter();
+    let speaking: Vec<&str> = speaking
+        .filter(|finding| finding.stance == Stance::Supports)
+        .map(|finding| &text[finding.range.clone()])
+        .collect();
+    assert_eq!(
+        speaking,
+        ["The harbour heat network delivered 4.1 gigawatt hours to 900 flats."],
+        "{found:?}"
+    );
+}
+
+#[test]
+fn what_carries_a_part_supports_it() {
+    let text = "The ferry leaves Granton at seven.\n\nThe ferry carries bicycles for free.";
+    let question = "The ferry leaves Granton at seven; the ferry carries bicycles for free.";
+    let found = asked(text, question);
+    assert_eq!(found.label, Label::Supported);
+    let mut stances = found.findings.iter().map(|finding| finding.stance);
+    assert_eq!(found.findings.len(), 2);
+    assert!(
+        stances.all(|stance| stance == Stance::Supports),
+        "{found:?}"
+    );
+}
+
 #[test]
 fn another_number_is_a_mismatch() {
     let found = asked(
