@@ -31,6 +31,8 @@ mod legacy;
 mod legacy_access;
 /// What a service under load, attack or orders to stop still does.
 mod limits;
+/// Language models behind reports, and what the dishonest among them achieve.
+mod models;
 /// Settlements that go wrong in every way, and what the buyer is told.
 mod money;
 /// What the service signs: offers and receipts.
