@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::markdown::{PassageKind, addresses_agents};
+use crate::markdown::{PassageKind, plainly_addresses_models};
 
 use super::Source;
 use super::blocks::{Block, Blocks};
@@ -65,8 +65,10 @@ impl<'a> Page<'a> {
                 _ => sentences(source.text, block.range.clone()),
             };
             for range in found {
-                // SECURITY: what is said to agents is no evidence, and must not even change how rare a word is.
-                if addresses_agents(&source.text[range.clone()]) {
+                // SECURITY: what is said to models is no evidence, and must not even change how rare a word is. Reports
+                // read a text whose instructions are blanked (`examine`), except on a page that is about such attacks:
+                // there a sentence alone is left out, so that no page can make itself trusted by naming them.
+                if plainly_addresses_models(&source.text[range.clone()]) {
                     instructions.push(range);
                 } else {
                     ranges.push((number, range));
