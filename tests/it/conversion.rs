@@ -6,8 +6,11 @@ use std::path::Path;
 mod grammar;
 #[path = "../fuzz/src/page.rs"]
 mod page;
+#[path = "../fuzz/src/random.rs"]
+mod random;
 
-use grammar::{Random, corpus, input};
+use grammar::{corpus, input};
+use random::Random;
 
 const EXECUTIONS: usize = 2_000;
 

@@ -41,6 +41,8 @@ mod offer_receipt;
 mod policy;
 /// Proof Packs: a report on a page instead of the page.
 mod proof_packs;
+/// Texts and questions made to break the evidence engine.
+mod questions;
 /// Quotes: what a page would cost, for nothing.
 mod quotes;
 /// How often whom is served, and where nobody is turned away.
