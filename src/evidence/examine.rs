@@ -40,7 +40,7 @@ fn examined<'a>(source: Source<'a>, question: &'a str, is_suspected: bool) -> Ex
         title: source.title.filter(|title| !addresses_models(title)),
         ..source
     };
-    let examiner = Examiner::new(&seen);
+    let examiner = Examiner::around(&seen, &instructions);
     let check = examiner.check(question, Reading::Guess);
     instructions.extend_from_slice(examiner.instructions());
     instructions.sort_unstable_by_key(|range| range.start);

@@ -259,8 +259,13 @@ pub(crate) struct TrainingRow {
 
 impl<'a> Examiner<'a> {
     pub fn new(source: &Source<'a>) -> Examiner<'a> {
+        Examiner::around(source, &[])
+    }
+
+    /// With parts of the text blanked, which stand in order: no finding reaches across one.
+    pub(crate) fn around(source: &Source<'a>, blanks: &[Range<usize>]) -> Examiner<'a> {
         Examiner {
-            page: Page::of(source),
+            page: Page::of(source, blanks),
             model: Model::shipped(),
         }
     }
