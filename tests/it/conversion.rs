@@ -6,11 +6,9 @@ use std::path::Path;
 mod grammar;
 #[path = "../fuzz/src/page.rs"]
 mod page;
-#[path = "../fuzz/src/random.rs"]
-mod random;
 
+use crate::random::{self, Random};
 use grammar::{corpus, input};
-use random::Random;
 
 const EXECUTIONS: usize = 2_000;
 

@@ -3,6 +3,10 @@
 /// The service, its neighbours and its clock, for the tests below.
 mod harness;
 
+/// The fuzzers' chance, for the short runs below.
+#[path = "../fuzz/src/random.rs"]
+mod random;
+
 /// The paid operation: asking for the price, paying, and what the buyer gets.
 mod access;
 /// Every known attack on sellers, with the tests that show what becomes of it.

@@ -5,12 +5,10 @@ use std::path::Path;
 
 #[path = "../fuzz/src/question.rs"]
 mod question;
-#[path = "../fuzz/src/random.rs"]
-mod random;
 #[path = "../fuzz/src/texts.rs"]
 mod texts;
 
-use random::Random;
+use crate::random::{self, Random};
 use texts::{corpus, input};
 
 const EXECUTIONS: usize = 300;
