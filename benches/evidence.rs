@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::io::Write as _;
 use std::time::Duration;
 
-use context402::evidence::{Examined, Reading, Source, check};
+use context402::evidence::{Examiner, Reading, Source, check};
 
 const REPETITIONS: usize = 15;
 const WORDS: usize = 60_000;
@@ -27,7 +27,7 @@ fn main() {
     ] {
         let question = question(&text);
         let source = Source::of_text(&text);
-        let units: Vec<_> = Examined::new(&source).units().collect();
+        let units: Vec<_> = Examiner::new(&source).units().collect();
         say(&format!(
             "{name}: {} bytes, {} units; {question}",
             text.len(),
@@ -36,7 +36,7 @@ fn main() {
         show("  evidence, from text", || {
             black_box(check(&source, &question));
         });
-        let examined = Examined::new(&source);
+        let examined = Examiner::new(&source);
         show("  evidence, a second question", || {
             black_box(examined.check(&question, Reading::Question));
         });

@@ -92,6 +92,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
     let status = match () {
         () if store_failed => "down",
         () if !paid_enabled || facilitator_status == "down" || gas_status == "down" => "degraded",
+        () if app.health.reports_full() => "degraded",
         () => "ok",
     };
     let mut body = json!({
@@ -114,6 +115,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
                 "checked_at": gas.checked_at.map(|at| at.0),
             },
             "disk": {"status": if app.health.disk_low() { "low" } else { "ok" }, "free_bytes": app.health.free_bytes()},
+            "reports": {"status": if app.health.reports_full() { "full" } else { "ok" }, "kept_bytes": app.health.kept_bytes()},
         },
         "paid_enabled": paid_enabled,
     });

@@ -284,7 +284,7 @@ async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
         )),
     }
     checks.push(facilitator(app));
-    checks.push(match app.health.check_can_sell(app) {
+    checks.push(match app.health.check_can_sell_product(app, product) {
         Ok(()) => check(
             "service",
             "The service sells",

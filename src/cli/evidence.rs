@@ -11,8 +11,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::cli::{Failure, convert, jsonl, say};
+use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::evidence::{
-    AnswerType, Check, Examined, Finding, Label, Match, Model, NoteKind, QuestionKind, Reading,
+    AnswerType, Check, Examiner, Finding, Label, Match, Model, NoteKind, QuestionKind, Reading,
     Source, Stance, feature_names,
 };
 
@@ -41,8 +42,6 @@ pub(in crate::cli) struct Args {
     threads: Option<usize>,
 }
 
-const OPEN_QUESTION: &str = "What does this source establish?";
-
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         if self.jsonl {
@@ -65,8 +64,8 @@ impl Args {
             language: page.metadata.language.as_deref(),
             text: &page.markdown,
         };
-        let question = self.question.as_deref().unwrap_or(OPEN_QUESTION);
-        let check = Examined::new(&source).check(question, Reading::Guess);
+        let question = self.question.as_deref().unwrap_or(DEFAULT_QUESTION);
+        let check = Examiner::new(&source).check(question, Reading::Guess);
         if self.json {
             say(serde_json::to_string_pretty(&members(source.text, &check))?)?;
         } else {
@@ -112,8 +111,8 @@ impl Args {
             .as_deref()
             .and_then(|list| places(&text, list));
         let mut examined = match sentences {
-            Some(sentences) => Examined::of_sentences(&source, &sentences),
-            None => Examined::new(&source),
+            Some(sentences) => Examiner::of_sentences(&source, &sentences),
+            None => Examiner::new(&source),
         };
         if self.training && job.names {
             let (names, rank_names) = feature_names();
@@ -168,7 +167,7 @@ fn places(text: &str, sentences: &[String]) -> Option<Vec<Range<usize>>> {
 }
 
 /// The features of a question's candidates; with models, what each of them would decide by.
-fn training(examined: &Examined<'_>, job: &Line, models: &[Model]) -> Value {
+fn training(examined: &Examiner<'_>, job: &Line, models: &[Model]) -> Value {
     let row = examined.training_row(&job.query, job.reading(), models);
     if models.is_empty() {
         return json!({"id": job.id, "units": row.units, "features": packed(&row.features)});

@@ -182,6 +182,7 @@ pub struct Limits {
     pub stop_grace: Duration,
     pub store_cache_bytes: usize,
     pub pages_bytes_max: u64,
+    pub reports_bytes_max: u64,
     pub free_disk_bytes_min: u64,
     pub quotas: Quotas,
 }
@@ -517,6 +518,9 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
         stop_grace: resolved.seconds("limits.stop_grace_seconds")?,
         store_cache_bytes: resolved.count("limits.store_cache_mib")? * 1024 * 1024,
         pages_bytes_max: resolved.parse::<u64>("limits.page_cache_mib", "a whole number")?
+            * 1024
+            * 1024,
+        reports_bytes_max: resolved.parse::<u64>("limits.report_store_mib", "a whole number")?
             * 1024
             * 1024,
         free_disk_bytes_min: resolved.parse::<u64>("limits.free_disk_mib_min", "a whole number")?

@@ -54,6 +54,15 @@ impl Label {
 const SURE: f64 = 0.6;
 
 impl AgentAction {
+    pub const ALL: [AgentAction; 6] = [
+        AgentAction::UseWithCitation,
+        AgentAction::UseWithCaution,
+        AgentAction::NeedsSecondSource,
+        AgentAction::DoNotUse,
+        AgentAction::AskHuman,
+        AgentAction::RefreshSource,
+    ];
+
     pub fn name(self) -> &'static str {
         match self {
             AgentAction::UseWithCitation => "use_with_citation",
@@ -129,7 +138,7 @@ impl AgentAction {
         }
     }
 
-    pub(super) fn next_call(self, report_id: &str) -> NextCall {
+    pub fn next_call(self, report_id: &str) -> NextCall {
         let of_report = |part: &str| format!("/v1/proof-pack/reports/{report_id}{part}");
         let (action, method, endpoint, reason) = match self {
             AgentAction::UseWithCitation => (
@@ -145,10 +154,10 @@ impl AgentAction {
                 "Ask the kept source about what is in doubt, free of charge.",
             ),
             AgentAction::NeedsSecondSource => (
-                "quote_bundle",
+                "quote_second_source",
                 "GET",
-                "/v1/proof-pack/bundle/quote".to_owned(),
-                "Compare independent sources on the same question.",
+                "/v1/proof-pack/quote".to_owned(),
+                "Ask a second, independent source the same question.",
             ),
             AgentAction::DoNotUse => (
                 "quote_other_source",
@@ -232,17 +241,9 @@ mod tests {
     }
 
     #[test]
-    fn the_next_call_is_a_path_of_ours() {
-        for action in [
-            AgentAction::UseWithCitation,
-            AgentAction::UseWithCaution,
-            AgentAction::NeedsSecondSource,
-            AgentAction::DoNotUse,
-            AgentAction::AskHuman,
-            AgentAction::RefreshSource,
-        ] {
+    fn advice_and_reasons_are_sentences() {
+        for action in AgentAction::ALL {
             let call = action.next_call("ppr_sample");
-            assert!(call.endpoint.starts_with("/v1/") || call.endpoint.starts_with("/proof-pack/"));
             assert!(
                 action.advice(Label::Contradicted).ends_with('.') && call.reason.ends_with('.')
             );

@@ -113,6 +113,13 @@ pub(super) struct Candidate {
     pub(super) above: Vec<f64>,
 }
 
+impl Candidate {
+    /// Whether the unit, or what it stands under, has this term of the question.
+    pub(super) fn has(&self, term: usize) -> bool {
+        self.carried[term] > 0.0 || self.above[term] >= 0.5
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Adjective,

@@ -61,6 +61,12 @@ pub(super) fn check(
         indices
             .extend(own.filter_map(|unit| units[..known].iter().position(|other| *other == unit)));
         indices.sort_unstable();
+        if let Some(best) = part.ranked.first()
+            && let Some(at) = units.iter().position(|unit| *unit == best.candidate.unit)
+            && check.findings[at].stance == Stance::Mentions
+        {
+            check.findings[at].stance = stance(part, 0, part.label);
+        }
         check.claims.push(Claim {
             text: text.clone(),
             label: part.label,
@@ -157,9 +163,7 @@ fn finding(page: &Page<'_>, judgement: &Judgement, at: usize, label: Label) -> F
     let text = |unit: usize| page.unit_text(unit).to_owned();
     let (mut matched, mut missing) = (Vec::new(), Vec::new());
     for (number, (written, _)) in judgement.terms.iter().enumerate() {
-        let is_carried =
-            ranked.candidate.carried[number] > 0.0 || ranked.candidate.above[number] >= 0.5;
-        let list = if is_carried {
+        let list = if ranked.candidate.has(number) {
             &mut matched
         } else {
             &mut missing
@@ -181,6 +185,22 @@ fn finding(page: &Page<'_>, judgement: &Judgement, at: usize, label: Label) -> F
             judgement.support * (ranked.score - judgement.ranked[0].score).min(0.0).exp(),
         ),
     }
+}
+
+/// Whether it carries as much of what was claimed as the best one does, or something that the best one lacks.
+fn tells_as_much(judgement: &Judgement, ranked: &Ranked, best: &Ranked) -> bool {
+    let terms = judgement.terms.iter().enumerate();
+    let telling = terms.filter(|(_, (_, tells))| *tells);
+    let (mut lost, mut added) = (0, 0);
+    for (term, _) in telling {
+        let has = |ranked: &Ranked| ranked.candidate.has(term);
+        match (has(best), has(ranked)) {
+            (true, false) => lost += 1,
+            (false, true) => added += 1,
+            _ => {}
+        }
+    }
+    added > 0 || lost == 0
 }
 
 fn matching(judgement: &Judgement, ranked: &Ranked) -> Match {
@@ -206,11 +226,11 @@ fn stance(judgement: &Judgement, at: usize, label: Label) -> Stance {
     if is_claim && ranked.doubts.is_hard() && f.cov_r >= 0.5 {
         return Stance::Contradicts;
     }
+    let best = &judgement.ranked[0];
     let carries = match is_claim {
-        true => f.cov_t >= 0.6,
+        true => f.cov_t >= 0.6 && tells_as_much(judgement, ranked, best),
         // Another row of the same table is about something else.
         false => {
-            let best = &judgement.ranked[0];
             ranked.score >= best.score - 1.0 && (best.doubts.is_soft() || !ranked.doubts.is_soft())
         }
     };
@@ -229,9 +249,7 @@ fn missing(judgement: &Judgement) -> Vec<String> {
             .take(3)
             .map(|ranked| &ranked.candidate)
     };
-    let is_carried = |term: usize| {
-        first().any(|candidate| candidate.carried[term] > 0.0 || candidate.above[term] >= 0.5)
-    };
+    let is_carried = |term: usize| first().any(|candidate| candidate.has(term));
     let terms = judgement.terms.iter().enumerate();
     terms
         .filter(|(number, (_, tells))| *tells && !is_carried(*number))

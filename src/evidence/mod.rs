@@ -204,7 +204,7 @@ pub enum NoteKind {
     WeakLanguage,
     /// The text has more units than were examined.
     Truncated,
-    /// The text tells AI systems what to do ([`Examined::instructions`]).
+    /// The text tells AI systems what to do ([`Examiner::instructions`]).
     AgentInstructions,
 }
 
@@ -229,7 +229,7 @@ pub enum Reading {
 
 /// Checks a source against a question or claim.
 pub fn check(source: &Source<'_>, question: &str) -> Check {
-    Examined::new(source).check(question, Reading::Guess)
+    Examiner::new(source).check(question, Reading::Guess)
 }
 
 /// The names of what the decision and the ranking are made by, in order.
@@ -239,7 +239,7 @@ pub(crate) fn feature_names() -> (Vec<&'static str>, &'static [&'static str]) {
 
 /// A source that is read and can be asked.
 #[derive(Debug)]
-pub struct Examined<'a> {
+pub struct Examiner<'a> {
     page: Page<'a>,
     model: &'a Model,
 }
@@ -257,17 +257,22 @@ pub(crate) struct TrainingRow {
     pub(crate) gate: f64,
 }
 
-impl<'a> Examined<'a> {
-    pub fn new(source: &Source<'a>) -> Examined<'a> {
-        Examined {
-            page: Page::of(source),
+impl<'a> Examiner<'a> {
+    pub fn new(source: &Source<'a>) -> Examiner<'a> {
+        Examiner::around(source, &[])
+    }
+
+    /// With parts of the text blanked, which stand in order: no finding reaches across one.
+    pub(crate) fn around(source: &Source<'a>, blanks: &[Range<usize>]) -> Examiner<'a> {
+        Examiner {
+            page: Page::of(source, blanks),
             model: Model::shipped(),
         }
     }
 
     /// With the sentences of the text known already, as its slices in order.
-    pub fn of_sentences(source: &Source<'a>, sentences: &[Range<usize>]) -> Examined<'a> {
-        Examined {
+    pub fn of_sentences(source: &Source<'a>, sentences: &[Range<usize>]) -> Examiner<'a> {
+        Examiner {
             page: Page::of_sentences(source, sentences),
             model: Model::shipped(),
         }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::markdown::{PassageKind, addresses_agents};
+use crate::markdown::{PassageKind, plainly_addresses_models};
 
 use super::Source;
 use super::blocks::{Block, Blocks};
@@ -53,7 +53,8 @@ pub(super) struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    pub(super) fn of(source: &Source<'a>) -> Page<'a> {
+    /// No unit reaches across one of these blanks, which stand in order.
+    pub(super) fn of(source: &Source<'a>, blanks: &[Range<usize>]) -> Page<'a> {
         let blocks = Blocks::of(source.text);
         let mut ranges = Vec::new();
         let mut instructions = Vec::new();
@@ -64,9 +65,12 @@ impl<'a> Page<'a> {
                 }
                 _ => sentences(source.text, block.range.clone()),
             };
-            for range in found {
-                // SECURITY: what is said to agents is no evidence, and must not even change how rare a word is.
-                if addresses_agents(&source.text[range.clone()]) {
+            let found = found.into_iter();
+            for range in found.flat_map(|range| around(source.text, range, blanks)) {
+                // SECURITY: what is said to models is no evidence, and must not even change how rare a word is. Reports
+                // read a text whose instructions are blanked (`examine`), except on a page that is about such attacks:
+                // there a sentence alone is left out, so that no page can make itself trusted by naming them.
+                if plainly_addresses_models(&source.text[range.clone()]) {
                     instructions.push(range);
                 } else {
                     ranges.push((number, range));
@@ -233,6 +237,29 @@ impl<'a> Page<'a> {
     }
 }
 
+/// What is left of a range beside the blanks, without the space around it.
+fn around(text: &str, range: Range<usize>, blanks: &[Range<usize>]) -> Vec<Range<usize>> {
+    let first = blanks.partition_point(|blank| blank.end <= range.start);
+    let within = blanks[first..].iter();
+    let within = within.take_while(|blank| blank.start < range.end);
+    let (mut left, mut start) = (Vec::new(), range.start);
+    for blank in within {
+        left.push(start..blank.start.max(start));
+        start = blank.end;
+    }
+    if left.is_empty() {
+        return vec![range];
+    }
+    left.push(start.min(range.end)..range.end);
+    let trimmed = left.into_iter().map(|piece| {
+        let start = piece.end - text[piece.clone()].trim_start().len();
+        start..start + text[start..piece.end].trim_end().len()
+    });
+    trimmed
+        .filter(|piece| text[piece.clone()].chars().any(char::is_alphanumeric))
+        .collect()
+}
+
 fn abbreviation(before: &str, after: &str) -> Option<(String, Vec<String>)> {
     let length = after
         .bytes()
@@ -285,15 +312,33 @@ mod tests {
     #[test]
     fn long_forms_are_known_by_their_abbreviation() {
         let text = "The European Court of Justice (ECJ) ruled on it (again).";
-        let page = Page::of(&Source::of_text(text));
+        let page = Page::of(&Source::of_text(text), &[]);
         let expected: Vec<String> = ["european", "court", "justic"].map(str::to_owned).into();
         assert_eq!(page.abbreviations, [("ecj".to_owned(), expected)]);
+    }
+
+    /// The fuzzer found a sentence that went on behind what was blanked in it, and would have been quoted as a whole.
+    #[test]
+    fn no_unit_reaches_across_a_blank() {
+        let text = "Kettles cost nine dollars          and lamps seven. Cups 2.     .";
+        let seen = |blanks: &[Range<usize>]| {
+            let page = Page::of(&Source::of_text(text), blanks);
+            let units = page.units.iter();
+            let units: Vec<&str> = units.map(|unit| &text[unit.range.clone()]).collect();
+            units
+        };
+        assert_eq!(
+            seen(&[25..35, 59..64]),
+            ["Kettles cost nine dollars", "and lamps seven.", "Cups 2."]
+        );
+        assert_eq!(seen(&[0..1, 1..65]), [""; 0]);
+        assert_eq!(seen(&[]).len(), 2);
     }
 
     #[test]
     fn units_know_what_stands_above_them() {
         let text = "# Plans\n\nBoth are paid. They differ in:\n\n- Seats. Many.\n\n## Free\n\n| a | b |\n|---|---|\n| 1 | 2 |";
-        let page = Page::of(&Source::of_text(text));
+        let page = Page::of(&Source::of_text(text), &[]);
         let seen = |unit: usize| {
             let block = page.block(unit);
             let headings: Vec<&str> = page

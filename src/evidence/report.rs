@@ -20,11 +20,6 @@ use crate::evidence::synthesis::{Synthesis, SynthesisReceipt};
 
 use compose::Composition;
 
-/// A report is kept for so many days (specification 8).
-pub const RETENTION_DAYS: u64 = 30;
-/// What is asked when the buyer asks nothing (specification 2.5).
-pub const DEFAULT_QUESTION: &str = "What does this source establish?";
-
 /// What a report is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {

@@ -440,14 +440,7 @@ impl Grounds<'_> {
     /// not hold is hidden from readers.
     fn of_instructions(&self) -> Option<RiskDetail> {
         let text = self.examined.source.text;
-        let shown = self.examined.instructions.first();
-        let Some(range) = shown else {
-            let notes = &self.examined.check.notes;
-            let is_left_out =
-                |note: &crate::evidence::Note| note.kind == NoteKind::AgentInstructions;
-            if notes.iter().any(is_left_out) {
-                return Some(RiskDetail::of(Risk::EmbeddedInstructionsVisible));
-            }
+        let Some(range) = self.examined.instructions.first() else {
             let is_hidden = self.facts.warns("prompt_injection_suspected");
             return is_hidden.then(|| RiskDetail::of(Risk::EmbeddedInstructionsHidden));
         };

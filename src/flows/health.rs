@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::app::Shared;
 use crate::config::{self, Coin};
 use crate::domain::amount::Amount;
+use crate::domain::level::Product;
 use crate::domain::margin::GasPrice;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
@@ -22,6 +23,8 @@ pub struct Health {
     store_failed: AtomicBool,
     free_bytes: AtomicU64,
     disk_low: AtomicBool,
+    kept_bytes: AtomicU64,
+    reports_full: AtomicBool,
     facilitator: Mutex<Option<Facilitator>>,
     gas: Mutex<Gas>,
 }
@@ -65,6 +68,19 @@ impl Health {
         Ok(())
     }
 
+    /// Whether this product may be sold: what is paid for is never dropped to make room, so there must be room.
+    pub fn check_can_sell_product(&self, app: &Shared, product: Product) -> Result<(), Refusal> {
+        self.check_can_sell(app)?;
+        if product == Product::ProofPack && self.reports_full() {
+            return Err(Refusal::new(
+                Code::Overloaded,
+                "There is no room for another report at the moment. The payment was not used: try again later, or buy \
+                 the page alone.",
+            ));
+        }
+        Ok(())
+    }
+
     pub fn note_stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
     }
@@ -83,6 +99,14 @@ impl Health {
 
     pub fn disk_low(&self) -> bool {
         self.disk_low.load(Ordering::Relaxed)
+    }
+
+    pub fn kept_bytes(&self) -> u64 {
+        self.kept_bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn reports_full(&self) -> bool {
+        self.reports_full.load(Ordering::Relaxed)
     }
 
     pub fn facilitator(&self) -> Option<Facilitator> {
@@ -117,6 +141,7 @@ impl Health {
 pub async fn probe(app: Shared) {
     loop {
         probe_disk(&app);
+        probe_kept(&app).await;
         probe_facilitator(&app).await;
         tokio::time::sleep(PROBE_EVERY).await;
     }
@@ -137,6 +162,24 @@ pub fn probe_disk(app: &Shared) {
             app.health.disk_low.store(low, Ordering::Relaxed);
         }
         Err(error) => tracing::warn!(error = %error, "could not read the disk's free space"),
+    }
+}
+
+/// Asks how much is kept for those who paid for it.
+pub async fn probe_kept(app: &Shared) {
+    match app.store.read(|snapshot| snapshot.kept_bytes()).await {
+        Ok(kept) => {
+            let is_full = kept >= app.config.limits.reports_bytes_max;
+            if is_full && !app.health.reports_full() {
+                tracing::error!(
+                    kept_bytes = kept,
+                    "no more reports can be kept; none is sold until some expire or the limit is raised"
+                );
+            }
+            app.health.kept_bytes.store(kept, Ordering::Relaxed);
+            app.health.reports_full.store(is_full, Ordering::Relaxed);
+        }
+        Err(error) => tracing::warn!(error = %error, "could not read how much is kept"),
     }
 }
 

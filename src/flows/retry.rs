@@ -112,7 +112,8 @@ async fn attempt(app: &Shared, credit: CreditId, stated: Stated, asker: Asker<'_
     match payment.state {
         State::Held if alive => {
             count()?;
-            app.health.check_can_sell(app)?;
+            app.health
+                .check_can_sell_product(app, payment.purchase.product())?;
             if payment.means() == Means::Authorization {
                 claim.queue(payment.payer).await?;
             }

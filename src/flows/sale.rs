@@ -113,7 +113,8 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
             return turned_down(app, key, (payload_hash, fingerprint), refusal).await;
         }
     };
-    app.health.check_can_sell(app)?;
+    app.health
+        .check_can_sell_product(app, order.purchase.product())?;
     let verified = match verify(app, proof, offer, &order).await {
         Ok(verified) => verified,
         Err(refusal) => {

@@ -500,8 +500,8 @@ const TOPIC: [&str; 10] = [
 /// So often they make it the topic.
 const TOPIC_MIN: usize = 2;
 
-/// Whether a text by itself is addressed to an AI system, outside of quotes.
-pub fn addresses_agents(text: &str) -> bool {
+/// Whether a text by itself is addressed to an AI system beyond doubt, outside of quotes.
+pub fn plainly_addresses_models(text: &str) -> bool {
     marks_of(text) >= STRONG
 }
 

@@ -5,10 +5,41 @@ use redb::ReadableTable;
 use sha2::{Digest, Sha256};
 
 use crate::domain::time::UnixSeconds;
-use crate::store::tables::{BLOBS, Hash, Snapshot, Tables};
+use crate::store::pages::PAGES_BYTES;
+use crate::store::tables::{BLOBS, Hash, META, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
 
+/// The sum of all blobs, counted as they come and go.
+const BLOBS_BYTES: &str = "blobs-bytes";
+
 impl Tables<'_> {
+    /// Counts the blobs of a file from before they were counted.
+    pub(in crate::store) fn count_blobs(&mut self) -> Result<(), StoreError> {
+        if self.meta.get(BLOBS_BYTES)?.is_some() {
+            return Ok(());
+        }
+        let mut bytes = 0;
+        for blob in self.blobs.iter()? {
+            bytes += blob?.1.value().len() as u64;
+        }
+        self.meta.insert(BLOBS_BYTES, bytes)?;
+        Ok(())
+    }
+
+    fn blobs_bytes(&self) -> Result<u64, StoreError> {
+        Ok(self.meta.get(BLOBS_BYTES)?.map_or(0, |value| value.value()))
+    }
+
+    fn remove_blob(&mut self, key: Hash) -> Result<(), StoreError> {
+        let removed = self.blobs.remove(key)?.map(|bytes| bytes.value().len());
+        self.blob_keep.remove(key)?;
+        if let Some(length) = removed {
+            let bytes = self.blobs_bytes()?.saturating_sub(length as u64);
+            self.meta.insert(BLOBS_BYTES, bytes)?;
+        }
+        Ok(())
+    }
+
     /// Stores bytes, or keeps the stored ones longer.
     pub fn put_blob(
         &mut self,
@@ -18,6 +49,8 @@ impl Tables<'_> {
     ) -> Result<(), StoreError> {
         if self.blobs.get(key)?.is_none() {
             self.blobs.insert(key, bytes)?;
+            let all = self.blobs_bytes()? + bytes.len() as u64;
+            self.meta.insert(BLOBS_BYTES, all)?;
         }
         self.keep_blob(key, keep_until)
     }
@@ -52,9 +85,7 @@ impl Tables<'_> {
 
     /// Lets a blob go at once.
     pub(in crate::store) fn drop_blob(&mut self, key: Hash) -> Result<(), StoreError> {
-        self.blobs.remove(key)?;
-        self.blob_keep.remove(key)?;
-        Ok(())
+        self.remove_blob(key)
     }
 
     /// Whether a blob is there.
@@ -68,14 +99,20 @@ impl Tables<'_> {
         let kept = self.blob_keep.get(due.key)?.map(|value| value.value());
         // An extended blob has a later row of its own.
         if kept.is_some_and(|kept| kept <= now.0) {
-            self.blobs.remove(due.key)?;
-            self.blob_keep.remove(due.key)?;
+            self.remove_blob(due.key)?;
         }
         Ok(())
     }
 }
 
 impl Snapshot {
+    /// What is kept besides the cache: reports with their sources, and answers for a while.
+    pub fn kept_bytes(&self) -> Result<u64, StoreError> {
+        let table = self.table(META)?;
+        let fact = |name| Ok::<u64, StoreError>(table.get(name)?.map_or(0, |value| value.value()));
+        Ok(fact(BLOBS_BYTES)?.saturating_sub(fact(PAGES_BYTES)?))
+    }
+
     /// The bytes of a blob as they lie there, for whoever checks them.
     pub fn blob_as_it_lies(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
         let table = self.table(BLOBS)?;

@@ -180,6 +180,7 @@ fn start(
     transact(&database, |transaction| {
         let mut tables = Tables::open(transaction, settings.pages_bytes_max)?;
         tables.meta.insert(SCHEMA, SCHEMA_VERSION)?;
+        tables.count_blobs()?;
         tables.mark_clean(false)
     })
     .map_err(|error| OpenError::Damaged {

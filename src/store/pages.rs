@@ -11,7 +11,7 @@ use crate::store::tables::{Hash, PAGES, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
 
 const TABLE: &str = "pages-1";
-const PAGES_BYTES: &str = "pages-bytes";
+pub(in crate::store) const PAGES_BYTES: &str = "pages-bytes";
 /// How far ahead an answer ever keeps its page; one whose settlement stays unknown extends it again and again.
 pub(crate) const ANSWER_SECONDS_MAX: u64 = 2 * REDELIVERY_SECONDS;
 

@@ -8,7 +8,7 @@ use crate::store::StoreError;
 pub(in crate::store) type Hash = [u8; 32];
 
 // name, key, value, lifetime
-/// Facts about the file itself: schema version, whether it was closed cleanly, bytes of cached pages.
+/// Facts about the file itself: schema version, whether it was closed cleanly, bytes of cached pages and of all blobs.
 pub(in crate::store) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("meta-1");
 /// Payment key → record of a payment with its credit; kept as the operator's book.
 pub(in crate::store) const PAYMENTS: TableDefinition<'_, Hash, &[u8]> =

@@ -539,3 +539,29 @@ fn an_old_payment_stays_readable() {
     assert_eq!(record::decode::<Payment>(&old, "payments-1"), Ok(payment()));
     assert_eq!(record::encode(&payment()), Ok(old));
 }
+
+/// What is kept for buyers is counted as it comes and goes, and in a file from before it was counted.
+#[tokio::test]
+async fn kept_bytes_are_those_of_the_blobs() {
+    let folder = Folder::new();
+    let opened = SETTINGS.create(&folder.file()).expect("creates");
+    let write = opened.store.write(|tables| {
+        tables.put_blob([1; 32], &[0; 700], UnixSeconds(10))?;
+        tables.put_blob([1; 32], &[0; 700], UnixSeconds(20))?;
+        tables.put_blob([2; 32], &[0; 50], UnixSeconds(10))?;
+        tables.drop_blob([2; 32])?;
+        tables.drop_blob([2; 32])
+    });
+    write.await.expect("writes");
+    let kept = opened.store.read(|snapshot| snapshot.kept_bytes()).await;
+    assert_eq!(kept.expect("reads"), 700);
+    let forget = opened.store.write(|tables| {
+        tables.meta.remove("blobs-bytes")?;
+        Ok(())
+    });
+    forget.await.expect("writes");
+    opened.store.close().await.expect("closes");
+    let again = SETTINGS.open(&folder.file(), false).expect("opens");
+    let kept = again.store.read(|snapshot| snapshot.kept_bytes()).await;
+    assert_eq!(kept.expect("reads"), 700);
+}

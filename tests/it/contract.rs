@@ -1,6 +1,11 @@
 //! The endpoints of the specification's section 4 that exist so far: method, path, status without further input, content
 //! type.
 
+use context402::evidence::action::AgentAction;
+use context402::http::call::Peer;
+use context402::http::route::Method;
+use context402::http::router::{Found, Router};
+use context402::routes::ROUTES;
 use serde_json::json;
 
 use crate::harness::{ARTICLE, Rig, Wallet};
@@ -101,7 +106,7 @@ fn the_paid_operation_gives_a_context_response() {
 #[test]
 fn the_table_is_what_answers() {
     let rig = Rig::start();
-    for row in context402::routes::ROUTES {
+    for row in ROUTES {
         let path = row
             .path
             .replace("{source}", "a")
@@ -117,5 +122,22 @@ fn the_table_is_what_answers() {
             row.method.name(),
             row.path
         );
+    }
+}
+
+/// Where a report sends an agent next there is something for everyone to call.
+#[test]
+fn recommended_calls_are_rows_of_the_table() {
+    let router = Router::new(ROUTES);
+    let anyone = Peer::Network(([203, 0, 113, 7], 4021).into());
+    for action in AgentAction::ALL {
+        let call = action.next_call("ppr_0123");
+        let method = match call.method {
+            "GET" => Method::Get,
+            "POST" => Method::Post,
+            other => panic!("{other} is not a method that reports recommend"),
+        };
+        let found = router.find(method, &call.endpoint, anyone);
+        assert!(matches!(found, Found::Row(..)), "{call:?}");
     }
 }

@@ -7,7 +7,8 @@ mod grammar;
 #[path = "../fuzz/src/page.rs"]
 mod page;
 
-use grammar::{Random, corpus, input};
+use crate::random::{self, Random};
+use grammar::{corpus, input};
 
 const EXECUTIONS: usize = 2_000;
 

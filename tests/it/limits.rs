@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::harness::ask::{Answer, at_once, connect, raw_bytes, read_all};
-use crate::harness::{ACCESS, ARTICLE, Page, Rig, Says, Wallet, until};
+use crate::harness::{ACCESS, ARTICLE, FERRY, FERRY_CLAIM, Page, Rig, Says, Wallet, until};
 
 /// Sends a byte every 50 ms until the other side closes or two seconds are over, and gives what came back.
 fn drip(address: SocketAddr, head: &str) -> (Vec<u8>, Duration) {
@@ -286,6 +286,40 @@ fn a_full_disk_stops_sales_and_nothing_else() {
     assert_eq!(health["paid_enabled"], false);
     assert_eq!(health["status"], "degraded");
     assert_eq!(health["checks"]["disk"]["status"], "low");
+}
+
+/// Reports that are paid for are never dropped to make room: where there is none, no further one is sold, before its
+/// payment is looked at, and everything else goes on.
+#[test]
+fn a_full_store_of_reports_stops_reports_alone() {
+    let mut rig = Rig::start();
+    let sold = rig.buy_report(&Wallet::new(), FERRY, "standard", FERRY_CLAIM);
+    let sold = sold.expect(200);
+    assert_eq!(
+        rig.get("/health").expect(200).json()["checks"]["reports"]["status"],
+        "ok"
+    );
+    rig.reconfigure(|resolved| resolved.set("limits.report_store_mib", "0"));
+    let calls = rig.facilitator.verify_calls();
+    let answer = rig
+        .buy_report(&Wallet::new(), FERRY, "quick", FERRY_CLAIM)
+        .refused(503, "overloaded");
+    assert_eq!(answer.header("x-service-retry-credit"), None);
+    assert_eq!(rig.facilitator.verify_calls(), calls);
+    let health = rig.get("/health").expect(200).json();
+    assert_eq!(health["checks"]["reports"]["status"], "full");
+    assert_eq!(health["status"], "degraded");
+    let kept = health["checks"]["reports"]["kept_bytes"].as_u64();
+    assert!(kept >= Some(sold.body.len() as u64), "{health}");
+    let confidence = rig.get(&format!(
+        "/v1/checkout/confidence?product=proof_pack&target_url={FERRY}"
+    ));
+    assert_eq!(confidence.expect(200).json()["ready"], false);
+    let id = sold.json()["report_id"].clone();
+    let id = id.as_str().expect("an id");
+    let read = rig.get(&format!("/v1/proof-pack/reports/{id}")).expect(200);
+    assert_eq!(read.body, sold.body);
+    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
 }
 
 /// Nobody is called for those who do not pay (safety A18).

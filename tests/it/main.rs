@@ -3,6 +3,10 @@
 /// The service, its neighbours and its clock, for the tests below.
 mod harness;
 
+/// The fuzzers' chance, for the short runs below.
+#[path = "../fuzz/src/random.rs"]
+mod random;
+
 /// The paid operation: asking for the price, paying, and what the buyer gets.
 mod access;
 /// Every known attack on sellers, with the tests that show what becomes of it.
@@ -31,6 +35,8 @@ mod legacy;
 mod legacy_access;
 /// What a service under load, attack or orders to stop still does.
 mod limits;
+/// Language models behind reports, and what the dishonest among them achieve.
+mod models;
 /// Settlements that go wrong in every way, and what the buyer is told.
 mod money;
 /// What the service signs: offers and receipts.
@@ -39,6 +45,8 @@ mod offer_receipt;
 mod policy;
 /// Proof Packs: a report on a page instead of the page.
 mod proof_packs;
+/// Texts and questions made to break the evidence engine.
+mod questions;
 /// Quotes: what a page would cost, for nothing.
 mod quotes;
 /// How often whom is served, and where nobody is turned away.

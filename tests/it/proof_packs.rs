@@ -1,12 +1,7 @@
 //! Proof Packs go through the same sale as pages; what differs is told here.
 
-use std::net::TcpListener;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use serde_json::{Value, json};
 
-use crate::harness::server::{Door, hang, respond};
 use crate::harness::{
     ACCESS, ARTICLE, BASE_URL, FERRY, FERRY_CLAIM, PAY_TO, PROOF_PACK, Page, Rig, Says, Wallet,
     order, report_order,
@@ -512,87 +507,4 @@ fn a_report_fills_the_cache_that_pages_are_sold_from() {
     let challenge = rig.post(ACCESS).send().expect(402);
     assert_eq!(challenge.must("x-service-payment-tier"), "fresh");
     assert_eq!(challenge.header("x-service-payment-pack"), None);
-}
-
-/// A language model behind a real socket: it says `content`, or nothing at all.
-fn model(content: Option<&'static str>) -> (Door, String, Arc<AtomicUsize>) {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counted = asked.clone();
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let door = Door::open(listener, move |_, stream| {
-        counted.fetch_add(1, Ordering::SeqCst);
-        let Some(content) = content else {
-            return hang(stream);
-        };
-        let reply = json!({"choices": [{"message": {"content": content}}]});
-        respond(stream, 200, &[], reply.to_string().as_bytes())
-    });
-    let url = format!("http://{}/v1", door.address);
-    (door, url, asked)
-}
-
-fn rig_with_model(url: &str) -> Rig {
-    Rig::with(|resolved| {
-        resolved.set("llm.base_url", url);
-        resolved.set("llm.model", "small");
-        resolved.set("llm.input_usdc_per_million", "1");
-        resolved.set("llm.output_usdc_per_million", "1");
-        resolved.set("llm.seconds_max", "1");
-    })
-}
-
-/// Specification 2.2: quick packs are deterministic; the others hear a model, and its cost enters the Guardian.
-#[test]
-fn a_model_is_heard_for_standard_and_deep_packs_alone() {
-    let says = r#"{"decision": "supported", "claims": []}"#;
-    let (_door, url, asked) = model(Some(says));
-    let rig = rig_with_model(&url);
-    let quick = rig.buy_report(&Wallet::new(), FERRY, "quick", FERRY_CLAIM);
-    let quick = quick.expect(200).json();
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
-    assert_eq!(quick["synthesis"], json!(null));
-    assert_eq!(quick["ueg_receipt"]["llm_cost_usdc"], 0.0);
-    for (number, pack) in ["standard", "deep"].into_iter().enumerate() {
-        let report = rig.buy_report(&Wallet::new(), FERRY, pack, FERRY_CLAIM);
-        let report = report.expect(200).json();
-        assert_eq!(asked.load(Ordering::SeqCst), number + 1);
-        assert!(report["synthesis"].is_object(), "{report}");
-        assert!(
-            report["ueg_receipt"]["llm_cost_usdc"]
-                .as_f64()
-                .is_some_and(|cost| cost > 0.0)
-        );
-        // It decided alone, without a claim to show for it.
-        assert_eq!(report["decision"]["label"], quick["decision"]["label"]);
-    }
-}
-
-#[test]
-fn a_model_that_stalls_costs_time_and_nothing_else() {
-    let (_door, url, asked) = model(None);
-    let rig = rig_with_model(&url);
-    let quick = rig.buy_report(&Wallet::new(), FERRY, "quick", FERRY_CLAIM);
-    let quick = quick.expect(200).json();
-    let report = rig.buy_report(&Wallet::new(), FERRY, "standard", FERRY_CLAIM);
-    let report = report.expect(200).json();
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
-    for member in ["decision", "answer", "citations", "key_claims", "gaps"] {
-        assert_eq!(report[member], quick[member], "{member}");
-    }
-    assert_eq!(report["synthesis"]["outcome"], "unavailable");
-}
-
-/// What the model may cost is reckoned with before anything is done.
-#[test]
-fn a_model_that_costs_too_much_is_not_asked() {
-    let (_door, url, asked) = model(Some("{}"));
-    let mut rig = rig_with_model(&url);
-    rig.reconfigure(|resolved| resolved.set("llm.output_usdc_per_million", "100000"));
-    rig.buy_report(&Wallet::new(), FERRY, "standard", FERRY_CLAIM)
-        .refused(400, "margin_rejected");
-    rig.buy_report(&Wallet::new(), FERRY, "quick", FERRY_CLAIM)
-        .expect(200);
-    let quote = rig.get(&format!("/v1/proof-pack/quote?target_url={FERRY}"));
-    assert_eq!(quote.expect(200).json()["margin_ok"], false);
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
 }

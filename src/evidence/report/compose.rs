@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use crate::domain::time::{REPORT_DAYS, REPORT_SECONDS};
 use crate::evidence::action::AgentAction;
 use crate::evidence::canonical::sha256;
 use crate::evidence::citation::{Citation, citation_id, rounded, terms};
@@ -10,9 +11,7 @@ use crate::evidence::examine::Examined;
 use crate::evidence::facts::Facts;
 use crate::evidence::profile::profile;
 use crate::evidence::quality::quality;
-use crate::evidence::report::{
-    Analysis, Coverage, Decision, KeyClaim, Part, RETENTION_DAYS, Report, Request,
-};
+use crate::evidence::report::{Analysis, Coverage, Decision, KeyClaim, Part, Report, Request};
 use crate::evidence::risks::{Grounds, Risk, RiskDetail, Severity, risks};
 use crate::evidence::synthesis::Synthesis;
 use crate::evidence::tally::Tally;
@@ -25,7 +24,6 @@ const STATEMENT_CHARS_MAX: usize = 300;
 /// Statements that the compact answer quotes.
 const ANSWER_STATEMENTS: usize = 2;
 const KEY_CLAIMS_MAX: usize = 12;
-const DAY_SECONDS: u64 = 86_400;
 
 /// Passages that say nothing of the question by themselves, cited for the reader's sake when they are among the best.
 const MENTIONS_MAX: usize = 3;
@@ -117,8 +115,8 @@ impl<'a> Composition<'a> {
             report_id: request.report_id.to_owned(),
             result_hash: String::new(),
             created_at: request.now.0,
-            expires_at: request.now.plus(RETENTION_DAYS * DAY_SECONDS).0,
-            retention_days: RETENTION_DAYS,
+            expires_at: request.now.plus(REPORT_SECONDS).0,
+            retention_days: REPORT_DAYS,
             answer: self.answer(),
             executive_summary: self.executive_summary(quality.score),
             decision: Decision {

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::evidence::examine::examine;
 use crate::evidence::verify::{Kept, verify};
 use crate::evidence::{Finding, Label, Match, Note, NoteKind, QuestionKind, Source, Stance};
