@@ -154,6 +154,7 @@ async fn look_at_payment(
                     payments::void_credit(tables, &mut payment)?;
                     payments::drop_identifier(tables, &payment)?;
                     payment.answer = None;
+                    payment.requirements = Vec::new();
                     tables.put_payment(key, &payment)?;
                 }
                 Call::Reconcile => {

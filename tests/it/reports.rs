@@ -138,6 +138,9 @@ fn a_report_can_be_read_once_its_payment_is_settled() {
     let id = listed["reports"][0]["report_id"].as_str().expect("an id");
     assert_eq!(listed["reports"][0]["state"], "unsettled");
     rig.get(&api(id)).refused(404, "report_not_found");
+    // Nor is it purged: it is what its buyer may be charged for.
+    rig.operate("POST", &format!("/operator/reports/{id}/purge"))
+        .expect(404);
     rig.facilitator.settles(Says::Honest);
     let sold = ask.send().expect(200);
     assert_eq!(sold.json()["report_id"], id);
