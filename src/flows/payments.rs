@@ -21,7 +21,6 @@ const CREDIT_MARGIN_SECONDS: u64 = 30;
 pub const KEPT_LOOK_SECONDS: u64 = 120;
 /// First look at an unknown settlement; later ones come at half its age.
 pub const UNKNOWN_LOOK_SECONDS: u64 = 15;
-pub const UNKNOWN_LOOK_SECONDS_MAX: u64 = 3600;
 
 /// The key of an authorization: what the chain lets happen once.
 pub fn payment_key(offer: &PaymentRequirements, from: Address, nonce: Nonce) -> PaymentKey {
