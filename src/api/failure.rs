@@ -148,7 +148,7 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             "message": refusal.message,
             "retryable": code.is_retryable(),
             // A payment whose settlement is not known may have been taken: whoever pays again may pay twice.
-            "charged": code == Code::SettlementUnknown,
+            "charged": code == Code::SettlementUnknown || refusal.with == With::Charged,
             "next_step": code.next_step(),
             "docs_url": app.url(&format!("/docs#{}", code.text())),
         },
@@ -179,7 +179,7 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             body["alternatives"] = tiers.collect();
         }
         With::Limit(standing) => reply = with_standing(reply, standing),
-        With::Nothing | With::Challenge { .. } | With::Validation(_) => {}
+        With::Nothing | With::Charged | With::Challenge { .. } | With::Validation(_) => {}
     }
     match status(code) {
         400 if code.is_retryable() => reply = reply.fixed("retry-after", RETRY_AFTER),

@@ -76,7 +76,7 @@ pub async fn purge_report(app: Shared, call: Call) -> Reply {
             200,
             json!({"status": "success", "report_id": id}).to_string(),
         ),
-        Ok(false) => failure::reply(&app, &Refusal::of(Code::ReportNotFound), &call),
+        Ok(false) => failure::reply(&app, &Refusal::new(Code::ReportNotFound, NOT_PURGED), &call),
         Err(error) => failure::reply(&app, &error.into(), &call),
     }
 }
@@ -160,6 +160,7 @@ fn report_json(id: ReportId, report: &ReportRecord, now: UnixSeconds) -> Value {
 }
 
 pub const NO_REPORT: &str = "There is no such report.";
+pub const NOT_PURGED: &str = "There is no such report, or its payment has no end yet: such a report is owed to its buyer and cannot be purged.";
 pub const NO_PAYMENT: &str = "There is no such payment.";
 
 /// The list, from a running service or from the file of a stopped one.

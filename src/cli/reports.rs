@@ -89,7 +89,7 @@ impl Args {
             Args::Purge { report_id, .. } => {
                 match operator::purge(store, report_id).await.map_err(failed)? {
                     true => Ok(json!({"report_id": report_id})),
-                    false => Err(no_report()),
+                    false => Err(failed(operator::NOT_PURGED)),
                 }
             }
         }

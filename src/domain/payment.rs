@@ -144,9 +144,10 @@ pub struct Payment {
     pub valid_before: u64,
     /// SHA-256 of the decoded PAYMENT-SIGNATURE bytes: only their holder is given the kept answer again.
     pub payload_hash: [u8; 32],
-    /// The exact payload and our own requirements, for repeating the identical settle; empty once it has ended.
+    /// The exact payload, for repeating the identical settle; empty once it has ended.
     #[serde(with = "bytes")]
     pub payload: Vec<u8>,
+    /// Our own terms that were signed; empty once there is neither a settle to repeat nor an answer to tell them in.
     #[serde(with = "bytes")]
     pub requirements: Vec<u8>,
     pub purchase: Purchase,

@@ -107,6 +107,8 @@ pub struct Refusal {
 #[derive(Clone, Debug, PartialEq)]
 pub enum With {
     Nothing,
+    /// The payment was taken, or may have been.
+    Charged,
     /// A fresh challenge for this level; `error` is x402's machine word for what is wrong.
     Challenge {
         level: Level,
@@ -154,6 +156,14 @@ impl Refusal {
     pub fn with(mut self, with: With) -> Self {
         self.with = with;
         self
+    }
+
+    /// What broke on our side after the goods were kept: the money may have moved, and the answer must not deny it.
+    pub fn after_settlement(self) -> Self {
+        match self.code {
+            Code::Internal | Code::Overloaded => self.with(With::Charged),
+            _ => self,
+        }
     }
 
     /// A limit was reached: which, and when to come back.

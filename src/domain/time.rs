@@ -17,6 +17,8 @@ pub const PAGE_SECONDS: u64 = 24 * 3600;
 pub const REDELIVERY_SECONDS: u64 = 15 * 60;
 /// A retry credit lives 15 minutes at most (decisions, Retry credits).
 pub const CREDIT_SECONDS: u64 = 15 * 60;
+/// An unknown settlement is looked at again after so long at the latest, and its answer kept until then.
+pub const UNKNOWN_LOOK_SECONDS_MAX: u64 = 3600;
 
 impl UnixSeconds {
     pub const fn plus(self, seconds: u64) -> Self {

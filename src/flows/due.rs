@@ -9,17 +9,15 @@ use tokio::sync::Semaphore;
 use crate::app::Shared;
 use crate::domain::payment::{Event, Payment, PaymentKey, State};
 use crate::domain::refusal::With;
-use crate::domain::time::UnixSeconds;
+use crate::domain::time::{UNKNOWN_LOOK_SECONDS_MAX, UnixSeconds};
 use crate::flows::desk::Claim;
-use crate::flows::payments::{
-    self, KEPT_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX, redelivery_end,
-};
+use crate::flows::payments::{self, KEPT_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS, redelivery_end};
 use crate::flows::{offer, settle};
 use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, StoreError, Tables};
 
 const TICK: Duration = Duration::from_secs(1);
 const NOTE_TERMS_EVERY: Duration = Duration::from_secs(60);
-/// Rows of one kind per tick.
+/// Rows of one kind at once.
 const ROWS_MAX: usize = 256;
 /// Settlements that are looked into at the same time in the background.
 const RECONCILIATIONS_MAX: usize = 4;
@@ -44,14 +42,20 @@ pub async fn work(app: Shared) {
 /// One pass over everything that is due now.
 pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), StoreError> {
     let now = app.now();
-    for kind in DueKind::ALL {
-        let rows = app
-            .store
+    let due = |kind| {
+        app.store
             .read(move |snapshot| snapshot.due(kind, now, ROWS_MAX))
-            .await?;
+    };
+    for kind in DueKind::ALL {
+        let mut rows = due(kind).await?;
         if kind == DueKind::Payment {
-            for due in rows {
-                look_at_payment(app, due, places).await?;
+            // All of them, however many: a look keeps what an open payment has to deliver, and the sweeps below would
+            // not. Each leaves at most rows that are due later.
+            while !rows.is_empty() {
+                for due in rows {
+                    look_at_payment(app, due, places, now).await?;
+                }
+                rows = due(kind).await?;
             }
         } else if !rows.is_empty() {
             app.store
@@ -125,9 +129,9 @@ async fn look_at_payment(
     app: &Shared,
     due: Due,
     places: &Arc<Semaphore>,
+    now: UnixSeconds,
 ) -> Result<(), StoreError> {
     let key: PaymentKey = due.key;
-    let now = app.now();
     let reconcile = app
         .store
         .write(move |tables| {
@@ -154,6 +158,7 @@ async fn look_at_payment(
                     payments::void_credit(tables, &mut payment)?;
                     payments::drop_identifier(tables, &payment)?;
                     payment.answer = None;
+                    payment.requirements = Vec::new();
                     tables.put_payment(key, &payment)?;
                 }
                 Call::Reconcile => {

@@ -3,7 +3,7 @@
 
 use crate::app::Shared;
 use crate::domain::ids::CreditId;
-use crate::domain::payment::{Action, Credit, Event, Payment, PaymentKey, State, next};
+use crate::domain::payment::{Action, Credit, Event, Means, Payment, PaymentKey, State, next};
 use crate::domain::refusal::RetryCredit;
 use crate::domain::time::{CREDIT_SECONDS, REDELIVERY_SECONDS, UnixSeconds};
 use crate::outside::chance;
@@ -21,7 +21,6 @@ const CREDIT_MARGIN_SECONDS: u64 = 30;
 pub const KEPT_LOOK_SECONDS: u64 = 120;
 /// First look at an unknown settlement; later ones come at half its age.
 pub const UNKNOWN_LOOK_SECONDS: u64 = 15;
-pub const UNKNOWN_LOOK_SECONDS_MAX: u64 = 3600;
 
 /// The key of an authorization: what the chain lets happen once.
 pub fn payment_key(offer: &PaymentRequirements, from: Address, nonce: Nonce) -> PaymentKey {
@@ -72,9 +71,11 @@ pub async fn advance(
     Ok(advanced)
 }
 
-/// Keeps the desk's index of unfinished payments in step with what was just written.
+/// Keeps the desk's index of unfinished payments in step with what was just written. A held transfer is none of them:
+/// its money is here, so that no new payment takes its place.
 pub fn note(app: &Shared, key: PaymentKey, payment: &Payment) {
-    let unfinished = matches!(payment.state, State::Unknown | State::Held);
+    let unfinished = payment.means() == Means::Authorization
+        && matches!(payment.state, State::Unknown | State::Held);
     app.desk
         .note(payment.payer, payment.fingerprint, key, unfinished);
 }
@@ -113,6 +114,11 @@ pub fn apply(
     fresh: FreshCredit,
 ) -> Result<Option<RetryCredit>, StoreError> {
     let (state, actions) = next(&payment.state, event, now.0);
+    if state == payment.state && actions.is_empty() {
+        // An event that comes late changes nothing, least of all what hangs on an ended payment: its credit's end, or an
+        // identifier that stands for a newer one by now.
+        return Ok(None);
+    }
     let was_kept = payment.state == State::Kept;
     let was_unknown = payment.state == State::Unknown;
     payment.state = state;
@@ -146,9 +152,8 @@ pub fn apply(
                     now.plus(REDELIVERY_SECONDS.max(CREDIT_SECONDS)),
                 )?;
             }
-            // What was needed to repeat the settle is needed no more.
+            // What was needed to repeat the settle is needed no more. The terms are told as long as the answer is.
             payment.payload = Vec::new();
-            payment.requirements = Vec::new();
             if was_kept {
                 // Whoever waits for this settlement is given the answer: that spends the credit it was bought with.
                 void_credit(tables, payment)?;

@@ -156,12 +156,13 @@ pub async fn delivered(
         return Err(no_longer_kept());
     };
     let body = match &payment.purchase {
-        Purchase::Context(_) => context_body(app, payment, kept, members).await?,
+        Purchase::Context(_) => context_body(app, payment, kept, members).await,
         // The retained report is the answer, to the byte.
         Purchase::ProofPack(_) => reports::sold_body(app, key)
-            .await?
-            .ok_or_else(no_longer_kept)?,
+            .await
+            .and_then(|body| body.ok_or_else(no_longer_kept)),
     };
+    let body = body.map_err(Refusal::after_settlement)?;
     Ok(Delivered {
         body: Arc::new(body),
         transaction: transaction.clone(),

@@ -41,13 +41,14 @@ pub struct Asker<'a> {
 pub async fn redeem(app: &Shared, credit: CreditId, stated: Stated, asker: Asker<'_>) -> Outcome {
     let refusal = match attempt(app, credit, stated, asker).await {
         Err(refusal)
-            if matches!(
-                refusal.code,
-                Code::SettlementUnknown
-                    | Code::UpstreamUnavailable
-                    | Code::NetworkUnavailable
-                    | Code::Overloaded
-            ) =>
+            if refusal.with != With::Charged
+                && matches!(
+                    refusal.code,
+                    Code::SettlementUnknown
+                        | Code::UpstreamUnavailable
+                        | Code::NetworkUnavailable
+                        | Code::Overloaded
+                ) =>
         {
             refusal
         }
@@ -162,7 +163,14 @@ async fn work_off(app: &Shared, claim: Claim, request_id: &str) -> Outcome {
         return transfer::deliver(app, key, payment, goods, margin, request_id).await;
     }
     let settling = Settling::stored(&payment)?;
-    let members = sale::keep_answer(app, key, payment, goods, margin, request_id).await?;
+    let members = match sale::keep_answer(app, key, payment, goods, margin, request_id).await {
+        // The authorization, or the credit with it, ran out while the work was done. Neither a 402 nor the word that the
+        // authorization was used belongs here.
+        Err(refusal) if refusal.code == Code::PaymentReplayed || asks_for_money(&refusal) => {
+            return Err(invalid());
+        }
+        kept => kept?,
+    };
     match settle::settle(
         app,
         Kept {
@@ -174,10 +182,14 @@ async fn work_off(app: &Shared, claim: Claim, request_id: &str) -> Outcome {
     )
     .await
     {
-        // A 402 would make a client pay at this address.
-        Err(refusal) if matches!(refusal.with, With::Challenge { .. }) => Err(invalid()),
+        Err(refusal) if asks_for_money(&refusal) => Err(invalid()),
         outcome => outcome,
     }
+}
+
+/// A 402 would make a client pay at this address.
+fn asks_for_money(refusal: &Refusal) -> bool {
+    matches!(refusal.with, With::Challenge { .. })
 }
 
 async fn spend_attempt(app: &Shared, key: PaymentKey) -> Result<Payment, Refusal> {
@@ -209,7 +221,7 @@ async fn resolve(app: &Shared, claim: Claim, hash: [u8; 32]) -> Outcome {
             spend(app, key, hash).await?;
             Ok(delivered)
         }
-        Err(refusal) if matches!(refusal.with, With::Challenge { .. }) => Err(invalid()),
+        Err(refusal) if asks_for_money(&refusal) => Err(invalid()),
         Err(refusal) => Err(refusal),
     }
 }

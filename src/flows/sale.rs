@@ -136,8 +136,14 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
         }
     };
     app.crash_point("fetched");
-    let kept = keep(app, claim, verified, goods, margin, &order).await?;
-    settle::settle(app, kept, true).await
+    match keep(app, claim, verified, goods, margin, &order).await {
+        Ok(kept) => settle::settle(app, kept, true).await,
+        // A credit was redeemed for it after it was looked up: what it bought is this buyer's.
+        Err(refusal) if refusal.code == Code::PaymentReplayed => {
+            turned_down(app, key, (payload_hash, fingerprint), refusal).await
+        }
+        Err(refusal) => Err(refusal),
+    }
 }
 
 /// A refusal of a payment that was looked up before. Its credit may have been redeemed meanwhile, or be at it: then it is
@@ -328,16 +334,18 @@ pub async fn hold(
     let written = app.store.write(move |tables| match tables.payment(key)? {
         stored if stored.as_ref().is_none_or(lets_go) => {
             let credit = payments::apply(tables, key, &mut payment, &Event::Outage, now, fresh)?;
-            Ok((payment, credit))
+            Ok((payment, credit, true))
         }
         // Presented again while a credit holds it: that credit stands as it is.
-        stored => Ok((stored.unwrap_or(payment), None)),
+        stored => Ok((stored.unwrap_or(payment), None, false)),
     });
     match written.await {
-        Ok((payment, credit)) => {
+        Ok((payment, credit, has_moved)) => {
             app.crash_point("held");
             payments::note(app, key, &payment);
-            payments::count(app, &payment);
+            if has_moved {
+                payments::count(app, &payment);
+            }
             credit.map_or(refusal.clone(), |credit| refusal.with(With::Credit(credit)))
         }
         Err(error) => error.into(),

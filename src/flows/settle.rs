@@ -40,7 +40,9 @@ impl Settling {
 
 /// Settles and delivers. Waits as long as a buyer is kept waiting; the call itself goes on.
 pub async fn settle(app: &Shared, kept: Kept, first: bool) -> Outcome {
-    settle_until(app, kept, first, waiting_ends(app)).await
+    settle_until(app, kept, first, waiting_ends(app))
+        .await
+        .map_err(Refusal::after_settlement)
 }
 
 fn waiting_ends(app: &Shared) -> Instant {
@@ -148,6 +150,12 @@ fn event(settlement: Settlement) -> Event {
 /// Finds the end of a payment whose settlement is not known, and delivers if it is a good one. The chain is asked first,
 /// where there is one: it knows without anything being sent again. Then the identical settle is repeated.
 pub async fn resolve(app: &Shared, claim: Claim) -> Outcome {
+    look_into(app, claim)
+        .await
+        .map_err(Refusal::after_settlement)
+}
+
+async fn look_into(app: &Shared, claim: Claim) -> Outcome {
     let (key, end) = (claim.key(), waiting_ends(app));
     let advanced = record(app, key, Event::Restarted).await?;
     let Some(advanced) = advanced else {

@@ -5,7 +5,9 @@ use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::time::{PAGE_SECONDS, REDELIVERY_SECONDS, UnixSeconds};
+use crate::domain::time::{
+    PAGE_SECONDS, REDELIVERY_SECONDS, UNKNOWN_LOOK_SECONDS_MAX, UnixSeconds,
+};
 use crate::store::record::{decode, encode};
 use crate::store::tables::{Hash, PAGES, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
@@ -124,8 +126,8 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Pages leave in the order in which they were fetched. A blob goes once no answer can need it any more; a page
-    /// that happens to share it turns into a cache miss.
+    /// Pages leave in the order in which they were fetched. A blob goes once no answer can need it any more, and not
+    /// before every open one was looked at, which keeps it; a page that happens to share it turns into a cache miss.
     fn shrink_pages(&mut self, now: UnixSeconds) -> Result<(), StoreError> {
         while self.pages_bytes()? > self.pages_bytes_max && self.pages.len()? > 1 {
             let Some(oldest) = self.first_due(DueKind::Page)? else {
@@ -134,7 +136,8 @@ impl Tables<'_> {
             self.unschedule(oldest)?;
             if let Some(page) = self.page(oldest.key)? {
                 self.drop_page(oldest.key)?;
-                self.shorten_blob(page.blob, now.plus(ANSWER_SECONDS_MAX))?;
+                let until = now.plus(UNKNOWN_LOOK_SECONDS_MAX + ANSWER_SECONDS_MAX);
+                self.shorten_blob(page.blob, until)?;
             }
         }
         Ok(())

@@ -227,9 +227,10 @@ impl Tables<'_> {
     }
 
     /// Forgets a report at once, with its bytes and with its source's unless another report was made from the same.
-    /// Tells whether it was there.
+    /// Tells whether it was there. One whose payment has no end yet stays: it may be settled for at any moment.
     pub fn purge_report(&mut self, id: ReportId) -> Result<bool, StoreError> {
-        let Some(report) = self.report(id)? else {
+        let report = self.report(id)?;
+        let Some(report) = report.filter(|report| report.transaction.is_some()) else {
             return Ok(false);
         };
         self.drop_report(id, &report)?;

@@ -305,6 +305,21 @@ async fn pages_leave_by_age_and_their_bytes_a_little_later() {
     assert!(!has_blob(&store, blob).await);
 }
 
+/// An answer whose settlement is not known is looked at every hour at least. What the cache lets go meanwhile may be
+/// what its buyer has been charged for.
+#[tokio::test]
+async fn a_page_that_makes_room_stays_until_open_answers_are_looked_at() {
+    let folder = Folder::new();
+    let store = SETTINGS.create(&folder.file()).expect("creates").store;
+    let blob = put(&store, "https://a.example/", b'a', 6_000, NOW).await;
+    put(&store, "https://b.example/", b'b', 6_000, NOW.plus(1)).await;
+    assert!(!has(&store, "https://a.example/").await);
+    sweep(&store, NOW.plus(3600)).await;
+    assert!(has_blob(&store, blob).await);
+    sweep(&store, NOW.plus(1 + 3600 + ANSWER_SECONDS_MAX)).await;
+    assert!(!has_blob(&store, blob).await);
+}
+
 #[tokio::test]
 async fn the_oldest_pages_make_room() {
     let folder = Folder::new();

@@ -449,6 +449,23 @@ fn a_credit_that_runs_out_lets_the_transfer_go() {
     assert_eq!(payments(&rig).len(), 1);
 }
 
+/// Its money is here: unlike a held authorization, nothing takes its place when the same buyer signs a payment.
+#[test]
+fn a_payment_for_the_same_page_leaves_a_held_transfer_alone() {
+    let (rig, wallet) = (rig(), Wallet::new());
+    rig.site.put("/flaky", Page::Status(503));
+    let transfer = Move {
+        from: wallet.address().to_string(),
+        ..Move::to_us(PRICE)
+    };
+    let hash = rig.chain.send(Sent::of(vec![transfer]));
+    rig.pass(20);
+    let credit = outage(buy(&rig, &hash, FLAKY, "fresh").send());
+    rig.site.put("/flaky", Page::html("Back", "Boats again."));
+    rig.buy(&wallet, FLAKY, "fresh").expect(200);
+    rig.retry(&credit, FLAKY, "fresh").send().expect(200);
+}
+
 /// With the secret, the same request is worked on again; the credit stands beside it until one of them delivers.
 #[test]
 fn a_held_transfer_is_worked_on_again_for_its_secret() {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use context402::domain::time::UnixSeconds;
+use context402::store::DueKind;
 use serde_json::json;
 
 use crate::harness::ask::at_once;
@@ -250,6 +252,26 @@ fn a_forged_payment_does_not_stand_in_the_way_of_the_true_one() {
     assert_eq!(rig.facilitator.settlements(), 1);
     let listed = rig.operator("/operator/payments").json();
     assert_eq!(listed["payments"].as_array().map(Vec::len), Some(1));
+}
+
+/// Whoever has paid and cannot be given the answer is not told that nothing was charged.
+#[test]
+fn an_answer_that_is_lost_was_still_charged_for() {
+    let rig = Rig::start();
+    let payment = Wallet::new().sign(&rig, "fresh");
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    ask.send().expect(200);
+    let ever = UnixSeconds(u64::MAX);
+    let store = &rig.app().store;
+    let due = rig.wait(store.read(move |snapshot| snapshot.due(DueKind::Blob, ever, 100)));
+    let lost = store.write(move |tables| {
+        let mut due = due?.into_iter();
+        due.try_for_each(|due| tables.sweep_blob(due, ever))
+    });
+    rig.wait(lost).expect("writes");
+    let answer = ask.send().expect(500);
+    assert_eq!(answer.code(), "internal");
+    assert_eq!(answer.json()["error"]["charged"], true);
 }
 
 #[test]

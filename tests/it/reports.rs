@@ -2,6 +2,7 @@
 
 use context402::evidence::canonical::result_hash;
 use context402::signing;
+use context402::store::{Due, DueKind};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -124,6 +125,35 @@ fn reports_that_never_were_are_not_found() {
     }
 }
 
+/// After a long stop more is due than one pass takes. What open payments still have to deliver is not swept before
+/// they were looked at.
+#[test]
+fn a_report_that_is_owed_outlasts_a_long_stop() {
+    let mut rig = Rig::start();
+    rig.facilitator.settles(Says::Lost);
+    let payment = Wallet::new().sign_pack(&rig, "standard");
+    let ask = |rig: &Rig| {
+        rig.ask_report(FERRY, "standard", FERRY_CLAIM)
+            .paid(&payment.header)
+            .send()
+    };
+    ask(&rig).expect(503);
+    let soon = rig.now().plus(5);
+    let others = rig.app().store.write(move |tables| {
+        (0..=u8::MAX).try_for_each(|number| {
+            let (at, kind, key) = (soon, DueKind::Payment, [number; 32]);
+            tables.schedule(Due { at, kind, key })
+        })
+    });
+    rig.wait(others).expect("writes");
+    rig.stop();
+    rig.pass(3600);
+    rig.run();
+    rig.work_off();
+    rig.facilitator.settles(Says::Honest);
+    ask(&rig).expect(200);
+}
+
 /// As long as nobody knows whether it was paid for, nobody reads it.
 #[test]
 fn a_report_can_be_read_once_its_payment_is_settled() {
@@ -138,6 +168,9 @@ fn a_report_can_be_read_once_its_payment_is_settled() {
     let id = listed["reports"][0]["report_id"].as_str().expect("an id");
     assert_eq!(listed["reports"][0]["state"], "unsettled");
     rig.get(&api(id)).refused(404, "report_not_found");
+    // Nor is it purged: it is what its buyer may be charged for.
+    rig.operate("POST", &format!("/operator/reports/{id}/purge"))
+        .expect(404);
     rig.facilitator.settles(Says::Honest);
     let sold = ask.send().expect(200);
     assert_eq!(sold.json()["report_id"], id);

@@ -311,10 +311,14 @@ fn an_offer_of_the_last_five_minutes_is_honoured() {
     rig.pass(200);
     let asked = rig.order(ARTICLE, "fresh").send().expect(402);
     assert_eq!(asked.challenge()["accepts"][0]["payTo"], other_vault);
-    rig.order(ARTICLE, "fresh")
-        .paid(&payment.header)
-        .send()
-        .expect(200);
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    let sold = ask.send().expect(200);
+    // The answer names the vault that was paid, also when it is given again.
+    assert_eq!(
+        sold.json()["payment"]["vault_address"],
+        crate::harness::PAY_TO
+    );
+    assert_eq!(ask.send().expect(200).body, sold.body);
     let told = rig.facilitator.settle_bodies();
     assert_eq!(
         told[0]["paymentRequirements"]["payTo"],

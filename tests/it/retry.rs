@@ -3,6 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
+use context402::domain::payment::Event;
+use context402::flows::payments;
 use serde_json::json;
 
 use crate::harness::ask::at_once;
@@ -419,6 +421,8 @@ fn the_held_payment_itself_is_as_good_as_its_credit() {
     // Still down: no second credit is handed out for the same payment.
     let again = ask.send();
     assert_eq!(again.status, 503, "{again:?}");
+    let counted = rig.operator("/metrics").json();
+    assert_eq!(counted["payments"]["context fresh held"], 1);
     rig.site.put("/flaky", good());
     ask.send().expect(200);
     rig.retry(&credit, FLAKY, "fresh")
@@ -492,6 +496,73 @@ fn a_payment_whose_credit_is_redeemed_while_it_is_verified_meets_no_402() {
     let answer = verified.join().expect("no panic").expect(200);
     assert_eq!(answer.settlement()["success"], true);
     assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// The same, and the facilitator looked before the money moved: its word that the payment is good comes too late.
+#[test]
+fn a_payment_that_was_verified_before_its_credit_was_redeemed_is_given_the_answer() {
+    let rig = Rig::start();
+    rig.site.put("/article", Page::Status(503));
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    let credit = outage(ask.send());
+    rig.site.put("/article", good());
+    rig.facilitator
+        .verifies(Says::Late(Duration::from_millis(600)));
+    let again = ask.clone();
+    let verified = thread::spawn(move || again.send());
+    until("it is being verified", || {
+        rig.facilitator.verify_calls() == 2
+    });
+    let redeemed = rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
+    let answer = verified.join().expect("no panic").expect(200);
+    assert_eq!(answer.body, redeemed.body);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// The work may take longer than the authorization lives. Nothing is settled then, and no 402 asks for money at an
+/// address where none is taken.
+#[test]
+fn an_authorization_that_runs_out_during_a_retry_is_not_asked_for_again() {
+    let wallet = Wallet::new();
+    let (rig, credit) = owed(&wallet);
+    rig.site
+        .put("/flaky", good().slow(Duration::from_millis(600)));
+    rig.pass(269);
+    let hits = rig.site.hits("/flaky");
+    let retry = rig.retry(&credit, FLAKY, "fresh");
+    let asked = thread::spawn(move || retry.send());
+    until("the page is fetched", || rig.site.hits("/flaky") > hits);
+    rig.pass(26);
+    let answer = asked.join().expect("no panic");
+    let answer = answer.refused(400, "retry_credit_invalid");
+    assert_eq!(answer.header("payment-required"), None);
+    assert_eq!(rig.facilitator.settle_calls(), 0);
+}
+
+/// News that come after a payment has ended change nothing: its credit ends when it was said to end.
+#[test]
+fn late_news_of_an_ended_payment_do_not_prolong_its_credit() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    rig.facilitator.settles(Says::Lost);
+    let credit = rig.buy(&wallet, ARTICLE, "fresh").expect(503).credit();
+    rig.facilitator.settles(Says::Honest);
+    rig.pass(20);
+    rig.work_off();
+    let listed = rig.operator("/operator/payments").json();
+    assert_eq!(listed["payments"][0]["state"], "settled");
+    let mut key = [0; 32];
+    let digits = listed["payments"][0]["key"].as_str().expect("a key");
+    hex::decode_to_slice(digits, &mut key).expect("hex");
+    rig.pass(899);
+    rig.wait(payments::advance(rig.app(), key, Event::Restarted))
+        .expect("writes");
+    rig.pass(1);
+    rig.retry(&credit, ARTICLE, "fresh")
+        .send()
+        .refused(400, "retry_credit_invalid");
 }
 
 /// A definite failure while a credit is redeemed is 400 there: a 402 would make a client pay at that address.

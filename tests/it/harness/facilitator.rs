@@ -20,6 +20,8 @@ pub(crate) enum Says {
     Honest,
     /// What the ledger says, after a while.
     Slow(Duration),
+    /// What the ledger said when it was asked, after a while.
+    Late(Duration),
     /// The connection breaks; nothing was done.
     Reset,
     /// Nothing at all, until the caller gives up; nothing was done.
@@ -169,6 +171,11 @@ fn answer(state: &Mutex<State>, clock: &Clock, request: &Request, stream: &TcpSt
         Says::Slow(time) => {
             thread::sleep(time);
             let (status, json) = ledger();
+            reply(stream, status, &json)
+        }
+        Says::Late(time) => {
+            let (status, json) = ledger();
+            thread::sleep(time);
             reply(stream, status, &json)
         }
         Says::Reset => reset(stream),

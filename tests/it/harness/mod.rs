@@ -241,6 +241,11 @@ impl Rig {
         until("the work that was begun ends", || app.tasks.is_empty());
     }
 
+    /// Waits for something that a test asks of the program itself.
+    pub(crate) fn wait<T>(&self, asked: impl Future<Output = T>) -> T {
+        self.runtime().block_on(asked)
+    }
+
     /// Asks for the price of gas, as the background does now and then.
     pub(crate) fn probe_gas(&self) {
         // What it came to is seen in health.
