@@ -41,7 +41,8 @@ pub(super) fn check(
     };
     combine(&mut check, parts);
     let room = FINDINGS_MAX - PART_FINDINGS * parts.len();
-    let mut units = add(&mut check, page, whole, room, Vec::new());
+    let reserved = usize::from(whole.disputed_by.is_some());
+    let mut units = add(&mut check, page, whole, room - reserved, Vec::new());
     if let Some(at) = whole.disputed_by
         && !units.contains(&whole.ranked[at].candidate.unit)
     {
@@ -49,6 +50,8 @@ pub(super) fn check(
         check.findings.push(finding(page, whole, at, check.label));
         units.push(unit);
     }
+    let left = room.saturating_sub(units.len());
+    let mut units = add(&mut check, page, whole, left, units);
     for (text, part) in parts {
         let known = units.len();
         units = add(&mut check, page, part, PART_FINDINGS, units);
@@ -206,13 +209,13 @@ fn stance(judgement: &Judgement, at: usize, label: Label) -> Stance {
     if is_claim && ranked.doubts.is_hard() && f.cov_r >= 0.5 {
         return Stance::Contradicts;
     }
+    let best = &judgement.ranked[0];
+    // Another row of the same table is about something else.
+    let is_as_near = best.doubts.is_soft() || !ranked.doubts.is_soft();
     let carries = match is_claim {
-        true => f.cov_t >= 0.6,
-        // Another row of the same table is about something else.
-        false => {
-            let best = &judgement.ranked[0];
-            ranked.score >= best.score - 1.0 && (best.doubts.is_soft() || !ranked.doubts.is_soft())
-        }
+        // What only its headings say, every row under them would say.
+        true => f.cov_t >= 0.6 && (at == 0 || (f.cov_r >= 0.5 && is_as_near)),
+        false => ranked.score >= best.score - 1.0 && is_as_near,
     };
     match label {
         Label::Supported | Label::PartiallySupported if carries => Stance::Supports,
