@@ -145,10 +145,10 @@ impl AgentAction {
                 "Ask the kept source about what is in doubt, free of charge.",
             ),
             AgentAction::NeedsSecondSource => (
-                "quote_bundle",
+                "quote_second_source",
                 "GET",
-                "/v1/proof-pack/bundle/quote".to_owned(),
-                "Compare independent sources on the same question.",
+                "/v1/proof-pack/quote".to_owned(),
+                "Ask a second, independent source the same question.",
             ),
             AgentAction::DoNotUse => (
                 "quote_other_source",
