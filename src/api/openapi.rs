@@ -322,6 +322,15 @@ fn proof_pack_response() -> Value {
         "payment",
         "ueg_receipt",
     ];
+    let place = |what| json!({"type": "integer", "minimum": 0, "description": what});
+    let citation = object(
+        &["id", "url", "excerpt", "start", "end"],
+        json!({
+            "id": text(), "url": text(), "excerpt": text(),
+            "start": place("Where the excerpt begins in the source's markdown, in bytes of UTF-8."),
+            "end": place("The byte after its last."),
+        }),
+    );
     json!({"type": "object", "required": required, "properties": {
         "status": {"const": "success"}, "target_url": text(), "question": text(), "pack": {"enum": Pack::NAMES},
         "report_id": text(), "report_url": text(), "report_page": text(), "verify_url": text(),
@@ -331,7 +340,7 @@ fn proof_pack_response() -> Value {
         "confidence_score": share(), "source_quality_score": share(), "agent_action": text(),
         "recommended_next_call": {"type": "object"}, "key_claims": {"type": "array", "items": {"type": "object"}},
         "supported_findings": texts(), "gaps": texts(), "citation_coverage": {"type": "object"},
-        "citations": {"type": "array", "items": {"type": "object"}}, "risks": texts(),
+        "citations": {"type": "array", "items": citation}, "risks": texts(),
         "source_profile": {"type": "object"}, "cache": {"type": "object"}, "payment": {"type": "object"},
         "ueg_receipt": {"type": "object"},
     }})

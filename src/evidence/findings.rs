@@ -41,7 +41,8 @@ pub(super) fn check(
     };
     combine(&mut check, parts);
     let room = FINDINGS_MAX - PART_FINDINGS * parts.len();
-    let mut units = add(&mut check, page, whole, room, Vec::new());
+    let reserved = usize::from(whole.disputed_by.is_some());
+    let mut units = add(&mut check, page, whole, room - reserved, Vec::new());
     if let Some(at) = whole.disputed_by
         && !units.contains(&whole.ranked[at].candidate.unit)
     {
@@ -49,6 +50,8 @@ pub(super) fn check(
         check.findings.push(finding(page, whole, at, check.label));
         units.push(unit);
     }
+    let left = room.saturating_sub(units.len());
+    let mut units = add(&mut check, page, whole, left, units);
     for (text, part) in parts {
         let known = units.len();
         units = add(&mut check, page, part, PART_FINDINGS, units);

@@ -523,7 +523,10 @@ fn label(examined: &Examined<'_>, decision: Option<&str>, claims: &[ModelClaim])
     let is_doubted = examined.check.notes.iter().any(|note| {
         matches!(
             note.kind,
-            NoteKind::NumberMismatch | NoteKind::PossibleContradiction | NoteKind::Inconsistent
+            NoteKind::NumberMismatch
+                | NoteKind::PossibleContradiction
+                | NoteKind::Inconsistent
+                | NoteKind::AgentInstructions
         )
     });
     let is_answered = claims.iter().any(|claim| answers(examined, claim));

@@ -299,3 +299,49 @@ fn known_sentences_are_the_units() {
     let examined = Examiner::of_sentences(&source, &[0..20, 21..34]);
     assert_eq!(examined.units().collect::<Vec<_>>(), [0..20, 21..34]);
 }
+
+/// Every row of a table said that it supports what only the heading above it says.
+#[test]
+fn what_only_stands_above_is_no_support() {
+    let text = "# The harbour heat network delivered 4.1 gigawatt hours to 900 flats\n\nIn its first winter the \
+                harbour heat network delivered 4.1 gigawatt hours to 900 flats around the quay.\n\n| Month | Heat \
+                delivered |\n|---|---|\n| November | 860 |\n| December | 1,070 |\n| January | 1,190 |\n";
+    let found = asked(
+        text,
+        "Did the harbour heat network deliver 4.1 gigawatt hours to 900 flats?",
+    );
+    assert_eq!(found.label, Label::Supported);
+    assert!(first(text, &found).starts_with("In its first winter"));
+    for finding in &found.findings {
+        let row = finding.kind == PassageKind::Row;
+        assert!(!row || finding.stance == Stance::Mentions, "{finding:?}");
+    }
+}
+
+/// The page says so twelve times, and otherwise once: what is otherwise was not among the findings.
+#[test]
+fn what_disputes_a_claim_is_a_finding() {
+    let mut text: String = (0..20)
+        .map(|at| format!("The Pro plan costs $20 a month, as of note {at}a.\n\n"))
+        .collect();
+    text.push_str("Elsewhere it is written by hand that the Pro plan costs $35 a month.\n");
+    let found = asked(&text, "The Pro plan costs $20 a month.");
+    assert!(
+        found.findings.len() <= FINDINGS_MAX,
+        "{}",
+        found.findings.len()
+    );
+    for note in found
+        .notes
+        .iter()
+        .filter(|note| note.kind == NoteKind::Inconsistent)
+    {
+        let finding = note.finding.expect("a finding");
+        assert!(text[found.findings[finding].range.clone()].contains("$35"));
+    }
+    assert!(
+        notes(&found).contains(&NoteKind::Inconsistent),
+        "{:?}",
+        found.label
+    );
+}

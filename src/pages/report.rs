@@ -130,12 +130,12 @@ fn hashes(view: &ReportView<'_>) -> Markup {
     }
 }
 
-/// The form asks this very page, so that it works without script; the answer costs nothing.
+/// The form asks this very page, so that it works without script, and leads back to its answer, which costs nothing.
 fn follow_up(view: &ReportView<'_>, api: &str) -> Markup {
     let typed = view.follow_up.as_ref().map_or("", |asked| asked.question);
     html! {
         h2 #follow-up { "Ask the same source something else" }
-        form.ask action=(view.path) method="get" {
+        form.ask action={ (view.path) "#follow-up" } method="get" {
             label for="question" { "Your question; it is answered from the kept source and costs nothing" }
             .row {
                 input #question name="question" type="text" maxlength="1000" required autocomplete="off" value=(typed);

@@ -225,6 +225,17 @@ fn the_policy_for_browsers_allows_no_script() {
     assert!(!layout::CSP.contains("script") && !layout::CSP.contains("unsafe"));
 }
 
+/// The answer stands at the end of a long page.
+#[test]
+fn a_follow_up_leads_to_its_answer() {
+    let found = pages(ordinary()).into_iter();
+    let mut reports = found
+        .map(|(_, page)| page)
+        .filter(|page| page.contains("id=\"follow-up\""));
+    let report = reports.next().expect("a report");
+    assert!(report.contains("#follow-up\" method=\"get\""), "{report}");
+}
+
 /// Writes every page and the assets under `CONTEXT402_PAGES_OUT`, to be looked at in a browser.
 #[test]
 fn pages_can_be_written_out_to_be_looked_at() {

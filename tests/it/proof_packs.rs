@@ -174,6 +174,12 @@ fn citations_are_slices_of_the_page() {
     );
     let citations = report["citations"].as_array().expect("citations");
     assert!(!citations.is_empty());
+    // In which unit they count is said where programs look.
+    let openapi = rig.get("/openapi.json").expect(200).json();
+    let described =
+        &openapi["components"]["schemas"]["ProofPackResponse"]["properties"]["citations"];
+    let start = described["items"]["properties"]["start"]["description"].as_str();
+    assert!(start.is_some_and(|text| text.contains("bytes of UTF-8")));
     let place = |citation: &Value, name: &str| {
         usize::try_from(citation[name].as_u64().expect("an offset")).expect("small")
     };

@@ -428,6 +428,9 @@ fn the_sample_report_does_all_of_it_for_nothing() {
         "{report}"
     );
     assert_eq!(report["payment"]["amount_usdc"], 0.0);
+    // What it recommends can be called: it named an address that nobody serves.
+    let next = report["recommended_next_call"]["endpoint"].as_str();
+    rig.get(next.expect("an address")).expect(200);
     let verify = || {
         rig.get(&format!("{}/verify", api("ppr_sample")))
             .expect(200)

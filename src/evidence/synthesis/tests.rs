@@ -278,6 +278,10 @@ fn nothing_raises_a_label_over_a_doubt() {
     );
     assert_eq!(raised(&|e| e.instructions.push(0..1)), Label::Weak);
     assert_eq!(
+        raised(&|e| e.check.notes.push(note(NoteKind::AgentInstructions))),
+        Label::Weak
+    );
+    assert_eq!(
         raised(&|e| e.question = "Does Acme refund orders within 90 days?"),
         Label::Weak
     );

@@ -109,7 +109,7 @@ const REPORT: [(&str, &str); 9] = [
     ),
     (
         "citations",
-        "Verbatim slices of the source, each with its identifier and place.",
+        "Verbatim slices of the source's markdown, each with its identifier and its place in bytes of UTF-8.",
     ),
     (
         "key_claims, supported_findings, gaps",
