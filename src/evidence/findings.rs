@@ -231,7 +231,11 @@ fn stance(judgement: &Judgement, at: usize, label: Label) -> Stance {
     }
     let best = &judgement.ranked[0];
     let carries = match is_claim {
-        true => f.cov_t >= 0.6 && tells_as_much(judgement, ranked, best),
+        // What only its headings say, every row under them would say.
+        true => {
+            let says_it_itself = at == 0 || f.cov_r >= 0.5;
+            f.cov_t >= 0.6 && says_it_itself && tells_as_much(judgement, ranked, best)
+        }
         // Another row of the same table is about something else.
         false => {
             ranked.score >= best.score - 1.0 && (best.doubts.is_soft() || !ranked.doubts.is_soft())
