@@ -155,9 +155,13 @@ fn the_operator_needs_no_place() {
 /// More than can wait for one payment are told to come back; nobody is charged twice.
 #[test]
 fn two_hundred_identical_requests_are_one_charge() {
-    let rig = Rig::start();
+    let rig = Rig::with(|resolved| {
+        resolved.set("fetch.seconds_max", "8");
+        resolved.set("fetch.idle_seconds_max", "8");
+    });
     let page = Page::html("The slow page", "It takes its time to come.");
-    rig.site.put("/slow", page.slow(Duration::from_millis(900)));
+    rig.site
+        .put("/slow", page.slow(Duration::from_millis(3_000)));
     let wallet = Wallet::new();
     let payment = wallet.sign(&rig, "fresh");
     let ask = rig
