@@ -72,7 +72,7 @@ impl Signer {
     }
 
     /// Every key of ours with its name, the one at work first.
-    fn keys(&self) -> impl Iterator<Item = (String, PublicKey)> {
+    pub fn keys(&self) -> impl Iterator<Item = (String, PublicKey)> {
         std::iter::once(self.public_key())
             .chain(self.former.iter().copied())
             .map(|key| (kid(&self.did, &key), key))

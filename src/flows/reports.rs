@@ -190,12 +190,9 @@ async fn bytes(app: &Shared, retained: &Retained, look: Look) -> Result<Bytes, R
 pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal> {
     let bytes = bytes(app, retained, Look::AsTheyLie).await?;
     let (is_sample, now) = (matches!(retained, Retained::Sample), app.now());
-    let (id, key) = (
-        retained.id(),
-        app.signer
-            .as_ref()
-            .map(|signer| (signer.kid().to_owned(), signer.public_key())),
-    );
+    let id = retained.id();
+    let signer = app.signer.as_ref();
+    let keys: Vec<_> = signer.into_iter().flat_map(Signer::keys).collect();
     let checked = app.outside.checks.run(move || {
         let kept = Kept {
             report: &bytes.document,
@@ -205,24 +202,19 @@ pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal
         };
         let mut receipt = verify(&kept, now);
         receipt.report_id = id;
-        if let Some((kid, key)) = key {
-            receipt
-                .checks
-                .extend(signature_check(&bytes.document, &kid, &key));
-            receipt.valid = receipt.checks.iter().all(|check| check.matches);
-        }
+        let signature = signature_check(&bytes.document, &keys);
+        receipt.checks.extend(signature);
+        receipt.valid = receipt.checks.iter().all(|check| check.matches);
         receipt
     });
     checked.await.map_err(|_| Refusal::of(Code::Overloaded))
 }
 
-/// Whether our signature is of this report. Nothing where it bears none, or one of another key.
-fn signature_check(document: &[u8], kid: &str, key: &signing::PublicKey) -> Option<Check> {
+/// Whether a signature by one of our keys, former ones included, is of this report. Nothing where it bears none of them.
+fn signature_check(document: &[u8], keys: &[(String, signing::PublicKey)]) -> Option<Check> {
     let report: Map<String, Value> = serde_json::from_slice(document).ok()?;
     let signature = report.get("signature")?;
-    if signature["kid"] != kid {
-        return None;
-    }
+    let (_, key) = keys.iter().find(|(kid, _)| signature["kid"] == **kid)?;
     let jws = signature["jws"].as_str().unwrap_or_default();
     let signed = signing::verified(jws, key);
     let matches = signed.is_ok_and(|signed| signed == statement(&report));

@@ -243,5 +243,10 @@ async fn spend(app: &Shared, key: PaymentKey, hash: [u8; 32]) -> Result<(), Refu
         tables.put_payment(key, &payment)?;
         Ok(true)
     });
-    if spent.await? { Ok(()) } else { Err(invalid()) }
+    // The payment of a spent credit is settled: a store that is busy does not undo that.
+    match spent.await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(invalid()),
+        Err(error) => Err(Refusal::from(error).after_settlement()),
+    }
 }

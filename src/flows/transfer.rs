@@ -271,8 +271,10 @@ pub async fn deliver(
     let stored = app
         .store
         .read(move |snapshot| snapshot.payment(key))
-        .await?;
-    let payment = stored.ok_or_else(|| internal("a kept payment is gone", &hex::encode(key)))?;
+        .await
+        .map_err(|error| Refusal::from(error).after_settlement())?;
+    let payment = stored
+        .ok_or_else(|| internal("a kept payment is gone", &hex::encode(key)).after_settlement())?;
     payments::note(app, key, &payment);
     payments::count(app, &payment);
     recall::delivered(app, key, &payment, members).await

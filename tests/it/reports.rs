@@ -282,7 +282,7 @@ fn flip(file: &std::path::Path, source_hash: &str, of_source: bool, place: usize
 /// The signature alone tells who made the report, without asking us.
 #[test]
 fn a_configured_key_signs_reports() {
-    let rig = Rig::with(|resolved| resolved.set("signing.key", "0123456789abcdef".repeat(4)));
+    let mut rig = Rig::with(|resolved| resolved.set("signing.key", "0123456789abcdef".repeat(4)));
     let (sold, id) = bought(&rig);
     let report = sold.json();
     let signature = &report["signature"];
@@ -302,15 +302,23 @@ fn a_configured_key_signs_reports() {
     ] {
         assert_eq!(signed[member], report[member], "{member}");
     }
-    let receipt = rig.get(&format!("{}/verify", api(&id))).expect(200).json();
-    assert_eq!(receipt["valid"], true);
-    assert_eq!(&receipt["signature"], signature);
-    let checks = receipt["checks"].as_array().expect("checks");
-    assert!(
-        checks
-            .iter()
-            .any(|check| check["id"] == "signature" && check["match"] == true)
-    );
+    let is_checked = |rig: &Rig| {
+        let receipt = rig.get(&format!("{}/verify", api(&id))).expect(200).json();
+        assert_eq!(receipt["valid"], true);
+        assert_eq!(&receipt["signature"], signature);
+        let checks = receipt["checks"].as_array().expect("checks").clone();
+        let mut signatures = checks.iter().filter(|check| check["id"] == "signature");
+        signatures.any(|check| check["match"] == true)
+    };
+    assert!(is_checked(&rig));
+
+    let former = rig.get("/.well-known/jwks.json").expect(200).json()["keys"][0]["x"].clone();
+    let former = former.as_str().expect("a public key").to_owned();
+    rig.reconfigure(|resolved| {
+        resolved.set("signing.key", "fedcba9876543210".repeat(4));
+        resolved.set_list("signing.former_keys", vec![former]);
+    });
+    assert!(is_checked(&rig), "by the former key");
 }
 
 #[test]
