@@ -83,6 +83,8 @@ fn choose_it_for(pack: Pack) -> &'static str {
         Pack::Standard => {
             "A cache-aware read; a language model may add claims where one is configured."
         }
-        Pack::Deep => "A fresh read, unless you say otherwise: what the source says now, whoever asked before.",
+        Pack::Deep => {
+            "A fresh read, unless you say otherwise: what the source says now, whoever asked before."
+        }
     }
 }
