@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::cli::{Failure, convert, jsonl, say};
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::evidence::{
-    AnswerType, Check, Examiner, Finding, Label, Match, Model, NoteKind, QuestionKind, Reading,
-    Source, Stance, feature_names,
+    AnswerType, Check, Examiner, Finding, Model, NoteKind, QuestionKind, Reading, Source,
+    feature_names,
 };
 
 #[derive(Debug, clap::Args)]
@@ -201,8 +201,8 @@ fn members(text: &str, check: &Check) -> Value {
             "text": &text[finding.range.clone()],
             "context": finding.context.clone().map(|range| &text[range]),
             "heading_path": finding.heading_path,
-            "match": match_name(finding.matching),
-            "stance": stance_name(finding.stance),
+            "match": finding.matching.name(),
+            "stance": finding.stance.name(),
             "matched": finding.matched,
             "missing": finding.missing,
             "score": finding.score,
@@ -215,7 +215,7 @@ fn members(text: &str, check: &Check) -> Value {
         .map(|claim| {
             json!({
                 "text": claim.text,
-                "decision": label_name(claim.label),
+                "decision": claim.label.name(),
                 "support_score": claim.support_score,
                 "citations": claim.findings,
             })
@@ -230,7 +230,7 @@ fn members(text: &str, check: &Check) -> Value {
     json!({
         "id": null,
         "kind": kind_name(check.kind),
-        "decision": label_name(check.label),
+        "decision": check.label.name(),
         "confidence": check.confidence,
         "support_score": check.support_score,
         "answer": answer,
@@ -245,7 +245,7 @@ fn members(text: &str, check: &Check) -> Value {
 fn report(text: &str, check: &Check) -> String {
     let mut lines = vec![format!(
         "{} (confidence {:.2}, support {:.2})",
-        label_name(check.label),
+        check.label.name(),
         check.confidence,
         check.support_score
     )];
@@ -254,8 +254,8 @@ fn report(text: &str, check: &Check) -> String {
             code_points(text, finding.range.start),
             code_points(text, finding.range.end),
         );
-        let matching = match_name(finding.matching);
-        let stance = stance_name(finding.stance);
+        let matching = finding.matching.name();
+        let stance = finding.stance.name();
         lines.push(format!(
             "\n[{start}..{end}] {stance}, {matching}: {}",
             &text[finding.range.clone()]
@@ -268,33 +268,6 @@ fn report(text: &str, check: &Check) -> String {
         lines.push(format!("\nnote: {}", note_name(note.kind)));
     }
     lines.join("\n") + "\n"
-}
-
-fn label_name(label: Label) -> &'static str {
-    match label {
-        Label::Supported => "supported",
-        Label::PartiallySupported => "partially_supported",
-        Label::Weak => "weak",
-        Label::Unsupported => "unsupported",
-        Label::Contradicted => "contradicted",
-    }
-}
-
-fn match_name(matching: Match) -> &'static str {
-    match matching {
-        Match::Exact => "exact",
-        Match::Numeric => "numeric",
-        Match::Paraphrase => "paraphrase",
-        Match::Partial => "partial",
-    }
-}
-
-fn stance_name(stance: Stance) -> &'static str {
-    match stance {
-        Stance::Supports => "supports",
-        Stance::Contradicts => "contradicts",
-        Stance::Mentions => "mentions",
-    }
 }
 
 fn note_name(note: NoteKind) -> &'static str {

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use crate::evidence::Finding;
 use crate::evidence::text::{bounded, cells, head, plain};
-use crate::evidence::{Finding, Match, Stance};
 use crate::markdown::PassageKind;
 
 /// Longer slices are cut, and say so.
@@ -112,8 +112,8 @@ pub(super) fn citation(index: usize, finding: &Finding, text: &str, url: &str) -
         start,
         end: start + excerpt.len(),
         truncated: excerpt.len() < whole.len(),
-        matching: match_name(finding.matching),
-        stance: stance_name(finding.stance),
+        matching: finding.matching.name(),
+        stance: finding.stance.name(),
         score: rounded(finding.score),
         matched_terms: terms(&finding.matched),
         missing_terms: terms(&finding.missing),
@@ -143,23 +143,6 @@ pub(super) fn rounded(score: f64) -> f64 {
     }
 }
 
-fn match_name(matching: Match) -> &'static str {
-    match matching {
-        Match::Exact => "exact",
-        Match::Numeric => "numeric",
-        Match::Paraphrase => "paraphrase",
-        Match::Partial => "partial",
-    }
-}
-
-fn stance_name(stance: Stance) -> &'static str {
-    match stance {
-        Stance::Supports => "supports",
-        Stance::Contradicts => "contradicts",
-        Stance::Mentions => "mentions",
-    }
-}
-
 fn kind_name(kind: PassageKind) -> &'static str {
     match kind {
         PassageKind::Heading => "heading",
@@ -174,6 +157,7 @@ fn kind_name(kind: PassageKind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::{Match, Stance};
 
     fn spoken(kind: PassageKind, context: &str, text: &str) -> String {
         let whole = format!("{context}\n{text}");

@@ -132,6 +132,29 @@ pub enum Stance {
     Mentions,
 }
 
+impl Match {
+    /// The word that answers use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Match::Exact => "exact",
+            Match::Numeric => "numeric",
+            Match::Paraphrase => "paraphrase",
+            Match::Partial => "partial",
+        }
+    }
+}
+
+impl Stance {
+    /// The word that answers use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stance::Supports => "supports",
+            Stance::Contradicts => "contradicts",
+            Stance::Mentions => "mentions",
+        }
+    }
+}
+
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
