@@ -1,7 +1,9 @@
 //! Small readings of text that reports and the check of claims share: bounds, white space, markdown's marks, numbers,
-//! names and word stems. Coarser than the engine's own reading, and on purpose independent of it.
+//! names and word stems. Coarser than the engine's own reading, and but for the words of numbers on purpose independent of it.
 
 use std::borrow::Cow;
+
+use crate::evidence::words::number_of_word;
 
 /// An address; longer ones are refused long before (decisions, Numbers).
 pub(super) const URL_CHARS_MAX: usize = 2_048;
@@ -185,7 +187,7 @@ pub(super) fn is_unspaced(c: char) -> bool {
 /// A number as it compares: thousands unparted, no zeros at either end that say nothing.
 pub(super) fn number(word: &str) -> Option<String> {
     if !word.contains(|c: char| c.is_ascii_digit()) {
-        return number_word(&word.to_lowercase()).map(|number| number.to_string());
+        return number_of_word(&word.to_lowercase()).map(|number| number.to_string());
     }
     let digits: String = word.chars().filter(|c| *c != ',').collect();
     let digits = digits.trim_end_matches(|c: char| c.is_alphabetic());
@@ -201,49 +203,6 @@ pub(super) fn number(word: &str) -> Option<String> {
         true => "0".to_owned(),
         false => digits.to_owned(),
     })
-}
-
-fn number_word(word: &str) -> Option<usize> {
-    const WORDS: [&str; 21] = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
-    ];
-    const TENS: [&str; 7] = [
-        "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
-    ];
-    let small = WORDS.iter().position(|known| *known == word);
-    let tens = || {
-        TENS.iter()
-            .position(|known| *known == word)
-            .map(|at| at * 10 + 30)
-    };
-    let large = || match word {
-        "hundred" => Some(100),
-        "thousand" => Some(1_000),
-        "million" => Some(1_000_000),
-        "billion" => Some(1_000_000_000),
-        _ => None,
-    };
-    small.or_else(tens).or_else(large)
 }
 
 /// What two forms of a word most often share. A coarse fold of English; words of other languages mostly stay.

@@ -226,8 +226,12 @@ fn pair(pairs: &mut HashMap<String, Vec<String>>, one: &str, other: &str) {
     }
 }
 
-/// What a spelled-out number is worth.
+/// What a spelled-out number is worth in a question or a sentence. "one" is mostly not a number there.
 pub(super) fn spelled_number(word: &str) -> Option<u32> {
+    number_of_word(word).filter(|value| *value != 1 && *value <= 100)
+}
+
+pub(super) fn number_of_word(word: &str) -> Option<u32> {
     const SMALL: &[&str] = &[
         "zero",
         "one",
@@ -252,8 +256,7 @@ pub(super) fn spelled_number(word: &str) -> Option<u32> {
         "twenty",
     ];
     let small = SMALL.iter().position(|small| *small == word);
-    // "one" is mostly not a number.
-    if let Some(value) = small.filter(|value| *value != 1) {
+    if let Some(value) = small {
         return u32::try_from(value).ok();
     }
     Some(match word {
@@ -265,6 +268,9 @@ pub(super) fn spelled_number(word: &str) -> Option<u32> {
         "eighty" => 80,
         "ninety" => 90,
         "hundred" => 100,
+        "thousand" => 1_000,
+        "million" => 1_000_000,
+        "billion" => 1_000_000_000,
         _ => return None,
     })
 }
