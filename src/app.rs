@@ -50,6 +50,8 @@ pub struct App {
     pub limits: Limits,
     pub metrics: Metrics,
     pub health: Health,
+    /// One copy of the data file at a time.
+    pub backups: Lane,
     /// Calls that go on after their buyer has been answered; a graceful stop waits for them.
     pub tasks: TaskTracker,
     /// The 402 of each level, made once by the API layer.
@@ -128,6 +130,7 @@ impl App {
             limits,
             metrics: Metrics::default(),
             health: Health::default(),
+            backups: Lane::new(1, Duration::ZERO),
             tasks: TaskTracker::new(),
             challenges: OnceLock::new(),
             started: Instant::now(),

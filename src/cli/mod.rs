@@ -1,5 +1,6 @@
 //! What was typed. One file per command; each gives back an error that is printed as one clear line.
 
+mod backup;
 mod buy;
 mod config;
 mod convert;
@@ -10,6 +11,7 @@ mod jsonl;
 mod payments;
 mod report;
 mod reports;
+mod restore;
 mod serve;
 mod socket;
 mod table;
@@ -54,6 +56,12 @@ enum Command {
     /// List retained reports, show one, or forget one at once
     #[command(subcommand)]
     Reports(reports::Args),
+    /// Back up the data file, of the running service or of a stopped one, and look through the copy
+    Backup(backup::Args),
+    /// Look through all of a backup
+    VerifyBackup(backup::VerifyArgs),
+    /// Put a backup in the data file's place, while the service is stopped
+    Restore(restore::Args),
     /// Print every endpoint
     Routes,
     /// Print the OpenAPI document
@@ -92,6 +100,9 @@ impl Args {
             Command::Config(args) => args.run(),
             Command::Payments(args) => args.run(),
             Command::Reports(args) => args.run(),
+            Command::Backup(args) => args.run(),
+            Command::VerifyBackup(args) => args.run(),
+            Command::Restore(args) => args.run(),
             Command::Routes => table::routes(),
             Command::Openapi(args) => args.run(),
         };

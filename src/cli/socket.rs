@@ -19,16 +19,30 @@ pub(in crate::cli) fn connect(socket: &Path) -> Option<UnixStream> {
 
 /// The JSON answer to GET `path`. An error answer becomes a failure with its message.
 pub(in crate::cli) fn get(stream: UnixStream, path: &str) -> Result<Value, Failure> {
-    ask(stream, "GET", path)
+    ask(stream, "GET", path, ANSWER_TIME_MAX)
 }
 
 /// The same for a POST without a body.
 pub(in crate::cli) fn post(stream: UnixStream, path: &str) -> Result<Value, Failure> {
-    ask(stream, "POST", path)
+    post_within(stream, path, ANSWER_TIME_MAX)
 }
 
-fn ask(mut stream: UnixStream, method: &str, path: &str) -> Result<Value, Failure> {
-    stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
+/// The same for what may take longer.
+pub(in crate::cli) fn post_within(
+    stream: UnixStream,
+    path: &str,
+    time_max: Duration,
+) -> Result<Value, Failure> {
+    ask(stream, "POST", path, time_max)
+}
+
+fn ask(
+    mut stream: UnixStream,
+    method: &str,
+    path: &str,
+    time_max: Duration,
+) -> Result<Value, Failure> {
+    stream.set_read_timeout(Some(time_max))?;
     let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: operator\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     );

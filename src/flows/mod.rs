@@ -1,6 +1,7 @@
 //! One file per thing that can happen. Flows wait and decide; they know no HTTP status, no redb, no ureq.
 
 pub mod answer;
+pub mod backup;
 pub mod brokerage;
 pub mod deliver;
 pub mod desk;

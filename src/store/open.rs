@@ -11,9 +11,10 @@ use redb::{
     ReadableTableMetadata, TableDefinition,
 };
 
-use crate::store::backup::TAKEN_AT;
+use crate::domain::time::UnixSeconds;
+use crate::store::backup::{BACKED_UP_AT, TAKEN_AT};
 use crate::store::migrate::{MIGRATIONS, Migration, apply, keep_aside, schema};
-use crate::store::tables::{META, Tables, VisitTable, each_table};
+use crate::store::tables::{META, Snapshot, Tables, VisitTable, each_table};
 use crate::store::threads::{Threads, transact};
 use crate::store::{Settings, Store, StoreError};
 
@@ -254,6 +255,20 @@ impl Tables<'_> {
     pub(in crate::store) fn mark_clean(&mut self, clean: bool) -> Result<(), StoreError> {
         self.meta.insert(CLEAN, u64::from(clean))?;
         Ok(())
+    }
+
+    /// Notes when the newest copy of the file was made.
+    pub fn note_backup(&mut self, at: UnixSeconds) -> Result<(), StoreError> {
+        self.meta.insert(BACKED_UP_AT, at.0)?;
+        Ok(())
+    }
+}
+
+impl Snapshot {
+    /// When the newest copy of the file was made, if there was one.
+    pub fn backed_up_at(&self) -> Result<Option<UnixSeconds>, StoreError> {
+        let at = self.table(META)?.get(BACKED_UP_AT)?;
+        Ok(at.map(|at| UnixSeconds(at.value())))
     }
 }
 
