@@ -25,6 +25,7 @@ pub mod settle;
 pub mod source;
 pub mod synthesis;
 pub mod transfer;
+pub mod watchdog;
 
 use crate::domain::refusal::{Code, Refusal};
 use crate::store::StoreError;

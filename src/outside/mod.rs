@@ -16,6 +16,7 @@ pub mod network;
 pub mod process;
 pub mod robots;
 mod roots;
+pub mod supervisor;
 pub mod web;
 
 use crate::outside::call::{Lane, Shares};
