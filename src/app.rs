@@ -221,7 +221,10 @@ pub fn user_agent(config: &Config) -> String {
     )
 }
 
-fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSettings, std::io::Error> {
+pub fn facilitator_settings(
+    config: &Config,
+    url: &str,
+) -> Result<FacilitatorSettings, std::io::Error> {
     let auth = match &config.payment.auth {
         // The embedded one asks for none.
         _ if config.payment.facilitator == FacilitatorAt::Sandbox => {
@@ -248,7 +251,7 @@ fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSetting
     })
 }
 
-fn chain(config: &Config) -> Result<Option<Chain>, crate::outside::chain::SettingsError> {
+pub fn chain(config: &Config) -> Result<Option<Chain>, crate::outside::chain::SettingsError> {
     let settings = config.chain.as_ref().map(|chain| ChainSettings {
         rpc_url: chain.rpc_url.expose().to_owned(),
         network: config.payment.network,

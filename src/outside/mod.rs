@@ -13,6 +13,7 @@ pub mod llm;
 pub(crate) mod loopback;
 mod names;
 pub mod network;
+pub mod probe;
 pub mod process;
 pub mod robots;
 mod roots;

@@ -33,7 +33,7 @@ use crate::domain::time::UnixSeconds;
 
 pub use backup::BackupError;
 pub use due::{Due, DueKind};
-pub use open::{OpenError, Opened};
+pub use open::{OpenError, Opened, SCHEMA_VERSION};
 pub use pages::PageRecord;
 pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
 pub use payments::{credit_hash, identifier_key};

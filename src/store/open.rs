@@ -19,7 +19,7 @@ use crate::store::threads::{Threads, transact};
 use crate::store::{Settings, Store, StoreError};
 
 /// Version of the tables as this program writes them.
-pub(in crate::store) const SCHEMA_VERSION: u64 = schema(MIGRATIONS);
+pub const SCHEMA_VERSION: u64 = schema(MIGRATIONS);
 pub(in crate::store) const SCHEMA: &str = "schema";
 pub(in crate::store) const CLEAN: &str = "clean";
 
