@@ -83,7 +83,8 @@ fn refuse_loss(
         Err(_) => Ok(()),
         Ok(_) => {
             let changed_at = changed_at(data_file)?;
-            match changed_at > taken_at && !discard_newer {
+            // Seconds tell no more: what was written in the same one counts as written after.
+            match changed_at >= taken_at && !discard_newer {
                 true => Err(RestoreError::KnowsMore {
                     path: data_file.to_owned(),
                     changed_at,
@@ -158,8 +159,8 @@ impl fmt::Display for RestoreError {
                 taken_at,
             } => write!(
                 f,
-                "{} is sound and {} seconds newer than the backup: it knows payments that the backup does not. Make a \
-                 backup of it first; to put it aside all the same, say --discard-newer",
+                "{} is sound and was written to {} seconds after the backup was made: it may know payments that the \
+                 backup does not. To put it aside all the same, say --discard-newer",
                 path.display(),
                 changed_at.since(*taken_at)
             ),
