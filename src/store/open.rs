@@ -6,9 +6,12 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use redb::{Builder, Database, DatabaseError, ReadableDatabase};
+use redb::{
+    Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase, ReadableTableMetadata,
+    TableDefinition,
+};
 
-use crate::store::tables::{META, Tables};
+use crate::store::tables::{META, Tables, VisitTable, each_table};
 use crate::store::threads::{Threads, transact};
 use crate::store::{Settings, Store, StoreError};
 
@@ -211,17 +214,28 @@ impl Tables<'_> {
 
 /// Bytes in all tables, without free pages.
 pub(in crate::store) fn file_bytes(database: &Database) -> Result<u64, StoreError> {
-    let transaction = database.begin_read()?;
-    let mut bytes = 0;
-    macro_rules! add {
-        ($($table:ident)*) => { $(
-            let stats = redb::ReadableTableMetadata::stats(&transaction.open_table(crate::store::tables::$table)?)?;
-            bytes += stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes();
-        )* };
+    let mut count = CountBytes {
+        transaction: database.begin_read()?,
+        bytes: 0,
+    };
+    each_table(&mut count)?;
+    Ok(count.bytes)
+}
+
+struct CountBytes {
+    transaction: ReadTransaction,
+    bytes: u64,
+}
+
+impl VisitTable for CountBytes {
+    fn visit<K: redb::Key + 'static, V: redb::Value + 'static>(
+        &mut self,
+        definition: TableDefinition<'static, K, V>,
+    ) -> Result<(), StoreError> {
+        let stats = self.transaction.open_table(definition)?.stats()?;
+        self.bytes += stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes();
+        Ok(())
     }
-    add!(META PAYMENTS CREDITS IDENTIFIERS PAGES BLOBS BLOB_KEEP QUOTES REPORTS REPORTS_OF_PAYMENTS SHARED_REPORTS
-        LISTED_REPORTS DUE TERMS);
-    Ok(bytes)
 }
 
 fn from_redb(path: &Path, error: DatabaseError) -> OpenError {
