@@ -651,6 +651,10 @@ fn the_engine_s_measured_quality_is_published() {
     let hardest = &figures["sets"][published["corpus"].as_str().expect("a set")];
     let metrics = &published["metrics"];
     assert_eq!(metrics["supported_precision"], hardest["support_precision"]);
+    let cited = &figures["citations"];
+    assert_eq!(cited["exact"], cited["count"], "every citation is verbatim");
+    assert_eq!(metrics["citation_exactness"], 1.0);
+    assert_eq!(metrics["p95_ms"], figures["latency"]["p95_ms"]);
     let sum = metrics["unsupported_recall"]
         .as_f64()
         .zip(hardest["false_support"].as_f64());
