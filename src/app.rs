@@ -50,6 +50,8 @@ pub struct App {
     pub limits: Limits,
     pub metrics: Metrics,
     pub health: Health,
+    /// One copy of the data file at a time.
+    pub backups: Lane,
     /// Calls that go on after their buyer has been answered; a graceful stop waits for them.
     pub tasks: TaskTracker,
     /// The 402 of each level, made once by the API layer.
@@ -128,6 +130,7 @@ impl App {
             limits,
             metrics: Metrics::default(),
             health: Health::default(),
+            backups: Lane::new(1, Duration::ZERO),
             tasks: TaskTracker::new(),
             challenges: OnceLock::new(),
             started: Instant::now(),
@@ -218,7 +221,10 @@ pub fn user_agent(config: &Config) -> String {
     )
 }
 
-fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSettings, std::io::Error> {
+pub fn facilitator_settings(
+    config: &Config,
+    url: &str,
+) -> Result<FacilitatorSettings, std::io::Error> {
     let auth = match &config.payment.auth {
         // The embedded one asks for none.
         _ if config.payment.facilitator == FacilitatorAt::Sandbox => {
@@ -245,7 +251,7 @@ fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSetting
     })
 }
 
-fn chain(config: &Config) -> Result<Option<Chain>, crate::outside::chain::SettingsError> {
+pub fn chain(config: &Config) -> Result<Option<Chain>, crate::outside::chain::SettingsError> {
     let settings = config.chain.as_ref().map(|chain| ChainSettings {
         rpc_url: chain.rpc_url.expose().to_owned(),
         network: config.payment.network,

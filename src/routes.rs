@@ -253,6 +253,8 @@ pub static ROUTES: &[Row] = &[
     operator("/operator/payments/{key}", run!(operator::payment), "One payment"),
     Row { method: Method::Post, ..operator("/operator/payments/{key}/reconcile", run!(operator::reconcile_payment),
         "Look for the end of a settlement that is not known, now") },
+    Row { method: Method::Post, ..operator("/operator/backup", run!(operator::backup),
+        "Copy the data file beside itself, for the backup command to take away") },
     operator("/operator/reports", run!(operator::reports), "The newest reports, by state if asked"),
     operator("/operator/reports/{report_id}", run!(operator::report), "One report"),
     Row { method: Method::Post, ..operator("/operator/reports/{report_id}/purge", run!(operator::purge_report),

@@ -7,6 +7,7 @@ pub mod challenge;
 pub mod discovery;
 pub mod door;
 pub mod failure;
+pub mod gauges;
 pub mod legacy;
 pub mod openapi;
 pub mod operator;

@@ -4,6 +4,7 @@
 
 pub mod settings;
 mod sources;
+mod supervisor;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,6 +25,7 @@ use crate::signing::{PublicKey, SigningKey};
 use crate::x402::address::{Address, Network};
 
 pub use sources::{Origin, Resolved};
+pub use supervisor::Supervisor;
 
 /// The whole configuration, checked.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! One file per thing that can happen. Flows wait and decide; they know no HTTP status, no redb, no ureq.
 
 pub mod answer;
+pub mod backup;
 pub mod brokerage;
 pub mod deliver;
 pub mod desk;
@@ -24,6 +25,7 @@ pub mod settle;
 pub mod source;
 pub mod synthesis;
 pub mod transfer;
+pub mod watchdog;
 
 use crate::domain::refusal::{Code, Refusal};
 use crate::store::StoreError;

@@ -13,8 +13,11 @@ pub mod llm;
 pub(crate) mod loopback;
 mod names;
 pub mod network;
+pub mod probe;
+pub mod process;
 pub mod robots;
 mod roots;
+pub mod supervisor;
 pub mod web;
 
 use crate::outside::call::{Lane, Shares};

@@ -35,8 +35,13 @@ macro_rules! tables {
 
         /// Visits every table.
         pub(in crate::store) fn each_table(visitor: &mut impl VisitTable) -> Result<(), StoreError> {
-            $(visitor.visit($definition)?;)*
+            $(visitor.visit($name, $definition)?;)*
             Ok(())
+        }
+
+        /// Whether this program has a table of that name.
+        pub(in crate::store) fn is_known(name: &str) -> bool {
+            [$($name),*].contains(&name)
         }
     };
 }
@@ -45,12 +50,14 @@ macro_rules! tables {
 pub(in crate::store) trait VisitTable {
     fn visit<K: redb::Key + 'static, V: redb::Value + 'static>(
         &mut self,
+        name: &'static str,
         definition: TableDefinition<'static, K, V>,
     ) -> Result<(), StoreError>;
 }
 
 tables! {
-    // definition, field, name: key => value; the comment says what it holds and for how long
+    // definition, field, name: key => value; the comment says what it holds and for how long. A value of bytes is a
+    // record with its checksum (record.rs); only in BLOBS it is anything, under its own SHA-256.
     /// Facts about the file itself: schema version, whether it was closed cleanly, bytes of cached pages and of all blobs.
     META meta "meta-1": &'static str => u64;
     /// Payment key → record of a payment with its credit; kept as the operator's book.

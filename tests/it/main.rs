@@ -9,6 +9,8 @@ mod random;
 
 /// The paid operation: asking for the price, paying, and what the buyer gets.
 mod access;
+/// What operators do with a service: back it up, restore it, restart it, ask how it is.
+mod appliance;
 /// Every known attack on sellers, with the tests that show what becomes of it.
 mod attacks;
 /// What the chain knows: settlements that nobody else can tell, and the price of gas.

@@ -86,6 +86,7 @@ const HOMES: &[(&str, &str)] = &[
     ("psl::", "domain/target.rs"),
     ("tiny_keccak::", "x402/keccak.rs"),
     ("getrandom::", "outside/"),
+    ("listenfd::", "outside/supervisor.rs"),
     ("SystemTime::now", "outside/clock.rs"),
     ("env::var", "config/"),
     ("std::process::exit", "nowhere"),
