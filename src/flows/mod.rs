@@ -4,6 +4,7 @@ pub mod answer;
 pub mod brokerage;
 pub mod deliver;
 pub mod desk;
+pub mod diagnose;
 pub mod due;
 pub mod guardian;
 pub mod health;
