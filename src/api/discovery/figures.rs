@@ -53,6 +53,8 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
         "cache": {"hits": figures.cache_hits, "misses": figures.cache_misses},
         "fetches": figures.fetches,
         "margin_rejections": figures.margin_rejections,
+        "settle_unknown": figures.settle_unknown(),
+        "retry_credits": figures.credits,
         "rate_limited": figures.limited,
     });
     if operator {
@@ -142,6 +144,21 @@ fn prometheus_text(
         "counter",
         "Sales refused for their margin.",
         &mut [(String::new(), figures.margin_rejections.to_string())].into_iter(),
+    );
+    family(
+        "settle_unknown_total",
+        "counter",
+        "Settlements whose end was not known when their buyer was answered.",
+        &mut [(String::new(), figures.settle_unknown().to_string())].into_iter(),
+    );
+    family(
+        "retry_credits",
+        "gauge",
+        "Retry credits since the start, by what became of them.",
+        &mut figures
+            .credits
+            .iter()
+            .map(|(state, count)| (format!("{{state=\"{state}\"}}"), count.to_string())),
     );
     if let Some(price) = gas_price {
         family(
