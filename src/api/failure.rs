@@ -193,6 +193,12 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     reply
 }
 
+/// The body of a refusal, for the documents.
+pub fn example(app: &App, refusal: &Refusal) -> Value {
+    let reply = plain(app, refusal, "req_00000000000000000000000000000000");
+    serde_json::from_slice(&reply.body).unwrap_or_default()
+}
+
 /// How to make a transfer that pays at the legacy endpoint.
 fn transfer_terms(app: &App, confirmations: u64, age_seconds_max: u64) -> Value {
     let terms = &app.config.payment;

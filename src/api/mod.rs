@@ -1,14 +1,16 @@
 //! Thin handlers: read the call, run a flow, shape the reply.
 
 pub mod access;
+pub mod agent;
 pub mod body;
 pub mod catalogue;
 pub mod challenge;
+pub mod diagnose;
 pub mod discovery;
 pub mod door;
 pub mod failure;
-pub mod gauges;
 pub mod legacy;
+pub mod mcp;
 pub mod openapi;
 pub mod operator;
 pub mod paid;
@@ -17,4 +19,5 @@ pub mod proof_pack;
 pub mod quotes;
 pub mod reports;
 pub mod retry;
+pub mod rpc;
 pub mod site;

@@ -77,6 +77,16 @@ pub enum FacilitatorAt {
     Url(String),
 }
 
+impl FacilitatorAt {
+    /// As the configuration writes it.
+    pub fn name(&self) -> &str {
+        match self {
+            FacilitatorAt::Sandbox => "sandbox",
+            FacilitatorAt::Url(url) => url,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub enum FacilitatorAuth {
     None,

@@ -5,6 +5,7 @@ pub mod backup;
 pub mod brokerage;
 pub mod deliver;
 pub mod desk;
+pub mod diagnose;
 pub mod due;
 pub mod guardian;
 pub mod health;

@@ -87,8 +87,10 @@ pub fn count(app: &Shared, payment: &Payment) {
     let level = payment.purchase.level();
     app.metrics
         .payment(level.product().name(), level.name(), payment.state.name());
-    if matches!(payment.state, State::Settled { .. }) {
-        app.metrics.revenue(payment.amount_units);
+    match payment.state {
+        State::Settled { .. } => app.metrics.revenue(payment.amount_units),
+        State::Held | State::Unknown if payment.credit.is_some() => app.metrics.credit("issued"),
+        _ => {}
     }
 }
 
