@@ -14,6 +14,8 @@ pub mod paid;
 pub mod preview;
 pub mod proof_pack;
 pub mod quotes;
+pub mod report_page;
 pub mod reports;
 pub mod retry;
 pub mod site;
+pub mod twin;

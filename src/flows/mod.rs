@@ -3,6 +3,7 @@
 pub mod answer;
 pub mod brokerage;
 pub mod deliver;
+pub mod demo;
 pub mod desk;
 pub mod due;
 pub mod guardian;
@@ -24,6 +25,7 @@ pub mod settle;
 pub mod source;
 pub mod synthesis;
 pub mod transfer;
+pub mod twin;
 
 use crate::domain::refusal::{Code, Refusal};
 use crate::store::StoreError;
