@@ -5,7 +5,7 @@ use crate::flows::guardian;
 use crate::outside::process;
 
 /// Lines to be put after the counters. No revenue and no payers: anybody may read them.
-pub fn text(app: &Shared) -> String {
+pub(super) fn text(app: &Shared) -> String {
     let health = &app.health;
     let facilitator = health.facilitator();
     let mut gauges = vec![

@@ -22,7 +22,8 @@ use crate::signing::{DID_PATH, JWKS_PATH};
 
 /// GET /: a brief for programs, the home page for people.
 pub async fn root(app: Shared, call: Call) -> Reply {
-    if call.accepts_rather("text/html", "application/json") {
+    let is_page = call.wants_markdown() || call.accepts_rather("text/html", "application/json");
+    if is_page {
         return site::home_page(&app);
     }
     document(brief(&app)).fixed("vary", "Accept").fixed(
