@@ -12,6 +12,8 @@ use crate::flows::offer;
 use crate::http::{Call, Reply};
 use crate::x402::challenge::bazaar;
 
+/// Where x402 clients look.
+pub const X402_PATH: &str = "/.well-known/x402.json";
 /// Decimals of the token.
 const DECIMALS: u8 = 6;
 /// Units of a cent.
@@ -29,23 +31,40 @@ pub async fn resources(app: Shared, call: Call) -> Reply {
     };
     // All of ours are of one type.
     let is_asked_for = call.query.get("type").is_none_or(|kind| kind == "http");
-    let products = Product::ALL.into_iter().filter(|_| is_asked_for);
-    let items: Vec<Value> = products.map(|product| listed(&app, product)).collect();
+    let items = if is_asked_for { items(&app) } else { vec![] };
+    discovery::document(paged(&items, limit, offset))
+}
+
+/// The listing as it is given to whoever asks for nothing in particular.
+pub fn listing(app: &App) -> Value {
+    paged(&items(app), LIMIT_DEFAULT, 0)
+}
+
+fn items(app: &App) -> Vec<Value> {
+    let products = Product::ALL.into_iter();
+    products.map(|product| listed(app, product)).collect()
+}
+
+fn paged(items: &[Value], limit: usize, offset: usize) -> Value {
     let shown: Vec<&Value> = items.iter().skip(offset).take(limit).collect();
-    discovery::document(json!({
+    json!({
         "x402Version": 2,
         "items": shown,
         "pagination": {"limit": limit, "offset": offset, "total": items.len()},
-    }))
+    })
 }
 
 /// GET /.well-known/x402 and /.well-known/x402.json.
 pub async fn well_known(app: Shared, _: Call) -> Reply {
+    discovery::document(advertisement(&app))
+}
+
+pub fn advertisement(app: &App) -> Value {
     let accepts: Vec<Value> = Product::ALL
         .iter()
-        .map(|product| accept(&app, product.default_level()))
+        .map(|product| accept(app, product.default_level()))
         .collect();
-    discovery::document(json!({
+    json!({
         "x402Version": 2,
         "version": 1,
         "name": app.config.service_name,
@@ -55,8 +74,8 @@ pub async fn well_known(app: Shared, _: Call) -> Reply {
         "resources": Product::ALL.map(|product| app.url(product.path())),
         "ownershipProofs": [],
         "accepts": accepts,
-        "routes": Product::ALL.map(|product| route(&app, product)),
-        "items": Product::ALL.map(|product| item(&app, product)),
+        "routes": Product::ALL.map(|product| route(app, product)),
+        "items": Product::ALL.map(|product| item(app, product)),
         "tiers": discovery::levels(Product::Context),
         "packs": discovery::levels(Product::ProofPack),
         "instructions": "POST without payment to learn the price (402, header PAYMENT-REQUIRED), sign it, and repeat \
@@ -64,7 +83,7 @@ pub async fn well_known(app: Shared, _: Call) -> Reply {
         "openapi": app.url("/openapi.json"),
         "llms": app.url("/llms.txt"),
         "discovery": app.url("/discovery/resources"),
-    }))
+    })
 }
 
 fn number(call: &Call, name: &str, default: usize, least: usize) -> Result<usize, Refusal> {

@@ -139,7 +139,7 @@ pub fn payment_response(response: &SettleResponse) -> String {
     encoding::encode(&serde_json::to_vec(response).unwrap_or_default())
 }
 
-fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
+pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     let code = refusal.code;
     let mut body = json!({
         "status": "error",
@@ -191,6 +191,12 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     }
     reply.body = body.to_string().into();
     reply
+}
+
+/// The body of a refusal, for the documents.
+pub fn example(app: &App, refusal: &Refusal) -> Value {
+    let reply = plain(app, refusal, "req_00000000000000000000000000000000");
+    serde_json::from_slice(&reply.body).unwrap_or_default()
 }
 
 /// How to make a transfer that pays at the legacy endpoint.

@@ -1,20 +1,25 @@
 //! Thin handlers: read the call, run a flow, shape the reply.
 
 pub mod access;
+pub mod agent;
 pub mod body;
 pub mod catalogue;
 pub mod challenge;
+pub mod diagnose;
 pub mod discovery;
 pub mod door;
 pub mod failure;
-pub mod gauges;
 pub mod legacy;
+pub mod mcp;
 pub mod openapi;
 pub mod operator;
 pub mod paid;
 pub mod preview;
 pub mod proof_pack;
 pub mod quotes;
+pub mod report_page;
 pub mod reports;
 pub mod retry;
+pub mod rpc;
 pub mod site;
+pub mod twin;

@@ -2,20 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use crate::api::{challenge, failure};
+use crate::api::{challenge, failure, report_page};
 use crate::app::{App, Shared, user_agent};
 use crate::domain::attribution::Attribution;
 use crate::domain::endpoint::Price;
 use crate::domain::level::Level;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::Object;
-use crate::domain::shapes;
+use crate::domain::shapes::{self, QUESTION_CHARACTERS_MAX};
 use crate::domain::tier::Tier;
+use crate::flows::demo;
 use crate::flows::sample::facilitator_mode;
 use crate::http::{Call, Guard, Reply};
 use crate::pages;
 use crate::pages::assets;
 use crate::pages::docs::{Body, DocsView, Endpoint, ErrorCode, Field};
+use crate::pages::legal::{Document, LegalView, Operator};
+use crate::pages::samples::SAMPLES;
 use crate::pages::site::Site;
 
 /// The texts that a `Site` borrows.
@@ -70,10 +73,13 @@ fn page(app: &App, make: impl FnOnce(Site<'_>) -> String) -> Reply {
 }
 
 pub fn home_page(app: &App) -> Reply {
+    // Made by the program itself at its start.
+    let report = serde_json::from_slice(&app.sample.report.body).unwrap_or_default();
     page(app, |site| {
         pages::home::page(&pages::home::HomeView {
             site,
             sample_markdown: &app.sample.markdown,
+            found: report_page::brief(&report),
         })
     })
 }
@@ -105,6 +111,89 @@ pub async fn proof_pack(app: Shared, _: Call) -> Reply {
     page(&app, |site| {
         pages::proof_pack::page(&pages::proof_pack::ProofPackView { site })
     })
+}
+
+pub async fn faq(app: Shared, _: Call) -> Reply {
+    page(&app, |site| pages::faq::page(&pages::faq::FaqView { site }))
+}
+
+pub async fn terms(app: Shared, _: Call) -> Reply {
+    legal(&app, Document::Terms)
+}
+
+pub async fn privacy(app: Shared, _: Call) -> Reply {
+    legal(&app, Document::Privacy)
+}
+
+pub async fn refunds(app: Shared, _: Call) -> Reply {
+    legal(&app, Document::Refunds)
+}
+
+fn legal(app: &App, document: Document) -> Reply {
+    let legal = &app.config.legal;
+    let operator = Operator {
+        name: legal.name.as_deref(),
+        address: legal.address.as_deref(),
+        email: legal.email.as_deref(),
+        law: legal.law.as_deref(),
+    };
+    page(app, |site| {
+        pages::legal::page(&LegalView {
+            site,
+            document,
+            operator,
+        })
+    })
+}
+
+/// GET /demo: `?page=` names one of the sample pages, `?question=` is asked of it.
+pub async fn demo(app: Shared, call: Call) -> Reply {
+    let text = |name: &str| call.query.get(name).unwrap_or_default().trim().to_owned();
+    let (named, question) = (text("page"), text("question"));
+    let sample = SAMPLES.iter().find(|sample| sample.name() == named);
+    let Some(sample) = sample.or(SAMPLES.first()) else {
+        return failure::page(&app, &Refusal::of(Code::NotFound), &call);
+    };
+    let fits = !question.is_empty() && question.chars().count() <= QUESTION_CHARACTERS_MAX;
+    let question = match fits {
+        true => question,
+        false => sample.questions[0].to_owned(),
+    };
+    match demo::trial(&app, sample, question).await {
+        Ok(trial) => page(&app, |site| {
+            pages::demo::page(&pages::demo::DemoView {
+                site,
+                sample,
+                markdown: &trial.markdown,
+                found: report_page::brief(&trial.report),
+            })
+        }),
+        Err(refusal) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// GET /swagger: openapi.json to be tried in the browser.
+pub async fn explorer(app: Shared, _: Call) -> Reply {
+    let reply = page(&app, |site| {
+        pages::explorer::page(&pages::explorer::ExplorerView { site })
+    });
+    reply.fixed("content-security-policy", pages::layout::EXPLORER_CSP)
+}
+
+pub async fn explorer_script(_: Shared, _: Call) -> Reply {
+    asset("text/javascript; charset=utf-8", assets::EXPLORER_SCRIPT)
+        .fixed("content-encoding", "gzip")
+}
+
+pub async fn explorer_style(_: Shared, _: Call) -> Reply {
+    asset("text/css; charset=utf-8", assets::EXPLORER_STYLE).fixed("content-encoding", "gzip")
+}
+
+pub async fn explorer_start(_: Shared, _: Call) -> Reply {
+    asset(
+        "text/javascript; charset=utf-8",
+        assets::EXPLORER_START.as_bytes(),
+    )
 }
 
 pub async fn about(app: Shared, _: Call) -> Reply {
@@ -145,6 +234,14 @@ pub async fn favicon(_: Shared, _: Call) -> Reply {
 
 pub async fn icon(_: Shared, _: Call) -> Reply {
     asset("image/png", assets::ICON)
+}
+
+pub async fn favicon_ico(_: Shared, _: Call) -> Reply {
+    asset("image/x-icon", assets::FAVICON_ICO)
+}
+
+pub async fn social(_: Shared, _: Call) -> Reply {
+    asset("image/png", assets::SOCIAL)
 }
 
 fn asset(content_type: &'static str, bytes: &'static [u8]) -> Reply {
@@ -220,7 +317,8 @@ fn field(field: &crate::domain::schema::Field) -> Field<'static> {
     }
 }
 
-fn price_text(price: Price) -> Option<String> {
+/// A price in words; nothing for what is free.
+pub fn price_text(price: Price) -> Option<String> {
     match price {
         Price::Free => None,
         Price::Of(product) => {

@@ -40,6 +40,7 @@ pub struct Config {
     pub socket: PathBuf,
     pub service_name: String,
     pub contact: Option<String>,
+    pub legal: Legal,
     pub payment: Payment,
     /// The network itself, where an RPC endpoint is configured.
     pub chain: Option<Chain>,
@@ -70,11 +71,30 @@ pub struct Payment {
     pub pay_to: Address,
 }
 
+/// Who runs the service, as far as its operator says.
+#[derive(Clone, Debug, Default)]
+pub struct Legal {
+    pub name: Option<String>,
+    pub address: Option<String>,
+    pub email: Option<String>,
+    pub law: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FacilitatorAt {
     /// The embedded one: play money on loopback.
     Sandbox,
     Url(String),
+}
+
+impl FacilitatorAt {
+    /// As the configuration writes it.
+    pub fn name(&self) -> &str {
+        match self {
+            FacilitatorAt::Sandbox => "sandbox",
+            FacilitatorAt::Url(url) => url,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -257,6 +277,14 @@ impl Config {
                 },
             )?,
             contact: resolved.optional("contact").map(str::to_owned),
+            legal: Legal {
+                name: resolved.optional("legal.name").map(str::to_owned),
+                address: resolved.optional("legal.address").map(str::to_owned),
+                email: (resolved.optional("legal.email"))
+                    .or_else(|| resolved.optional("contact"))
+                    .map(str::to_owned),
+                law: resolved.optional("legal.law").map(str::to_owned),
+            },
             payment: payment(resolved)?,
             chain: chain(resolved)?,
             guard: Guard {

@@ -75,6 +75,11 @@ pub static SETTINGS: &[Setting] = &[
     shown("contact", Text, "operator@example.com",
         "How site owners and buyers reach you; shown on pages."),
 
+    shown("legal.name", Text, "Example Data Ltd", "Who runs this service: on the pages of terms, privacy and refunds, which say so when it is missing."),
+    shown("legal.address", Text, "1 Example Street, Example Town", "Where letters reach you; on the same pages."),
+    shown("legal.email", Text, "legal@example.com", "For questions on data and payments; on the same pages. `contact` when not set."),
+    shown("legal.law", Text, "Norway", "Whose law applies; on the same pages."),
+
     row("payment.facilitator_url", Text, Some("sandbox"),
         "The x402 facilitator that verifies and settles, or \"sandbox\" for play money on loopback."),
     row("payment.facilitator_auth", Text, Some("none"),

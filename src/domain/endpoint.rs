@@ -26,6 +26,8 @@ pub struct Endpoint {
     pub rate: RateClass,
     /// Whether programs should know of it; false keeps it out of openapi.json.
     pub in_openapi: bool,
+    /// The name under which it is an MCP tool, if it is one.
+    pub tool: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +77,7 @@ impl Endpoint {
             price: Price::Free,
             rate: RateClass::Free,
             in_openapi: true,
+            tool: None,
         }
     }
 

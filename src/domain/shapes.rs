@@ -215,8 +215,28 @@ pub static COMPUTE_REQUEST: Object = Object {
     closed: false,
 };
 
+/// Longest pasted header: a payment's 16 KiB and room for a name and breaks.
+const HEADER_CHARACTERS_MAX: usize = 20_000;
+
+/// Body that asks what is wrong with a payment.
+pub static DIAGNOSE_REQUEST: Object = Object {
+    name: "DiagnoseRequest",
+    doc: "A payment header to look at. It is neither sent on nor kept.",
+    fields: &[Field {
+        name: "header",
+        kind: Kind::Text {
+            characters_max: HEADER_CHARACTERS_MAX,
+        },
+        required: true,
+        default: None,
+        doc: "The value of PAYMENT-SIGNATURE, PAYMENT-REQUIRED or PAYMENT-RESPONSE, or the JSON that it encodes.",
+        example: "\"PAYMENT-SIGNATURE: eyJ4NDAyVmVyc2lvbiI6MiwicGF5bG9hZCI6e319\"",
+    }],
+    closed: true,
+};
+
 /// Every body shape, for OpenAPI's components and the table tests.
-pub static ALL: [&Object; 7] = [
+pub static ALL: [&Object; 8] = [
     &ACCESS_REQUEST,
     &PROOF_PACK_REQUEST,
     &QUOTE_REQUEST,
@@ -224,4 +244,5 @@ pub static ALL: [&Object; 7] = [
     &REFRESH_REQUEST,
     &SHARE_REQUEST,
     &COMPUTE_REQUEST,
+    &DIAGNOSE_REQUEST,
 ];

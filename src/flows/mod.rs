@@ -4,7 +4,9 @@ pub mod answer;
 pub mod backup;
 pub mod brokerage;
 pub mod deliver;
+pub mod demo;
 pub mod desk;
+pub mod diagnose;
 pub mod due;
 pub mod guardian;
 pub mod health;
@@ -25,6 +27,7 @@ pub mod settle;
 pub mod source;
 pub mod synthesis;
 pub mod transfer;
+pub mod twin;
 pub mod watchdog;
 
 use crate::domain::refusal::{Code, Refusal};

@@ -179,6 +179,7 @@ pub fn plain<S: Send + Sync + 'static>(
             refuse: |_, refused, _| Reply::text(404, format!("{refused:?}\n")),
             admit: |_, _, _| Admission::Granted,
             observe: |_, _| {},
+            as_markdown: |_, _, page| Box::pin(std::future::ready(page)),
         },
         trusted_proxies: TrustedProxies::default(),
         common_headers: &[],

@@ -444,7 +444,7 @@ async fn keep(store: &Store, id: ReportId, payment: u8, is_settled: bool) {
         tables.put_blob(record.document, &[payment], soon)?;
         tables.put_report(id, &record, b"source", soon)?;
         match is_settled {
-            true => tables.release_report([payment; 32], "0xab"),
+            true => tables.release_report([payment; 32], "0xab", NOW),
             false => tables.drop_report_of([payment; 32]),
         }
     });

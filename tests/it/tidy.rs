@@ -41,7 +41,10 @@ const LAYERS: &[(&str, &[&str])] = &[
             "app", "domain", "flows", "http", "metrics", "pages", "signing", "store", "x402",
         ],
     ),
-    ("routes", &["api", "app", "domain", "http", "signing"]),
+    (
+        "routes",
+        &["api", "app", "domain", "http", "pages", "signing"],
+    ),
     (
         "appliance",
         &[

@@ -2,19 +2,12 @@
 
 use crate::app::Shared;
 use crate::flows::guardian;
-use crate::metrics::Snapshot;
 use crate::outside::process;
 
 /// Lines to be put after the counters. No revenue and no payers: anybody may read them.
-pub fn text(app: &Shared, figures: &Snapshot) -> String {
+pub(super) fn text(app: &Shared) -> String {
     let health = &app.health;
     let facilitator = health.facilitator();
-    let unknown: u64 = figures
-        .payments
-        .iter()
-        .filter(|((_, _, outcome), _)| *outcome == "unknown")
-        .map(|(_, count)| count)
-        .sum();
     let mut gauges = vec![
         (
             "uptime_seconds",
@@ -85,17 +78,14 @@ pub fn text(app: &Shared, figures: &Snapshot) -> String {
             usage.descriptors,
         ));
     }
-    let mut text = String::new();
-    for (name, help, value) in gauges {
-        text.push_str(&family(name, "gauge", help, value));
-    }
-    let help = "Settlements whose end was not known when their buyer was answered.";
-    text.push_str(&family("settle_unknown_total", "counter", help, unknown));
-    text
+    gauges
+        .into_iter()
+        .map(|(name, help, value)| gauge(name, help, value))
+        .collect()
 }
 
-fn family(name: &str, kind: &str, help: &str, value: u64) -> String {
+fn gauge(name: &str, help: &str, value: u64) -> String {
     format!(
-        "# HELP context402_{name} {help}\n# TYPE context402_{name} {kind}\ncontext402_{name} {value}\n"
+        "# HELP context402_{name} {help}\n# TYPE context402_{name} gauge\ncontext402_{name} {value}\n"
     )
 }
