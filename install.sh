@@ -237,6 +237,10 @@ start() {
 		say "Making the first data file."
 		run systemctl start "$NAME-init.service"
 	fi
+	if [ -f "$UNITS/$NAME.socket.previous" ] && ! cmp -s "$UNITS/$NAME.socket" "$UNITS/$NAME.socket.previous"; then
+		# It listens elsewhere now, and a listener is bound only when nobody uses it.
+		run systemctl stop "$NAME.service" "$NAME.socket"
+	fi
 	run systemctl enable "$NAME.socket" "$NAME.service" "$NAME-backup.timer"
 	run systemctl start "$NAME.socket" "$NAME-backup.timer"
 	run systemctl restart "$NAME.service"
@@ -250,7 +254,8 @@ is_healthy() {
 roll_back() {
 	[ -n "$OLD_VERSION" ] || fail "$NAME is installed but not healthy; see: journalctl -u $NAME"
 	say "The new version is not healthy: going back to the one before."
-	systemctl stop "$NAME.service" || true
+	# The socket too: a client that connects now would start what is being replaced.
+	systemctl stop "$NAME.socket" "$NAME.service" || true
 	mv -f "$PREVIOUS" "$BIN"
 	for file in $PROGRAM_FILES; do
 		[ ! -f "$UNITS/$file.previous" ] || mv -f "$UNITS/$file.previous" "$UNITS/$file"
@@ -261,7 +266,7 @@ roll_back() {
 		say "Its data file has another schema: restoring $BACKUP."
 		"$BIN" restore "$BACKUP" --discard-newer --config "$CONFIG"
 	fi
-	systemctl start "$NAME.service"
+	systemctl start "$NAME.socket" "$NAME.service"
 	"$BIN" healthcheck --wait "$HEALTH_SECONDS" --config "$CONFIG" ||
 		fail "the version before is back and not healthy either; see: journalctl -u $NAME"
 	fail "the upgrade was taken back; version $(fact "$OLD_VERSION" version) runs again"

@@ -5,10 +5,12 @@ use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use context402::flows::health;
 use redb::TableDefinition;
 use serde_json::Value;
 
@@ -490,4 +492,38 @@ fn a_connection_made_just_before_a_stop_is_heard() {
     assert!(answer.starts_with(b"HTTP/1.1 200 "), "{answer:?}");
     assert!(service.end().success());
     rig.run();
+}
+
+/// A data file that hangs, as a dying disk makes it: health says so without waiting for it, and says when it is over.
+#[test]
+fn a_data_file_that_does_not_answer_is_seen_in_health() {
+    let rig = Rig::start();
+    let (release, released) = (Arc::new(AtomicBool::new(false)), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            let release = release.clone();
+            let (rig, released) = (&rig, &released);
+            scope.spawn(move || {
+                let hangs = rig.app().store.read(move |_| {
+                    while !release.load(Ordering::Relaxed) {
+                        thread::sleep(Duration::from_millis(5));
+                    }
+                    Ok(())
+                });
+                rig.wait(hangs).expect("reads in the end");
+                released.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        let answers = || rig.wait(health::probe_store(rig.app()));
+        until("both readers hang", || !answers());
+        let found = rig.get("/health").expect(503).json();
+        assert_eq!(found["status"], "down");
+        assert_eq!(found["checks"]["database"]["status"], "down");
+        assert_eq!(found["paid_enabled"], false);
+        rig.get("/health?live=1").expect(200);
+        release.store(true, Ordering::Relaxed);
+        until("it answers again", answers);
+    });
+    assert_eq!(released.load(Ordering::Relaxed), 2);
+    assert_eq!(rig.get("/health").expect(200).json()["status"], "ok");
 }
