@@ -11,6 +11,7 @@ mod blobs;
 mod due;
 mod migrate;
 mod open;
+mod open_error;
 mod overlay;
 mod pages;
 mod payments;
@@ -33,7 +34,8 @@ use crate::domain::time::UnixSeconds;
 
 pub use backup::BackupError;
 pub use due::{Due, DueKind};
-pub use open::{OpenError, Opened, SCHEMA_VERSION};
+pub use open::{Opened, SCHEMA_VERSION};
+pub use open_error::OpenError;
 pub use pages::PageRecord;
 pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
 pub use payments::{credit_hash, identifier_key};
