@@ -9,6 +9,7 @@ pub mod endpoint;
 pub mod ids;
 pub mod level;
 pub mod margin;
+pub mod order;
 pub mod pack;
 pub mod payment;
 pub mod purchase;

@@ -65,7 +65,8 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                         DueKind::Page => tables.sweep_page(due, now),
                         DueKind::Quote => tables.sweep_quote(due),
                         DueKind::Report => tables.sweep_report(due, now),
-                        DueKind::Payment => Ok(()),
+                        DueKind::ProviderEvent => tables.sweep_provider_event(due),
+                        DueKind::Payment | DueKind::Order => Ok(()),
                     })
                 })
                 .await?;

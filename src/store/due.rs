@@ -27,15 +27,21 @@ pub enum DueKind {
     Quote,
     /// A report has reached its age, or its tombstone has. The key is the id, then zeros.
     Report,
+    /// An order is to be worked on. The key is the id, then zeros.
+    Order,
+    /// An event of the payment provider has reached its age.
+    ProviderEvent,
 }
 
 impl DueKind {
-    pub const ALL: [DueKind; 5] = [
+    pub const ALL: [DueKind; 7] = [
         DueKind::Payment,
         DueKind::Blob,
         DueKind::Page,
         DueKind::Quote,
         DueKind::Report,
+        DueKind::Order,
+        DueKind::ProviderEvent,
     ];
 
     fn code(self) -> u8 {
@@ -45,6 +51,8 @@ impl DueKind {
             DueKind::Page => 3,
             DueKind::Quote => 4,
             DueKind::Report => 5,
+            DueKind::Order => 8,
+            DueKind::ProviderEvent => 9,
         }
     }
 

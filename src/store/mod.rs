@@ -9,6 +9,7 @@
 mod blobs;
 mod due;
 mod open;
+mod orders;
 mod pages;
 mod payments;
 mod quotes;
@@ -26,6 +27,9 @@ use redb::Database;
 
 pub use due::{Due, DueKind};
 pub use open::{OpenError, Opened};
+pub use orders::{
+    EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,
+};
 pub use pages::PageRecord;
 pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
 pub use payments::{credit_hash, identifier_key};
