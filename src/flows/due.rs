@@ -65,7 +65,8 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                         DueKind::Page => tables.sweep_page(due, now),
                         DueKind::Quote => tables.sweep_quote(due),
                         DueKind::Report => tables.sweep_report(due, now),
-                        DueKind::Payment => Ok(()),
+                        DueKind::BundleQuote => tables.sweep_bundle_quote(due),
+                        DueKind::Payment | DueKind::Notice => Ok(()),
                     })
                 })
                 .await?;

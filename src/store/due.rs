@@ -27,15 +27,21 @@ pub enum DueKind {
     Quote,
     /// A report has reached its age, or its tombstone has. The key is the id, then zeros.
     Report,
+    /// The operator is to be told of a new lead. The key is the id, then zeros.
+    Notice,
+    /// A bundle's quote receipt has reached its age. The key is the id, then zeros.
+    BundleQuote,
 }
 
 impl DueKind {
-    pub const ALL: [DueKind; 5] = [
+    pub const ALL: [DueKind; 7] = [
         DueKind::Payment,
         DueKind::Blob,
         DueKind::Page,
         DueKind::Quote,
         DueKind::Report,
+        DueKind::Notice,
+        DueKind::BundleQuote,
     ];
 
     fn code(self) -> u8 {
@@ -45,6 +51,8 @@ impl DueKind {
             DueKind::Page => 3,
             DueKind::Quote => 4,
             DueKind::Report => 5,
+            DueKind::Notice => 6,
+            DueKind::BundleQuote => 7,
         }
     }
 

@@ -7,7 +7,9 @@
 //! reopened after an I/O error.
 
 mod blobs;
+mod bundle_quotes;
 mod due;
+mod leads;
 mod open;
 mod pages;
 mod payments;
@@ -24,7 +26,9 @@ use std::sync::Arc;
 
 use redb::Database;
 
+pub use bundle_quotes::BundleQuoteRecord;
 pub use due::{Due, DueKind};
+pub use leads::{LeadFilter, NoticeRecord, contact_key};
 pub use open::{OpenError, Opened};
 pub use pages::PageRecord;
 pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
