@@ -4,9 +4,11 @@
 pub mod amount;
 pub mod attribution;
 pub mod brokerage;
+pub mod bundle;
 pub mod cache;
 pub mod endpoint;
 pub mod ids;
+pub mod lead;
 pub mod level;
 pub mod margin;
 pub mod order;

@@ -27,6 +27,10 @@ pub enum DueKind {
     Quote,
     /// A report has reached its age, or its tombstone has. The key is the id, then zeros.
     Report,
+    /// The operator is to be told of a new lead. The key is the id, then zeros.
+    Notice,
+    /// A bundle's quote receipt has reached its age. The key is the id, then zeros.
+    BundleQuote,
     /// An order is to be worked on. The key is the id, then zeros.
     Order,
     /// An event of the payment provider has reached its age.
@@ -34,12 +38,14 @@ pub enum DueKind {
 }
 
 impl DueKind {
-    pub const ALL: [DueKind; 7] = [
+    pub const ALL: [DueKind; 9] = [
         DueKind::Payment,
         DueKind::Blob,
         DueKind::Page,
         DueKind::Quote,
         DueKind::Report,
+        DueKind::Notice,
+        DueKind::BundleQuote,
         DueKind::Order,
         DueKind::ProviderEvent,
     ];
@@ -51,6 +57,8 @@ impl DueKind {
             DueKind::Page => 3,
             DueKind::Quote => 4,
             DueKind::Report => 5,
+            DueKind::Notice => 6,
+            DueKind::BundleQuote => 7,
             DueKind::Order => 8,
             DueKind::ProviderEvent => 9,
         }

@@ -7,7 +7,9 @@
 //! reopened after an I/O error.
 
 mod blobs;
+mod bundle_quotes;
 mod due;
+mod leads;
 mod open;
 mod orders;
 mod pages;
@@ -25,7 +27,9 @@ use std::sync::Arc;
 
 use redb::Database;
 
+pub use bundle_quotes::BundleQuoteRecord;
 pub use due::{Due, DueKind};
+pub use leads::{LeadFilter, NoticeRecord, contact_key};
 pub use open::{OpenError, Opened};
 pub use orders::{
     EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,

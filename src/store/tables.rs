@@ -43,6 +43,21 @@ pub(in crate::store) const SHARED_REPORTS: TableDefinition<'_, [u8; 16], [u8; 16
 /// (Unix seconds, slug) → id of a shared report that the library lists; as long as it is shared.
 pub(in crate::store) const LISTED_REPORTS: TableDefinition<'_, (u64, [u8; 16]), [u8; 16]> =
     TableDefinition::new("listed-reports-1");
+/// Bundle quote id → record of a quote receipt; 7 days, then a tombstone until it is swept.
+pub(in crate::store) const BUNDLE_QUOTES: TableDefinition<'_, [u8; 16], &[u8]> =
+    TableDefinition::new("bundle-quotes-1");
+/// Lead id → record of a lead; until the operator deletes it.
+pub(in crate::store) const LEADS: TableDefinition<'_, [u8; 16], &[u8]> =
+    TableDefinition::new("leads-1");
+/// (SHA-256 of a contact, Unix seconds, lead id) → nothing: a person's leads; as long as the lead.
+pub(in crate::store) const LEADS_BY_CONTACT: TableDefinition<'_, (Hash, u64, [u8; 16]), ()> =
+    TableDefinition::new("leads-by-contact-1");
+/// SHA-256 of (product, contact, targets) → id of the newest such lead; as long as the lead.
+pub(in crate::store) const LEADS_BY_FORM: TableDefinition<'_, Hash, [u8; 16]> =
+    TableDefinition::new("leads-by-form-1");
+/// Lead id → record of a notice that is still to be sent; until it is, or is given up.
+pub(in crate::store) const NOTICES: TableDefinition<'_, [u8; 16], &[u8]> =
+    TableDefinition::new("notices-1");
 /// Order id → record of an order; until the operator deletes it.
 pub(in crate::store) const ORDERS: TableDefinition<'_, [u8; 16], &[u8]> =
     TableDefinition::new("orders-1");
@@ -82,6 +97,11 @@ pub struct Tables<'txn> {
     pub(in crate::store) reports_of_payments: Table<'txn, Hash, [u8; 16]>,
     pub(in crate::store) shared_reports: Table<'txn, [u8; 16], [u8; 16]>,
     pub(in crate::store) listed_reports: Table<'txn, (u64, [u8; 16]), [u8; 16]>,
+    pub(in crate::store) bundle_quotes: Table<'txn, [u8; 16], &'static [u8]>,
+    pub(in crate::store) leads: Table<'txn, [u8; 16], &'static [u8]>,
+    pub(in crate::store) leads_by_contact: Table<'txn, (Hash, u64, [u8; 16]), ()>,
+    pub(in crate::store) leads_by_form: Table<'txn, Hash, [u8; 16]>,
+    pub(in crate::store) notices: Table<'txn, [u8; 16], &'static [u8]>,
     pub(in crate::store) orders: Table<'txn, [u8; 16], &'static [u8]>,
     pub(in crate::store) orders_by_session: Table<'txn, Hash, [u8; 16]>,
     pub(in crate::store) orders_by_email: Table<'txn, (Hash, [u8; 16]), ()>,
@@ -112,6 +132,11 @@ impl<'txn> Tables<'txn> {
             reports_of_payments: transaction.open_table(REPORTS_OF_PAYMENTS)?,
             shared_reports: transaction.open_table(SHARED_REPORTS)?,
             listed_reports: transaction.open_table(LISTED_REPORTS)?,
+            bundle_quotes: transaction.open_table(BUNDLE_QUOTES)?,
+            leads: transaction.open_table(LEADS)?,
+            leads_by_contact: transaction.open_table(LEADS_BY_CONTACT)?,
+            leads_by_form: transaction.open_table(LEADS_BY_FORM)?,
+            notices: transaction.open_table(NOTICES)?,
             orders: transaction.open_table(ORDERS)?,
             orders_by_session: transaction.open_table(ORDERS_BY_SESSION)?,
             orders_by_email: transaction.open_table(ORDERS_BY_EMAIL)?,
