@@ -11,6 +11,7 @@ pub mod ids;
 pub mod lead;
 pub mod level;
 pub mod margin;
+pub mod order;
 pub mod pack;
 pub mod payment;
 pub mod purchase;

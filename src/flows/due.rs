@@ -66,7 +66,8 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                         DueKind::Quote => tables.sweep_quote(due),
                         DueKind::Report => tables.sweep_report(due, now),
                         DueKind::BundleQuote => tables.sweep_bundle_quote(due),
-                        DueKind::Payment | DueKind::Notice => Ok(()),
+                        DueKind::ProviderEvent => tables.sweep_provider_event(due),
+                        DueKind::Payment | DueKind::Notice | DueKind::Order => Ok(()),
                     })
                 })
                 .await?;

@@ -10,6 +10,7 @@ pub mod health;
 pub mod offer;
 pub mod page;
 pub mod payments;
+pub mod pdf;
 pub mod quote;
 pub mod recall;
 pub mod reconcile;

@@ -31,10 +31,14 @@ pub enum DueKind {
     Notice,
     /// A bundle's quote receipt has reached its age. The key is the id, then zeros.
     BundleQuote,
+    /// An order is to be worked on. The key is the id, then zeros.
+    Order,
+    /// An event of the payment provider has reached its age.
+    ProviderEvent,
 }
 
 impl DueKind {
-    pub const ALL: [DueKind; 7] = [
+    pub const ALL: [DueKind; 9] = [
         DueKind::Payment,
         DueKind::Blob,
         DueKind::Page,
@@ -42,6 +46,8 @@ impl DueKind {
         DueKind::Report,
         DueKind::Notice,
         DueKind::BundleQuote,
+        DueKind::Order,
+        DueKind::ProviderEvent,
     ];
 
     fn code(self) -> u8 {
@@ -53,6 +59,8 @@ impl DueKind {
             DueKind::Report => 5,
             DueKind::Notice => 6,
             DueKind::BundleQuote => 7,
+            DueKind::Order => 8,
+            DueKind::ProviderEvent => 9,
         }
     }
 
