@@ -2,11 +2,13 @@
 
 pub mod access;
 pub mod body;
+pub mod bundles;
 pub mod catalogue;
 pub mod challenge;
 pub mod discovery;
 pub mod door;
 pub mod failure;
+pub mod leads;
 pub mod legacy;
 pub mod openapi;
 pub mod operator;
