@@ -2,8 +2,8 @@
 //! operator's `routes` command are made from it.
 
 use crate::api::{
-    access, bundles, catalogue, discovery, leads, legacy, operator, preview, proof_pack, quotes,
-    reports, retry, site,
+    access, bundles, catalogue, discovery, leads, legacy, operator, operator_leads, preview,
+    proof_pack, quotes, reports, retry, site,
 };
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
@@ -295,6 +295,17 @@ pub static ROUTES: &[Row] = &[
     operator("/operator/reports/{report_id}", run!(operator::report), "One report"),
     Row { method: Method::Post, ..operator("/operator/reports/{report_id}/purge", run!(operator::purge_report),
         "Forget a report at once, with its text") },
+    operator("/operator/leads", run!(operator_leads::list), "The newest leads, by status or product if asked"),
+    operator("/operator/leads/export", run!(operator_leads::export), "Every lead in full, in parts"),
+    operator("/operator/leads/{lead_id}", run!(operator_leads::show), "One lead with its trail"),
+    Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/move", run!(operator_leads::advance),
+        "Move a lead on") },
+    Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/note", run!(operator_leads::annotate),
+        "Write into a lead's trail") },
+    Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/delete", run!(operator_leads::delete),
+        "Forget a lead") },
+    Row { method: Method::Post, ..operator("/operator/leads/delete", run!(operator_leads::delete_of),
+        "Forget every lead of a contact") },
 ];
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod leads;
 pub mod legacy;
 pub mod openapi;
 pub mod operator;
+pub mod operator_leads;
 pub mod paid;
 pub mod preview;
 pub mod proof_pack;
