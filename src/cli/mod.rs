@@ -11,6 +11,7 @@ mod evidence;
 mod healthcheck;
 mod init;
 mod jsonl;
+mod leads;
 mod payments;
 mod report;
 mod reports;
@@ -69,6 +70,9 @@ enum Command {
     VerifyBackup(backup::VerifyArgs),
     /// Put a backup in the data file's place, while the service is stopped
     Restore(restore::Args),
+    /// List requests and messages of people, show one, move it on, export or delete them
+    #[command(subcommand)]
+    Leads(leads::Args),
     /// Print every endpoint
     Routes,
     /// Print the OpenAPI document
@@ -118,6 +122,7 @@ impl Args {
             Command::Backup(args) => args.run(),
             Command::VerifyBackup(args) => args.run(),
             Command::Restore(args) => args.run(),
+            Command::Leads(args) => args.run(),
             Command::Routes => table::routes(),
             Command::Openapi(args) => args.run(),
             Command::Completions(args) => args.run(),

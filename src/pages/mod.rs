@@ -15,6 +15,8 @@ mod parts;
 pub mod site;
 
 pub mod about;
+pub mod bundle;
+pub mod bundle_checkout;
 pub mod checkout;
 pub mod demo;
 pub mod docs;
@@ -30,6 +32,7 @@ pub mod proof_pack;
 pub mod quickstart;
 pub mod quote;
 pub mod report;
+pub mod request;
 pub mod sample;
 pub mod samples;
 

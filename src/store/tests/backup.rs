@@ -64,7 +64,7 @@ async fn a_table_of_a_newer_program_stops_the_copy_instead_of_being_left_out() {
     const NEWER: TableDefinition<'static, u64, u64> = TableDefinition::new("gift-cards-1");
     let folder = Folder::new();
     filled(&folder).await.close().await.expect("closes");
-    let database = redb::Database::open(folder.file()).expect("opens");
+    let database = Database::open(folder.file()).expect("opens");
     let transaction = database.begin_write().expect("begins");
     transaction.open_table(NEWER).expect("opens");
     transaction.commit().expect("commits");
@@ -74,7 +74,7 @@ async fn a_table_of_a_newer_program_stops_the_copy_instead_of_being_left_out() {
         .copy_to(&folder.0.join("empty"), NOW)
         .expect("an empty table is nothing to lose");
     store.close().await.expect("closes");
-    let database = redb::Database::open(folder.file()).expect("opens");
+    let database = Database::open(folder.file()).expect("opens");
     let transaction = database.begin_write().expect("begins");
     let mut newer = transaction.open_table(NEWER).expect("opens");
     newer.insert(1, 1).expect("inserts");
@@ -152,7 +152,7 @@ async fn whatever_is_not_whole_is_refused() {
 async fn a_record_without_its_checksum_is_refused() {
     let folder = Folder::new();
     filled(&folder).await.close().await.expect("closes");
-    let database = redb::Database::open(folder.file()).expect("opens");
+    let database = Database::open(folder.file()).expect("opens");
     let transaction = database.begin_write().expect("begins");
     let mut quotes = transaction.open_table(QUOTES).expect("opens");
     quotes.insert([1; 16], &b"no record"[..]).expect("inserts");
@@ -234,8 +234,8 @@ fn step(apply: fn(&WriteTransaction) -> Result<(), StoreError>) -> Migration {
     }
 }
 
-fn facts(path: &std::path::Path) -> (u64, Option<u64>) {
-    let database = redb::Database::open(path).expect("opens");
+fn facts(path: &Path) -> (u64, Option<u64>) {
+    let database = Database::open(path).expect("opens");
     let transaction = database.begin_read().expect("begins");
     let meta = transaction.open_table(META).expect("opens");
     let fact = |name| meta.get(name).expect("reads").map(|value| value.value());
