@@ -122,6 +122,8 @@ impl Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Paragraph,
+    /// A line that stands on the same page as what follows.
+    Lead,
     /// Set in, with a rule beside it.
     Quote,
     /// With a dot before it; neighbours make one list.
@@ -140,7 +142,7 @@ pub(super) enum Block {
     Table(Table),
     /// Paragraphs on a ground of their own, which is never broken.
     Panel(Vec<Vec<Span>>),
-    /// The headings of the first two levels, with their pages.
+    /// The headings of the first two levels that follow, with their pages.
     Contents,
     /// A new page, unless it is one.
     Page,
@@ -191,6 +193,14 @@ impl Block {
 
     pub(super) fn text(text: impl Into<String>) -> Block {
         Block::paragraph(vec![Span::new(text, Style::BODY)])
+    }
+
+    pub(super) fn lead(spans: Vec<Span>) -> Block {
+        Block::Text {
+            kind: Kind::Lead,
+            spans,
+            after: 1.0,
+        }
     }
 
     pub(super) fn item(spans: Vec<Span>) -> Block {

@@ -6,7 +6,7 @@ use crate::pdf::parts::{
     cell, column, command, decision, facts, hash, items, kicker, passage, risks,
 };
 use crate::pdf::report;
-use crate::pdf::told::{Told, bounded, capital, percent, spoken, when};
+use crate::pdf::told::{Told, bounded, capital, day, percent, spoken, when};
 
 const TITLE_CHARS_MAX: usize = 180;
 /// Passages that are shown for a claim; the others are named.
@@ -65,7 +65,7 @@ fn cover(report: Told<'_>) -> Vec<Block> {
         report.at("agent_action").text(),
     ));
     blocks.push(Block::heading(3, "In short", "short"));
-    blocks.push(Block::text(report.at("answer").text()));
+    blocks.push(Block::text(answer(report)));
     blocks.push(Block::heading(3, "What it rests on", "rests"));
     blocks.push(facts(
         "What the bundle rests on",
@@ -102,6 +102,15 @@ fn cover(report: Told<'_>) -> Vec<Block> {
         ],
     ));
     blocks
+}
+
+/// What follows the sentence of the decision, which the panel has said.
+fn answer(report: Told<'_>) -> &str {
+    let answer = report.at("answer").text();
+    let rest = answer.strip_prefix(report.at("decision").at("summary").text());
+    rest.map(str::trim)
+        .filter(|rest| !rest.is_empty())
+        .unwrap_or(answer)
 }
 
 /// The lines of the sources that were read, in their order.
@@ -173,7 +182,7 @@ fn source_row(report: Told<'_>, source: Told<'_>) -> Vec<Vec<Span>> {
     name.push(Span::address(url, note));
     match source.at("dated").text() {
         "" => {}
-        dated => name.push(Span::new(format!("\ndated {}", bounded(dated, 40)), note)),
+        dated => name.push(Span::new(format!("\ndated {}", day(dated)), note)),
     }
     if source.at("status").text() != "read" {
         let why = report.at("unreachable").find("source_id", id);
@@ -236,16 +245,19 @@ fn claim_blocks(report: Told<'_>, claim: Told<'_>) -> Vec<Block> {
         },
     ];
     let mut further: Vec<&str> = Vec::new();
-    let mut shown = 0;
+    let mut shown: Vec<(&str, &str)> = Vec::new();
     for cell in claim.at("cells").list() {
         let source = report.at("sources").find("id", cell.at("source_id").text());
-        for (number, cited) in cell.at("citation_ids").list().enumerate() {
-            // One passage of each source, while there is room.
-            if number > 0 || shown >= PASSAGES_MAX {
+        let voice = (source.at("group_id").text(), cell.at("verdict").text());
+        let mut is_full = shown.contains(&voice) || shown.len() >= PASSAGES_MAX;
+        for cited in cell.at("citation_ids").list() {
+            // One passage of each group, while there is room.
+            if is_full {
                 further.push(cited.text());
                 continue;
             }
-            shown += 1;
+            is_full = true;
+            shown.push(voice);
             let citation = report.at("citations").find("id", cited.text());
             let title = match source.at("title").text() {
                 "" => source.at("final_url").text(),
@@ -413,26 +425,22 @@ fn conflicts(report: Told<'_>) -> Vec<Block> {
         for side in conflict.at("sides").list() {
             let dated = match side.at("dated").text() {
                 "" => "undated".to_owned(),
-                dated => format!("dated {}", bounded(dated, 40)),
+                dated => format!("dated {}", day(dated)),
             };
             let value = match side.at("value").text() {
                 "" => String::new(),
                 value => format!("{value} · "),
             };
-            blocks.push(Block::Text {
-                kind: Kind::Paragraph,
-                spans: vec![
-                    Span::new(
-                        format!("{value}{}", side.at("source_ids").texts(", ")),
-                        Style::SMALL.bold(),
-                    ),
-                    Span::new(
-                        format!("  {} · {dated}", side.at("citation_id").text()),
-                        Style::NOTE,
-                    ),
-                ],
-                after: 1.0,
-            });
+            blocks.push(Block::lead(vec![
+                Span::new(
+                    format!("{value}{}", side.at("source_ids").texts(", ")),
+                    Style::SMALL.bold(),
+                ),
+                Span::new(
+                    format!("  {} · {dated}", side.at("citation_id").text()),
+                    Style::NOTE,
+                ),
+            ]));
             blocks.push(Block::quote(bounded(side.at("excerpt").text().trim(), 700)));
         }
     }

@@ -19,6 +19,8 @@ pub(super) const BODY_WIDTH: f32 = WIDTH - 2.0 * MARGIN;
 const PAGES_MAX: usize = 400;
 /// So much of what follows a heading stands below it on the same page.
 const KEPT_BELOW: f32 = 64.0;
+/// So much of what follows a lead stands below it on the same page.
+const LED: f32 = 32.0;
 const QUOTE_INDENT: f32 = 12.0;
 const ITEM_INDENT: f32 = 12.0;
 const CELL_GAP: f32 = 7.0;
@@ -117,7 +119,7 @@ impl Flow {
                 Block::Text { kind, spans, after } => flow.text(*kind, spans, *after, typesetter),
                 Block::Table(table) => flow.table(table, typesetter),
                 Block::Panel(paragraphs) => flow.panel(paragraphs, typesetter),
-                Block::Contents => flow.contents(blocks, typesetter),
+                Block::Contents => flow.contents(&blocks[at..], typesetter),
                 Block::Page => flow.break_page(),
             }
             at += 1;
@@ -198,6 +200,9 @@ impl Flow {
             0.0
         };
         let set = typesetter.set(spans, BODY_WIDTH - indent);
+        if kind == Kind::Lead && self.room() < set.height() + LED {
+            self.break_page();
+        }
         let leaf = self.leaf();
         let own = Node::Group(Tag::P.into(), vec![Node::Leaf(leaf)]);
         self.nodes.push(match kind {
@@ -330,8 +335,12 @@ impl Flow {
             }
             let leaf = self.leaf();
             nodes.push(Node::Group(Tag::TOCI.into(), vec![Node::Leaf(leaf)]));
+            let last = set.layout.get(set.lines().saturating_sub(1));
+            let baseline = last.map_or(0.0, |line| {
+                line.metrics().baseline - line.metrics().block_max_coord
+            });
             self.lines(set, MARGIN + indent, Some(leaf), None);
-            let baseline = self.y - 3.2;
+            let baseline = self.y + baseline;
             self.add(Item::PageOf {
                 anchor: heading.anchor.clone(),
                 baseline,

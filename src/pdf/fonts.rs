@@ -12,14 +12,18 @@ use parley::{FontContext, FontFamily};
 pub type FontFile = Arc<Vec<u8>>;
 
 /// Made by `assets/fonts/make.sh`. What an earlier one can show, it shows.
-const EMBEDDED: [&[u8]; 10] = [
+const EMBEDDED: [&[u8]; 14] = [
     include_bytes!("../../assets/fonts/NotoSans-Regular.ttf"),
     include_bytes!("../../assets/fonts/NotoSans-Bold.ttf"),
     include_bytes!("../../assets/fonts/NotoSans-Italic.ttf"),
     include_bytes!("../../assets/fonts/NotoSansArabic-Regular.ttf"),
+    include_bytes!("../../assets/fonts/NotoSansArabic-Bold.ttf"),
     include_bytes!("../../assets/fonts/NotoSansHebrew-Regular.ttf"),
+    include_bytes!("../../assets/fonts/NotoSansHebrew-Bold.ttf"),
     include_bytes!("../../assets/fonts/NotoSansDevanagari-Regular.ttf"),
+    include_bytes!("../../assets/fonts/NotoSansDevanagari-Bold.ttf"),
     include_bytes!("../../assets/fonts/NotoSansThai-Regular.ttf"),
+    include_bytes!("../../assets/fonts/NotoSansThai-Bold.ttf"),
     include_bytes!("../../assets/fonts/NotoSansMono-Regular.ttf"),
     include_bytes!("../../assets/fonts/NotoSansMath-Regular.ttf"),
     include_bytes!("../../assets/fonts/NotoSansSymbols2-Regular.ttf"),

@@ -101,14 +101,10 @@ pub(super) fn passage(
         ));
     }
     vec![
-        Block::Text {
-            kind: Kind::Paragraph,
-            spans: vec![
-                Span::new(id, Style::SMALL.bold()),
-                Span::new(place, Style::NOTE),
-            ],
-            after: 1.0,
-        },
+        Block::lead(vec![
+            Span::new(id, Style::SMALL.bold()),
+            Span::new(place, Style::NOTE),
+        ]),
         Block::Text {
             kind: Kind::Quote,
             spans: vec![Span::new(shown, Style::BODY)],

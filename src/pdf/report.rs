@@ -4,7 +4,7 @@ use crate::pdf::block::{Block, Span, Style, Table, Tone};
 use crate::pdf::parts::{
     cell, column, command, decision, facts, hash, items, kicker, passage, risks,
 };
-use crate::pdf::told::{Told, bounded, capital, percent, spoken, when};
+use crate::pdf::told::{Told, bounded, capital, day, percent, spoken, when};
 
 const TITLE_CHARS_MAX: usize = 180;
 /// Passages of a section; the attached JSON has all.
@@ -102,7 +102,7 @@ fn profile(report: Told<'_>) -> Block {
                 ],
             ),
             ("Author", cell(or_none(profile.at("author").text()))),
-            ("Dated", cell(or_none(dated))),
+            ("Dated", cell(or_none(&day(dated)))),
             ("Read", cell(when(profile.at("retrieved_at").number()))),
             (
                 "Quality",

@@ -81,6 +81,9 @@ impl Typesetter {
         builder.push_default(StyleProperty::LineHeight(LineHeight::FontSizeRelative(
             LINE_HEIGHT,
         )));
+        // No line is lower than one of the text's smallest letters.
+        let sizes = spans.iter().map(|span| span.style.size);
+        builder.push_default(StyleProperty::FontSize(sizes.fold(24.0, f32::min)));
         builder.push_default(StyleProperty::OverflowWrap(OverflowWrap::Anywhere));
         builder.push_default(StyleProperty::FontFamily(self.shelf.text.clone()));
         for (span, range) in spans.iter().zip(&ranges) {

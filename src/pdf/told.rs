@@ -106,6 +106,14 @@ pub(super) fn when(seconds: u64) -> String {
     )
 }
 
+/// The day of a stated point in time; what is no ISO 8601 stays as it is stated.
+pub(super) fn day(stated: &str) -> String {
+    match (stated.get(..10), stated.as_bytes().get(10)) {
+        (Some(day), Some(b'T' | b' ')) => day.to_owned(),
+        _ => bounded(stated, 40),
+    }
+}
+
 /// As the document's metadata want it.
 pub(super) fn date_time(seconds: u64) -> DateTime {
     let at = i64::try_from(seconds)
