@@ -2,11 +2,14 @@
 
 pub mod answer;
 pub mod brokerage;
+pub mod bundles;
 pub mod deliver;
 pub mod desk;
 pub mod due;
 pub mod guardian;
 pub mod health;
+pub mod leads;
+pub mod notices;
 pub mod offer;
 pub mod page;
 pub mod payments;
