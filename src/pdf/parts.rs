@@ -91,12 +91,12 @@ pub(super) fn passage(
     }
     let path = citation.at("heading_path").texts(" › ");
     let mut origin = vec![Span::new(
-        format!("{} · read {}", bounded(source, 120), when(read_at)),
+        format!("{} · read {}", bounded(source, 70), when(read_at)),
         Style::NOTE,
     )];
-    if !path.is_empty() {
+    if !path.is_empty() && path != source {
         origin.push(Span::new(
-            format!(" · under “{}”", bounded(&path, 160)),
+            format!(" · under “{}”", bounded(&path, 70)),
             Style::NOTE,
         ));
     }

@@ -2,7 +2,7 @@
 
 use crate::pdf::block::{Block, Span, Style, Table, Tone};
 use crate::pdf::parts::{
-    cell, column, command, decision, facts, hash, items, kicker, passage, risks,
+    self, cell, column, command, decision, facts, hash, items, kicker, passage, risks,
 };
 use crate::pdf::told::{Told, bounded, capital, day, percent, spoken, when};
 
@@ -73,8 +73,15 @@ pub(super) fn section<'a>(source: Told<'a>, report: Told<'a>) -> Vec<Block> {
         blocks.push(Block::heading(3, "Gaps", format!("gaps-{id}")));
         blocks.extend(gaps(report));
     }
-    blocks.push(Block::heading(3, "Risks", format!("risks-{id}")));
-    blocks.push(risk_table(report));
+    // That a report rests on one source is no risk beside others.
+    let risks = report.at("risk_details").list();
+    let mut risks = risks
+        .filter(|risk| risk.at("code").text() != "single_source")
+        .peekable();
+    if risks.peek().is_some() {
+        blocks.push(Block::heading(3, "Risks", format!("risks-{id}")));
+        blocks.push(parts::risks(risks, "Passages"));
+    }
     blocks
 }
 

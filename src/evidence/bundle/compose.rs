@@ -62,6 +62,7 @@ struct Coverage {
     publisher_count: usize,
     citation_count: usize,
     claim_count: usize,
+    /// Claims that independent sources agree on, and how many of these another source disputes.
     agreed_count: usize,
     disputed_count: usize,
     /// Claims that one independent source alone supports.
@@ -221,10 +222,7 @@ fn coverage(
         publisher_count: groups.publishers(0..submitted.len()),
         citation_count: notes.notes.len(),
         claim_count: rows.len(),
-        agreed_count: agreements
-            .iter()
-            .filter(|agreement| !agreement.disputed)
-            .count(),
+        agreed_count: agreements.len(),
         disputed_count: agreements
             .iter()
             .filter(|agreement| agreement.disputed)
@@ -404,9 +402,10 @@ fn executive_summary(
         ));
     }
     sentences.push(format!(
-        "{} claims were set beside each other: independent sources agree on {}, and differ on {}.",
+        "{} claims were set beside each other: independent sources agree on {} ({} of them disputed), and {} conflicts were found.",
         coverage.claim_count,
         coverage.agreed_count,
+        coverage.disputed_count,
         conflicts.len()
     ));
     sentences.extend(gaps.iter().take(2).cloned());
