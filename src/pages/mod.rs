@@ -16,6 +16,7 @@ pub mod site;
 
 pub mod about;
 pub mod checkout;
+pub mod confidence;
 pub mod demo;
 pub mod docs;
 pub mod error;
@@ -24,6 +25,7 @@ pub mod faq;
 pub mod from;
 pub mod home;
 pub mod legal;
+pub mod library;
 pub mod paid_test;
 pub mod plain;
 pub mod proof_pack;

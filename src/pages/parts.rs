@@ -147,7 +147,7 @@ fn pack_row(pack: Pack) -> Markup {
 }
 
 pub(super) fn usdc(price: Amount) -> Markup {
-    html! { (price) " USDC" span.units { (price.units()) " units" } }
+    html! { (price) " USDC " span.units { (price.units()) " units" } }
 }
 
 /// An amount with at least two decimals, as prices are written: `0.10`, `1.00`, `0.012`.

@@ -191,6 +191,7 @@ fn only_public_pages_ask_to_be_indexed() {
                 | "checkout"
                 | "checkout-expired"
                 | "from"
+                | "confidence"
                 | "error"
         );
         assert_eq!(
