@@ -136,7 +136,7 @@ fn head(page: &Layout<'_>) -> Markup {
             meta property="og:url" content=(canonical);
             meta property="og:image" content=(page.site.url(ICON_PATH));
             meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff";
-            meta name="theme-color" media="(prefers-color-scheme: dark)" content="#181c1e";
+            meta name="theme-color" media="(prefers-color-scheme: dark)" content="#171b1d";
             link rel="icon" type="image/svg+xml" href=(FAVICON_PATH);
             link rel="stylesheet" href=(STYLE_PATH);
             link rel="service-desc" type="application/vnd.oai.openapi+json;version=3.1" href="/openapi.json";
@@ -147,7 +147,7 @@ fn head(page: &Layout<'_>) -> Markup {
 
 fn sandbox_notice() -> Markup {
     html! {
-        .sandbox role="note" { .wrap {
+        aside.sandbox aria-label="Sandbox" { .wrap {
             p {
                 strong { "Sandbox." }
                 " Payments here are checked for real but paid with play money; nothing reaches a chain."

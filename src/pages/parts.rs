@@ -44,7 +44,7 @@ pub(super) fn tabs(name: &str, legend: &str, blocks: &[(&str, Markup)]) -> Marku
         fieldset.tabs {
             legend { (legend) }
             @for (index, (label, _)) in blocks.iter().enumerate() {
-                input type="radio" name=(name) id=(id(index)) checked[index == 0] autocomplete="off";
+                input type="radio" name=(name) id=(id(index)) checked[index == 0];
                 label for=(id(index)) { (label) }
             }
             @for (_, block) in blocks { div { (block) } }
