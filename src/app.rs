@@ -25,6 +25,7 @@ use crate::outside::call::{Lane, Shares};
 use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX, TRANSACTIONS_MAX};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
+use crate::outside::hooks::{self, Hook};
 use crate::outside::llm::{self, Llm, LlmSettings};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
 use crate::outside::robots::{LOOKUPS_MAX as ROBOTS_LOOKUPS_MAX, RobotsFiles};
@@ -50,6 +51,8 @@ pub struct App {
     pub limits: Limits,
     pub metrics: Metrics,
     pub health: Health,
+    /// One copy of the data file at a time.
+    pub backups: Lane,
     /// Calls that go on after their buyer has been answered; a graceful stop waits for them.
     pub tasks: TaskTracker,
     /// The 402 of each level, made once by the API layer.
@@ -83,6 +86,7 @@ impl App {
             facilitator: Facilitator::new(facilitator_settings(&config, facilitator_url)?)?,
             chain: chain(&config)?,
             llm: llm(&config)?,
+            hook: hook(&config),
             robots: RobotsFiles::new(web.clone(), clock.clone()),
             web,
             fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
@@ -128,6 +132,7 @@ impl App {
             limits,
             metrics: Metrics::default(),
             health: Health::default(),
+            backups: Lane::new(1, Duration::ZERO),
             tasks: TaskTracker::new(),
             challenges: OnceLock::new(),
             started: Instant::now(),
@@ -169,6 +174,12 @@ impl App {
     }
 }
 
+fn hook(config: &Config) -> Option<Hook> {
+    let notify = config.bundles.notify.as_ref()?;
+    let secret = notify.secret.as_ref().map(|secret| secret.expose());
+    Some(Hook::new(notify.url.expose(), secret))
+}
+
 fn llm(config: &Config) -> Result<Option<Llm>, llm::SettingsError> {
     let settings = config.llm.as_ref().map(|llm| LlmSettings {
         base_url: llm.base_url.clone(),
@@ -199,6 +210,7 @@ pub fn blocking_threads(config: &Config) -> usize {
         + ROBOTS_LOOKUPS_MAX
         + chain
         + config.llm.as_ref().map_or(0, |llm| llm.questions_max)
+        + hooks::THREADS
         + 8
 }
 
@@ -218,7 +230,10 @@ pub fn user_agent(config: &Config) -> String {
     )
 }
 
-fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSettings, std::io::Error> {
+pub fn facilitator_settings(
+    config: &Config,
+    url: &str,
+) -> Result<FacilitatorSettings, std::io::Error> {
     let auth = match &config.payment.auth {
         // The embedded one asks for none.
         _ if config.payment.facilitator == FacilitatorAt::Sandbox => {
@@ -245,7 +260,7 @@ fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSetting
     })
 }
 
-fn chain(config: &Config) -> Result<Option<Chain>, crate::outside::chain::SettingsError> {
+pub fn chain(config: &Config) -> Result<Option<Chain>, crate::outside::chain::SettingsError> {
     let settings = config.chain.as_ref().map(|chain| ChainSettings {
         rpc_url: chain.rpc_url.expose().to_owned(),
         network: config.payment.network,

@@ -135,6 +135,7 @@ impl Appliance {
         server.listen(listener);
         server.listen_operator(bind_operator(&socket)?);
         health::probe_disk(&app);
+        health::probe_store(&app).await;
         health::probe_kept(&app).await;
         let loops = vec![
             tokio::spawn(health::probe(app.clone())),

@@ -18,8 +18,10 @@ pub struct Metrics {
     fetches: Mutex<BTreeMap<&'static str, u64>>,
     cache: [AtomicU64; 2],
     margin_rejections: AtomicU64,
+    credits: Mutex<BTreeMap<&'static str, u64>>,
     chain_inquiries: Mutex<BTreeMap<&'static str, u64>>,
     limited: Mutex<BTreeMap<&'static str, u64>>,
+    leads: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
 }
 
 /// Pattern, method, status.
@@ -45,10 +47,23 @@ pub struct Snapshot {
     pub cache_hits: u64,
     pub cache_misses: u64,
     pub margin_rejections: u64,
+    /// Retry credits, by what became of them.
+    pub credits: BTreeMap<&'static str, u64>,
     /// By what the chain said.
     pub chain_inquiries: BTreeMap<&'static str, u64>,
     /// Requests beyond a limit, by the limit.
     pub limited: BTreeMap<&'static str, u64>,
+    /// By product and what became of them: new, duplicate, robot, checkout_started.
+    pub leads: BTreeMap<(&'static str, &'static str), u64>,
+}
+
+impl Snapshot {
+    /// Settlements whose end was not known when their buyer was answered.
+    pub fn settle_unknown(&self) -> u64 {
+        let payments = self.payments.iter();
+        let unknown = payments.filter(|((_, _, outcome), _)| *outcome == "unknown");
+        unknown.map(|(_, count)| count).sum()
+    }
 }
 
 impl Metrics {
@@ -85,6 +100,11 @@ impl Metrics {
         self.margin_rejections.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// A retry credit was issued, redeemed, or asked for in vain.
+    pub fn credit(&self, state: &'static str) {
+        *lock(&self.credits).entry(state).or_default() += 1;
+    }
+
     /// One question to the chain about a settlement: what it said, or that it failed.
     pub fn chain_inquiry(&self, outcome: &'static str) {
         *lock(&self.chain_inquiries).entry(outcome).or_default() += 1;
@@ -92,6 +112,11 @@ impl Metrics {
 
     pub fn limited(&self, limit: &'static str) {
         *lock(&self.limited).entry(limit).or_default() += 1;
+    }
+
+    /// A lead, by its product and what became of it.
+    pub fn lead(&self, product: &'static str, outcome: &'static str) {
+        *lock(&self.leads).entry((product, outcome)).or_default() += 1;
     }
 
     pub fn snapshot(&self) -> Snapshot {
@@ -103,8 +128,10 @@ impl Metrics {
             cache_hits: self.cache[1].load(Ordering::Relaxed),
             cache_misses: self.cache[0].load(Ordering::Relaxed),
             margin_rejections: self.margin_rejections.load(Ordering::Relaxed),
+            credits: lock(&self.credits).clone(),
             chain_inquiries: lock(&self.chain_inquiries).clone(),
             limited: lock(&self.limited).clone(),
+            leads: lock(&self.leads).clone(),
         }
     }
 }

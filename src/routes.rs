@@ -1,17 +1,20 @@
 //! The table: every endpoint at a glance. Dispatch, 405 and Allow, openapi.json, /docs, metrics labels and the
 //! operator's `routes` command are made from it.
 
+use crate::api::discovery::{crawlers, figures, full, health, keys, llms, manifest, trust};
 use crate::api::{
-    access, catalogue, discovery, legacy, operator, preview, proof_pack, quotes, reports, retry,
-    site,
+    access, agent, bundles, catalogue, diagnose, discovery, leads, legacy, mcp, operator,
+    operator_leads, preview, proof_pack, quotes, reports, retry, site,
 };
 use crate::app::Row;
+use crate::domain::bundle::Bundle;
 use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::rate::RateClass;
 use crate::domain::shapes::{
-    ACCESS_REQUEST, COMPUTE_REQUEST, FOLLOW_UP_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST,
+    ACCESS_REQUEST, BUNDLE_LEAD_REQUEST, COMPUTE_REQUEST, CONTACT_REQUEST, DIAGNOSE_REQUEST,
+    FOLLOW_UP_REQUEST, PACK_LEAD_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST, QUOTED_PRODUCTS,
     REFRESH_REQUEST, SHARE_REQUEST,
 };
 use crate::domain::tier::Tier;
@@ -49,7 +52,7 @@ const QUESTION: Parameter = Parameter {
 const PRODUCT: Parameter = Parameter {
     name: "product",
     doc: "What is to be bought; a Proof Pack when absent.",
-    one_of: &Product::NAMES,
+    one_of: &QUOTED_PRODUCTS,
 };
 const TYPE: Parameter = Parameter {
     name: "type",
@@ -70,6 +73,17 @@ const TARGET_URL: Parameter = Parameter {
     name: "target_url",
     doc: "The page to be quoted; a sample page when absent.",
     one_of: &[],
+};
+
+const TARGET_URLS: Parameter = Parameter {
+    name: "target_urls",
+    doc: "Public URLs between lines, commas or spaces; a bare domain is read by https. A sample page when absent.",
+    one_of: &[],
+};
+const BUNDLE: Parameter = Parameter {
+    name: "bundle",
+    doc: "The bundle to be priced; builder when absent, or audit for more sources than builder takes.",
+    one_of: &Bundle::NAMES,
 };
 
 const TOKEN: Parameter = Parameter {
@@ -134,13 +148,13 @@ pub static ROUTES: &[Row] = &[
     // Paid
     Row { from_alias: true, ..post("/v1/x402/access", run!(access::buy), Endpoint {
         takes: Some(&ACCESS_REQUEST), query: &[TIER, SOURCE], price: Price::Of(Product::Context),
-        statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, ..paid("Buy the clean markdown of one page") }) },
+        statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("web_to_markdown"), ..paid("Buy the clean markdown of one page") }) },
     Row { from_alias: true, ..get("/v1/x402/access", run!(access::probe), Endpoint {
         query: &[TIER, SOURCE], price: Price::Of(Product::Context), statuses: &[422], rate: RateClass::Probe,
         ..paid("The challenge of the paid operation, for directories; takes no payment") }) },
     Row { from_alias: true, ..post("/v1/x402/proof-pack", run!(proof_pack::buy), Endpoint {
         takes: Some(&PROOF_PACK_REQUEST), query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack),
-        statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale,
+        statuses: &[400, 402, 409, 413, 415, 422, 503], rate: RateClass::Sale, tool: Some("proof_pack"),
         ..paid("Buy a report on whether one source supports what you ask") }) },
     Row { from_alias: true, ..get("/v1/x402/proof-pack", run!(proof_pack::probe), Endpoint {
         query: &[PACK, SOURCE], price: Price::Of(Product::ProofPack), statuses: &[422], rate: RateClass::Probe,
@@ -162,19 +176,19 @@ pub static ROUTES: &[Row] = &[
     // Quotes
     get("/v1/x402/quote", run!(quotes::tiers), Endpoint {
         query: &[TARGET_URL, SOURCE], statuses: &[400, 503], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Quotes, "Price and availability of every tier for one page; spends nothing") }),
+        tool: Some("quote_page"), ..Endpoint::new(Tag::Quotes, "Price and availability of every tier for one page; spends nothing") }),
     get("/v1/proof-pack/quote", run!(quotes::packs), Endpoint {
         query: &[TARGET_URL, QUESTION, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Quotes, "Price of every pack for a report on one source; spends nothing") }),
+        tool: Some("quote_report"), ..Endpoint::new(Tag::Quotes, "Price of every pack for a report on one source; spends nothing") }),
     get("/v1/proof-pack/preview", run!(preview::preview), Endpoint {
         query: &[TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Quotes, "What a report on one source would hold; spends nothing") }),
+        tool: Some("preview_report"), ..Endpoint::new(Tag::Quotes, "What a report on one source would hold; spends nothing") }),
     get("/v1/checkout/confidence", run!(preview::confidence), Endpoint {
-        query: &[PRODUCT, TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Quotes, "Whether everything is in place for a purchase; spends nothing") }),
+        query: &[PRODUCT, TARGET_URL, TARGET_URLS, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        tool: Some("checkout_confidence"), ..Endpoint::new(Tag::Quotes, "Whether everything is in place for a purchase; spends nothing") }),
     post("/v1/quotes", run!(quotes::create), Endpoint {
         takes: Some(&QUOTE_REQUEST), gives_status: 201, statuses: &[400, 413, 415, 422, 503], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Quotes, "Keep a quote for a page or a report; spends nothing") }),
+        ..Endpoint::new(Tag::Quotes, "Keep a quote for a page, a report or a bundle; spends nothing") }),
     get("/v1/quotes/{quote_id}", run!(quotes::receipt), Endpoint {
         statuses: &[404, 410], ..Endpoint::new(Tag::Quotes, "A kept quote, for 7 days") }),
     get("/quote", run!(quotes::tiers_page), Endpoint {
@@ -189,18 +203,18 @@ pub static ROUTES: &[Row] = &[
 
     // Retained reports
     get("/v1/proof-pack/sample", run!(reports::sample), Endpoint {
-        query: &[SOURCE], statuses: &[404], ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
+        query: &[SOURCE], statuses: &[404], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
     get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
-        statuses: &[404, 410], ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
+        statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
     get("/v1/proof-pack/reports/{report_id}/verify", run!(reports::verify), Endpoint {
         statuses: &[404, 410, 503], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the kept source") }),
+        tool: Some("verify_report"), ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the kept source") }),
     post("/v1/proof-pack/reports/{report_id}/follow-up", run!(reports::follow_up), Endpoint {
         takes: Some(&FOLLOW_UP_REQUEST), statuses: &[404, 410, 413, 415, 422, 503], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Reports, "Ask the kept source something else; spends nothing") }),
+        tool: Some("ask_report"), ..Endpoint::new(Tag::Reports, "Ask the kept source something else; spends nothing") }),
     post("/v1/proof-pack/reports/{report_id}/refresh", run!(reports::refresh), Endpoint {
         takes: Some(&REFRESH_REQUEST), statuses: &[400, 404, 410, 413, 415, 422, 503], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Reports, "A quote for a fresh report, with what was known before") }),
+        tool: Some("refresh_report"), ..Endpoint::new(Tag::Reports, "A quote for a fresh report, with what was known before") }),
     post("/v1/proof-pack/reports/{report_id}/share", run!(reports::share), Endpoint {
         takes: Some(&SHARE_REQUEST), statuses: &[404, 410, 413, 415, 422], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Reports, "Share a report under a name of its own, listed in the library or not") }),
@@ -216,26 +230,81 @@ pub static ROUTES: &[Row] = &[
     get("/proof-pack/share/{slug}", run!(reports::shared_page), Endpoint::page("A report that its buyer shares")),
     get("/proof-pack/library", run!(reports::library_page), Endpoint::page("Reports that their buyers list")),
 
+    // Bundles and leads
+    get("/v1/proof-pack/bundle/quote", run!(bundles::quote), Endpoint {
+        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 414, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Bundles, "Which sources can be read, and which bundle takes them; spends nothing") }),
+    post("/v1/proof-pack/bundle/leads", run!(leads::bundle), Endpoint {
+        takes: Some(&BUNDLE_LEAD_REQUEST), gives_status: 202, statuses: &[200, 400, 413, 415, 422, 503], rate: RateClass::Lead,
+        ..Endpoint::new(Tag::Bundles, "Ask for a bundle, and learn where to pay for it") }),
+    post("/v1/proof-pack/leads", run!(leads::pack), Endpoint {
+        takes: Some(&PACK_LEAD_REQUEST), gives_status: 202, statuses: &[200, 400, 413, 415, 422, 503], rate: RateClass::Lead,
+        ..Endpoint::new(Tag::Bundles, "Ask for a report, and be written to") }),
+    post("/v1/contact", run!(leads::contact), Endpoint {
+        takes: Some(&CONTACT_REQUEST), gives_status: 202, statuses: &[200, 413, 415, 422, 503], rate: RateClass::Lead,
+        ..Endpoint::new(Tag::Bundles, "Write to the operator") }),
+    get("/proof-pack/bundle", run!(bundles::about_page), Endpoint::page("What Evidence Bundles are and cost")),
+    get("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("Ask what a bundle would cost") }),
+    post("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
+    get("/proof-pack/bundle/checkout", run!(bundles::checkout_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
+    get("/proof-pack/bundle/pay", run!(bundles::pay), Endpoint {
+        rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
+    get("/proof-pack/request", run!(leads::request_page), Endpoint::page("Ask for a bundle or a report")),
+    get("/contact", run!(leads::contact_page), Endpoint::page("Write to the operator")),
+
     // Discovery
-    get("/", run!(discovery::root), Endpoint { statuses: &[404], ..Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers") }),
-    get("/health", run!(discovery::health), Endpoint {
-        statuses: &[404, 503], ..Endpoint::new(Tag::Discovery, "How the service is") }),
-    get("/metrics", run!(discovery::metrics), Endpoint {
-        statuses: &[404], ..Endpoint::new(Tag::Discovery, "Counters, as JSON or Prometheus text") }),
+    get("/", run!(discovery::root), Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers")),
+    get("/health", run!(health::health), Endpoint {
+        statuses: &[503], tool: Some("service_health"), ..Endpoint::new(Tag::Discovery, "How the service is") }),
+    get("/metrics", run!(figures::metrics), Endpoint::new(Tag::Discovery, "Counters, as JSON or Prometheus text")),
     get("/discovery/resources", run!(catalogue::resources), Endpoint {
-        query: &[TYPE, LIMIT, OFFSET], statuses: &[422],
+        query: &[TYPE, LIMIT, OFFSET], statuses: &[422], tool: Some("list_resources"),
         ..Endpoint::new(Tag::Discovery, "What is for sale, as directories of x402 list it") }),
     get("/.well-known/x402", run!(catalogue::well_known),
         Endpoint::new(Tag::Discovery, "What is for sale, at the address where x402 clients look")),
-    get("/.well-known/x402.json", run!(catalogue::well_known),
+    get(catalogue::X402_PATH, run!(catalogue::well_known),
         Endpoint::new(Tag::Discovery, "The same as /.well-known/x402")),
     get("/openapi.json", run!(discovery::openapi), Endpoint { in_openapi: false, ..Endpoint::new(Tag::Discovery, "This API as OpenAPI 3.1") }),
-    get(JWKS_PATH, run!(discovery::key_set), Endpoint {
+    get("/manifest.json", run!(manifest::manifest),
+        Endpoint::new(Tag::Discovery, "The service, its endpoints and prices in one object; a web app manifest too")),
+    get(agent::CARD_PATH, run!(agent::card::card),
+        Endpoint::new(Tag::Discovery, "The agent card, for A2A 1.0 and 0.3")),
+    get(agent::OLD_CARD_PATH, run!(agent::card::card),
+        Endpoint::new(Tag::Discovery, "The agent card, where older clients look")),
+    get(mcp::card::PATH, run!(mcp::card::card), Endpoint {
+        gives: mcp::card::MEDIA_TYPE, ..Endpoint::new(Tag::Discovery, "The MCP server card") }),
+    get(mcp::card::PATH_BESIDE, run!(mcp::card::card), Endpoint {
+        gives: mcp::card::MEDIA_TYPE, ..Endpoint::new(Tag::Discovery, "The MCP server card, beside the endpoint") }),
+    get("/.well-known/api-catalog", run!(manifest::api_catalog), Endpoint {
+        gives: "application/linkset+json", ..Endpoint::new(Tag::Discovery, "Where the API is described (RFC 9727)") }),
+    get("/.well-known/ai-catalog.json", run!(manifest::ai_catalog),
+        Endpoint::new(Tag::Discovery, "What there is for agents, for catalogues of them")),
+    get("/.well-known/ard.json", run!(manifest::ai_catalog),
+        Endpoint::new(Tag::Discovery, "The same as /.well-known/ai-catalog.json")),
+    get("/v1/agent/trust", run!(trust::trust), Endpoint {
+        tool: Some("agent_trust"), ..Endpoint::new(Tag::Discovery, "Who is paid, how failures are dealt with, what is signed") }),
+    post("/v1/agent/diagnose", run!(diagnose::diagnose), Endpoint {
+        takes: Some(&DIAGNOSE_REQUEST), statuses: &[413, 415, 422], rate: RateClass::Quote, tool: Some("diagnose_payment"),
+        ..Endpoint::new(Tag::Discovery, "What is wrong with a payment header; nothing is sent on or kept") }),
+    get(JWKS_PATH, run!(keys::key_set), Endpoint {
         gives: "application/jwk-set+json", statuses: &[404], ..Endpoint::new(Tag::Discovery, "The key that signs offers and receipts, as a JWK set") }),
-    get(DID_PATH, run!(discovery::did_document), Endpoint {
+    get(DID_PATH, run!(keys::did_document), Endpoint {
         gives: "application/did+json", statuses: &[404], ..Endpoint::new(Tag::Discovery, "The same key as a did:web document") }),
-    get("/llms.txt", run!(discovery::llms), text(Tag::Discovery, "The service for language models", "text/plain")),
-    get("/robots.txt", run!(discovery::robots), text(Tag::Discovery, "What crawlers may read", "text/plain")),
+    get("/llms.txt", run!(llms::llms), text(Tag::Discovery, "The service for language models", "text/plain")),
+    get("/llms-full.txt", run!(full::full), text(Tag::Discovery, "The whole reference for language models", "text/plain")),
+    get("/robots.txt", run!(crawlers::robots), text(Tag::Discovery, "What crawlers may read", "text/plain")),
+    get("/sitemap.xml", run!(crawlers::sitemap), text(Tag::Discovery, "The pages that a search may lead to", "application/xml")),
+    get("/.well-known/security.txt", run!(crawlers::security),
+        text(Tag::Discovery, "Where to report a weakness (RFC 9116)", "text/plain")),
+    post(mcp::PATH, run!(mcp::post), Endpoint {
+        in_openapi: false, ..Endpoint::new(Tag::Discovery, "The Model Context Protocol, over streamable HTTP") }),
+    post(agent::PATH, run!(agent::message::rpc), Endpoint {
+        in_openapi: false, ..Endpoint::new(Tag::Discovery, "The free message interface of the agent card, as JSON-RPC") }),
+    post(agent::SEND_PATH, run!(agent::message::send), Endpoint {
+        in_openapi: false, ..Endpoint::new(Tag::Discovery, "The same as HTTP and JSON") }),
 
     // Pages
     get("/docs", run!(site::docs), Endpoint::page("The reference")),
@@ -257,6 +326,8 @@ pub static ROUTES: &[Row] = &[
     get(EXPLORER_STYLE_PATH, run!(site::explorer_style), text(Tag::Pages, "The API explorer's look", "text/css")),
     get(EXPLORER_START_PATH, run!(site::explorer_start), text(Tag::Pages, "The API explorer's start", "text/javascript")),
     get("/favicon.svg", run!(site::favicon), text(Tag::Pages, "The icon", "image/svg+xml")),
+    get("/favicon.ico", run!(site::favicon_ico), text(Tag::Pages, "The icon, as browsers ask for it unasked", "image/x-icon")),
+    get("/assets/social.png", run!(site::social), text(Tag::Pages, "The picture of links to us", "image/png")),
     get("/icon.png", run!(site::icon), text(Tag::Pages, "The icon for those who take no SVG", "image/png")),
 
     // The operator's socket
@@ -264,10 +335,23 @@ pub static ROUTES: &[Row] = &[
     operator("/operator/payments/{key}", run!(operator::payment), "One payment"),
     Row { method: Method::Post, ..operator("/operator/payments/{key}/reconcile", run!(operator::reconcile_payment),
         "Look for the end of a settlement that is not known, now") },
+    Row { method: Method::Post, ..operator("/operator/backup", run!(operator::backup),
+        "Copy the data file beside itself, for the backup command to take away") },
     operator("/operator/reports", run!(operator::reports), "The newest reports, by state if asked"),
     operator("/operator/reports/{report_id}", run!(operator::report), "One report"),
     Row { method: Method::Post, ..operator("/operator/reports/{report_id}/purge", run!(operator::purge_report),
         "Forget a report at once, with its text") },
+    operator("/operator/leads", run!(operator_leads::list), "The newest leads, by status or product if asked"),
+    operator("/operator/leads/export", run!(operator_leads::export), "Every lead in full, in parts"),
+    operator("/operator/leads/{lead_id}", run!(operator_leads::show), "One lead with its trail"),
+    Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/move", run!(operator_leads::advance),
+        "Move a lead on") },
+    Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/note", run!(operator_leads::annotate),
+        "Write into a lead's trail") },
+    Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/delete", run!(operator_leads::delete),
+        "Forget a lead") },
+    Row { method: Method::Post, ..operator("/operator/leads/delete", run!(operator_leads::delete_of),
+        "Forget every lead of a contact") },
 ];
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::{discovery, failure, openapi};
+use crate::api::{bundles, discovery, failure, openapi};
 use crate::app::{App, Shared};
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Refusal;
@@ -12,6 +12,8 @@ use crate::flows::offer;
 use crate::http::{Call, Reply};
 use crate::x402::challenge::bazaar;
 
+/// Where x402 clients look.
+pub const X402_PATH: &str = "/.well-known/x402.json";
 /// Decimals of the token.
 const DECIMALS: u8 = 6;
 /// Units of a cent.
@@ -29,23 +31,40 @@ pub async fn resources(app: Shared, call: Call) -> Reply {
     };
     // All of ours are of one type.
     let is_asked_for = call.query.get("type").is_none_or(|kind| kind == "http");
-    let products = Product::ALL.into_iter().filter(|_| is_asked_for);
-    let items: Vec<Value> = products.map(|product| listed(&app, product)).collect();
+    let items = if is_asked_for { items(&app) } else { vec![] };
+    discovery::document(paged(&items, limit, offset))
+}
+
+/// The listing as it is given to whoever asks for nothing in particular.
+pub fn listing(app: &App) -> Value {
+    paged(&items(app), LIMIT_DEFAULT, 0)
+}
+
+fn items(app: &App) -> Vec<Value> {
+    let products = Product::ALL.map(|product| listed(app, product));
+    products.into_iter().chain([listed_bundles(app)]).collect()
+}
+
+fn paged(items: &[Value], limit: usize, offset: usize) -> Value {
     let shown: Vec<&Value> = items.iter().skip(offset).take(limit).collect();
-    discovery::document(json!({
+    json!({
         "x402Version": 2,
         "items": shown,
         "pagination": {"limit": limit, "offset": offset, "total": items.len()},
-    }))
+    })
 }
 
 /// GET /.well-known/x402 and /.well-known/x402.json.
 pub async fn well_known(app: Shared, _: Call) -> Reply {
+    discovery::document(advertisement(&app))
+}
+
+pub fn advertisement(app: &App) -> Value {
     let accepts: Vec<Value> = Product::ALL
         .iter()
-        .map(|product| accept(&app, product.default_level()))
+        .map(|product| accept(app, product.default_level()))
         .collect();
-    discovery::document(json!({
+    json!({
         "x402Version": 2,
         "version": 1,
         "name": app.config.service_name,
@@ -55,16 +74,17 @@ pub async fn well_known(app: Shared, _: Call) -> Reply {
         "resources": Product::ALL.map(|product| app.url(product.path())),
         "ownershipProofs": [],
         "accepts": accepts,
-        "routes": Product::ALL.map(|product| route(&app, product)),
-        "items": Product::ALL.map(|product| item(&app, product)),
+        "routes": Product::ALL.map(|product| route(app, product)),
+        "items": Product::ALL.map(|product| item(app, product)),
         "tiers": discovery::levels(Product::Context),
         "packs": discovery::levels(Product::ProofPack),
+        "bundles": bundles::price_list(),
         "instructions": "POST without payment to learn the price (402, header PAYMENT-REQUIRED), sign it, and repeat \
                          the request with PAYMENT-SIGNATURE. Quotes and the sample report cost nothing.",
         "openapi": app.url("/openapi.json"),
         "llms": app.url("/llms.txt"),
         "discovery": app.url("/discovery/resources"),
-    }))
+    })
 }
 
 fn number(call: &Call, name: &str, default: usize, least: usize) -> Result<usize, Refusal> {
@@ -108,6 +128,46 @@ fn listed(app: &App, product: Product) -> Value {
         "outputSchema": openapi::answer_schema(product),
         "discoverable": true,
         "extensions": {"bazaar": bazaar(&offer::bazaar(level))},
+    })
+}
+
+/// The quote for a bundle: nothing is paid there by x402, so there is nothing to accept.
+fn listed_bundles(app: &App) -> Value {
+    let row = app.rows.iter().find(|row| row.path == bundles::QUOTE_PATH);
+    let parameters = row.map_or(&[][..], |row| row.about.query);
+    let properties = parameters.iter().map(|parameter| {
+        let mut schema = json!({"type": "string", "description": parameter.doc});
+        if !parameter.one_of.is_empty() {
+            schema["enum"] = json!(parameter.one_of);
+        }
+        (parameter.name.to_owned(), schema)
+    });
+    let text = json!({"type": "string"});
+    let answer = json!({
+        "status": text, "quote_id": text, "supplier_spend": {"type": "integer"},
+        "target_urls": {"type": "array", "items": text}, "bundle": text, "amount_units": text,
+        "price_usdc": {"type": "number"}, "next_steps": {"type": "array", "items": {"type": "object"}},
+    });
+    json!({
+        "resource": app.url(bundles::QUOTE_PATH),
+        "type": "http",
+        "x402Version": 2,
+        "method": "GET",
+        "accepts": [],
+        "lastUpdated": app.sample.made_at.0,
+        "metadata": {
+            "name": app.config.service_name,
+            "description": "Which of up to 25 sources can be read, and which Evidence Bundle takes them; free. Bundles \
+                            are paid in dollars through a payment link.",
+            "tags": ["evidence", "sources", "quote"],
+            "bundles": bundles::price_list(),
+        },
+        "inputSchema": {"type": "object", "properties": properties.collect::<Map<_, _>>()},
+        "outputSchema": {
+            "type": "object", "properties": answer,
+            "required": ["status", "supplier_spend", "target_urls", "bundle", "amount_units", "next_steps"],
+        },
+        "discoverable": true,
     })
 }
 

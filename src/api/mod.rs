@@ -1,15 +1,21 @@
 //! Thin handlers: read the call, run a flow, shape the reply.
 
 pub mod access;
+pub mod agent;
 pub mod body;
+pub mod bundles;
 pub mod catalogue;
 pub mod challenge;
+pub mod diagnose;
 pub mod discovery;
 pub mod door;
 pub mod failure;
+pub mod leads;
 pub mod legacy;
+pub mod mcp;
 pub mod openapi;
 pub mod operator;
+pub mod operator_leads;
 pub mod paid;
 pub mod preview;
 pub mod proof_pack;
@@ -17,5 +23,6 @@ pub mod quotes;
 pub mod report_page;
 pub mod reports;
 pub mod retry;
+pub mod rpc;
 pub mod site;
 pub mod twin;

@@ -238,8 +238,9 @@ impl Judged {
     }
 }
 
-const REFUND_POLICY: &str = "Paid only after the answer is ready. What cannot be delivered is not charged; an outage \
-                             after payment gives a retry credit.";
+/// What becomes of the money when nothing is delivered.
+pub const REFUND_POLICY: &str = "Paid only after the answer is ready. What cannot be delivered is not charged; an outage \
+                                 after payment gives a retry credit.";
 
 async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
     let product = product(call)?;

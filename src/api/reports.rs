@@ -73,9 +73,17 @@ fn benchmarks_json(figures: &Value) -> Value {
         "metrics": {
             "supported_precision": hardest["support_precision"],
             "unsupported_recall": unsupported_recall,
+            "citation_exactness": share_of(&figures["citations"]["exact"], &figures["citations"]["count"]),
+            "p50_ms": figures["latency"]["p50_ms"],
+            "p95_ms": figures["latency"]["p95_ms"],
         },
+        "latency": figures["latency"],
         "sets": figures["sets"],
     })
+}
+
+fn share_of(part: &Value, whole: &Value) -> Option<f64> {
+    Some(part.as_f64()? / whole.as_f64().filter(|whole| *whole > 0.0)?)
 }
 
 /// GET /v1/proof-pack/reports/{report_id}/verify.

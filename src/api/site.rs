@@ -236,6 +236,14 @@ pub async fn icon(_: Shared, _: Call) -> Reply {
     asset("image/png", assets::ICON)
 }
 
+pub async fn favicon_ico(_: Shared, _: Call) -> Reply {
+    asset("image/x-icon", assets::FAVICON_ICO)
+}
+
+pub async fn social(_: Shared, _: Call) -> Reply {
+    asset("image/png", assets::SOCIAL)
+}
+
 fn asset(content_type: &'static str, bytes: &'static [u8]) -> Reply {
     Reply::new(200, content_type, bytes).public("public, max-age=3600")
 }
@@ -325,6 +333,7 @@ fn field(field: &crate::domain::schema::Field) -> Field<'static> {
     });
     let schema_type = match field.kind {
         crate::domain::schema::Kind::Flag => "boolean",
+        crate::domain::schema::Kind::Texts { .. } => "array",
         _ => "string",
     };
     Field {
@@ -336,7 +345,8 @@ fn field(field: &crate::domain::schema::Field) -> Field<'static> {
     }
 }
 
-fn price_text(price: Price) -> Option<String> {
+/// A price in words; nothing for what is free.
+pub fn price_text(price: Price) -> Option<String> {
     match price {
         Price::Free => None,
         Price::Of(product) => {

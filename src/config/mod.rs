@@ -2,8 +2,10 @@
 //! rows' texts become checked values, once, before any socket is opened. The environment is read in this folder and
 //! nowhere else.
 
+mod bundles;
 pub mod settings;
 mod sources;
+mod supervisor;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,7 +25,9 @@ use crate::outside::network::LabHost;
 use crate::signing::{PublicKey, SigningKey};
 use crate::x402::address::{Address, Network};
 
+pub use bundles::{Bundles, Notify};
 pub use sources::{Origin, Resolved};
+pub use supervisor::Supervisor;
 
 /// The whole configuration, checked.
 #[derive(Clone, Debug)]
@@ -48,6 +52,7 @@ pub struct Config {
     pub fetch: Fetch,
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
+    pub bundles: Bundles,
     pub limits: Limits,
     pub lab: Lab,
 }
@@ -83,6 +88,16 @@ pub enum FacilitatorAt {
     /// The embedded one: play money on loopback.
     Sandbox,
     Url(String),
+}
+
+impl FacilitatorAt {
+    /// As the configuration writes it.
+    pub fn name(&self) -> &str {
+        match self {
+            FacilitatorAt::Sandbox => "sandbox",
+            FacilitatorAt::Url(url) => url,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -295,6 +310,7 @@ impl Config {
                     .collect(),
             },
             llm: llm(resolved)?,
+            bundles: bundles::bundles(resolved)?,
             limits: limits(resolved)?,
             lab: lab(resolved)?,
             base_url,
@@ -549,6 +565,7 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
             probe: resolved.quota("limits.probes_per_minute")?,
             unpaid: resolved.quota("limits.unpaid_per_minute")?,
             quote: resolved.quota("limits.quotes_per_minute")?,
+            lead: resolved.quota("limits.leads_per_minute")?,
             sale: resolved.quota("limits.sales_per_minute")?,
             credit: resolved.quota("limits.credits_per_minute")?,
             domain: resolved.quota("limits.quotes_of_domain_per_minute")?,

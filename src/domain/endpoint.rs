@@ -26,6 +26,8 @@ pub struct Endpoint {
     pub rate: RateClass,
     /// Whether programs should know of it; false keeps it out of openapi.json.
     pub in_openapi: bool,
+    /// The name under which it is an MCP tool, if it is one.
+    pub tool: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,7 @@ pub enum Tag {
     Legacy,
     Quotes,
     Reports,
+    Bundles,
     Discovery,
     Pages,
     Operator,
@@ -75,6 +78,7 @@ impl Endpoint {
             price: Price::Free,
             rate: RateClass::Free,
             in_openapi: true,
+            tool: None,
         }
     }
 
@@ -95,6 +99,7 @@ impl Tag {
             Tag::Legacy => "legacy",
             Tag::Quotes => "quotes",
             Tag::Reports => "reports",
+            Tag::Bundles => "bundles",
             Tag::Discovery => "discovery",
             Tag::Pages => "pages",
             Tag::Operator => "operator",

@@ -12,7 +12,7 @@ use crate::domain::refusal::With;
 use crate::domain::time::{UNKNOWN_LOOK_SECONDS_MAX, UnixSeconds};
 use crate::flows::desk::Claim;
 use crate::flows::payments::{self, KEPT_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS, redelivery_end};
-use crate::flows::{offer, settle};
+use crate::flows::{notices, offer, settle};
 use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, StoreError, Tables};
 
 const TICK: Duration = Duration::from_secs(1);
@@ -57,6 +57,10 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                 }
                 rows = due(kind).await?;
             }
+        } else if kind == DueKind::Notice {
+            for due in rows {
+                notices::try_due(app, due, now).await?;
+            }
         } else if !rows.is_empty() {
             app.store
                 .write(move |tables| {
@@ -65,7 +69,10 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                         DueKind::Page => tables.sweep_page(due, now),
                         DueKind::Quote => tables.sweep_quote(due),
                         DueKind::Report => tables.sweep_report(due, now),
-                        DueKind::Payment => Ok(()),
+                        DueKind::BundleQuote => tables.sweep_bundle_quote(due),
+                        DueKind::ProviderEvent => tables.sweep_provider_event(due),
+                        // Each is worked on by itself.
+                        DueKind::Payment | DueKind::Notice | DueKind::Order => Ok(()),
                     })
                 })
                 .await?;
@@ -84,6 +91,7 @@ enum Call {
     ExpireCredit,
     Reconcile,
     DropAnswer,
+    Forget,
 }
 
 fn call(payment: &Payment, now: UnixSeconds) -> Call {
@@ -111,7 +119,12 @@ fn call(payment: &Payment, now: UnixSeconds) -> Call {
                 Call::DropAnswer
             }
         }
-        State::New | State::Failed { .. } | State::Released => Call::Nothing,
+        State::Released => match payments::forgotten_at(payment) {
+            Some(end) if now >= end => Call::Forget,
+            Some(end) => Call::LookAt(end),
+            None => Call::Nothing,
+        },
+        State::New | State::Failed { .. } => Call::Nothing,
     }
 }
 
@@ -154,6 +167,7 @@ async fn look_at_payment(
                     let fresh = payments::FreshCredit::draw();
                     payments::apply(tables, key, &mut payment, &Event::CreditExpired, now, fresh)?;
                 }
+                Call::Forget => tables.drop_payment(key)?,
                 Call::DropAnswer => {
                     payments::void_credit(tables, &mut payment)?;
                     payments::drop_identifier(tables, &payment)?;

@@ -1,16 +1,22 @@
 //! One file per thing that can happen. Flows wait and decide; they know no HTTP status, no redb, no ureq.
 
 pub mod answer;
+pub mod backup;
 pub mod brokerage;
+pub mod bundles;
 pub mod deliver;
 pub mod demo;
 pub mod desk;
+pub mod diagnose;
 pub mod due;
 pub mod guardian;
 pub mod health;
+pub mod leads;
+pub mod notices;
 pub mod offer;
 pub mod page;
 pub mod payments;
+pub mod pdf;
 pub mod quote;
 pub mod recall;
 pub mod reconcile;
@@ -26,6 +32,7 @@ pub mod source;
 pub mod synthesis;
 pub mod transfer;
 pub mod twin;
+pub mod watchdog;
 
 use crate::domain::refusal::{Code, Refusal};
 use crate::store::StoreError;

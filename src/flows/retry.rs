@@ -52,7 +52,16 @@ pub async fn redeem(app: &Shared, credit: CreditId, stated: Stated, asker: Asker
         {
             refusal
         }
-        outcome => return outcome,
+        outcome => {
+            match &outcome {
+                Ok(_) => app.metrics.credit("redeemed"),
+                Err(refusal) if refusal.code == Code::RetryCreditInvalid => {
+                    app.metrics.credit("refused");
+                }
+                Err(_) => {}
+            }
+            return outcome;
+        }
     };
     let hash = credit_hash(credit);
     let standing = app

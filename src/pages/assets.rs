@@ -16,6 +16,15 @@ pub const ICON: &[u8] = include_bytes!("../../assets/icon.png");
 /// Path of [`ICON`].
 pub const ICON_PATH: &str = "/icon.png";
 
+/// The icon as browsers ask for it unasked, `image/x-icon`, 32 and 48 pixels square.
+pub const FAVICON_ICO: &[u8] = include_bytes!("../../assets/favicon.ico");
+/// Path of [`FAVICON_ICO`].
+pub const FAVICON_ICO_PATH: &str = "/favicon.ico";
+
+/// The picture that links to us are shown with, `image/png`, 1200 by 630 pixels.
+pub const SOCIAL: &[u8] = include_bytes!("../../assets/social.png");
+/// Path of [`SOCIAL`].
+pub const SOCIAL_PATH: &str = "/assets/social.png";
 /// Puts a button on every block of code; stands in each page.
 pub const COPY_SCRIPT: &str = include_str!("../../assets/copy.js");
 /// Checks a report in its reader's browser; stands in its page.

@@ -15,6 +15,8 @@ mod parts;
 pub mod site;
 
 pub mod about;
+pub mod bundle;
+pub mod bundle_checkout;
 pub mod checkout;
 pub mod confidence;
 pub mod demo;
@@ -32,6 +34,7 @@ pub mod proof_pack;
 pub mod quickstart;
 pub mod quote;
 pub mod report;
+pub mod request;
 pub mod sample;
 pub mod samples;
 

@@ -64,6 +64,12 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     ("GET",  "/.well-known/x402",                              200, "application/json"),
     ("GET",  "/.well-known/x402.json",                         200, "application/json"),
     ("GET",  "/about",                                         200, "text/html"),
+    ("GET",  "/sitemap.xml",                                   200, "application/xml"),
+    ("GET",  "/manifest.json",                                 200, "application/json"),
+    ("GET",  "/.well-known/agent.json",                        200, "application/json"),
+    ("GET",  "/.well-known/agent-card.json",                   200, "application/json"),
+    ("GET",  "/v1/agent/trust",                                200, "application/json"),
+    ("POST", "/v1/agent/diagnose",                             422, "application/json"),
 ];
 
 #[test]

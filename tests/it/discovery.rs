@@ -321,7 +321,9 @@ fn every_advertised_address_answers() {
             .next()
             .unwrap_or_default();
         let path = if path.is_empty() { "/" } else { path };
-        if path == "/v1/x402/retry" {
+        // These take POST alone.
+        if ["/v1/x402/retry", "/v1/access", "/mcp", "/a2a"].contains(&path) {
+            rig.get(path).expect(405);
             continue;
         }
         let is_post = path.ends_with("/follow-up") || path.ends_with("/refresh");

@@ -9,6 +9,10 @@ mod random;
 
 /// The paid operation: asking for the price, paying, and what the buyer gets.
 mod access;
+/// What agents find: the card, free messages, and help before they pay.
+mod agent;
+/// What operators do with a service: back it up, restore it, restart it, ask how it is.
+mod appliance;
 /// Every known attack on sellers, with the tests that show what becomes of it.
 mod attacks;
 /// What the chain knows: settlements that nobody else can tell, and the price of gas.
@@ -23,6 +27,8 @@ mod contract;
 mod conversion;
 /// What programs read about the service.
 mod discovery;
+/// The documents that crawlers, directories and browsers look for by themselves.
+mod documents;
 /// What buyers ask of pages, and whether they are told the truth.
 mod evidence;
 /// Requests that cannot be served as they are.
@@ -35,12 +41,16 @@ mod legacy;
 mod legacy_access;
 /// What a service under load, attack or orders to stop still does.
 mod limits;
+/// The Model Context Protocol: tools that are endpoints.
+mod mcp;
 /// Language models behind reports, and what the dishonest among them achieve.
 mod models;
 /// Settlements that go wrong in every way, and what the buyer is told.
 mod money;
 /// What the service signs: offers and receipts.
 mod offer_receipt;
+/// That the documents agree with each other and with the live 402.
+mod parity;
 /// What sites say about the use of their pages, and hosts that the operator has blocked.
 mod policy;
 /// Proof Packs: a report on a page instead of the page.

@@ -154,6 +154,33 @@ fn a_report_that_is_owed_outlasts_a_long_stop() {
     ask(&rig).expect(200);
 }
 
+/// Its settlement turns out after the report's 30 days: whoever paid still gets the report, and later only its grave is
+/// left.
+#[test]
+fn a_report_settled_after_its_end_is_still_given_to_its_buyer() {
+    let rig = Rig::start();
+    rig.facilitator.settles(Says::Lost);
+    let payment = Wallet::new().sign_pack(&rig, "standard");
+    let ask = rig
+        .ask_report(FERRY, "standard", FERRY_CLAIM)
+        .paid(&payment.header);
+    ask.send().expect(503);
+    for _ in 0..31 {
+        rig.pass(86_400);
+        rig.work_off();
+    }
+    rig.facilitator.settles(Says::Honest);
+    let sold = ask.send().expect(200).json();
+    rig.work_off();
+    assert_eq!(ask.send().expect(200).json(), sold);
+    rig.pass(3600);
+    rig.work_off();
+    let id = sold["report_id"].as_str().expect("an id");
+    rig.get(&api(id)).refused(410, "report_expired");
+    let listed = rig.operator("/operator/reports").json();
+    assert_eq!(listed["reports"][0]["target_url"], "");
+}
+
 /// As long as nobody knows whether it was paid for, nobody reads it.
 #[test]
 fn a_report_can_be_read_once_its_payment_is_settled() {
@@ -624,6 +651,10 @@ fn the_engine_s_measured_quality_is_published() {
     let hardest = &figures["sets"][published["corpus"].as_str().expect("a set")];
     let metrics = &published["metrics"];
     assert_eq!(metrics["supported_precision"], hardest["support_precision"]);
+    let cited = &figures["citations"];
+    assert_eq!(cited["exact"], cited["count"], "every citation is verbatim");
+    assert_eq!(metrics["citation_exactness"], 1.0);
+    assert_eq!(metrics["p95_ms"], figures["latency"]["p95_ms"]);
     let sum = metrics["unsupported_recall"]
         .as_f64()
         .zip(hardest["false_support"].as_f64());

@@ -1,0 +1,69 @@
+//! The agent card, valid for A2A 1.0 and 0.3. Its skills are the MCP tools: rows of the route table.
+
+use serde_json::{Value, json};
+
+use crate::api::agent::PATH;
+use crate::api::discovery::{contact, document};
+use crate::api::mcp::tools;
+use crate::api::openapi::DESCRIPTION_VERSION;
+use crate::api::site;
+use crate::app::{App, Row, Shared};
+use crate::http::{Call, Reply};
+
+const X402_EXTENSION: &str =
+    "https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2";
+
+/// GET /.well-known/agent-card.json and /.well-known/agent.json.
+pub async fn card(app: Shared, _: Call) -> Reply {
+    document(card_json(&app))
+}
+
+pub fn card_json(app: &App) -> Value {
+    let interface = app.url(PATH);
+    json!({
+        "protocolVersion": "0.3.0",
+        "name": app.config.service_name,
+        "description": env!("CARGO_PKG_DESCRIPTION"),
+        "url": interface,
+        "preferredTransport": "JSONRPC",
+        "additionalInterfaces": [{"url": interface, "transport": "JSONRPC"}],
+        "supportedInterfaces": [
+            {"url": interface, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+            {"url": interface, "protocolBinding": "HTTP+JSON", "protocolVersion": "1.0"},
+            {"url": interface, "protocolBinding": "JSONRPC", "protocolVersion": "0.3"},
+        ],
+        "version": DESCRIPTION_VERSION,
+        "provider": {"organization": app.config.service_name, "url": app.config.base_url},
+        "documentationUrl": app.url("/docs"),
+        "iconUrl": app.url("/icon.png"),
+        "capabilities": {
+            "streaming": false, "pushNotifications": false, "extendedAgentCard": false,
+            "extensions": [{
+                "uri": X402_EXTENSION, "required": false,
+                "description": "Paid operations are HTTP endpoints and MCP tools that take x402 version 2 payments.",
+                "params": {"resources": app.url("/discovery/resources"), "contact": contact(app)},
+            }],
+        },
+        "defaultInputModes": ["text/plain", "application/json"],
+        "defaultOutputModes": ["application/json", "text/markdown"],
+        "skills": tools::rows(app).map(skill).collect::<Vec<_>>(),
+    })
+}
+
+fn skill(row: &Row) -> Value {
+    let about = &row.about;
+    let price = site::price_text(about.price).unwrap_or_else(|| "free".to_owned());
+    let example = match about.takes {
+        Some(object) => object.example(true).to_string(),
+        None => format!("{} {}", row.method.name(), row.path),
+    };
+    json!({
+        "id": about.tool.unwrap_or_default().replace('_', "-"),
+        "name": about.summary,
+        "description": format!("{}: {} {}, {price}.", about.summary, row.method.name(), row.path),
+        "tags": [about.tag.name(), "x402", "web"],
+        "examples": [example],
+        "inputModes": ["application/json"],
+        "outputModes": [about.gives],
+    })
+}

@@ -1,0 +1,14 @@
+//! What agents of the A2A protocol find: the card, and the small free message interface that it claims.
+
+pub mod card;
+pub mod message;
+
+/// The message interface.
+pub const PATH: &str = "/a2a";
+/// The same in the HTTP+JSON binding.
+pub const SEND_PATH: &str = "/a2a/message:send";
+pub const CARD_PATH: &str = "/.well-known/agent-card.json";
+/// Where cards were before A2A 0.3.
+pub const OLD_CARD_PATH: &str = "/.well-known/agent.json";
+/// Versions of A2A that are spoken.
+pub const VERSIONS: [&str; 2] = ["1.0", "0.3"];

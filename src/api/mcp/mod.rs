@@ -1,0 +1,131 @@
+//! `/mcp`: the Model Context Protocol over streamable HTTP, without sessions. Its tools are rows of the route table.
+//! Nothing is streamed and nothing is asked of the client, so GET and DELETE are 405, as the protocol provides.
+
+pub mod card;
+pub mod tools;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::api::body::check_media_type;
+use crate::api::rpc::{self, Fault, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message};
+use crate::api::{failure, openapi};
+use crate::app::{App, Shared};
+use crate::http::{Call, Reply};
+
+pub const PATH: &str = "/mcp";
+/// The versions that are spoken, newest first.
+pub const VERSIONS: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+
+/// POST /mcp.
+pub async fn post(app: Shared, call: Call) -> Reply {
+    if let Err(refusal) = check_media_type(&call) {
+        return failure::reply(&app, &refusal, &call);
+    }
+    if !may_ask(&app, &call) {
+        let fault = Fault::new(
+            INVALID_REQUEST,
+            "This service is on loopback and answers no foreign web page",
+        );
+        return rpc::refuse(403, &fault);
+    }
+    if let Err(fault) = check_version(&call) {
+        return rpc::refuse(400, &fault);
+    }
+    match rpc::read(&call) {
+        Ok(Message::Request { id, method, params }) => {
+            let params = params.as_deref();
+            let outcome = match method.as_str() {
+                "initialize" => rpc::params(params).map(|asked| initialize(&app, &asked)),
+                "ping" => Ok(json!({})),
+                "tools/list" => rpc::params(params).and_then(|asked| list(&app, &asked)),
+                "tools/call" => match rpc::params(params) {
+                    Ok(asked) => tools::call(&app, &call, asked).await,
+                    Err(fault) => Err(fault),
+                },
+                _ => Err(Fault::new(
+                    METHOD_NOT_FOUND,
+                    "There is no such method here; there are initialize, ping, tools/list and tools/call",
+                )),
+            };
+            rpc::answer(&id, outcome)
+        }
+        Ok(Message::Other) => rpc::nothing(),
+        Err(fault) => rpc::refuse(400, &fault),
+    }
+}
+
+/// SECURITY: a page of some other site could have its name resolve to loopback and talk to a service there (DNS
+/// rebinding). A public service has nothing to give to a page that it does not give to everybody.
+fn may_ask(app: &App, call: &Call) -> bool {
+    let is_loopback = |origin: &str| {
+        let host = url::Url::parse(origin).ok();
+        let host = host
+            .as_ref()
+            .and_then(url::Url::host_str)
+            .unwrap_or_default();
+        matches!(host, "localhost" | "127.0.0.1" | "[::1]")
+    };
+    match call.header_count("origin") {
+        0 => true,
+        _ if !app.config.is_loopback() => true,
+        _ => call.header("origin").is_some_and(is_loopback),
+    }
+}
+
+fn check_version(call: &Call) -> Result<(), Fault> {
+    let known = |version: &str| VERSIONS.contains(&version);
+    if call.header_count("mcp-protocol-version") == 0
+        || call.header("mcp-protocol-version").is_some_and(known)
+    {
+        return Ok(());
+    }
+    let spoken = VERSIONS.join(", ");
+    Err(Fault::new(
+        INVALID_REQUEST,
+        format!("MCP-Protocol-Version is none of {spoken}"),
+    ))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Initialize {
+    protocol_version: String,
+}
+
+/// The client's version where we speak it, else the newest: the client then decides whether it stays.
+fn initialize(app: &App, asked: &Initialize) -> Value {
+    let known = VERSIONS
+        .iter()
+        .find(|version| **version == asked.protocol_version);
+    json!({
+        "protocolVersion": known.unwrap_or(&VERSIONS[0]),
+        "capabilities": {"tools": {"listChanged": false}},
+        "serverInfo": {
+            "name": app.config.service_name, "title": app.config.service_name, "version": env!("CARGO_PKG_VERSION"),
+            "websiteUrl": app.config.base_url,
+        },
+        "instructions": INSTRUCTIONS,
+    })
+}
+
+const INSTRUCTIONS: &str = "Free tools answer at once. A paid tool that is called without payment answers with isError and an \
+                            x402 PaymentRequired as structuredContent: sign one of its accepts and call again with the \
+                            same arguments and the payment in _meta[\"x402/payment\"]. The receipt is in \
+                            _meta[\"x402/payment-response\"]. Nothing is charged unless the answer is delivered; to repeat \
+                            a call whose answer was lost, send the same payment again.";
+
+#[derive(Deserialize)]
+struct List {
+    cursor: Option<Value>,
+}
+
+fn list(app: &App, asked: &List) -> Result<Value, Fault> {
+    if asked.cursor.is_some() {
+        return Err(Fault::new(INVALID_PARAMS, "There is one page of tools"));
+    }
+    let tools: Vec<Value> = tools::rows(app)
+        .map(|row| tools::description(row, openapi::parameters::query_schema))
+        .collect();
+    Ok(json!({"tools": tools}))
+}

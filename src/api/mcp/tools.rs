@@ -1,0 +1,205 @@
+//! Rows of the route table as MCP tools. A call is made into a request for the row's own handler, so that a tool can do
+//! nothing and costs nothing else than its endpoint: same limits, same checks, same sale. Payment and receipt travel in
+//! `_meta` (x402 transports-v2, MCP).
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::api::discovery::public_rows;
+use crate::api::rpc::{Fault, INVALID_PARAMS};
+use crate::api::{access, door, site};
+use crate::app::{App, Row, Shared};
+use crate::domain::endpoint::{Parameter, Price};
+use crate::domain::level::Product;
+use crate::http::call::Query;
+use crate::http::service::{Admission, Arrived, Asked};
+use crate::http::{Bytes, Call, Method, Reply};
+use crate::x402::encoding;
+
+const PAYMENT: &str = "x402/payment";
+const RECEIPT: &str = "x402/payment-response";
+/// Where buyers who come by a tool come from.
+const ATTRIBUTION: &str = "mcp";
+/// Said of every request anyway.
+const SOURCE: &str = "source";
+
+/// The rows that are tools.
+pub fn rows(app: &App) -> impl Iterator<Item = &'static Row> {
+    public_rows(app).filter(|row| row.about.tool.is_some())
+}
+
+/// A tool as `tools/list` shows it.
+pub fn description(row: &Row, schema: fn(&Parameter) -> Value) -> Value {
+    let about = &row.about;
+    let price = site::price_text(about.price);
+    let price = price.map_or("Free".to_owned(), |price| {
+        format!("Costs {price}, paid by x402")
+    });
+    json!({
+        "name": about.tool,
+        "title": about.summary,
+        "description": format!("{}. {price}.", about.summary),
+        "inputSchema": input_schema(row, schema),
+        "annotations": {
+            "title": about.summary,
+            "readOnlyHint": about.price == Price::Free,
+            "destructiveHint": false,
+            "idempotentHint": row.method == Method::Get,
+            "openWorldHint": about.price != Price::Free,
+        },
+    })
+}
+
+fn input_schema(row: &Row, schema: fn(&Parameter) -> Value) -> Value {
+    let mut body = row.about.takes.map(|object| object.json_schema());
+    let mut properties = Map::new();
+    let mut required: Vec<Value> = Vec::new();
+    for name in path_parameters(row) {
+        properties.insert(name.to_owned(), json!({"type": "string"}));
+        required.push(name.into());
+    }
+    if let Some(body) = &mut body {
+        if let Value::Object(fields) = body["properties"].take() {
+            properties.extend(fields);
+        }
+        required.extend(body["required"].as_array().into_iter().flatten().cloned());
+    }
+    for parameter in query_parameters(row) {
+        properties.insert(parameter.name.to_owned(), schema(parameter));
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    })
+}
+
+fn path_parameters(row: &Row) -> impl Iterator<Item = &'static str> {
+    let segments = row.path.split('/');
+    segments.filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}
+
+/// What the body says as well is said there.
+fn query_parameters(row: &Row) -> impl Iterator<Item = &'static Parameter> {
+    let fields = row.about.takes.map_or(&[][..], |object| object.fields);
+    row.about.query.iter().filter(move |parameter| {
+        parameter.name != SOURCE && !fields.iter().any(|field| field.name == parameter.name)
+    })
+}
+
+/// The params of `tools/call`.
+#[derive(Debug, Deserialize)]
+pub struct Asking {
+    name: String,
+    #[serde(default)]
+    arguments: Map<String, Value>,
+    #[serde(default, rename = "_meta")]
+    meta: BTreeMap<String, Box<RawValue>>,
+}
+
+/// Calls a tool. A refusal of the endpoint is a result that says so; only what is no call at all is a fault.
+pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<Value, Fault> {
+    let row = rows(app).find(|row| row.about.tool == Some(asked.name.as_str()));
+    let row = row.ok_or_else(|| {
+        let names: Vec<&str> = rows(app).filter_map(|row| row.about.tool).collect();
+        let names = names.join(", ");
+        Fault::new(
+            INVALID_PARAMS,
+            format!("There is no such tool; there are {names}"),
+        )
+    })?;
+    let inner = request(row, call, asked)?;
+    let arrived = Arrived {
+        headers: &inner.headers,
+        peer: inner.peer,
+        asked: Asked {
+            request_id: &inner.request_id,
+            pattern: Some(row.path),
+            accepts_html: false,
+        },
+    };
+    let reply = match door::admit(app, row, &arrived) {
+        Admission::Refused(reply) => reply,
+        Admission::Granted | Admission::Counted(_) => (row.handler)(app.clone(), inner).await,
+    };
+    Ok(result(row, &reply))
+}
+
+/// The request that the tool's endpoint is sent.
+fn request(row: &Row, call: &Call, asked: Asking) -> Result<Call, Fault> {
+    let mut arguments = asked.arguments;
+    let mut params = Vec::new();
+    for name in path_parameters(row) {
+        let value = arguments.shift_remove(name);
+        params.push((name, text(name, value.as_ref())?.unwrap_or_default()));
+    }
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    for parameter in query_parameters(row) {
+        let value = arguments.shift_remove(parameter.name);
+        if let Some(text) = text(parameter.name, value.as_ref())? {
+            query.append_pair(parameter.name, &text);
+        }
+    }
+    let body = match (row.about.takes, arguments.keys().next()) {
+        (Some(_), _) => Bytes::from(Value::from(arguments).to_string()),
+        (None, None) => Bytes::new(),
+        (None, Some(unknown)) => {
+            let message = format!("The tool {} takes no argument {unknown}", asked.name);
+            return Err(Fault::new(INVALID_PARAMS, message));
+        }
+    };
+    let mut headers = Reply::json(200, "").fixed("x-service-source", ATTRIBUTION);
+    if let Some(payment) = asked.meta.get(PAYMENT) {
+        // Its bytes stay as they are: a payment that is sent again is known by them.
+        let encoded = encoding::encode(payment.get().as_bytes());
+        headers = headers.header("payment-signature", &encoded);
+    }
+    Ok(Call {
+        method: row.method,
+        path: row.path.to_owned(),
+        pattern: row.path,
+        params,
+        query: Query(query.finish()),
+        headers: headers.headers,
+        body,
+        peer: call.peer,
+        request_id: call.request_id.clone(),
+    })
+}
+
+/// An argument as text: strings as they are, numbers and flags as JSON writes them.
+fn text(name: &str, value: Option<&Value>) -> Result<Option<String>, Fault> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Some(value.to_string())),
+        Some(_) => Err(Fault::new(
+            INVALID_PARAMS,
+            format!("The argument {name} should be a string"),
+        )),
+    }
+}
+
+/// The endpoint's answer as the tool's: as it is for programs, and as text for whoever reads.
+fn result(row: &Row, reply: &Reply) -> Value {
+    let document: Option<Value> = serde_json::from_slice(&reply.body).ok();
+    let is_error = reply.status >= 400;
+    let markdown = match row.about.price {
+        Price::Of(Product::Context) if !is_error => access::markdown(&reply.body),
+        _ => None,
+    };
+    let text = markdown.unwrap_or_else(|| String::from_utf8_lossy(&reply.body).into_owned());
+    let mut result = json!({"content": [{"type": "text", "text": text}], "isError": is_error});
+    if let Some(document @ Value::Object(_)) = document {
+        result["structuredContent"] = document;
+    }
+    let receipt = reply.headers.get("payment-response");
+    let receipt = receipt.and_then(|value| encoding::decode(value.to_str().ok()?));
+    let receipt = receipt.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+    if let Some(receipt) = receipt {
+        result["_meta"] = json!({ RECEIPT: receipt });
+    }
+    result
+}

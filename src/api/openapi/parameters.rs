@@ -1,0 +1,122 @@
+//! What a request carries beside its body: in path, query and headers.
+
+use serde_json::{Value, json};
+
+use crate::app::Row;
+use crate::domain::endpoint::{Parameter, Price};
+use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, TARGET_URL_CHARACTERS_MAX};
+
+/// Parameters that are whole numbers, with the least that is taken.
+const NUMBERS: [(&str, u64); 2] = [("limit", 1), ("offset", 0)];
+/// Parameters that are texts of a bounded length.
+const TEXTS: [(&str, usize); 2] = [
+    ("question", QUESTION_CHARACTERS_MAX),
+    ("target_url", TARGET_URL_CHARACTERS_MAX),
+];
+/// Path parameters that have a shape, with an example that is there, or that nobody has.
+const IDENTIFIERS: [(&str, &str, &str); 3] = [
+    ("report_id", "^ppr_([0-9a-f]{32}|sample)$", "ppr_sample"),
+    (
+        "quote_id",
+        "^(qt|bq)_[0-9a-f]{32}$",
+        "qt_00000000000000000000000000000000",
+    ),
+    ("source", "^[a-z0-9_.-]{1,64}$", "newsletter"),
+];
+
+pub fn parameters(row: &Row, path: &str) -> Vec<Value> {
+    let names = path
+        .split('/')
+        .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+    let in_path = names.map(in_path);
+    // An alias has named the source already.
+    let in_query = row
+        .about
+        .query
+        .iter()
+        .filter(|parameter| parameter.name != "source" || !path.contains("{source}"));
+    let in_query = in_query.map(|parameter| {
+        json!({
+            "name": parameter.name, "in": "query", "required": false, "description": parameter.doc,
+            "schema": query_schema(parameter),
+        })
+    });
+    let needed = row.about.needs.iter().map(|parameter| parameter.name);
+    let needed: Vec<&str> = needed.collect();
+    let in_headers = headers(row).into_iter().map(|(name, doc)| {
+        json!({
+            "name": name, "in": "header", "required": needed.contains(&name), "description": doc,
+            "schema": {"type": "string"},
+        })
+    });
+    in_path.chain(in_query).chain(in_headers).collect()
+}
+
+fn in_path(name: &str) -> Value {
+    let mut parameter =
+        json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}});
+    if let Some((_, pattern, example)) = IDENTIFIERS.iter().find(|(known, ..)| *known == name) {
+        parameter["schema"]["pattern"] = (*pattern).into();
+        parameter["example"] = (*example).into();
+    }
+    parameter
+}
+
+/// The schema of a query parameter.
+pub fn query_schema(parameter: &Parameter) -> Value {
+    let number = NUMBERS.iter().find(|(name, _)| *name == parameter.name);
+    let text = TEXTS.iter().find(|(name, _)| *name == parameter.name);
+    let mut schema = match (number, text) {
+        (Some((_, least)), _) => json!({"type": "integer", "minimum": least}),
+        (_, Some((_, most))) => json!({"type": "string", "maxLength": most}),
+        _ => json!({"type": "string"}),
+    };
+    if !parameter.one_of.is_empty() {
+        schema["enum"] = json!(parameter.one_of);
+    }
+    schema["description"] = parameter.doc.into();
+    schema
+}
+
+/// The headers that a row reads: name and meaning.
+pub fn headers(row: &Row) -> Vec<(&'static str, String)> {
+    let header = |name, doc: &str| (name, doc.to_owned());
+    let mut headers = match row.about.price {
+        Price::Of(product) if row.about.takes.is_some() => vec![
+            header(
+                "PAYMENT-SIGNATURE",
+                "Base64 of the x402 payment payload; without it the answer is 402.",
+            ),
+            (
+                product.level_header(),
+                format!(
+                    "The {}, where it is not in query or body.",
+                    product.level_word()
+                ),
+            ),
+            header(
+                "X-Service-Source",
+                "Where the buyer came from; no credential.",
+            ),
+        ],
+        Price::Credit => vec![header(
+            "X-Service-Retry-Credit",
+            "The credit of an earlier 503.",
+        )],
+        Price::Transfer => vec![
+            header(
+                "X-Service-Payment-Hash",
+                "Hash of the transaction that transferred the price; without it the answer is 402.",
+            ),
+            header("X-Service-Tier", "The tier, where it is not in the body."),
+            header(
+                "Idempotency-Key",
+                "A secret of yours, 16 to 128 characters: who sends it again is given the answer again.",
+            ),
+        ],
+        _ => vec![],
+    };
+    let needed = row.about.needs.iter();
+    headers.extend(needed.map(|parameter| header(parameter.name, parameter.doc)));
+    headers
+}

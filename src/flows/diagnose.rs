@@ -1,0 +1,312 @@
+//! What is wrong with a payment header that somebody pastes: the checks of a sale that need nobody else, each as a
+//! finding. Nothing is fetched, spent, kept or logged.
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::domain::level::Level;
+use crate::x402::eip3009::{self, Domain, SignatureError};
+use crate::x402::proof::{PaymentProof, ProofMismatch};
+use crate::x402::wire::{PaymentRequirements, SettleResponse};
+use crate::x402::{encoding, json as strict};
+
+/// The headers that can be told apart.
+const HEADERS: [&str; 4] = [
+    "payment-signature",
+    "payment-required",
+    "x-payment-required",
+    "payment-response",
+];
+
+/// What was pasted, and what there is to say about it.
+#[derive(Clone, Debug)]
+pub struct Diagnosis {
+    pub kind: &'static str,
+    pub findings: Vec<Finding>,
+    pub decoded: Option<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub verdict: Verdict,
+    /// The word that programs branch on; x402's own where it has one.
+    pub code: &'static str,
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Good,
+    /// Cannot be told here, or is unusual.
+    Unsure,
+    Wrong,
+}
+
+impl Verdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Good => "pass",
+            Verdict::Unsure => "warn",
+            Verdict::Wrong => "fail",
+        }
+    }
+}
+
+impl Diagnosis {
+    pub fn is_good(&self) -> bool {
+        self.kind != UNKNOWN
+            && self
+                .findings
+                .iter()
+                .all(|found| found.verdict != Verdict::Wrong)
+    }
+
+    fn unknown(code: &'static str, message: String) -> Self {
+        Diagnosis {
+            kind: UNKNOWN,
+            findings: vec![finding(Verdict::Wrong, code, message)],
+            decoded: None,
+        }
+    }
+}
+
+const UNKNOWN: &str = "unknown";
+
+fn finding(verdict: Verdict, code: &'static str, message: impl Into<String>) -> Finding {
+    Finding {
+        verdict,
+        code,
+        message: message.into(),
+    }
+}
+
+/// Looks at the value of a header, with or without its name, or at the JSON that it encodes.
+pub fn diagnose(app: &App, pasted: &str) -> Diagnosis {
+    let text = value_of(pasted.trim());
+    let bytes = match text.starts_with('{') {
+        true => text.as_bytes().to_vec(),
+        false => match encoding::decode(text) {
+            Some(bytes) => bytes,
+            None => {
+                let message = "This is neither JSON nor standard base64 with padding. Paste the header's whole value.";
+                return Diagnosis::unknown("invalid_payload", message.to_owned());
+            }
+        },
+    };
+    let value = match strict::parse(&bytes) {
+        Ok(value) => value,
+        Err(error) => return Diagnosis::unknown("invalid_payload", format!("{error}.")),
+    };
+    let has = |name: &str| value.get(name).is_some();
+    let (kind, findings) = match () {
+        () if has("payload") || has("accepted") => ("payment_signature", payment(app, &bytes)),
+        () if has("accepts") => ("payment_required", challenge(app, &value)),
+        () if has("success") => ("payment_response", settlement(&value)),
+        () => {
+            let message = "The JSON is no payment (payload), no challenge (accepts) and no settlement (success).";
+            (
+                UNKNOWN,
+                vec![finding(Verdict::Wrong, "invalid_payload", message)],
+            )
+        }
+    };
+    Diagnosis {
+        kind,
+        findings,
+        decoded: Some(value),
+    }
+}
+
+/// Without the header's name in front.
+fn value_of(text: &str) -> &str {
+    match text.split_once(':') {
+        Some((name, value))
+            if HEADERS
+                .iter()
+                .any(|known| name.trim().eq_ignore_ascii_case(known)) =>
+        {
+            value.trim()
+        }
+        _ => text,
+    }
+}
+
+fn payment(app: &App, decoded: &[u8]) -> Vec<Finding> {
+    let proof = match PaymentProof::from_json(decoded) {
+        Ok(proof) => proof,
+        Err(error) => return vec![finding(Verdict::Wrong, error.reason(), format!("{error}."))],
+    };
+    let judged = Level::ALL.map(|level| (level, terms(app, level, &proof)));
+    let for_ours = |(_, outcome): &&(Level, Result<_, ProofMismatch>)| {
+        *outcome != Err(ProofMismatch::Requirements)
+    };
+    // A level that it pays in full, else one whose offer it names.
+    let paid = judged.iter().find(|(_, outcome)| outcome.is_ok());
+    let Some((level, outcome)) = paid.or_else(|| judged.iter().find(for_ours)) else {
+        let mismatch = ProofMismatch::Requirements;
+        let message = format!(
+            "{mismatch}: copy one entry of accepts from a fresh 402 of ours unchanged into accepted. {}",
+            differences(app, &proof)
+        );
+        return vec![finding(Verdict::Wrong, mismatch.reason(), message.trim())];
+    };
+    let mut findings = vec![match outcome {
+        Ok(_) => {
+            let (name, price) = (level.name(), level.price());
+            let word = level.product().level_word();
+            finding(
+                Verdict::Good,
+                "terms",
+                format!("It pays {price} USDC for the {word} {name}, as we offer it now."),
+            )
+        }
+        Err(mismatch) => finding(Verdict::Wrong, mismatch.reason(), format!("{mismatch}.")),
+    }];
+    let offer = app.offers.level(*level);
+    if let Err(mismatch) = proof.check_echo(&offer.challenge.advertised) {
+        let found = finding(Verdict::Wrong, mismatch.reason(), format!("{mismatch}."));
+        findings.push(found);
+    }
+    findings.push(signature(&offer.requirements, &proof));
+    findings
+}
+
+/// The level whose terms the payment meets; a payment for another product is not for this one.
+fn terms(app: &App, level: Level, proof: &PaymentProof) -> Result<(), ProofMismatch> {
+    let offers = std::slice::from_ref(&app.offers.level(level).requirements);
+    let resource = app.offers.resource(level.product());
+    let work = app.config.fetch.time_max + app.config.payment.verify_time_max;
+    let checked = proof.check(offers, resource, app.now(), work.as_secs());
+    checked.map(drop)
+}
+
+/// What an accepted offer has otherwise than the nearest of ours.
+fn differences(app: &App, proof: &PaymentProof) -> String {
+    let Some(accepted) = proof.payload().accepted.as_ref() else {
+        return "It has no accepted at all.".to_owned();
+    };
+    let unlike = |level: Level| -> Vec<String> {
+        let ours = json!(app.offers.level(level).requirements);
+        let members = ours.as_object().into_iter().flatten();
+        members
+            .filter(|(name, value)| !is_alike(accepted.get(name.as_str()), value))
+            .map(|(name, _)| name.clone())
+            .collect()
+    };
+    let nearest = Level::ALL.map(unlike).into_iter().min_by_key(Vec::len);
+    match nearest {
+        Some(names) if !names.is_empty() => format!("It differs in {}.", names.join(", ")),
+        _ => String::new(),
+    }
+}
+
+/// Addresses are the same in any case.
+fn is_alike(theirs: Option<&Value>, ours: &Value) -> bool {
+    match (theirs.and_then(Value::as_str), ours.as_str()) {
+        (Some(theirs), Some(ours)) => theirs.eq_ignore_ascii_case(ours),
+        _ => theirs == Some(ours),
+    }
+}
+
+fn signature(offer: &PaymentRequirements, proof: &PaymentProof) -> Finding {
+    let digest = Domain::of(offer).digest(proof.authorization());
+    match eip3009::recover(digest, &proof.payload().payload.signature) {
+        Ok(signer) if signer == proof.from() => finding(
+            Verdict::Good,
+            "signature",
+            "The signature is that of from. Whether the balance suffices and the nonce is unused, the chain alone knows.",
+        ),
+        Ok(signer) => {
+            let domain = Domain::of(offer);
+            let message = format!(
+                "The signature belongs to {signer}, not to from: another key signed, or other words. The EIP-712 domain is \
+                 name {:?}, version {:?}, chain {}, contract {}.",
+                domain.name, domain.version, domain.chain_id, domain.verifying_contract
+            );
+            finding(Verdict::Wrong, "invalid_exact_evm_signature", message)
+        }
+        Err(error @ SignatureError::Length(_)) => finding(
+            Verdict::Unsure,
+            "signature",
+            format!("{error}: a contract wallet's signature can be checked on the chain alone."),
+        ),
+        Err(error) => finding(
+            Verdict::Wrong,
+            "invalid_exact_evm_signature",
+            format!("{error}."),
+        ),
+    }
+}
+
+fn challenge(app: &App, value: &Value) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if value.get("x402Version").and_then(Value::as_u64) != Some(2) {
+        let message = "x402Version is not the number 2: this is no version 2 challenge.";
+        findings.push(finding(Verdict::Wrong, "invalid_x402_version", message));
+    }
+    let accepts = value.get("accepts").and_then(Value::as_array);
+    let ours = Level::ALL.into_iter().find(|level| {
+        let offer = json!(app.offers.level(*level).requirements);
+        accepts.is_some_and(|accepts| accepts.contains(&offer))
+    });
+    findings.push(match (accepts, ours) {
+        (None, _) => finding(Verdict::Wrong, "invalid_payload", "accepts is not a list."),
+        (Some(accepts), _) if accepts.is_empty() => {
+            finding(Verdict::Wrong, "invalid_payload", "accepts is empty: there is no way to pay.")
+        }
+        (_, Some(level)) => {
+            let (name, price) = (level.name(), level.price());
+            let word = level.product().level_word();
+            let message = format!("This is our challenge for the {word} {name} ({price} USDC), as it stands now.");
+            finding(Verdict::Good, "terms", message)
+        }
+        (_, None) => finding(
+            Verdict::Unsure,
+            "terms",
+            "None of its ways to pay is one that we offer now: it is another seller's, or an old one. Ask for a fresh 402.",
+        ),
+    });
+    if let Some(error) = value.get("error").and_then(Value::as_str) {
+        let message = format!("The seller says of the request that was answered with it: {error}.");
+        findings.push(finding(Verdict::Unsure, "error", message));
+    }
+    findings
+}
+
+fn settlement(value: &Value) -> Vec<Finding> {
+    let Ok(settled) = serde_json::from_value::<SettleResponse>(value.clone()) else {
+        let message =
+            "The members of a settlement have other types than x402 version 2 gives them.";
+        return vec![finding(Verdict::Wrong, "invalid_payload", message)];
+    };
+    let (reason, transaction) = (
+        settled.error_reason.unwrap_or_default(),
+        settled.transaction,
+    );
+    vec![match (settled.success, transaction.is_empty()) {
+        (true, false) => finding(
+            Verdict::Good,
+            "settled",
+            format!("Settled in the transaction {transaction}."),
+        ),
+        (true, true) => finding(
+            Verdict::Unsure,
+            "settled",
+            "Said to be settled, but no transaction is named.",
+        ),
+        (false, true) => finding(
+            Verdict::Wrong,
+            "not_settled",
+            format!(
+                "Not settled ({reason}), and no transaction was sent: nothing was charged. Sign anew."
+            ),
+        ),
+        (false, false) => finding(
+            Verdict::Wrong,
+            "not_settled",
+            format!(
+                "Not settled ({reason}), but the transaction {transaction} was sent: look it up before you sign again."
+            ),
+        ),
+    }]
+}

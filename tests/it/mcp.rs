@@ -1,0 +1,359 @@
+//! The Model Context Protocol: tools that are endpoints, and the same sale behind the paid ones.
+
+use serde_json::{Value, json};
+
+use crate::harness::{
+    ACCESS, ARTICLE, Answer, Ask, FERRY, FERRY_CLAIM, PROOF_PACK, Rig, Says, Wallet, report_order,
+};
+
+const MCP: &str = "/mcp";
+
+fn message(rig: &Rig, body: &Value) -> Ask {
+    rig.post(MCP)
+        .header("Accept", "application/json, text/event-stream")
+        .json(body)
+}
+
+fn ask(rig: &Rig, method: &str, params: &Value) -> Value {
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+    let answer = message(rig, &body).send().expect(200);
+    assert_eq!(answer.must("content-type"), "application/json");
+    assert_eq!(answer.must("cache-control"), "no-store");
+    let answer = answer.json();
+    assert_eq!(
+        (&answer["jsonrpc"], &answer["id"]),
+        (&json!("2.0"), &json!(7))
+    );
+    answer
+}
+
+fn call(rig: &Rig, tool: &str, arguments: &Value) -> Value {
+    let params = json!({"name": tool, "arguments": arguments});
+    ask(rig, "tools/call", &params)["result"].clone()
+}
+
+fn pay(rig: &Rig, tool: &str, arguments: &Value, payment: &Value) -> Value {
+    let params = json!({"name": tool, "arguments": arguments, "_meta": {"x402/payment": payment}});
+    ask(rig, "tools/call", &params)["result"].clone()
+}
+
+/// The words of a result, and that they are the only content.
+fn words(result: &Value) -> &str {
+    assert_eq!(
+        result["content"].as_array().map(Vec::len),
+        Some(1),
+        "{result}"
+    );
+    assert_eq!(result["content"][0]["type"], "text");
+    result["content"][0]["text"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn a_client_is_met_in_its_version() {
+    let rig = Rig::start();
+    for (asked, spoken) in [
+        ("2025-11-25", "2025-11-25"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-03-26", "2025-03-26"),
+        ("2031-01-01", "2025-11-25"),
+    ] {
+        let client = json!({"name": "a", "version": "1"});
+        let params = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": client});
+        let result = &ask(&rig, "initialize", &params)["result"];
+        assert_eq!(result["protocolVersion"], spoken);
+        assert_eq!(
+            result["capabilities"],
+            json!({"tools": {"listChanged": false}})
+        );
+        assert_eq!(result["serverInfo"]["name"], "context402");
+    }
+    assert_eq!(ask(&rig, "ping", &json!({}))["result"], json!({}));
+    let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let answer = message(&rig, &done).send();
+    assert_eq!((answer.status, answer.body.len()), (202, 0));
+    let known = json!({"jsonrpc": "2.0", "id": "a", "method": "ping"});
+    message(&rig, &known)
+        .header("MCP-Protocol-Version", "2025-06-18")
+        .send()
+        .expect(200);
+}
+
+/// Nothing is streamed, and there are no sessions to end.
+#[test]
+fn only_post_is_answered() {
+    let rig = Rig::start();
+    for method in ["GET", "DELETE"] {
+        let answer = rig.ask(method, MCP).send().expect(405);
+        assert_eq!(answer.must("allow"), "POST, OPTIONS");
+    }
+}
+
+#[test]
+fn what_is_no_message_is_refused_with_a_reason() {
+    let rig = Rig::start();
+    let fault = |answer: Answer| answer.expect(400).json()["error"]["code"].clone();
+    let sent = |body: &str| {
+        rig.post(MCP)
+            .header("Content-Type", "application/json")
+            .body(body)
+            .send()
+    };
+    for (body, code) in [
+        ("", -32700),
+        ("{", -32700),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, -32700),
+        ("[]", -32600),
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, -32600),
+    ] {
+        assert_eq!(fault(sent(body)), code, "{body}");
+    }
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{}"#,
+        "[".repeat(9000)
+    );
+    assert_eq!(fault(sent(&deep)), -32700);
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    assert_eq!(
+        fault(
+            message(&rig, &ping)
+                .header("MCP-Protocol-Version", "1900-01-01")
+                .send()
+        ),
+        -32600
+    );
+    rig.post(MCP)
+        .header("Content-Type", "text/plain")
+        .body("{}")
+        .send()
+        .refused(415, "unsupported_media_type");
+    for (method, params, code) in [
+        ("resources/list", json!({}), -32601),
+        ("initialize", json!({}), -32602),
+        ("tools/list", json!({"cursor": "2"}), -32602),
+        ("tools/call", json!({}), -32602),
+        ("tools/call", json!({"name": "rm", "arguments": {}}), -32602),
+        (
+            "tools/call",
+            json!({"name": "sample_report", "arguments": {"x": 1}}),
+            -32602,
+        ),
+        (
+            "tools/call",
+            json!({"name": "quote_page", "arguments": {"target_url": {}}}),
+            -32602,
+        ),
+        (
+            "tools/call",
+            json!({"name": "quote_page", "arguments": []}),
+            -32602,
+        ),
+    ] {
+        let answer = ask(&rig, method, &params);
+        assert_eq!(answer["error"]["code"], code, "{method} {params}: {answer}");
+        assert!(
+            answer["error"]["message"]
+                .as_str()
+                .is_some_and(|text| !text.is_empty())
+        );
+    }
+}
+
+/// DNS rebinding: a web page elsewhere may not talk to a service on loopback through its reader's browser.
+#[test]
+fn a_foreign_page_does_not_reach_a_service_on_loopback() {
+    let rig = Rig::start();
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    for (origin, status) in [
+        ("http://evil.example.com", 403),
+        ("http://127.0.0.1.evil.example.com", 403),
+        ("null", 403),
+        ("http://localhost:4020", 200),
+        ("http://127.0.0.1:4020", 200),
+        ("http://[::1]", 200),
+    ] {
+        let answer = message(&rig, &ping).header("Origin", origin).send();
+        assert_eq!(answer.status, status, "{origin}: {answer:?}");
+    }
+}
+
+#[test]
+fn free_tools_answer_as_their_endpoints_do() {
+    let rig = Rig::start();
+    let sample = call(&rig, "sample_report", &json!({}));
+    assert_eq!(sample["isError"], false);
+    let expected = rig.get("/v1/proof-pack/sample").expect(200).json();
+    assert_eq!(sample["structuredContent"], expected);
+    assert_eq!(
+        serde_json::from_str::<Value>(words(&sample)).ok(),
+        Some(expected)
+    );
+
+    let quote = call(&rig, "quote_page", &json!({"target_url": ARTICLE}));
+    assert_eq!(quote["structuredContent"]["target_url"], ARTICLE);
+    assert_eq!(
+        quote["structuredContent"]["tiers"].as_array().map(Vec::len),
+        Some(5)
+    );
+    let receipt = quote["structuredContent"]["receipt_url"]
+        .as_str()
+        .expect("an address");
+    assert!(receipt.contains("/v1/quotes/qt_"));
+
+    let verified = call(&rig, "verify_report", &json!({"report_id": "ppr_sample"}));
+    assert_eq!(verified["structuredContent"]["valid"], true);
+    let question = json!({"report_id": "ppr_sample", "question": "Who settles the transfer?"});
+    let answered = call(&rig, "ask_report", &question);
+    assert_eq!(
+        answered["structuredContent"]["answered_from"],
+        "retained_report"
+    );
+
+    for arguments in [
+        json!({"report_id": "../../operator/payments"}),
+        json!({"report_id": ""}),
+        json!({}),
+    ] {
+        let missing = call(&rig, "read_report", &arguments);
+        assert_eq!(missing["isError"], true);
+        assert_eq!(
+            missing["structuredContent"]["error"]["code"], "report_not_found",
+            "{missing}"
+        );
+    }
+    let private = call(
+        &rig,
+        "quote_page",
+        &json!({"target_url": "http://10.0.0.1/"}),
+    );
+    assert_eq!(
+        private["structuredContent"]["error"]["code"],
+        "target_blocked"
+    );
+    let wrong = call(
+        &rig,
+        "ask_report",
+        &json!({"report_id": "ppr_sample", "more": 1}),
+    );
+    assert_eq!(
+        wrong["structuredContent"]["detail"]
+            .as_array()
+            .map(Vec::len),
+        Some(2)
+    );
+}
+
+/// x402's MCP transport: the challenge is the HTTP one, the payment travels in `_meta`, and so does the receipt.
+#[test]
+fn a_paid_tool_sells_by_the_same_sale() {
+    let rig = Rig::start();
+    let arguments = json!({"target_url": ARTICLE, "tier": "basic"});
+    let priced = call(&rig, "web_to_markdown", &arguments);
+    assert_eq!(priced["isError"], true);
+    let http = rig.post(&format!("{ACCESS}?tier=basic")).send().expect(402);
+    assert_eq!(priced["structuredContent"], http.json());
+    assert_eq!(words(&priced), http.text());
+
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "basic");
+    let sold = pay(&rig, "web_to_markdown", &arguments, &payment.payload);
+    assert_eq!(sold["isError"], false, "{sold}");
+    assert_eq!(sold["structuredContent"]["status"], "success");
+    assert_eq!(sold["structuredContent"]["tier"], "basic");
+    assert!(words(&sold).contains("# The quiet harbour"), "{sold}");
+    let receipt = &sold["_meta"]["x402/payment-response"];
+    assert_eq!(
+        (&receipt["success"], &receipt["amount"]),
+        (&json!(true), &json!("20000"))
+    );
+    assert_eq!(receipt["payer"], wallet.address().to_string());
+    assert_eq!(rig.facilitator.spent(wallet.address()), 20_000);
+
+    let again = pay(&rig, "web_to_markdown", &arguments, &payment.payload);
+    assert_eq!(again["structuredContent"], sold["structuredContent"]);
+    assert_eq!(rig.facilitator.settlements(), 1);
+    let elsewhere = json!({"target_url": FERRY, "tier": "basic"});
+    let replayed = pay(&rig, "web_to_markdown", &elsewhere, &payment.payload);
+    assert_eq!(
+        replayed["structuredContent"]["error"]["code"],
+        "payment_replayed"
+    );
+    assert_eq!(rig.facilitator.settlements(), 1);
+}
+
+/// What was bought by a tool is bought: over HTTP the same payment gets the same answer.
+#[test]
+fn a_payment_is_one_purchase_by_whichever_way_it_comes() {
+    let rig = Rig::start();
+    let payment = Wallet::new().sign_pack(&rig, "quick");
+    let arguments = report_order(FERRY, "quick", FERRY_CLAIM);
+    let sold = pay(&rig, "proof_pack", &arguments, &payment.payload);
+    assert_eq!(sold["isError"], false, "{sold}");
+    let header = context402::x402::encoding::encode(payment.payload.to_string().as_bytes());
+    let same = rig
+        .post(PROOF_PACK)
+        .json(&arguments)
+        .paid(&header)
+        .send()
+        .expect(200);
+    assert_eq!(same.json(), sold["structuredContent"]);
+    assert_eq!(rig.facilitator.settlements(), 1);
+    let id = sold["structuredContent"]["report_id"].clone();
+    let read = call(&rig, "read_report", &json!({"report_id": id}));
+    assert_eq!(read["structuredContent"], sold["structuredContent"]);
+}
+
+#[test]
+fn a_payment_that_fails_withholds_the_goods() {
+    let rig = Rig::start();
+    let arguments = json!({"target_url": ARTICLE, "tier": "fresh"});
+    let unreadable = pay(
+        &rig,
+        "web_to_markdown",
+        &arguments,
+        &json!({"x402Version": 2}),
+    );
+    assert_eq!(
+        unreadable["structuredContent"]["error"]["code"],
+        "invalid_payment"
+    );
+    let cheap = Wallet::new().sign(&rig, "starter");
+    let refused = pay(&rig, "web_to_markdown", &arguments, &cheap.payload);
+    assert_eq!(refused["isError"], true);
+    assert_eq!(
+        refused["structuredContent"]["error"],
+        "No matching payment requirements"
+    );
+    assert_eq!(
+        refused["structuredContent"]["accepts"][0]["amount"],
+        "30000"
+    );
+
+    rig.facilitator.settles(Says::No("insufficient_funds"));
+    let poor = Wallet::new().sign(&rig, "fresh");
+    let withheld = pay(&rig, "web_to_markdown", &arguments, &poor.payload);
+    assert_eq!(withheld["isError"], true);
+    assert_eq!(withheld["structuredContent"]["error"], "insufficient_funds");
+    assert_eq!(withheld["_meta"]["x402/payment-response"]["success"], false);
+    assert!(
+        !withheld.to_string().contains("quiet harbour"),
+        "{withheld}"
+    );
+}
+
+/// A tool is counted like its endpoint, by the same client.
+#[test]
+fn tools_are_limited_like_their_endpoints() {
+    let rig = Rig::with(|resolved| resolved.set("limits.quotes_per_minute", "1"));
+    let arguments = json!({"target_url": ARTICLE});
+    assert_eq!(call(&rig, "quote_page", &arguments)["isError"], false);
+    let refused = call(&rig, "quote_page", &arguments);
+    assert_eq!(refused["isError"], true);
+    assert_eq!(
+        refused["structuredContent"]["error"]["code"],
+        "rate_limited"
+    );
+    rig.get("/v1/x402/quote").refused(429, "rate_limited");
+}
