@@ -15,12 +15,13 @@ use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::{
     FOLLOW_UP_REQUEST, QUESTION_CHARACTERS_MAX, REFRESH_REQUEST, SHARE_REQUEST,
 };
+use crate::domain::time::UnixSeconds;
 use crate::flows::quote::{self, Asked};
 use crate::flows::report::FIGURES;
 use crate::flows::reports::{self, Retained};
 use crate::flows::{internal, pdf};
 use crate::http::{Call, Reply};
-use crate::pages::plain::{self, Part, PlainView};
+use crate::pages::library::{self, LibraryView, Listed};
 use crate::store;
 
 /// GET /v1/proof-pack/reports/{report_id}: the bytes that were sold.
@@ -197,42 +198,29 @@ pub async fn library_page(app: Shared, call: Call) -> Reply {
         Ok(listed) => listed,
         Err(refusal) => return failure::page(&app, &refusal, &call),
     };
-    let link = |record: &store::ReportRecord| {
-        let slug = record.shared.map(|shared| ShareSlug(shared.slug))?;
-        let label = format!(
-            "{}: {} ({})",
-            record.label.replace('_', " "),
-            record.question,
-            record.target_url
-        );
-        Some((label, format!("/proof-pack/share/{slug}")))
-    };
-    let links: Vec<_> = listed.iter().filter_map(link).collect();
-    let mut parts = vec![
-        Part::Heading("The sample"),
-        Part::Links(vec![(
-            "A report on our own sample page".to_owned(),
-            "/proof-pack/sample".to_owned(),
-        )]),
-        Part::Heading("Shared by their buyers"),
-    ];
-    parts.push(match links.is_empty() {
-        true => Part::Text("None is listed at present.".to_owned()),
-        false => Part::Links(links),
-    });
+    let sample = serde_json::from_slice(&app.sample.report.body).unwrap_or_default();
     let texts = site::Texts::of(&app);
-    let view = PlainView {
+    let view = LibraryView {
         site: site::site(&app, &texts),
-        path: "/proof-pack/library",
-        title: "Library of reports",
-        lead: "Reports that their buyers have listed for everybody to read.",
-        noindex: false,
-        parts,
+        sample: report_page::listed(&sample, "/proof-pack/sample"),
+        listed: listed.iter().filter_map(named).collect(),
     };
     fresh(site::with_page_headers(Reply::html(
         200,
-        plain::page(&view),
+        library::page(&view),
     )))
+}
+
+/// A report as the library names it, by its slug.
+fn named(record: &store::ReportRecord) -> Option<Listed<'_>> {
+    let slug = record.shared.map(|shared| ShareSlug(shared.slug))?;
+    Some(Listed {
+        path: format!("/proof-pack/share/{slug}"),
+        question: &record.question,
+        target_url: &record.target_url,
+        label: &record.label,
+        created_at: UnixSeconds(record.created_at),
+    })
 }
 
 async fn find(app: &Shared, call: &Call) -> Result<Retained, Refusal> {

@@ -191,6 +191,7 @@ fn only_public_pages_ask_to_be_indexed() {
                 | "checkout"
                 | "checkout-expired"
                 | "from"
+                | "confidence"
                 | "error"
         );
         assert_eq!(
@@ -256,7 +257,7 @@ fn the_policies_for_browsers_know_our_scripts_and_no_others() {
         );
     }
     assert!(layout::CSP.contains(&hash(assets::COPY_SCRIPT)));
-    assert!(!layout::CSP.contains("connect-src"));
+    assert!(!layout::CSP.contains(&hash(assets::VERIFY_SCRIPT)));
     for script in [assets::COPY_SCRIPT, assets::VERIFY_SCRIPT] {
         assert!(layout::REPORT_CSP.contains(&hash(script)));
         assert!(
