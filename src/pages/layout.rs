@@ -62,6 +62,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
         &[
             ("Price a page", "/quote"),
             ("Proof Packs", "/proof-pack"),
+            ("Evidence Bundles", "/proof-pack/bundle"),
             ("Sample report", "/proof-pack/sample"),
             ("Library", "/proof-pack/library"),
             ("Demo", "/demo"),
@@ -83,6 +84,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
         &[
             ("About", "/about"),
             ("Questions", "/faq"),
+            ("Contact", "/contact"),
             ("Terms", "/terms"),
             ("Privacy", "/privacy"),
             ("Refunds", "/refunds"),
