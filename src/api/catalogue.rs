@@ -1,6 +1,8 @@
 //! What is for sale, for the directories of x402: the resource listing and the well-known documents. Made from the
 //! tables of products and levels, as challenges are, so that they cannot disagree.
 
+use std::num::IntErrorKind;
+
 use serde_json::{Map, Value, json};
 
 use crate::api::{discovery, failure, openapi};
@@ -92,6 +94,8 @@ fn number(call: &Call, name: &str, default: usize, least: usize) -> Result<usize
     };
     match text.parse::<usize>() {
         Ok(number) if number >= least => Ok(number),
+        // More than can be counted is more than there is.
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => Ok(usize::MAX),
         parsed => {
             let (kind, message) = match parsed {
                 Ok(_) => (
