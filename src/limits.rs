@@ -21,6 +21,7 @@ pub struct Quotas {
     pub probe: u64,
     pub unpaid: u64,
     pub quote: u64,
+    pub lead: u64,
     pub sale: u64,
     pub credit: u64,
     /// Unpaid lookups of names under one registrable domain, by whomever.
@@ -43,6 +44,7 @@ impl Limits {
             RateClass::Probe => quotas.probe,
             RateClass::Unpaid => quotas.unpaid,
             RateClass::Quote => quotas.quote,
+            RateClass::Lead => quotas.lead,
             RateClass::Sale => quotas.sale,
             RateClass::Credit => quotas.credit,
         };

@@ -21,6 +21,7 @@ pub struct Metrics {
     credits: Mutex<BTreeMap<&'static str, u64>>,
     chain_inquiries: Mutex<BTreeMap<&'static str, u64>>,
     limited: Mutex<BTreeMap<&'static str, u64>>,
+    leads: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
 }
 
 /// Pattern, method, status.
@@ -52,6 +53,8 @@ pub struct Snapshot {
     pub chain_inquiries: BTreeMap<&'static str, u64>,
     /// Requests beyond a limit, by the limit.
     pub limited: BTreeMap<&'static str, u64>,
+    /// By product and what became of them: new, duplicate, robot, checkout_started.
+    pub leads: BTreeMap<(&'static str, &'static str), u64>,
 }
 
 impl Snapshot {
@@ -111,6 +114,11 @@ impl Metrics {
         *lock(&self.limited).entry(limit).or_default() += 1;
     }
 
+    /// A lead, by its product and what became of it.
+    pub fn lead(&self, product: &'static str, outcome: &'static str) {
+        *lock(&self.leads).entry((product, outcome)).or_default() += 1;
+    }
+
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             requests: lock(&self.requests).clone(),
@@ -123,6 +131,7 @@ impl Metrics {
             credits: lock(&self.credits).clone(),
             chain_inquiries: lock(&self.chain_inquiries).clone(),
             limited: lock(&self.limited).clone(),
+            leads: lock(&self.leads).clone(),
         }
     }
 }

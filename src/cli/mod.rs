@@ -7,6 +7,7 @@ mod demo;
 mod evidence;
 mod init;
 mod jsonl;
+mod leads;
 mod payments;
 mod report;
 mod reports;
@@ -54,6 +55,9 @@ enum Command {
     /// List retained reports, show one, or forget one at once
     #[command(subcommand)]
     Reports(reports::Args),
+    /// List requests and messages of people, show one, move it on, export or delete them
+    #[command(subcommand)]
+    Leads(leads::Args),
     /// Print every endpoint
     Routes,
     /// Print the OpenAPI document
@@ -92,6 +96,7 @@ impl Args {
             Command::Config(args) => args.run(),
             Command::Payments(args) => args.run(),
             Command::Reports(args) => args.run(),
+            Command::Leads(args) => args.run(),
             Command::Routes => table::routes(),
             Command::Openapi(args) => args.run(),
         };

@@ -2,6 +2,7 @@
 //! rows' texts become checked values, once, before any socket is opened. The environment is read in this folder and
 //! nowhere else.
 
+mod bundles;
 pub mod settings;
 mod sources;
 
@@ -23,6 +24,7 @@ use crate::outside::network::LabHost;
 use crate::signing::{PublicKey, SigningKey};
 use crate::x402::address::{Address, Network};
 
+pub use bundles::{Bundles, Notify};
 pub use sources::{Origin, Resolved};
 
 /// The whole configuration, checked.
@@ -47,6 +49,7 @@ pub struct Config {
     pub fetch: Fetch,
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
+    pub bundles: Bundles,
     pub limits: Limits,
     pub lab: Lab,
 }
@@ -287,6 +290,7 @@ impl Config {
                     .collect(),
             },
             llm: llm(resolved)?,
+            bundles: bundles::bundles(resolved)?,
             limits: limits(resolved)?,
             lab: lab(resolved)?,
             base_url,
@@ -541,6 +545,7 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
             probe: resolved.quota("limits.probes_per_minute")?,
             unpaid: resolved.quota("limits.unpaid_per_minute")?,
             quote: resolved.quota("limits.quotes_per_minute")?,
+            lead: resolved.quota("limits.leads_per_minute")?,
             sale: resolved.quota("limits.sales_per_minute")?,
             credit: resolved.quota("limits.credits_per_minute")?,
             domain: resolved.quota("limits.quotes_of_domain_per_minute")?,

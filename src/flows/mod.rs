@@ -2,15 +2,19 @@
 
 pub mod answer;
 pub mod brokerage;
+pub mod bundles;
 pub mod deliver;
 pub mod desk;
 pub mod diagnose;
 pub mod due;
 pub mod guardian;
 pub mod health;
+pub mod leads;
+pub mod notices;
 pub mod offer;
 pub mod page;
 pub mod payments;
+pub mod pdf;
 pub mod quote;
 pub mod recall;
 pub mod reconcile;

@@ -7,8 +7,11 @@
 //! reopened after an I/O error.
 
 mod blobs;
+mod bundle_quotes;
 mod due;
+mod leads;
 mod open;
+mod orders;
 mod pages;
 mod payments;
 mod quotes;
@@ -24,8 +27,13 @@ use std::sync::Arc;
 
 use redb::Database;
 
+pub use bundle_quotes::BundleQuoteRecord;
 pub use due::{Due, DueKind};
+pub use leads::{LeadFilter, NoticeRecord, contact_key};
 pub use open::{OpenError, Opened};
+pub use orders::{
+    EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,
+};
 pub use pages::PageRecord;
 pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
 pub use payments::{credit_hash, identifier_key};

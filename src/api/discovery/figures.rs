@@ -65,6 +65,11 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
                 (format!("{product} {level} {outcome}"), (*count).into())
             })
             .collect();
+        let leads = figures
+            .leads
+            .iter()
+            .map(|((product, outcome), count)| (format!("{product} {outcome}"), (*count).into()));
+        body["leads"] = leads.collect::<serde_json::Map<String, Value>>().into();
         body["payments"] = payments.into();
         body["chain_inquiries"] = json!(figures.chain_inquiries);
         body["revenue_units"] = figures.revenue_units.to_string().into();
@@ -201,6 +206,17 @@ fn prometheus_text(
                         count.to_string(),
                     )
                 }),
+        );
+        family(
+            "leads_total",
+            "counter",
+            "Leads by product and what became of them.",
+            &mut figures.leads.iter().map(|((product, outcome), count)| {
+                (
+                    format!("{{product=\"{product}\",outcome=\"{outcome}\"}}"),
+                    count.to_string(),
+                )
+            }),
         );
         family(
             "chain_inquiries_total",

@@ -12,7 +12,7 @@ pub mod trust;
 
 use serde_json::{Value, json};
 
-use crate::api::{openapi, site};
+use crate::api::{bundles, openapi, site};
 use crate::app::{App, Row, Shared};
 use crate::domain::endpoint::Tag;
 use crate::domain::level::{Level, Product};
@@ -68,6 +68,8 @@ pub fn brief(app: &App) -> Value {
             "body": {"target_url": "https://example.com/", "question": "Is it free to use?", "pack": "standard"},
         },
         "packs": levels(Product::ProofPack),
+        "proof_bundle": {"method": "GET", "url": app.url(bundles::QUOTE_PATH), "query": ["target_urls", "question", "bundle"]},
+        "bundles": bundles::price_list(),
         "payment": {
             "protocol": "x402", "x402Version": 2, "scheme": "exact", "network": terms.network, "asset": terms.asset,
             "pay_to": terms.pay_to,
@@ -77,6 +79,8 @@ pub fn brief(app: &App) -> Value {
             "quote": app.url("/v1/x402/quote"), "sample": app.sample.url, "health": app.url("/health"),
             "llms": app.url("/llms.txt"), "proof_pack": app.url("/proof-pack"),
             "proof_pack_quote": app.url("/v1/proof-pack/quote"), "sample_report": app.url("/v1/proof-pack/sample"),
+            "bundles": app.url("/proof-pack/bundle"), "bundle_quote": app.url(bundles::QUOTE_PATH),
+            "contact": app.url("/contact"),
         },
         "interfaces": {"mcp": app.url(super::mcp::PATH), "a2a": app.url(super::agent::PATH)},
         "documents": documents,
@@ -122,6 +126,6 @@ pub fn contact(app: &App) -> String {
             address.to_owned()
         }
         Some(address) if address.contains('@') => format!("mailto:{address}"),
-        _ => app.url("/about"),
+        _ => app.url("/contact"),
     }
 }

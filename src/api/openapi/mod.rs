@@ -102,8 +102,21 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
     operation
 }
 
+/// Members of a body whose table holds some that do not go together.
+const TOGETHER: [(&str, &[&str]); 1] = [(
+    "QuoteRequest",
+    &["product", "target_url", "pack", "question"],
+)];
+
 /// A body that can be sent as it stands. Not every optional member of every body goes with every other.
 pub fn request_example(object: &Object) -> Value {
+    if let Some((_, names)) = TOGETHER.iter().find(|(name, _)| *name == object.name) {
+        let mut example = object.example(true);
+        if let Some(members) = example.as_object_mut() {
+            members.retain(|name, _| names.contains(&name.as_str()));
+        }
+        return example;
+    }
     let sells = Product::ALL.map(|product| product.request().name);
     object.example(sells.contains(&object.name))
 }
@@ -126,6 +139,7 @@ fn tag_description(name: &str) -> String {
         "paid" => "Operations that are paid by x402",
         "legacy" => "What remains from before x402 version 2",
         "quotes" => "Prices and previews, for nothing",
+        "bundles" => "Evidence Bundles: quotes, requests, messages",
         "reports" => "Retained reports: read, verify, ask, refresh, share",
         "discovery" => "What there is, and how it is",
         other => return format!("Operations on {other}."),

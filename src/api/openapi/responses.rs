@@ -35,7 +35,11 @@ pub fn responses(app: &App, row: &Row, is_alias: bool) -> Value {
     let of_alias = OF_ALIASES.iter().copied().filter(|_| is_alias);
     for status in statuses(row).into_iter().chain(of_alias) {
         if status != about.gives_status {
-            responses.insert(status.to_string(), refusal(app, row, status));
+            let answer = match status {
+                200 => known_already(),
+                _ => refusal(app, row, status),
+            };
+            responses.insert(status.to_string(), answer);
         }
     }
     responses.into()
@@ -92,6 +96,12 @@ fn success_schema(row: &Row) -> Value {
         (media_type, _) if media_type.ends_with("json") => json!({"type": "object"}),
         _ => json!({"type": "string"}),
     }
+}
+
+/// What is created, or there before.
+fn known_already() -> Value {
+    let schema = json!({"type": "object"});
+    json!({"description": "Known already.", "content": {"application/json": {"schema": schema}}})
 }
 
 fn refusal(app: &App, row: &Row, status: u16) -> Value {
