@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio_util::task::TaskTracker;
@@ -58,6 +58,8 @@ pub struct App {
     pub tasks: TaskTracker,
     /// The 402 of each level, made once by the API layer.
     pub challenges: OnceLock<Vec<Reply>>,
+    /// Documents that are the same as long as the program runs, by the pattern of their row, made when first asked for.
+    pub documents: Mutex<HashMap<&'static str, Reply>>,
     pub started: Instant,
 }
 
@@ -137,6 +139,7 @@ impl App {
             backups: Lane::new(1, Duration::ZERO),
             tasks: TaskTracker::new(),
             challenges: OnceLock::new(),
+            documents: Mutex::default(),
             started: Instant::now(),
         })
     }
