@@ -2,6 +2,7 @@
 //! rows' texts become checked values, once, before any socket is opened. The environment is read in this folder and
 //! nowhere else.
 
+mod orders;
 pub mod settings;
 mod sources;
 
@@ -23,6 +24,7 @@ use crate::outside::network::LabHost;
 use crate::signing::{PublicKey, SigningKey};
 use crate::x402::address::{Address, Network};
 
+pub use orders::Orders;
 pub use sources::{Origin, Resolved};
 
 /// The whole configuration, checked.
@@ -47,6 +49,7 @@ pub struct Config {
     pub fetch: Fetch,
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
+    pub orders: Orders,
     pub limits: Limits,
     pub lab: Lab,
 }
@@ -277,6 +280,7 @@ impl Config {
                     .collect(),
             },
             llm: llm(resolved)?,
+            orders: orders::orders(resolved)?,
             limits: limits(resolved)?,
             lab: lab(resolved)?,
             base_url,
@@ -533,6 +537,7 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
             quote: resolved.quota("limits.quotes_per_minute")?,
             sale: resolved.quota("limits.sales_per_minute")?,
             credit: resolved.quota("limits.credits_per_minute")?,
+            recovery: resolved.quota("limits.recoveries_per_minute")?,
             domain: resolved.quota("limits.quotes_of_domain_per_minute")?,
             keys_max: resolved.count("limits.clients_max")?,
         },

@@ -6,6 +6,7 @@ pub mod attribution;
 pub mod brokerage;
 pub mod bundle;
 pub mod cache;
+pub mod checkout;
 pub mod endpoint;
 pub mod ids;
 pub mod lead;

@@ -15,16 +15,19 @@ pub enum RateClass {
     Sale,
     /// A retry credit, held ones and guesses.
     Credit,
+    /// A delivery to be sent again: whoever guesses would have mails sent to others.
+    Recovery,
 }
 
 impl RateClass {
-    pub const ALL: [RateClass; 6] = [
+    pub const ALL: [RateClass; 7] = [
         RateClass::Free,
         RateClass::Probe,
         RateClass::Unpaid,
         RateClass::Quote,
         RateClass::Sale,
         RateClass::Credit,
+        RateClass::Recovery,
     ];
 
     pub fn name(self) -> &'static str {
@@ -35,6 +38,7 @@ impl RateClass {
             RateClass::Quote => "quote",
             RateClass::Sale => "sale",
             RateClass::Credit => "credit",
+            RateClass::Recovery => "recovery",
         }
     }
 

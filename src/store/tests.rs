@@ -597,6 +597,7 @@ fn order(session_id: &str, email: &str) -> Order {
         livemode: false,
         state: OrderState::Queued,
         round: 0,
+        resent: 0,
         link_key: [7; 32],
         trail: Vec::new(),
         created_at: NOW.0,
