@@ -2,6 +2,7 @@
 //! rows' texts become checked values, once, before any socket is opened. The environment is read in this folder and
 //! nowhere else.
 
+pub mod mail;
 pub mod settings;
 mod sources;
 
@@ -47,6 +48,8 @@ pub struct Config {
     pub fetch: Fetch,
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
+    /// How mail leaves, where that is configured.
+    pub mail: Option<mail::Mail>,
     pub limits: Limits,
     pub lab: Lab,
 }
@@ -277,6 +280,7 @@ impl Config {
                     .collect(),
             },
             llm: llm(resolved)?,
+            mail: mail::mail(resolved)?,
             limits: limits(resolved)?,
             lab: lab(resolved)?,
             base_url,

@@ -8,6 +8,7 @@ pub mod cache;
 pub mod endpoint;
 pub mod ids;
 pub mod level;
+pub mod mail;
 pub mod margin;
 pub mod pack;
 pub mod payment;

@@ -27,15 +27,18 @@ pub enum DueKind {
     Quote,
     /// A report has reached its age, or its tombstone has. The key is the id, then zeros.
     Report,
+    /// A mail is to be sent, or has been long ago. The key is the mail's.
+    Mail,
 }
 
 impl DueKind {
-    pub const ALL: [DueKind; 5] = [
+    pub const ALL: [DueKind; 6] = [
         DueKind::Payment,
         DueKind::Blob,
         DueKind::Page,
         DueKind::Quote,
         DueKind::Report,
+        DueKind::Mail,
     ];
 
     fn code(self) -> u8 {
@@ -45,6 +48,7 @@ impl DueKind {
             DueKind::Page => 3,
             DueKind::Quote => 4,
             DueKind::Report => 5,
+            DueKind::Mail => 9,
         }
     }
 

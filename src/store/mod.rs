@@ -9,6 +9,7 @@
 mod blobs;
 mod due;
 mod open;
+mod outbox;
 mod pages;
 mod payments;
 mod quotes;
@@ -26,6 +27,7 @@ use redb::Database;
 
 pub use due::{Due, DueKind};
 pub use open::{OpenError, Opened};
+pub use outbox::{Mail, MailAttachment, MailKey, MailOutcome, MailRecord, mail_key};
 pub use pages::PageRecord;
 pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
 pub use payments::{credit_hash, identifier_key};

@@ -78,6 +78,7 @@ const HOMES: &[(&str, &str)] = &[
     ("redb::", "store/"),
     ("ureq::", "outside/"),
     ("maud::", "pages/"),
+    ("lettre::", "outside/mailer"),
     ("lol_html::", "markdown/"),
     ("quick_xml::", "markdown/kinds/xml.rs"),
     ("flate2::", "markdown/kinds/pdf/"),
