@@ -190,7 +190,8 @@ fn llm(config: &Config) -> Result<Option<Llm>, llm::SettingsError> {
     settings.map(Llm::new).transpose()
 }
 
-fn mailer(config: &Config) -> Result<Mailer, Box<dyn std::error::Error + Send + Sync>> {
+/// How mail leaves, if it does.
+pub fn mailer(config: &Config) -> Result<Mailer, Box<dyn std::error::Error + Send + Sync>> {
     let Some(mail) = &config.mail else {
         return Ok(Mailer::Off);
     };
