@@ -20,6 +20,7 @@ pub struct Metrics {
     margin_rejections: AtomicU64,
     chain_inquiries: Mutex<BTreeMap<&'static str, u64>>,
     limited: Mutex<BTreeMap<&'static str, u64>>,
+    mails: Mutex<BTreeMap<&'static str, u64>>,
 }
 
 /// Pattern, method, status.
@@ -49,6 +50,8 @@ pub struct Snapshot {
     pub chain_inquiries: BTreeMap<&'static str, u64>,
     /// Requests beyond a limit, by the limit.
     pub limited: BTreeMap<&'static str, u64>,
+    /// Tries to send a mail, by what became of them.
+    pub mails: BTreeMap<&'static str, u64>,
 }
 
 impl Metrics {
@@ -94,6 +97,11 @@ impl Metrics {
         *lock(&self.limited).entry(limit).or_default() += 1;
     }
 
+    /// One try to send a mail: sent, put off or failed for good.
+    pub fn mail(&self, outcome: &'static str) {
+        *lock(&self.mails).entry(outcome).or_default() += 1;
+    }
+
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             requests: lock(&self.requests).clone(),
@@ -105,6 +113,7 @@ impl Metrics {
             margin_rejections: self.margin_rejections.load(Ordering::Relaxed),
             chain_inquiries: lock(&self.chain_inquiries).clone(),
             limited: lock(&self.limited).clone(),
+            mails: lock(&self.mails).clone(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod demo;
 mod evidence;
 mod init;
 mod jsonl;
+mod mail;
 mod payments;
 mod report;
 mod reports;
@@ -54,6 +55,9 @@ enum Command {
     /// List retained reports, show one, or forget one at once
     #[command(subcommand)]
     Reports(reports::Args),
+    /// Try out the mail server
+    #[command(subcommand)]
+    Mail(mail::Args),
     /// Print every endpoint
     Routes,
     /// Print the OpenAPI document
@@ -92,6 +96,7 @@ impl Args {
             Command::Config(args) => args.run(),
             Command::Payments(args) => args.run(),
             Command::Reports(args) => args.run(),
+            Command::Mail(args) => args.run(),
             Command::Routes => table::routes(),
             Command::Openapi(args) => args.run(),
         };

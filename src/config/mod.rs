@@ -2,6 +2,7 @@
 //! rows' texts become checked values, once, before any socket is opened. The environment is read in this folder and
 //! nowhere else.
 
+pub mod mail;
 mod orders;
 pub mod settings;
 mod sources;
@@ -50,6 +51,8 @@ pub struct Config {
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
     pub orders: Orders,
+    /// How mail leaves, where that is configured.
+    pub mail: Option<mail::Mail>,
     pub limits: Limits,
     pub lab: Lab,
 }
@@ -281,6 +284,7 @@ impl Config {
             },
             llm: llm(resolved)?,
             orders: orders::orders(resolved)?,
+            mail: mail::mail(resolved)?,
             limits: limits(resolved)?,
             lab: lab(resolved)?,
             base_url,

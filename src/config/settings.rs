@@ -142,6 +142,17 @@ pub static SETTINGS: &[Setting] = &[
         "Whether the provider's live payments count. With false its test payments count, and live ones are set aside for you to look at."),
     row("bundles.source_pause_seconds", Number, Some("30"),
         "How long a source of a bundle that does not answer is left alone. It is asked three times, the second pause being four times as long; then the report says that it could not be read."),
+    shown("mail.smtp_host", Text, "smtp.example.com",
+        "The mail server that deliveries go through. Without it, and without mail.folder, mails wait in the outbox."),
+    shown("mail.smtp_port", Number, "587", "Its port; 587 with starttls, 465 with implicit and 25 with none when not set."),
+    row("mail.tls", Text, Some("starttls"), "How the server is spoken to: starttls (insisted on), implicit (TLS from the first byte), or none, for a server on this machine."),
+    shown("mail.username", Text, "reports@example.com", "The account at the mail server; none when not set."),
+    row("mail.password", Secret, None, "The account's password; needed with mail.username."),
+    shown("mail.from", Text, "Example Reports <reports@example.com>", "In whose name mail is written; needed with mail.smtp_host."),
+    shown("mail.reply_to", Text, "help@example.com", "Where answers of readers go; to mail.from when not set."),
+    shown("mail.ca_file", Text, "/etc/context402/mail-ca.pem", "A further trust root for the mail server, in PEM."),
+    row("mail.seconds_max", Number, Some("30"), "Time for each step of the conversation with the mail server; after it the mail is tried again later."),
+    shown("mail.folder", Text, "/tmp/mail", "For trying out: writes each mail into this folder, as NAME.eml, and sends none."),
 
     row("limits.connections_max", Number, Some("4096"), "Client connections at once; further ones wait in the backlog."),
     row("limits.header_seconds_max", Number, Some("10"), "Time for a request's headers, and for an idle connection."),
@@ -170,7 +181,7 @@ pub static SETTINGS: &[Setting] = &[
 ];
 
 /// Sections that later versions read. Their presence is no mistake; what they hold is not used yet.
-pub const RESERVED_SECTIONS: &[&str] = &["bundles", "mail", "operator"];
+pub const RESERVED_SECTIONS: &[&str] = &["bundles", "operator"];
 
 pub(in crate::config) fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)

@@ -11,6 +11,7 @@ pub mod endpoint;
 pub mod ids;
 pub mod lead;
 pub mod level;
+pub mod mail;
 pub mod margin;
 pub mod order;
 pub mod pack;

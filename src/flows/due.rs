@@ -12,7 +12,7 @@ use crate::domain::refusal::With;
 use crate::domain::time::{UNKNOWN_LOOK_SECONDS_MAX, UnixSeconds};
 use crate::flows::desk::Claim;
 use crate::flows::payments::{self, KEPT_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS, redelivery_end};
-use crate::flows::{offer, settle};
+use crate::flows::{mail, offer, settle};
 use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, StoreError, Tables};
 
 const TICK: Duration = Duration::from_secs(1);
@@ -57,6 +57,8 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                 }
                 rows = due(kind).await?;
             }
+        } else if kind == DueKind::Mail {
+            mail::work_off(app, rows).await?;
         } else if !rows.is_empty() {
             app.store
                 .write(move |tables| {
@@ -67,7 +69,9 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                         DueKind::Report => tables.sweep_report(due, now),
                         DueKind::BundleQuote => tables.sweep_bundle_quote(due),
                         DueKind::ProviderEvent => tables.sweep_provider_event(due),
-                        DueKind::Payment | DueKind::Notice | DueKind::Order => Ok(()),
+                        DueKind::Payment | DueKind::Notice | DueKind::Order | DueKind::Mail => {
+                            Ok(())
+                        }
                     })
                 })
                 .await?;

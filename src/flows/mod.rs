@@ -7,6 +7,7 @@ pub mod desk;
 pub mod due;
 pub mod guardian;
 pub mod health;
+pub mod mail;
 pub mod offer;
 pub mod page;
 pub mod payments;

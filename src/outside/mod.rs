@@ -1,4 +1,4 @@
-//! Everything that leaves the process. ureq, name resolution, the clock and randomness are used here only.
+//! Everything that leaves the process. ureq, lettre, name resolution, the clock and randomness are used here only.
 
 mod agent;
 pub mod buyer;
@@ -11,6 +11,7 @@ pub mod facilitator;
 pub mod llm;
 #[cfg(test)]
 pub(crate) mod loopback;
+pub mod mailer;
 mod names;
 pub mod network;
 pub mod robots;
@@ -22,6 +23,7 @@ use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
 use crate::outside::llm::Llm;
+use crate::outside::mailer::Mailer;
 use crate::outside::robots::RobotsFiles;
 use crate::outside::web::Web;
 
@@ -33,6 +35,7 @@ pub struct Outside {
     pub chain: Option<Chain>,
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
+    pub mailer: Mailer,
     pub web: Web,
     /// Places for fetches with their conversion; each bounds its own memory.
     pub fetches: Lane,

@@ -11,6 +11,7 @@ pub mod site;
 pub mod about;
 pub mod checkout;
 pub mod docs;
+pub mod email;
 pub mod error;
 pub mod from;
 pub mod home;

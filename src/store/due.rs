@@ -35,10 +35,12 @@ pub enum DueKind {
     Order,
     /// An event of the payment provider has reached its age.
     ProviderEvent,
+    /// A mail is to be sent, or has been long ago. The key is the mail's.
+    Mail,
 }
 
 impl DueKind {
-    pub const ALL: [DueKind; 9] = [
+    pub const ALL: [DueKind; 10] = [
         DueKind::Payment,
         DueKind::Blob,
         DueKind::Page,
@@ -48,6 +50,7 @@ impl DueKind {
         DueKind::BundleQuote,
         DueKind::Order,
         DueKind::ProviderEvent,
+        DueKind::Mail,
     ];
 
     fn code(self) -> u8 {
@@ -60,7 +63,8 @@ impl DueKind {
             DueKind::Notice => 6,
             DueKind::BundleQuote => 7,
             DueKind::Order => 8,
-            DueKind::ProviderEvent => 9,
+            DueKind::ProviderEvent => 10,
+            DueKind::Mail => 9,
         }
     }
 

@@ -12,6 +12,7 @@ mod due;
 mod leads;
 mod open;
 mod orders;
+mod outbox;
 mod pages;
 mod payments;
 mod quotes;
@@ -34,6 +35,7 @@ pub use open::{OpenError, Opened};
 pub use orders::{
     EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,
 };
+pub use outbox::{Mail, MailAttachment, MailKey, MailOutcome, MailRecord, mail_key};
 pub use pages::PageRecord;
 pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
 pub use payments::{credit_hash, identifier_key};

@@ -35,6 +35,8 @@ mod legacy;
 mod legacy_access;
 /// What a service under load, attack or orders to stop still does.
 mod limits;
+/// Mail: sent once, put off and given up, by a server with manners of every kind.
+mod mail;
 /// Language models behind reports, and what the dishonest among them achieve.
 mod models;
 /// Settlements that go wrong in every way, and what the buyer is told.

@@ -4,6 +4,7 @@ pub(crate) mod ask;
 pub(crate) mod buyer;
 pub(crate) mod chain;
 pub(crate) mod facilitator;
+pub(crate) mod mailbox;
 pub(crate) mod process;
 pub(crate) mod server;
 pub(crate) mod site;
@@ -32,6 +33,7 @@ pub(crate) use ask::{Answer, Ask};
 pub(crate) use buyer::Wallet;
 pub(crate) use chain::{Chain, End, FEED, Move, Sent, Tells};
 pub(crate) use facilitator::{Facilitator, Says};
+pub(crate) use mailbox::{Mailbox, Manner};
 pub(crate) use process::Service;
 pub(crate) use site::{Page, Site};
 
