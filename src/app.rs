@@ -14,6 +14,7 @@ use crate::domain::rate::{RateClass, Standing};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::desk::Desk;
+use crate::flows::fulfil::Workshop;
 use crate::flows::health::Health;
 use crate::flows::mail::Post;
 use crate::flows::offer::{Offers, Terms};
@@ -49,6 +50,8 @@ pub struct App {
     pub offers: Offers,
     pub desk: Desk,
     pub post: Post,
+    /// The orders that are worked on.
+    pub workshop: Workshop,
     pub sample: SamplePage,
     pub limits: Limits,
     pub metrics: Metrics,
@@ -129,6 +132,7 @@ impl App {
             offers,
             desk: Desk::default(),
             post: Post::default(),
+            workshop: Workshop::default(),
             sample,
             limits,
             metrics: Metrics::default(),
