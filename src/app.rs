@@ -27,6 +27,7 @@ use crate::outside::call::{Lane, Shares};
 use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX, TRANSACTIONS_MAX};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
+use crate::outside::hooks::{self, Hook};
 use crate::outside::llm::{self, Llm, LlmSettings};
 use crate::outside::mailer::{MAILS_MAX, Mailer, MailerSettings, SmtpSettings, Way};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
@@ -89,6 +90,7 @@ impl App {
             facilitator: Facilitator::new(facilitator_settings(&config, facilitator_url)?)?,
             chain: chain(&config)?,
             llm: llm(&config)?,
+            hook: hook(&config),
             mailer: mailer(&config)?,
             robots: RobotsFiles::new(web.clone(), clock.clone()),
             web,
@@ -178,6 +180,12 @@ impl App {
     }
 }
 
+fn hook(config: &Config) -> Option<Hook> {
+    let notify = config.bundles.notify.as_ref()?;
+    let secret = notify.secret.as_ref().map(|secret| secret.expose());
+    Some(Hook::new(notify.url.expose(), secret))
+}
+
 fn llm(config: &Config) -> Result<Option<Llm>, llm::SettingsError> {
     let settings = config.llm.as_ref().map(|llm| LlmSettings {
         base_url: llm.base_url.clone(),
@@ -236,6 +244,7 @@ pub fn blocking_threads(config: &Config) -> usize {
         + ROBOTS_LOOKUPS_MAX
         + chain
         + config.llm.as_ref().map_or(0, |llm| llm.questions_max)
+        + hooks::THREADS
         + config.mail.as_ref().map_or(0, |_| MAILS_MAX)
         + 8
 }

@@ -22,6 +22,7 @@ pub struct Metrics {
     limited: Mutex<BTreeMap<&'static str, u64>>,
     mails: Mutex<BTreeMap<&'static str, u64>>,
     webhooks: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
+    leads: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
 }
 
 /// Pattern, method, status.
@@ -55,6 +56,8 @@ pub struct Snapshot {
     pub mails: BTreeMap<&'static str, u64>,
     /// The payment provider's events: kind and outcome.
     pub webhooks: BTreeMap<(&'static str, &'static str), u64>,
+    /// By product and what became of them: new, duplicate, robot, checkout_started.
+    pub leads: BTreeMap<(&'static str, &'static str), u64>,
 }
 
 impl Metrics {
@@ -110,6 +113,11 @@ impl Metrics {
         *lock(&self.mails).entry(outcome).or_default() += 1;
     }
 
+    /// A lead, by its product and what became of it.
+    pub fn lead(&self, product: &'static str, outcome: &'static str) {
+        *lock(&self.leads).entry((product, outcome)).or_default() += 1;
+    }
+
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             requests: lock(&self.requests).clone(),
@@ -123,6 +131,7 @@ impl Metrics {
             limited: lock(&self.limited).clone(),
             mails: lock(&self.mails).clone(),
             webhooks: lock(&self.webhooks).clone(),
+            leads: lock(&self.leads).clone(),
         }
     }
 }

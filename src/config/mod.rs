@@ -2,6 +2,7 @@
 //! rows' texts become checked values, once, before any socket is opened. The environment is read in this folder and
 //! nowhere else.
 
+mod bundles;
 pub mod mail;
 mod orders;
 pub mod settings;
@@ -25,6 +26,7 @@ use crate::outside::network::LabHost;
 use crate::signing::{PublicKey, SigningKey};
 use crate::x402::address::{Address, Network};
 
+pub use bundles::{Bundles, Notify};
 pub use orders::Orders;
 pub use sources::{Origin, Resolved};
 
@@ -50,6 +52,7 @@ pub struct Config {
     pub fetch: Fetch,
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
+    pub bundles: Bundles,
     pub orders: Orders,
     /// How mail leaves, where that is configured.
     pub mail: Option<mail::Mail>,
@@ -283,6 +286,7 @@ impl Config {
                     .collect(),
             },
             llm: llm(resolved)?,
+            bundles: bundles::bundles(resolved)?,
             orders: orders::orders(resolved)?,
             mail: mail::mail(resolved)?,
             limits: limits(resolved)?,
@@ -539,6 +543,7 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
             probe: resolved.quota("limits.probes_per_minute")?,
             unpaid: resolved.quota("limits.unpaid_per_minute")?,
             quote: resolved.quota("limits.quotes_per_minute")?,
+            lead: resolved.quota("limits.leads_per_minute")?,
             sale: resolved.quota("limits.sales_per_minute")?,
             credit: resolved.quota("limits.credits_per_minute")?,
             recovery: resolved.quota("limits.recoveries_per_minute")?,

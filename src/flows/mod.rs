@@ -2,14 +2,17 @@
 
 pub mod answer;
 pub mod brokerage;
+pub mod bundles;
 pub mod deliver;
 pub mod desk;
 pub mod due;
 pub mod fulfil;
 pub mod guardian;
 pub mod health;
+pub mod leads;
 pub mod letters;
 pub mod mail;
+pub mod notices;
 pub mod offer;
 pub mod orders;
 pub mod page;
