@@ -2,8 +2,8 @@
 //! operator's `routes` command are made from it.
 
 use crate::api::{
-    access, catalogue, discovery, legacy, operator, preview, proof_pack, quotes, reports, retry,
-    site,
+    access, catalogue, delivery, discovery, legacy, operator, preview, proof_pack, quotes, reports,
+    retry, site, webhook,
 };
 use crate::app::Row;
 use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
@@ -12,7 +12,7 @@ use crate::domain::pack::Pack;
 use crate::domain::rate::RateClass;
 use crate::domain::shapes::{
     ACCESS_REQUEST, COMPUTE_REQUEST, FOLLOW_UP_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST,
-    REFRESH_REQUEST, SHARE_REQUEST,
+    RECOVER_REQUEST, REFRESH_REQUEST, SHARE_REQUEST,
 };
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
@@ -70,6 +70,35 @@ const TARGET_URL: Parameter = Parameter {
     doc: "The page to be quoted; a sample page when absent.",
     one_of: &[],
 };
+
+const SESSION_ID: Parameter = Parameter {
+    name: "session_id",
+    doc: "The checkout session that the payment page led back with; whoever has it may read the delivery.",
+    one_of: &[],
+};
+const RECOVERY: Parameter = Parameter {
+    name: "recovery",
+    doc: "The secret part of a link that was mailed, instead of session_id.",
+    one_of: &[],
+};
+const FORMAT: Parameter = Parameter {
+    name: "format",
+    doc: "The report alone, as a file.",
+    one_of: &["json", "pdf"],
+};
+const EMAIL: Parameter = Parameter {
+    name: "email",
+    doc: "The e-mail address that was given at the checkout.",
+    one_of: &[],
+};
+const SUBMITTED: Parameter = Parameter {
+    name: "target_url",
+    doc: "One of the sources that were submitted.",
+    one_of: &[],
+};
+
+/// Largest event of the payment provider.
+const EVENT_BYTES_MAX: usize = 256 * 1024;
 
 const TOKEN: Parameter = Parameter {
     name: "x402-token",
@@ -214,6 +243,25 @@ pub static ROUTES: &[Row] = &[
         rate: RateClass::Quote, ..Endpoint::page("A retained report") }),
     get("/proof-pack/share/{slug}", run!(reports::shared_page), Endpoint::page("A report that its buyer shares")),
     get("/proof-pack/library", run!(reports::library_page), Endpoint::page("Reports that their buyers list")),
+
+    // What was bought through the payment link
+    get("/v1/proof-pack/bundle/delivery", run!(delivery::read), Endpoint {
+        query: &[SESSION_ID, RECOVERY, FORMAT], statuses: &[202, 404, 410, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Bundles, "A paid bundle: its progress, then its report") }),
+    get("/proof-pack/bundle/delivery", run!(delivery::page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("A paid bundle") }),
+    get("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
+        query: &[EMAIL, SUBMITTED], gives_status: 202, statuses: &[422, 503], rate: RateClass::Recovery,
+        ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again; better by POST") }),
+    post("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
+        takes: Some(&RECOVER_REQUEST), gives_status: 202, statuses: &[413, 415, 422, 503], rate: RateClass::Recovery,
+        ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again, to its buyer's address") }),
+    get("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
+        rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+    post("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
+        rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+    Row { body_bytes_max: Some(EVENT_BYTES_MAX), ..post("/v1/webhooks/stripe", run!(webhook::stripe), Endpoint {
+        in_openapi: false, ..Endpoint::new(Tag::Bundles, "Where the payment provider tells of its checkouts") }) },
 
     // Discovery
     get("/", run!(discovery::root), Endpoint { statuses: &[404], ..Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers") }),
