@@ -8,6 +8,7 @@ mod evidence;
 mod init;
 mod jsonl;
 mod mail;
+mod orders;
 mod payments;
 mod report;
 mod reports;
@@ -58,6 +59,9 @@ enum Command {
     /// Try out the mail server
     #[command(subcommand)]
     Mail(mail::Args),
+    /// List paid bundles, show one, have one done anew, sent again, attached, refunded or forgotten
+    #[command(subcommand)]
+    Orders(orders::Args),
     /// Print every endpoint
     Routes,
     /// Print the OpenAPI document
@@ -97,6 +101,7 @@ impl Args {
             Command::Payments(args) => args.run(),
             Command::Reports(args) => args.run(),
             Command::Mail(args) => args.run(),
+            Command::Orders(args) => args.run(),
             Command::Routes => table::routes(),
             Command::Openapi(args) => args.run(),
         };
