@@ -7,6 +7,7 @@ mod demo;
 mod evidence;
 mod init;
 mod jsonl;
+mod leads;
 mod mail;
 mod orders;
 mod payments;
@@ -56,6 +57,9 @@ enum Command {
     /// List retained reports, show one, or forget one at once
     #[command(subcommand)]
     Reports(reports::Args),
+    /// List requests and messages of people, show one, move it on, export or delete them
+    #[command(subcommand)]
+    Leads(leads::Args),
     /// Try out the mail server
     #[command(subcommand)]
     Mail(mail::Args),
@@ -100,6 +104,7 @@ impl Args {
             Command::Config(args) => args.run(),
             Command::Payments(args) => args.run(),
             Command::Reports(args) => args.run(),
+            Command::Leads(args) => args.run(),
             Command::Mail(args) => args.run(),
             Command::Orders(args) => args.run(),
             Command::Routes => table::routes(),
