@@ -65,3 +65,5 @@ mod retry;
 mod site;
 /// Conventions that matter, as tests.
 mod tidy;
+/// The payment provider's events.
+mod webhook;

@@ -6,6 +6,7 @@ pub(crate) mod chain;
 pub(crate) mod facilitator;
 pub(crate) mod mailbox;
 pub(crate) mod process;
+pub(crate) mod provider;
 pub(crate) mod server;
 pub(crate) mod site;
 
