@@ -135,7 +135,11 @@ fn checkout(kind: &str, session: &Value) -> Result<Checkout, Unreadable> {
         currency: short(session.get("currency"))
             .unwrap_or_default()
             .to_ascii_lowercase(),
-        reference: short(session.get("client_reference_id")).map(str::to_owned),
+        // One that cannot be ours names no lead; it is not as good as none.
+        reference: session
+            .get("client_reference_id")
+            .and_then(Value::as_str)
+            .map(|text| text.chars().take(ID_CHARACTERS_MAX).collect()),
         email,
         livemode: is_true(session.get("livemode")),
     })

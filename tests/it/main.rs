@@ -43,6 +43,8 @@ mod models;
 mod money;
 /// What the service signs: offers and receipts.
 mod offer_receipt;
+/// Paid bundles, from the payment to the delivered report.
+mod orders;
 /// What sites say about the use of their pages, and hosts that the operator has blocked.
 mod policy;
 /// Proof Packs: a report on a page instead of the page.
