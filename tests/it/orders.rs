@@ -3,11 +3,13 @@
 use context402::evidence::canonical::bundle_hash;
 use serde_json::{Value, json};
 
+use crate::harness::ask::raw_bytes;
 use crate::harness::process::run;
 use crate::harness::provider::{
-    BUYER, DELIVERY, Event, configure, lead, order, orders, settle, shop, shop_with,
+    BUYER, DELIVERY, Event, SECRET, WEBHOOK, configure, lead, order, orders, settle, shop,
+    shop_with,
 };
-use crate::harness::{BASE_URL, FERRY, FERRY_CLAIM, Folder, Page, Rig, until};
+use crate::harness::{BASE_URL, FERRY, FERRY_CLAIM, Folder, Mailbox, Page, Rig, for_each, until};
 
 const RECOVER: &str = "/v1/proof-pack/bundle/recover";
 const DAY: u64 = 24 * 3600;
@@ -548,4 +550,63 @@ fn the_command_line_says_the_same_with_and_without_the_service() {
     assert!(command(&["refund", &id]).failed(1).contains("refunded"));
     command(&["delete", &id]).expect(0);
     assert_eq!(orders(&rig), Vec::<Value>::new());
+}
+
+/// A debug build takes its time over a PDF while others build theirs.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(90);
+
+/// Where the program can be made to end while it works on an order.
+const POINTS: [&str; 6] = [
+    "event_taken",
+    "order_taken",
+    "source_kept",
+    "sources_done",
+    "order_written",
+    "order_delivered",
+];
+
+/// The program dies at every step: there is one order, one report and one mail in the end.
+#[test]
+fn a_crash_at_any_step_ends_in_one_report_and_one_mail() {
+    for_each(POINTS, |point| {
+        let mailbox = Mailbox::start();
+        let mut rig = Rig::today_with(|resolved| {
+            mailbox.configure(resolved);
+            configure(resolved);
+        });
+        let sources = ten(&rig);
+        let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+        let event = Event::paid(&lead(&rig, "builder", FERRY_CLAIM, &sources));
+        let more = [("lab.crash_at", point), ("bundles.webhook_secrets", SECRET)];
+        // Each start gets one step further, or to the same one again.
+        for start in 0..2 {
+            rig.in_process(&more, |rig, mut service| {
+                if start == 0 || point == "event_taken" {
+                    let ask = event.ask(service.post(WEBHOOK), rig.now().0);
+                    raw_bytes(service.address, &ask.bytes());
+                }
+                let ends = point != "event_taken" || start == 0;
+                match (ends, start) {
+                    (true, 0) => assert!(!service.end_within(PATIENCE).success(), "{point}"),
+                    _ => {
+                        // Later starts may have nothing left to do.
+                        std::thread::sleep(std::time::Duration::from_millis(1500));
+                        service.kill();
+                    }
+                }
+            });
+            assert!(orders(&rig).len() == 1, "{point}");
+        }
+        event.send(&rig);
+        settle(&rig);
+        let seen = order(&rig);
+        assert_eq!(seen["state"], "fulfilled", "{point}: {seen:#}");
+        let body = rig.get(&event.delivery()).expect(200).json();
+        assert_eq!(body["reports"].as_array().map(Vec::len), Some(8), "{point}");
+        let mails = mailbox.received();
+        assert_eq!(mails.len(), 1, "{point}: {mails:#?}");
+        let delivered = seen["trail"].as_array().into_iter().flatten();
+        let delivered = delivered.filter(|step| step["what"] == "fulfilled").count();
+        assert_eq!(delivered, 1, "{point}");
+    });
 }
