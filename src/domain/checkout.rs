@@ -365,19 +365,19 @@ mod tests {
             change(&mut lead);
             judge(&good, Some(&lead), false)
         };
-        let cases: [(&dyn Fn(&mut Lead), Doubt); 6] = [
-            (&|l| l.status = LeadStatus::Paid, Doubt::LeadPaid),
-            (&|l| l.status = LeadStatus::Fulfilled, Doubt::LeadPaid),
-            (&|l| l.product = LeadProduct::Pack, Doubt::NotABundle),
-            (&|l| l.level = "standard".into(), Doubt::NotABundle),
-            (&|l| l.target_urls.clear(), Doubt::NoSources),
+        let cases: [(fn(&mut Lead), Doubt); 6] = [
+            (|l| l.status = LeadStatus::Paid, Doubt::LeadPaid),
+            (|l| l.status = LeadStatus::Fulfilled, Doubt::LeadPaid),
+            (|l| l.product = LeadProduct::Pack, Doubt::NotABundle),
+            (|l| l.level = "standard".into(), Doubt::NotABundle),
+            (|l| l.target_urls.clear(), Doubt::NoSources),
             (
-                &|l| l.target_urls = vec![String::new(); 11],
+                |l| l.target_urls = vec![String::new(); 11],
                 Doubt::TooManySources,
             ),
         ];
         for (change, doubt) in cases {
-            assert_eq!(lead_with(change), Err(doubt));
+            assert_eq!(lead_with(&change), Err(doubt));
         }
         assert_eq!(
             lead_with(&|l| l.status = LeadStatus::Lost),

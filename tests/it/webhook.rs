@@ -166,6 +166,21 @@ fn the_same_event_fifty_times_at_once_is_one_order_and_one_mail() {
     assert_eq!(mailbox.received().len(), 1);
     assert_eq!(rig.site.hits("/ferry"), 1);
     assert_eq!(lead_status(&rig, &lead_id), "fulfilled");
+    let figures = rig.operator("/metrics").json();
+    assert_eq!(
+        figures["webhook_events"]["checkout.session.completed queued"],
+        1
+    );
+    assert_eq!(
+        figures["webhook_events"]["checkout.session.completed repeated"],
+        50
+    );
+    let public = rig.get("/metrics").json();
+    assert_eq!(
+        public.get("webhook_events"),
+        None,
+        "sales are the operator's affair"
+    );
 }
 
 #[test]
