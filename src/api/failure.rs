@@ -45,13 +45,14 @@ pub fn status(code: Code) -> u16 {
         | Code::PaymentHashReplayed
         | Code::MarginRejected
         | Code::CacheMiss
+        | Code::InvalidSignature
         | Code::RetryCreditInvalid => 400,
         Code::PaymentRequired | Code::RetryCreditRequired | Code::PaymentHashRequired => 402,
-        Code::QuoteNotFound | Code::ReportNotFound | Code::NotFound => 404,
+        Code::QuoteNotFound | Code::ReportNotFound | Code::SessionNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
         Code::AlreadyPaid | Code::Conflict => 409,
-        Code::QuoteExpired | Code::ReportExpired => 410,
+        Code::QuoteExpired | Code::ReportExpired | Code::LinkExpired => 410,
         Code::BodyTooLarge => 413,
         Code::UriTooLong => 414,
         Code::UnsupportedMediaType => 415,
@@ -63,6 +64,7 @@ pub fn status(code: Code) -> u16 {
         | Code::NetworkUnavailable
         | Code::SettlementUnknown
         | Code::TransfersNotTaken
+        | Code::WebhookNotTaken
         | Code::Overloaded => 503,
     }
 }

@@ -3,6 +3,8 @@
 //! nowhere else.
 
 mod bundles;
+pub mod mail;
+mod orders;
 pub mod settings;
 mod sources;
 mod supervisor;
@@ -26,6 +28,7 @@ use crate::signing::{PublicKey, SigningKey};
 use crate::x402::address::{Address, Network};
 
 pub use bundles::{Bundles, Notify};
+pub use orders::Orders;
 pub use sources::{Origin, Resolved};
 pub use supervisor::Supervisor;
 
@@ -53,6 +56,9 @@ pub struct Config {
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
     pub bundles: Bundles,
+    pub orders: Orders,
+    /// How mail leaves, where that is configured.
+    pub mail: Option<mail::Mail>,
     pub limits: Limits,
     pub lab: Lab,
 }
@@ -311,6 +317,8 @@ impl Config {
             },
             llm: llm(resolved)?,
             bundles: bundles::bundles(resolved)?,
+            orders: orders::orders(resolved)?,
+            mail: mail::mail(resolved)?,
             limits: limits(resolved)?,
             lab: lab(resolved)?,
             base_url,
@@ -568,6 +576,7 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
             lead: resolved.quota("limits.leads_per_minute")?,
             sale: resolved.quota("limits.sales_per_minute")?,
             credit: resolved.quota("limits.credits_per_minute")?,
+            recovery: resolved.quota("limits.recoveries_per_minute")?,
             domain: resolved.quota("limits.quotes_of_domain_per_minute")?,
             keys_max: resolved.count("limits.clients_max")?,
         },

@@ -17,10 +17,12 @@ pub enum RateClass {
     Sale,
     /// A retry credit, held ones and guesses.
     Credit,
+    /// A delivery to be sent again: whoever guesses would have mails sent to others.
+    Recovery,
 }
 
 impl RateClass {
-    pub const ALL: [RateClass; 7] = [
+    pub const ALL: [RateClass; 8] = [
         RateClass::Free,
         RateClass::Probe,
         RateClass::Unpaid,
@@ -28,6 +30,7 @@ impl RateClass {
         RateClass::Lead,
         RateClass::Sale,
         RateClass::Credit,
+        RateClass::Recovery,
     ];
 
     pub fn name(self) -> &'static str {
@@ -39,6 +42,7 @@ impl RateClass {
             RateClass::Lead => "lead",
             RateClass::Sale => "sale",
             RateClass::Credit => "credit",
+            RateClass::Recovery => "recovery",
         }
     }
 

@@ -14,6 +14,7 @@ mod leads;
 mod migrate;
 mod open;
 mod orders;
+mod outbox;
 mod overlay;
 mod pages;
 mod payments;
@@ -42,6 +43,7 @@ pub use open::{OpenError, Opened, SCHEMA_VERSION};
 pub use orders::{
     EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,
 };
+pub use outbox::{Mail, MailAttachment, MailKey, MailOutcome, MailRecord, mail_key};
 pub use pages::PageRecord;
 pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
 pub use payments::{credit_hash, identifier_key};

@@ -45,6 +45,8 @@ mod legacy;
 mod legacy_access;
 /// What a service under load, attack or orders to stop still does.
 mod limits;
+/// Mail: sent once, put off and given up, by a server with manners of every kind.
+mod mail;
 /// The Model Context Protocol: tools that are endpoints.
 mod mcp;
 /// Language models behind reports, and what the dishonest among them achieve.
@@ -53,6 +55,8 @@ mod models;
 mod money;
 /// What the service signs: offers and receipts.
 mod offer_receipt;
+/// Paid bundles, from the payment to the delivered report.
+mod orders;
 /// That the documents agree with each other and with the live 402.
 mod parity;
 /// What sites say about the use of their pages, and hosts that the operator has blocked.
@@ -77,3 +81,5 @@ mod retry;
 mod site;
 /// Conventions that matter, as tests.
 mod tidy;
+/// The payment provider's events.
+mod webhook;
