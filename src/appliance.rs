@@ -48,7 +48,8 @@ const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-S
                                     PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, \
                                     X-Service-Payment-Tier, X-Service-Payment-Pack, X-Service-Retry-Credit, \
                                     Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, \
-                                    X402-Token, X-Request-Id";
+                                    X402-Token, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
+                                    Mcp-Session-Id, A2A-Version";
 
 /// Any failure to start, as one line.
 pub type StartError = Box<dyn std::error::Error + Send + Sync>;
@@ -119,10 +120,11 @@ impl Appliance {
         offer::note_terms(&app).await?;
         check_chain(&app).await?;
         let recovered = recover::recover(&app).await?;
-        if recovered.unknown + recovered.held > 0 {
+        if recovered.unknown + recovered.held + recovered.orders > 0 {
             tracing::warn!(
                 unknown = recovered.unknown,
                 held = recovered.held,
+                orders = recovered.orders,
                 "took up sales that were left half way"
             );
         }

@@ -18,6 +18,7 @@
 //! - **Finding**: a passage that bears on a question. **Citation**: a finding as a report shows it. **Synthesis**: what is
 //!   left of a language model's claims once they are checked.
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
+//! - **Tool**: a row of the table as MCP offers it to agents, and the agent card as a skill.
 //! - **Attribution**: where a buyer came from (wire name: `source`).
 //! - **Client**: an IPv4 address or an IPv6 /64, as the connection or a trusted proxy says. **Standing**: how much of a
 //!   rate limit a client has left.
@@ -25,7 +26,7 @@
 //!
 //! # Layers, each importing only what stands above it
 //!
-//! - [`domain`], [`markdown`], [`evidence`], [`signing`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and
+//! - [`domain`], [`markdown`], [`evidence`], [`signing`], [`x402`], [`pages`], [`pdf`], [`sandbox`]: pure. Bytes, values, the time and
 //!   random bytes come in as arguments, values go out. A rule belongs here first.
 //! - [`http`]: hyper's shell, which knows no product. [`store`]: redb, one writer thread. [`outside`]: everything that
 //!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served. [`metrics`], [`log`].
@@ -36,7 +37,7 @@
 //! # What is absent, and must stay so (`tests/it/tidy.rs`)
 //!
 //! No clock, randomness or waiting in the pure layers. hyper outside `http`, redb outside `store`, ureq outside
-//! `outside`, maud outside `pages`, lol_html outside `markdown`. A second place that reads the clock or the
+//! `outside`, maud outside `pages`, lol_html outside `markdown`, krilla and parley outside `pdf`. A second place that reads the clock or the
 //! environment. A status code in `flows`. A switch that allows private targets. Global state.
 //!
 //! # The life of a paid request
@@ -60,6 +61,7 @@ pub mod signing;
 pub mod x402;
 
 pub mod pages;
+pub mod pdf;
 pub mod sandbox;
 
 pub mod config;

@@ -21,8 +21,10 @@ pub struct Quotas {
     pub probe: u64,
     pub unpaid: u64,
     pub quote: u64,
+    pub lead: u64,
     pub sale: u64,
     pub credit: u64,
+    pub recovery: u64,
     /// Unpaid lookups of names under one registrable domain, by whomever.
     pub domain: u64,
     /// Keys that each limit remembers.
@@ -43,8 +45,10 @@ impl Limits {
             RateClass::Probe => quotas.probe,
             RateClass::Unpaid => quotas.unpaid,
             RateClass::Quote => quotas.quote,
+            RateClass::Lead => quotas.lead,
             RateClass::Sale => quotas.sale,
             RateClass::Credit => quotas.credit,
+            RateClass::Recovery => quotas.recovery,
         };
         Limits {
             clients: RateClass::ALL

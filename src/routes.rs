@@ -3,17 +3,19 @@
 
 use crate::api::discovery::{crawlers, figures, full, health, keys, llms, manifest, trust};
 use crate::api::{
-    access, agent, catalogue, diagnose, discovery, legacy, mcp, operator, preview, proof_pack,
-    quotes, reports, retry, site,
+    access, agent, bundles, catalogue, delivery, diagnose, discovery, leads, legacy, mcp, operator,
+    operator_leads, preview, proof_pack, quotes, reports, retry, site, webhook,
 };
 use crate::app::Row;
+use crate::domain::bundle::Bundle;
 use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::rate::RateClass;
 use crate::domain::shapes::{
-    ACCESS_REQUEST, COMPUTE_REQUEST, DIAGNOSE_REQUEST, FOLLOW_UP_REQUEST, PROOF_PACK_REQUEST,
-    QUOTE_REQUEST, REFRESH_REQUEST, SHARE_REQUEST,
+    ACCESS_REQUEST, BUNDLE_LEAD_REQUEST, COMPUTE_REQUEST, CONTACT_REQUEST, DIAGNOSE_REQUEST,
+    FOLLOW_UP_REQUEST, PACK_LEAD_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST, QUOTED_PRODUCTS,
+    RECOVER_REQUEST, REFRESH_REQUEST, SHARE_REQUEST,
 };
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
@@ -50,7 +52,7 @@ const QUESTION: Parameter = Parameter {
 const PRODUCT: Parameter = Parameter {
     name: "product",
     doc: "What is to be bought; a Proof Pack when absent.",
-    one_of: &Product::NAMES,
+    one_of: &QUOTED_PRODUCTS,
 };
 const TYPE: Parameter = Parameter {
     name: "type",
@@ -72,6 +74,46 @@ const TARGET_URL: Parameter = Parameter {
     doc: "The page to be quoted; a sample page when absent.",
     one_of: &[],
 };
+
+const TARGET_URLS: Parameter = Parameter {
+    name: "target_urls",
+    doc: "Public URLs between lines, commas or spaces; a bare domain is read by https. A sample page when absent.",
+    one_of: &[],
+};
+const BUNDLE: Parameter = Parameter {
+    name: "bundle",
+    doc: "The bundle to be priced; builder when absent, or audit for more sources than builder takes.",
+    one_of: &Bundle::NAMES,
+};
+
+const SESSION_ID: Parameter = Parameter {
+    name: "session_id",
+    doc: "The checkout session that the payment page led back with; whoever has it may read the delivery.",
+    one_of: &[],
+};
+const RECOVERY: Parameter = Parameter {
+    name: "recovery",
+    doc: "The secret part of a link that was mailed, instead of session_id.",
+    one_of: &[],
+};
+const FORMAT: Parameter = Parameter {
+    name: "format",
+    doc: "The report alone, as a file.",
+    one_of: &["json", "pdf"],
+};
+const EMAIL: Parameter = Parameter {
+    name: "email",
+    doc: "The e-mail address that was given at the checkout.",
+    one_of: &[],
+};
+const SUBMITTED: Parameter = Parameter {
+    name: "target_url",
+    doc: "One of the sources that were submitted.",
+    one_of: &[],
+};
+
+/// Largest event of the payment provider.
+const EVENT_BYTES_MAX: usize = 256 * 1024;
 
 const TOKEN: Parameter = Parameter {
     name: "x402-token",
@@ -113,6 +155,11 @@ const fn text(tag: Tag, summary: &'static str, gives: &'static str) -> Endpoint 
         in_openapi: false,
         ..Endpoint::new(tag, summary)
     }
+}
+
+/// A document to be read, not an operation of the API.
+const fn file(summary: &'static str, gives: &'static str) -> Endpoint {
+    text(Tag::Discovery, summary, gives)
 }
 
 const fn operator(
@@ -171,11 +218,11 @@ pub static ROUTES: &[Row] = &[
         query: &[TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("preview_report"), ..Endpoint::new(Tag::Quotes, "What a report on one source would hold; spends nothing") }),
     get("/v1/checkout/confidence", run!(preview::confidence), Endpoint {
-        query: &[PRODUCT, TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        query: &[PRODUCT, TARGET_URL, TARGET_URLS, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("checkout_confidence"), ..Endpoint::new(Tag::Quotes, "Whether everything is in place for a purchase; spends nothing") }),
     post("/v1/quotes", run!(quotes::create), Endpoint {
         takes: Some(&QUOTE_REQUEST), gives_status: 201, statuses: &[400, 413, 415, 422, 503], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Quotes, "Keep a quote for a page or a report; spends nothing") }),
+        ..Endpoint::new(Tag::Quotes, "Keep a quote for a page, a report or a bundle; spends nothing") }),
     get("/v1/quotes/{quote_id}", run!(quotes::receipt), Endpoint {
         statuses: &[404, 410], ..Endpoint::new(Tag::Quotes, "A kept quote, for 7 days") }),
     get("/quote", run!(quotes::tiers_page), Endpoint {
@@ -193,6 +240,8 @@ pub static ROUTES: &[Row] = &[
         query: &[SOURCE], statuses: &[404], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
     get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
         statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
+    get("/v1/proof-pack/reports/{report_id}/pdf", run!(reports::pdf), Endpoint {
+        gives: "application/pdf", statuses: &[404, 410, 503], rate: RateClass::Quote, ..Endpoint::new(Tag::Reports, "Read a bought report as a PDF") }),
     get("/v1/proof-pack/reports/{report_id}/verify", run!(reports::verify), Endpoint {
         statuses: &[404, 410, 503], rate: RateClass::Quote,
         tool: Some("verify_report"), ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the kept source") }),
@@ -217,6 +266,49 @@ pub static ROUTES: &[Row] = &[
     get("/proof-pack/share/{slug}", run!(reports::shared_page), Endpoint::page("A report that its buyer shares")),
     get("/proof-pack/library", run!(reports::library_page), Endpoint::page("Reports that their buyers list")),
 
+    // Bundles and leads
+    get("/v1/proof-pack/bundle/quote", run!(bundles::quote), Endpoint {
+        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 414, 422, 503], rate: RateClass::Quote,
+        tool: Some("quote_bundle"), ..Endpoint::new(Tag::Bundles, "Which sources can be read, and which bundle takes them; spends nothing") }),
+    post("/v1/proof-pack/bundle/leads", run!(leads::bundle), Endpoint {
+        takes: Some(&BUNDLE_LEAD_REQUEST), gives_status: 202, statuses: &[200, 400, 413, 415, 422, 503], rate: RateClass::Lead,
+        ..Endpoint::new(Tag::Bundles, "Ask for a bundle, and learn where to pay for it") }),
+    post("/v1/proof-pack/leads", run!(leads::pack), Endpoint {
+        takes: Some(&PACK_LEAD_REQUEST), gives_status: 202, statuses: &[200, 400, 413, 415, 422, 503], rate: RateClass::Lead,
+        ..Endpoint::new(Tag::Bundles, "Ask for a report, and be written to") }),
+    post("/v1/contact", run!(leads::contact), Endpoint {
+        takes: Some(&CONTACT_REQUEST), gives_status: 202, statuses: &[200, 413, 415, 422, 503], rate: RateClass::Lead,
+        ..Endpoint::new(Tag::Bundles, "Write to the operator") }),
+    get("/proof-pack/bundle", run!(bundles::about_page), Endpoint::page("What Evidence Bundles are and cost")),
+    get("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("Ask what a bundle would cost") }),
+    post("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
+    get("/proof-pack/bundle/checkout", run!(bundles::checkout_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
+    get("/proof-pack/bundle/pay", run!(bundles::pay), Endpoint {
+        rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
+    get("/proof-pack/request", run!(leads::request_page), Endpoint::page("Ask for a bundle or a report")),
+    get("/contact", run!(leads::contact_page), Endpoint::page("Write to the operator")),
+    // What was bought through the payment link
+    get("/v1/proof-pack/bundle/delivery", run!(delivery::read), Endpoint {
+        query: &[SESSION_ID, RECOVERY, FORMAT], statuses: &[202, 404, 410, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Bundles, "A paid bundle: its progress, then its report") }),
+    get("/proof-pack/bundle/delivery", run!(delivery::page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("A paid bundle") }),
+    get("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
+        query: &[EMAIL, SUBMITTED], gives_status: 202, statuses: &[422, 503], rate: RateClass::Recovery,
+        ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again; better by POST") }),
+    post("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
+        takes: Some(&RECOVER_REQUEST), gives_status: 202, statuses: &[413, 415, 422, 503], rate: RateClass::Recovery,
+        ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again, to its buyer's address") }),
+    get("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
+        rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+    post("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
+        rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+    Row { body_bytes_max: Some(EVENT_BYTES_MAX), ..post("/v1/webhooks/stripe", run!(webhook::stripe), Endpoint {
+        in_openapi: false, ..Endpoint::new(Tag::Bundles, "Where the payment provider tells of its checkouts") }) },
+
     // Discovery
     get("/", run!(discovery::root), Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers")),
     get("/health", run!(health::health), Endpoint {
@@ -226,41 +318,34 @@ pub static ROUTES: &[Row] = &[
         query: &[TYPE, LIMIT, OFFSET], statuses: &[422], tool: Some("list_resources"),
         ..Endpoint::new(Tag::Discovery, "What is for sale, as directories of x402 list it") }),
     get("/.well-known/x402", run!(catalogue::well_known),
-        Endpoint::new(Tag::Discovery, "What is for sale, at the address where x402 clients look")),
-    get(catalogue::X402_PATH, run!(catalogue::well_known),
-        Endpoint::new(Tag::Discovery, "The same as /.well-known/x402")),
-    get("/openapi.json", run!(discovery::openapi), Endpoint { in_openapi: false, ..Endpoint::new(Tag::Discovery, "This API as OpenAPI 3.1") }),
+        file("What is for sale, at the address where x402 clients look", "application/json")),
+    get(catalogue::X402_PATH, run!(catalogue::well_known), file("The same as /.well-known/x402", "application/json")),
+    get("/openapi.json", run!(discovery::openapi), file("This API as OpenAPI 3.1", "application/json")),
     get("/manifest.json", run!(manifest::manifest),
-        Endpoint::new(Tag::Discovery, "The service, its endpoints and prices in one object; a web app manifest too")),
-    get(agent::CARD_PATH, run!(agent::card::card),
-        Endpoint::new(Tag::Discovery, "The agent card, for A2A 1.0 and 0.3")),
-    get(agent::OLD_CARD_PATH, run!(agent::card::card),
-        Endpoint::new(Tag::Discovery, "The agent card, where older clients look")),
-    get(mcp::card::PATH, run!(mcp::card::card), Endpoint {
-        gives: mcp::card::MEDIA_TYPE, ..Endpoint::new(Tag::Discovery, "The MCP server card") }),
-    get(mcp::card::PATH_BESIDE, run!(mcp::card::card), Endpoint {
-        gives: mcp::card::MEDIA_TYPE, ..Endpoint::new(Tag::Discovery, "The MCP server card, beside the endpoint") }),
-    get("/.well-known/api-catalog", run!(manifest::api_catalog), Endpoint {
-        gives: "application/linkset+json", ..Endpoint::new(Tag::Discovery, "Where the API is described (RFC 9727)") }),
+        file("The service, its endpoints and prices in one object; a web app manifest too", "application/json")),
+    get(agent::CARD_PATH, run!(agent::card::card), file("The agent card, for A2A 1.0 and 0.3", "application/json")),
+    get(agent::OLD_CARD_PATH, run!(agent::card::card), file("The agent card, where older clients look", "application/json")),
+    get(mcp::card::PATH, run!(mcp::card::card), file("The MCP server card", mcp::card::MEDIA_TYPE)),
+    get(mcp::card::PATH_BESIDE, run!(mcp::card::card), file("The MCP server card, beside the endpoint", mcp::card::MEDIA_TYPE)),
+    get("/.well-known/api-catalog", run!(manifest::api_catalog),
+        file("Where the API is described (RFC 9727)", "application/linkset+json")),
     get("/.well-known/ai-catalog.json", run!(manifest::ai_catalog),
-        Endpoint::new(Tag::Discovery, "What there is for agents, for catalogues of them")),
+        file("What there is for agents, for catalogues of them", "application/json")),
     get("/.well-known/ard.json", run!(manifest::ai_catalog),
-        Endpoint::new(Tag::Discovery, "The same as /.well-known/ai-catalog.json")),
+        file("The same as /.well-known/ai-catalog.json", "application/json")),
+    get(JWKS_PATH, run!(keys::key_set),
+        file("The key that signs offers and receipts, as a JWK set", "application/jwk-set+json")),
+    get(DID_PATH, run!(keys::did_document), file("The same key as a did:web document", "application/did+json")),
+    get("/llms.txt", run!(llms::llms), file("The service for language models", "text/plain")),
+    get("/llms-full.txt", run!(full::full), file("The whole reference for language models", "text/plain")),
+    get("/robots.txt", run!(crawlers::robots), file("What crawlers may read", "text/plain")),
+    get("/sitemap.xml", run!(crawlers::sitemap), file("The pages that a search may lead to", "application/xml")),
+    get("/.well-known/security.txt", run!(crawlers::security), file("Where to report a weakness (RFC 9116)", "text/plain")),
     get("/v1/agent/trust", run!(trust::trust), Endpoint {
         tool: Some("agent_trust"), ..Endpoint::new(Tag::Discovery, "Who is paid, how failures are dealt with, what is signed") }),
     post("/v1/agent/diagnose", run!(diagnose::diagnose), Endpoint {
         takes: Some(&DIAGNOSE_REQUEST), statuses: &[413, 415, 422], rate: RateClass::Quote, tool: Some("diagnose_payment"),
         ..Endpoint::new(Tag::Discovery, "What is wrong with a payment header; nothing is sent on or kept") }),
-    get(JWKS_PATH, run!(keys::key_set), Endpoint {
-        gives: "application/jwk-set+json", statuses: &[404], ..Endpoint::new(Tag::Discovery, "The key that signs offers and receipts, as a JWK set") }),
-    get(DID_PATH, run!(keys::did_document), Endpoint {
-        gives: "application/did+json", statuses: &[404], ..Endpoint::new(Tag::Discovery, "The same key as a did:web document") }),
-    get("/llms.txt", run!(llms::llms), text(Tag::Discovery, "The service for language models", "text/plain")),
-    get("/llms-full.txt", run!(full::full), text(Tag::Discovery, "The whole reference for language models", "text/plain")),
-    get("/robots.txt", run!(crawlers::robots), text(Tag::Discovery, "What crawlers may read", "text/plain")),
-    get("/sitemap.xml", run!(crawlers::sitemap), text(Tag::Discovery, "The pages that a search may lead to", "application/xml")),
-    get("/.well-known/security.txt", run!(crawlers::security),
-        text(Tag::Discovery, "Where to report a weakness (RFC 9116)", "text/plain")),
     post(mcp::PATH, run!(mcp::post), Endpoint {
         in_openapi: false, ..Endpoint::new(Tag::Discovery, "The Model Context Protocol, over streamable HTTP") }),
     post(agent::PATH, run!(agent::message::rpc), Endpoint {
@@ -301,8 +386,32 @@ pub static ROUTES: &[Row] = &[
         "Copy the data file beside itself, for the backup command to take away") },
     operator("/operator/reports", run!(operator::reports), "The newest reports, by state if asked"),
     operator("/operator/reports/{report_id}", run!(operator::report), "One report"),
+    operator("/operator/orders", run!(operator::orders::orders), "The newest orders, by state if asked"),
+    operator("/operator/orders/{order_id}", run!(operator::orders::order), "One order with its trail"),
+    Row { method: Method::Post, ..operator("/operator/orders/{order_id}/refulfil", run!(operator::orders::refulfil),
+        "Do a delivered or failed order anew") },
+    Row { method: Method::Post, ..operator("/operator/orders/{order_id}/resend", run!(operator::orders::resend),
+        "Send the e-mail of a delivered order again") },
+    Row { method: Method::Post, ..operator("/operator/orders/{order_id}/attach", run!(operator::orders::attach),
+        "Take a payment that needs review for what a lead asks") },
+    Row { method: Method::Post, ..operator("/operator/orders/{order_id}/refund", run!(operator::orders::refund),
+        "Note that an order was refunded") },
+    Row { method: Method::Post, ..operator("/operator/orders/{order_id}/delete", run!(operator::orders::delete),
+        "Forget an order, its report and its buyer") },
+    operator("/operator/events", run!(operator::orders::events), "What the payment provider has sent"),
     Row { method: Method::Post, ..operator("/operator/reports/{report_id}/purge", run!(operator::purge_report),
         "Forget a report at once, with its text") },
+    operator("/operator/leads", run!(operator_leads::list), "The newest leads, by status or product if asked"),
+    operator("/operator/leads/export", run!(operator_leads::export), "Every lead in full, in parts"),
+    operator("/operator/leads/{lead_id}", run!(operator_leads::show), "One lead with its trail"),
+    Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/move", run!(operator_leads::advance),
+        "Move a lead on") },
+    Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/note", run!(operator_leads::annotate),
+        "Write into a lead's trail") },
+    Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/delete", run!(operator_leads::delete),
+        "Forget a lead") },
+    Row { method: Method::Post, ..operator("/operator/leads/delete", run!(operator_leads::delete_of),
+        "Forget every lead of a contact") },
 ];
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! What is for sale, for the directories of x402: the resource listing and the well-known documents. Made from the
 //! tables of products and levels, as challenges are, so that they cannot disagree.
 
+use std::num::IntErrorKind;
+
 use serde_json::{Map, Value, json};
 
-use crate::api::{discovery, failure, openapi};
+use crate::api::{bundles, discovery, failure, openapi};
 use crate::app::{App, Shared};
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Refusal;
@@ -35,14 +37,10 @@ pub async fn resources(app: Shared, call: Call) -> Reply {
     discovery::document(paged(&items, limit, offset))
 }
 
-/// The listing as it is given to whoever asks for nothing in particular.
-pub fn listing(app: &App) -> Value {
-    paged(&items(app), LIMIT_DEFAULT, 0)
-}
-
 fn items(app: &App) -> Vec<Value> {
-    let products = Product::ALL.into_iter();
-    products.map(|product| listed(app, product)).collect()
+    let mut items = Product::ALL.map(|product| listed(app, product)).to_vec();
+    items.push(listed_bundles(app));
+    items
 }
 
 fn paged(items: &[Value], limit: usize, offset: usize) -> Value {
@@ -55,8 +53,8 @@ fn paged(items: &[Value], limit: usize, offset: usize) -> Value {
 }
 
 /// GET /.well-known/x402 and /.well-known/x402.json.
-pub async fn well_known(app: Shared, _: Call) -> Reply {
-    discovery::document(advertisement(&app))
+pub async fn well_known(app: Shared, call: Call) -> Reply {
+    discovery::kept(&app, &call, |app| discovery::document(advertisement(app)))
 }
 
 pub fn advertisement(app: &App) -> Value {
@@ -78,6 +76,7 @@ pub fn advertisement(app: &App) -> Value {
         "items": Product::ALL.map(|product| item(app, product)),
         "tiers": discovery::levels(Product::Context),
         "packs": discovery::levels(Product::ProofPack),
+        "bundles": bundles::price_list(),
         "instructions": "POST without payment to learn the price (402, header PAYMENT-REQUIRED), sign it, and repeat \
                          the request with PAYMENT-SIGNATURE. Quotes and the sample report cost nothing.",
         "openapi": app.url("/openapi.json"),
@@ -92,6 +91,8 @@ fn number(call: &Call, name: &str, default: usize, least: usize) -> Result<usize
     };
     match text.parse::<usize>() {
         Ok(number) if number >= least => Ok(number),
+        // More than can be counted is more than there is.
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => Ok(usize::MAX),
         parsed => {
             let (kind, message) = match parsed {
                 Ok(_) => (
@@ -127,6 +128,42 @@ fn listed(app: &App, product: Product) -> Value {
         "outputSchema": openapi::answer_schema(product),
         "discoverable": true,
         "extensions": {"bazaar": bazaar(&offer::bazaar(level))},
+    })
+}
+
+/// The quote for a bundle: nothing is paid there by x402, so there is nothing to accept.
+fn listed_bundles(app: &App) -> Value {
+    let row = app.rows.iter().find(|row| row.path == bundles::QUOTE_PATH);
+    let parameters = row.map_or(&[][..], |row| row.about.query);
+    let properties = parameters
+        .iter()
+        .map(|parameter| (parameter.name.to_owned(), openapi::query_schema(parameter)));
+    let text = json!({"type": "string"});
+    let answer = json!({
+        "status": text, "quote_id": text, "supplier_spend": {"type": "integer"},
+        "target_urls": {"type": "array", "items": text}, "bundle": text, "amount_units": text,
+        "price_usdc": {"type": "number"}, "next_steps": {"type": "array", "items": {"type": "object"}},
+    });
+    json!({
+        "resource": app.url(bundles::QUOTE_PATH),
+        "type": "http",
+        "x402Version": 2,
+        "method": "GET",
+        "accepts": [],
+        "lastUpdated": app.sample.made_at.0,
+        "metadata": {
+            "name": app.config.service_name,
+            "description": "Which of up to 25 sources can be read, and which Evidence Bundle takes them; free. Bundles \
+                            are paid in dollars through a payment link.",
+            "tags": ["evidence", "sources", "quote"],
+            "bundles": bundles::price_list(),
+        },
+        "inputSchema": {"type": "object", "properties": properties.collect::<Map<_, _>>()},
+        "outputSchema": {
+            "type": "object", "properties": answer,
+            "required": ["status", "supplier_spend", "target_urls", "bundle", "amount_units", "next_steps"],
+        },
+        "discoverable": true,
     })
 }
 

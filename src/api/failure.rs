@@ -45,13 +45,14 @@ pub fn status(code: Code) -> u16 {
         | Code::PaymentHashReplayed
         | Code::MarginRejected
         | Code::CacheMiss
+        | Code::InvalidSignature
         | Code::RetryCreditInvalid => 400,
         Code::PaymentRequired | Code::RetryCreditRequired | Code::PaymentHashRequired => 402,
-        Code::QuoteNotFound | Code::ReportNotFound | Code::NotFound => 404,
+        Code::QuoteNotFound | Code::ReportNotFound | Code::SessionNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
-        Code::Conflict => 409,
-        Code::QuoteExpired | Code::ReportExpired => 410,
+        Code::AlreadyPaid | Code::Conflict => 409,
+        Code::QuoteExpired | Code::ReportExpired | Code::LinkExpired => 410,
         Code::BodyTooLarge => 413,
         Code::UriTooLong => 414,
         Code::UnsupportedMediaType => 415,
@@ -63,6 +64,7 @@ pub fn status(code: Code) -> u16 {
         | Code::NetworkUnavailable
         | Code::SettlementUnknown
         | Code::TransfersNotTaken
+        | Code::WebhookNotTaken
         | Code::Overloaded => 503,
     }
 }
@@ -82,6 +84,17 @@ pub fn reply(app: &App, refusal: &Refusal, call: &Call) -> Reply {
         }
         _ => plain(app, refusal, &call.request_id),
     }
+}
+
+/// Address and reason of each source that a refusal is about.
+pub fn rejected_of(refusal: &Refusal) -> Vec<(&str, &str)> {
+    let With::Rejected(rejected) = &refusal.with else {
+        return Vec::new();
+    };
+    let pairs = rejected.iter();
+    pairs
+        .map(|(url, reason)| (url.as_str(), reason.as_str()))
+        .collect()
 }
 
 /// The same as a page, when a person asked.
@@ -178,12 +191,17 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             );
             body["alternatives"] = tiers.collect();
         }
+        With::Rejected(rejected) => {
+            let rejected = rejected.iter();
+            let rejected = rejected.map(|(url, reason)| json!({"url": url, "reason": reason}));
+            body["rejected_urls"] = rejected.collect();
+        }
         With::Limit(standing) => reply = with_standing(reply, standing),
         With::Nothing | With::Charged | With::Challenge { .. } | With::Validation(_) => {}
     }
     match status(code) {
         400 if code.is_retryable() => reply = reply.fixed("retry-after", RETRY_AFTER),
-        409 => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
+        409 if code.is_retryable() => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
         429 | 503 if !reply.headers.contains_key("retry-after") => {
             reply = reply.fixed("retry-after", RETRY_AFTER);
         }

@@ -1,5 +1,7 @@
 //! What only the operator may ask, over the Unix socket: payments and reports, one by one and all of them.
 
+pub mod orders;
+
 use serde_json::{Value, json};
 
 use crate::api::failure;
@@ -15,7 +17,7 @@ use crate::store::{ReportRecord, Store, StoreError};
 use crate::x402::address::{Address, Nonce};
 
 /// Payments, or reports, in one list.
-const LIST_MAX: usize = 1000;
+pub(in crate::api) const LIST_MAX: usize = 1000;
 
 /// GET /operator/payments: the newest, by state if one is asked for.
 pub async fn payments(app: Shared, call: Call) -> Reply {
@@ -203,7 +205,7 @@ pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreEr
     Ok(json!({"status": "success", "payments": listed.await?}))
 }
 
-fn newest_first(found: &mut Vec<(u64, Value)>) {
+pub(in crate::api) fn newest_first(found: &mut Vec<(u64, Value)>) {
     found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
     found.truncate(LIST_MAX);
 }

@@ -8,6 +8,7 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::reports::UNHASHED;
 use crate::http::Reply;
 use crate::pages::layout::REPORT_CSP;
+use crate::pages::library::Listed;
 use crate::pages::report::{self, Api, Brief, Citation, Claim, FollowUp, ReportView, Risk, Source};
 
 /// How a report is to be shown.
@@ -94,6 +95,17 @@ pub fn brief(report: &Value) -> Brief<'_> {
         confidence: number(report, "confidence_score"),
         agent_action: text(report, "agent_action"),
         citations: list(report, "citations", citation),
+    }
+}
+
+/// As the library names it.
+pub fn listed<'a>(report: &'a Value, path: &str) -> Listed<'a> {
+    Listed {
+        path: path.to_owned(),
+        question: text(report, "question"),
+        target_url: text(report, "target_url"),
+        label: text(&report["decision"], "label"),
+        created_at: UnixSeconds(report["created_at"].as_u64().unwrap_or_default()),
     }
 }
 

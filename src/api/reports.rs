@@ -11,15 +11,17 @@ use crate::domain::level::Level;
 use crate::domain::pack::Pack;
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::{Checked, ValidationError};
+use crate::domain::schema::Checked;
 use crate::domain::shapes::{
     FOLLOW_UP_REQUEST, QUESTION_CHARACTERS_MAX, REFRESH_REQUEST, SHARE_REQUEST,
 };
+use crate::domain::time::UnixSeconds;
 use crate::flows::quote::{self, Asked};
 use crate::flows::report::FIGURES;
 use crate::flows::reports::{self, Retained};
+use crate::flows::{internal, pdf};
 use crate::http::{Call, Reply};
-use crate::pages::plain::{self, Part, PlainView};
+use crate::pages::library::{self, LibraryView, Listed};
 use crate::store;
 
 /// GET /v1/proof-pack/reports/{report_id}: the bytes that were sold.
@@ -30,6 +32,22 @@ pub async fn read(app: Shared, call: Call) -> Reply {
     };
     match outcome.await {
         Ok(body) => private(Reply::json(200, body)),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /v1/proof-pack/reports/{report_id}/pdf: the same as a document, with the report attached to it as data.
+pub async fn pdf(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let retained = find(&app, &call).await?;
+        let body = reports::body(&app, &retained).await?;
+        let report = serde_json::from_slice(&body)
+            .map_err(|error| internal("a retained report cannot be read", &error))?;
+        pdf::of_report(&app, report).await
+    };
+    match outcome.await {
+        Ok(rendered) => private(Reply::new(200, "application/pdf", rendered.bytes))
+            .fixed("content-disposition", "inline; filename=\"report.pdf\""),
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
@@ -99,7 +117,7 @@ pub async fn follow_up(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let body = read_body(&call, &FOLLOW_UP_REQUEST)?;
         let retained = find(&app, &call).await?;
-        reports::ask(&app, &retained, asked_question(&body)?).await
+        reports::ask(&app, &retained, asked_question(&body)).await
     };
     answered(&app, &call, outcome.await)
 }
@@ -180,42 +198,29 @@ pub async fn library_page(app: Shared, call: Call) -> Reply {
         Ok(listed) => listed,
         Err(refusal) => return failure::page(&app, &refusal, &call),
     };
-    let link = |record: &store::ReportRecord| {
-        let slug = record.shared.map(|shared| ShareSlug(shared.slug))?;
-        let label = format!(
-            "{}: {} ({})",
-            record.label.replace('_', " "),
-            record.question,
-            record.target_url
-        );
-        Some((label, format!("/proof-pack/share/{slug}")))
-    };
-    let links: Vec<_> = listed.iter().filter_map(link).collect();
-    let mut parts = vec![
-        Part::Heading("The sample"),
-        Part::Links(vec![(
-            "A report on our own sample page".to_owned(),
-            "/proof-pack/sample".to_owned(),
-        )]),
-        Part::Heading("Shared by their buyers"),
-    ];
-    parts.push(match links.is_empty() {
-        true => Part::Text("None is listed at present.".to_owned()),
-        false => Part::Links(links),
-    });
+    let sample = serde_json::from_slice(&app.sample.report.body).unwrap_or_default();
     let texts = site::Texts::of(&app);
-    let view = PlainView {
+    let view = LibraryView {
         site: site::site(&app, &texts),
-        path: "/proof-pack/library",
-        title: "Library of reports",
-        lead: "Reports that their buyers have listed for everybody to read.",
-        noindex: false,
-        parts,
+        sample: report_page::listed(&sample, "/proof-pack/sample"),
+        listed: listed.iter().filter_map(named).collect(),
     };
     fresh(site::with_page_headers(Reply::html(
         200,
-        plain::page(&view),
+        library::page(&view),
     )))
+}
+
+/// A report as the library names it, by its slug.
+fn named(record: &store::ReportRecord) -> Option<Listed<'_>> {
+    let slug = record.shared.map(|shared| ShareSlug(shared.slug))?;
+    Some(Listed {
+        path: format!("/proof-pack/share/{slug}"),
+        question: &record.question,
+        target_url: &record.target_url,
+        label: &record.label,
+        created_at: UnixSeconds(record.created_at),
+    })
 }
 
 async fn find(app: &Shared, call: &Call) -> Result<Retained, Refusal> {
@@ -234,14 +239,8 @@ fn stored(retained: Retained) -> Result<ReportId, Refusal> {
     }
 }
 
-fn asked_question(body: &Checked) -> Result<&str, Refusal> {
-    let question = body.text("question").unwrap_or_default().trim();
-    if !question.is_empty() {
-        return Ok(question);
-    }
-    let message = "String should have at least 1 character";
-    let error = ValidationError::new(&["body", "question"], "string_too_short", message, None);
-    Err(Refusal::validation(vec![error]))
+fn asked_question(body: &Checked) -> &str {
+    body.text("question").unwrap_or_default().trim()
 }
 
 fn answered(app: &App, call: &Call, outcome: Result<impl serde::Serialize, Refusal>) -> Reply {

@@ -13,10 +13,10 @@ use crate::domain::shapes::{self, QUESTION_CHARACTERS_MAX};
 use crate::domain::tier::Tier;
 use crate::flows::demo;
 use crate::flows::sample::facilitator_mode;
-use crate::http::{Call, Guard, Reply};
+use crate::http::{Call, Guard, Method, Reply};
 use crate::pages;
 use crate::pages::assets;
-use crate::pages::docs::{Body, DocsView, Endpoint, ErrorCode, Field};
+use crate::pages::docs::{Body, DocsView, Endpoint, ErrorCode, Field, Parameter};
 use crate::pages::legal::{Document, LegalView, Operator};
 use crate::pages::samples::SAMPLES;
 use crate::pages::site::Site;
@@ -256,7 +256,18 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
             method: row.method.name(),
             path: row.path,
             summary: row.about.summary,
-            price: price_text(row.about.price),
+            price: match row.method {
+                // It states the price and takes none.
+                Method::Get => None,
+                _ => price_text(row.about.price),
+            },
+            query: row.about.query.iter().map(parameter).collect(),
+            headers: row.about.needs.iter().map(parameter).collect(),
+            bodies: (row.about.takes.iter().chain(&row.about.or_takes))
+                .map(|object| object.name)
+                .collect(),
+            gives: row.about.gives,
+            statuses: statuses(row),
         })
         .collect();
     let used_by = |object: &'static Object| -> &'static str {
@@ -299,6 +310,22 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
     }
 }
 
+fn parameter(parameter: &'static crate::domain::endpoint::Parameter) -> Parameter<'static> {
+    Parameter {
+        name: parameter.name,
+        doc: parameter.doc,
+        one_of: parameter.one_of,
+    }
+}
+
+/// A 429 may come from every row.
+fn statuses(row: &crate::app::Row) -> Vec<u16> {
+    let mut errors: Vec<u16> = row.about.statuses.iter().copied().chain([429]).collect();
+    errors.sort_unstable();
+    errors.dedup();
+    [vec![row.about.gives_status], errors].concat()
+}
+
 fn field(field: &crate::domain::schema::Field) -> Field<'static> {
     let rules = field.rules();
     let rules = field.default.map_or(rules.clone(), |default| {
@@ -306,6 +333,7 @@ fn field(field: &crate::domain::schema::Field) -> Field<'static> {
     });
     let schema_type = match field.kind {
         crate::domain::schema::Kind::Flag => "boolean",
+        crate::domain::schema::Kind::Texts { .. } => "array",
         _ => "string",
     };
     Field {

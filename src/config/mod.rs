@@ -2,6 +2,9 @@
 //! rows' texts become checked values, once, before any socket is opened. The environment is read in this folder and
 //! nowhere else.
 
+mod bundles;
+pub mod mail;
+mod orders;
 pub mod settings;
 mod sources;
 mod supervisor;
@@ -24,6 +27,8 @@ use crate::outside::network::LabHost;
 use crate::signing::{PublicKey, SigningKey};
 use crate::x402::address::{Address, Network};
 
+pub use bundles::{Bundles, Notify};
+pub use orders::Orders;
 pub use sources::{Origin, Resolved};
 pub use supervisor::Supervisor;
 
@@ -50,6 +55,10 @@ pub struct Config {
     pub fetch: Fetch,
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
+    pub bundles: Bundles,
+    pub orders: Orders,
+    /// How mail leaves, where that is configured.
+    pub mail: Option<mail::Mail>,
     pub limits: Limits,
     pub lab: Lab,
 }
@@ -307,6 +316,9 @@ impl Config {
                     .collect(),
             },
             llm: llm(resolved)?,
+            bundles: bundles::bundles(resolved)?,
+            orders: orders::orders(resolved)?,
+            mail: mail::mail(resolved)?,
             limits: limits(resolved)?,
             lab: lab(resolved)?,
             base_url,
@@ -561,8 +573,10 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
             probe: resolved.quota("limits.probes_per_minute")?,
             unpaid: resolved.quota("limits.unpaid_per_minute")?,
             quote: resolved.quota("limits.quotes_per_minute")?,
+            lead: resolved.quota("limits.leads_per_minute")?,
             sale: resolved.quota("limits.sales_per_minute")?,
             credit: resolved.quota("limits.credits_per_minute")?,
+            recovery: resolved.quota("limits.recoveries_per_minute")?,
             domain: resolved.quota("limits.quotes_of_domain_per_minute")?,
             keys_max: resolved.count("limits.clients_max")?,
         },

@@ -11,20 +11,26 @@ pub enum RateClass {
     Unpaid,
     /// A quote or preview: a name is looked up and a record kept, for nothing.
     Quote,
+    /// Words left for the operator, or the way to a payment link: a record that stays.
+    Lead,
     /// A payment that we know nothing of yet: it is verified and worked for before anything is earned.
     Sale,
     /// A retry credit, held ones and guesses.
     Credit,
+    /// A delivery to be sent again: whoever guesses would have mails sent to others.
+    Recovery,
 }
 
 impl RateClass {
-    pub const ALL: [RateClass; 6] = [
+    pub const ALL: [RateClass; 8] = [
         RateClass::Free,
         RateClass::Probe,
         RateClass::Unpaid,
         RateClass::Quote,
+        RateClass::Lead,
         RateClass::Sale,
         RateClass::Credit,
+        RateClass::Recovery,
     ];
 
     pub fn name(self) -> &'static str {
@@ -33,8 +39,10 @@ impl RateClass {
             RateClass::Probe => "probe",
             RateClass::Unpaid => "unpaid",
             RateClass::Quote => "quote",
+            RateClass::Lead => "lead",
             RateClass::Sale => "sale",
             RateClass::Credit => "credit",
+            RateClass::Recovery => "recovery",
         }
     }
 

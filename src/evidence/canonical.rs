@@ -1,7 +1,7 @@
 //! The one spelling of a JSON value (RFC 8785), so that whoever holds a report can hash it whatever its white space,
 //! escapes and order of members have become on the way.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 /// Members that the hash of a report leaves out: what stands around the findings and may differ between two readings.
@@ -26,9 +26,42 @@ pub fn canonical(value: &Value) -> Option<Vec<u8>> {
 /// Hex SHA-256 over the canonical form of a report without the members of [`UNHASHED`]. A report that is no object
 /// hashes as the empty one.
 pub fn result_hash(report: &Value) -> String {
-    let mut hashed = report.as_object().cloned().unwrap_or_default();
-    hashed.retain(|name, _| !UNHASHED.contains(&name.as_str()));
-    sha256(&canonical(&Value::Object(hashed)).unwrap_or_default())
+    match report.as_object() {
+        Some(report) => sha256(&report_text(report)),
+        None => sha256(&report_text(&Map::new())),
+    }
+}
+
+/// The canonical text of what [`result_hash`] covers, whose plain SHA-256 it is.
+pub fn report_text(report: &Map<String, Value>) -> Vec<u8> {
+    without(report, &UNHASHED)
+}
+
+/// Members that the hash of a bundle's report leaves out.
+pub const UNHASHED_OF_BUNDLE: [&str; 7] = [
+    "result_hash",
+    "signature",
+    "download",
+    "recovery_url",
+    "email",
+    "expires_at",
+    "progress",
+];
+
+/// The canonical text of what [`bundle_hash`] covers, whose plain SHA-256 it is.
+pub fn bundle_text(report: &Map<String, Value>) -> Vec<u8> {
+    without(report, &UNHASHED_OF_BUNDLE)
+}
+
+fn without(report: &Map<String, Value>, names: &[&str]) -> Vec<u8> {
+    let mut hashed = report.clone();
+    hashed.retain(|name, _| !names.contains(&name.as_str()));
+    canonical(&Value::Object(hashed)).unwrap_or_default()
+}
+
+/// Hex SHA-256 over the canonical form of a bundle's report without the members of [`UNHASHED_OF_BUNDLE`].
+pub fn bundle_hash(report: &Map<String, Value>) -> String {
+    sha256(&bundle_text(report))
 }
 
 /// Lower-case hex.
@@ -39,7 +72,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::{Map, json};
+    use serde_json::json;
 
     use super::*;
 

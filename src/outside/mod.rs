@@ -1,4 +1,4 @@
-//! Everything that leaves the process. ureq, name resolution, the clock and randomness are used here only.
+//! Everything that leaves the process. ureq, lettre, name resolution, the clock and randomness are used here only.
 
 mod agent;
 pub mod buyer;
@@ -8,9 +8,12 @@ pub mod chance;
 pub mod clock;
 pub mod disk;
 pub mod facilitator;
+pub mod fonts;
+pub mod hooks;
 pub mod llm;
 #[cfg(test)]
 pub(crate) mod loopback;
+pub mod mailer;
 mod names;
 pub mod network;
 pub mod probe;
@@ -24,7 +27,10 @@ use crate::outside::call::{Lane, Shares};
 use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
+use crate::outside::fonts::FontShelf;
+use crate::outside::hooks::Hook;
 use crate::outside::llm::Llm;
+use crate::outside::mailer::Mailer;
 use crate::outside::robots::RobotsFiles;
 use crate::outside::web::Web;
 
@@ -36,6 +42,9 @@ pub struct Outside {
     pub chain: Option<Chain>,
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
+    /// Who hears of new leads, where somebody is configured.
+    pub hook: Option<Hook>,
+    pub mailer: Mailer,
     pub web: Web,
     /// Places for fetches with their conversion; each bounds its own memory.
     pub fetches: Lane,
@@ -49,5 +58,7 @@ pub struct Outside {
     pub lookups: Lane,
     /// Places for examinations of sources, which keep a core each.
     pub checks: Lane,
+    /// Fonts of the machine, for documents in scripts that the embedded ones lack.
+    pub fonts: FontShelf,
     pub clock: Clock,
 }

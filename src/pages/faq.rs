@@ -44,7 +44,7 @@ fn questions(questions: &[Question]) -> Markup {
     html! {
         .questions {
             @for (index, (question, answer)) in questions.iter().enumerate() {
-                details open[index == 0] { summary { (question) } (answer) }
+                details open[index == 0] { summary { h3 { (question) } } (answer) }
             }
         }
     }

@@ -11,8 +11,8 @@ use crate::pages::site::{FacilitatorMode, NAME, Site};
 macro_rules! policy {
     ($($more:literal),*) => {
         concat!(
-            "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; \
-             frame-ancestors 'none'; ",
+            "default-src 'none'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; \
+             base-uri 'none'; frame-ancestors 'none'; ",
             $($more),*
         )
     };
@@ -21,15 +21,14 @@ macro_rules! policy {
 /// The Content-Security-Policy that is sent with every page: it knows [`COPY_SCRIPT`].
 pub const CSP: &str = policy!("script-src 'sha256-AYyt5kiHHNvYBwx1fJzPZ17pzDbPEl4yJwHgsjckTGU='");
 
-/// The same for reports: [`super::assets::VERIFY_SCRIPT`] fetches the report as JSON and computes its hash.
+/// The same for reports, which know [`super::assets::VERIFY_SCRIPT`] too: it fetches the report and computes its hash.
 pub const REPORT_CSP: &str = policy!(
     "script-src 'sha256-AYyt5kiHHNvYBwx1fJzPZ17pzDbPEl4yJwHgsjckTGU=' ",
-    "'sha256-RXWJAbPScE4mCIHrEzRHZoj5CXMihlXN3lQI675WMYw='; ",
-    "connect-src 'self'"
+    "'sha256-RXWJAbPScE4mCIHrEzRHZoj5CXMihlXN3lQI675WMYw='"
 );
 
 /// For the API explorer, whose scripts and styles are files of ours.
-pub const EXPLORER_CSP: &str = policy!("script-src 'self'; connect-src 'self'");
+pub const EXPLORER_CSP: &str = policy!("script-src 'self'");
 
 /// What the frame says about one page.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +62,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
         &[
             ("Price a page", "/quote"),
             ("Proof Packs", "/proof-pack"),
+            ("Evidence Bundles", "/proof-pack/bundle"),
             ("Sample report", "/proof-pack/sample"),
             ("Library", "/proof-pack/library"),
             ("Demo", "/demo"),
@@ -84,6 +84,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
         &[
             ("About", "/about"),
             ("Questions", "/faq"),
+            ("Contact", "/contact"),
             ("Terms", "/terms"),
             ("Privacy", "/privacy"),
             ("Refunds", "/refunds"),
@@ -136,7 +137,7 @@ fn head(page: &Layout<'_>) -> Markup {
             meta property="og:url" content=(canonical);
             meta property="og:image" content=(page.site.url(ICON_PATH));
             meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff";
-            meta name="theme-color" media="(prefers-color-scheme: dark)" content="#181c1e";
+            meta name="theme-color" media="(prefers-color-scheme: dark)" content="#171b1d";
             link rel="icon" type="image/svg+xml" href=(FAVICON_PATH);
             link rel="stylesheet" href=(STYLE_PATH);
             link rel="service-desc" type="application/vnd.oai.openapi+json;version=3.1" href="/openapi.json";
@@ -147,7 +148,7 @@ fn head(page: &Layout<'_>) -> Markup {
 
 fn sandbox_notice() -> Markup {
     html! {
-        .sandbox role="note" { .wrap {
+        aside.sandbox aria-label="Sandbox" { .wrap {
             p {
                 strong { "Sandbox." }
                 " Payments here are checked for real but paid with play money; nothing reaches a chain."

@@ -142,7 +142,7 @@ fn privacy() -> Markup {
         ),
     ];
     let table = html! {
-        table {
+        table.stack {
             thead { tr { th { "What" } th { "Holds" } th { "Kept" } } }
             tbody { @for (what, holds, time) in kept { tr { th scope="row" { (what) } td.long { (holds) } td.long { (time) } } } }
         }
@@ -156,7 +156,7 @@ fn privacy() -> Markup {
         }
         h2 #not { "What is not" }
         ul {
-            li { "No cookies, no scripts of others, no fonts or pictures from elsewhere, no analytics." }
+            li { "No cookies for visitors, no scripts of others, no fonts or pictures from elsewhere, no analytics." }
             li { "No account, no name, no card number. Payment signatures are not written to the log." }
             li { "Nothing is sold or passed on. The facilitator sees what it must verify and settle; where the operator has "
                  "configured a language model, it sees passages of the public page and your question." }

@@ -15,21 +15,28 @@ mod parts;
 pub mod site;
 
 pub mod about;
+pub mod bundle;
+pub mod bundle_checkout;
 pub mod checkout;
+pub mod confidence;
+pub mod delivery;
 pub mod demo;
 pub mod docs;
+pub mod email;
 pub mod error;
 pub mod explorer;
 pub mod faq;
 pub mod from;
 pub mod home;
 pub mod legal;
+pub mod library;
 pub mod paid_test;
 pub mod plain;
 pub mod proof_pack;
 pub mod quickstart;
 pub mod quote;
 pub mod report;
+pub mod request;
 pub mod sample;
 pub mod samples;
 

@@ -44,7 +44,7 @@ pub(super) fn tabs(name: &str, legend: &str, blocks: &[(&str, Markup)]) -> Marku
         fieldset.tabs {
             legend { (legend) }
             @for (index, (label, _)) in blocks.iter().enumerate() {
-                input type="radio" name=(name) id=(id(index)) checked[index == 0] autocomplete="off";
+                input type="radio" name=(name) id=(id(index)) checked[index == 0];
                 label for=(id(index)) { (label) }
             }
             @for (_, block) in blocks { div { (block) } }
@@ -147,7 +147,7 @@ fn pack_row(pack: Pack) -> Markup {
 }
 
 pub(super) fn usdc(price: Amount) -> Markup {
-    html! { (price) " USDC" span.units { (price.units()) " units" } }
+    html! { (price) " USDC " span.units { (price.units()) " units" } }
 }
 
 /// An amount with at least two decimals, as prices are written: `0.10`, `1.00`, `0.012`.

@@ -152,7 +152,7 @@ fn verdict(view: &ReportView<'_>) -> Markup {
     html! {
         div class={ "verdict " (parts::tone(view.label)) } {
             .head {
-                (parts::label(view.label))
+                (parts::label(view.label)) " "
                 span { (parts::share("Confidence in this label", view.confidence)) " confidence" }
             }
             p.answer { (evidence::with_references(view.answer, &view.citations)) }
@@ -170,8 +170,8 @@ pub(super) fn brief(found: &Brief<'_>) -> Markup {
     html! {
         div class={ "verdict " (parts::tone(found.label)) } {
             .head {
-                (parts::label(found.label))
-                span { (parts::share("Confidence in this label", found.confidence)) " confidence" }
+                (parts::label(found.label)) " "
+                span { (parts::share("Confidence in this label", found.confidence)) " confidence" } " "
                 code { (found.agent_action) }
             }
             p.answer { strong { (found.question) } }

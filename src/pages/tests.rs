@@ -1,5 +1,6 @@
 //! What holds for every page, tried with an ordinary view and with one whose every text is hostile.
 
+mod bundle_views;
 mod views;
 
 use std::path::Path;
@@ -124,8 +125,14 @@ fn pages_load_only_from_the_service_itself() {
             }
             if tag.starts_with("form") {
                 let action = attribute(tag, "action").unwrap_or_default();
-                let own = ["/quote", "/proof-pack/quote", "/demo#answer"].contains(&action)
-                    || action.starts_with("/proof-pack/reports/ppr_");
+                let ours = [
+                    "/quote",
+                    "/demo#answer",
+                    "/proof-pack/quote",
+                    "/proof-pack/bundle/quote",
+                    "/v1/proof-pack/bundle/leads",
+                ];
+                let own = ours.contains(&action) || action.starts_with("/proof-pack/reports/ppr_");
                 assert!(own, "{name}: {action}");
             }
         }
@@ -191,8 +198,9 @@ fn only_public_pages_ask_to_be_indexed() {
                 | "checkout"
                 | "checkout-expired"
                 | "from"
+                | "confidence"
                 | "error"
-        );
+        ) || bundle_views::HIDDEN.contains(&name);
         assert_eq!(
             page.contains(r#"<meta name="robots" content="noindex">"#),
             hidden,
@@ -256,7 +264,7 @@ fn the_policies_for_browsers_know_our_scripts_and_no_others() {
         );
     }
     assert!(layout::CSP.contains(&hash(assets::COPY_SCRIPT)));
-    assert!(!layout::CSP.contains("connect-src"));
+    assert!(!layout::CSP.contains(&hash(assets::VERIFY_SCRIPT)));
     for script in [assets::COPY_SCRIPT, assets::VERIFY_SCRIPT] {
         assert!(layout::REPORT_CSP.contains(&hash(script)));
         assert!(

@@ -27,15 +27,30 @@ pub enum DueKind {
     Quote,
     /// A report has reached its age, or its tombstone has. The key is the id, then zeros.
     Report,
+    /// The operator is to be told of a new lead. The key is the id, then zeros.
+    Notice,
+    /// A bundle's quote receipt has reached its age. The key is the id, then zeros.
+    BundleQuote,
+    /// An order is to be worked on. The key is the id, then zeros.
+    Order,
+    /// An event of the payment provider has reached its age.
+    ProviderEvent,
+    /// A mail is to be sent, or has been long ago. The key is the mail's.
+    Mail,
 }
 
 impl DueKind {
-    pub const ALL: [DueKind; 5] = [
+    pub const ALL: [DueKind; 10] = [
         DueKind::Payment,
         DueKind::Blob,
         DueKind::Page,
         DueKind::Quote,
         DueKind::Report,
+        DueKind::Notice,
+        DueKind::BundleQuote,
+        DueKind::Order,
+        DueKind::ProviderEvent,
+        DueKind::Mail,
     ];
 
     fn code(self) -> u8 {
@@ -45,6 +60,11 @@ impl DueKind {
             DueKind::Page => 3,
             DueKind::Quote => 4,
             DueKind::Report => 5,
+            DueKind::Notice => 6,
+            DueKind::BundleQuote => 7,
+            DueKind::Order => 8,
+            DueKind::ProviderEvent => 10,
+            DueKind::Mail => 9,
         }
     }
 
@@ -79,6 +99,14 @@ impl Tables<'_> {
         Ok(())
     }
 
+    /// Every row of a kind, whenever it is due.
+    pub(in crate::store) fn all_due(&self, kind: DueKind) -> Result<Vec<Due>, StoreError> {
+        let rows = self
+            .due
+            .range((kind.code(), 0, [0; 32])..=(kind.code(), u64::MAX, [u8::MAX; 32]))?;
+        rows.map(|row| Due::from_row(row?.0.value())).collect()
+    }
+
     /// The earliest row of a kind.
     pub(in crate::store) fn first_due(&self, kind: DueKind) -> Result<Option<Due>, StoreError> {
         let mut rows = self
@@ -104,5 +132,17 @@ impl Snapshot {
         rows.take(rows_max)
             .map(|row| Due::from_row(row?.0.value()))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_code_of_its_own() {
+        for kind in DueKind::ALL {
+            assert_eq!(DueKind::from_code(kind.code()), Some(kind));
+        }
     }
 }

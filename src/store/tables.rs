@@ -82,6 +82,30 @@ tables! {
     SHARED_REPORTS shared_reports "shared-reports-1": [u8; 16] => [u8; 16];
     /// (Unix seconds, slug) → id of a shared report that the library lists; as long as it is shared.
     LISTED_REPORTS listed_reports "listed-reports-1": (u64, [u8; 16]) => [u8; 16];
+    /// Bundle quote id → record of a quote receipt; 7 days, then a tombstone until it is swept.
+    BUNDLE_QUOTES bundle_quotes "bundle-quotes-1": [u8; 16] => &'static [u8];
+    /// Lead id → record of a lead; until the operator deletes it.
+    LEADS leads "leads-1": [u8; 16] => &'static [u8];
+    /// (SHA-256 of a contact, Unix seconds, lead id) → nothing: a person's leads; as long as the lead.
+    LEADS_BY_CONTACT leads_by_contact "leads-by-contact-1": (Hash, u64, [u8; 16]) => ();
+    /// SHA-256 of (product, contact, targets) → id of the newest such lead; as long as the lead.
+    LEADS_BY_FORM leads_by_form "leads-by-form-1": Hash => [u8; 16];
+    /// Lead id → record of a notice that is still to be sent; until it is, or is given up.
+    NOTICES notices "notices-1": [u8; 16] => &'static [u8];
+    /// Order id → record of an order; until the operator deletes it.
+    ORDERS orders "orders-1": [u8; 16] => &'static [u8];
+    /// SHA-256 of a checkout session's id → order id; as long as the order.
+    ORDERS_BY_SESSION orders_by_session "orders-by-session-1": Hash => [u8; 16];
+    /// (SHA-256 of an e-mail address, order id) → nothing: a person's orders; as long as the order.
+    ORDERS_BY_EMAIL orders_by_email "orders-by-email-1": (Hash, [u8; 16]) => ();
+    /// SHA-256 of a payment provider's event id → record of the event; 35 days.
+    PROVIDER_EVENTS provider_events "provider-events-1": Hash => &'static [u8];
+    /// (order id, place of the source) → record of what came of it; until the order is done.
+    ORDER_SOURCES order_sources "order-sources-1": ([u8; 16], u32) => &'static [u8];
+    /// Order id → record of what was delivered; as long as the order.
+    ORDER_REPORTS order_reports "order-reports-1": [u8; 16] => &'static [u8];
+    /// Mail key → record of a mail with what became of it; 30 days from when it was sent, else until the operator deletes it.
+    OUTBOX outbox "outbox-1": Hash => &'static [u8];
     /// (kind, Unix seconds, key) → nothing: what is due when. Worked off by one loop.
     DUE due "due-1": (u8, u64, Hash) => ();
     /// Payment terms as JSON → Unix seconds at which they were last offered; ten minutes.

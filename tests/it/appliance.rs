@@ -400,6 +400,21 @@ fn the_doctor_finds_what_is_wrong() {
         found.err.contains("1 of these must be mended"),
         "{found:#?}"
     );
+    // Bundles that are paid for and not noticed, and a mail server that is not there.
+    let sells = [
+        at[0],
+        at[1],
+        ("bundles.scout_link", "https://pay.example.com/pro"),
+        ("mail.smtp_host", "127.0.0.1"),
+        ("mail.smtp_port", "9"),
+        ("mail.tls", "none"),
+        ("mail.from", "reports@example.com"),
+    ];
+    let found = doctor(&sells).expect(1);
+    assert_eq!(
+        (word(&found, "bundles"), word(&found, "mail")),
+        ("BAD".to_owned(), "BAD".to_owned())
+    );
     std::fs::remove_file(data_file(&rig)).expect("gone");
     let found = doctor(&with_chain).expect(1);
     assert_eq!(word(&found, "data file"), "BAD");

@@ -15,6 +15,8 @@ mod agent;
 mod appliance;
 /// Every known attack on sellers, with the tests that show what becomes of it.
 mod attacks;
+/// Evidence Bundles before they are paid.
+mod bundles;
 /// What the chain knows: settlements that nobody else can tell, and the price of gas.
 mod chain;
 /// Being asked for money: the 402 of an unpaid request and the probes of directories.
@@ -35,12 +37,16 @@ mod evidence;
 mod failure;
 /// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
 mod http;
+/// Requests and messages of people, and what the operator makes of them.
+mod leads;
 /// What remains from before x402 version 2.
 mod legacy;
 /// Pages paid by the buyer's own transfer, before x402 version 2.
 mod legacy_access;
 /// What a service under load, attack or orders to stop still does.
 mod limits;
+/// Mail: sent once, put off and given up, by a server with manners of every kind.
+mod mail;
 /// The Model Context Protocol: tools that are endpoints.
 mod mcp;
 /// Language models behind reports, and what the dishonest among them achieve.
@@ -49,6 +55,8 @@ mod models;
 mod money;
 /// What the service signs: offers and receipts.
 mod offer_receipt;
+/// Paid bundles, from the payment to the delivered report.
+mod orders;
 /// That the documents agree with each other and with the live 402.
 mod parity;
 /// What sites say about the use of their pages, and hosts that the operator has blocked.
@@ -73,3 +81,5 @@ mod retry;
 mod site;
 /// Conventions that matter, as tests.
 mod tidy;
+/// The payment provider's events.
+mod webhook;

@@ -9,10 +9,11 @@ use crate::domain::time::UnixSeconds;
 use crate::http::{Call, Method, Reply};
 
 /// What belongs to one buyer or to the operator.
-const PRIVATE: [&str; 4] = [
+const PRIVATE: [&str; 5] = [
     "/operator",
     "/checkout/",
     "/proof-pack/reports/",
+    "/proof-pack/bundle/pay",
     "/proof-pack/bundle/delivery",
 ];
 /// Crawlers of models, which read their own group and not the general one.

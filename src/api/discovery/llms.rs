@@ -1,14 +1,18 @@
 //! `/llms.txt` (llmstxt.org): what the service does, what it costs and how to buy, short enough to be read before the
 //! first request. Parsers of the format take every line below a second-level heading for a link, so prices stand above.
 
-use crate::api::discovery::{document_of, documents};
+use crate::api::bundles;
+use crate::api::discovery::{document_of, documents, kept};
 use crate::app::{App, Shared};
+use crate::domain::bundle::Bundle;
 use crate::domain::level::{Level, Product};
 use crate::http::{Call, Reply};
 
 /// GET /llms.txt.
-pub async fn llms(app: Shared, _: Call) -> Reply {
-    document_of("text/plain; charset=utf-8", text(&app))
+pub async fn llms(app: Shared, call: Call) -> Reply {
+    kept(&app, &call, |app| {
+        document_of("text/plain; charset=utf-8", text(app))
+    })
 }
 
 pub fn text(app: &App) -> String {
@@ -42,7 +46,12 @@ pub fn introduction(app: &App) -> String {
          To learn whether a page supports a claim, POST {proof_pack} with `{{\"target_url\":\"https://example.com/\",\
          \"question\":\"Is it free to use?\",\"pack\":\"standard\"}}`, paid the same way. The answer is a report with a \
          decision, exact citations, gaps, risks and hashes; it is kept for 30 days and can be verified.\n\n\
-         Packs of a report, in USDC:\n\n{packs}",
+         Packs of a report, in USDC:\n\n{packs}\n\
+         To learn what several sources say together, GET {bundle_quote} with target_urls and question: the answer says which \
+         bundle takes them, what it costs and where it is paid, in dollars through a payment link.\n\n\
+         Bundles, in USD:\n\n{bundles}",
+        bundle_quote = app.url(bundles::QUOTE_PATH),
+        bundles = bundle_prices(),
         name = app.config.service_name,
         description = env!("CARGO_PKG_DESCRIPTION"),
         network = app.config.payment.network,
@@ -56,6 +65,14 @@ fn prices(product: Product) -> String {
         format!("- {name}: {price} ({})\n", level.policy())
     };
     product.levels().map(row).collect()
+}
+
+fn bundle_prices() -> String {
+    let row = |bundle: Bundle| {
+        let (name, price) = (bundle.name(), bundle.price());
+        format!("- {name}: {price} ({})\n", bundle.policy())
+    };
+    Bundle::ALL.into_iter().map(row).collect()
 }
 
 /// Path, title, note.
@@ -92,6 +109,11 @@ const API: &[Link] = &[
         "the price of every pack for one source, free",
     ),
     (
+        bundles::QUOTE_PATH,
+        "Bundle quote",
+        "which sources can be read, and which bundle takes them, free",
+    ),
+    (
         "/v1/proof-pack/sample",
         "Sample report",
         "a whole report, free",
@@ -115,6 +137,7 @@ const OPTIONAL: &[Link] = &[
         "a page of our own that the starter tier always delivers",
     ),
     ("/about", "About", "how we fetch, and how to opt out"),
+    ("/contact", "Contact", "a message to the operator"),
 ];
 
 /// Documents that stand under another heading, or are no reading.

@@ -13,7 +13,7 @@ pub mod trust;
 
 use serde_json::{Value, json};
 
-use crate::api::{openapi, site};
+use crate::api::{bundles, openapi, site};
 use crate::app::{App, Row, Shared};
 use crate::domain::endpoint::Tag;
 use crate::domain::level::{Level, Product};
@@ -47,9 +47,23 @@ fn public(reply: Reply) -> Reply {
     reply.public("public, max-age=300")
 }
 
+/// A document that is made once: whoever asks for the reference a thousand times costs no more than for a stylesheet.
+pub fn kept(app: &App, call: &Call, make: impl FnOnce(&App) -> Reply) -> Reply {
+    let documents = || {
+        let kept = app.documents.lock();
+        kept.unwrap_or_else(|poisoned| poisoned.into_inner())
+    };
+    if let Some(document) = documents().get(call.pattern) {
+        return document.clone();
+    }
+    let document = make(app);
+    documents().insert(call.pattern, document.clone());
+    document
+}
+
 /// GET /openapi.json.
-pub async fn openapi(app: Shared, _: Call) -> Reply {
-    document(openapi::document(&app))
+pub async fn openapi(app: Shared, call: Call) -> Reply {
+    kept(&app, &call, |app| document(openapi::document(app)))
 }
 
 pub fn brief(app: &App) -> Value {
@@ -70,6 +84,8 @@ pub fn brief(app: &App) -> Value {
             "body": {"target_url": "https://example.com/", "question": "Is it free to use?", "pack": "standard"},
         },
         "packs": levels(Product::ProofPack),
+        "proof_bundle": {"method": "GET", "url": app.url(bundles::QUOTE_PATH), "query": ["target_urls", "question", "bundle"]},
+        "bundles": bundles::price_list(),
         "payment": {
             "protocol": "x402", "x402Version": 2, "scheme": "exact", "network": terms.network, "asset": terms.asset,
             "pay_to": terms.pay_to,
@@ -79,6 +95,8 @@ pub fn brief(app: &App) -> Value {
             "quote": app.url("/v1/x402/quote"), "sample": app.sample.url, "health": app.url("/health"),
             "llms": app.url("/llms.txt"), "proof_pack": app.url("/proof-pack"),
             "proof_pack_quote": app.url("/v1/proof-pack/quote"), "sample_report": app.url("/v1/proof-pack/sample"),
+            "bundles": app.url("/proof-pack/bundle"), "bundle_quote": app.url(bundles::QUOTE_PATH),
+            "contact": app.url("/contact"),
         },
         "interfaces": {"mcp": app.url(super::mcp::PATH), "a2a": app.url(super::agent::PATH)},
         "documents": documents,
@@ -124,6 +142,6 @@ pub fn contact(app: &App) -> String {
             address.to_owned()
         }
         Some(address) if address.contains('@') => format!("mailto:{address}"),
-        _ => app.url("/about"),
+        _ => app.url("/contact"),
     }
 }

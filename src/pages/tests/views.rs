@@ -1,5 +1,6 @@
 //! Views to try every page with.
 
+use super::bundle_views;
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
@@ -7,8 +8,8 @@ use crate::domain::time::UnixSeconds;
 use crate::pages::samples::SAMPLES;
 use crate::pages::site::{FacilitatorMode, Site};
 use crate::pages::{
-    about, checkout, demo, docs, error, explorer, faq, from, home, legal, paid_test, plain,
-    proof_pack, quickstart, quote, report, sample,
+    about, checkout, confidence, demo, docs, error, explorer, faq, from, home, legal, library,
+    paid_test, plain, proof_pack, quickstart, quote, report, sample,
 };
 
 /// An ordinary service.
@@ -36,7 +37,11 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    fn pick(self, ordinary: &'static str) -> &'static str {
+    pub(super) fn site(self) -> Site<'static> {
+        self.site
+    }
+
+    pub(super) fn pick(self, ordinary: &'static str) -> &'static str {
         if self.hostile { HOSTILE } else { ordinary }
     }
 }
@@ -78,6 +83,15 @@ pub(super) fn docs_view(texts: Texts) -> docs::DocsView<'static> {
         path: texts.pick(path),
         summary: texts.pick(summary),
         price: price.map(|price| texts.pick_owned(price)),
+        query: vec![docs::Parameter {
+            name: texts.pick("tier"),
+            doc: texts.pick("The tier to be priced."),
+            one_of: &["cached", "fresh"],
+        }],
+        headers: Vec::new(),
+        bodies: vec!["AccessRequest"],
+        gives: texts.pick("application/json"),
+        statuses: vec![200, 400, 503],
     };
     docs::DocsView {
         site: texts.site,
@@ -295,6 +309,16 @@ fn report_view(texts: Texts) -> report::ReportView<'static> {
     }
 }
 
+fn listed(texts: Texts) -> library::Listed<'static> {
+    library::Listed {
+        path: "/proof-pack/share/share_0123456789abcdef0123456789abcdef".to_owned(),
+        question: texts.pick("Does the network heat 4,000 homes?"),
+        target_url: texts.pick("https://news.sample-site.org/"),
+        label: texts.pick("unsupported"),
+        created_at: UnixSeconds(1_795_247_439),
+    }
+}
+
 fn legal_view(texts: Texts, document: legal::Document) -> legal::LegalView<'static> {
     legal::LegalView {
         site: texts.site,
@@ -384,7 +408,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
         typed_question: "",
         outcome: quote::QuoteOutcome::Nothing,
     };
-    vec![
+    let all = vec![
         (
             "home",
             home::page(&home::HomeView {
@@ -455,6 +479,31 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
             }),
         ),
         ("sample", sample::page(&site)),
+        (
+            "confidence",
+            confidence::page(&confidence::ConfidenceView {
+                site,
+                target_url: texts.pick("https://news.sample-site.org/"),
+                level: Level::Pack(Pack::Standard),
+                is_ready: false,
+                checks: vec![confidence::Check {
+                    label: texts.pick("The source may be read"),
+                    status: "fail",
+                    detail: texts.pick("Its name was not found."),
+                }],
+                what_you_get: &["A report"],
+                refunds: texts.pick("Nothing is charged."),
+                seconds: 15,
+            }),
+        ),
+        (
+            "library",
+            library::page(&library::LibraryView {
+                site,
+                sample: listed(texts),
+                listed: vec![listed(texts)],
+            }),
+        ),
         ("faq", faq::page(&faq::FaqView { site })),
         (
             "terms",
@@ -478,7 +527,8 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
             }),
         ),
         ("explorer", explorer::page(&explorer::ExplorerView { site })),
-    ]
+    ];
+    [all, bundle_views::pages(texts)].concat()
 }
 
 pub(super) fn both_rounds() -> Vec<(&'static str, String)> {

@@ -13,6 +13,11 @@ async fn filled(folder: &Folder) -> Store {
     let store = SETTINGS.create(&folder.file()).expect("creates").store;
     put(&store, "https://example.com/", 1, 500, NOW).await;
     keep(&store, ReportId([9; 16]), 3, true).await;
+    let bought = store.write(|tables| {
+        tables.put_order(OrderId([1; 16]), &order("cs_test_1", "ann@example.com"))?;
+        tables.put_provider_event(&event(OrderId([1; 16])))
+    });
+    bought.await.expect("writes");
     for name in 0..40_u8 {
         store
             .write(move |tables| tables.put_payment([name; 32], &payment()))
@@ -43,6 +48,7 @@ async fn a_copy_made_between_writes_holds_everything_and_is_a_data_file() {
     );
     assert_eq!(rows(&found, "payments-1"), 40);
     assert_eq!(rows(&found, "reports-1"), 1);
+    assert_eq!(rows(&found, "orders-by-email-1"), 1);
     assert!(rows(&found, "blobs-1") >= 2);
     store.close().await.expect("closes");
     // It opens like any other, as cleanly closed, and is a copy no more.
@@ -64,7 +70,7 @@ async fn a_table_of_a_newer_program_stops_the_copy_instead_of_being_left_out() {
     const NEWER: TableDefinition<'static, u64, u64> = TableDefinition::new("gift-cards-1");
     let folder = Folder::new();
     filled(&folder).await.close().await.expect("closes");
-    let database = redb::Database::open(folder.file()).expect("opens");
+    let database = Database::open(folder.file()).expect("opens");
     let transaction = database.begin_write().expect("begins");
     transaction.open_table(NEWER).expect("opens");
     transaction.commit().expect("commits");
@@ -74,7 +80,7 @@ async fn a_table_of_a_newer_program_stops_the_copy_instead_of_being_left_out() {
         .copy_to(&folder.0.join("empty"), NOW)
         .expect("an empty table is nothing to lose");
     store.close().await.expect("closes");
-    let database = redb::Database::open(folder.file()).expect("opens");
+    let database = Database::open(folder.file()).expect("opens");
     let transaction = database.begin_write().expect("begins");
     let mut newer = transaction.open_table(NEWER).expect("opens");
     newer.insert(1, 1).expect("inserts");
@@ -152,7 +158,7 @@ async fn whatever_is_not_whole_is_refused() {
 async fn a_record_without_its_checksum_is_refused() {
     let folder = Folder::new();
     filled(&folder).await.close().await.expect("closes");
-    let database = redb::Database::open(folder.file()).expect("opens");
+    let database = Database::open(folder.file()).expect("opens");
     let transaction = database.begin_write().expect("begins");
     let mut quotes = transaction.open_table(QUOTES).expect("opens");
     quotes.insert([1; 16], &b"no record"[..]).expect("inserts");
@@ -234,8 +240,8 @@ fn step(apply: fn(&WriteTransaction) -> Result<(), StoreError>) -> Migration {
     }
 }
 
-fn facts(path: &std::path::Path) -> (u64, Option<u64>) {
-    let database = redb::Database::open(path).expect("opens");
+fn facts(path: &Path) -> (u64, Option<u64>) {
+    let database = Database::open(path).expect("opens");
     let transaction = database.begin_read().expect("begins");
     let meta = transaction.open_table(META).expect("opens");
     let fact = |name| meta.get(name).expect("reads").map(|value| value.value());
