@@ -23,6 +23,7 @@ pub struct Quotas {
     pub quote: u64,
     pub sale: u64,
     pub credit: u64,
+    pub login: u64,
     /// Unpaid lookups of names under one registrable domain, by whomever.
     pub domain: u64,
     /// Keys that each limit remembers.
@@ -45,6 +46,7 @@ impl Limits {
             RateClass::Quote => quotas.quote,
             RateClass::Sale => quotas.sale,
             RateClass::Credit => quotas.credit,
+            RateClass::Login => quotas.login,
         };
         Limits {
             clients: RateClass::ALL

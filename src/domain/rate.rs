@@ -15,16 +15,19 @@ pub enum RateClass {
     Sale,
     /// A retry credit, held ones and guesses.
     Credit,
+    /// A try to sign in as the operator.
+    Login,
 }
 
 impl RateClass {
-    pub const ALL: [RateClass; 6] = [
+    pub const ALL: [RateClass; 7] = [
         RateClass::Free,
         RateClass::Probe,
         RateClass::Unpaid,
         RateClass::Quote,
         RateClass::Sale,
         RateClass::Credit,
+        RateClass::Login,
     ];
 
     pub fn name(self) -> &'static str {
@@ -35,6 +38,7 @@ impl RateClass {
             RateClass::Quote => "quote",
             RateClass::Sale => "sale",
             RateClass::Credit => "credit",
+            RateClass::Login => "login",
         }
     }
 

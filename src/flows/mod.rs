@@ -10,6 +10,7 @@ pub mod health;
 pub mod mail;
 pub mod offer;
 pub mod page;
+pub mod pause;
 pub mod payments;
 pub mod quote;
 pub mod recall;

@@ -7,6 +7,7 @@
 //! reopened after an I/O error.
 
 mod blobs;
+mod books;
 mod due;
 mod open;
 mod outbox;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 
 use redb::Database;
 
+pub use books::{LedgerDay, Reckoning, day};
 pub use due::{Due, DueKind};
 pub use open::{OpenError, Opened};
 pub use outbox::{Mail, MailAttachment, MailKey, MailOutcome, MailRecord, mail_key};
