@@ -25,7 +25,7 @@
 //!
 //! # Layers, each importing only what stands above it
 //!
-//! - [`domain`], [`markdown`], [`evidence`], [`signing`], [`x402`], [`pages`], [`sandbox`]: pure. Bytes, values, the time and
+//! - [`domain`], [`markdown`], [`evidence`], [`signing`], [`x402`], [`pages`], [`pdf`], [`sandbox`]: pure. Bytes, values, the time and
 //!   random bytes come in as arguments, values go out. A rule belongs here first.
 //! - [`http`]: hyper's shell, which knows no product. [`store`]: redb, one writer thread. [`outside`]: everything that
 //!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served. [`metrics`], [`log`].
@@ -36,7 +36,7 @@
 //! # What is absent, and must stay so (`tests/it/tidy.rs`)
 //!
 //! No clock, randomness or waiting in the pure layers. hyper outside `http`, redb outside `store`, ureq outside
-//! `outside`, maud outside `pages`, lol_html outside `markdown`. A second place that reads the clock or the
+//! `outside`, maud outside `pages`, lol_html outside `markdown`, krilla and parley outside `pdf`. A second place that reads the clock or the
 //! environment. A status code in `flows`. A switch that allows private targets. Global state.
 //!
 //! # The life of a paid request
@@ -60,6 +60,7 @@ pub mod signing;
 pub mod x402;
 
 pub mod pages;
+pub mod pdf;
 pub mod sandbox;
 
 pub mod config;

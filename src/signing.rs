@@ -3,6 +3,7 @@
 //! draws nothing, so that the same payload always has the same signature. It does not know what it signs.
 
 pub mod session;
+pub mod stamp;
 
 use std::fmt;
 

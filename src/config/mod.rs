@@ -3,6 +3,7 @@
 //! nowhere else.
 
 pub mod mail;
+mod orders;
 pub mod settings;
 mod sources;
 
@@ -25,6 +26,7 @@ use crate::signing::session::{Sessions, TOKEN_CHARACTERS_MIN};
 use crate::signing::{PublicKey, SigningKey};
 use crate::x402::address::{Address, Network};
 
+pub use orders::Orders;
 pub use sources::{Origin, Resolved};
 
 /// The whole configuration, checked.
@@ -49,6 +51,7 @@ pub struct Config {
     pub fetch: Fetch,
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
+    pub orders: Orders,
     /// How mail leaves, where that is configured.
     pub mail: Option<mail::Mail>,
     /// Who the operator is over the network, where a token is configured.
@@ -283,6 +286,7 @@ impl Config {
                     .collect(),
             },
             llm: llm(resolved)?,
+            orders: orders::orders(resolved)?,
             mail: mail::mail(resolved)?,
             operator: operator(resolved)?,
             limits: limits(resolved)?,
@@ -556,6 +560,7 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
             sale: resolved.quota("limits.sales_per_minute")?,
             credit: resolved.quota("limits.credits_per_minute")?,
             login: resolved.quota("limits.logins_per_minute")?,
+            recovery: resolved.quota("limits.recoveries_per_minute")?,
             domain: resolved.quota("limits.quotes_of_domain_per_minute")?,
             keys_max: resolved.count("limits.clients_max")?,
         },

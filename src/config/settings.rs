@@ -27,6 +27,8 @@ pub enum Kind {
     Map,
     /// An address that may hold a key: printed by scheme and host alone.
     Address,
+    /// true or false.
+    Flag,
     /// Never printed; from a credential, a file or the environment, never from the file itself.
     Secret,
 }
@@ -56,7 +58,7 @@ const fn shown(key: &'static str, kind: Kind, example: &'static str, doc: &'stat
     }
 }
 
-use Kind::{Address, List, Map, Number, Secret, Text};
+use Kind::{Address, Flag, List, Map, Number, Secret, Text};
 
 #[rustfmt::skip]
 pub static SETTINGS: &[Setting] = &[
@@ -134,6 +136,12 @@ pub static SETTINGS: &[Setting] = &[
     shown("llm.input_usdc_per_million", Text, "0.15", "Price of a million tokens of prompts in USDC, 0 for a model of your own; needed with llm.base_url, because each sale must cover the most that its question can cost."),
     shown("llm.output_usdc_per_million", Text, "0.6", "Price of a million tokens of answers in USDC; needed with llm.base_url."),
 
+    row("bundles.webhook_secrets", Secret, None,
+        "Signing secrets of the payment provider's webhook at /v1/webhooks/stripe (whsec_…), several while you change them. Without one no event is taken, and the provider tries again later."),
+    row("bundles.livemode", Flag, Some("true"),
+        "Whether the provider's live payments count. With false its test payments count, and live ones are set aside for you to look at."),
+    row("bundles.source_pause_seconds", Number, Some("30"),
+        "How long a source of a bundle that does not answer is left alone. It is asked three times, the second pause being four times as long; then the report says that it could not be read."),
     shown("mail.smtp_host", Text, "smtp.example.com",
         "The mail server that deliveries go through. Without it, and without mail.folder, mails wait in the outbox."),
     shown("mail.smtp_port", Number, "587", "Its port; 587 with starttls, 465 with implicit and 25 with none when not set."),
@@ -166,6 +174,7 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.sales_per_minute", Number, Some("3000"), "New payments of one client in a minute. A payment that is known already is answered beyond it."),
     row("limits.credits_per_minute", Number, Some("300"), "Retry credits and transaction hashes that one client may try in a minute. A credit whose payment was taken is redeemed beyond it."),
     row("limits.logins_per_minute", Number, Some("10"), "Tries of one client to sign in to the operator's console in a minute."),
+    row("limits.recoveries_per_minute", Number, Some("10"), "Requests by one client in a minute to have a lost delivery sent again."),
     row("limits.quotes_of_domain_per_minute", Number, Some("600"), "Quotes for the pages of one registrable domain in a minute, by all clients together."),
     row("limits.clients_max", Number, Some("20000"), "Clients that each of these limits tells apart, in about 4 MiB of memory; further ones share a limit until others have been idle for a minute."),
 
@@ -245,7 +254,7 @@ fn line(setting: &Setting, name: &str) -> String {
             "#{name}_file = \"/etc/context402/{}\"\n",
             credential_name(setting.key)
         ),
-        (Number, Some(default)) => format!("#{name} = {default}\n"),
+        (Number | Flag, Some(default)) => format!("#{name} = {default}\n"),
         (_, Some(default)) => format!("#{name} = \"{default}\"\n"),
         (List, None) => format!("#{name} = [\"{}\"]\n", setting.example),
         (Map, None) => format!("#{name} = {{ {} }}\n", setting.example),

@@ -38,6 +38,12 @@ identifier!(/// One HTTP request, in `X-Request-Id`, errors and the log.
     RequestId, "req_");
 identifier!(/// A quote receipt for a page or a Proof Pack.
     QuoteId, "qt_");
+identifier!(/// A quote for an Evidence Bundle.
+    BundleQuoteId, "bq_");
+identifier!(/// A lead; the payment link takes it along as reference.
+    LeadId, "lead_");
+identifier!(/// A bundle that was bought through the payment link.
+    OrderId, "ord_");
 identifier!(/// A retained report: who knows it may read the report.
     ReportId, "ppr_");
 identifier!(/// A report as its buyer shares it; says nothing of the report's own identifier.

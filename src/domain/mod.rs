@@ -4,12 +4,16 @@
 pub mod amount;
 pub mod attribution;
 pub mod brokerage;
+pub mod bundle;
 pub mod cache;
+pub mod checkout;
 pub mod endpoint;
 pub mod ids;
+pub mod lead;
 pub mod level;
 pub mod mail;
 pub mod margin;
+pub mod order;
 pub mod pack;
 pub mod payment;
 pub mod purchase;

@@ -17,10 +17,12 @@ pub enum RateClass {
     Credit,
     /// A try to sign in as the operator.
     Login,
+    /// A delivery to be sent again: whoever guesses would have mails sent to others.
+    Recovery,
 }
 
 impl RateClass {
-    pub const ALL: [RateClass; 7] = [
+    pub const ALL: [RateClass; 8] = [
         RateClass::Free,
         RateClass::Probe,
         RateClass::Unpaid,
@@ -28,6 +30,7 @@ impl RateClass {
         RateClass::Sale,
         RateClass::Credit,
         RateClass::Login,
+        RateClass::Recovery,
     ];
 
     pub fn name(self) -> &'static str {
@@ -39,6 +42,7 @@ impl RateClass {
             RateClass::Sale => "sale",
             RateClass::Credit => "credit",
             RateClass::Login => "login",
+            RateClass::Recovery => "recovery",
         }
     }
 

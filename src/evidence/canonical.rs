@@ -1,7 +1,7 @@
 //! The one spelling of a JSON value (RFC 8785), so that whoever holds a report can hash it whatever its white space,
 //! escapes and order of members have become on the way.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 /// Members that the hash of a report leaves out: what stands around the findings and may differ between two readings.
@@ -31,6 +31,29 @@ pub fn result_hash(report: &Value) -> String {
     sha256(&canonical(&Value::Object(hashed)).unwrap_or_default())
 }
 
+/// Members that the hash of a bundle's report leaves out.
+pub const UNHASHED_OF_BUNDLE: [&str; 7] = [
+    "result_hash",
+    "signature",
+    "download",
+    "recovery_url",
+    "email",
+    "expires_at",
+    "progress",
+];
+
+/// The canonical text of what [`bundle_hash`] covers, whose plain SHA-256 it is.
+pub fn bundle_text(report: &Map<String, Value>) -> Vec<u8> {
+    let mut hashed = report.clone();
+    hashed.retain(|name, _| !UNHASHED_OF_BUNDLE.contains(&name.as_str()));
+    canonical(&Value::Object(hashed)).unwrap_or_default()
+}
+
+/// Hex SHA-256 over the canonical form of a bundle's report without the members of [`UNHASHED_OF_BUNDLE`].
+pub fn bundle_hash(report: &Map<String, Value>) -> String {
+    sha256(&bundle_text(report))
+}
+
 /// Lower-case hex.
 pub fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
@@ -39,7 +62,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::{Map, json};
+    use serde_json::json;
 
     use super::*;
 

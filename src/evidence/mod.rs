@@ -27,6 +27,7 @@ mod tests;
 
 pub mod action;
 mod age;
+pub mod bundle;
 pub mod canonical;
 pub mod citation;
 pub mod examine;

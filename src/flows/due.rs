@@ -67,7 +67,11 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                         DueKind::Page => tables.sweep_page(due, now),
                         DueKind::Quote => tables.sweep_quote(due),
                         DueKind::Report => tables.sweep_report(due, now),
-                        DueKind::Payment | DueKind::Mail => Ok(()),
+                        DueKind::BundleQuote => tables.sweep_bundle_quote(due),
+                        DueKind::ProviderEvent => tables.sweep_provider_event(due),
+                        DueKind::Payment | DueKind::Notice | DueKind::Order | DueKind::Mail => {
+                            Ok(())
+                        }
                     })
                 })
                 .await?;

@@ -12,6 +12,7 @@ pub mod offer;
 pub mod page;
 pub mod pause;
 pub mod payments;
+pub mod pdf;
 pub mod quote;
 pub mod recall;
 pub mod reconcile;

@@ -27,17 +27,29 @@ pub enum DueKind {
     Quote,
     /// A report has reached its age, or its tombstone has. The key is the id, then zeros.
     Report,
+    /// The operator is to be told of a new lead. The key is the id, then zeros.
+    Notice,
+    /// A bundle's quote receipt has reached its age. The key is the id, then zeros.
+    BundleQuote,
+    /// An order is to be worked on. The key is the id, then zeros.
+    Order,
+    /// An event of the payment provider has reached its age.
+    ProviderEvent,
     /// A mail is to be sent, or has been long ago. The key is the mail's.
     Mail,
 }
 
 impl DueKind {
-    pub const ALL: [DueKind; 6] = [
+    pub const ALL: [DueKind; 10] = [
         DueKind::Payment,
         DueKind::Blob,
         DueKind::Page,
         DueKind::Quote,
         DueKind::Report,
+        DueKind::Notice,
+        DueKind::BundleQuote,
+        DueKind::Order,
+        DueKind::ProviderEvent,
         DueKind::Mail,
     ];
 
@@ -48,6 +60,10 @@ impl DueKind {
             DueKind::Page => 3,
             DueKind::Quote => 4,
             DueKind::Report => 5,
+            DueKind::Notice => 6,
+            DueKind::BundleQuote => 7,
+            DueKind::Order => 8,
+            DueKind::ProviderEvent => 10,
             DueKind::Mail => 9,
         }
     }

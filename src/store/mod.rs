@@ -8,8 +8,11 @@
 
 mod blobs;
 mod books;
+mod bundle_quotes;
 mod due;
+mod leads;
 mod open;
+mod orders;
 mod outbox;
 mod pages;
 mod payments;
@@ -27,8 +30,13 @@ use std::sync::Arc;
 use redb::Database;
 
 pub use books::{LedgerDay, Reckoning, day};
+pub use bundle_quotes::BundleQuoteRecord;
 pub use due::{Due, DueKind};
+pub use leads::{LeadFilter, NoticeRecord, contact_key};
 pub use open::{OpenError, Opened};
+pub use orders::{
+    EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,
+};
 pub use outbox::{Mail, MailAttachment, MailKey, MailOutcome, MailRecord, mail_key};
 pub use pages::PageRecord;
 pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};

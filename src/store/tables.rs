@@ -43,6 +43,39 @@ pub(in crate::store) const SHARED_REPORTS: TableDefinition<'_, [u8; 16], [u8; 16
 /// (Unix seconds, slug) → id of a shared report that the library lists; as long as it is shared.
 pub(in crate::store) const LISTED_REPORTS: TableDefinition<'_, (u64, [u8; 16]), [u8; 16]> =
     TableDefinition::new("listed-reports-1");
+/// Bundle quote id → record of a quote receipt; 7 days, then a tombstone until it is swept.
+pub(in crate::store) const BUNDLE_QUOTES: TableDefinition<'_, [u8; 16], &[u8]> =
+    TableDefinition::new("bundle-quotes-1");
+/// Lead id → record of a lead; until the operator deletes it.
+pub(in crate::store) const LEADS: TableDefinition<'_, [u8; 16], &[u8]> =
+    TableDefinition::new("leads-1");
+/// (SHA-256 of a contact, Unix seconds, lead id) → nothing: a person's leads; as long as the lead.
+pub(in crate::store) const LEADS_BY_CONTACT: TableDefinition<'_, (Hash, u64, [u8; 16]), ()> =
+    TableDefinition::new("leads-by-contact-1");
+/// SHA-256 of (product, contact, targets) → id of the newest such lead; as long as the lead.
+pub(in crate::store) const LEADS_BY_FORM: TableDefinition<'_, Hash, [u8; 16]> =
+    TableDefinition::new("leads-by-form-1");
+/// Lead id → record of a notice that is still to be sent; until it is, or is given up.
+pub(in crate::store) const NOTICES: TableDefinition<'_, [u8; 16], &[u8]> =
+    TableDefinition::new("notices-1");
+/// Order id → record of an order; until the operator deletes it.
+pub(in crate::store) const ORDERS: TableDefinition<'_, [u8; 16], &[u8]> =
+    TableDefinition::new("orders-1");
+/// SHA-256 of a checkout session's id → order id; as long as the order.
+pub(in crate::store) const ORDERS_BY_SESSION: TableDefinition<'_, Hash, [u8; 16]> =
+    TableDefinition::new("orders-by-session-1");
+/// (SHA-256 of an e-mail address, order id) → nothing: a person's orders; as long as the order.
+pub(in crate::store) const ORDERS_BY_EMAIL: TableDefinition<'_, (Hash, [u8; 16]), ()> =
+    TableDefinition::new("orders-by-email-1");
+/// SHA-256 of a payment provider's event id → record of the event; 35 days.
+pub(in crate::store) const PROVIDER_EVENTS: TableDefinition<'_, Hash, &[u8]> =
+    TableDefinition::new("provider-events-1");
+/// (order id, place of the source) → record of what came of it; until the order is done.
+pub(in crate::store) const ORDER_SOURCES: TableDefinition<'_, ([u8; 16], u32), &[u8]> =
+    TableDefinition::new("order-sources-1");
+/// Order id → record of what was delivered; as long as the order.
+pub(in crate::store) const ORDER_REPORTS: TableDefinition<'_, [u8; 16], &[u8]> =
+    TableDefinition::new("order-reports-1");
 /// (kind, Unix seconds, key) → nothing: what is due when. Worked off by one loop.
 pub(in crate::store) const DUE: TableDefinition<'_, (u8, u64, Hash), ()> =
     TableDefinition::new("due-1");
@@ -75,6 +108,17 @@ pub struct Tables<'txn> {
     pub(in crate::store) reports_of_payments: Table<'txn, Hash, [u8; 16]>,
     pub(in crate::store) shared_reports: Table<'txn, [u8; 16], [u8; 16]>,
     pub(in crate::store) listed_reports: Table<'txn, (u64, [u8; 16]), [u8; 16]>,
+    pub(in crate::store) bundle_quotes: Table<'txn, [u8; 16], &'static [u8]>,
+    pub(in crate::store) leads: Table<'txn, [u8; 16], &'static [u8]>,
+    pub(in crate::store) leads_by_contact: Table<'txn, (Hash, u64, [u8; 16]), ()>,
+    pub(in crate::store) leads_by_form: Table<'txn, Hash, [u8; 16]>,
+    pub(in crate::store) notices: Table<'txn, [u8; 16], &'static [u8]>,
+    pub(in crate::store) orders: Table<'txn, [u8; 16], &'static [u8]>,
+    pub(in crate::store) orders_by_session: Table<'txn, Hash, [u8; 16]>,
+    pub(in crate::store) orders_by_email: Table<'txn, (Hash, [u8; 16]), ()>,
+    pub(in crate::store) provider_events: Table<'txn, Hash, &'static [u8]>,
+    pub(in crate::store) order_sources: Table<'txn, ([u8; 16], u32), &'static [u8]>,
+    pub(in crate::store) order_reports: Table<'txn, [u8; 16], &'static [u8]>,
     pub(in crate::store) due: Table<'txn, (u8, u64, Hash), ()>,
     pub(in crate::store) terms: Table<'txn, &'static str, u64>,
     pub(in crate::store) outbox: Table<'txn, Hash, &'static [u8]>,
@@ -102,6 +146,17 @@ impl<'txn> Tables<'txn> {
             reports_of_payments: transaction.open_table(REPORTS_OF_PAYMENTS)?,
             shared_reports: transaction.open_table(SHARED_REPORTS)?,
             listed_reports: transaction.open_table(LISTED_REPORTS)?,
+            bundle_quotes: transaction.open_table(BUNDLE_QUOTES)?,
+            leads: transaction.open_table(LEADS)?,
+            leads_by_contact: transaction.open_table(LEADS_BY_CONTACT)?,
+            leads_by_form: transaction.open_table(LEADS_BY_FORM)?,
+            notices: transaction.open_table(NOTICES)?,
+            orders: transaction.open_table(ORDERS)?,
+            orders_by_session: transaction.open_table(ORDERS_BY_SESSION)?,
+            orders_by_email: transaction.open_table(ORDERS_BY_EMAIL)?,
+            provider_events: transaction.open_table(PROVIDER_EVENTS)?,
+            order_sources: transaction.open_table(ORDER_SOURCES)?,
+            order_reports: transaction.open_table(ORDER_REPORTS)?,
             due: transaction.open_table(DUE)?,
             terms: transaction.open_table(TERMS)?,
             outbox: transaction.open_table(OUTBOX)?,

@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("signing", &[]),
     ("x402", &["domain", "signing"]),
     ("pages", &["domain"]),
+    ("pdf", &["domain", "evidence"]),
     ("sandbox", &["domain", "x402"]),
     ("store", &["domain"]),
     ("outside", &["domain", "markdown", "signing", "x402"]),
@@ -25,8 +26,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "flows",
         &[
-            "app", "config", "domain", "evidence", "markdown", "outside", "pages", "signing",
-            "store", "x402",
+            "app", "config", "domain", "evidence", "markdown", "outside", "pages", "pdf",
+            "signing", "store", "x402",
         ],
     ),
     (
@@ -80,6 +81,8 @@ const HOMES: &[(&str, &str)] = &[
     ("maud::", "pages/"),
     ("lettre::", "outside/mailer"),
     ("lol_html::", "markdown/"),
+    ("krilla::", "pdf/"),
+    ("parley::", "pdf/"),
     ("quick_xml::", "markdown/kinds/xml.rs"),
     ("flate2::", "markdown/kinds/pdf/"),
     ("bincode::", "store/record.rs"),
@@ -94,7 +97,7 @@ const HOMES: &[(&str, &str)] = &[
 
 /// The pure middle: it never waits, so it cannot fail for outside reasons.
 const PURE: &[&str] = &[
-    "domain", "evidence", "markdown", "signing", "x402", "pages", "sandbox",
+    "domain", "evidence", "markdown", "signing", "x402", "pages", "pdf", "sandbox",
 ];
 
 struct Source {

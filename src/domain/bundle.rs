@@ -1,0 +1,118 @@
+//! Bundles, the levels of an Evidence Bundle, and their table (specification 2.3). They are paid for through a payment
+//! link in cents of a dollar, not by x402.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::amount::Amount;
+
+/// What a buyer of several sources chooses between: how many of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Bundle {
+    Scout,
+    #[default]
+    Builder,
+    Audit,
+}
+
+struct Row {
+    bundle: Bundle,
+    name: &'static str,
+    units: u64,
+    source_limit: usize,
+    /// The specification's words for the policy.
+    policy: &'static str,
+}
+
+#[rustfmt::skip]
+const TABLE: [Row; 3] = [
+    Row { bundle: Bundle::Scout, name: "scout", units: 2_000_000, source_limit: 3,
+          policy: "up to 3 public sources, lightweight multi-source evidence scout" },
+    Row { bundle: Bundle::Builder, name: "builder", units: 7_000_000, source_limit: 10,
+          policy: "up to 10 public sources, builder-ready evidence bundle" },
+    Row { bundle: Bundle::Audit, name: "audit", units: 20_000_000, source_limit: 25,
+          policy: "up to 25 public sources, deeper launch or vendor due diligence" },
+];
+
+/// The most sources that any bundle takes.
+pub const SOURCES_MAX: usize = TABLE[2].source_limit;
+/// Atomic units of USDC in a cent.
+const UNITS_PER_CENT: u64 = 10_000;
+
+impl Bundle {
+    pub const ALL: [Bundle; 3] = [Bundle::Scout, Bundle::Builder, Bundle::Audit];
+    /// The closed set of names, in the table's order.
+    pub const NAMES: [&'static str; 3] = [TABLE[0].name, TABLE[1].name, TABLE[2].name];
+
+    fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+
+    pub fn parse(name: &str) -> Option<Bundle> {
+        TABLE
+            .iter()
+            .find(|row| row.name == name)
+            .map(|row| row.bundle)
+    }
+
+    /// The smallest that takes so many sources; the largest where none does, the default for none at all.
+    pub fn for_count(sources: usize) -> Bundle {
+        if sources == 0 {
+            return Bundle::default();
+        }
+        let fits = TABLE.iter().find(|row| row.source_limit >= sources);
+        fits.map_or(Bundle::Audit, |row| row.bundle)
+    }
+
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    pub fn price(self) -> Amount {
+        Amount::from_units(self.row().units)
+    }
+
+    /// What the payment link charges, in cents of a dollar.
+    pub fn cents(self) -> u64 {
+        self.row().units / UNITS_PER_CENT
+    }
+
+    pub fn source_limit(self) -> usize {
+        self.row().source_limit
+    }
+
+    pub fn policy(self) -> &'static str {
+        self.row().policy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_stands_in_the_order_of_the_enum() {
+        for bundle in Bundle::ALL {
+            assert_eq!(bundle.row().bundle, bundle);
+            assert_eq!(Bundle::parse(bundle.name()), Some(bundle));
+            assert_eq!(bundle.price().units(), bundle.cents() * UNITS_PER_CENT);
+        }
+        assert_eq!(Bundle::parse("Scout"), None);
+        assert_eq!(Bundle::ALL.map(Bundle::cents), [200, 700, 2_000]);
+    }
+
+    #[test]
+    fn the_smallest_that_takes_them_is_recommended() {
+        for (sources, expected) in [
+            (0, Bundle::Builder),
+            (1, Bundle::Scout),
+            (3, Bundle::Scout),
+            (4, Bundle::Builder),
+            (10, Bundle::Builder),
+            (11, Bundle::Audit),
+            (25, Bundle::Audit),
+            (26, Bundle::Audit),
+        ] {
+            assert_eq!(Bundle::for_count(sources), expected, "{sources}");
+        }
+    }
+}

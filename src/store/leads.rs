@@ -1,0 +1,219 @@
+//! Leads, kept until the operator deletes them, and the notices of new ones that are still to be sent.
+
+use redb::{ReadableTable, ReadableTableMetadata};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::domain::ids::LeadId;
+use crate::domain::lead::{Lead, LeadProduct, LeadStatus};
+use crate::domain::time::UnixSeconds;
+use crate::store::record::{decode, encode};
+use crate::store::tables::{Hash, LEADS, LEADS_BY_CONTACT, NOTICES, Snapshot, Tables};
+use crate::store::{Due, DueKind, StoreError};
+
+const TABLE: &str = "leads-1";
+const NOTICES_TABLE: &str = "notices-1";
+
+/// Which leads are meant; everything that is absent fits.
+#[derive(Clone, Debug, Default)]
+pub struct LeadFilter {
+    pub status: Option<LeadStatus>,
+    pub product: Option<LeadProduct>,
+}
+
+/// A notice of a new lead that its receiver has not taken yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoticeRecord {
+    /// The notice's own identifier: the same at every attempt.
+    pub event: [u8; 16],
+    pub created_at: u64,
+    pub attempts: u8,
+}
+
+impl LeadFilter {
+    fn fits(&self, lead: &Lead) -> bool {
+        self.status.is_none_or(|status| status == lead.status)
+            && self.product.is_none_or(|product| product == lead.product)
+    }
+}
+
+impl Tables<'_> {
+    pub fn lead(&self, id: LeadId) -> Result<Option<Lead>, StoreError> {
+        let record = self.leads.get(id.0)?;
+        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
+    }
+
+    /// Writes a lead, new or changed.
+    pub fn put_lead(&mut self, id: LeadId, lead: &Lead) -> Result<(), StoreError> {
+        self.unlist_lead(id)?;
+        self.leads_by_contact
+            .insert((contact_key(&lead.contact), lead.created_at, id.0), ())?;
+        self.leads_by_form.insert(form_key(lead), id.0)?;
+        self.leads.insert(id.0, encode(lead)?.as_slice())?;
+        Ok(())
+    }
+
+    /// Forgets a lead and everything that is known of it. Tells whether it was there.
+    pub fn delete_lead(&mut self, id: LeadId) -> Result<bool, StoreError> {
+        self.unlist_lead(id)?;
+        self.notices.remove(id.0)?;
+        Ok(self.leads.remove(id.0)?.is_some())
+    }
+
+    fn unlist_lead(&mut self, id: LeadId) -> Result<(), StoreError> {
+        let Some(lead) = self.lead(id)? else {
+            return Ok(());
+        };
+        self.leads_by_contact
+            .remove((contact_key(&lead.contact), lead.created_at, id.0))?;
+        // A later lead of the same form keeps its place.
+        let form = form_key(&lead);
+        let holder = self.leads_by_form.get(form)?.map(|holder| holder.value());
+        if holder == Some(id.0) {
+            self.leads_by_form.remove(form)?;
+        }
+        Ok(())
+    }
+
+    /// The newest lead with the same product, contact and targets.
+    pub fn lead_like(&self, lead: &Lead) -> Result<Option<(LeadId, Lead)>, StoreError> {
+        let id = self.leads_by_form.get(form_key(lead))?;
+        let Some(id) = id.map(|id| LeadId(id.value())) else {
+            return Ok(None);
+        };
+        Ok(self.lead(id)?.map(|lead| (id, lead)))
+    }
+
+    /// The newest open lead for a bundle that this contact has left.
+    pub fn newest_open_lead_of(&self, contact: &str) -> Result<Option<(LeadId, Lead)>, StoreError> {
+        let rows = self.leads_by_contact.range(range_of(contact))?;
+        newest_open(rows, |id| self.lead(id))
+    }
+
+    pub fn leads_count(&self) -> Result<u64, StoreError> {
+        Ok(self.leads.len()?)
+    }
+
+    pub fn notice(&self, id: LeadId) -> Result<Option<NoticeRecord>, StoreError> {
+        let record = self.notices.get(id.0)?;
+        record
+            .map(|bytes| decode(bytes.value(), NOTICES_TABLE))
+            .transpose()
+    }
+
+    /// Writes a notice that is due at `at`.
+    pub fn put_notice(
+        &mut self,
+        id: LeadId,
+        notice: &NoticeRecord,
+        at: UnixSeconds,
+    ) -> Result<(), StoreError> {
+        self.notices.insert(id.0, encode(notice)?.as_slice())?;
+        let mut key: Hash = [0; 32];
+        key[..16].copy_from_slice(&id.0);
+        self.schedule(Due {
+            at,
+            kind: DueKind::Notice,
+            key,
+        })
+    }
+
+    pub fn drop_notice(&mut self, id: LeadId) -> Result<(), StoreError> {
+        self.notices.remove(id.0)?;
+        Ok(())
+    }
+}
+
+impl Snapshot {
+    pub fn lead(&self, id: LeadId) -> Result<Option<Lead>, StoreError> {
+        let table = self.table(LEADS)?;
+        let record = table.get(id.0)?;
+        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
+    }
+
+    pub fn notice(&self, id: LeadId) -> Result<Option<NoticeRecord>, StoreError> {
+        let table = self.table(NOTICES)?;
+        let record = table.get(id.0)?;
+        record
+            .map(|bytes| decode(bytes.value(), NOTICES_TABLE))
+            .transpose()
+    }
+
+    /// Every lead that fits, in the order of their identifiers.
+    pub fn leads(
+        &self,
+        filter: &LeadFilter,
+        mut visit: impl FnMut(LeadId, Lead) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        for row in self.table(LEADS)?.iter()? {
+            let (id, bytes) = row?;
+            let lead: Lead = decode(bytes.value(), TABLE)?;
+            if filter.fits(&lead) {
+                visit(LeadId(id.value()), lead)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every lead of one contact, oldest first: what a person's data are.
+    pub fn leads_of(&self, contact: &str) -> Result<Vec<(LeadId, Lead)>, StoreError> {
+        let mut found = Vec::new();
+        for row in self.table(LEADS_BY_CONTACT)?.range(range_of(contact))? {
+            let (_, _, id) = row?.0.value();
+            found.extend(self.lead(LeadId(id))?.map(|lead| (LeadId(id), lead)));
+        }
+        Ok(found)
+    }
+
+    /// The newest open lead for a bundle that this contact has left.
+    pub fn newest_open_lead_of(&self, contact: &str) -> Result<Option<(LeadId, Lead)>, StoreError> {
+        let table = self.table(LEADS_BY_CONTACT)?;
+        newest_open(table.range(range_of(contact))?, |id| self.lead(id))
+    }
+}
+
+type ByContact = (Hash, u64, [u8; 16]);
+
+fn newest_open(
+    rows: redb::Range<'_, ByContact, ()>,
+    lead: impl Fn(LeadId) -> Result<Option<Lead>, StoreError>,
+) -> Result<Option<(LeadId, Lead)>, StoreError> {
+    for row in rows.rev() {
+        let (_, _, id) = row?.0.value();
+        let wanted = |lead: &Lead| lead.product == LeadProduct::Bundle && lead.status.is_open();
+        if let Some(lead) = lead(LeadId(id))?.filter(wanted) {
+            return Ok(Some((LeadId(id), lead)));
+        }
+    }
+    Ok(None)
+}
+
+fn range_of(contact: &str) -> std::ops::RangeInclusive<ByContact> {
+    let key = contact_key(contact);
+    (key, 0, [0; 16])..=(key, u64::MAX, [u8::MAX; 16])
+}
+
+/// The same for every spelling of an e-mail address that people use.
+pub fn contact_key(contact: &str) -> Hash {
+    Sha256::digest(contact.trim().to_lowercase()).into()
+}
+
+/// What makes two leads the same: product, contact and targets, in whatever order.
+fn form_key(lead: &Lead) -> Hash {
+    let mut targets: Vec<&str> = lead.target_urls.iter().map(String::as_str).collect();
+    targets.sort_unstable();
+    let mut hash = Sha256::new();
+    hash.update(lead.product.name());
+    hash.update(contact_key(&lead.contact));
+    // A message without targets is told from others by what it says.
+    if lead.product == LeadProduct::Contact {
+        hash.update(Sha256::digest(&lead.notes));
+    }
+    for target in targets {
+        hash.update(Sha256::digest(target));
+    }
+    hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,392 @@
+//! Orders, kept until the operator deletes them; the payment provider's events, each known for 35 days; what came of
+//! an order's sources while it is worked on; and what was delivered.
+
+use redb::ReadableTable;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::domain::ids::OrderId;
+use crate::domain::order::Order;
+use crate::domain::time::UnixSeconds;
+use crate::store::record::{decode, encode};
+use crate::store::tables::{
+    Hash, ORDER_REPORTS, ORDER_SOURCES, ORDERS, ORDERS_BY_EMAIL, ORDERS_BY_SESSION,
+    PROVIDER_EVENTS, Snapshot, Tables,
+};
+use crate::store::{Due, DueKind, StoreError};
+
+const TABLE: &str = "orders-1";
+const EVENTS_TABLE: &str = "provider-events-1";
+const SOURCES_TABLE: &str = "order-sources-1";
+const REPORTS_TABLE: &str = "order-reports-1";
+/// How long an event is known: the provider repeats one for three days.
+const EVENT_SECONDS: u64 = 35 * 24 * 3600;
+/// What belongs to an order has no age of its own.
+const FOR_EVER: UnixSeconds = UnixSeconds(u64::MAX);
+
+/// An event as the payment provider sent it, for the operator's log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// The provider's own identifier.
+    pub id: String,
+    pub kind: String,
+    pub livemode: bool,
+    pub order: Option<[u8; 16]>,
+    /// What became of it, in a few words.
+    pub outcome: String,
+    /// The body as it was sent, as far as it is kept; empty once its order is deleted.
+    pub raw: String,
+    pub created_at: u64,
+    pub received_at: u64,
+}
+
+/// What came of one source of an order, so far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SourceRecord {
+    /// An outage: it is asked again at `again_at`.
+    Waiting {
+        tries: u32,
+        again_at: u64,
+        code: String,
+        message: String,
+    },
+    /// Read and examined. The blob is the JSON of its report and its text, and nobody else's.
+    Read { fetched_at: u64, document: [u8; 32] },
+    Unreachable {
+        fetched_at: u64,
+        code: String,
+        message: String,
+    },
+}
+
+/// What was delivered. Both blobs are this order's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderReport {
+    /// SHA-256 of the report's JSON.
+    pub document: [u8; 32],
+    /// SHA-256 of the PDF, where one could be made.
+    pub pdf: Option<[u8; 32]>,
+    pub pdf_bytes: u64,
+    /// The short text for the e-mail.
+    pub summary: String,
+    pub created_at: u64,
+}
+
+/// A session is found by its hash: the identifier itself lets its holder read what was delivered.
+pub fn session_key(session_id: &str) -> [u8; 32] {
+    Sha256::digest(session_id).into()
+}
+
+/// An address as it is looked for: without the differences that make none.
+pub fn email_key(email: &str) -> [u8; 32] {
+    Sha256::digest(email.trim().to_lowercase()).into()
+}
+
+pub fn event_key(event_id: &str) -> [u8; 32] {
+    Sha256::digest(event_id).into()
+}
+
+impl Tables<'_> {
+    pub fn order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
+        let record = self.orders.get(id.0)?;
+        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
+    }
+
+    pub fn order_of_session(
+        &self,
+        session_id: &str,
+    ) -> Result<Option<(OrderId, Order)>, StoreError> {
+        let id = self.orders_by_session.get(session_key(session_id))?;
+        let Some(id) = id.map(|id| OrderId(id.value())) else {
+            return Ok(None);
+        };
+        Ok(self.order(id)?.map(|order| (id, order)))
+    }
+
+    /// Writes an order, new or changed.
+    pub fn put_order(&mut self, id: OrderId, order: &Order) -> Result<(), StoreError> {
+        self.unlist_order(id)?;
+        self.orders_by_session
+            .insert(session_key(&order.session_id), id.0)?;
+        if let Some(email) = &order.email {
+            self.orders_by_email.insert((email_key(email), id.0), ())?;
+        }
+        self.orders.insert(id.0, encode(order)?.as_slice())?;
+        Ok(())
+    }
+
+    fn unlist_order(&mut self, id: OrderId) -> Result<(), StoreError> {
+        let Some(order) = self.order(id)? else {
+            return Ok(());
+        };
+        self.orders_by_session
+            .remove(session_key(&order.session_id))?;
+        if let Some(email) = &order.email {
+            self.orders_by_email.remove((email_key(email), id.0))?;
+        }
+        Ok(())
+    }
+
+    /// Forgets an order, what was delivered, and what the provider said of the buyer. Its events stay known by their
+    /// identifiers, so that none makes a new order. Tells whether it was there.
+    pub fn delete_order(&mut self, id: OrderId) -> Result<bool, StoreError> {
+        self.drop_order_sources(id)?;
+        self.drop_order_report(id)?;
+        self.unlist_order(id)?;
+        let mut events = Vec::new();
+        for row in self.provider_events.iter()? {
+            let (key, bytes) = row?;
+            let event: EventRecord = decode(bytes.value(), EVENTS_TABLE)?;
+            if event.order == Some(id.0) {
+                events.push((key.value(), event));
+            }
+        }
+        for (key, mut event) in events {
+            event.raw = String::new();
+            self.provider_events
+                .insert(key, encode(&event)?.as_slice())?;
+        }
+        Ok(self.orders.remove(id.0)?.is_some())
+    }
+
+    /// Has an order looked at, then.
+    pub fn schedule_order(&mut self, id: OrderId, at: UnixSeconds) -> Result<(), StoreError> {
+        self.schedule(Due {
+            at,
+            kind: DueKind::Order,
+            key: order_due_key(id),
+        })
+    }
+
+    pub fn provider_event(&self, event_id: &str) -> Result<Option<EventRecord>, StoreError> {
+        let record = self.provider_events.get(event_key(event_id))?;
+        record
+            .map(|bytes| decode(bytes.value(), EVENTS_TABLE))
+            .transpose()
+    }
+
+    pub fn put_provider_event(&mut self, event: &EventRecord) -> Result<(), StoreError> {
+        let key = event_key(&event.id);
+        self.provider_events
+            .insert(key, encode(event)?.as_slice())?;
+        self.schedule(Due {
+            at: UnixSeconds(event.received_at).plus(EVENT_SECONDS),
+            kind: DueKind::ProviderEvent,
+            key,
+        })
+    }
+
+    /// Works off a due row.
+    pub fn sweep_provider_event(&mut self, due: Due) -> Result<(), StoreError> {
+        self.unschedule(due)?;
+        self.provider_events.remove(due.key)?;
+        Ok(())
+    }
+
+    pub fn order_source(
+        &self,
+        id: OrderId,
+        place: u32,
+    ) -> Result<Option<SourceRecord>, StoreError> {
+        let record = self.order_sources.get((id.0, place))?;
+        record
+            .map(|bytes| decode(bytes.value(), SOURCES_TABLE))
+            .transpose()
+    }
+
+    /// Writes what came of a source; `document` are the bytes of the blob that it names.
+    pub fn put_order_source(
+        &mut self,
+        id: OrderId,
+        place: u32,
+        source: &SourceRecord,
+        document: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
+        if let (SourceRecord::Read { document: key, .. }, Some(bytes)) = (source, document) {
+            self.put_blob(*key, bytes, FOR_EVER)?;
+        }
+        self.order_sources
+            .insert((id.0, place), encode(source)?.as_slice())?;
+        Ok(())
+    }
+
+    /// How many of an order's sources have an outcome that will not change.
+    pub fn order_sources_done(&self, id: OrderId) -> Result<u32, StoreError> {
+        let mut done = 0;
+        for row in self.order_sources.range(sources_of(id))? {
+            let source: SourceRecord = decode(row?.1.value(), SOURCES_TABLE)?;
+            done += u32::from(!matches!(source, SourceRecord::Waiting { .. }));
+        }
+        Ok(done)
+    }
+
+    pub fn drop_order_sources(&mut self, id: OrderId) -> Result<(), StoreError> {
+        let mut places = Vec::new();
+        for row in self.order_sources.range(sources_of(id))? {
+            let (key, bytes) = row?;
+            let source: SourceRecord = decode(bytes.value(), SOURCES_TABLE)?;
+            places.push((key.value(), source));
+        }
+        for (key, source) in places {
+            self.order_sources.remove(key)?;
+            if let SourceRecord::Read { document, .. } = source {
+                self.release_blob(document)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn order_report(&self, id: OrderId) -> Result<Option<OrderReport>, StoreError> {
+        let record = self.order_reports.get(id.0)?;
+        record
+            .map(|bytes| decode(bytes.value(), REPORTS_TABLE))
+            .transpose()
+    }
+
+    /// Writes what is delivered, in place of what was before.
+    pub fn put_order_report(
+        &mut self,
+        id: OrderId,
+        report: &OrderReport,
+        document: &[u8],
+        pdf: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
+        self.drop_order_report(id)?;
+        self.put_blob(report.document, document, FOR_EVER)?;
+        if let (Some(key), Some(bytes)) = (report.pdf, pdf) {
+            self.put_blob(key, bytes, FOR_EVER)?;
+        }
+        self.order_reports
+            .insert(id.0, encode(report)?.as_slice())?;
+        Ok(())
+    }
+
+    fn drop_order_report(&mut self, id: OrderId) -> Result<(), StoreError> {
+        let Some(report) = self.order_report(id)? else {
+            return Ok(());
+        };
+        self.release_blob(report.document)?;
+        if let Some(pdf) = report.pdf {
+            self.release_blob(pdf)?;
+        }
+        self.order_reports.remove(id.0)?;
+        Ok(())
+    }
+
+    /// Drops a blob of an order's own, with the row that would have it swept at the end of time.
+    fn release_blob(&mut self, key: Hash) -> Result<(), StoreError> {
+        self.unschedule(Due {
+            at: FOR_EVER,
+            kind: DueKind::Blob,
+            key,
+        })?;
+        self.drop_blob(key)
+    }
+}
+
+fn sources_of(id: OrderId) -> std::ops::RangeInclusive<([u8; 16], u32)> {
+    (id.0, 0)..=(id.0, u32::MAX)
+}
+
+fn order_due_key(id: OrderId) -> Hash {
+    let mut key = [0; 32];
+    key[..16].copy_from_slice(&id.0);
+    key
+}
+
+/// The order that a due row is about.
+pub fn order_of_due(due: Due) -> OrderId {
+    let mut id = [0; 16];
+    id.copy_from_slice(&due.key[..16]);
+    OrderId(id)
+}
+
+impl Snapshot {
+    pub fn order(&self, id: OrderId) -> Result<Option<Order>, StoreError> {
+        let table = self.table(ORDERS)?;
+        let record = table.get(id.0)?;
+        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
+    }
+
+    pub fn order_of_session(
+        &self,
+        session_id: &str,
+    ) -> Result<Option<(OrderId, Order)>, StoreError> {
+        let id = self
+            .table(ORDERS_BY_SESSION)?
+            .get(session_key(session_id))?;
+        let Some(id) = id.map(|id| OrderId(id.value())) else {
+            return Ok(None);
+        };
+        Ok(self.order(id)?.map(|order| (id, order)))
+    }
+
+    /// A person's orders by their e-mail address, at most `rows_max`.
+    pub fn orders_of_email(
+        &self,
+        email: &str,
+        rows_max: usize,
+    ) -> Result<Vec<(OrderId, Order)>, StoreError> {
+        let key = email_key(email);
+        let table = self.table(ORDERS_BY_EMAIL)?;
+        let mut found = Vec::new();
+        for row in table
+            .range((key, [0; 16])..=(key, [u8::MAX; 16]))?
+            .take(rows_max)
+        {
+            let id = OrderId(row?.0.value().1);
+            found.extend(self.order(id)?.map(|order| (id, order)));
+        }
+        Ok(found)
+    }
+
+    /// Every order, in the order of their identifiers.
+    pub fn orders(
+        &self,
+        mut each: impl FnMut(OrderId, Order) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        for row in self.table(ORDERS)?.iter()? {
+            let (id, bytes) = row?;
+            each(OrderId(id.value()), decode(bytes.value(), TABLE)?)?;
+        }
+        Ok(())
+    }
+
+    pub fn provider_event(&self, event_id: &str) -> Result<Option<EventRecord>, StoreError> {
+        let table = self.table(PROVIDER_EVENTS)?;
+        let record = table.get(event_key(event_id))?;
+        record
+            .map(|bytes| decode(bytes.value(), EVENTS_TABLE))
+            .transpose()
+    }
+
+    /// Every event of the payment provider that is known, in no order that means anything.
+    pub fn provider_events(
+        &self,
+        mut each: impl FnMut(EventRecord) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        for row in self.table(PROVIDER_EVENTS)?.iter()? {
+            each(decode(row?.1.value(), EVENTS_TABLE)?)?;
+        }
+        Ok(())
+    }
+
+    /// What came of an order's sources so far, by their places.
+    pub fn order_sources(&self, id: OrderId) -> Result<Vec<(u32, SourceRecord)>, StoreError> {
+        let table = self.table(ORDER_SOURCES)?;
+        let rows = table.range(sources_of(id))?;
+        rows.map(|row| {
+            let (key, bytes) = row?;
+            Ok((key.value().1, decode(bytes.value(), SOURCES_TABLE)?))
+        })
+        .collect()
+    }
+
+    pub fn order_report(&self, id: OrderId) -> Result<Option<OrderReport>, StoreError> {
+        let table = self.table(ORDER_REPORTS)?;
+        let record = table.get(id.0)?;
+        record
+            .map(|bytes| decode(bytes.value(), REPORTS_TABLE))
+            .transpose()
+    }
+}
