@@ -27,18 +27,27 @@ pub fn read_body(call: &Call, object: &Object) -> Result<Checked, Refusal> {
 fn form(bytes: &[u8], object: &Object) -> Value {
     let mut members = Map::new();
     for (name, text) in url::form_urlencoded::parse(bytes) {
-        let is_flag = object
-            .fields
-            .iter()
-            .any(|field| field.name == name && field.kind == Kind::Flag);
-        let value = match (is_flag, &*text) {
-            (true, "true" | "on" | "1") => true.into(),
-            (true, "false" | "off" | "0") => false.into(),
+        let field = object.fields.iter().find(|field| field.name == name);
+        let kind = field.map(|field| field.kind);
+        let value = match (kind, &*text) {
+            (Some(Kind::Flag), "true" | "on" | "1") => true.into(),
+            (Some(Kind::Flag), "false" | "off" | "0") => false.into(),
+            // Nothing was chosen.
+            (Some(Kind::OneOf(_)), "") => continue,
+            (Some(Kind::Texts { .. }), text) => joined(members.get(&*name), text),
             _ => Value::from(text.into_owned()),
         };
         members.insert(name.into_owned(), value);
     }
     members.into()
+}
+
+/// A list of a form, which may send each of its texts by itself.
+fn joined(earlier: Option<&Value>, text: &str) -> Value {
+    match earlier.and_then(Value::as_str) {
+        Some(earlier) => format!("{earlier}\n{text}").into(),
+        None => text.into(),
+    }
 }
 
 /// Whether a body may be taken for JSON.

@@ -209,6 +209,7 @@ fn field(field: &crate::domain::schema::Field) -> Field<'static> {
     });
     let schema_type = match field.kind {
         crate::domain::schema::Kind::Flag => "boolean",
+        crate::domain::schema::Kind::Texts { .. } => "array",
         _ => "string",
     };
     Field {

@@ -2,6 +2,7 @@
 //! rows' texts become checked values, once, before any socket is opened. The environment is read in this folder and
 //! nowhere else.
 
+mod bundles;
 pub mod mail;
 mod orders;
 pub mod settings;
@@ -26,6 +27,7 @@ use crate::signing::session::{Sessions, TOKEN_CHARACTERS_MIN};
 use crate::signing::{PublicKey, SigningKey};
 use crate::x402::address::{Address, Network};
 
+pub use bundles::{Bundles, Notify};
 pub use orders::Orders;
 pub use sources::{Origin, Resolved};
 
@@ -56,6 +58,7 @@ pub struct Config {
     pub mail: Option<mail::Mail>,
     /// Who the operator is over the network, where a token is configured.
     pub operator: Option<Sessions>,
+    pub bundles: Bundles,
     pub limits: Limits,
     pub lab: Lab,
 }
@@ -289,6 +292,7 @@ impl Config {
             orders: orders::orders(resolved)?,
             mail: mail::mail(resolved)?,
             operator: operator(resolved)?,
+            bundles: bundles::bundles(resolved)?,
             limits: limits(resolved)?,
             lab: lab(resolved)?,
             base_url,
@@ -557,6 +561,7 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
             probe: resolved.quota("limits.probes_per_minute")?,
             unpaid: resolved.quota("limits.unpaid_per_minute")?,
             quote: resolved.quota("limits.quotes_per_minute")?,
+            lead: resolved.quota("limits.leads_per_minute")?,
             sale: resolved.quota("limits.sales_per_minute")?,
             credit: resolved.quota("limits.credits_per_minute")?,
             login: resolved.quota("limits.logins_per_minute")?,

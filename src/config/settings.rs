@@ -156,6 +156,16 @@ pub static SETTINGS: &[Setting] = &[
 
     row("operator.token", Secret, None,
         "Opens the operator's console at /operator, and the operator's addresses to `Authorization: Bearer`: at least 32 characters, as `openssl rand -hex 32` writes them. Without it they answer on the Unix socket alone."),
+    shown("bundles.scout_link", Text, "https://buy.example.com/scout",
+        "Payment link for the bundle scout (2.00 USD), an https address. Let it redirect to {base_url}/proof-pack/bundle/delivery?session_id={CHECKOUT_SESSION_ID} after payment. Without a link buyers are led to the request form."),
+    shown("bundles.builder_link", Text, "https://buy.example.com/builder", "The same for builder (7.00 USD)."),
+    shown("bundles.audit_link", Text, "https://buy.example.com/audit", "The same for audit (20.00 USD)."),
+    shown("bundles.notify_url", Address, "https://hooks.example.com/leads",
+        "Where new leads are announced by POST, https or http on loopback; three tries within six minutes. Nothing is announced when not set."),
+    row("bundles.notify_secret", Secret, None,
+        "What announcements are signed with, in X-Service-Signature; unsigned when not set."),
+    row("bundles.leads_max", Number, Some("100000"),
+        "Leads and messages kept at most, 64 KiB each at most; beyond it new ones are refused until you delete some."),
 
     row("limits.connections_max", Number, Some("4096"), "Client connections at once; further ones wait in the backlog."),
     row("limits.header_seconds_max", Number, Some("10"), "Time for a request's headers, and for an idle connection."),
@@ -171,6 +181,7 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.probes_per_minute", Number, Some("6000"), "Probes for a price (GET on a paid address) by one client in a minute."),
     row("limits.unpaid_per_minute", Number, Some("60000"), "Requests without payment by one client in a minute. Keep it generous: directories take a 429 for a service that sells nothing."),
     row("limits.quotes_per_minute", Number, Some("300"), "Quotes for one client in a minute."),
+    row("limits.leads_per_minute", Number, Some("60"), "Leads, messages and ways to a payment link of one client in a minute."),
     row("limits.sales_per_minute", Number, Some("3000"), "New payments of one client in a minute. A payment that is known already is answered beyond it."),
     row("limits.credits_per_minute", Number, Some("300"), "Retry credits and transaction hashes that one client may try in a minute. A credit whose payment was taken is redeemed beyond it."),
     row("limits.logins_per_minute", Number, Some("10"), "Tries of one client to sign in to the operator's console in a minute."),
@@ -185,7 +196,7 @@ pub static SETTINGS: &[Setting] = &[
 ];
 
 /// Sections that later versions read. Their presence is no mistake; what they hold is not used yet.
-pub const RESERVED_SECTIONS: &[&str] = &["bundles"];
+pub const RESERVED_SECTIONS: &[&str] = &[];
 
 pub(in crate::config) fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)

@@ -35,6 +35,8 @@ const TABLE: [Row; 3] = [
 
 /// The most sources that any bundle takes.
 pub const SOURCES_MAX: usize = TABLE[2].source_limit;
+/// What the product is called on the wire.
+pub const PRODUCT: &str = "proof_bundle";
 /// Atomic units of USDC in a cent.
 const UNITS_PER_CENT: u64 = 10_000;
 

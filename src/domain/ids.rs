@@ -42,6 +42,8 @@ identifier!(/// A quote for an Evidence Bundle.
     BundleQuoteId, "bq_");
 identifier!(/// A lead; the payment link takes it along as reference.
     LeadId, "lead_");
+identifier!(/// A notice to the operator, the same at every attempt.
+    EventId, "evt_");
 identifier!(/// A bundle that was bought through the payment link.
     OrderId, "ord_");
 identifier!(/// A retained report: who knows it may read the report.

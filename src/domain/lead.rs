@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::bundle;
 use crate::domain::time::UnixSeconds;
 
 /// Longest contact (decisions, Numbers).
@@ -162,7 +163,7 @@ impl LeadProduct {
     pub fn name(self) -> &'static str {
         match self {
             LeadProduct::Pack => "proof_pack",
-            LeadProduct::Bundle => "proof_bundle",
+            LeadProduct::Bundle => bundle::PRODUCT,
             LeadProduct::Contact => "contact",
         }
     }
@@ -259,6 +260,16 @@ impl fmt::Display for NotAllowed {
 
 impl std::error::Error for NotAllowed {}
 
+/// A contact as it may be shown to whoever knows the lead: `a***@example.com`.
+pub fn masked(contact: &str) -> String {
+    let first: String = contact.chars().take(1).collect();
+    match contact.rsplit_once('@') {
+        Some((_, domain)) => format!("{first}***@{domain}"),
+        None if first.is_empty() => String::new(),
+        None => format!("{first}***"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -345,6 +356,18 @@ mod tests {
         assert_eq!(lead.trail[0].what, "step 0");
         assert_eq!(lead.trail[TRAIL_MAX - 2].what, "step 249");
         assert_eq!(lead.trail[TRAIL_MAX - 1].what.chars().count(), 300);
+    }
+
+    #[test]
+    fn a_contact_is_shown_by_its_first_letter() {
+        for (contact, shown) in [
+            ("anna@example.com", "a***@example.com"),
+            ("é@x@b.co", "é***@b.co"),
+            ("+49 30 1234", "+***"),
+            ("", ""),
+        ] {
+            assert_eq!(masked(contact), shown, "{contact}");
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub mod refusal;
 pub mod robots;
 pub mod schema;
 pub mod shapes;
+pub mod source_list;
 pub mod target;
 pub mod tier;
 pub mod time;

@@ -11,6 +11,8 @@ pub enum RateClass {
     Unpaid,
     /// A quote or preview: a name is looked up and a record kept, for nothing.
     Quote,
+    /// Words left for the operator, or the way to a payment link: a record that stays.
+    Lead,
     /// A payment that we know nothing of yet: it is verified and worked for before anything is earned.
     Sale,
     /// A retry credit, held ones and guesses.
@@ -22,11 +24,12 @@ pub enum RateClass {
 }
 
 impl RateClass {
-    pub const ALL: [RateClass; 8] = [
+    pub const ALL: [RateClass; 9] = [
         RateClass::Free,
         RateClass::Probe,
         RateClass::Unpaid,
         RateClass::Quote,
+        RateClass::Lead,
         RateClass::Sale,
         RateClass::Credit,
         RateClass::Login,
@@ -39,6 +42,7 @@ impl RateClass {
             RateClass::Probe => "probe",
             RateClass::Unpaid => "unpaid",
             RateClass::Quote => "quote",
+            RateClass::Lead => "lead",
             RateClass::Sale => "sale",
             RateClass::Credit => "credit",
             RateClass::Login => "login",

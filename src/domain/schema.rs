@@ -41,6 +41,10 @@ pub enum Kind {
     },
     /// A closed set.
     OneOf(&'static [&'static str]),
+    /// An array of texts; what a text means is decided later. One text that lists them is taken too, as a form sends it.
+    Texts {
+        items_max: usize,
+    },
     Flag,
     Number,
     /// Any JSON object.
@@ -107,6 +111,12 @@ impl Checked {
 
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_str)
+    }
+
+    /// The texts of an array.
+    pub fn texts(&self, name: &str) -> Option<Vec<&str>> {
+        let items = self.get(name)?.as_array()?.iter();
+        Some(items.filter_map(Value::as_str).collect())
     }
 
     pub fn number(&self, name: &str) -> Option<f64> {
@@ -220,6 +230,12 @@ impl Field {
                 }
                 None
             }
+            (Kind::Texts { .. }, Value::String(_)) => None,
+            (Kind::Texts { items_max }, Value::Array(items)) => self.check_items(items, items_max),
+            (Kind::Texts { .. }, _) => Some(error(
+                "list_type",
+                "Input should be a valid list".to_owned(),
+            )),
             (Kind::OneOf(names), Value::String(text)) if names.contains(&text.as_str()) => None,
             (Kind::OneOf(names), _) => {
                 let expected = alternatives(names);
@@ -235,11 +251,35 @@ impl Field {
         }
     }
 
+    fn check_items(&self, items: &[Value], items_max: usize) -> Option<ValidationError> {
+        if items.len() > items_max {
+            let count = items.len();
+            let msg = format!("List should have at most {items_max} items, not {count}");
+            let error = ValidationError::new(&["body", self.name], "too_long", msg, None);
+            return Some(error.ctx(json!({"max_length": items_max, "actual_length": count})));
+        }
+        let (position, item) = items
+            .iter()
+            .enumerate()
+            .find(|(_, item)| !item.is_string())?;
+        let mut error = ValidationError::new(
+            &["body", self.name],
+            "string_type",
+            "Input should be a valid string",
+            Some(item.clone()),
+        );
+        error.loc.push(position.into());
+        Some(error)
+    }
+
     fn json_schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text { characters_max } => json!({"type": "string", "maxLength": characters_max}),
             Kind::Url { characters_max } => {
                 json!({"type": "string", "format": "uri", "maxLength": characters_max})
+            }
+            Kind::Texts { items_max } => {
+                json!({"type": "array", "items": {"type": "string"}, "maxItems": items_max})
             }
             Kind::OneOf(names) => json!({"type": "string", "enum": names}),
             Kind::Flag => json!({"type": "boolean"}),
@@ -259,6 +299,9 @@ impl Field {
             Kind::Text { characters_max } => format!("string, at most {characters_max} characters"),
             Kind::Url { characters_max } => {
                 format!("absolute http or https URL, at most {characters_max} characters")
+            }
+            Kind::Texts { items_max } => {
+                format!("array of strings, at most {items_max}, or one string that lists them")
             }
             Kind::OneOf(names) => format!("one of {}", names.join(", ")),
             Kind::Flag => "boolean".to_owned(),
@@ -451,6 +494,23 @@ mod tests {
             kinds(r#"{"agent_id":"a","task_payload":{},"offered_fee":1,"offered_fee":2}"#),
             ["extra_forbidden"]
         );
+    }
+
+    #[test]
+    fn a_list_is_an_array_of_texts_or_one_text() {
+        let check = |targets: &str, expected: Option<(&str, usize)>| {
+            let body = format!(r#"{{"contact":"a","target_urls":{targets}}}"#);
+            let errors = crate::domain::shapes::BUNDLE_LEAD_REQUEST.validate(body.as_bytes());
+            let errors = errors.err().unwrap_or_default();
+            let found = errors.first().map(|error| (error.kind, error.loc.len()));
+            assert_eq!(found, expected, "{targets}");
+        };
+        check(r#"["a","b"]"#, None);
+        check(r#""a, b""#, None);
+        check("[]", None);
+        check(r#"["a",null]"#, Some(("string_type", 3)));
+        check("null", Some(("list_type", 2)));
+        check(&json!(vec!["a"; 101]).to_string(), Some(("too_long", 2)));
     }
 
     #[test]

@@ -1,9 +1,17 @@
 //! The field tables themselves: one row per member of a request body (specification section 2).
 
+use crate::domain::bundle::{self, Bundle};
+use crate::domain::lead::{CONTACT_CHARACTERS_MAX, LABEL_CHARACTERS_MAX, NOTES_CHARACTERS_MAX};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::schema::{Field, Kind, Object};
+use crate::domain::source_list::LISTED_MAX;
 use crate::domain::tier::Tier;
+
+/// What can be quoted: the products that x402 sells, and bundles.
+pub const QUOTED_PRODUCTS: [&str; 3] = [Product::NAMES[0], Product::NAMES[1], bundle::PRODUCT];
+/// The field that people do not see and programs that fill in everything do.
+pub const HONEYPOT: &str = "website";
 
 /// Longest target URL (decisions, Numbers).
 pub const TARGET_URL_CHARACTERS_MAX: usize = 2048;
@@ -90,20 +98,62 @@ pub static PROOF_PACK_REQUEST: Object = Object {
     closed: true,
 };
 
+const TARGET_URLS: Field = Field {
+    name: "target_urls",
+    kind: Kind::Texts {
+        items_max: LISTED_MAX,
+    },
+    required: true,
+    default: None,
+    doc: "The sources: public URLs, or bare domains, which are read by https. A text that lists them between lines, \
+          commas or spaces is taken too.",
+    example: "[\"https://example.com/\", \"https://example.org/\"]",
+};
+
+const BUNDLE: Field = Field {
+    name: "bundle",
+    kind: Kind::OneOf(&Bundle::NAMES),
+    required: false,
+    default: Some("\"builder\""),
+    doc: "How many sources are taken. Absent, it is builder, or audit for more sources than builder takes.",
+    example: "\"builder\"",
+};
+
+const SOURCE: Field = Field {
+    name: "source",
+    kind: Kind::Text {
+        characters_max: SOURCE_CHARACTERS_MAX,
+    },
+    required: false,
+    default: None,
+    doc: "Where the buyer came from: a label, no credential.",
+    example: "\"newsletter\"",
+};
+
 /// Body that asks for a quote and its receipt.
 pub static QUOTE_REQUEST: Object = Object {
     name: "QuoteRequest",
-    doc: "What to quote. A tier belongs to the product context; pack and question belong to proof_pack.",
+    doc: "What to quote. target_url and tier belong to the product context; target_url, pack and question to \
+          proof_pack; target_urls, bundle and question to proof_bundle.",
     fields: &[
         Field {
             name: "product",
-            kind: Kind::OneOf(&Product::NAMES),
+            kind: Kind::OneOf(&QUOTED_PRODUCTS),
             required: true,
             default: None,
             doc: "What is to be bought.",
             example: "\"proof_pack\"",
         },
-        TARGET_URL,
+        Field {
+            required: false,
+            doc: "Absolute public HTTP or HTTPS URL of the page; needed for context and proof_pack.",
+            ..TARGET_URL
+        },
+        Field {
+            required: false,
+            doc: "The sources, for the product proof_bundle: public URLs or bare domains.",
+            ..TARGET_URLS
+        },
         Field {
             doc: "The tier to quote, for the product context.",
             ..TIER
@@ -112,19 +162,140 @@ pub static QUOTE_REQUEST: Object = Object {
             doc: "The pack to quote, for the product proof_pack.",
             ..PACK
         },
-        QUESTION,
         Field {
-            name: "source",
-            kind: Kind::Text {
-                characters_max: SOURCE_CHARACTERS_MAX,
-            },
-            required: false,
-            default: None,
-            doc: "Where the buyer came from: a label, no credential.",
-            example: "\"newsletter\"",
+            doc: "The bundle to quote, for the product proof_bundle; builder when absent, or audit for more sources.",
+            ..BUNDLE
         },
+        QUESTION,
+        SOURCE,
     ],
     closed: true,
+};
+
+const CONTACT: Field = Field {
+    name: "contact",
+    kind: Kind::Text {
+        characters_max: CONTACT_CHARACTERS_MAX,
+    },
+    required: true,
+    default: None,
+    doc: "How you are reached: best an e-mail address, to which a bundle is delivered.",
+    example: "\"you@example.com\"",
+};
+
+const USE_CASE: Field = Field {
+    name: "use_case",
+    kind: Kind::Text {
+        characters_max: NOTES_CHARACTERS_MAX,
+    },
+    required: false,
+    default: None,
+    doc: "What the evidence is for.",
+    example: "\"Choosing a vendor\"",
+};
+
+const BUDGET: Field = Field {
+    name: "budget_usdc",
+    kind: Kind::Text {
+        characters_max: LABEL_CHARACTERS_MAX,
+    },
+    required: false,
+    default: None,
+    doc: "A budget in your words, for example a monthly figure.",
+    example: "\"50 a month\"",
+};
+
+const NOTES: Field = Field {
+    name: "notes",
+    doc: "Anything else.",
+    example: "\"Needed by Friday\"",
+    ..USE_CASE
+};
+
+const QUOTE_ID: Field = Field {
+    name: "quote_id",
+    kind: Kind::Text {
+        characters_max: LABEL_CHARACTERS_MAX,
+    },
+    required: false,
+    default: None,
+    doc: "The quote that this follows.",
+    example: "\"bq_00000000000000000000000000000000\"",
+};
+
+const WEBSITE: Field = Field {
+    name: HONEYPOT,
+    kind: Kind::Text {
+        characters_max: NOTES_CHARACTERS_MAX,
+    },
+    required: false,
+    default: None,
+    doc: "Leave it out: what fills it in is taken for a robot and forgotten.",
+    example: "\"\"",
+};
+
+/// Body of a request for a report (specification 2.9).
+pub static PACK_LEAD_REQUEST: Object = Object {
+    name: "PackLeadRequest",
+    doc: "A request for a report on one source, for people to follow up.",
+    fields: &[
+        CONTACT, SOURCE_URL, QUESTION, LEAD_PACK, USE_CASE, BUDGET, SOURCE, NOTES, QUOTE_ID,
+        WEBSITE,
+    ],
+    closed: false,
+};
+
+const LEAD_PACK: Field = Field {
+    doc: "How thorough the report is to be.",
+    ..PACK
+};
+
+/// Body of a request for a bundle (specification 2.9).
+pub static BUNDLE_LEAD_REQUEST: Object = Object {
+    name: "BundleLeadRequest",
+    doc: "A request for an Evidence Bundle; its answer names where to pay.",
+    fields: &[
+        CONTACT,
+        TARGET_URLS,
+        QUESTION,
+        BUNDLE,
+        USE_CASE,
+        BUDGET,
+        SOURCE,
+        NOTES,
+        QUOTE_ID,
+        WEBSITE,
+    ],
+    closed: false,
+};
+
+/// Body of a message to the operator.
+pub static CONTACT_REQUEST: Object = Object {
+    name: "ContactRequest",
+    doc: "A message to the operator.",
+    fields: &[
+        Field {
+            name: "email",
+            doc: "Where an answer reaches you.",
+            ..CONTACT
+        },
+        Field {
+            name: "message",
+            required: true,
+            doc: "What you want to say.",
+            example: "\"Do you read PDF files?\"",
+            ..USE_CASE
+        },
+        Field {
+            name: "name",
+            doc: "Your name.",
+            example: "\"Ada\"",
+            ..BUDGET
+        },
+        SOURCE,
+        WEBSITE,
+    ],
+    closed: false,
 };
 
 /// Body of a question to a retained report.
@@ -216,12 +387,15 @@ pub static COMPUTE_REQUEST: Object = Object {
 };
 
 /// Every body shape, for OpenAPI's components and the table tests.
-pub static ALL: [&Object; 7] = [
+pub static ALL: [&Object; 10] = [
     &ACCESS_REQUEST,
     &PROOF_PACK_REQUEST,
     &QUOTE_REQUEST,
     &FOLLOW_UP_REQUEST,
     &REFRESH_REQUEST,
     &SHARE_REQUEST,
+    &PACK_LEAD_REQUEST,
+    &BUNDLE_LEAD_REQUEST,
+    &CONTACT_REQUEST,
     &COMPUTE_REQUEST,
 ];

@@ -154,10 +154,10 @@ impl AgentAction {
                 "Ask the kept source about what is in doubt, free of charge.",
             ),
             AgentAction::NeedsSecondSource => (
-                "quote_second_source",
+                "quote_bundle",
                 "GET",
-                "/v1/proof-pack/quote".to_owned(),
-                "Ask a second, independent source the same question.",
+                "/v1/proof-pack/bundle/quote".to_owned(),
+                "Ask several independent sources the same question at once.",
             ),
             AgentAction::DoNotUse => (
                 "quote_other_source",

@@ -1,0 +1,73 @@
+//! `[bundles]`: where bundles are paid for, and who hears of new leads.
+
+use url::Url;
+
+use crate::config::{ConfigError, Resolved, Secret, is_loopback_url};
+use crate::domain::bundle::Bundle;
+
+#[derive(Clone, Debug)]
+pub struct Bundles {
+    /// Payment links, in the order of the bundles' table.
+    links: [Option<Url>; Bundle::ALL.len()],
+    pub notify: Option<Notify>,
+    pub leads_max: usize,
+}
+
+/// Who hears of new leads.
+#[derive(Clone, Debug)]
+pub struct Notify {
+    /// Receivers put their keys into the address.
+    pub url: Secret,
+    pub secret: Option<Secret>,
+}
+
+impl Bundles {
+    /// Where this bundle is paid for.
+    pub fn link(&self, bundle: Bundle) -> Option<&Url> {
+        self.links[bundle as usize].as_ref()
+    }
+}
+
+pub(in crate::config) fn bundles(resolved: &Resolved) -> Result<Bundles, ConfigError> {
+    let mut links = [const { None }; Bundle::ALL.len()];
+    for bundle in Bundle::ALL {
+        links[bundle as usize] = link(resolved, bundle)?;
+    }
+    Ok(Bundles {
+        links,
+        notify: notify(resolved)?,
+        leads_max: resolved.count("bundles.leads_max")?,
+    })
+}
+
+fn link(resolved: &Resolved, bundle: Bundle) -> Result<Option<Url>, ConfigError> {
+    let key = format!("bundles.{}_link", bundle.name());
+    if resolved.optional(&key).is_none() {
+        return Ok(None);
+    }
+    let expected = "the https address of a payment link, without fragment and credentials";
+    resolved.checked(&key, expected, usable).map(Some)
+}
+
+/// By https, or on loopback.
+fn usable(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok()?;
+    let safe = url.scheme() == "https" || (url.scheme() == "http" && is_loopback_url(text));
+    let plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+    (safe && plain && url.has_host()).then_some(url)
+}
+
+fn notify(resolved: &Resolved) -> Result<Option<Notify>, ConfigError> {
+    if resolved.optional("bundles.notify_url").is_none() {
+        return Ok(None);
+    }
+    let expected = "an https address, or http on loopback, without fragment and credentials";
+    let url = resolved.checked("bundles.notify_url", expected, |text| {
+        usable(text).map(|url| Secret::new(url.as_str()))
+    })?;
+    let secret = resolved.optional("bundles.notify_secret");
+    Ok(Some(Notify {
+        url,
+        secret: secret.filter(|text| !text.is_empty()).map(Secret::new),
+    }))
+}
