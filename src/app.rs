@@ -26,6 +26,7 @@ use crate::outside::call::{Lane, Shares};
 use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX, TRANSACTIONS_MAX};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
+use crate::outside::hooks::{self, Hook};
 use crate::outside::llm::{self, Llm, LlmSettings};
 use crate::outside::mailer::{MAILS_MAX, Mailer, MailerSettings, SmtpSettings, Way};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
@@ -87,6 +88,7 @@ impl App {
             chain: chain(&config)?,
             llm: llm(&config)?,
             mailer: mailer(&config)?,
+            hook: hook(&config),
             robots: RobotsFiles::new(web.clone(), clock.clone()),
             web,
             fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
@@ -174,6 +176,12 @@ impl App {
     }
 }
 
+fn hook(config: &Config) -> Option<Hook> {
+    let notify = config.bundles.notify.as_ref()?;
+    let secret = notify.secret.as_ref().map(|secret| secret.expose());
+    Some(Hook::new(notify.url.expose(), secret))
+}
+
 fn llm(config: &Config) -> Result<Option<Llm>, llm::SettingsError> {
     let settings = config.llm.as_ref().map(|llm| LlmSettings {
         base_url: llm.base_url.clone(),
@@ -233,6 +241,7 @@ pub fn blocking_threads(config: &Config) -> usize {
         + chain
         + config.llm.as_ref().map_or(0, |llm| llm.questions_max)
         + config.mail.as_ref().map_or(0, |_| MAILS_MAX)
+        + hooks::THREADS
         + 8
 }
 

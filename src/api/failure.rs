@@ -52,7 +52,7 @@ pub fn status(code: Code) -> u16 {
         Code::QuoteNotFound | Code::ReportNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
-        Code::Conflict => 409,
+        Code::AlreadyPaid | Code::Conflict => 409,
         Code::QuoteExpired | Code::ReportExpired => 410,
         Code::BodyTooLarge => 413,
         Code::UriTooLong => 414,
@@ -181,6 +181,11 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             );
             body["alternatives"] = tiers.collect();
         }
+        With::Rejected(rejected) => {
+            let rejected = rejected.iter();
+            let rejected = rejected.map(|(url, reason)| json!({"url": url, "reason": reason}));
+            body["rejected_urls"] = rejected.collect();
+        }
         With::Limit(standing) => reply = with_standing(reply, standing),
         With::Nothing | With::Charged | With::Challenge { .. } | With::Validation(_) => {}
     }
@@ -188,6 +193,7 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
         400 if code.is_retryable() => reply = reply.fixed("retry-after", RETRY_AFTER),
         409 => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
         503 if code == Code::Paused => reply = reply.fixed("retry-after", PAUSED_RETRY_AFTER),
+        409 if code.is_retryable() => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
         429 | 503 if !reply.headers.contains_key("retry-after") => {
             reply = reply.fixed("retry-after", RETRY_AFTER);
         }

@@ -78,6 +78,7 @@ codes! {
     QuoteExpired "quote_expired" false "The quote is older than 7 days." "Ask for a new quote.";
     ReportNotFound "report_not_found" false "There is no such report." "Check the identifier; reports begin with ppr_.";
     ReportExpired "report_expired" false "The report is older than 30 days." "Buy a new one for the same source and question.";
+    AlreadyPaid "already_paid" false "This request was paid for already." "Look for the delivery: /proof-pack/bundle/recover finds it by your e-mail address.";
     Conflict "conflict" true "The same payment, payment id or credit is being used by another request." "Wait and repeat the same request.";
     RateLimited "rate_limited" true "Too many requests in a minute." "Wait as long as Retry-After says; a payment that was sent along was not used.";
     UpstreamUnavailable "upstream_unavailable" true "The target or a supplier does not answer." "Use the retry credit, or try again later.";
@@ -89,7 +90,7 @@ codes! {
     MethodNotAllowed "method_not_allowed" false "The address does not answer this method." "Use a method that Allow names.";
     RequestTimeout "request_timeout" true "The request body took too long to arrive." "Send the body at once.";
     BodyTooLarge "body_too_large" false "The request body is larger than 65,536 bytes." "Send a smaller body.";
-    UriTooLong "uri_too_long" false "The address is longer than 8,192 bytes." "Send long input in a request body.";
+    UriTooLong "uri_too_long" false "The address is longer than 8,192 bytes." "Send long input in a request body; a long list of sources to POST /v1/quotes.";
     UnsupportedMediaType "unsupported_media_type" false "The body is not sent as JSON." "Send Content-Type: application/json.";
     HeadersTooLarge "headers_too_large" false "The header block is larger than 16,384 bytes." "Send fewer or shorter headers.";
     Internal "internal" true "Something broke on our side." "Repeat the same request; a payment is never taken twice.";
@@ -120,6 +121,8 @@ pub enum With {
     /// Tiers that would deliver.
     Alternatives(Vec<Tier>),
     Validation(Vec<ValidationError>),
+    /// Sources that cannot be read, each with the reason.
+    Rejected(Vec<(String, String)>),
     /// A limit that was reached.
     Limit(Standing),
 }

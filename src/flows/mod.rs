@@ -2,12 +2,15 @@
 
 pub mod answer;
 pub mod brokerage;
+pub mod bundles;
 pub mod deliver;
 pub mod desk;
 pub mod due;
 pub mod guardian;
 pub mod health;
 pub mod mail;
+pub mod leads;
+pub mod notices;
 pub mod offer;
 pub mod page;
 pub mod pause;

@@ -8,6 +8,7 @@ pub mod chance;
 pub mod clock;
 pub mod disk;
 pub mod facilitator;
+pub mod hooks;
 pub mod llm;
 #[cfg(test)]
 pub(crate) mod loopback;
@@ -22,6 +23,7 @@ use crate::outside::call::{Lane, Shares};
 use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
+use crate::outside::hooks::Hook;
 use crate::outside::llm::Llm;
 use crate::outside::mailer::Mailer;
 use crate::outside::robots::RobotsFiles;
@@ -36,6 +38,8 @@ pub struct Outside {
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
     pub mailer: Mailer,
+    /// Who hears of new leads, where somebody is configured.
+    pub hook: Option<Hook>,
     pub web: Web,
     /// Places for fetches with their conversion; each bounds its own memory.
     pub fetches: Lane,

@@ -46,8 +46,11 @@ impl Tables<'_> {
     /// Writes a lead, new or changed.
     pub fn put_lead(&mut self, id: LeadId, lead: &Lead) -> Result<(), StoreError> {
         self.unlist_lead(id)?;
-        self.leads_by_contact
-            .insert((contact_key(&lead.contact), lead.created_at, id.0), ())?;
+        if !lead.contact.trim().is_empty() {
+            let key = contact_key(&lead.contact);
+            self.leads_by_contact
+                .insert((key, lead.created_at, id.0), ())?;
+        }
         self.leads_by_form.insert(form_key(lead), id.0)?;
         self.leads.insert(id.0, encode(lead)?.as_slice())?;
         Ok(())
@@ -73,6 +76,18 @@ impl Tables<'_> {
             self.leads_by_form.remove(form)?;
         }
         Ok(())
+    }
+
+    /// Forgets every lead of one contact. Tells how many there were.
+    pub fn delete_leads_of(&mut self, contact: &str) -> Result<usize, StoreError> {
+        let mut ids = Vec::new();
+        for row in self.leads_by_contact.range(range_of(contact))? {
+            ids.push(row?.0.value().2);
+        }
+        for id in &ids {
+            self.delete_lead(LeadId(*id))?;
+        }
+        Ok(ids.len())
     }
 
     /// The newest lead with the same product, contact and targets.
@@ -205,9 +220,12 @@ fn form_key(lead: &Lead) -> Hash {
     let mut hash = Sha256::new();
     hash.update(lead.product.name());
     hash.update(contact_key(&lead.contact));
-    // A message without targets is told from others by what it says.
+    // A message is told from others by what it says, and a lead without a person by its quote.
     if lead.product == LeadProduct::Contact {
         hash.update(Sha256::digest(&lead.notes));
+    }
+    if lead.contact.trim().is_empty() {
+        hash.update(Sha256::digest(lead.quote.as_deref().unwrap_or_default()));
     }
     for target in targets {
         hash.update(Sha256::digest(target));

@@ -1,0 +1,333 @@
+//! Leads: taken in, led to a payment link, announced to the operator, and moved on by the operator. What may follow what
+//! is in `domain::lead`.
+
+use crate::app::Shared;
+use crate::domain::bundle::Bundle;
+use crate::domain::ids::{BundleQuoteId, EventId, LeadId};
+use crate::domain::lead::{By, Lead, LeadEvent, LeadProduct, LeadStatus, NotAllowed};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+use crate::outside::chance;
+use crate::store::{BundleQuoteRecord, LeadFilter, NoticeRecord, Store, StoreError, Tables};
+
+/// The same form again within this time is the same lead.
+const SAME_SECONDS: u64 = 24 * 3600;
+
+/// A lead that was taken in.
+#[derive(Clone, Debug)]
+pub struct Received {
+    pub id: LeadId,
+    pub lead: Lead,
+    /// Whether it was known already.
+    pub duplicate: bool,
+}
+
+/// What somebody tells of themselves; the rest of a lead is ours.
+#[derive(Clone, Debug)]
+pub struct Told {
+    pub product: LeadProduct,
+    pub level: String,
+    pub contact: String,
+    pub name: String,
+    pub target_urls: Vec<String>,
+    pub question: String,
+    pub use_case: String,
+    pub budget_usdc: String,
+    pub notes: String,
+    pub source: Option<String>,
+    pub quote: Option<String>,
+}
+
+impl Told {
+    /// Nothing but the product.
+    pub fn of(product: LeadProduct) -> Told {
+        Told {
+            product,
+            level: String::new(),
+            contact: String::new(),
+            name: String::new(),
+            target_urls: Vec::new(),
+            question: String::new(),
+            use_case: String::new(),
+            budget_usdc: String::new(),
+            notes: String::new(),
+            source: None,
+            quote: None,
+        }
+    }
+
+    fn lead(self, now: UnixSeconds) -> Lead {
+        Lead {
+            product: self.product,
+            level: self.level,
+            contact: self.contact,
+            name: self.name,
+            target_urls: self.target_urls,
+            question: self.question,
+            use_case: self.use_case,
+            budget_usdc: self.budget_usdc,
+            notes: self.notes,
+            source: self.source,
+            quote: self.quote,
+            status: LeadStatus::New,
+            created_at: now.0,
+            changed_at: now.0,
+            trail: Vec::new(),
+        }
+    }
+}
+
+/// Takes a lead in. The same product, contact and targets again within a day are the same lead, with what was said last.
+pub async fn receive(app: &Shared, told: Told) -> Result<Received, Refusal> {
+    check_room(app)?;
+    let (fresh, event, now) = (LeadId(chance::bytes()), chance::bytes(), app.now());
+    let (lead, leads_max) = (told.lead(now), app.config.bundles.leads_max);
+    let announces = app.outside.hook.is_some();
+    let received = app.store.write(move |tables| {
+        if let Some((id, known)) = known(tables, &lead, now)? {
+            let lead = again(known, lead, now);
+            tables.put_lead(id, &lead)?;
+            let duplicate = true;
+            return Ok(Some(Received {
+                id,
+                lead,
+                duplicate,
+            }));
+        }
+        if tables.leads_count()? >= leads_max as u64 {
+            return Ok(None);
+        }
+        let mut lead = lead;
+        lead.note(By::Buyer, "received", now);
+        tables.put_lead(fresh, &lead)?;
+        if announces {
+            tables.put_notice(fresh, &first_notice(event, now), now)?;
+        }
+        Ok(Some(Received {
+            id: fresh,
+            lead,
+            duplicate: false,
+        }))
+    });
+    let received = received.await?.ok_or_else(no_room)?;
+    let outcome = match received.duplicate {
+        true => "duplicate",
+        false => "new",
+    };
+    app.metrics.lead(received.lead.product.name(), outcome);
+    Ok(received)
+}
+
+/// What a robot is told: the same as everybody, and nothing is kept.
+pub fn forget(app: &Shared, told: Told) -> Received {
+    app.metrics.lead(told.product.name(), "robot");
+    Received {
+        id: LeadId(chance::bytes()),
+        lead: told.lead(app.now()),
+        duplicate: false,
+    }
+}
+
+fn known(
+    tables: &Tables<'_>,
+    lead: &Lead,
+    now: UnixSeconds,
+) -> Result<Option<(LeadId, Lead)>, StoreError> {
+    let known = tables.lead_like(lead)?;
+    Ok(known.filter(|(_, known)| {
+        known.status.is_open() && now.since(UnixSeconds(known.created_at)) < SAME_SECONDS
+    }))
+}
+
+fn again(known: Lead, said: Lead, now: UnixSeconds) -> Lead {
+    let mut lead = Lead {
+        status: known.status,
+        created_at: known.created_at,
+        changed_at: known.changed_at,
+        trail: known.trail,
+        source: known.source.or(said.source),
+        quote: said.quote.or(known.quote),
+        ..said
+    };
+    note_once(&mut lead, "sent again", now);
+    lead
+}
+
+/// Who presses a button many times is written down once.
+fn note_once(lead: &mut Lead, what: &str, now: UnixSeconds) {
+    if lead.trail.last().is_none_or(|step| step.what != what) {
+        lead.note(By::Buyer, what, now);
+    }
+}
+
+fn first_notice(event: [u8; 16], now: UnixSeconds) -> NoticeRecord {
+    NoticeRecord {
+        event: EventId(event).0,
+        created_at: now.0,
+        attempts: 0,
+    }
+}
+
+/// A lead that is acknowledged is never lost: where it cannot be kept, it is not taken.
+fn check_room(app: &Shared) -> Result<(), Refusal> {
+    match app.health.disk_low() || app.health.store_failed() {
+        true => Err(no_room()),
+        false => Ok(()),
+    }
+}
+
+fn no_room() -> Refusal {
+    Refusal::new(
+        Code::Overloaded,
+        "There is no room for another request at the moment. Nothing was kept: try again later.",
+    )
+}
+
+/// What a buyer who is on the way to a payment link has chosen.
+#[derive(Clone, Debug)]
+pub struct Checkout {
+    pub id: LeadId,
+    pub lead: Lead,
+    pub bundle: Bundle,
+}
+
+/// Notes that a lead's buyer goes to pay. `None` when there is no such lead for a bundle with sources.
+pub async fn start_checkout(
+    app: &Shared,
+    id: LeadId,
+    chosen: Option<Bundle>,
+) -> Result<Option<Checkout>, Refusal> {
+    let now = app.now();
+    let started = app.store.write(move |tables| {
+        let lead = tables.lead(id)?;
+        let Some(mut lead) = lead.filter(|lead| lead.product == LeadProduct::Bundle) else {
+            return Ok(None);
+        };
+        if matches!(lead.status, LeadStatus::Paid | LeadStatus::Fulfilled) {
+            return Ok(Some(Err(Refusal::of(Code::AlreadyPaid))));
+        }
+        let bundle = bundle_of(&lead, chosen);
+        lead.level = bundle.name().to_owned();
+        note_once(
+            &mut lead,
+            &format!("checkout started: {}", bundle.name()),
+            now,
+        );
+        tables.put_lead(id, &lead)?;
+        Ok(Some(Ok(Checkout { id, lead, bundle })))
+    });
+    let started = started.await?.transpose()?;
+    if started.is_some() {
+        app.metrics
+            .lead(LeadProduct::Bundle.name(), "checkout_started");
+    }
+    Ok(started)
+}
+
+/// The chosen bundle, unless it does not take all of the lead's sources.
+fn bundle_of(lead: &Lead, chosen: Option<Bundle>) -> Bundle {
+    let own = Bundle::parse(&lead.level).unwrap_or_default();
+    let takes_all = |bundle: &Bundle| bundle.source_limit() >= lead.target_urls.len();
+    chosen.filter(takes_all).unwrap_or(own)
+}
+
+/// The lead of a buyer who goes to pay for a quote without telling who they are; the payment link asks them.
+pub async fn lead_of_quote(
+    app: &Shared,
+    id: BundleQuoteId,
+    quote: BundleQuoteRecord,
+) -> Result<Received, Refusal> {
+    let told = Told {
+        level: quote.bundle.name().to_owned(),
+        target_urls: quote.target_urls,
+        question: quote.question.unwrap_or_default(),
+        source: quote.attribution,
+        quote: Some(id.to_string()),
+        ..Told::of(LeadProduct::Bundle)
+    };
+    receive(app, told).await
+}
+
+/// A lead by its identifier.
+pub async fn find(store: &Store, id: LeadId) -> Result<Option<Lead>, StoreError> {
+    store.read(move |snapshot| snapshot.lead(id)).await
+}
+
+/// The newest leads that fit, at most so many.
+pub async fn newest(
+    store: &Store,
+    filter: LeadFilter,
+    leads_max: usize,
+) -> Result<Vec<(LeadId, Lead)>, StoreError> {
+    let found = store.read(move |snapshot| {
+        let mut found: Vec<(LeadId, Lead)> = Vec::new();
+        snapshot.leads(&filter, |id, lead| {
+            found.push((id, lead));
+            if found.len() >= 2 * leads_max {
+                newest_first(&mut found, leads_max);
+            }
+            Ok(())
+        })?;
+        newest_first(&mut found, leads_max);
+        Ok(found)
+    });
+    found.await
+}
+
+fn newest_first(found: &mut Vec<(LeadId, Lead)>, leads_max: usize) {
+    found.sort_by(|(id, lead), (other_id, other)| {
+        (other.created_at, other_id.0).cmp(&(lead.created_at, id.0))
+    });
+    found.truncate(leads_max);
+}
+
+/// What the operator does with a lead. `None` when there is none.
+pub async fn advance(
+    store: &Store,
+    id: LeadId,
+    event: LeadEvent,
+    note: String,
+    now: UnixSeconds,
+) -> Result<Option<Result<Lead, NotAllowed>>, StoreError> {
+    let advanced = store.write(move |tables| {
+        let Some(mut lead) = tables.lead(id)? else {
+            return Ok(None);
+        };
+        if let Err(refused) = lead.apply(event, By::Operator, &note, now) {
+            return Ok(Some(Err(refused)));
+        }
+        tables.put_lead(id, &lead)?;
+        Ok(Some(Ok(lead)))
+    });
+    advanced.await
+}
+
+/// Writes something into a lead's trail. `None` when there is none.
+pub async fn annotate(
+    store: &Store,
+    id: LeadId,
+    note: String,
+    now: UnixSeconds,
+) -> Result<Option<Lead>, StoreError> {
+    let annotated = store.write(move |tables| {
+        let Some(mut lead) = tables.lead(id)? else {
+            return Ok(None);
+        };
+        lead.note(By::Operator, &note, now);
+        tables.put_lead(id, &lead)?;
+        Ok(Some(lead))
+    });
+    annotated.await
+}
+
+/// Forgets a lead. Tells whether it was there.
+pub async fn delete(store: &Store, id: LeadId) -> Result<bool, StoreError> {
+    store.write(move |tables| tables.delete_lead(id)).await
+}
+
+/// Forgets every lead of one contact. Tells how many there were.
+pub async fn delete_of(store: &Store, contact: String) -> Result<usize, StoreError> {
+    store
+        .write(move |tables| tables.delete_leads_of(&contact))
+        .await
+}

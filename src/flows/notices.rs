@@ -1,0 +1,113 @@
+//! Tells the operator's own address of new leads. A notice is written with its lead; its next try is always on record
+//! before the present one begins, so that a crash loses none and repeats at most one.
+
+use serde_json::{Value, json};
+
+use crate::app::Shared;
+use crate::domain::ids::{EventId, LeadId};
+use crate::domain::lead::{By, Lead};
+use crate::domain::time::UnixSeconds;
+use crate::outside::hooks::Hook;
+use crate::store::{Due, NoticeRecord, StoreError};
+
+/// What a notice is of.
+const EVENT: &str = "lead.created";
+/// Seconds from one try to the next; after the last one the notice is given up.
+const PAUSES: [u64; 3] = [30, 300, 60];
+
+/// Works off a due row: one try, in the background.
+pub async fn try_due(app: &Shared, due: Due, now: UnixSeconds) -> Result<(), StoreError> {
+    let Some(hook) = app.outside.hook.clone() else {
+        return drop_due(app, due).await;
+    };
+    let mut id = [0; 16];
+    id.copy_from_slice(&due.key[..16]);
+    let id = LeadId(id);
+    let begun = app.store.write(move |tables| {
+        tables.unschedule(due)?;
+        let (Some(mut notice), Some(lead)) = (tables.notice(id)?, tables.lead(id)?) else {
+            return Ok(None);
+        };
+        let Some(pause) = PAUSES.get(usize::from(notice.attempts)) else {
+            give_up(tables, id, lead, now)?;
+            return Ok(None);
+        };
+        notice.attempts += 1;
+        tables.put_notice(id, &notice, now.plus(*pause))?;
+        Ok(Some((notice, lead)))
+    });
+    if let Some((notice, lead)) = begun.await? {
+        let app_in_task = app.clone();
+        app.tasks.spawn(async move {
+            announce(&app_in_task, &hook, id, &notice, &lead).await;
+        });
+    }
+    Ok(())
+}
+
+/// Nobody is to be told any more.
+async fn drop_due(app: &Shared, due: Due) -> Result<(), StoreError> {
+    let dropped = app.store.write(move |tables| {
+        tables.unschedule(due)?;
+        let mut id = [0; 16];
+        id.copy_from_slice(&due.key[..16]);
+        tables.drop_notice(LeadId(id))
+    });
+    dropped.await
+}
+
+fn give_up(
+    tables: &mut crate::store::Tables<'_>,
+    id: LeadId,
+    mut lead: Lead,
+    now: UnixSeconds,
+) -> Result<(), StoreError> {
+    tracing::error!(lead.id = %id, "the notice of a lead was not taken and is given up");
+    lead.note(By::Service, "the notice of it was given up", now);
+    tables.put_lead(id, &lead)?;
+    tables.drop_notice(id)
+}
+
+async fn announce(app: &Shared, hook: &Hook, id: LeadId, notice: &NoticeRecord, lead: &Lead) {
+    let body = notice_json(id, notice, lead).to_string();
+    match hook.send(EVENT, body, app.now()).await {
+        Ok(()) => {
+            let dropped = app.store.write(move |tables| tables.drop_notice(id)).await;
+            if let Err(error) = dropped {
+                tracing::warn!(error = %error, "a notice was taken and may be sent again");
+            }
+        }
+        Err(error) => {
+            let attempts = notice.attempts;
+            tracing::warn!(error = %error, attempts, "the notice of a lead was not taken");
+        }
+    }
+}
+
+/// Without the person: who is told need not be trusted with contacts.
+fn notice_json(id: LeadId, notice: &NoticeRecord, lead: &Lead) -> Value {
+    let product = lead.product.name();
+    let mut data = json!({
+        "lead_id": id.to_string(),
+        "product": product,
+        "source": lead.source,
+        "budget_usdc": lead.budget_usdc,
+        "target_count": lead.target_urls.len(),
+    });
+    if let Some(word) = lead.product.level_word() {
+        data[word] = lead.level.clone().into();
+    }
+    let text = match lead.product.level_word() {
+        Some(word) => format!("New {word} lead {id}: {}", lead.level),
+        None => format!("New message {id}"),
+    };
+    json!({
+        "type": EVENT,
+        "id": EventId(notice.event).to_string(),
+        "created_at": notice.created_at,
+        "data": data,
+        // Chat programs show one of these.
+        "text": text,
+        "content": text,
+    })
+}
