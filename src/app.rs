@@ -14,6 +14,7 @@ use crate::domain::rate::{RateClass, Standing};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::desk::Desk;
+use crate::flows::fulfil::Workshop;
 use crate::flows::health::Health;
 use crate::flows::mail::Post;
 use crate::flows::offer::{Offers, Terms};
@@ -50,6 +51,8 @@ pub struct App {
     pub offers: Offers,
     pub desk: Desk,
     pub post: Post,
+    /// The orders that are worked on.
+    pub workshop: Workshop,
     pub sample: SamplePage,
     pub limits: Limits,
     pub metrics: Metrics,
@@ -87,8 +90,8 @@ impl App {
             facilitator: Facilitator::new(facilitator_settings(&config, facilitator_url)?)?,
             chain: chain(&config)?,
             llm: llm(&config)?,
-            mailer: mailer(&config)?,
             hook: hook(&config),
+            mailer: mailer(&config)?,
             robots: RobotsFiles::new(web.clone(), clock.clone()),
             web,
             fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
@@ -131,6 +134,7 @@ impl App {
             offers,
             desk: Desk::default(),
             post: Post::default(),
+            workshop: Workshop::default(),
             sample,
             limits,
             metrics: Metrics::default(),
@@ -240,8 +244,8 @@ pub fn blocking_threads(config: &Config) -> usize {
         + ROBOTS_LOOKUPS_MAX
         + chain
         + config.llm.as_ref().map_or(0, |llm| llm.questions_max)
-        + config.mail.as_ref().map_or(0, |_| MAILS_MAX)
         + hooks::THREADS
+        + config.mail.as_ref().map_or(0, |_| MAILS_MAX)
         + 8
 }
 

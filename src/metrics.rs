@@ -21,6 +21,7 @@ pub struct Metrics {
     chain_inquiries: Mutex<BTreeMap<&'static str, u64>>,
     limited: Mutex<BTreeMap<&'static str, u64>>,
     mails: Mutex<BTreeMap<&'static str, u64>>,
+    webhooks: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
     leads: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
 }
 
@@ -53,6 +54,8 @@ pub struct Snapshot {
     pub limited: BTreeMap<&'static str, u64>,
     /// Tries to send a mail, by what became of them.
     pub mails: BTreeMap<&'static str, u64>,
+    /// The payment provider's events: kind and outcome.
+    pub webhooks: BTreeMap<(&'static str, &'static str), u64>,
     /// By product and what became of them: new, duplicate, robot, checkout_started.
     pub leads: BTreeMap<(&'static str, &'static str), u64>,
 }
@@ -100,9 +103,16 @@ impl Metrics {
         *lock(&self.limited).entry(limit).or_default() += 1;
     }
 
+    /// One event of the payment provider.
+    pub fn webhook(&self, kind: &'static str, outcome: &'static str) {
+        *lock(&self.webhooks).entry((kind, outcome)).or_default() += 1;
+    }
+
     /// One try to send a mail: sent, put off or failed for good.
     pub fn mail(&self, outcome: &'static str) {
         *lock(&self.mails).entry(outcome).or_default() += 1;
+    }
+
     /// A lead, by its product and what became of it.
     pub fn lead(&self, product: &'static str, outcome: &'static str) {
         *lock(&self.leads).entry((product, outcome)).or_default() += 1;
@@ -120,6 +130,7 @@ impl Metrics {
             chain_inquiries: lock(&self.chain_inquiries).clone(),
             limited: lock(&self.limited).clone(),
             mails: lock(&self.mails).clone(),
+            webhooks: lock(&self.webhooks).clone(),
             leads: lock(&self.leads).clone(),
         }
     }

@@ -47,13 +47,14 @@ pub fn status(code: Code) -> u16 {
         | Code::PaymentHashReplayed
         | Code::MarginRejected
         | Code::CacheMiss
+        | Code::InvalidSignature
         | Code::RetryCreditInvalid => 400,
         Code::PaymentRequired | Code::RetryCreditRequired | Code::PaymentHashRequired => 402,
-        Code::QuoteNotFound | Code::ReportNotFound | Code::NotFound => 404,
+        Code::QuoteNotFound | Code::ReportNotFound | Code::SessionNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
         Code::AlreadyPaid | Code::Conflict => 409,
-        Code::QuoteExpired | Code::ReportExpired => 410,
+        Code::QuoteExpired | Code::ReportExpired | Code::LinkExpired => 410,
         Code::BodyTooLarge => 413,
         Code::UriTooLong => 414,
         Code::UnsupportedMediaType => 415,
@@ -65,6 +66,7 @@ pub fn status(code: Code) -> u16 {
         | Code::NetworkUnavailable
         | Code::SettlementUnknown
         | Code::TransfersNotTaken
+        | Code::WebhookNotTaken
         | Code::Paused
         | Code::Overloaded => 503,
     }
@@ -191,9 +193,8 @@ fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     }
     match status(code) {
         400 if code.is_retryable() => reply = reply.fixed("retry-after", RETRY_AFTER),
-        409 => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
-        503 if code == Code::Paused => reply = reply.fixed("retry-after", PAUSED_RETRY_AFTER),
         409 if code.is_retryable() => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
+        503 if code == Code::Paused => reply = reply.fixed("retry-after", PAUSED_RETRY_AFTER),
         429 | 503 if !reply.headers.contains_key("retry-after") => {
             reply = reply.fixed("retry-after", RETRY_AFTER);
         }

@@ -53,12 +53,12 @@ pub struct Config {
     pub fetch: Fetch,
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
+    pub bundles: Bundles,
     pub orders: Orders,
     /// How mail leaves, where that is configured.
     pub mail: Option<mail::Mail>,
     /// Who the operator is over the network, where a token is configured.
     pub operator: Option<Sessions>,
-    pub bundles: Bundles,
     pub limits: Limits,
     pub lab: Lab,
 }
@@ -289,10 +289,10 @@ impl Config {
                     .collect(),
             },
             llm: llm(resolved)?,
+            bundles: bundles::bundles(resolved)?,
             orders: orders::orders(resolved)?,
             mail: mail::mail(resolved)?,
             operator: operator(resolved)?,
-            bundles: bundles::bundles(resolved)?,
             limits: limits(resolved)?,
             lab: lab(resolved)?,
             base_url,

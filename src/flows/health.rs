@@ -100,6 +100,10 @@ impl Health {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
     pub fn note_store_failed(&self) {
         self.store_failed.store(true, Ordering::Relaxed);
     }

@@ -37,9 +37,9 @@ pub struct Outside {
     pub chain: Option<Chain>,
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
-    pub mailer: Mailer,
     /// Who hears of new leads, where somebody is configured.
     pub hook: Option<Hook>,
+    pub mailer: Mailer,
     pub web: Web,
     /// Places for fetches with their conversion; each bounds its own memory.
     pub fetches: Lane,

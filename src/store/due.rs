@@ -99,6 +99,14 @@ impl Tables<'_> {
         Ok(())
     }
 
+    /// Every row of a kind, whenever it is due.
+    pub(in crate::store) fn all_due(&self, kind: DueKind) -> Result<Vec<Due>, StoreError> {
+        let rows = self
+            .due
+            .range((kind.code(), 0, [0; 32])..=(kind.code(), u64::MAX, [u8::MAX; 32]))?;
+        rows.map(|row| Due::from_row(row?.0.value())).collect()
+    }
+
     /// The earliest row of a kind.
     pub(in crate::store) fn first_due(&self, kind: DueKind) -> Result<Option<Due>, StoreError> {
         let mut rows = self

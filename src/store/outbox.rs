@@ -173,11 +173,20 @@ impl Tables<'_> {
 
     /// Forgets every mail to an address. Tells how many there were.
     pub fn delete_mails_to(&mut self, address: &str) -> Result<usize, StoreError> {
+        self.delete_mails(|mail| mail.to.eq_ignore_ascii_case(address))
+    }
+
+    /// Forgets every mail about one thing. Tells how many there were.
+    pub fn delete_mails_about(&mut self, about: &str) -> Result<usize, StoreError> {
+        self.delete_mails(|mail| mail.about == about)
+    }
+
+    fn delete_mails(&mut self, is_meant: impl Fn(&Mail) -> bool) -> Result<usize, StoreError> {
         let mut keys = Vec::new();
         for row in self.outbox.iter()? {
             let (key, bytes) = row?;
             let record: MailRecord = decode(bytes.value(), TABLE)?;
-            if record.mail.to.eq_ignore_ascii_case(address) {
+            if is_meant(&record.mail) {
                 keys.push(key.value());
             }
         }
