@@ -14,7 +14,7 @@ use crate::api::{door, failure};
 use crate::app::{App, Shared, store_settings};
 use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
-use crate::flows::{due, health, offer, pause, recover};
+use crate::flows::{due, health, offer, pause, reckoning, recover};
 use crate::http::forwarded::TrustedProxies;
 use crate::http::router::Router;
 use crate::http::server::{self, Server};
@@ -141,6 +141,7 @@ impl Appliance {
             tokio::spawn(health::probe(app.clone())),
             tokio::spawn(health::watch_gas(app.clone())),
             tokio::spawn(due::work(app.clone())),
+            tokio::spawn(reckoning::watch(app.clone())),
         ];
         Ok(Appliance {
             app,

@@ -1,4 +1,8 @@
-//! What only the operator may ask, over the Unix socket: payments and reports, one by one and all of them.
+//! What only the operator may ask, over the Unix socket or with the token: payments and reports, one by one and all of
+//! them; below, the outbox, the books and a person's data.
+
+pub mod books;
+pub mod mails;
 
 use serde_json::{Value, json};
 
@@ -15,6 +19,32 @@ use crate::x402::address::{Address, Nonce};
 
 /// Payments, or reports, in one list.
 const LIST_MAX: usize = 1000;
+
+/// The newest of many, with never more in memory than twice what is shown.
+#[derive(Debug, Default)]
+pub struct Newest(Vec<(u64, Value)>);
+
+impl Newest {
+    pub fn add(&mut self, created_at: u64, value: Value) {
+        self.0.push((created_at, value));
+        if self.0.len() >= 2 * LIST_MAX {
+            newest_first(&mut self.0);
+        }
+    }
+
+    pub fn values(mut self) -> Vec<Value> {
+        newest_first(&mut self.0);
+        self.0.into_iter().map(|(_, value)| value).collect()
+    }
+}
+
+/// The answer to what the store was asked.
+fn answered(app: &Shared, call: &Call, outcome: Result<Value, StoreError>) -> Reply {
+    match outcome {
+        Ok(answer) => Reply::json(200, answer.to_string()),
+        Err(error) => failure::reply(app, &error.into(), call),
+    }
+}
 
 /// GET /operator/payments: the newest, by state if one is asked for.
 pub async fn payments(app: Shared, call: Call) -> Reply {

@@ -21,6 +21,7 @@ pub mod payments;
 pub mod pdf;
 pub mod quote;
 pub mod recall;
+pub mod reckoning;
 pub mod reconcile;
 pub mod recover;
 pub mod report;

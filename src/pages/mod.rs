@@ -10,6 +10,7 @@ pub mod site;
 
 pub mod about;
 pub mod checkout;
+pub mod console;
 pub mod docs;
 pub mod email;
 pub mod error;
