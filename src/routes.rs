@@ -2,17 +2,19 @@
 //! operator's `routes` command are made from it.
 
 use crate::api::{
-    access, catalogue, discovery, legacy, operator, preview, proof_pack, quotes, reports, retry,
-    site,
+    access, bundles, catalogue, discovery, leads, legacy, operator, operator_leads, preview,
+    proof_pack, quotes, reports, retry, site,
 };
 use crate::app::Row;
+use crate::domain::bundle::Bundle;
 use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::rate::RateClass;
 use crate::domain::shapes::{
-    ACCESS_REQUEST, COMPUTE_REQUEST, FOLLOW_UP_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST,
-    REFRESH_REQUEST, SHARE_REQUEST,
+    ACCESS_REQUEST, BUNDLE_LEAD_REQUEST, COMPUTE_REQUEST, CONTACT_REQUEST, FOLLOW_UP_REQUEST,
+    PACK_LEAD_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST, QUOTED_PRODUCTS, REFRESH_REQUEST,
+    SHARE_REQUEST,
 };
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
@@ -48,7 +50,7 @@ const QUESTION: Parameter = Parameter {
 const PRODUCT: Parameter = Parameter {
     name: "product",
     doc: "What is to be bought; a Proof Pack when absent.",
-    one_of: &Product::NAMES,
+    one_of: &QUOTED_PRODUCTS,
 };
 const TYPE: Parameter = Parameter {
     name: "type",
@@ -69,6 +71,17 @@ const TARGET_URL: Parameter = Parameter {
     name: "target_url",
     doc: "The page to be quoted; a sample page when absent.",
     one_of: &[],
+};
+
+const TARGET_URLS: Parameter = Parameter {
+    name: "target_urls",
+    doc: "Public URLs between lines, commas or spaces; a bare domain is read by https. A sample page when absent.",
+    one_of: &[],
+};
+const BUNDLE: Parameter = Parameter {
+    name: "bundle",
+    doc: "The bundle to be priced; builder when absent, or audit for more sources than builder takes.",
+    one_of: &Bundle::NAMES,
 };
 
 const TOKEN: Parameter = Parameter {
@@ -169,11 +182,11 @@ pub static ROUTES: &[Row] = &[
         query: &[TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Quotes, "What a report on one source would hold; spends nothing") }),
     get("/v1/checkout/confidence", run!(preview::confidence), Endpoint {
-        query: &[PRODUCT, TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        query: &[PRODUCT, TARGET_URL, TARGET_URLS, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Quotes, "Whether everything is in place for a purchase; spends nothing") }),
     post("/v1/quotes", run!(quotes::create), Endpoint {
         takes: Some(&QUOTE_REQUEST), gives_status: 201, statuses: &[400, 413, 415, 422, 503], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Quotes, "Keep a quote for a page or a report; spends nothing") }),
+        ..Endpoint::new(Tag::Quotes, "Keep a quote for a page, a report or a bundle; spends nothing") }),
     get("/v1/quotes/{quote_id}", run!(quotes::receipt), Endpoint {
         statuses: &[404, 410], ..Endpoint::new(Tag::Quotes, "A kept quote, for 7 days") }),
     get("/quote", run!(quotes::tiers_page), Endpoint {
@@ -214,6 +227,31 @@ pub static ROUTES: &[Row] = &[
         rate: RateClass::Quote, ..Endpoint::page("A retained report") }),
     get("/proof-pack/share/{slug}", run!(reports::shared_page), Endpoint::page("A report that its buyer shares")),
     get("/proof-pack/library", run!(reports::library_page), Endpoint::page("Reports that their buyers list")),
+
+    // Bundles and leads
+    get("/v1/proof-pack/bundle/quote", run!(bundles::quote), Endpoint {
+        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 414, 422, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Bundles, "Which sources can be read, and which bundle takes them; spends nothing") }),
+    post("/v1/proof-pack/bundle/leads", run!(leads::bundle), Endpoint {
+        takes: Some(&BUNDLE_LEAD_REQUEST), gives_status: 202, statuses: &[200, 400, 413, 415, 422, 503], rate: RateClass::Lead,
+        ..Endpoint::new(Tag::Bundles, "Ask for a bundle, and learn where to pay for it") }),
+    post("/v1/proof-pack/leads", run!(leads::pack), Endpoint {
+        takes: Some(&PACK_LEAD_REQUEST), gives_status: 202, statuses: &[200, 400, 413, 415, 422, 503], rate: RateClass::Lead,
+        ..Endpoint::new(Tag::Bundles, "Ask for a report, and be written to") }),
+    post("/v1/contact", run!(leads::contact), Endpoint {
+        takes: Some(&CONTACT_REQUEST), gives_status: 202, statuses: &[200, 413, 415, 422, 503], rate: RateClass::Lead,
+        ..Endpoint::new(Tag::Bundles, "Write to the operator") }),
+    get("/proof-pack/bundle", run!(bundles::about_page), Endpoint::page("What Evidence Bundles are and cost")),
+    get("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("Ask what a bundle would cost") }),
+    post("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
+    get("/proof-pack/bundle/checkout", run!(bundles::checkout_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
+    get("/proof-pack/bundle/pay", run!(bundles::pay), Endpoint {
+        rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
+    get("/proof-pack/request", run!(leads::request_page), Endpoint::page("Ask for a bundle or a report")),
+    get("/contact", run!(leads::contact_page), Endpoint::page("Write to the operator")),
 
     // Discovery
     get("/", run!(discovery::root), Endpoint { statuses: &[404], ..Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers") }),
@@ -257,6 +295,17 @@ pub static ROUTES: &[Row] = &[
     operator("/operator/reports/{report_id}", run!(operator::report), "One report"),
     Row { method: Method::Post, ..operator("/operator/reports/{report_id}/purge", run!(operator::purge_report),
         "Forget a report at once, with its text") },
+    operator("/operator/leads", run!(operator_leads::list), "The newest leads, by status or product if asked"),
+    operator("/operator/leads/export", run!(operator_leads::export), "Every lead in full, in parts"),
+    operator("/operator/leads/{lead_id}", run!(operator_leads::show), "One lead with its trail"),
+    Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/move", run!(operator_leads::advance),
+        "Move a lead on") },
+    Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/note", run!(operator_leads::annotate),
+        "Write into a lead's trail") },
+    Row { method: Method::Post, ..operator("/operator/leads/{lead_id}/delete", run!(operator_leads::delete),
+        "Forget a lead") },
+    Row { method: Method::Post, ..operator("/operator/leads/delete", run!(operator_leads::delete_of),
+        "Forget every lead of a contact") },
 ];
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::{discovery, failure, openapi};
+use crate::api::{bundles, discovery, failure, openapi};
 use crate::app::{App, Shared};
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Refusal;
@@ -29,8 +29,11 @@ pub async fn resources(app: Shared, call: Call) -> Reply {
     };
     // All of ours are of one type.
     let is_asked_for = call.query.get("type").is_none_or(|kind| kind == "http");
-    let products = Product::ALL.into_iter().filter(|_| is_asked_for);
-    let items: Vec<Value> = products.map(|product| listed(&app, product)).collect();
+    let mut items: Vec<Value> = Vec::new();
+    if is_asked_for {
+        items.extend(Product::ALL.map(|product| listed(&app, product)));
+        items.push(listed_bundles(&app));
+    }
     let shown: Vec<&Value> = items.iter().skip(offset).take(limit).collect();
     discovery::document(json!({
         "x402Version": 2,
@@ -59,6 +62,7 @@ pub async fn well_known(app: Shared, _: Call) -> Reply {
         "items": Product::ALL.map(|product| item(&app, product)),
         "tiers": discovery::levels(Product::Context),
         "packs": discovery::levels(Product::ProofPack),
+        "bundles": bundles::price_list(),
         "instructions": "POST without payment to learn the price (402, header PAYMENT-REQUIRED), sign it, and repeat \
                          the request with PAYMENT-SIGNATURE. Quotes and the sample report cost nothing.",
         "openapi": app.url("/openapi.json"),
@@ -108,6 +112,46 @@ fn listed(app: &App, product: Product) -> Value {
         "outputSchema": openapi::answer_schema(product),
         "discoverable": true,
         "extensions": {"bazaar": bazaar(&offer::bazaar(level))},
+    })
+}
+
+/// The quote for a bundle: nothing is paid there by x402, so there is nothing to accept.
+fn listed_bundles(app: &App) -> Value {
+    let row = app.rows.iter().find(|row| row.path == bundles::QUOTE_PATH);
+    let parameters = row.map_or(&[][..], |row| row.about.query);
+    let properties = parameters.iter().map(|parameter| {
+        let mut schema = json!({"type": "string", "description": parameter.doc});
+        if !parameter.one_of.is_empty() {
+            schema["enum"] = json!(parameter.one_of);
+        }
+        (parameter.name.to_owned(), schema)
+    });
+    let text = json!({"type": "string"});
+    let answer = json!({
+        "status": text, "quote_id": text, "supplier_spend": {"type": "integer"},
+        "target_urls": {"type": "array", "items": text}, "bundle": text, "amount_units": text,
+        "price_usdc": {"type": "number"}, "next_steps": {"type": "array", "items": {"type": "object"}},
+    });
+    json!({
+        "resource": app.url(bundles::QUOTE_PATH),
+        "type": "http",
+        "x402Version": 2,
+        "method": "GET",
+        "accepts": [],
+        "lastUpdated": app.sample.made_at.0,
+        "metadata": {
+            "name": app.config.service_name,
+            "description": "Which of up to 25 sources can be read, and which Evidence Bundle takes them; free. Bundles \
+                            are paid in dollars through a payment link.",
+            "tags": ["evidence", "sources", "quote"],
+            "bundles": bundles::price_list(),
+        },
+        "inputSchema": {"type": "object", "properties": properties.collect::<Map<_, _>>()},
+        "outputSchema": {
+            "type": "object", "properties": answer,
+            "required": ["status", "supplier_spend", "target_urls", "bundle", "amount_units", "next_steps"],
+        },
+        "discoverable": true,
     })
 }
 

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{failure, openapi, site};
+use crate::api::{bundles, failure, openapi, site};
 use crate::app::{App, Shared};
 use crate::domain::amount::Amount;
+use crate::domain::bundle::Bundle;
 use crate::domain::level::{Level, Product};
 use crate::domain::margin::GasPrice;
 use crate::domain::refusal::{Code, Refusal};
@@ -40,6 +41,8 @@ fn brief(app: &App) -> Value {
             "body": {"target_url": "https://example.com/", "question": "Is it free to use?", "pack": "standard"},
         },
         "packs": levels(Product::ProofPack),
+        "proof_bundle": {"method": "GET", "url": app.url(bundles::QUOTE_PATH), "query": ["target_urls", "question", "bundle"]},
+        "bundles": bundles::price_list(),
         "payment": {
             "protocol": "x402", "x402Version": 2, "scheme": "exact", "network": terms.network, "asset": terms.asset,
             "pay_to": terms.pay_to,
@@ -49,6 +52,8 @@ fn brief(app: &App) -> Value {
             "quote": app.url("/v1/x402/quote"), "sample": app.sample.url, "health": app.url("/health"),
             "llms": app.url("/llms.txt"), "proof_pack": app.url("/proof-pack"),
             "proof_pack_quote": app.url("/v1/proof-pack/quote"), "sample_report": app.url("/v1/proof-pack/sample"),
+            "bundles": app.url("/proof-pack/bundle"), "bundle_quote": app.url(bundles::QUOTE_PATH),
+            "contact": app.url("/contact"),
         },
     })
 }
@@ -184,6 +189,11 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
                 (format!("{product} {level} {outcome}"), (*count).into())
             })
             .collect();
+        let leads = figures
+            .leads
+            .iter()
+            .map(|((product, outcome), count)| (format!("{product} {outcome}"), (*count).into()));
+        body["leads"] = leads.collect::<serde_json::Map<String, Value>>().into();
         body["payments"] = payments.into();
         body["chain_inquiries"] = json!(figures.chain_inquiries);
         body["revenue_units"] = figures.revenue_units.to_string().into();
@@ -331,6 +341,17 @@ fn prometheus_text(
                 }),
         );
         family(
+            "leads_total",
+            "counter",
+            "Leads by product and what became of them.",
+            &mut figures.leads.iter().map(|((product, outcome), count)| {
+                (
+                    format!("{{product=\"{product}\",outcome=\"{outcome}\"}}"),
+                    count.to_string(),
+                )
+            }),
+        );
+        family(
             "chain_inquiries_total",
             "counter",
             "Questions to the chain about unknown settlements, by what it said.",
@@ -413,6 +434,9 @@ pub async fn llms(app: Shared, _: Call) -> Reply {
          \"question\": \"Is it free to use?\", \"pack\": \"standard\"}}, paid the same way. The answer is a report \
          with a decision, exact citations, gaps, risks and hashes; it is retained for 30 days and can be verified.\n\n\
          ## Prices of a report\n\n{packs}\n\
+         To learn what several sources say together: GET {bundle_quote} with target_urls and question; the answer says \
+         which bundle takes them, what it costs and where it is paid, in dollars through a payment link.\n\n\
+         ## Prices of a bundle\n\n{bundles}\n\
          ## Docs\n\n\
          - [Reference]({docs}): every endpoint, field and error\n\
          - [Quickstart]({quickstart}): the same purchase in curl, TypeScript and Python\n\n\
@@ -420,6 +444,7 @@ pub async fn llms(app: Shared, _: Call) -> Reply {
          - [OpenAPI]({openapi}): the reference for machines\n\
          - [Quote]({quote}): the price and availability of every tier for one page, free\n\
          - [Proof Pack quote]({pack_quote}): the price of every pack for one source, free\n\
+         - [Bundle quote]({bundle_quote}): which sources can be read, and which bundle takes them, free\n\
          - [Sample report]({sample_report}): a whole report, free\n\
          - [Sample page]({sample}): a page of our own that the starter tier always delivers\n",
         name = app.config.service_name,
@@ -428,6 +453,8 @@ pub async fn llms(app: Shared, _: Call) -> Reply {
         proof_pack = app.url(Product::ProofPack.path()),
         tiers = prices(Product::Context),
         packs = prices(Product::ProofPack),
+        bundle_quote = app.url(bundles::QUOTE_PATH),
+        bundles = bundle_prices(),
         pack_quote = app.url("/v1/proof-pack/quote"),
         sample_report = app.url("/v1/proof-pack/sample"),
         network = app.config.payment.network,
@@ -438,6 +465,18 @@ pub async fn llms(app: Shared, _: Call) -> Reply {
         sample = app.sample.url,
     );
     Reply::text(200, text).public("public, max-age=300")
+}
+
+fn bundle_prices() -> String {
+    let row = |bundle: Bundle| {
+        format!(
+            "- {}: {} USD ({})\n",
+            bundle.name(),
+            bundle.price(),
+            bundle.policy()
+        )
+    };
+    Bundle::ALL.into_iter().map(row).collect()
 }
 
 /// GET /.well-known/jwks.json: the public half of the key that signs in our name.
@@ -470,6 +509,6 @@ fn published(
 
 /// GET /robots.txt.
 pub async fn robots(_: Shared, _: Call) -> Reply {
-    let text = "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nAllow: /\nDisallow: /checkout/\nDisallow: /proof-pack/reports/\n";
+    let text = "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nAllow: /\nDisallow: /checkout/\nDisallow: /proof-pack/reports/\nDisallow: /proof-pack/bundle/pay\nDisallow: /proof-pack/bundle/delivery\n";
     Reply::text(200, text).public("public, max-age=300")
 }

@@ -89,6 +89,17 @@ pub fn reply(app: &App, refusal: &Refusal, call: &Call) -> Reply {
     }
 }
 
+/// Address and reason of each source that a refusal is about.
+pub fn rejected_of(refusal: &Refusal) -> Vec<(&str, &str)> {
+    let With::Rejected(rejected) = &refusal.with else {
+        return Vec::new();
+    };
+    let pairs = rejected.iter();
+    pairs
+        .map(|(url, reason)| (url.as_str(), reason.as_str()))
+        .collect()
+}
+
 /// The same as a page, when a person asked.
 pub fn page(app: &App, refusal: &Refusal, call: &Call) -> Reply {
     error_page(

@@ -2,14 +2,17 @@
 
 pub mod access;
 pub mod body;
+pub mod bundles;
 pub mod catalogue;
 pub mod challenge;
 pub mod discovery;
 pub mod door;
 pub mod failure;
+pub mod leads;
 pub mod legacy;
 pub mod openapi;
 pub mod operator;
+pub mod operator_leads;
 pub mod paid;
 pub mod preview;
 pub mod proof_pack;

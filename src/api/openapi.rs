@@ -177,9 +177,18 @@ fn responses(row: &Row) -> Value {
     let mut statuses: Vec<u16> = about.statuses.iter().copied().chain([429]).collect();
     statuses.sort_unstable();
     for status in statuses {
-        responses.insert(status.to_string(), refusal(status));
+        let response = match status {
+            200 => known_already(),
+            status => refusal(status),
+        };
+        responses.insert(status.to_string(), response);
     }
     responses.into()
+}
+
+fn known_already() -> Value {
+    let schema = json!({"type": "object"});
+    json!({"description": "Known already.", "content": {"application/json": {"schema": schema}}})
 }
 
 fn refusal(status: u16) -> Value {

@@ -4,17 +4,19 @@ use serde_json::{Map, Value, json};
 
 use crate::api::body::read_body;
 use crate::api::paid::{self, attribution};
-use crate::api::{failure, site};
+use crate::api::{bundles, failure, site};
 use crate::app::{App, Shared};
 use crate::domain::amount::Amount;
 use crate::domain::attribution::Attribution;
-use crate::domain::ids::QuoteId;
+use crate::domain::ids::{BundleQuoteId, QuoteId};
 use crate::domain::level::{Level, Product};
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, QUOTE_REQUEST};
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
+use crate::flows;
+use crate::flows::bundles::BundleQuote;
 use crate::flows::offer::TIMEOUT_SECONDS_MAX;
 use crate::flows::quote::{self, Asked, Inspected, LevelOffer, Quote};
 use crate::http::{Call, Reply};
@@ -46,7 +48,8 @@ pub async fn packs_page(app: Shared, call: Call) -> Reply {
 /// POST /v1/quotes: the same without a place for it in an address, and the receipt as the answer.
 pub async fn create(app: Shared, call: Call) -> Reply {
     match created(&app, &call).await {
-        Ok(quote) => {
+        Ok(Created::Bundle(quote)) => bundles::created(&app, &quote),
+        Ok(Created::Level(quote)) => {
             let location = app.url(&format!("/v1/quotes/{}", quote.id));
             let receipt = receipt_json(&app, quote.id, &quote.record);
             fresh(Reply::json(201, receipt.to_string())).header("location", &location)
@@ -57,6 +60,9 @@ pub async fn create(app: Shared, call: Call) -> Reply {
 
 /// GET /v1/quotes/{quote_id}.
 pub async fn receipt(app: Shared, call: Call) -> Reply {
+    if is_of_bundle(&call) {
+        return bundles::receipt(&app, &call).await;
+    }
     match read(&app, &call).await {
         Ok((_, record)) if is_expired(&app, &record) => {
             failure::reply(&app, &Refusal::of(Code::QuoteExpired), &call)
@@ -71,6 +77,9 @@ pub async fn receipt(app: Shared, call: Call) -> Reply {
 
 /// GET /checkout/{quote_id}.
 pub async fn resume_page(app: Shared, call: Call) -> Reply {
+    if is_of_bundle(&call) {
+        return bundles::resume_page(&app, &call).await;
+    }
     let (id, record) = match read(&app, &call).await {
         Ok(found) => found,
         Err(refusal) => return failure::page(&app, &refusal, &call),
@@ -211,11 +220,19 @@ fn check_length(question: &str) -> Result<(), Refusal> {
     Err(Refusal::validation(vec![error]))
 }
 
-async fn created(app: &Shared, call: &Call) -> Result<Quote, Refusal> {
+/// A quote that was asked for in a body.
+enum Created {
+    Level(Box<Quote>),
+    Bundle(BundleQuote),
+}
+
+async fn created(app: &Shared, call: &Call) -> Result<Created, Refusal> {
     let body = read_body(call, &QUOTE_REQUEST)?;
-    let product = body.text("product").and_then(Product::parse);
-    let product = product.unwrap_or(Product::Context);
-    check_belongings(product, &body)?;
+    check_belongings(&body)?;
+    let Some(product) = body.text("product").and_then(Product::parse) else {
+        let asked = bundles::asked_in_body(call, &body)?;
+        return Ok(Created::Bundle(flows::bundles::quote(app, asked).await?));
+    };
     let labelled = body.text("source").and_then(Attribution::parse);
     let attribution = labelled.or_else(|| attribution(call));
     let asked = Asked {
@@ -225,22 +242,28 @@ async fn created(app: &Shared, call: &Call) -> Result<Quote, Refusal> {
         force_refresh: None,
         attribution: attribution.map(|label| label.as_str().to_owned()),
     };
-    quote::quote(app, asked).await
+    Ok(Created::Level(Box::new(quote::quote(app, asked).await?)))
 }
 
-/// A level of one product says nothing of the other.
-fn check_belongings(product: Product, body: &Checked) -> Result<(), Refusal> {
-    let foreign: &[&str] = match product {
-        Product::Context => &["pack", "question"],
-        Product::ProofPack => &["tier"],
+/// What belongs to one product says nothing of the others, and each has something that it needs.
+fn check_belongings(body: &Checked) -> Result<(), Refusal> {
+    let name = body.text("product").unwrap_or_default();
+    let (needed, foreign): (&str, &[&str]) = match Product::parse(name) {
+        Some(Product::Context) => ("target_url", &["target_urls", "pack", "bundle", "question"]),
+        Some(Product::ProofPack) => ("target_url", &["target_urls", "tier", "bundle"]),
+        None => ("target_urls", &["target_url", "tier", "pack"]),
     };
-    let errors = foreign.iter().filter(|name| body.text(name).is_some());
-    let errors: Vec<ValidationError> = errors
-        .map(|name| {
-            let message = format!("Value error, {name} does not belong to {}", product.name());
-            ValidationError::new(&["body", name], "value_error", message, None)
+    let errors = foreign.iter().filter(|member| body.has(member));
+    let mut errors: Vec<ValidationError> = errors
+        .map(|member| {
+            let message = format!("Value error, {member} does not belong to {name}");
+            ValidationError::new(&["body", member], "value_error", message, None)
         })
         .collect();
+    if !body.has(needed) {
+        let missing = ValidationError::new(&["body", needed], "missing", "Field required", None);
+        errors.insert(0, missing);
+    }
     match errors.is_empty() {
         true => Ok(()),
         false => Err(Refusal::validation(errors)),
@@ -256,6 +279,11 @@ pub fn target(app: &App, call: &Call) -> String {
 
 async fn read(app: &Shared, call: &Call) -> Result<(QuoteId, QuoteRecord), Refusal> {
     quote::read(app, call.param("quote_id").unwrap_or_default()).await
+}
+
+fn is_of_bundle(call: &Call) -> bool {
+    let id = call.param("quote_id").unwrap_or_default();
+    id.starts_with(BundleQuoteId::PREFIX)
 }
 
 fn is_expired(app: &App, record: &QuoteRecord) -> bool {

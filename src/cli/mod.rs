@@ -7,6 +7,7 @@ mod demo;
 mod evidence;
 mod init;
 mod jsonl;
+mod leads;
 mod mail;
 mod payments;
 mod report;
@@ -58,6 +59,9 @@ enum Command {
     /// Try out the mail server
     #[command(subcommand)]
     Mail(mail::Args),
+    /// List requests and messages of people, show one, move it on, export or delete them
+    #[command(subcommand)]
+    Leads(leads::Args),
     /// Print every endpoint
     Routes,
     /// Print the OpenAPI document
@@ -97,6 +101,7 @@ impl Args {
             Command::Payments(args) => args.run(),
             Command::Reports(args) => args.run(),
             Command::Mail(args) => args.run(),
+            Command::Leads(args) => args.run(),
             Command::Routes => table::routes(),
             Command::Openapi(args) => args.run(),
         };

@@ -7,6 +7,7 @@ pub mod brokerage;
 pub mod bundle;
 pub mod cache;
 pub mod checkout;
+pub mod csv;
 pub mod endpoint;
 pub mod ids;
 pub mod lead;

@@ -109,6 +109,10 @@ impl Checked {
             .map(|(_, value)| value)
     }
 
+    pub fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_str)
     }

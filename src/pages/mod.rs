@@ -9,6 +9,8 @@ mod parts;
 pub mod site;
 
 pub mod about;
+pub mod bundle;
+pub mod bundle_checkout;
 pub mod checkout;
 pub mod console;
 pub mod docs;
@@ -22,6 +24,7 @@ pub mod proof_pack;
 pub mod quickstart;
 pub mod quote;
 pub mod report;
+pub mod request;
 pub mod sample;
 pub mod samples;
 

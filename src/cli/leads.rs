@@ -1,0 +1,289 @@
+//! `context402 leads …`: from the running service over the operator's socket, or from the file of a stopped one.
+
+use serde_json::Value;
+
+use crate::api::operator_leads;
+use crate::app::store_settings;
+use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::config::Config;
+use crate::domain::csv;
+use crate::domain::refusal::Refusal;
+use crate::outside::clock::Clock;
+use crate::store::Store;
+
+#[derive(Debug, clap::Subcommand)]
+pub(in crate::cli) enum Args {
+    /// The newest leads
+    List {
+        #[command(flatten)]
+        file: ConfigFile,
+        /// Only those that stand so: new, contacted, paid, fulfilled or lost
+        #[arg(long)]
+        status: Option<String>,
+        /// Only those for this: proof_pack, proof_bundle or contact
+        #[arg(long)]
+        product: Option<String>,
+    },
+    /// One lead, with its trail
+    Show {
+        #[command(flatten)]
+        file: ConfigFile,
+        lead_id: String,
+    },
+    /// Move a lead on: new → contacted → paid → fulfilled, any → lost, lost → contacted
+    Move {
+        #[command(flatten)]
+        file: ConfigFile,
+        lead_id: String,
+        /// contacted, paid, fulfilled or lost
+        to: String,
+        /// Why, for the trail
+        #[arg(long, default_value = "")]
+        note: String,
+    },
+    /// Write something into a lead's trail
+    Note {
+        #[command(flatten)]
+        file: ConfigFile,
+        lead_id: String,
+        text: String,
+    },
+    /// Forget a lead, or every lead of a person
+    Delete {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[arg(required_unless_present = "contact", conflicts_with = "contact")]
+        lead_id: Option<String>,
+        /// Every lead of this contact
+        #[arg(long)]
+        contact: Option<String>,
+    },
+    /// Every lead in full, on standard output
+    Export {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[arg(long, value_enum, default_value = "csv")]
+        format: Format,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum Format {
+    /// For spreadsheets
+    Csv,
+    /// A lead a line
+    Jsonl,
+}
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let (Args::List { file, .. }
+        | Args::Show { file, .. }
+        | Args::Move { file, .. }
+        | Args::Note { file, .. }
+        | Args::Delete { file, .. }
+        | Args::Export { file, .. }) = &self;
+        let config =
+            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        if let Args::Export { format, .. } = self {
+            return export(&config, format);
+        }
+        self.tell(&self.asked(&config)?)
+    }
+
+    /// While the service runs it has the file to itself, and is asked instead.
+    fn asked(&self, config: &Config) -> Result<Value, Failure> {
+        if let Some(stream) = socket::connect(&config.socket) {
+            let (method, path) = self.request();
+            return match method {
+                "GET" => socket::get(stream, &path),
+                _ => socket::post(stream, &path),
+            };
+        }
+        with_file(config, async |store| self.look(store).await)
+    }
+
+    fn request(&self) -> (&'static str, String) {
+        let address = |path: &str, pairs: &[(&str, &str)]| {
+            let mut query = url::form_urlencoded::Serializer::new(String::new());
+            query.extend_pairs(pairs);
+            format!("/operator/leads{path}?{}", query.finish())
+        };
+        match self {
+            Args::List {
+                status, product, ..
+            } => {
+                let pairs = [("status", status), ("product", product)];
+                let given = pairs
+                    .iter()
+                    .filter_map(|(name, text)| Some((*name, text.as_deref()?)));
+                ("GET", address("", &given.collect::<Vec<_>>()))
+            }
+            Args::Show { lead_id, .. } => ("GET", address(&segment(lead_id), &[])),
+            Args::Move {
+                lead_id, to, note, ..
+            } => {
+                let path = format!("{}/move", segment(lead_id));
+                ("POST", address(&path, &[("to", to), ("note", note)]))
+            }
+            Args::Note { lead_id, text, .. } => {
+                let path = format!("{}/note", segment(lead_id));
+                ("POST", address(&path, &[("text", text)]))
+            }
+            Args::Delete {
+                lead_id, contact, ..
+            } => match (lead_id, contact) {
+                (Some(id), _) => ("POST", address(&format!("{}/delete", segment(id)), &[])),
+                (None, contact) => {
+                    let contact = contact.as_deref().unwrap_or_default();
+                    ("POST", address("/delete", &[("contact", contact)]))
+                }
+            },
+            Args::Export { .. } => ("GET", address("/export", &[])),
+        }
+    }
+
+    async fn look(&self, store: &Store) -> Result<Value, Refusal> {
+        let now = Clock::System.now();
+        match self {
+            Args::List {
+                status, product, ..
+            } => operator_leads::listed(store, status.clone(), product.clone()).await,
+            Args::Show { lead_id, .. } => operator_leads::shown(store, lead_id).await,
+            Args::Move {
+                lead_id, to, note, ..
+            } => operator_leads::moved(store, lead_id, to, note.clone(), now).await,
+            Args::Note { lead_id, text, .. } => {
+                operator_leads::noted(store, lead_id, text.clone(), now).await
+            }
+            Args::Delete {
+                lead_id, contact, ..
+            } => match lead_id {
+                Some(id) => operator_leads::deleted(store, id).await,
+                None => {
+                    let contact = contact.clone().unwrap_or_default();
+                    operator_leads::deleted_of(store, contact).await
+                }
+            },
+            Args::Export { .. } => operator_leads::part(store, None).await,
+        }
+    }
+
+    fn tell(&self, answer: &Value) -> Result<(), Failure> {
+        match self {
+            Args::List { .. } => {
+                for lead in answer["leads"].as_array().into_iter().flatten() {
+                    say(line(lead))?;
+                }
+            }
+            Args::Delete { .. } => say(format_args!("{} forgotten.", answer["deleted"]))?,
+            Args::Move { .. } | Args::Note { .. } => say(line(answer))?,
+            Args::Show { .. } | Args::Export { .. } => say(serde_json::to_string_pretty(answer)?)?,
+        }
+        Ok(())
+    }
+}
+
+/// An identifier as one segment of a path: whatever else was typed leads nowhere.
+fn segment(id: &str) -> String {
+    let plain = id
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    format!("/{}", if plain && !id.is_empty() { id } else { "-" })
+}
+
+fn with_file(
+    config: &Config,
+    work: impl AsyncFnOnce(&Store) -> Result<Value, Refusal>,
+) -> Result<Value, Failure> {
+    let opened = store_settings(config)
+        .open(&config.data_file, false)
+        .map_err(failed)?;
+    run_async(1, async {
+        let answer = work(&opened.store).await;
+        opened.store.close().await.map_err(failed)?;
+        answer.map_err(|refusal| Failure::Failed(refusal.message))
+    })
+}
+
+/// Part after part, so that neither side holds all of them.
+fn export(config: &Config, format: Format) -> Result<(), Failure> {
+    if format == Format::Csv {
+        say(csv::row(COLUMNS).trim_end())?;
+    }
+    let mut after: Option<String> = None;
+    loop {
+        let part = part(config, after.as_deref())?;
+        for lead in part["leads"].as_array().into_iter().flatten() {
+            match format {
+                Format::Csv => say(cells(lead).trim_end())?,
+                Format::Jsonl => say(lead)?,
+            }
+        }
+        after = part["next"].as_str().map(str::to_owned);
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+fn part(config: &Config, after: Option<&str>) -> Result<Value, Failure> {
+    let query = after.map_or(String::new(), |after| format!("?after={after}"));
+    match socket::connect(&config.socket) {
+        Some(stream) => socket::get(stream, &format!("/operator/leads/export{query}")),
+        None => with_file(config, async |store| {
+            operator_leads::part(store, after).await
+        }),
+    }
+}
+
+const COLUMNS: [&str; 15] = [
+    "lead_id",
+    "product",
+    "level",
+    "status",
+    "contact",
+    "name",
+    "target_urls",
+    "question",
+    "use_case",
+    "budget_usdc",
+    "notes",
+    "source",
+    "quote_id",
+    "created_at",
+    "changed_at",
+];
+
+fn cells(lead: &Value) -> String {
+    let texts = COLUMNS.map(|column| match &lead[column] {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items = items.iter().filter_map(Value::as_str);
+            items.collect::<Vec<_>>().join(" ")
+        }
+        Value::Number(_) => time(&lead[column]),
+        _ => String::new(),
+    });
+    csv::row(texts.iter().map(String::as_str))
+}
+
+fn time(seconds: &Value) -> String {
+    let at = seconds
+        .as_i64()
+        .and_then(|at| jiff::Timestamp::from_second(at).ok());
+    at.map_or(String::new(), |at| at.to_string())
+}
+
+fn line(lead: &Value) -> String {
+    let text = |name: &str| lead[name].as_str().unwrap_or("-");
+    format!(
+        "{}  {:<9} {:<12} {:<8} {}  {}",
+        time(&lead["created_at"]),
+        text("status"),
+        text("product"),
+        text("level"),
+        text("lead_id"),
+        text("contact")
+    )
+}
