@@ -120,10 +120,11 @@ impl Appliance {
         pause::take_up(&app).await?;
         check_chain(&app).await?;
         let recovered = recover::recover(&app).await?;
-        if recovered.unknown + recovered.held > 0 {
+        if recovered.unknown + recovered.held + recovered.orders > 0 {
             tracing::warn!(
                 unknown = recovered.unknown,
                 held = recovered.held,
+                orders = recovered.orders,
                 "took up sales that were left half way"
             );
         }

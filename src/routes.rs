@@ -2,8 +2,8 @@
 //! operator's `routes` command are made from it.
 
 use crate::api::{
-    access, bundles, catalogue, discovery, leads, legacy, operator, operator_leads, preview,
-    proof_pack, quotes, reports, retry, site,
+    access, bundles, catalogue, delivery, discovery, leads, legacy, operator, operator_leads,
+    preview, proof_pack, quotes, reports, retry, site, webhook,
 };
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
@@ -13,8 +13,8 @@ use crate::domain::pack::Pack;
 use crate::domain::rate::RateClass;
 use crate::domain::shapes::{
     ACCESS_REQUEST, BUNDLE_LEAD_REQUEST, COMPUTE_REQUEST, CONTACT_REQUEST, FOLLOW_UP_REQUEST,
-    PACK_LEAD_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST, QUOTED_PRODUCTS, REFRESH_REQUEST,
-    SHARE_REQUEST,
+    PACK_LEAD_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST, QUOTED_PRODUCTS, RECOVER_REQUEST,
+    REFRESH_REQUEST, SHARE_REQUEST,
 };
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
@@ -83,6 +83,35 @@ const BUNDLE: Parameter = Parameter {
     doc: "The bundle to be priced; builder when absent, or audit for more sources than builder takes.",
     one_of: &Bundle::NAMES,
 };
+
+const SESSION_ID: Parameter = Parameter {
+    name: "session_id",
+    doc: "The checkout session that the payment page led back with; whoever has it may read the delivery.",
+    one_of: &[],
+};
+const RECOVERY: Parameter = Parameter {
+    name: "recovery",
+    doc: "The secret part of a link that was mailed, instead of session_id.",
+    one_of: &[],
+};
+const FORMAT: Parameter = Parameter {
+    name: "format",
+    doc: "The report alone, as a file.",
+    one_of: &["json", "pdf"],
+};
+const EMAIL: Parameter = Parameter {
+    name: "email",
+    doc: "The e-mail address that was given at the checkout.",
+    one_of: &[],
+};
+const SUBMITTED: Parameter = Parameter {
+    name: "target_url",
+    doc: "One of the sources that were submitted.",
+    one_of: &[],
+};
+
+/// Largest event of the payment provider.
+const EVENT_BYTES_MAX: usize = 256 * 1024;
 
 const TOKEN: Parameter = Parameter {
     name: "x402-token",
@@ -252,6 +281,24 @@ pub static ROUTES: &[Row] = &[
         rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
     get("/proof-pack/request", run!(leads::request_page), Endpoint::page("Ask for a bundle or a report")),
     get("/contact", run!(leads::contact_page), Endpoint::page("Write to the operator")),
+    // What was bought through the payment link
+    get("/v1/proof-pack/bundle/delivery", run!(delivery::read), Endpoint {
+        query: &[SESSION_ID, RECOVERY, FORMAT], statuses: &[202, 404, 410, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Bundles, "A paid bundle: its progress, then its report") }),
+    get("/proof-pack/bundle/delivery", run!(delivery::page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("A paid bundle") }),
+    get("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
+        query: &[EMAIL, SUBMITTED], gives_status: 202, statuses: &[422, 503], rate: RateClass::Recovery,
+        ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again; better by POST") }),
+    post("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
+        takes: Some(&RECOVER_REQUEST), gives_status: 202, statuses: &[413, 415, 422, 503], rate: RateClass::Recovery,
+        ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again, to its buyer's address") }),
+    get("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
+        rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+    post("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
+        rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+    Row { body_bytes_max: Some(EVENT_BYTES_MAX), ..post("/v1/webhooks/stripe", run!(webhook::stripe), Endpoint {
+        in_openapi: false, ..Endpoint::new(Tag::Bundles, "Where the payment provider tells of its checkouts") }) },
 
     // Discovery
     get("/", run!(discovery::root), Endpoint { statuses: &[404], ..Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers") }),

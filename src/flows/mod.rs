@@ -4,6 +4,7 @@ pub mod answer;
 pub mod brokerage;
 pub mod bundles;
 pub mod deliver;
+pub mod delivery;
 pub mod desk;
 pub mod due;
 pub mod fulfil;

@@ -222,7 +222,10 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         };
         let (head, body) = request.into_parts();
         let body = match method {
-            Method::Post | Method::Delete => self.read_body(body).await,
+            Method::Post | Method::Delete => {
+                let limit = row.body_bytes_max.unwrap_or(self.limits.body_bytes_max);
+                self.read_body(body, limit).await
+            }
             Method::Get | Method::Head | Method::Options => Ok(Bytes::new()),
         };
         let body = match body {
@@ -310,8 +313,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         }
     }
 
-    async fn read_body(&self, body: Incoming) -> Result<Bytes, Refused> {
-        let limit = self.limits.body_bytes_max;
+    async fn read_body(&self, body: Incoming, limit: usize) -> Result<Bytes, Refused> {
         if body.size_hint().lower() > limit as u64 {
             return Err(Refused::BodyTooLarge);
         }

@@ -13,6 +13,7 @@ pub mod bundle;
 pub mod bundle_checkout;
 pub mod checkout;
 pub mod console;
+pub mod delivery;
 pub mod docs;
 pub mod email;
 pub mod error;
