@@ -4,6 +4,8 @@
 pub mod books;
 pub mod mails;
 
+pub mod orders;
+
 use serde_json::{Value, json};
 
 use crate::api::failure;
@@ -18,7 +20,7 @@ use crate::store::{ReportRecord, Store, StoreError};
 use crate::x402::address::{Address, Nonce};
 
 /// Payments, or reports, in one list.
-const LIST_MAX: usize = 1000;
+pub(in crate::api) const LIST_MAX: usize = 1000;
 
 /// The newest of many, with never more in memory than twice what is shown.
 #[derive(Debug, Default)]
@@ -219,7 +221,7 @@ pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreEr
     Ok(json!({"status": "success", "payments": listed.await?}))
 }
 
-fn newest_first(found: &mut Vec<(u64, Value)>) {
+pub(in crate::api) fn newest_first(found: &mut Vec<(u64, Value)>) {
     found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
     found.truncate(LIST_MAX);
 }

@@ -9,6 +9,7 @@ mod init;
 mod jsonl;
 mod leads;
 mod mail;
+mod orders;
 mod payments;
 mod report;
 mod reports;
@@ -56,12 +57,15 @@ enum Command {
     /// List retained reports, show one, or forget one at once
     #[command(subcommand)]
     Reports(reports::Args),
-    /// Try out the mail server
-    #[command(subcommand)]
-    Mail(mail::Args),
     /// List requests and messages of people, show one, move it on, export or delete them
     #[command(subcommand)]
     Leads(leads::Args),
+    /// Try out the mail server
+    #[command(subcommand)]
+    Mail(mail::Args),
+    /// List paid bundles, show one, have one done anew, sent again, attached, refunded or forgotten
+    #[command(subcommand)]
+    Orders(orders::Args),
     /// Print every endpoint
     Routes,
     /// Print the OpenAPI document
@@ -100,8 +104,9 @@ impl Args {
             Command::Config(args) => args.run(),
             Command::Payments(args) => args.run(),
             Command::Reports(args) => args.run(),
-            Command::Mail(args) => args.run(),
             Command::Leads(args) => args.run(),
+            Command::Mail(args) => args.run(),
+            Command::Orders(args) => args.run(),
             Command::Routes => table::routes(),
             Command::Openapi(args) => args.run(),
         };
