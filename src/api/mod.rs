@@ -5,6 +5,7 @@ pub mod body;
 pub mod bundles;
 pub mod catalogue;
 pub mod challenge;
+pub mod console;
 pub mod delivery;
 pub mod discovery;
 pub mod door;

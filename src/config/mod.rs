@@ -61,6 +61,8 @@ pub struct Config {
     pub operator: Option<Sessions>,
     pub limits: Limits,
     pub lab: Lab,
+    /// Every setting in force, as the operator may see it: key, value, origin.
+    pub lines: Vec<(&'static str, String, String)>,
 }
 
 #[derive(Clone, Debug)]
@@ -295,6 +297,7 @@ impl Config {
             operator: operator(resolved)?,
             limits: limits(resolved)?,
             lab: lab(resolved)?,
+            lines: resolved.lines(),
             base_url,
         };
         config.refuse_play_money_in_public()?;

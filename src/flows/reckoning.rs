@@ -1,7 +1,7 @@
 //! Holds a day's ledger against what the vault has received, by the chain's own logs: every payment that the ledger has
 //! as settled must have arrived. Once a day it is done by itself, and whenever the operator asks.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::app::Shared;
@@ -179,16 +179,15 @@ async fn compare(
     let of_the_day = settled
         .iter()
         .filter(|payment| (span.from..span.to).contains(&payment.at));
-    let mut looked_up = HashSet::new();
+    let mut lookups = 0;
     for payment in of_the_day {
         reckoning.ledger_payments += 1;
         reckoning.ledger_units = reckoning.ledger_units.saturating_add(payment.units);
         let transaction = payment.transaction.as_str();
-        if !received.contains_key(transaction) && looked_up.len() < LOOKUPS_MAX {
-            if looked_up.insert(transaction) {
-                let units = arrived(app, chain, span, transaction).await?;
-                received.insert(transaction.to_owned(), units);
-            }
+        if !received.contains_key(transaction) && lookups < LOOKUPS_MAX {
+            lookups += 1;
+            let units = arrived(app, chain, span, transaction).await?;
+            received.insert(transaction.to_owned(), units);
         }
         let has_arrived = received.get(transaction) >= owed.get(transaction);
         if !has_arrived {
