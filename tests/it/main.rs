@@ -11,6 +11,8 @@ mod random;
 mod access;
 /// Every known attack on sellers, with the tests that show what becomes of it.
 mod attacks;
+/// The operator's books: each day's ledger, held against what the vault has received.
+mod books;
 /// What the chain knows: settlements that nobody else can tell, and the price of gas.
 mod chain;
 /// Being asked for money: the 402 of an unpaid request and the probes of directories.

@@ -53,13 +53,15 @@ pub async fn today(app: Shared, call: Call) -> Reply {
 /// GET /operator/ledger: each day's book, and how it compares with the vault.
 pub async fn ledger(app: Shared, call: Call) -> Reply {
     let days = app.store.read(days).await;
-    let days = days.map(|days| {
-        let days = days.iter().map(|(day, ledger, reckoning)| {
-            json!({"day": date(*day), "ledger": ledger_json(ledger), "reckoning": reckoning.as_ref().map(reckoning_json)})
-        });
-        json!({"status": "success", "days": days.collect::<Vec<_>>()})
+    answered(&app, &call, days.map(|days| days_json(&days)))
+}
+
+/// The newest days as an answer tells them.
+pub fn days_json(days: &[(u64, LedgerDay, Option<Reckoning>)]) -> Value {
+    let days = days.iter().map(|(day, ledger, reckoning)| {
+        json!({"day": date(*day), "ledger": ledger_json(ledger), "reckoning": reckoning.as_ref().map(reckoning_json)})
     });
-    answered(&app, &call, days)
+    json!({"status": "success", "days": days.collect::<Vec<_>>()})
 }
 
 /// POST /operator/ledger/{day}/reckon: holds a day against the vault, now.
