@@ -22,6 +22,7 @@ done
 subset NotoSansMono-Regular.ttf "$letters,$signs"
 for face in NotoSansArabic NotoSansHebrew NotoSansDevanagari NotoSansThai; do
     subset "$face-Regular.ttf" '*'
+    subset "$face-Bold.ttf" '*'
 done
 subset NotoSansMath-Regular.ttf "$signs"
 subset NotoSansSymbols2-Regular.ttf "$signs"

@@ -195,6 +195,11 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
             .map(|((product, outcome), count)| (format!("{product} {outcome}"), (*count).into()));
         body["leads"] = leads.collect::<serde_json::Map<String, Value>>().into();
         body["payments"] = payments.into();
+        let events = figures
+            .webhooks
+            .iter()
+            .map(|((kind, outcome), count)| (format!("{kind} {outcome}"), (*count).into()));
+        body["webhook_events"] = events.collect::<serde_json::Map<String, Value>>().into();
         body["chain_inquiries"] = json!(figures.chain_inquiries);
         body["revenue_units"] = figures.revenue_units.to_string().into();
     }
@@ -347,6 +352,17 @@ fn prometheus_text(
             &mut figures.leads.iter().map(|((product, outcome), count)| {
                 (
                     format!("{{product=\"{product}\",outcome=\"{outcome}\"}}"),
+                    count.to_string(),
+                )
+            }),
+        );
+        family(
+            "webhook_events_total",
+            "counter",
+            "Events of the payment provider by kind and what became of them.",
+            &mut figures.webhooks.iter().map(|((kind, outcome), count)| {
+                (
+                    format!("{{type=\"{kind}\",outcome=\"{outcome}\"}}"),
                     count.to_string(),
                 )
             }),

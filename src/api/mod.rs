@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod body;
+pub mod bundle_confidence;
 pub mod bundles;
 pub mod catalogue;
 pub mod challenge;

@@ -135,7 +135,11 @@ fn checkout(kind: &str, session: &Value) -> Result<Checkout, Unreadable> {
         currency: short(session.get("currency"))
             .unwrap_or_default()
             .to_ascii_lowercase(),
-        reference: short(session.get("client_reference_id")).map(str::to_owned),
+        // One that cannot be ours names no lead; it is not as good as none.
+        reference: session
+            .get("client_reference_id")
+            .and_then(Value::as_str)
+            .map(|text| text.chars().take(ID_CHARACTERS_MAX).collect()),
         email,
         livemode: is_true(session.get("livemode")),
     })
@@ -361,19 +365,19 @@ mod tests {
             change(&mut lead);
             judge(&good, Some(&lead), false)
         };
-        let cases: [(&dyn Fn(&mut Lead), Doubt); 6] = [
-            (&|l| l.status = LeadStatus::Paid, Doubt::LeadPaid),
-            (&|l| l.status = LeadStatus::Fulfilled, Doubt::LeadPaid),
-            (&|l| l.product = LeadProduct::Pack, Doubt::NotABundle),
-            (&|l| l.level = "standard".into(), Doubt::NotABundle),
-            (&|l| l.target_urls.clear(), Doubt::NoSources),
+        let cases: [(fn(&mut Lead), Doubt); 6] = [
+            (|l| l.status = LeadStatus::Paid, Doubt::LeadPaid),
+            (|l| l.status = LeadStatus::Fulfilled, Doubt::LeadPaid),
+            (|l| l.product = LeadProduct::Pack, Doubt::NotABundle),
+            (|l| l.level = "standard".into(), Doubt::NotABundle),
+            (|l| l.target_urls.clear(), Doubt::NoSources),
             (
-                &|l| l.target_urls = vec![String::new(); 11],
+                |l| l.target_urls = vec![String::new(); 11],
                 Doubt::TooManySources,
             ),
         ];
         for (change, doubt) in cases {
-            assert_eq!(lead_with(change), Err(doubt));
+            assert_eq!(lead_with(&change), Err(doubt));
         }
         assert_eq!(
             lead_with(&|l| l.status = LeadStatus::Lost),

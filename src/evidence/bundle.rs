@@ -74,4 +74,4 @@ pub fn bundle_report(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

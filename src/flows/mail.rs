@@ -58,15 +58,15 @@ enum Call {
 /// Sends what is due, as far as there are places; the rest stays due.
 pub async fn work_off(app: &Shared, rows: Vec<Due>) -> Result<(), StoreError> {
     for due in rows {
+        // Taken before it is looked at: what another errand has sent in between is seen as sent.
+        let Some(errand) = Errand::take(app, due.key) else {
+            continue;
+        };
         match look_at(app, due).await? {
-            Call::Nothing => {}
-            Call::Send(_) if !app.outside.mailer.is_on() => {}
-            Call::Send(mail) => match Errand::take(app, due.key) {
-                None => {}
-                Some(errand) => {
-                    app.tasks.spawn(run(errand, *mail));
-                }
-            },
+            Call::Send(mail) if app.outside.mailer.is_on() => {
+                app.tasks.spawn(run(errand, *mail));
+            }
+            Call::Nothing | Call::Send(_) => {}
         }
     }
     Ok(())

@@ -276,9 +276,15 @@ fn shown(view: &ConsoleView<'_>, block: &Block) -> Markup {
 }
 
 fn table(view: &ConsoleView<'_>, head: &[&str], rows: &[Vec<Cell>]) -> Markup {
+    let is_number = |column: usize| {
+        let cell = rows.first().and_then(|row| row.get(column));
+        matches!(cell, Some(Cell::Number(_)))
+    };
     html! {
         table {
-            thead { tr { @for label in head { th scope="col" { (label) } } } }
+            thead { tr { @for (column, label) in head.iter().enumerate() {
+                th.num[is_number(column)] scope="col" { (label) }
+            } } }
             tbody { @for row in rows { tr { @for value in row {
                 td.num[matches!(value, Cell::Number(_))] { (cell(view, value)) }
             } } } }

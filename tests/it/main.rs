@@ -13,6 +13,8 @@ mod access;
 mod attacks;
 /// The operator's books: each day's ledger, held against what the vault has received.
 mod books;
+/// Evidence Bundles before they are paid.
+mod bundles;
 /// What the chain knows: settlements that nobody else can tell, and the price of gas.
 mod chain;
 /// Being asked for money: the 402 of an unpaid request and the probes of directories.
@@ -33,6 +35,8 @@ mod evidence;
 mod failure;
 /// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
 mod http;
+/// Requests and messages of people, and what the operator makes of them.
+mod leads;
 /// What remains from before x402 version 2.
 mod legacy;
 /// Pages paid by the buyer's own transfer, before x402 version 2.
@@ -47,6 +51,8 @@ mod models;
 mod money;
 /// What the service signs: offers and receipts.
 mod offer_receipt;
+/// Paid bundles, from the payment to the delivered report.
+mod orders;
 /// What sites say about the use of their pages, and hosts that the operator has blocked.
 mod policy;
 /// Proof Packs: a report on a page instead of the page.
@@ -69,3 +75,5 @@ mod retry;
 mod site;
 /// Conventions that matter, as tests.
 mod tidy;
+/// The payment provider's events.
+mod webhook;

@@ -96,9 +96,13 @@ impl<'a> Bench<'a> {
                 publisher_count: self.groups.publishers(sources()),
                 source_ids: sources().map(|at| self.submitted[at].id.clone()).collect(),
                 citation_ids,
-                disputed: conflicts
+                disputed: row
+                    .cells
                     .iter()
-                    .any(|conflict| conflict.claim_id == claim_id),
+                    .any(|cell| cell.verdict == Verdict::Contradicts)
+                    || conflicts
+                        .iter()
+                        .any(|conflict| conflict.claim_id == claim_id),
                 claim_id,
             })
         });
@@ -160,8 +164,8 @@ impl<'a> Bench<'a> {
         let kind = values.map_or("statement", |(one, _)| kind(one));
         let value = |of: fn((&Amount, &Amount)) -> String| values.map(of);
         let sides = vec![
-            self.side(&for_it, value(|(one, _)| told(one))),
-            self.side(&against, value(|(_, other)| told(other))),
+            self.side(&for_it, value(|(one, _)| one.text.clone())),
+            self.side(&against, value(|(_, other)| other.text.clone())),
         ];
         Some((kind, certainty(is_clear), sides))
     }
@@ -189,8 +193,8 @@ impl<'a> Bench<'a> {
             .iter()
             .all(|voice| voice.cell.verdict == Verdict::Supports);
         let sides = vec![
-            self.side(&with(values.0), Some(told(values.0))),
-            self.side(&with(values.1), Some(told(values.1))),
+            self.side(&with(values.0), Some(values.0.text.clone())),
+            self.side(&with(values.1), Some(values.1.text.clone())),
         ];
         Some((kind(values.0), certainty(is_clear), sides))
     }
@@ -241,14 +245,6 @@ fn kind(value: &Amount) -> &'static str {
 
 fn certainty(is_clear: bool) -> &'static str {
     if is_clear { "clear" } else { "possible" }
-}
-
-/// `20 usd/month`, or the date as it is written.
-fn told(value: &Amount) -> String {
-    match &value.quantity {
-        Quantity::Number(_) => format!("{} ({})", value.text, value.unit),
-        Quantity::Date(_) => value.text.clone(),
-    }
 }
 
 /// The same passages against each other, whichever of them was put to the other.

@@ -49,7 +49,7 @@ pub(super) struct Standing {
     pub(super) supporting: usize,
     pub(super) partial: usize,
     pub(super) opposing: usize,
-    /// Of those that support it, together.
+    /// Of those that support it, or a part of it, together.
     support: f64,
 }
 
@@ -97,7 +97,7 @@ impl Grounds<'_> {
                 .map(|(at, _)| at)
         };
         let mut best = vec![0.0_f64; self.groups.groups.len()];
-        for at in with(|verdict| verdict == Verdict::Supports) {
+        for at in with(|verdict| matches!(verdict, Verdict::Supports | Verdict::Partial)) {
             if let Some(group) = self.groups.of_source(at) {
                 best[group] = best[group].max(row.cells[at].support);
             }

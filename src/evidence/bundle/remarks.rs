@@ -119,15 +119,22 @@ fn of_the_whole(
             citation_ids: Vec::new(),
         });
     };
-    let clear = conflicts
+    let clear: Vec<&Conflict> = conflicts
         .iter()
         .filter(|conflict| conflict.certainty == "clear")
-        .count();
-    if clear > 0 {
+        .collect();
+    if !clear.is_empty() {
+        let sides = clear.iter().flat_map(|conflict| &conflict.sides);
+        let named: Vec<&String> = sides.flat_map(|side| &side.source_ids).collect();
+        let sources = submitted
+            .iter()
+            .filter(|source| named.contains(&&source.id));
+        let sources = sources.map(|source| source.id.clone()).collect();
         let text = format!(
-            "Independent sources contradict each other on {clear} of the claims; read both sides."
+            "Independent sources contradict each other on {} of the claims; read both sides.",
+            clear.len()
         );
-        add("conflicting_sources", "high", text, Vec::new());
+        add("conflicting_sources", "high", text, sources);
     }
     let unread = submitted.iter().filter(|source| source.read.is_none());
     let unread: Vec<String> = unread.map(|source| source.id.clone()).collect();
@@ -147,7 +154,7 @@ fn of_the_whole(
         let text = format!(
             "{} sources carry the same text and count as one ({}).",
             group.source_ids.len(),
-            group.because.join(", ")
+            group.because.join(", ").replace('_', " ")
         );
         add("mirrored_sources", "medium", text, group.source_ids.clone());
     }

@@ -217,9 +217,9 @@ fn answers_to_a_question_agree_or_clash_by_their_values() {
     let clashing = bundle(question, &[read(&one), read(&three), read(&two)]);
     let conflict = &clashing["synthesis"]["conflicts"][0];
     assert_eq!(conflict["kind"], "number", "{clashing:#}");
-    assert_eq!(conflict["sides"][0]["value"], "20 (usd/month)");
+    assert_eq!(conflict["sides"][0]["value"], "$20 per month");
     assert_eq!(conflict["sides"][0]["source_ids"], json!(["S1", "S3"]));
-    assert_eq!(conflict["sides"][1]["value"], "25 (usd/month)");
+    assert_eq!(conflict["sides"][1]["value"], "$25 per month");
     assert_eq!(clashing["decision"]["disputed"], true);
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Amount {
     /// `usd`, `usd/month`, `percent`, `date`, `day` … or the stem of the word that is counted.
     pub(super) unit: String,
     pub(super) quantity: Quantity,
-    /// As the passage writes it, without its unit.
+    /// As the passage writes it, unit and all.
     pub(super) text: String,
 }
 
@@ -150,11 +150,10 @@ impl<'a> Passage<'a> {
         let year_at =
             |ahead: usize| number_at(ahead).filter(|year| is_year(self.word(ahead), *year));
         let date = |text: String, used: usize| {
-            let shown: Vec<&str> = (0..used).map(|ahead| self.word(ahead)).collect();
             let amount = Amount {
                 unit: "date".to_owned(),
                 quantity: Quantity::Date(text),
-                text: shown.join(" "),
+                text: self.slice(used),
             };
             Some((amount, used))
         };
@@ -200,7 +199,7 @@ impl<'a> Passage<'a> {
         let amount = Amount {
             unit,
             quantity: Quantity::Number(value * factor * times),
-            text: word.to_owned(),
+            text: self.slice(used),
         };
         Some((amount, used))
     }
@@ -219,7 +218,7 @@ impl<'a> Passage<'a> {
         let told = told.or_else(|| code(&self.lower(used)).map(|unit| (unit, used + 1)));
         if let Some((unit, used)) = told {
             return Some(match self.period(used) {
-                Some(period) => (format!("{unit}/{period}"), 1.0, used + 1),
+                Some((period, words)) => (format!("{unit}/{period}"), 1.0, used + words),
                 None => (unit.to_owned(), 1.0, used),
             });
         }
@@ -255,21 +254,45 @@ impl<'a> Passage<'a> {
         (is_counted && !is_stop(&word) && month(&word).is_none()).then(|| (stem(&word), 1.0))
     }
 
-    /// `per month`, `a month`, `/month`.
-    fn period(&self, ahead: usize) -> Option<String> {
+    /// `per month`, `a month`, `/month`, and the words that it takes.
+    fn period(&self, ahead: usize) -> Option<(String, usize)> {
         let slashed = self.after(ahead - 1).trim() == "/";
         let spoken = matches!(self.lower(ahead).as_str(), "per" | "a" | "each" | "every");
-        let word = match (slashed, spoken) {
-            (true, _) => self.lower(ahead),
-            (false, true) => self.lower(ahead + 1),
+        let (word, used) = match (slashed, spoken) {
+            (true, _) => (self.lower(ahead), 1),
+            (false, true) => (self.lower(ahead + 1), 2),
             (false, false) => return None,
         };
         let period = stem(&word);
-        Some(if period == "mo" {
+        let period = if period == "mo" {
             "month".to_owned()
         } else {
             period
-        })
+        };
+        (!period.is_empty()).then_some((period, used))
+    }
+
+    /// So many words as they stand, with the signs that belong to them.
+    fn slice(&self, used: usize) -> String {
+        let before = self.before().trim_end();
+        let sign = before.chars().next_back().filter(|c| sign_of(*c).is_some());
+        let start = before.len() - sign.map_or(0, char::len_utf8);
+        let start = if sign.is_some() {
+            start
+        } else {
+            self.before().len()
+        };
+        let last = self.words.get(self.at + used - 1);
+        let mut end = last.map_or(self.text.len(), |word| self.offset(word) + word.text.len());
+        let rest = &self.text[end..];
+        let gap = rest.len() - rest.trim_start().len();
+        let next = rest.trim_start().chars().next();
+        if let Some(c) =
+            next.filter(|c| *c == '%' || (used == 1 && sign_of(*c).is_some() && sign.is_none()))
+        {
+            end += gap + c.len_utf8();
+        }
+        self.text[start..end].to_owned()
     }
 }
 
@@ -402,6 +425,20 @@ mod tests {
         check("48 hours", &[("day", "2")]);
         check("two of them", &[]);
         check("version 3", &[]);
+    }
+
+    #[test]
+    fn a_value_is_told_as_it_is_written() {
+        let told = |text: &str| {
+            amounts(text)
+                .into_iter()
+                .map(|amount| amount.text)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(told("for $ 24 per month."), ["$ 24 per month"]);
+        assert_eq!(told("| Pro | €20/month |"), ["€20/month"]);
+        assert_eq!(told("in two weeks, 12.5 % more"), ["two weeks", "12.5 %"]);
+        assert_eq!(told("20 € on 1 March 2026"), ["20 €", "1 March 2026"]);
     }
 
     #[test]

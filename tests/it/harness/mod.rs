@@ -6,6 +6,7 @@ pub(crate) mod chain;
 pub(crate) mod facilitator;
 pub(crate) mod mailbox;
 pub(crate) mod process;
+pub(crate) mod provider;
 pub(crate) mod server;
 pub(crate) mod site;
 
@@ -431,7 +432,7 @@ pub(crate) fn for_each<T: Send>(cases: impl IntoIterator<Item = T>, story: impl 
 /// Waits a moment for something that another thread does.
 #[track_caller]
 pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(5);
+    let end = Instant::now() + Duration::from_secs(20);
     while !holds() {
         assert!(Instant::now() < end, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(5));
