@@ -14,8 +14,8 @@ use crate::api::operator::data;
 use crate::api::{failure, site};
 use crate::app::{App, Shared};
 use crate::domain::refusal::{Code, Refusal};
+use crate::flows::sign_in;
 use crate::http::{Call, Reply};
-use crate::outside::chance;
 use crate::pages::console::{
     BACK_FIELD, Block, ConsoleView, HOME_PATH, TOKEN_FIELD, VIEWS, VIEWS_PATH, closed_page,
     login_page, page,
@@ -73,20 +73,18 @@ pub async fn view(app: Shared, call: Call) -> Reply {
 
 /// POST /operator/login.
 pub async fn sign_in(app: Shared, call: Call) -> Reply {
-    let Some(sessions) = &app.config.operator else {
+    if app.config.operator.is_none() {
         return closed(&app);
-    };
-    let shown = fields(&call).remove("token").unwrap_or_default();
+    }
     if !is_from_here(&app, &call) {
         return failure::page(&app, &foreign(), &call);
     }
-    if !sessions.is_token(shown.trim()) {
-        tracing::warn!("somebody tried to sign in to the console with a wrong token");
-        return login(&app, 401, Some("That is not the token."));
+    let shown = fields(&call).remove("token").unwrap_or_default();
+    match sign_in::open(&app, shown.trim()) {
+        None => login(&app, 401, Some("That is not the token.")),
+        Some(cookie) => private(Reply::redirect(303, HOME_PATH))
+            .header("set-cookie", &set_cookie(&app, &cookie, SESSION_SECONDS)),
     }
-    let cookie = sessions.open(app.now().0, chance::bytes());
-    private(Reply::redirect(303, HOME_PATH))
-        .header("set-cookie", &set_cookie(&app, &cookie, SESSION_SECONDS))
 }
 
 /// POST /operator/logout.

@@ -32,6 +32,7 @@ pub mod robots;
 pub mod sale;
 pub mod sample;
 pub mod settle;
+pub mod sign_in;
 pub mod source;
 pub mod synthesis;
 pub mod transfer;
