@@ -3,8 +3,8 @@
 
 use crate::api::discovery::{crawlers, figures, full, health, keys, llms, manifest, trust};
 use crate::api::{
-    access, agent, bundles, catalogue, delivery, diagnose, discovery, leads, legacy, mcp, operator,
-    operator_leads, preview, proof_pack, quotes, reports, retry, site, webhook,
+    access, agent, bundles, catalogue, console, delivery, diagnose, discovery, leads, legacy, mcp,
+    operator, operator_leads, preview, proof_pack, quotes, reports, retry, site, webhook,
 };
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
@@ -175,6 +175,21 @@ const fn operator(
         guard: Guard::Operator,
         ..get(path, handler, about)
     }
+}
+
+/// A page of the operator's console, which sees for itself who asks.
+const fn console(
+    method: Method,
+    path: &'static str,
+    handler: crate::http::route::Handler<crate::app::App>,
+    summary: &'static str,
+) -> Row {
+    let about = Endpoint {
+        gives: "text/html",
+        in_openapi: false,
+        ..Endpoint::new(Tag::Operator, summary)
+    };
+    Route::new(method, path, handler, about)
 }
 
 #[rustfmt::skip]
@@ -377,7 +392,30 @@ pub static ROUTES: &[Row] = &[
     get("/assets/social.png", run!(site::social), text(Tag::Pages, "The picture of links to us", "image/png")),
     get("/icon.png", run!(site::icon), text(Tag::Pages, "The icon for those who take no SVG", "image/png")),
 
-    // The operator's socket
+    // The operator's console: who may look is decided by its cookie
+    console(Method::Get, "/operator", run!(console::home), "The operator's console"),
+    console(Method::Get, "/operator/console/{name}", run!(console::view), "A view of the console"),
+    console(Method::Post, "/operator/console/{name}", run!(console::act), "What a form of the console does"),
+    post("/operator/login", run!(console::sign_in), Endpoint {
+        gives: "text/html", in_openapi: false, rate: RateClass::Login, ..Endpoint::new(Tag::Operator, "Sign in to the console") }),
+    console(Method::Post, "/operator/logout", run!(console::sign_out), "Sign out of the console"),
+
+    // The operator, over the socket or with the token
+    operator("/operator/today", run!(operator::books::today), "What today has brought, and what waits for somebody"),
+    operator("/operator/ledger", run!(operator::books::ledger), "Each day's book, and how it compares with the vault"),
+    Row { method: Method::Post, ..operator("/operator/ledger/{day}/reckon", run!(operator::books::reckon),
+        "Hold a day's ledger against the vault, now") },
+    Row { method: Method::Post, ..operator("/operator/pause", run!(operator::books::pause), "Pause what is paid for") },
+    Row { method: Method::Post, ..operator("/operator/resume", run!(operator::books::resume), "Resume what is paid for") },
+    operator("/operator/mails", run!(operator::mails::mails), "The newest mails of the outbox, by state if asked"),
+    operator("/operator/mails/{key}", run!(operator::mails::mail), "One mail"),
+    Row { method: Method::Post, ..operator("/operator/mails/{key}/retry", run!(operator::mails::retry_mail),
+        "Try a mail again that is not sent") },
+    Row { method: Method::Post, ..operator("/operator/mails/{key}/delete", run!(operator::mails::delete_mail), "Forget a mail") },
+    operator("/operator/export/{what}", run!(operator::data::export), "Everything of a kind, as JSON or CSV"),
+    operator("/operator/person", run!(operator::data::show_person), "What is known of an e-mail address"),
+    Row { method: Method::Post, ..operator("/operator/forget", run!(operator::data::forget_person),
+        "Delete what is known of an e-mail address") },
     operator("/operator/payments", run!(operator::payments), "The newest payments, by state if asked"),
     operator("/operator/payments/{key}", run!(operator::payment), "One payment"),
     Row { method: Method::Post, ..operator("/operator/payments/{key}/reconcile", run!(operator::reconcile_payment),

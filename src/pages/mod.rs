@@ -19,6 +19,7 @@ pub mod bundle;
 pub mod bundle_checkout;
 pub mod checkout;
 pub mod confidence;
+pub mod console;
 pub mod delivery;
 pub mod demo;
 pub mod docs;

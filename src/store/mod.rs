@@ -8,6 +8,7 @@
 
 mod backup;
 mod blobs;
+mod books;
 mod bundle_quotes;
 mod due;
 mod leads;
@@ -37,6 +38,7 @@ use redb::Database;
 use crate::domain::time::UnixSeconds;
 
 pub use backup::BackupError;
+pub use books::{LedgerDay, Reckoning, day};
 pub use bundle_quotes::BundleQuoteRecord;
 pub use due::{Due, DueKind};
 pub use leads::{LeadFilter, NoticeRecord, contact_key};
