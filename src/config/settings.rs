@@ -269,8 +269,8 @@ fn line(setting: &Setting, name: &str) -> String {
     let needed = matches!(setting.key, "base_url" | "payment.pay_to");
     match (setting.kind, setting.default) {
         (Secret, _) => format!(
-            "#{name}_file = \"/etc/context402/{}\"\n",
-            credential_name(setting.key)
+            "#{name}_file = \"/etc/context402/credentials/{}\"\n",
+            setting.key.replace('.', "/")
         ),
         (Number | Flag, Some(default)) => format!("#{name} = {default}\n"),
         (_, Some(default)) => format!("#{name} = \"{default}\"\n"),
