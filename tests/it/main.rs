@@ -25,6 +25,8 @@ mod chain;
 mod challenge;
 /// The program's commands, as child processes.
 mod cli;
+/// The operator's commands for outbox, books, data and brake.
+mod commands;
 /// The operator over the network: the token, the console with its forms, and the brake.
 mod console;
 /// The endpoints of the specification's section 4, as a list.
