@@ -3,12 +3,12 @@
 
 use crate::pdf::block::{Block, Kind, Span, Style, Table, Tone};
 use crate::pdf::parts::{
-    cell, column, command, decision, facts, hash, items, kicker, passage, risks,
+    cell, cited, column, command, decision, facts, hash, items, kicker, passage, risks,
 };
 use crate::pdf::report;
 use crate::pdf::told::{Told, bounded, capital, day, percent, spoken, when};
 
-const TITLE_CHARS_MAX: usize = 180;
+const TITLE_CHARS_MAX: usize = 140;
 /// Passages that are shown for a claim; the others are named.
 const PASSAGES_MAX: usize = 6;
 /// Sources that have a line on the title page.
@@ -66,7 +66,7 @@ fn cover(report: Told<'_>) -> Vec<Block> {
         report.at("agent_action").text(),
     ));
     blocks.push(Block::heading(3, "In short", "short"));
-    blocks.push(Block::text(answer(report)));
+    blocks.push(Block::paragraph(cited(answer(report), Style::BODY)));
     blocks.push(Block::heading(3, "What it rests on", "rests"));
     blocks.push(facts(
         "What the bundle rests on",
