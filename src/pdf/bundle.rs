@@ -14,7 +14,7 @@ const PASSAGES_MAX: usize = 6;
 /// Sources that have a line on the title page.
 const GLANCE_MAX: usize = 12;
 /// Sources in one table of the matrix.
-const MATRIX_COLUMNS_MAX: usize = 12;
+const MATRIX_COLUMNS_MAX: usize = 13;
 
 pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
     let mut blocks = cover(report);
@@ -66,7 +66,7 @@ fn cover(report: Told<'_>) -> Vec<Block> {
         report.at("agent_action").text(),
     ));
     blocks.push(Block::heading(3, "In short", "short"));
-    blocks.push(Block::paragraph(cited(answer(report), Style::BODY)));
+    blocks.push(Block::paragraph(cited(answer(report), "", Style::BODY)));
     blocks.push(Block::heading(3, "What it rests on", "rests"));
     blocks.push(facts(
         "What the bundle rests on",
@@ -363,7 +363,8 @@ fn matrix(report: Told<'_>) -> Vec<Block> {
             Style::NOTE,
         )]),
     ];
-    for (part, ids) in ids.chunks(MATRIX_COLUMNS_MAX).enumerate() {
+    let tables = ids.len().div_ceil(MATRIX_COLUMNS_MAX);
+    for (part, ids) in ids.chunks(ids.len().div_ceil(tables)).enumerate() {
         let rows = claims.list().map(|claim| {
             let id = claim.at("id").text();
             let name = vec![
