@@ -18,6 +18,8 @@
 //! - **Bundle report**: what several sources say together. **Group**: sources that carry one text and count as one.
 //! - **Finding**: a passage that bears on a question. **Citation**: a finding as a report shows it. **Synthesis**: what is
 //!   left of a language model's claims once they are checked.
+//! - **Bundle**: a report on several sources, paid for through a payment link. **Lead**: what somebody who may buy has told
+//!   us, and how far it has come. **Notice**: what the operator's own address is told of it.
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
 //! - **Attribution**: where a buyer came from (wire name: `source`).
 //! - **Client**: an IPv4 address or an IPv6 /64, as the connection or a trusted proxy says. **Standing**: how much of a

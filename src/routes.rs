@@ -2,8 +2,8 @@
 //! operator's `routes` command are made from it.
 
 use crate::api::{
-    access, bundles, catalogue, discovery, leads, legacy, operator, operator_leads, preview,
-    proof_pack, quotes, reports, retry, site,
+    access, bundle_pay, bundles, catalogue, discovery, leads, legacy, operator, operator_leads,
+    preview, proof_pack, quotes, reports, retry, site,
 };
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
@@ -250,7 +250,7 @@ pub static ROUTES: &[Row] = &[
         rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
     get("/proof-pack/bundle/checkout", run!(bundles::checkout_page), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
-    get("/proof-pack/bundle/pay", run!(bundles::pay), Endpoint {
+    get("/proof-pack/bundle/pay", run!(bundle_pay::pay), Endpoint {
         rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
     get("/proof-pack/request", run!(leads::request_page), Endpoint::page("Ask for a bundle or a report")),
     get("/contact", run!(leads::contact_page), Endpoint::page("Write to the operator")),

@@ -2,12 +2,15 @@
 
 pub mod access;
 pub mod body;
+pub mod bundle_confidence;
+pub mod bundle_pay;
 pub mod bundles;
 pub mod catalogue;
 pub mod challenge;
 pub mod discovery;
 pub mod door;
 pub mod failure;
+pub mod lead_answers;
 pub mod leads;
 pub mod legacy;
 pub mod openapi;
@@ -20,3 +23,4 @@ pub mod quotes;
 pub mod reports;
 pub mod retry;
 pub mod site;
+pub mod typed;

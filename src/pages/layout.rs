@@ -35,8 +35,10 @@ const NAVIGATION: [(&str, &str); 5] = [
     ("API", "/openapi.json"),
 ];
 
-const FOOTER: [(&str, &str); 6] = [
+const FOOTER: [(&str, &str); 8] = [
     ("About", "/about"),
+    ("Contact", "/contact"),
+    ("Evidence Bundles", "/proof-pack/bundle"),
     ("Paid test", "/paid-test"),
     ("Sample page", "/sample"),
     ("llms.txt", "/llms.txt"),

@@ -1,5 +1,6 @@
 //! What holds for every page, tried with an ordinary view and with one whose every text is hostile.
 
+mod bundle_views;
 mod views;
 
 use std::path::Path;
@@ -98,8 +99,13 @@ fn pages_load_only_from_the_service_itself() {
             }
             if tag.starts_with("form") {
                 let action = attribute(tag, "action").unwrap_or_default();
-                let own = ["/quote", "/proof-pack/quote"].contains(&action)
-                    || action.starts_with("/proof-pack/reports/ppr_");
+                let ours = [
+                    "/quote",
+                    "/proof-pack/quote",
+                    "/proof-pack/bundle/quote",
+                    "/v1/proof-pack/bundle/leads",
+                ];
+                let own = ours.contains(&action) || action.starts_with("/proof-pack/reports/ppr_");
                 assert!(own, "{name}: {action}");
             }
         }
@@ -166,7 +172,7 @@ fn only_public_pages_ask_to_be_indexed() {
                 | "checkout-expired"
                 | "from"
                 | "error"
-        );
+        ) || bundle_views::HIDDEN.contains(&name);
         assert_eq!(
             page.contains(r#"<meta name="robots" content="noindex">"#),
             hidden,
