@@ -1,12 +1,14 @@
 // A bundle from the quote to the mail, through a real mail server; and the same while the program is killed.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
 import { CLAIM, DELIVERY, SOURCES, delivery, event, leadFor, newBuyer, tell } from './provider.mjs';
 import { start } from './service.mjs';
 import { ask, pause, program } from './shop.mjs';
 import { check } from './suite.mjs';
 
-const { MAIL_FOLDER, RIG_PYTHON, SELLER_URL } = process.env;
+const { MAIL_FOLDER, RIG_PYTHON, SELLER_URL, WORK } = process.env;
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
 async function mailsTo(email) {
@@ -67,7 +69,10 @@ check('from the quote to page, document, PDF and mail', async () => {
   assert.equal(json.json.result_hash, body.result_hash);
   const pdf = await ask(pathOf(body.download.pdf_url), { method: 'GET' });
   assert.equal(pdf.header('content-type'), 'application/pdf');
-  assert.equal(pdf.bytes.subarray(0, 5).toString(), '%PDF-');
+  const file = path.join(WORK, 'bundle.pdf');
+  fs.writeFileSync(file, pdf.bytes);
+  const judged = await program(RIG_PYTHON, [new URL('pdf.py', import.meta.url).pathname, file]);
+  assert.equal(judged.code, 0, judged.stdout + judged.stderr);
   const page = await ask(pathOf(body.download.html_url), { method: 'GET' });
   assert.match(page.bytes.toString(), /The oldest lighthouse on this coast was lit in 1774/);
 
