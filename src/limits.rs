@@ -24,6 +24,7 @@ pub struct Quotas {
     pub lead: u64,
     pub sale: u64,
     pub credit: u64,
+    pub login: u64,
     pub recovery: u64,
     /// Unpaid lookups of names under one registrable domain, by whomever.
     pub domain: u64,
@@ -48,6 +49,7 @@ impl Limits {
             RateClass::Lead => quotas.lead,
             RateClass::Sale => quotas.sale,
             RateClass::Credit => quotas.credit,
+            RateClass::Login => quotas.login,
             RateClass::Recovery => quotas.recovery,
         };
         Limits {

@@ -21,6 +21,8 @@ pub struct Metrics {
     chain_inquiries: Mutex<BTreeMap<&'static str, u64>>,
     limited: Mutex<BTreeMap<&'static str, u64>>,
     mails: Mutex<BTreeMap<&'static str, u64>>,
+    reckonings: [AtomicU64; 2],
+    missing_units: AtomicU64,
     webhooks: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
     leads: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
 }
@@ -54,6 +56,10 @@ pub struct Snapshot {
     pub limited: BTreeMap<&'static str, u64>,
     /// Tries to send a mail, by what became of them.
     pub mails: BTreeMap<&'static str, u64>,
+    /// Days held against the vault: those with something missing, and those that agreed.
+    pub reckonings: [u64; 2],
+    /// What was missing on the day that was looked at last.
+    pub missing_units: u64,
     /// The payment provider's events: kind and outcome.
     pub webhooks: BTreeMap<(&'static str, &'static str), u64>,
     /// By product and what became of them: new, duplicate, robot, checkout_started.
@@ -118,6 +124,12 @@ impl Metrics {
         *lock(&self.leads).entry((product, outcome)).or_default() += 1;
     }
 
+    /// A day's ledger was held against the vault.
+    pub fn reckoning(&self, is_balanced: bool, missing_units: u64) {
+        self.reckonings[usize::from(is_balanced)].fetch_add(1, Ordering::Relaxed);
+        self.missing_units.store(missing_units, Ordering::Relaxed);
+    }
+
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             requests: lock(&self.requests).clone(),
@@ -130,6 +142,8 @@ impl Metrics {
             chain_inquiries: lock(&self.chain_inquiries).clone(),
             limited: lock(&self.limited).clone(),
             mails: lock(&self.mails).clone(),
+            reckonings: [0, 1].map(|at| self.reckonings[at].load(Ordering::Relaxed)),
+            missing_units: self.missing_units.load(Ordering::Relaxed),
             webhooks: lock(&self.webhooks).clone(),
             leads: lock(&self.leads).clone(),
         }

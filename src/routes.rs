@@ -2,7 +2,7 @@
 //! operator's `routes` command are made from it.
 
 use crate::api::{
-    access, bundle_pay, bundles, catalogue, delivery, discovery, leads, legacy, operator,
+    access, bundle_pay, bundles, catalogue, console, delivery, discovery, leads, legacy, operator,
     operator_leads, preview, proof_pack, quotes, reports, retry, site, webhook,
 };
 use crate::app::Row;
@@ -170,6 +170,21 @@ const fn operator(
     }
 }
 
+/// A page of the operator's console, which sees for itself who asks.
+const fn console(
+    method: Method,
+    path: &'static str,
+    handler: crate::http::route::Handler<crate::app::App>,
+    summary: &'static str,
+) -> Row {
+    let about = Endpoint {
+        gives: "text/html",
+        in_openapi: false,
+        ..Endpoint::new(Tag::Operator, summary)
+    };
+    Route::new(method, path, handler, about)
+}
+
 #[rustfmt::skip]
 pub static ROUTES: &[Row] = &[
     // Paid
@@ -335,7 +350,30 @@ pub static ROUTES: &[Row] = &[
     get("/favicon.svg", run!(site::favicon), text(Tag::Pages, "The icon", "image/svg+xml")),
     get("/icon.png", run!(site::icon), text(Tag::Pages, "The icon for those who take no SVG", "image/png")),
 
-    // The operator's socket
+    // The operator's console: who may look is decided by its cookie
+    console(Method::Get, "/operator", run!(console::home), "The operator's console"),
+    console(Method::Get, "/operator/console/{name}", run!(console::view), "A view of the console"),
+    console(Method::Post, "/operator/console/{name}", run!(console::act), "What a form of the console does"),
+    post("/operator/login", run!(console::sign_in), Endpoint {
+        gives: "text/html", in_openapi: false, rate: RateClass::Login, ..Endpoint::new(Tag::Operator, "Sign in to the console") }),
+    console(Method::Post, "/operator/logout", run!(console::sign_out), "Sign out of the console"),
+
+    // The operator, over the socket or with the token
+    operator("/operator/today", run!(operator::books::today), "What today has brought, and what waits for somebody"),
+    operator("/operator/ledger", run!(operator::books::ledger), "Each day's book, and how it compares with the vault"),
+    Row { method: Method::Post, ..operator("/operator/ledger/{day}/reckon", run!(operator::books::reckon),
+        "Hold a day's ledger against the vault, now") },
+    Row { method: Method::Post, ..operator("/operator/pause", run!(operator::books::pause), "Pause what is paid for") },
+    Row { method: Method::Post, ..operator("/operator/resume", run!(operator::books::resume), "Resume what is paid for") },
+    operator("/operator/mails", run!(operator::mails::mails), "The newest mails of the outbox, by state if asked"),
+    operator("/operator/mails/{key}", run!(operator::mails::mail), "One mail"),
+    Row { method: Method::Post, ..operator("/operator/mails/{key}/retry", run!(operator::mails::retry_mail),
+        "Try a mail again that is not sent") },
+    Row { method: Method::Post, ..operator("/operator/mails/{key}/delete", run!(operator::mails::delete_mail), "Forget a mail") },
+    operator("/operator/export/{what}", run!(operator::data::export), "Everything of a kind, as JSON or CSV"),
+    operator("/operator/person", run!(operator::data::show_person), "What is known of an e-mail address"),
+    Row { method: Method::Post, ..operator("/operator/forget", run!(operator::data::forget_person),
+        "Delete what is known of an e-mail address") },
     operator("/operator/payments", run!(operator::payments), "The newest payments, by state if asked"),
     operator("/operator/payments/{key}", run!(operator::payment), "One payment"),
     Row { method: Method::Post, ..operator("/operator/payments/{key}/reconcile", run!(operator::reconcile_payment),

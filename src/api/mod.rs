@@ -7,6 +7,7 @@ pub mod bundle_pay;
 pub mod bundles;
 pub mod catalogue;
 pub mod challenge;
+pub mod console;
 pub mod delivery;
 pub mod discovery;
 pub mod door;

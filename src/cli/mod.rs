@@ -5,12 +5,16 @@ mod config;
 mod convert;
 mod demo;
 mod evidence;
+mod export;
 mod init;
 mod jsonl;
 mod leads;
+mod ledger;
 mod mail;
 mod orders;
+mod pause;
 mod payments;
+mod person;
 mod report;
 mod reports;
 mod serve;
@@ -66,6 +70,18 @@ enum Command {
     /// List paid bundles, show one, have one done anew, sent again, attached, refunded or forgotten
     #[command(subcommand)]
     Orders(orders::Args),
+    /// What each day has earned, and whether it has reached the vault
+    #[command(subcommand)]
+    Ledger(ledger::Args),
+    /// Print everything of a kind, as JSON or CSV
+    Export(export::Args),
+    /// Show or forget what is known of a person
+    #[command(subcommand)]
+    Person(person::Args),
+    /// Sell nothing for now: what is paid for answers 503, and nobody is charged
+    Pause(ConfigFile),
+    /// Sell again
+    Resume(ConfigFile),
     /// Print every endpoint
     Routes,
     /// Print the OpenAPI document
@@ -107,6 +123,11 @@ impl Args {
             Command::Leads(args) => args.run(),
             Command::Mail(args) => args.run(),
             Command::Orders(args) => args.run(),
+            Command::Ledger(args) => args.run(),
+            Command::Export(args) => args.run(),
+            Command::Person(args) => args.run(),
+            Command::Pause(file) => pause::pause(&file),
+            Command::Resume(file) => pause::resume(&file),
             Command::Routes => table::routes(),
             Command::Openapi(args) => args.run(),
         };

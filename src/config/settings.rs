@@ -166,6 +166,9 @@ pub static SETTINGS: &[Setting] = &[
     row("mail.seconds_max", Number, Some("30"), "Time for each step of the conversation with the mail server; after it the mail is tried again later."),
     shown("mail.folder", Text, "/tmp/mail", "For trying out: writes each mail into this folder, as NAME.eml, and sends none."),
 
+    row("operator.token", Secret, None,
+        "Opens the operator's console at /operator, and the operator's addresses to `Authorization: Bearer`: at least 32 characters, as `openssl rand -hex 32` writes them. Without it they answer on the Unix socket alone."),
+
     row("limits.connections_max", Number, Some("4096"), "Client connections at once; further ones wait in the backlog."),
     row("limits.header_seconds_max", Number, Some("10"), "Time for a request's headers, and for an idle connection."),
     row("limits.body_seconds_max", Number, Some("10"), "Time for a request's body; after it 408."),
@@ -184,6 +187,7 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.sales_per_minute", Number, Some("3000"), "New payments of one client in a minute. A payment that is known already is answered beyond it."),
     row("limits.credits_per_minute", Number, Some("300"), "Retry credits and transaction hashes that one client may try in a minute. A credit whose payment was taken is redeemed beyond it."),
     row("limits.recoveries_per_minute", Number, Some("10"), "Requests by one client in a minute to have a lost delivery sent again."),
+    row("limits.logins_per_minute", Number, Some("10"), "Tries of one client to sign in to the operator's console in a minute."),
     row("limits.quotes_of_domain_per_minute", Number, Some("600"), "Quotes for the pages of one registrable domain in a minute, by all clients together."),
     row("limits.clients_max", Number, Some("20000"), "Clients that each of these limits tells apart, in about 4 MiB of memory; further ones share a limit until others have been idle for a minute."),
 
@@ -192,9 +196,6 @@ pub static SETTINGS: &[Setting] = &[
     shown("lab.ca_file", Text, "/tmp/ca.pem", "For tests on loopback: a further trust root for https targets."),
     shown("lab.crash_at", Text, "kept", "For tests on loopback: abort the process at this point of a sale (verified, fetched, held, redeeming, kept, settled, recorded), or of an order (event_taken, order_taken, source_kept, sources_done, order_written, order_delivered)."),
 ];
-
-/// Sections that later versions read. Their presence is no mistake; what they hold is not used yet.
-pub const RESERVED_SECTIONS: &[&str] = &["operator"];
 
 pub(in crate::config) fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)

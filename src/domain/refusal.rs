@@ -88,6 +88,7 @@ codes! {
     UpstreamUnavailable "upstream_unavailable" true "The target or a supplier does not answer." "Use the retry credit, or try again later.";
     NetworkUnavailable "network_unavailable" true "The payment network does not answer." "Repeat the same request; do not sign again.";
     SettlementUnknown "settlement_unknown" true "The payment was sent for settlement and its result is not known yet." "Use the retry credit or repeat the same payment; do not sign again.";
+    Paused "paused" true "The operator has paused what is paid for." "Nothing was charged: come back later with the same request.";
     Overloaded "overloaded" true "The service is at its limits." "Try again in a few seconds.";
     NotFound "not_found" false "There is nothing at this address." "See /docs for the addresses.";
     MethodNotAllowed "method_not_allowed" false "The address does not answer this method." "Use a method that Allow names.";

@@ -53,7 +53,7 @@ pub enum Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard {
     Everyone,
-    /// Only over the operator's Unix socket.
+    /// Only the operator: over the Unix socket, or with a proof that the product knows. To others the row is not there.
     Operator,
 }
 

@@ -12,6 +12,7 @@ pub mod about;
 pub mod bundle;
 pub mod bundle_checkout;
 pub mod checkout;
+pub mod console;
 pub mod delivery;
 pub mod docs;
 pub mod email;

@@ -7,6 +7,7 @@
 //! reopened after an I/O error.
 
 mod blobs;
+mod books;
 mod bundle_quotes;
 mod due;
 mod leads;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 
 use redb::Database;
 
+pub use books::{LedgerDay, Reckoning, day};
 pub use bundle_quotes::BundleQuoteRecord;
 pub use due::{Due, DueKind};
 pub use leads::{LeadFilter, NoticeRecord, contact_key};

@@ -87,6 +87,13 @@ pub(in crate::store) const TERMS: TableDefinition<'_, &str, u64> = TableDefiniti
 pub(in crate::store) const OUTBOX: TableDefinition<'_, Hash, &[u8]> =
     TableDefinition::new("outbox-1");
 
+/// Day since 1970 → what it has earned on chain; kept as the operator's book.
+pub(in crate::store) const LEDGER: TableDefinition<'_, u64, &[u8]> =
+    TableDefinition::new("ledger-1");
+/// Day since 1970 → its ledger held against the vault; kept beside it.
+pub(in crate::store) const RECKONINGS: TableDefinition<'_, u64, &[u8]> =
+    TableDefinition::new("reckonings-1");
+
 /// All tables, open in the writer's transaction.
 pub struct Tables<'txn> {
     pub(in crate::store) meta: Table<'txn, &'static str, u64>,
@@ -115,6 +122,8 @@ pub struct Tables<'txn> {
     pub(in crate::store) due: Table<'txn, (u8, u64, Hash), ()>,
     pub(in crate::store) terms: Table<'txn, &'static str, u64>,
     pub(in crate::store) outbox: Table<'txn, Hash, &'static [u8]>,
+    pub(in crate::store) ledger: Table<'txn, u64, &'static [u8]>,
+    pub(in crate::store) reckonings: Table<'txn, u64, &'static [u8]>,
     pub(in crate::store) pages_bytes_max: u64,
 }
 
@@ -151,6 +160,8 @@ impl<'txn> Tables<'txn> {
             due: transaction.open_table(DUE)?,
             terms: transaction.open_table(TERMS)?,
             outbox: transaction.open_table(OUTBOX)?,
+            ledger: transaction.open_table(LEDGER)?,
+            reckonings: transaction.open_table(RECKONINGS)?,
             pages_bytes_max,
         })
     }

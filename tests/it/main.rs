@@ -11,6 +11,8 @@ mod random;
 mod access;
 /// Every known attack on sellers, with the tests that show what becomes of it.
 mod attacks;
+/// The operator's books: each day's ledger, held against what the vault has received.
+mod books;
 /// Evidence Bundles before they are paid.
 mod bundles;
 /// What the chain knows: settlements that nobody else can tell, and the price of gas.
@@ -19,6 +21,10 @@ mod chain;
 mod challenge;
 /// The program's commands, as child processes.
 mod cli;
+/// The operator's commands for outbox, books, data and brake.
+mod commands;
+/// The operator over the network: the token, the console with its forms, and the brake.
+mod console;
 /// The endpoints of the specification's section 4, as a list.
 mod contract;
 /// Pages made to break the converter.

@@ -197,7 +197,7 @@ pub async fn list_events(store: &Store) -> Result<Value, StoreError> {
     Ok(json!({"status": "success", "events": listed.await?}))
 }
 
-fn order_json(id: OrderId, order: &Order) -> Value {
+pub fn order_json(id: OrderId, order: &Order) -> Value {
     let (doubt, reason) = match &order.state {
         OrderState::NeedsReview { doubt } => (Some(doubt.name()), Some(doubt.to_string())),
         OrderState::Failed { reason } => (None, Some(reason.clone())),
@@ -228,7 +228,7 @@ fn order_json(id: OrderId, order: &Order) -> Value {
     })
 }
 
-fn event_json(event: &EventRecord) -> Value {
+pub fn event_json(event: &EventRecord) -> Value {
     json!({
         "event_id": event.id,
         "type": event.kind,

@@ -8,6 +8,7 @@ import './repetitions.mjs';
 import './webhooks.mjs';
 import './bundles.mjs';
 import './documents.mjs';
+import './console.mjs';
 import './facilitator_faults.mjs';
 import './crashes.mjs';
 import { runAll } from './suite.mjs';
