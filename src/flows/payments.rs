@@ -143,6 +143,7 @@ pub fn apply(
     }
     match &payment.state {
         State::Settled { transaction, .. } => {
+            tables.book(payment, now)?;
             // Now it is the buyer's to read.
             tables.release_report(key, transaction)?;
             // After a long stop its page may be due to go.

@@ -7,11 +7,13 @@
 //! reopened after an I/O error.
 
 mod blobs;
+mod books;
 mod bundle_quotes;
 mod due;
 mod leads;
 mod open;
 mod orders;
+mod outbox;
 mod pages;
 mod payments;
 mod quotes;
@@ -27,6 +29,7 @@ use std::sync::Arc;
 
 use redb::Database;
 
+pub use books::{LedgerDay, Reckoning, day};
 pub use bundle_quotes::BundleQuoteRecord;
 pub use due::{Due, DueKind};
 pub use leads::{LeadFilter, NoticeRecord, contact_key};
@@ -34,6 +37,7 @@ pub use open::{OpenError, Opened};
 pub use orders::{
     EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,
 };
+pub use outbox::{Mail, MailAttachment, MailKey, MailOutcome, MailRecord, mail_key};
 pub use pages::PageRecord;
 pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
 pub use payments::{credit_hash, identifier_key};

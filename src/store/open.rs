@@ -220,7 +220,7 @@ pub(in crate::store) fn file_bytes(database: &Database) -> Result<u64, StoreErro
         )* };
     }
     add!(META PAYMENTS CREDITS IDENTIFIERS PAGES BLOBS BLOB_KEEP QUOTES REPORTS REPORTS_OF_PAYMENTS SHARED_REPORTS
-        LISTED_REPORTS DUE TERMS);
+        LISTED_REPORTS DUE TERMS OUTBOX LEDGER RECKONINGS);
     Ok(bytes)
 }
 

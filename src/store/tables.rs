@@ -83,6 +83,17 @@ pub(in crate::store) const DUE: TableDefinition<'_, (u8, u64, Hash), ()> =
 /// Payment terms as JSON → Unix seconds at which they were last offered; ten minutes.
 pub(in crate::store) const TERMS: TableDefinition<'_, &str, u64> = TableDefinition::new("terms-1");
 
+/// Mail key → record of a mail with what became of it; 30 days from when it was sent, else until the operator deletes it.
+pub(in crate::store) const OUTBOX: TableDefinition<'_, Hash, &[u8]> =
+    TableDefinition::new("outbox-1");
+
+/// Day since 1970 → what it has earned on chain; kept as the operator's book.
+pub(in crate::store) const LEDGER: TableDefinition<'_, u64, &[u8]> =
+    TableDefinition::new("ledger-1");
+/// Day since 1970 → its ledger held against the vault; kept beside it.
+pub(in crate::store) const RECKONINGS: TableDefinition<'_, u64, &[u8]> =
+    TableDefinition::new("reckonings-1");
+
 /// All tables, open in the writer's transaction.
 pub struct Tables<'txn> {
     pub(in crate::store) meta: Table<'txn, &'static str, u64>,
@@ -110,6 +121,9 @@ pub struct Tables<'txn> {
     pub(in crate::store) order_reports: Table<'txn, [u8; 16], &'static [u8]>,
     pub(in crate::store) due: Table<'txn, (u8, u64, Hash), ()>,
     pub(in crate::store) terms: Table<'txn, &'static str, u64>,
+    pub(in crate::store) outbox: Table<'txn, Hash, &'static [u8]>,
+    pub(in crate::store) ledger: Table<'txn, u64, &'static [u8]>,
+    pub(in crate::store) reckonings: Table<'txn, u64, &'static [u8]>,
     pub(in crate::store) pages_bytes_max: u64,
 }
 
@@ -145,6 +159,9 @@ impl<'txn> Tables<'txn> {
             order_reports: transaction.open_table(ORDER_REPORTS)?,
             due: transaction.open_table(DUE)?,
             terms: transaction.open_table(TERMS)?,
+            outbox: transaction.open_table(OUTBOX)?,
+            ledger: transaction.open_table(LEDGER)?,
+            reckonings: transaction.open_table(RECKONINGS)?,
             pages_bytes_max,
         })
     }

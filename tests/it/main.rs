@@ -11,6 +11,8 @@ mod random;
 mod access;
 /// Every known attack on sellers, with the tests that show what becomes of it.
 mod attacks;
+/// The operator's books: each day's ledger, held against what the vault has received.
+mod books;
 /// Evidence Bundles before they are paid.
 mod bundles;
 /// What the chain knows: settlements that nobody else can tell, and the price of gas.
@@ -19,6 +21,10 @@ mod chain;
 mod challenge;
 /// The program's commands, as child processes.
 mod cli;
+/// The operator's commands for outbox, books, data and brake.
+mod commands;
+/// The operator over the network: the token, the console with its forms, and the brake.
+mod console;
 /// The endpoints of the specification's section 4, as a list.
 mod contract;
 /// Pages made to break the converter.
@@ -39,12 +45,16 @@ mod legacy;
 mod legacy_access;
 /// What a service under load, attack or orders to stop still does.
 mod limits;
+/// Mail: sent once, put off and given up, by a server with manners of every kind.
+mod mail;
 /// Language models behind reports, and what the dishonest among them achieve.
 mod models;
 /// Settlements that go wrong in every way, and what the buyer is told.
 mod money;
 /// What the service signs: offers and receipts.
 mod offer_receipt;
+/// Paid bundles, from the payment to the delivered report.
+mod orders;
 /// What sites say about the use of their pages, and hosts that the operator has blocked.
 mod policy;
 /// Proof Packs: a report on a page instead of the page.
@@ -67,3 +77,5 @@ mod retry;
 mod site;
 /// Conventions that matter, as tests.
 mod tidy;
+/// The payment provider's events.
+mod webhook;

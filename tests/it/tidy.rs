@@ -79,6 +79,7 @@ const HOMES: &[(&str, &str)] = &[
     ("redb::", "store/"),
     ("ureq::", "outside/"),
     ("maud::", "pages/"),
+    ("lettre::", "outside/mailer"),
     ("lol_html::", "markdown/"),
     ("krilla::", "pdf/"),
     ("parley::", "pdf/"),

@@ -6,6 +6,7 @@ import './signatures.mjs';
 import './transfers.mjs';
 import './repetitions.mjs';
 import './documents.mjs';
+import './console.mjs';
 import './facilitator_faults.mjs';
 import './crashes.mjs';
 import { runAll } from './suite.mjs';
