@@ -552,31 +552,24 @@ fn verification(report: Told<'_>, attachment: &str) -> Vec<Block> {
              JSON in any spelling can make the same bytes from it.",
         ),
         Block::text(
-            "Each passage is the bytes from start to end of its source's text, whose hash stands in appendix A. The report on \
-             each source is retained and checks itself, free of charge:",
+            "Each passage is the bytes from start to end of its source's text, whose hash stands in appendix A. The reports on \
+             the sources are parts of the attached file.",
         ),
     ];
     let urls = report
         .at("reports")
         .list()
         .map(|told| told.at("verify_url").text());
-    let urls: Vec<String> = urls
+    let checks = urls
         .filter(|url| !url.is_empty())
-        .map(|url| format!("curl -s {url}"))
-        .collect();
-    blocks.push(match urls.is_empty() {
-        false => command(urls.join("\n")),
-        true => {
-            let ids = report
-                .at("reports")
-                .list()
-                .map(|told| told.at("report_id").text());
-            let paths: Vec<String> = ids
-                .map(|id| format!("GET /v1/proof-pack/reports/{id}/verify"))
-                .collect();
-            command(paths.join("\n"))
-        }
-    });
+        .map(|url| format!("curl -s {url}"));
+    let checks: Vec<String> = checks.collect();
+    if !checks.is_empty() {
+        blocks.push(Block::text(
+            "They are retained by themselves too, and the service checks them free of charge:",
+        ));
+        blocks.push(command(checks.join("\n")));
+    }
     blocks
 }
 
