@@ -316,7 +316,7 @@ fn sample(service: &Service, name: &str, meanwhile: impl FnOnce()) -> Vec<(&'sta
     };
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     std::thread::scope(|scope| {
-        let spawn = |request| scope.spawn(|| times(request));
+        let spawn = |request| scope.spawn(move || times(request));
         let readers: Vec<_> = (0..CLIENTS).map(|_| spawn(&read)).collect();
         let writers: Vec<_> = (0..CLIENTS).map(|_| spawn(&quote)).collect();
         meanwhile();

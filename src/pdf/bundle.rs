@@ -3,18 +3,18 @@
 
 use crate::pdf::block::{Block, Kind, Span, Style, Table, Tone};
 use crate::pdf::parts::{
-    cell, column, command, decision, facts, hash, items, kicker, passage, risks,
+    cell, cited, column, command, decision, facts, hash, items, kicker, passage, risks,
 };
 use crate::pdf::report;
 use crate::pdf::told::{Told, bounded, capital, day, percent, spoken, when};
 
-const TITLE_CHARS_MAX: usize = 180;
+const TITLE_CHARS_MAX: usize = 140;
 /// Passages that are shown for a claim; the others are named.
 const PASSAGES_MAX: usize = 6;
 /// Sources that have a line on the title page.
 const GLANCE_MAX: usize = 12;
 /// Sources in one table of the matrix.
-const MATRIX_COLUMNS_MAX: usize = 12;
+const MATRIX_COLUMNS_MAX: usize = 13;
 
 pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
     let mut blocks = cover(report);
@@ -66,7 +66,7 @@ fn cover(report: Told<'_>) -> Vec<Block> {
         report.at("agent_action").text(),
     ));
     blocks.push(Block::heading(3, "In short", "short"));
-    blocks.push(Block::text(answer(report)));
+    blocks.push(Block::paragraph(cited(answer(report), "", Style::BODY)));
     blocks.push(Block::heading(3, "What it rests on", "rests"));
     blocks.push(facts(
         "What the bundle rests on",
@@ -363,7 +363,8 @@ fn matrix(report: Told<'_>) -> Vec<Block> {
             Style::NOTE,
         )]),
     ];
-    for (part, ids) in ids.chunks(MATRIX_COLUMNS_MAX).enumerate() {
+    let tables = ids.len().div_ceil(MATRIX_COLUMNS_MAX);
+    for (part, ids) in ids.chunks(ids.len().div_ceil(tables)).enumerate() {
         let rows = claims.list().map(|claim| {
             let id = claim.at("id").text();
             let name = vec![
@@ -551,31 +552,24 @@ fn verification(report: Told<'_>, attachment: &str) -> Vec<Block> {
              JSON in any spelling can make the same bytes from it.",
         ),
         Block::text(
-            "Each passage is the bytes from start to end of its source's text, whose hash stands in appendix A. The report on \
-             each source is retained and checks itself, free of charge:",
+            "Each passage is the bytes from start to end of its source's text, whose hash stands in appendix A. The reports on \
+             the sources are parts of the attached file.",
         ),
     ];
     let urls = report
         .at("reports")
         .list()
         .map(|told| told.at("verify_url").text());
-    let urls: Vec<String> = urls
+    let checks = urls
         .filter(|url| !url.is_empty())
-        .map(|url| format!("curl -s {url}"))
-        .collect();
-    blocks.push(match urls.is_empty() {
-        false => command(urls.join("\n")),
-        true => {
-            let ids = report
-                .at("reports")
-                .list()
-                .map(|told| told.at("report_id").text());
-            let paths: Vec<String> = ids
-                .map(|id| format!("GET /v1/proof-pack/reports/{id}/verify"))
-                .collect();
-            command(paths.join("\n"))
-        }
-    });
+        .map(|url| format!("curl -s {url}"));
+    let checks: Vec<String> = checks.collect();
+    if !checks.is_empty() {
+        blocks.push(Block::text(
+            "They are retained by themselves too, and the service checks them free of charge:",
+        ));
+        blocks.push(command(checks.join("\n")));
+    }
     blocks
 }
 
