@@ -582,8 +582,8 @@ fn method() -> Vec<Block> {
         "Each statement is put to every other source. A contradiction is called clear only where a source says otherwise in \
          nearly the same words, or answers the same question with another value of the same unit.",
         "The rules compare words, names, numbers and dates. They do not know whether a source is honest, and a source that says \
-         a thing in quite other words may be counted as silent. The percentages say how often such labels were right on \
-         questions with known answers; they are no promise about this one.",
+         a thing in quite other words may be counted as silent. The percentages of single sources were \
+         measured on questions with known answers; those of the whole are reckoned from them by rule, and promise nothing.",
     ];
     let mut blocks = vec![Block::heading(1, "Appendix C: method and limits", "method")];
     blocks.extend(items(told.into_iter()));
