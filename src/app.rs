@@ -25,6 +25,7 @@ use crate::outside::call::{Lane, Shares};
 use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX, TRANSACTIONS_MAX};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
+use crate::outside::fonts::FontShelf;
 use crate::outside::hooks::{self, Hook};
 use crate::outside::llm::{self, Llm, LlmSettings};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
@@ -51,6 +52,8 @@ pub struct App {
     pub limits: Limits,
     pub metrics: Metrics,
     pub health: Health,
+    /// One copy of the data file at a time.
+    pub backups: Lane,
     /// Calls that go on after their buyer has been answered; a graceful stop waits for them.
     pub tasks: TaskTracker,
     /// The 402 of each level, made once by the API layer.
@@ -100,6 +103,7 @@ impl App {
             ),
             lookups: Lane::new(LOOKUPS_MAX, FETCH_WAIT_MAX),
             checks: Lane::new(CHECKS_MAX, FETCH_WAIT_MAX),
+            fonts: FontShelf::look(config.bundles.font_dir.as_deref()),
             clock,
         };
         let signer = config
@@ -132,6 +136,7 @@ impl App {
             limits,
             metrics: Metrics::default(),
             health: Health::default(),
+            backups: Lane::new(1, Duration::ZERO),
             tasks: TaskTracker::new(),
             challenges: OnceLock::new(),
             documents: Mutex::default(),
@@ -230,7 +235,10 @@ pub fn user_agent(config: &Config) -> String {
     )
 }
 
-fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSettings, std::io::Error> {
+pub fn facilitator_settings(
+    config: &Config,
+    url: &str,
+) -> Result<FacilitatorSettings, std::io::Error> {
     let auth = match &config.payment.auth {
         // The embedded one asks for none.
         _ if config.payment.facilitator == FacilitatorAt::Sandbox => {
@@ -257,7 +265,7 @@ fn facilitator_settings(config: &Config, url: &str) -> Result<FacilitatorSetting
     })
 }
 
-fn chain(config: &Config) -> Result<Option<Chain>, crate::outside::chain::SettingsError> {
+pub fn chain(config: &Config) -> Result<Option<Chain>, crate::outside::chain::SettingsError> {
     let settings = config.chain.as_ref().map(|chain| ChainSettings {
         rpc_url: chain.rpc_url.expose().to_owned(),
         network: config.payment.network,

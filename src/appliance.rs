@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use crate::api::{door, failure};
+use crate::api::{door, failure, twin};
 use crate::app::{App, Shared, store_settings};
 use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
@@ -136,6 +136,7 @@ impl Appliance {
         server.listen(listener);
         server.listen_operator(bind_operator(&socket)?);
         health::probe_disk(&app);
+        health::probe_store(&app).await;
         health::probe_kept(&app).await;
         let loops = vec![
             tokio::spawn(health::probe(app.clone())),
@@ -249,6 +250,7 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
                 app.metrics
                     .request((seen.pattern, seen.method, seen.status), seen.duration)
             },
+            as_markdown: twin::as_markdown,
         },
         trusted_proxies: TrustedProxies::new(proxies),
         common_headers: COMMON_HEADERS,

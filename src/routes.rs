@@ -19,6 +19,7 @@ use crate::domain::shapes::{
 };
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
+use crate::pages::assets::{EXPLORER_SCRIPT_PATH, EXPLORER_START_PATH, EXPLORER_STYLE_PATH};
 use crate::signing::{DID_PATH, JWKS_PATH};
 
 /// A handler as the table holds it.
@@ -210,6 +211,8 @@ pub static ROUTES: &[Row] = &[
         query: &[SOURCE], statuses: &[404], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
     get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
         statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
+    get("/v1/proof-pack/reports/{report_id}/pdf", run!(reports::pdf), Endpoint {
+        gives: "application/pdf", statuses: &[404, 410, 503], rate: RateClass::Quote, ..Endpoint::new(Tag::Reports, "Read a bought report as a PDF") }),
     get("/v1/proof-pack/reports/{report_id}/verify", run!(reports::verify), Endpoint {
         statuses: &[404, 410, 503], rate: RateClass::Quote,
         tool: Some("verify_report"), ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the kept source") }),
@@ -309,9 +312,19 @@ pub static ROUTES: &[Row] = &[
     get("/paid-test", run!(site::paid_test), Endpoint::page("A live challenge, step by step")),
     get("/proof-pack", run!(site::proof_pack), Endpoint::page("What Proof Packs are and cost")),
     get("/about", run!(site::about), Endpoint::page("How we fetch, and how to opt out")),
+    get("/faq", run!(site::faq), Endpoint::page("Short answers")),
+    get("/demo", run!(site::demo), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("The converter and the evidence check on sample pages, for nothing") }),
+    get("/swagger", run!(site::explorer), Endpoint::page("This API, to be tried in the browser")),
+    get("/terms", run!(site::terms), Endpoint::page("What you buy and what is promised")),
+    get("/privacy", run!(site::privacy), Endpoint::page("What is kept about whom")),
+    get("/refunds", run!(site::refunds), Endpoint::page("When a payment is taken and when not")),
     get("/sample", run!(site::sample), Endpoint::page("The sample page")),
     get("/from/{source}", run!(site::from), Endpoint::page("Welcome from elsewhere")),
     get("/assets/style.css", run!(site::style), text(Tag::Pages, "The stylesheet", "text/css")),
+    get(EXPLORER_SCRIPT_PATH, run!(site::explorer_script), text(Tag::Pages, "The API explorer's program", "text/javascript")),
+    get(EXPLORER_STYLE_PATH, run!(site::explorer_style), text(Tag::Pages, "The API explorer's look", "text/css")),
+    get(EXPLORER_START_PATH, run!(site::explorer_start), text(Tag::Pages, "The API explorer's start", "text/javascript")),
     get("/favicon.svg", run!(site::favicon), text(Tag::Pages, "The icon", "image/svg+xml")),
     get("/favicon.ico", run!(site::favicon_ico), text(Tag::Pages, "The icon, as browsers ask for it unasked", "image/x-icon")),
     get("/assets/social.png", run!(site::social), text(Tag::Pages, "The picture of links to us", "image/png")),
@@ -322,6 +335,8 @@ pub static ROUTES: &[Row] = &[
     operator("/operator/payments/{key}", run!(operator::payment), "One payment"),
     Row { method: Method::Post, ..operator("/operator/payments/{key}/reconcile", run!(operator::reconcile_payment),
         "Look for the end of a settlement that is not known, now") },
+    Row { method: Method::Post, ..operator("/operator/backup", run!(operator::backup),
+        "Copy the data file beside itself, for the backup command to take away") },
     operator("/operator/reports", run!(operator::reports), "The newest reports, by state if asked"),
     operator("/operator/reports/{report_id}", run!(operator::report), "One report"),
     Row { method: Method::Post, ..operator("/operator/reports/{report_id}/purge", run!(operator::purge_report),

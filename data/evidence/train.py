@@ -2,7 +2,7 @@
 """Fits the evidence engine's model and writes the text that is compiled in.
 
 usage: train.py --engine 'target/release/context402 evidence --jsonl' --data FOLDER [--out data/evidence/model.txt]
-                [--folds N]
+                [--folds N | --measure]
 needs: pip install -r data/evidence/requirements.txt; no network. The same data give the same model.
 
 FOLDER holds documents.json.gz (a list of sentences for each document) and rows of questions with known answers:
@@ -13,7 +13,9 @@ against their whole article, with the answer's sentence deleted, against another
 probability of their sum, fitted to sums for rows that the decision did not see.
 
 `--folds N` also keeps whole articles apart, judges each with a model that never saw them, and writes the figures to
-figures.json beside the model; they are compiled in and published as they are.
+figures.json beside the model; they are compiled in and published as they are. `--measure` fits nothing: it adds to
+figures.json what does not depend on the fit, the share of citations that are the very text of their source, and how
+long the engine takes for a question to one page, asked one by one.
 """
 import argparse
 import base64
@@ -27,6 +29,7 @@ import shlex
 import subprocess
 import tempfile
 import threading
+import time
 import zlib
 
 import lightgbm
@@ -360,8 +363,11 @@ def main():
     parser.add_argument("--data", required=True)
     parser.add_argument("--out", default="data/evidence/model.txt")
     parser.add_argument("--folds", type=int)
+    parser.add_argument("--measure", action="store_true")
     args = parser.parse_args()
     sets = read(args.data)
+    if args.measure:
+        return measure(args.engine, sets, pathlib.Path(args.out).with_name("figures.json"))
     rows = made(sets)
     told = json.loads(subprocess.run(shlex.split(args.engine) + ["--training"], input=b'{"id":0,"query":"","names":true,"document_text":""}\n',
                                      stdout=subprocess.PIPE, check=True).stdout)
@@ -384,7 +390,38 @@ def main():
             held += inside
         figures[name] = report(held, answers)
         print(name, json.dumps(figures[name]), flush=True)
-    write_figures(pathlib.Path(args.out).with_name("figures.json"), figures, folds)
+    path = pathlib.Path(args.out).with_name("figures.json")
+    write_figures(path, figures, folds)
+    measure(args.engine, sets, path)
+
+
+def measure(engine, sets, path):
+    told = json.loads(path.read_text())
+    cited = exact = 0
+    for name, rows in sets.items():
+        for row, answer in zip(rows, ask(engine, rows)):
+            text = "\n".join(row.sentences)
+            spans = [text[one["start"]:one["end"]] == one["text"] for one in answer["citations"]]
+            cited, exact = cited + len(spans), exact + sum(spans)
+    told["citations"] = {"count": cited, "exact": exact}
+    rows = sets["squad2_doc"]
+    took = sorted(times(engine, rows))
+    told["latency"] = {"corpus": "squad2_doc", "rows": len(rows), "sentences_median": int(np.median([len(row.sentences) for row in rows])),
+                       "p50_ms": round(1e3 * took[len(took) // 2], 2), "p95_ms": round(1e3 * took[len(took) * 95 // 100], 2)}
+    print(json.dumps(told["citations"]), json.dumps(told["latency"]))
+    path.write_text(json.dumps(told, indent=1) + "\n")
+
+
+def times(engine, rows):
+    """Seconds that each row takes, its way through the pipes included."""
+    with subprocess.Popen(shlex.split(engine) + ["--threads", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        for row in rows:
+            began = time.monotonic()
+            process.stdin.write((row.asked() + "\n").encode())
+            process.stdin.flush()
+            process.stdout.readline()
+            yield time.monotonic() - began
+        process.stdin.close()
 
 
 def write_figures(path, figures, folds):

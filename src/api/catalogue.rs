@@ -38,9 +38,8 @@ pub async fn resources(app: Shared, call: Call) -> Reply {
 }
 
 fn items(app: &App) -> Vec<Value> {
-    let mut items = Product::ALL.map(|product| listed(app, product)).to_vec();
-    items.push(listed_bundles(app));
-    items
+    let products = Product::ALL.map(|product| listed(app, product));
+    products.into_iter().chain([listed_bundles(app)]).collect()
 }
 
 fn paged(items: &[Value], limit: usize, offset: usize) -> Value {

@@ -150,7 +150,7 @@ pub fn payment_response(response: &SettleResponse) -> String {
     encoding::encode(&serde_json::to_vec(response).unwrap_or_default())
 }
 
-fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
+pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     let code = refusal.code;
     let mut body = json!({
         "status": "error",

@@ -8,6 +8,7 @@ use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::payment::{Means, Payment, PaymentKey, State};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
+use crate::flows::backup;
 use crate::flows::reconcile::reconcile;
 use crate::http::{Call, Reply};
 use crate::store::{ReportRecord, Store, StoreError};
@@ -45,6 +46,19 @@ pub async fn reconcile_payment(app: Shared, call: Call) -> Reply {
     match found {
         Ok(Some(answer)) => Reply::json(200, answer.to_string()),
         Ok(None) => failure::reply(&app, &Refusal::new(Code::NotFound, NO_PAYMENT), &call),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// POST /operator/backup: a copy of the data file, beside it, for who asks to take away.
+pub async fn backup(app: Shared, call: Call) -> Reply {
+    match backup::snapshot(&app).await {
+        Ok(snapshot) => {
+            let answer = json!({
+                "status": "success", "path": snapshot.path, "bytes": snapshot.bytes, "taken_at": snapshot.taken_at.0,
+            });
+            Reply::json(200, answer.to_string())
+        }
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }

@@ -14,6 +14,7 @@ use crate::flows::quote::{self, Inspected, LevelOffer};
 use crate::flows::report::CITATIONS_MAX;
 use crate::flows::source::BYTES_MAX;
 use crate::http::{Call, Reply};
+use crate::pages::confidence::{self, ConfidenceView};
 use crate::pages::plain::{self, Part, PlainView};
 
 /// GET /v1/proof-pack/preview.
@@ -34,7 +35,10 @@ pub async fn preview_page(app: Shared, call: Call) -> Reply {
         Err(refusal) => return failure::page(&app, &refusal, &call),
     };
     let kept = target.kept.as_ref();
-    let title = kept.and_then(|kept| kept.title.clone());
+    let title = match target.is_sample {
+        true => app.sample.title(),
+        false => kept.and_then(|kept| kept.title.clone()),
+    };
     let parts = vec![
         Part::Facts(vec![
             ("Source", target.target_url.clone()),
@@ -91,46 +95,18 @@ pub async fn confidence_page(app: Shared, call: Call) -> Reply {
         Ok(judged) => judged,
         Err(refusal) => return failure::page(&app, &refusal, &call),
     };
-    let (level, product) = (judged.level, judged.level.product());
-    let parts = vec![
-        Part::Facts(vec![
-            (
-                "Ready",
-                if is_ready(&judged.checks) {
-                    "yes"
-                } else {
-                    "no"
-                }
-                .to_owned(),
-            ),
-            (
-                "Price",
-                format!(
-                    "{} USDC ({} {})",
-                    level.price(),
-                    product.level_word(),
-                    level.name()
-                ),
-            ),
-            ("Refunds", REFUND_POLICY.to_owned()),
-        ]),
-        Part::Heading("Checked just now"),
-        Part::List(judged.checks.iter().map(Check::line).collect()),
-        Part::Heading("What you get"),
-        Part::List(
-            what_you_get(product)
-                .iter()
-                .map(|text| (*text).to_owned())
-                .collect(),
-        ),
-    ];
-    page(
-        &app,
-        "/checkout/confidence",
-        "Before you pay",
-        "Whether everything is in place for this purchase.",
-        parts,
-    )
+    let texts = site::Texts::of(&app);
+    let view = ConfidenceView {
+        site: site::site(&app, &texts),
+        target_url: &judged.target_url,
+        level: judged.level,
+        is_ready: is_ready(&judged.checks),
+        checks: judged.checks.iter().map(Check::shown).collect(),
+        what_you_get: what_you_get(judged.level.product()),
+        refunds: REFUND_POLICY,
+        seconds: judged.seconds,
+    };
+    hidden(Reply::html(200, confidence::page(&view)))
 }
 
 pub(in crate::api) fn page(
@@ -149,11 +125,12 @@ pub(in crate::api) fn page(
         noindex: true,
         parts,
     };
-    fresh(site::with_page_headers(Reply::html(
-        200,
-        plain::page(&view),
-    )))
-    .fixed("x-robots-tag", "noindex")
+    hidden(Reply::html(200, plain::page(&view)))
+}
+
+/// A page about this moment, for no index and no cache.
+fn hidden(page: Reply) -> Reply {
+    fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
 }
 
 const WOULD_INCLUDE: [&str; 7] = [
@@ -228,6 +205,16 @@ pub(in crate::api) struct Check {
     label: &'static str,
     status: Status,
     detail: String,
+}
+
+impl Check {
+    fn shown(&self) -> confidence::Check<'_> {
+        confidence::Check {
+            label: self.label,
+            status: self.status.name(),
+            detail: &self.detail,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

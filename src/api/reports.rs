@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::api::body::read_body;
 use crate::api::quotes::{self, fresh};
-use crate::api::{failure, paid, site};
+use crate::api::{failure, paid, report_page, site};
 use crate::app::{App, Shared};
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::level::Level;
@@ -19,9 +19,9 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::quote::{self, Asked};
 use crate::flows::report::FIGURES;
 use crate::flows::reports::{self, Retained};
+use crate::flows::{internal, pdf};
 use crate::http::{Call, Reply};
-use crate::pages::plain::{self, Part, PlainView};
-use crate::pages::report::{Citation, FollowUp, ReportView};
+use crate::pages::library::{self, LibraryView, Listed};
 use crate::store;
 
 /// GET /v1/proof-pack/reports/{report_id}: the bytes that were sold.
@@ -32,6 +32,22 @@ pub async fn read(app: Shared, call: Call) -> Reply {
     };
     match outcome.await {
         Ok(body) => private(Reply::json(200, body)),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /v1/proof-pack/reports/{report_id}/pdf: the same as a document, with the report attached to it as data.
+pub async fn pdf(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let retained = find(&app, &call).await?;
+        let body = reports::body(&app, &retained).await?;
+        let report = serde_json::from_slice(&body)
+            .map_err(|error| internal("a retained report cannot be read", &error))?;
+        pdf::of_report(&app, report).await
+    };
+    match outcome.await {
+        Ok(rendered) => private(Reply::new(200, "application/pdf", rendered.bytes))
+            .fixed("content-disposition", "inline; filename=\"report.pdf\""),
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
@@ -74,9 +90,17 @@ fn benchmarks_json(figures: &Value) -> Value {
         "metrics": {
             "supported_precision": hardest["support_precision"],
             "unsupported_recall": unsupported_recall,
+            "citation_exactness": share_of(&figures["citations"]["exact"], &figures["citations"]["count"]),
+            "p50_ms": figures["latency"]["p50_ms"],
+            "p95_ms": figures["latency"]["p95_ms"],
         },
+        "latency": figures["latency"],
         "sets": figures["sets"],
     })
+}
+
+fn share_of(part: &Value, whole: &Value) -> Option<f64> {
+    Some(part.as_f64()? / whole.as_f64().filter(|whole| *whole > 0.0)?)
 }
 
 /// GET /v1/proof-pack/reports/{report_id}/verify.
@@ -156,8 +180,11 @@ pub async fn shared_page(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let retained = reports::by_slug(&app, slug).await?;
         let report = parsed(&reports::body(&app, &retained).await?)?;
-        let path = format!("/proof-pack/share/{slug}");
-        Ok::<_, Refusal>(shown(&app, &report, &path, None, None))
+        let asked = report_page::Asked {
+            path: format!("/proof-pack/share/{slug}"),
+            ..report_page::Asked::default()
+        };
+        Ok::<_, Refusal>(shown(&app, &report, &asked))
     };
     match outcome.await {
         Ok(page) => page,
@@ -171,42 +198,29 @@ pub async fn library_page(app: Shared, call: Call) -> Reply {
         Ok(listed) => listed,
         Err(refusal) => return failure::page(&app, &refusal, &call),
     };
-    let link = |record: &store::ReportRecord| {
-        let slug = record.shared.map(|shared| ShareSlug(shared.slug))?;
-        let label = format!(
-            "{}: {} ({})",
-            record.label.replace('_', " "),
-            record.question,
-            record.target_url
-        );
-        Some((label, format!("/proof-pack/share/{slug}")))
-    };
-    let links: Vec<_> = listed.iter().filter_map(link).collect();
-    let mut parts = vec![
-        Part::Heading("The sample"),
-        Part::Links(vec![(
-            "A report on our own sample page".to_owned(),
-            "/proof-pack/sample".to_owned(),
-        )]),
-        Part::Heading("Shared by their buyers"),
-    ];
-    parts.push(match links.is_empty() {
-        true => Part::Text("None is listed at present.".to_owned()),
-        false => Part::Links(links),
-    });
+    let sample = serde_json::from_slice(&app.sample.report.body).unwrap_or_default();
     let texts = site::Texts::of(&app);
-    let view = PlainView {
+    let view = LibraryView {
         site: site::site(&app, &texts),
-        path: "/proof-pack/library",
-        title: "Library of reports",
-        lead: "Reports that their buyers have listed for everybody to read.",
-        noindex: false,
-        parts,
+        sample: report_page::listed(&sample, "/proof-pack/sample"),
+        listed: listed.iter().filter_map(named).collect(),
     };
     fresh(site::with_page_headers(Reply::html(
         200,
-        plain::page(&view),
+        library::page(&view),
     )))
+}
+
+/// A report as the library names it, by its slug.
+fn named(record: &store::ReportRecord) -> Option<Listed<'_>> {
+    let slug = record.shared.map(|shared| ShareSlug(shared.slug))?;
+    Some(Listed {
+        path: format!("/proof-pack/share/{slug}"),
+        question: &record.question,
+        target_url: &record.target_url,
+        label: &record.label,
+        created_at: UnixSeconds(record.created_at),
+    })
 }
 
 async fn find(app: &Shared, call: &Call) -> Result<Retained, Refusal> {
@@ -301,6 +315,7 @@ fn parsed(body: &[u8]) -> Result<Value, Refusal> {
     serde_json::from_slice(body).map_err(|_| Refusal::of(Code::Internal))
 }
 
+/// The page of a report, with the answer to `?question=` and the outcome of `?check=`.
 async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<Reply, Refusal> {
     let report = parsed(&reports::body(app, retained).await?)?;
     let question = call
@@ -315,72 +330,32 @@ async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<R
         }
         None => None,
     };
+    let checks = match call.query.get("check") {
+        Some(_) => {
+            let found = reports::check(app, retained).await?.checks;
+            Some(
+                found
+                    .iter()
+                    .map(|check| (check.id, check.matches))
+                    .collect(),
+            )
+        }
+        None => None,
+    };
     let id = retained.id();
-    let path = format!("/proof-pack/reports/{id}");
-    let api = format!("/v1/proof-pack/reports/{id}");
-    Ok(shown(app, &report, &path, Some(&api), answer.as_ref()))
+    let asked = report_page::Asked {
+        path: format!("/proof-pack/reports/{id}"),
+        api: Some(format!("/v1/proof-pack/reports/{id}")),
+        answer: answer.as_ref(),
+        checks,
+    };
+    Ok(shown(app, &report, &asked))
 }
 
-fn shown(
-    app: &App,
-    report: &Value,
-    path: &str,
-    api: Option<&str>,
-    follow_up: Option<&Value>,
-) -> Reply {
-    let is_sample = report["payment"]["mode"] == "sample";
-    let texts = site::Texts::of(app);
-    let view = ReportView {
-        site: site::site(app, &texts),
-        path,
-        noindex: !is_sample,
-        question: member(report, "question"),
-        target_url: member(report, "target_url"),
-        label: member(&report["decision"], "label"),
-        decision: member(&report["decision"], "summary"),
-        answer: member(report, "answer"),
-        summary: member(report, "executive_summary"),
-        confidence: report["confidence_score"].as_f64().unwrap_or_default(),
-        agent_action: member(report, "agent_action"),
-        citations: citations(report),
-        gaps: strings(report, "gaps"),
-        risks: strings(report, "risks"),
-        result_hash: member(report, "result_hash"),
-        source_hash: member(report, "source_hash"),
-        created_at: UnixSeconds(report["created_at"].as_u64().unwrap_or_default()),
-        expires_at: report["expires_at"]
-            .as_u64()
-            .filter(|_| !is_sample)
-            .map(UnixSeconds),
-        api,
-        follow_up: follow_up.map(|answer| FollowUp {
-            question: member(answer, "question"),
-            answer: member(answer, "answer"),
-            citations: citations(answer),
-        }),
-    };
-    let page = Reply::html(200, crate::pages::report::page(&view));
-    let page = site::with_page_headers(page).fixed("referrer-policy", "no-referrer");
-    match is_sample {
+fn shown(app: &App, report: &Value, asked: &report_page::Asked<'_>) -> Reply {
+    let page = report_page::page(app, report, asked);
+    match report_page::is_sample(report) {
         true => fresh(page),
         false => private(page),
     }
-}
-
-fn member<'a>(report: &'a Value, name: &str) -> &'a str {
-    report[name].as_str().unwrap_or_default()
-}
-
-fn strings<'a>(report: &'a Value, name: &str) -> Vec<&'a str> {
-    let all = report[name].as_array().into_iter().flatten();
-    all.filter_map(Value::as_str).collect()
-}
-
-fn citations(report: &Value) -> Vec<Citation<'_>> {
-    let all = report["citations"].as_array().into_iter().flatten();
-    all.map(|citation| Citation {
-        id: member(citation, "id"),
-        excerpt: member(citation, "excerpt"),
-    })
-    .collect()
 }

@@ -2,20 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use crate::api::{challenge, failure};
+use crate::api::{challenge, failure, report_page};
 use crate::app::{App, Shared, user_agent};
 use crate::domain::attribution::Attribution;
 use crate::domain::endpoint::Price;
 use crate::domain::level::Level;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::Object;
-use crate::domain::shapes;
+use crate::domain::shapes::{self, QUESTION_CHARACTERS_MAX};
 use crate::domain::tier::Tier;
+use crate::flows::demo;
 use crate::flows::sample::facilitator_mode;
-use crate::http::{Call, Guard, Reply};
+use crate::http::{Call, Guard, Method, Reply};
 use crate::pages;
 use crate::pages::assets;
-use crate::pages::docs::{Body, DocsView, Endpoint, ErrorCode, Field};
+use crate::pages::docs::{Body, DocsView, Endpoint, ErrorCode, Field, Parameter};
+use crate::pages::legal::{Document, LegalView, Operator};
+use crate::pages::samples::SAMPLES;
 use crate::pages::site::Site;
 
 /// The texts that a `Site` borrows.
@@ -50,6 +53,11 @@ pub fn site<'a>(app: &'a App, texts: &'a Texts) -> Site<'a> {
     }
 }
 
+/// Where programs that have come upon us find the rest (RFC 8288, RFC 8631, RFC 9727).
+pub const LINKS: &str = "</openapi.json>; rel=\"service-desc\"; type=\"application/vnd.oai.openapi+json;version=3.1\", \
+                         </docs>; rel=\"service-doc\", </.well-known/api-catalog>; rel=\"api-catalog\", \
+                         </.well-known/ai-catalog.json>; rel=\"ard\", </llms.txt>; rel=\"alternate\"; type=\"text/markdown\"";
+
 /// The headers of every HTML answer (safety A28).
 pub fn with_page_headers(reply: Reply) -> Reply {
     reply
@@ -57,11 +65,7 @@ pub fn with_page_headers(reply: Reply) -> Reply {
         .fixed("referrer-policy", "strict-origin-when-cross-origin")
         .fixed("cross-origin-opener-policy", "same-origin")
         .fixed("vary", "Accept")
-        .fixed(
-            "link",
-            "</openapi.json>; rel=\"service-desc\"; type=\"application/vnd.oai.openapi+json;version=3.1\", \
-             </docs>; rel=\"service-doc\", </llms.txt>; rel=\"alternate\"; type=\"text/markdown\"",
-        )
+        .fixed("link", LINKS)
 }
 
 fn page(app: &App, make: impl FnOnce(Site<'_>) -> String) -> Reply {
@@ -70,10 +74,13 @@ fn page(app: &App, make: impl FnOnce(Site<'_>) -> String) -> Reply {
 }
 
 pub fn home_page(app: &App) -> Reply {
+    // Made by the program itself at its start.
+    let report = serde_json::from_slice(&app.sample.report.body).unwrap_or_default();
     page(app, |site| {
         pages::home::page(&pages::home::HomeView {
             site,
             sample_markdown: &app.sample.markdown,
+            found: report_page::brief(&report),
         })
     })
 }
@@ -105,6 +112,89 @@ pub async fn proof_pack(app: Shared, _: Call) -> Reply {
     page(&app, |site| {
         pages::proof_pack::page(&pages::proof_pack::ProofPackView { site })
     })
+}
+
+pub async fn faq(app: Shared, _: Call) -> Reply {
+    page(&app, |site| pages::faq::page(&pages::faq::FaqView { site }))
+}
+
+pub async fn terms(app: Shared, _: Call) -> Reply {
+    legal(&app, Document::Terms)
+}
+
+pub async fn privacy(app: Shared, _: Call) -> Reply {
+    legal(&app, Document::Privacy)
+}
+
+pub async fn refunds(app: Shared, _: Call) -> Reply {
+    legal(&app, Document::Refunds)
+}
+
+fn legal(app: &App, document: Document) -> Reply {
+    let legal = &app.config.legal;
+    let operator = Operator {
+        name: legal.name.as_deref(),
+        address: legal.address.as_deref(),
+        email: legal.email.as_deref(),
+        law: legal.law.as_deref(),
+    };
+    page(app, |site| {
+        pages::legal::page(&LegalView {
+            site,
+            document,
+            operator,
+        })
+    })
+}
+
+/// GET /demo: `?page=` names one of the sample pages, `?question=` is asked of it.
+pub async fn demo(app: Shared, call: Call) -> Reply {
+    let text = |name: &str| call.query.get(name).unwrap_or_default().trim().to_owned();
+    let (named, question) = (text("page"), text("question"));
+    let sample = SAMPLES.iter().find(|sample| sample.name() == named);
+    let Some(sample) = sample.or(SAMPLES.first()) else {
+        return failure::page(&app, &Refusal::of(Code::NotFound), &call);
+    };
+    let fits = !question.is_empty() && question.chars().count() <= QUESTION_CHARACTERS_MAX;
+    let question = match fits {
+        true => question,
+        false => sample.questions[0].to_owned(),
+    };
+    match demo::trial(&app, sample, question).await {
+        Ok(trial) => page(&app, |site| {
+            pages::demo::page(&pages::demo::DemoView {
+                site,
+                sample,
+                markdown: &trial.markdown,
+                found: report_page::brief(&trial.report),
+            })
+        }),
+        Err(refusal) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// GET /swagger: openapi.json to be tried in the browser.
+pub async fn explorer(app: Shared, _: Call) -> Reply {
+    let reply = page(&app, |site| {
+        pages::explorer::page(&pages::explorer::ExplorerView { site })
+    });
+    reply.fixed("content-security-policy", pages::layout::EXPLORER_CSP)
+}
+
+pub async fn explorer_script(_: Shared, _: Call) -> Reply {
+    asset("text/javascript; charset=utf-8", assets::EXPLORER_SCRIPT)
+        .fixed("content-encoding", "gzip")
+}
+
+pub async fn explorer_style(_: Shared, _: Call) -> Reply {
+    asset("text/css; charset=utf-8", assets::EXPLORER_STYLE).fixed("content-encoding", "gzip")
+}
+
+pub async fn explorer_start(_: Shared, _: Call) -> Reply {
+    asset(
+        "text/javascript; charset=utf-8",
+        assets::EXPLORER_START.as_bytes(),
+    )
 }
 
 pub async fn about(app: Shared, _: Call) -> Reply {
@@ -167,7 +257,18 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
             method: row.method.name(),
             path: row.path,
             summary: row.about.summary,
-            price: price_text(row.about.price),
+            price: match row.method {
+                // It states the price and takes none.
+                Method::Get => None,
+                _ => price_text(row.about.price),
+            },
+            query: row.about.query.iter().map(parameter).collect(),
+            headers: row.about.needs.iter().map(parameter).collect(),
+            bodies: (row.about.takes.iter().chain(&row.about.or_takes))
+                .map(|object| object.name)
+                .collect(),
+            gives: row.about.gives,
+            statuses: statuses(row),
         })
         .collect();
     let used_by = |object: &'static Object| -> &'static str {
@@ -208,6 +309,22 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
         bodies,
         errors: errors.into_values().collect(),
     }
+}
+
+fn parameter(parameter: &'static crate::domain::endpoint::Parameter) -> Parameter<'static> {
+    Parameter {
+        name: parameter.name,
+        doc: parameter.doc,
+        one_of: parameter.one_of,
+    }
+}
+
+/// A 429 may come from every row.
+fn statuses(row: &crate::app::Row) -> Vec<u16> {
+    let mut errors: Vec<u16> = row.about.statuses.iter().copied().chain([429]).collect();
+    errors.sort_unstable();
+    errors.dedup();
+    [vec![row.about.gives_status], errors].concat()
 }
 
 fn field(field: &crate::domain::schema::Field) -> Field<'static> {

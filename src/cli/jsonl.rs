@@ -38,8 +38,8 @@ pub(in crate::cli) fn run(
         }
         let writer = scope.spawn(move || -> io::Result<()> {
             let mut out = io::BufWriter::new(io::stdout().lock());
-            for answer in in_order {
-                if let Ok(line) = answer.recv() {
+            while let Some(answer) = next(&in_order, &mut out)? {
+                if let Some(line) = next(&answer, &mut out)? {
                     writeln!(out, "{line}")?;
                 }
             }
@@ -63,4 +63,13 @@ pub(in crate::cli) fn run(
             )),
         }
     })
+}
+
+/// What comes next. Before it has to wait, what was written goes out: somebody may ask one line at a time.
+fn next<T>(from: &Receiver<T>, out: &mut impl io::Write) -> io::Result<Option<T>> {
+    if let Ok(ready) = from.try_recv() {
+        return Ok(Some(ready));
+    }
+    out.flush()?;
+    Ok(from.recv().ok())
 }

@@ -1,16 +1,21 @@
 //! What was typed. One file per command; each gives back an error that is printed as one clear line.
 
+mod about;
+mod backup;
 mod buy;
 mod config;
 mod convert;
 mod demo;
+mod doctor;
 mod evidence;
+mod healthcheck;
 mod init;
 mod jsonl;
 mod leads;
 mod payments;
 mod report;
 mod reports;
+mod restore;
 mod serve;
 mod socket;
 mod table;
@@ -55,6 +60,16 @@ enum Command {
     /// List retained reports, show one, or forget one at once
     #[command(subcommand)]
     Reports(reports::Args),
+    /// Look at everything that has to be right around the service
+    Doctor(doctor::Args),
+    /// Ask the running service how it is
+    Healthcheck(healthcheck::Args),
+    /// Back up the data file, of the running service or of a stopped one, and look through the copy
+    Backup(backup::Args),
+    /// Look through all of a backup
+    VerifyBackup(backup::VerifyArgs),
+    /// Put a backup in the data file's place, while the service is stopped
+    Restore(restore::Args),
     /// List requests and messages of people, show one, move it on, export or delete them
     #[command(subcommand)]
     Leads(leads::Args),
@@ -62,6 +77,12 @@ enum Command {
     Routes,
     /// Print the OpenAPI document
     Openapi(table::OpenapiArgs),
+    /// Write a shell's completions to standard output
+    Completions(about::CompletionsArgs),
+    /// Write the manual
+    Man(about::ManArgs),
+    /// Print the version
+    Version(about::VersionArgs),
 }
 
 /// Where most commands find their settings.
@@ -96,9 +117,17 @@ impl Args {
             Command::Config(args) => args.run(),
             Command::Payments(args) => args.run(),
             Command::Reports(args) => args.run(),
+            Command::Doctor(args) => args.run(),
+            Command::Healthcheck(args) => args.run(),
+            Command::Backup(args) => args.run(),
+            Command::VerifyBackup(args) => args.run(),
+            Command::Restore(args) => args.run(),
             Command::Leads(args) => args.run(),
             Command::Routes => table::routes(),
             Command::Openapi(args) => args.run(),
+            Command::Completions(args) => args.run(),
+            Command::Man(args) => args.run(),
+            Command::Version(args) => args.run(),
         };
         match outcome {
             Ok(()) => ExitCode::SUCCESS,

@@ -5,9 +5,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::app::blocking_threads;
 use crate::appliance::{Appliance, Start};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async};
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, Supervisor};
+use crate::flows::watchdog;
 use crate::log;
 use crate::outside::clock::Clock;
+use crate::outside::supervisor::{self, Notifier};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -25,20 +27,29 @@ impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let config =
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let inherited = supervisor::inherited()
+            .map_err(|error| failed(format_args!("the handed over socket: {error}")))?;
         let _log = log::start("info");
-        run_async(blocking_threads(&config), self.serve(config))
+        run_async(blocking_threads(&config), self.serve(config, inherited))
     }
 
-    async fn serve(&self, config: Config) -> Result<(), Failure> {
+    async fn serve(
+        &self,
+        config: Config,
+        inherited: Option<std::net::TcpListener>,
+    ) -> Result<(), Failure> {
         // Listened for from the start: a stop that comes while the file is checked must not be lost.
         let mut stop = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
+        let supervisor = Supervisor::from_environment();
+        let notifier = || Notifier::new(supervisor.notify_socket.as_deref());
+        let teller = notifier()?;
         let appliance = Appliance::start(Start {
             config,
             clock: Clock::System,
             create: self.create,
             check: self.check,
-            listener: None,
+            listener: inherited.map(supervisor::listener).transpose()?,
         })
         .await
         .map_err(|error| match error.downcast::<ConfigError>() {
@@ -52,12 +63,18 @@ impl Args {
             clean = appliance.was_clean,
             "ready"
         );
+        warn_of_another_address(&appliance);
+        teller.tell("READY=1");
+        let app = appliance.app.clone();
+        let watched = tokio::spawn(watchdog::watch(app, notifier()?, supervisor.watchdog));
         let broken = tokio::select! {
             _ = stop.recv() => false,
             _ = interrupt.recv() => false,
             () = appliance.failed() => true,
         };
         tracing::info!("stopping");
+        watched.abort();
+        teller.tell("STOPPING=1\nSTATUS=Ending what is under way");
         let in_order = appliance.stop().await;
         if broken {
             return Err(Failure::Failed(
@@ -69,5 +86,13 @@ impl Args {
         }
         tracing::info!("stopped");
         Ok(())
+    }
+}
+
+/// A socket unit decides where the service listens; commands and proxies go by the configuration.
+fn warn_of_another_address(appliance: &Appliance) {
+    let (configured, address) = (appliance.app.config.listen, appliance.address);
+    if configured.port() != 0 && configured != address {
+        tracing::warn!(%configured, %address, "the socket that was handed over is not where `listen` says");
     }
 }

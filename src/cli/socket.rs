@@ -1,16 +1,19 @@
-//! The operator's socket from the command line: one request over the service's own HTTP.
+//! The running service from the command line: one request over its own HTTP, mostly by the operator's socket.
 
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::cli::Failure;
+use crate::cli::{Failure, failed};
 
 /// Longer than a buyer waits for a settlement: that is what a reconciliation waits for, too.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
+
+const HEALTH_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// The running service's end of the socket. `None` when no service listens there.
 pub(in crate::cli) fn connect(socket: &Path) -> Option<UnixStream> {
@@ -19,16 +22,43 @@ pub(in crate::cli) fn connect(socket: &Path) -> Option<UnixStream> {
 
 /// The JSON answer to GET `path`. An error answer becomes a failure with its message.
 pub(in crate::cli) fn get(stream: UnixStream, path: &str) -> Result<Value, Failure> {
-    ask(stream, "GET", path)
+    ask(stream, "GET", path, ANSWER_TIME_MAX)
 }
 
 /// The same for a POST without a body.
 pub(in crate::cli) fn post(stream: UnixStream, path: &str) -> Result<Value, Failure> {
-    ask(stream, "POST", path)
+    post_within(stream, path, ANSWER_TIME_MAX)
 }
 
-fn ask(mut stream: UnixStream, method: &str, path: &str) -> Result<Value, Failure> {
-    stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
+/// The same for what may take longer.
+pub(in crate::cli) fn post_within(
+    stream: UnixStream,
+    path: &str,
+    time_max: Duration,
+) -> Result<Value, Failure> {
+    ask(stream, "POST", path, time_max)
+}
+
+/// What /health says at the public port, from this machine.
+pub(in crate::cli) fn health_at(listen: SocketAddr) -> Result<Value, Failure> {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    let address = SocketAddr::new(ip, listen.port());
+    let stream = TcpStream::connect_timeout(&address, HEALTH_TIME_MAX)
+        .map_err(|error| failed(format_args!("no service answers at {address}: {error}")))?;
+    stream.set_read_timeout(Some(HEALTH_TIME_MAX))?;
+    exchange(stream, "GET", "/health")
+}
+
+fn ask(stream: UnixStream, method: &str, path: &str, time_max: Duration) -> Result<Value, Failure> {
+    stream.set_read_timeout(Some(time_max))?;
+    exchange(stream, method, path)
+}
+
+fn exchange(mut stream: impl Read + Write, method: &str, path: &str) -> Result<Value, Failure> {
     let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: operator\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     );

@@ -5,6 +5,7 @@
 mod bundles;
 pub mod settings;
 mod sources;
+mod supervisor;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,6 +27,7 @@ use crate::x402::address::{Address, Network};
 
 pub use bundles::{Bundles, Notify};
 pub use sources::{Origin, Resolved};
+pub use supervisor::Supervisor;
 
 /// The whole configuration, checked.
 #[derive(Clone, Debug)]
@@ -40,6 +42,7 @@ pub struct Config {
     pub socket: PathBuf,
     pub service_name: String,
     pub contact: Option<String>,
+    pub legal: Legal,
     pub payment: Payment,
     /// The network itself, where an RPC endpoint is configured.
     pub chain: Option<Chain>,
@@ -69,6 +72,15 @@ pub struct Payment {
     pub asset_name: String,
     pub asset_version: String,
     pub pay_to: Address,
+}
+
+/// Who runs the service, as far as its operator says.
+#[derive(Clone, Debug, Default)]
+pub struct Legal {
+    pub name: Option<String>,
+    pub address: Option<String>,
+    pub email: Option<String>,
+    pub law: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -268,6 +280,14 @@ impl Config {
                 },
             )?,
             contact: resolved.optional("contact").map(str::to_owned),
+            legal: Legal {
+                name: resolved.optional("legal.name").map(str::to_owned),
+                address: resolved.optional("legal.address").map(str::to_owned),
+                email: (resolved.optional("legal.email"))
+                    .or_else(|| resolved.optional("contact"))
+                    .map(str::to_owned),
+                law: resolved.optional("legal.law").map(str::to_owned),
+            },
             payment: payment(resolved)?,
             chain: chain(resolved)?,
             guard: Guard {

@@ -75,6 +75,11 @@ pub static SETTINGS: &[Setting] = &[
     shown("contact", Text, "operator@example.com",
         "How site owners and buyers reach you; shown on pages."),
 
+    shown("legal.name", Text, "Example Data Ltd", "Who runs this service: on the pages of terms, privacy and refunds, which say so when it is missing."),
+    shown("legal.address", Text, "1 Example Street, Example Town", "Where letters reach you; on the same pages."),
+    shown("legal.email", Text, "legal@example.com", "For questions on data and payments; on the same pages. `contact` when not set."),
+    shown("legal.law", Text, "Norway", "Whose law applies; on the same pages."),
+
     row("payment.facilitator_url", Text, Some("sandbox"),
         "The x402 facilitator that verifies and settles, or \"sandbox\" for play money on loopback."),
     row("payment.facilitator_auth", Text, Some("none"),
@@ -144,6 +149,8 @@ pub static SETTINGS: &[Setting] = &[
         "What announcements are signed with, in X-Service-Signature; unsigned when not set."),
     row("bundles.leads_max", Number, Some("100000"),
         "Leads and messages kept at most, 64 KiB each at most; beyond it new ones are refused until you delete some."),
+    shown("bundles.font_dir", Text, "/usr/local/share/fonts/context402",
+        "Folder with further fonts (ttf, otf, ttc; 16 files of 32 MiB at most) for PDFs in scripts that the built-in ones lack. Noto CJK is found by itself where its package is installed."),
 
     row("limits.connections_max", Number, Some("4096"), "Client connections at once; further ones wait in the backlog."),
     row("limits.header_seconds_max", Number, Some("10"), "Time for a request's headers, and for an idle connection."),

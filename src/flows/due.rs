@@ -91,6 +91,7 @@ enum Call {
     ExpireCredit,
     Reconcile,
     DropAnswer,
+    Forget,
 }
 
 fn call(payment: &Payment, now: UnixSeconds) -> Call {
@@ -118,7 +119,12 @@ fn call(payment: &Payment, now: UnixSeconds) -> Call {
                 Call::DropAnswer
             }
         }
-        State::New | State::Failed { .. } | State::Released => Call::Nothing,
+        State::Released => match payments::forgotten_at(payment) {
+            Some(end) if now >= end => Call::Forget,
+            Some(end) => Call::LookAt(end),
+            None => Call::Nothing,
+        },
+        State::New | State::Failed { .. } => Call::Nothing,
     }
 }
 
@@ -161,6 +167,7 @@ async fn look_at_payment(
                     let fresh = payments::FreshCredit::draw();
                     payments::apply(tables, key, &mut payment, &Event::CreditExpired, now, fresh)?;
                 }
+                Call::Forget => tables.drop_payment(key)?,
                 Call::DropAnswer => {
                     payments::void_credit(tables, &mut payment)?;
                     payments::drop_identifier(tables, &payment)?;

@@ -16,11 +16,17 @@ use crate::outside::chain::{Chain, ChainError};
 use crate::outside::disk;
 
 const PROBE_EVERY: Duration = Duration::from_secs(15);
+/// A data file that leaves a read unanswered for so long cannot be sold from.
+const STORE_TIME_MAX: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Default)]
 pub struct Health {
     stopping: AtomicBool,
     store_failed: AtomicBool,
+    /// Whether the data file has left a question unanswered.
+    store_silent: AtomicBool,
+    /// In Unix seconds; 0 when there is none.
+    backed_up_at: AtomicU64,
     free_bytes: AtomicU64,
     disk_low: AtomicBool,
     kept_bytes: AtomicU64,
@@ -60,7 +66,7 @@ impl Health {
                 "The service is restarting. The payment was not used: repeat the same request.",
             );
         }
-        if self.store_failed.load(Ordering::Relaxed) || self.disk_low.load(Ordering::Relaxed) {
+        if self.store_down() || self.disk_low.load(Ordering::Relaxed) {
             return refuse(
                 "The service cannot record sales at the moment. The payment was not used: try again later.",
             );
@@ -89,8 +95,18 @@ impl Health {
         self.store_failed.store(true, Ordering::Relaxed);
     }
 
-    pub fn store_failed(&self) -> bool {
-        self.store_failed.load(Ordering::Relaxed)
+    /// Whether the data file has failed, or does not answer.
+    pub fn store_down(&self) -> bool {
+        self.store_failed.load(Ordering::Relaxed) || self.store_silent.load(Ordering::Relaxed)
+    }
+
+    pub fn note_backup(&self, at: UnixSeconds) {
+        self.backed_up_at.store(at.0, Ordering::Relaxed);
+    }
+
+    /// When the newest backup was made; zero when there is none.
+    pub fn backed_up_at(&self) -> UnixSeconds {
+        UnixSeconds(self.backed_up_at.load(Ordering::Relaxed))
     }
 
     pub fn free_bytes(&self) -> u64 {
@@ -137,11 +153,13 @@ impl Health {
     }
 }
 
-/// Looks at disk and facilitator, now and then for ever.
+/// Looks at disk, data file and facilitator, now and then for ever.
 pub async fn probe(app: Shared) {
     loop {
         probe_disk(&app);
-        probe_kept(&app).await;
+        if probe_store(&app).await {
+            probe_kept(&app).await;
+        }
         probe_facilitator(&app).await;
         tokio::time::sleep(PROBE_EVERY).await;
     }
@@ -163,6 +181,31 @@ pub fn probe_disk(app: &Shared) {
         }
         Err(error) => tracing::warn!(error = %error, "could not read the disk's free space"),
     }
+}
+
+/// Asks the data file something small; tells whether it answers.
+pub async fn probe_store(app: &Shared) -> bool {
+    let asked = app.store.read(|snapshot| snapshot.backed_up_at());
+    let trouble = match tokio::time::timeout(STORE_TIME_MAX, asked).await {
+        Ok(Ok(at)) => {
+            at.into_iter().for_each(|at| app.health.note_backup(at));
+            None
+        }
+        Ok(Err(error)) => Some(error.to_string()),
+        Err(_) => Some(format!("no answer within {STORE_TIME_MAX:?}")),
+    };
+    let was_silent = app
+        .health
+        .store_silent
+        .swap(trouble.is_some(), Ordering::Relaxed);
+    match &trouble {
+        Some(trouble) if !was_silent => {
+            tracing::error!(trouble, "the data file does not answer; nothing is sold");
+        }
+        None if was_silent => tracing::info!("the data file answers again"),
+        _ => {}
+    }
+    trouble.is_none()
 }
 
 /// Asks how much is kept for those who paid for it.

@@ -170,7 +170,7 @@ fn first_notice(event: [u8; 16], now: UnixSeconds) -> NoticeRecord {
 
 /// A lead that is acknowledged is never lost: where it cannot be kept, it is not taken.
 fn check_room(app: &Shared) -> Result<(), Refusal> {
-    match app.health.disk_low() || app.health.store_failed() {
+    match app.health.disk_low() || app.health.store_down() {
         true => Err(no_room()),
         false => Ok(()),
     }

@@ -1,9 +1,11 @@
 //! One file per thing that can happen. Flows wait and decide; they know no HTTP status, no redb, no ureq.
 
 pub mod answer;
+pub mod backup;
 pub mod brokerage;
 pub mod bundles;
 pub mod deliver;
+pub mod demo;
 pub mod desk;
 pub mod diagnose;
 pub mod due;
@@ -29,6 +31,8 @@ pub mod settle;
 pub mod source;
 pub mod synthesis;
 pub mod transfer;
+pub mod twin;
+pub mod watchdog;
 
 use crate::domain::refusal::{Code, Refusal};
 use crate::store::StoreError;

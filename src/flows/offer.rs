@@ -108,13 +108,13 @@ impl Offers {
         &self.resources[product as usize]
     }
 
-    /// The offer itself, and what was offered for it in the last 300 seconds under another configuration: a buyer who
-    /// signed just before a restart is not turned away (decisions, Money 2).
-    pub fn honoured(&self, offer: &Offer, now: UnixSeconds) -> Vec<PaymentRequirements> {
+    /// The offer itself, and what was offered for it up to 300 seconds before `at` under another configuration: a buyer
+    /// who signed or paid just before a restart is not turned away (decisions, Money 2).
+    pub fn honoured(&self, offer: &Offer, at: UnixSeconds) -> Vec<PaymentRequirements> {
         let former = self
             .former
             .iter()
-            .filter(|(_, last)| now.since(*last) <= TIMEOUT_SECONDS_MAX);
+            .filter(|(_, last)| at.since(*last) <= TIMEOUT_SECONDS_MAX);
         let former = former.map(|(terms, _)| terms.requirements(offer.level));
         std::iter::once(offer.requirements.clone())
             .chain(former)

@@ -17,6 +17,8 @@ use crate::x402::wire::PaymentRequirements;
 pub const CREDIT_ATTEMPTS: u8 = 3;
 /// A held authorization must still be valid this long when it is settled.
 const CREDIT_MARGIN_SECONDS: u64 = 30;
+/// How long the operator's book tells of an authorization that was let go, from its end on. Nothing moved.
+const RELEASED_SECONDS: u64 = 7 * 86_400;
 /// When a kept answer whose settle has not ended is looked at.
 pub const KEPT_LOOK_SECONDS: u64 = 120;
 /// First look at an unknown settlement; later ones come at half its age.
@@ -145,14 +147,12 @@ pub fn apply(
     }
     match &payment.state {
         State::Settled { transaction, .. } => {
+            let answer_end = now.plus(REDELIVERY_SECONDS.max(CREDIT_SECONDS));
             // Now it is the buyer's to read.
-            tables.release_report(key, transaction)?;
+            tables.release_report(key, transaction, answer_end)?;
             // After a long stop its page may be due to go.
             if let Some(answer) = &payment.answer {
-                tables.keep_blob(
-                    answer.page,
-                    now.plus(REDELIVERY_SECONDS.max(CREDIT_SECONDS)),
-                )?;
+                tables.keep_blob(answer.page, answer_end)?;
             }
             // What was needed to repeat the settle is needed no more. The terms are told as long as the answer is.
             payment.payload = Vec::new();
@@ -169,6 +169,10 @@ pub fn apply(
             payment.answer = None;
             tables.drop_report_of(key)?;
             drop_identifier(tables, payment)?;
+            if let Some(at) = forgotten_at(payment) {
+                let kind = DueKind::Payment;
+                tables.schedule(Due { at, kind, key })?;
+            }
         }
         State::Held | State::Kept => {
             if let Some(identifier) = payment.identifier {
@@ -288,6 +292,13 @@ pub fn verified(
         created_at: now.0,
         changed_at: now.0,
     })
+}
+
+/// When a payment that was let go leaves the book: its authorization can never be used again. A transfer that was let go
+/// can be, and stays.
+pub fn forgotten_at(payment: &Payment) -> Option<UnixSeconds> {
+    let is_spent = payment.state == State::Released && payment.means() == Means::Authorization;
+    is_spent.then(|| UnixSeconds(payment.valid_before).plus(RELEASED_SECONDS))
 }
 
 /// Until when a settled payment's answer is given again.

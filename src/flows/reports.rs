@@ -8,7 +8,7 @@ use crate::app::{App, Shared};
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::payment::PaymentKey;
 use crate::domain::refusal::{Code, Refusal};
-use crate::evidence::canonical::{canonical, result_hash};
+use crate::evidence::canonical::{self, canonical, result_hash};
 use crate::evidence::follow_up::{FollowUp, follow_up};
 use crate::evidence::sample::REPORT_ID as SAMPLE_ID;
 use crate::evidence::verify::{Check, Kept, Receipt, verify};
@@ -18,6 +18,8 @@ use crate::outside::chance;
 use crate::signing::{self, Signer};
 use crate::store::{self, ReportRecord, Snapshot, StoreError};
 
+/// Members that a report's hash leaves out.
+pub const UNHASHED: &[&str] = &canonical::UNHASHED;
 /// The most reports that the library names.
 const LIBRARY_MAX: usize = 100;
 

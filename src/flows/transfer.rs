@@ -21,6 +21,7 @@ use crate::outside::chain::{Chain, Written};
 use crate::x402::address::TransactionHash;
 use crate::x402::keccak::keccak256;
 use crate::x402::onchain::{Received, received};
+use crate::x402::wire::PaymentRequirements;
 
 /// Transfers of one transaction that are looked at.
 const TRANSFERS_MAX: usize = 64;
@@ -49,11 +50,11 @@ impl TransferProof {
     }
 }
 
-/// Transfers that stand on chain and would pay for the purchase.
+/// Transfers that stand on chain and would pay for the purchase, each with the terms that it was made by.
 #[derive(Debug)]
 struct Standing {
     since: UnixSeconds,
-    transfers: Vec<Received>,
+    transfers: Vec<(Received, PaymentRequirements)>,
 }
 
 /// Sells one page for a transfer.
@@ -112,18 +113,24 @@ async fn look_up(
             return Err(invalid("The transaction failed, so that nothing was paid."));
         }
     };
-    let terms = &app.config.payment;
-    let Some(transfers) = received(&logs, terms.asset, terms.pay_to) else {
-        return Err(invalid(
-            "The transaction settles a signed authorization, which pays for what it was signed for alone.",
-        ));
-    };
+    // A vault that was ours when the transfer was made is honoured after a change of configuration.
+    let offer = app.offers.of(purchase);
+    let mut honoured = app.offers.honoured(offer, since);
+    honoured.retain(|terms| terms.network == offer.requirements.network);
+    let mut transfers = Vec::new();
+    for terms in honoured {
+        let Some(found) = received(&logs, terms.asset, terms.pay_to) else {
+            return Err(invalid(
+                "The transaction settles a signed authorization, which pays for what it was signed for alone.",
+            ));
+        };
+        transfers.extend(found.into_iter().map(|transfer| (transfer, terms.clone())));
+    }
     let price = purchase.price();
-    let most = transfers.iter().map(|transfer| transfer.amount).max();
-    let enough = transfers
-        .into_iter()
-        .filter(|transfer| transfer.amount >= price);
-    let transfers: Vec<Received> = enough.take(TRANSFERS_MAX).collect();
+    let most = transfers.iter().map(|(transfer, _)| transfer.amount).max();
+    transfers.retain(|(transfer, _)| transfer.amount >= price);
+    transfers.truncate(TRANSFERS_MAX);
+    let today = &offer.requirements;
     match most {
         _ if !transfers.is_empty() => Ok(Standing { since, transfers }),
         Some(most) => Err(invalid(&format!(
@@ -131,7 +138,7 @@ async fn look_up(
         ))),
         None => Err(invalid(&format!(
             "The transaction transfers nothing of the token {} to {}.",
-            terms.asset, terms.pay_to
+            today.asset, today.pay_to
         ))),
     }
 }
@@ -156,7 +163,7 @@ async fn take(
 ) -> Result<Taken, Refusal> {
     let (hash, fingerprint) = (proof.hash(&order.request_id), order.purchase.fingerprint());
     let (mut is_busy, mut is_held) = (false, false);
-    for transfer in &standing.transfers {
+    for (transfer, terms) in &standing.transfers {
         let key = transfer_key(app, proof.transaction, transfer);
         let Some(claim) = Claim::take(app, key) else {
             is_busy = true;
@@ -166,7 +173,7 @@ async fn take(
             .store
             .read(move |snapshot| snapshot.payment(key))
             .await?;
-        let fresh = payment(app, order, proof, transfer);
+        let fresh = payment(app, order, proof, (transfer, terms))?;
         match stored {
             None if app.now().since(standing.since) > age_max(app) => {
                 return Err(invalid("The transfer is too old to be used."));
@@ -230,16 +237,23 @@ fn transfer_key(app: &Shared, transaction: TransactionHash, transfer: &Received)
     ])
 }
 
-fn payment(app: &Shared, order: &Order, proof: &TransferProof, transfer: &Received) -> Payment {
+fn payment(
+    app: &Shared,
+    order: &Order,
+    proof: &TransferProof,
+    (transfer, terms): (&Received, &PaymentRequirements),
+) -> Result<Payment, Refusal> {
     let now = app.now().0;
-    Payment {
+    let requirements = serde_json::to_vec(terms)
+        .map_err(|error| internal("a payment could not be written down", &error))?;
+    Ok(Payment {
         payer: transfer.from.0,
         nonce: proof.transaction.0,
         amount_units: transfer.amount.units(),
         valid_before: NO_END,
         payload_hash: proof.hash(&order.request_id),
         payload: Vec::new(),
-        requirements: Vec::new(),
+        requirements,
         purchase: order.purchase.clone(),
         fingerprint: order.purchase.fingerprint(),
         identifier: None,
@@ -250,7 +264,7 @@ fn payment(app: &Shared, order: &Order, proof: &TransferProof, transfer: &Receiv
         redelivered: 0,
         created_at: now,
         changed_at: now,
-    }
+    })
 }
 
 /// Keeps the finished answer, which spends the transfer in the same breath, and gives it out.

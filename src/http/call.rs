@@ -104,6 +104,13 @@ impl Call {
             && (mine > theirs
                 || (mine == theirs && position(accept, wanted) < position(accept, other)))
     }
+
+    /// Whether a page is wanted as markdown: by Accept, or by `?format=markdown`, which a link can say.
+    pub fn wants_markdown(&self) -> bool {
+        let format = self.query.get("format");
+        format.is_some_and(|format| format == "markdown")
+            || self.accepts_rather("text/markdown", "text/html")
+    }
 }
 
 fn position(accept: &str, media: &str) -> usize {

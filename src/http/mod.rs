@@ -13,4 +13,4 @@ mod stall;
 pub use call::{Call, Peer, Query};
 pub use hyper::body::Bytes;
 pub use reply::{HeaderText, Reply};
-pub use route::{Guard, Method, Route, Run};
+pub use route::{Answer, Guard, Method, Route, Run};

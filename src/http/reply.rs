@@ -89,6 +89,11 @@ impl Reply {
         self
     }
 
+    pub fn is_html(&self) -> bool {
+        let media = self.headers.get("content-type");
+        media.is_some_and(|media| media.as_bytes().starts_with(b"text/html"))
+    }
+
     /// Lets anybody keep this answer for a while and ask later whether it has changed. The tag is a hash of the body
     /// that only has to differ when the body does.
     pub fn public(self, max_age: &'static str) -> Self {

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::service::service_fn;
@@ -43,6 +44,8 @@ pub struct Server<S: 'static, D: 'static> {
 /// hyper's own bound; above [`crate::http::service::Limits::header_bytes_max`], so that our answer explains the limit.
 const HEADER_BYTES_HARD_MAX: usize = 64 * 1024;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// A connection that was accepted just before a stop has this long to send its request; hyper would close it unheard.
+const FIRST_REQUEST_TIME: Duration = Duration::from_secs(1);
 
 impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
     pub fn new(shell: Shell<S, D>, settings: Settings) -> Self {
@@ -118,8 +121,10 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             (self.shell.clone(), self.stopping.clone(), self.settings);
         self.connections.spawn(async move {
             let _place = place;
+            let is_new = AtomicBool::new(true);
             let service = service_fn(|request| {
                 let shell = shell.clone();
+                is_new.store(false, Ordering::Relaxed);
                 async move { Ok::<_, std::convert::Infallible>(shell.answer(request, peer).await) }
             });
             let io = TokioIo::new(Stalled::new(stream, settings.write_stall_max));
@@ -134,8 +139,17 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             let outcome = tokio::select! {
                 outcome = connection.as_mut() => outcome,
                 () = stopping.cancelled() => {
-                    connection.as_mut().graceful_shutdown();
-                    connection.await
+                    let first = match is_new.load(Ordering::Relaxed) {
+                        true => tokio::time::timeout(FIRST_REQUEST_TIME, connection.as_mut()).await.ok(),
+                        false => None,
+                    };
+                    match first {
+                        Some(outcome) => outcome,
+                        None => {
+                            connection.as_mut().graceful_shutdown();
+                            connection.await
+                        }
+                    }
                 }
             };
             if let Err(error) = outcome {
@@ -165,6 +179,7 @@ pub fn plain<S: Send + Sync + 'static>(
             refuse: |_, refused, _| Reply::text(404, format!("{refused:?}\n")),
             admit: |_, _, _| Admission::Granted,
             observe: |_, _| {},
+            as_markdown: |_, _, page| Box::pin(std::future::ready(page)),
         },
         trusted_proxies: TrustedProxies::default(),
         common_headers: &[],

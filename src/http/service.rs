@@ -58,6 +58,8 @@ pub struct Hooks<S: 'static, D: 'static> {
     /// Asked before the body is read.
     pub admit: fn(&S, &Route<S, D>, &Arrived<'_>) -> Admission,
     pub observe: fn(&S, &Seen),
+    /// Makes markdown of a page for a client that prefers it to HTML.
+    pub as_markdown: fn(Arc<S>, PageAsked, Reply) -> Answer,
 }
 
 /// A request whose row is found and whose body is not read yet.
@@ -98,6 +100,13 @@ pub struct Asked<'a> {
     /// The row's pattern, when one was found.
     pub pattern: Option<&'static str>,
     pub accepts_html: bool,
+}
+
+/// A page that was asked for.
+#[derive(Clone, Debug)]
+pub struct PageAsked {
+    pub path: String,
+    pub request_id: String,
 }
 
 /// A finished request, for the metrics.
@@ -235,8 +244,15 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             peer,
             request_id: request_id.to_owned(),
         };
+        let as_markdown = call.wants_markdown().then(|| PageAsked {
+            path: call.path.clone(),
+            request_id: request_id.to_owned(),
+        });
         match self.run(row, call).await {
             Ok(mut reply) => {
+                if let Some(asked) = as_markdown.filter(|_| reply.is_html()) {
+                    reply = (self.hooks.as_markdown)(self.state.clone(), asked, reply).await;
+                }
                 // A limit that the handler found is nearer than the one at the door.
                 for (name, value) in counted.iter().flatten() {
                     reply.headers.entry(name).or_insert(value.clone());

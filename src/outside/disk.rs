@@ -1,7 +1,10 @@
-//! How much room the data file's disk has.
+//! How much room the data file's disk has, and what may be cleared away beside it.
 
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+
+use crate::domain::time::UnixSeconds;
 
 /// Bytes that an unprivileged process may still write beside `path`.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
@@ -11,4 +14,24 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
         .unwrap_or(Path::new("."));
     let stats = rustix::fs::statvfs(folder)?;
     Ok(stats.f_bavail.saturating_mul(stats.f_frsize))
+}
+
+/// Removes the files whose path begins with `beginning` and that were last written so many seconds before `now`. They
+/// are nobody's any more; what cannot be removed is tried again the next time.
+pub fn remove_older(beginning: &Path, now: UnixSeconds, seconds: u64) {
+    let Some((folder, beginning)) = beginning.parent().zip(beginning.file_name()) else {
+        return;
+    };
+    for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let begins_so = file
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(beginning.as_encoded_bytes());
+        let written = file.metadata().map(|data| data.mtime());
+        let is_old = written
+            .is_ok_and(|at| u64::try_from(at).is_ok_and(|at| now.since(UnixSeconds(at)) > seconds));
+        if begins_so && is_old {
+            let _ = std::fs::remove_file(file.path());
+        }
+    }
 }

@@ -8,20 +8,25 @@ pub mod chance;
 pub mod clock;
 pub mod disk;
 pub mod facilitator;
+pub mod fonts;
 pub mod hooks;
 pub mod llm;
 #[cfg(test)]
 pub(crate) mod loopback;
 mod names;
 pub mod network;
+pub mod probe;
+pub mod process;
 pub mod robots;
 mod roots;
+pub mod supervisor;
 pub mod web;
 
 use crate::outside::call::{Lane, Shares};
 use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
+use crate::outside::fonts::FontShelf;
 use crate::outside::hooks::Hook;
 use crate::outside::llm::Llm;
 use crate::outside::robots::RobotsFiles;
@@ -50,5 +55,7 @@ pub struct Outside {
     pub lookups: Lane,
     /// Places for examinations of sources, which keep a core each.
     pub checks: Lane,
+    /// Fonts of the machine, for documents in scripts that the embedded ones lack.
+    pub fonts: FontShelf,
     pub clock: Clock,
 }

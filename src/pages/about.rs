@@ -81,7 +81,10 @@ fn keeping() -> Markup {
             li { "Quotes for 7 days." }
             li { "Payments, as the accounts require: amount, payer address, transaction. Never a key." }
         }
-        p { "These pages set no cookies, run no script and load nothing from anyone else." }
+        p {
+            "These pages set no cookies and load nothing from anyone else. They run two small scripts of ours, one that copies "
+            "examples and one that checks a report in your browser; all but the API explorer work without."
+        }
     }
 }
 

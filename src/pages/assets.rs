@@ -25,3 +25,20 @@ pub const FAVICON_ICO_PATH: &str = "/favicon.ico";
 pub const SOCIAL: &[u8] = include_bytes!("../../assets/social.png");
 /// Path of [`SOCIAL`].
 pub const SOCIAL_PATH: &str = "/assets/social.png";
+/// Puts a button on every block of code; stands in each page.
+pub const COPY_SCRIPT: &str = include_str!("../../assets/copy.js");
+/// Checks a report in its reader's browser; stands in its page.
+pub const VERIFY_SCRIPT: &str = include_str!("../../assets/verify.js");
+
+/// Swagger UI 5.35.0 (Apache-2.0, `assets/swagger/LICENSE`), compressed by gzip.
+pub const EXPLORER_SCRIPT: &[u8] = include_bytes!("../../assets/swagger/swagger-ui-bundle.js.gz");
+/// Path of [`EXPLORER_SCRIPT`].
+pub const EXPLORER_SCRIPT_PATH: &str = "/assets/swagger-ui.js";
+/// Its stylesheet, compressed by gzip.
+pub const EXPLORER_STYLE: &[u8] = include_bytes!("../../assets/swagger/swagger-ui.css.gz");
+/// Path of [`EXPLORER_STYLE`].
+pub const EXPLORER_STYLE_PATH: &str = "/assets/swagger-ui.css";
+/// Starts it on our openapi.json.
+pub const EXPLORER_START: &str = include_str!("../../assets/swagger/start.js");
+/// Path of [`EXPLORER_START`].
+pub const EXPLORER_START_PATH: &str = "/assets/swagger-start.js";

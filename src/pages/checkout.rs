@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::domain::level::{Level, Product};
 use crate::domain::time::UnixSeconds;
-use crate::pages::commands::{self, Item};
+use crate::pages::commands::Item;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -92,10 +92,8 @@ fn kept(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
         }
         h2 #buy { "Buy it now" }
         p { "A quote costs nothing. This pays the price above and never more:" }
-        (parts::code("With our buyer", &commands::buy(&view.site, item)))
-        (parts::code("See the challenge first, without paying",
-            &commands::challenge_curl(&view.site, item)))
-        p { "Other clients: " a href="/quickstart#buyer" { "TypeScript and Python" } "." }
+        (parts::ways_to_buy(&view.site, item))
+        p.small.muted { "What to install and where the key goes: " a href="/quickstart#buyer" { "the quickstart" } "." }
         .actions {
             a.button.quiet href=(all) { "Compare all prices" }
             a.button.quiet href={ "/v1/quotes/" (parts::path_segment(view.quote_id)) } { "Receipt as JSON" }

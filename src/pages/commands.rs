@@ -57,6 +57,14 @@ pub fn challenge_curl_at(site: &Site<'_>, path: &str, item: Item<'_>) -> String 
     )
 }
 
+/// The same, and shows what the header of the answer says.
+pub fn decoded_challenge_curl(site: &Site<'_>, item: Item<'_>) -> String {
+    let ask = challenge_curl(site, item).replacen("curl -i", "curl -s -o /dev/null -D -", 1);
+    format!(
+        "{ask} \\\n  | tr -d '\\r' | awk 'tolower($1) == \"payment-required:\" {{ print $2 }}' | base64 -d"
+    )
+}
+
 /// Buys with the program's own buyer and never pays more than the level's price.
 pub fn buy(site: &Site<'_>, item: Item<'_>) -> String {
     let (target, level) = (shell_word(item.target_url), item.level);

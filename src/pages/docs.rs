@@ -31,6 +31,23 @@ pub struct Endpoint<'a> {
     pub summary: &'a str,
     /// Such as `0.012 to 0.05 USDC`; `None` is free.
     pub price: Option<String>,
+    /// What its query may say.
+    pub query: Vec<Parameter<'a>>,
+    /// Headers that it cannot do without.
+    pub headers: Vec<Parameter<'a>>,
+    /// Names of the bodies of which it takes one.
+    pub bodies: Vec<&'a str>,
+    /// The media type of what it gives.
+    pub gives: &'a str,
+    pub statuses: Vec<u16>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter<'a> {
+    pub name: &'a str,
+    pub doc: &'a str,
+    /// The values that it may have, where they are few.
+    pub one_of: &'a [&'a str],
 }
 
 /// A request body.
@@ -175,30 +192,85 @@ fn endpoints(rows: &[Endpoint<'_>]) -> Markup {
     html! {
         h2 #endpoints { "Endpoints" }
         @for group in rows.chunk_by(|a, b| a.group == b.group) {
-            h3 { (group[0].group) }
-            (parts::scrolling(group[0].group, &endpoint_table(group)))
+            h3 { (capitalised(group[0].group)) }
+            ul.endpoints { @for row in group { (endpoint(row)) } }
         }
     }
 }
 
-fn endpoint_table(rows: &[Endpoint<'_>]) -> Markup {
+fn endpoint(row: &Endpoint<'_>) -> Markup {
     html! {
-        table {
-            thead { tr { th { "Method" } th { "Path" } th { "What it does" } th { "Price" } } }
-            tbody {
-                @for row in rows {
-                    tr {
-                        td.tight { code { (row.method) } }
-                        td.tight { code { (row.path) } }
-                        td.long { (row.summary) }
-                        td.tight {
-                            @match &row.price { Some(price) => (price), None => span.muted { "free" } }
+        li {
+            p.line {
+                span class={ "method " (row.method.to_lowercase()) } { (row.method) } " "
+                code { (row.path) } " "
+                @match &row.price {
+                    Some(price) => span.tag.good { (price) },
+                    None => span.tag { "free" },
+                }
+            }
+            p { (row.summary) "." }
+            @if row.has_details() {
+                dl.facts {
+                    (parameters("Query", &row.query))
+                    (parameters("Header", &row.headers))
+                    @if !row.bodies.is_empty() {
+                        dt { "Body" }
+                        dd {
+                            @for (index, body) in row.bodies.iter().enumerate() {
+                                @if index > 0 { " or " }
+                                a href={ "#" (body) } { (body) }
+                            }
                         }
+                    }
+                    dt { "Answers" }
+                    dd { (answers(row)) }
+                }
+            }
+        }
+    }
+}
+
+impl Endpoint<'_> {
+    /// A page that is only there to be read has none.
+    fn has_details(&self) -> bool {
+        !self.gives.starts_with("text/html")
+    }
+}
+
+fn parameters(label: &str, parameters: &[Parameter<'_>]) -> Markup {
+    html! {
+        @if !parameters.is_empty() {
+            dt { (label) }
+            dd {
+                @for parameter in parameters {
+                    div {
+                        code { (parameter.name) } " "
+                        span.muted { (parameter.doc) @if !parameter.one_of.is_empty() { " One of " (parameter.one_of.join(", ")) "." } }
                     }
                 }
             }
         }
     }
+}
+
+fn answers(row: &Endpoint<'_>) -> Markup {
+    html! {
+        @for status in &row.statuses {
+            @match status {
+                200..300 => { (status) " " code { (row.gives) } },
+                _ => { ", " a href={ "#status-" (status) } { (status) } },
+            }
+        }
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters
+        .next()
+        .map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + characters.as_str()
 }
 
 fn bodies(bodies: &[Body<'_>]) -> Markup {
@@ -240,10 +312,11 @@ fn errors(rows: &[ErrorCode<'_>]) -> Markup {
         table {
             thead { tr { th { "Code" } th.num { "Status" } th { "Meaning" } th { "What to do" } } }
             tbody {
-                @for row in rows {
+                @for (index, row) in rows.iter().enumerate() {
+                    @let is_first = index == 0 || rows[index - 1].status != row.status;
                     tr id=(row.code) {
                         td.tight { a href={ "#" (row.code) } { code { (row.code) } } }
-                        td.num { (row.status) }
+                        td.num { span id=[is_first.then(|| format!("status-{}", row.status))] { (row.status) } }
                         td.long { (row.meaning) }
                         td.long { (row.next_step) }
                     }

@@ -2,19 +2,24 @@
 
 use maud::{Markup, html};
 
+use crate::domain::amount::Amount;
+use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
+use crate::pages::report::{self, Brief};
 use crate::pages::sample;
 use crate::pages::site::{FacilitatorMode, Site};
 
 /// What the home page shows beyond the price list.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct HomeView<'a> {
     pub site: Site<'a>,
     /// The converter's output for the sample page.
     pub sample_markdown: &'a str,
+    /// The sample report.
+    pub found: Brief<'a>,
 }
 
 /// The home page.
@@ -23,17 +28,15 @@ pub fn page(view: &HomeView<'_>) -> String {
         Layout {
             site: view.site,
             title: "",
-            description: "Send a web address, get clean markdown. Agents pay per page in USDC over x402: \
-                          no account, no API key, no subscription.",
+            description: "Send a web address, get clean markdown, or evidence on what the page supports. Agents pay per \
+                          call in USDC over x402: no account, no API key, no subscription.",
             path: "/",
             noindex: false,
             markdown: None,
         },
         html! {
             (hero(&view.site))
-            h2 #prices { "What a page costs" }
-            p { "One price for one page, whatever its size. You choose how fresh it has to be." }
-            (parts::tier_table())
+            (products())
             h2 #example { "A page goes in, markdown comes out" }
             p {
                 "This is " a href="/sample" { "our sample page" } ", converted by this service. "
@@ -43,6 +46,15 @@ pub fn page(view: &HomeView<'_>) -> String {
                 (parts::tall_code("In: HTML", &sample::excerpt(&view.site)))
                 (parts::tall_code("Out: markdown", view.sample_markdown))
             }
+            h2 #evidence { "A question goes in, evidence comes out" }
+            p {
+                "From " a href="/proof-pack/sample" { "the sample report" } ", made by this service from the same page. "
+                "A report that is not sure says so."
+            }
+            (report::brief(&view.found))
+            h2 #prices { "What a page costs" }
+            p { "One price for one page, whatever its size. You choose how fresh it has to be." }
+            (parts::tier_table())
             (how_a_sale_goes())
             (what_you_get())
             (where_next())
@@ -80,12 +92,33 @@ fn hero(site: &Site<'_>) -> Markup {
     }
 }
 
-fn cheapest() -> crate::domain::amount::Amount {
-    Tier::ALL
-        .map(Tier::price)
-        .into_iter()
-        .min()
-        .unwrap_or_default()
+fn cheapest() -> Amount {
+    let prices = Tier::ALL.map(Tier::price).into_iter();
+    prices.min().unwrap_or_default()
+}
+
+fn products() -> Markup {
+    html! {
+        h2 #products { "Two things for sale" }
+        ul.cards.two {
+            li {
+                h3 { a href="/quote" { "A page as markdown" } }
+                p.price { (parts::cents(cheapest())) small { " to " (parts::cents(Tier::Deep.price())) " USDC" } }
+                p {
+                    "Title, author, dates, headings and links as fields; hashes of what was read; warnings where a page is thin, "
+                    "walled or speaks to AI systems."
+                }
+            }
+            li {
+                h3 { a href="/proof-pack" { "A report on a source" } }
+                p.price { (parts::cents(Pack::Quick.price())) small { " to " (parts::cents(Pack::Deep.price())) " USDC" } }
+                p {
+                    "Does this page support that claim? A decision with its probability, verbatim excerpts, gaps, risks, and advice "
+                    "for the agent. Kept for 30 days, and checkable by anyone."
+                }
+            }
+        }
+    }
 }
 
 fn how_a_sale_goes() -> Markup {
@@ -138,8 +171,8 @@ fn where_next() -> Markup {
                 p { "Buy a first page from the shell, TypeScript or Python in a few minutes." }
             }
             li {
-                h3 { a href="/docs" { "Reference" } }
-                p { "Every endpoint, field, header and error, with what to do next." }
+                h3 { a href="/demo" { "Demo" } }
+                p { "The converter and the evidence check on four sample pages, for nothing." }
             }
             li {
                 h3 { a href="/llms.txt" { "For agents" } }

@@ -1,14 +1,34 @@
-//! The frame of every page: head, header with navigation, main, footer. It knows no page's content.
+//! The frame of every page: head, header with navigation, main, footer, and the policy under which a browser shows it.
+//! It knows no page's content.
 
-use maud::{DOCTYPE, Markup, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::pages::assets::{FAVICON_PATH, ICON_PATH, STYLE_PATH};
+use crate::pages::assets::{COPY_SCRIPT, FAVICON_PATH, SOCIAL_PATH, STYLE_PATH};
 use crate::pages::site::{FacilitatorMode, NAME, Site};
 
-/// The Content-Security-Policy that is sent with every page. It leaves no place for script, so hostile text
+/// What a browser may do with any page of ours: it runs no script but those whose hashes stand here, so that hostile text
 /// that slipped through escaping would still not run.
-pub const CSP: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
-                       base-uri 'none'; frame-ancestors 'none'";
+macro_rules! policy {
+    ($($more:literal),*) => {
+        concat!(
+            "default-src 'none'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; \
+             base-uri 'none'; frame-ancestors 'none'; ",
+            $($more),*
+        )
+    };
+}
+
+/// The Content-Security-Policy that is sent with every page: it knows [`COPY_SCRIPT`].
+pub const CSP: &str = policy!("script-src 'sha256-AYyt5kiHHNvYBwx1fJzPZ17pzDbPEl4yJwHgsjckTGU='");
+
+/// The same for reports, which know [`super::assets::VERIFY_SCRIPT`] too: it fetches the report and computes its hash.
+pub const REPORT_CSP: &str = policy!(
+    "script-src 'sha256-AYyt5kiHHNvYBwx1fJzPZ17pzDbPEl4yJwHgsjckTGU=' ",
+    "'sha256-RXWJAbPScE4mCIHrEzRHZoj5CXMihlXN3lQI675WMYw='"
+);
+
+/// For the API explorer, whose scripts and styles are files of ours.
+pub const EXPLORER_CSP: &str = policy!("script-src 'self'");
 
 /// What the frame says about one page.
 #[derive(Clone, Copy, Debug)]
@@ -22,28 +42,54 @@ pub struct Layout<'a> {
     pub path: &'a str,
     /// Asks search engines to leave the page out.
     pub noindex: bool,
-    /// Path of the page's markdown twin, where there is one.
+    /// Path of the page's markdown twin; the page's own when absent, where it is told apart by Accept.
     pub markdown: Option<&'a str>,
 }
 
 /// The navigation: label and path.
 const NAVIGATION: [(&str, &str); 5] = [
-    ("Docs", "/docs"),
-    ("Quickstart", "/quickstart"),
-    ("Quote", "/quote"),
+    ("Pages", "/quote"),
     ("Proof Packs", "/proof-pack"),
-    ("API", "/openapi.json"),
+    ("Demo", "/demo"),
+    ("Quickstart", "/quickstart"),
+    ("Docs", "/docs"),
 ];
 
-const FOOTER: [(&str, &str); 8] = [
-    ("About", "/about"),
-    ("Contact", "/contact"),
-    ("Evidence Bundles", "/proof-pack/bundle"),
-    ("Paid test", "/paid-test"),
-    ("Sample page", "/sample"),
-    ("llms.txt", "/llms.txt"),
-    ("OpenAPI", "/openapi.json"),
-    ("Health", "/health"),
+/// The footer's columns: head, and label and path of each line.
+const FOOTER: [(&str, &[(&str, &str)]); 3] = [
+    (
+        "Product",
+        &[
+            ("Price a page", "/quote"),
+            ("Proof Packs", "/proof-pack"),
+            ("Evidence Bundles", "/proof-pack/bundle"),
+            ("Sample report", "/proof-pack/sample"),
+            ("Library", "/proof-pack/library"),
+            ("Demo", "/demo"),
+        ],
+    ),
+    (
+        "For builders",
+        &[
+            ("Quickstart", "/quickstart"),
+            ("Reference", "/docs"),
+            ("API explorer", "/swagger"),
+            ("Paid test", "/paid-test"),
+            ("llms.txt", "/llms.txt"),
+            ("Health", "/health"),
+        ],
+    ),
+    (
+        "Service",
+        &[
+            ("About", "/about"),
+            ("Contact", "/contact"),
+            ("Questions", "/faq"),
+            ("Terms", "/terms"),
+            ("Privacy", "/privacy"),
+            ("Refunds", "/refunds"),
+        ],
+    ),
 ];
 
 /// The whole document around `content`, which must hold the page's one `h1`.
@@ -62,6 +108,7 @@ pub fn layout(page: Layout<'_>, content: Markup) -> String {
                 (header(page.path))
                 main #main { .wrap { (content) } }
                 (footer(&page.site))
+                script { (PreEscaped(COPY_SCRIPT)) }
             }
         }
     }
@@ -88,22 +135,23 @@ fn head(page: &Layout<'_>) -> Markup {
             meta property="og:title" content=(title);
             meta property="og:description" content=(page.description);
             meta property="og:url" content=(canonical);
-            meta property="og:image" content=(page.site.url(ICON_PATH));
+            meta property="og:image" content=(page.site.url(SOCIAL_PATH));
+            meta property="og:image:width" content="1200";
+            meta property="og:image:height" content="630";
+            meta name="twitter:card" content="summary_large_image";
             meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff";
-            meta name="theme-color" media="(prefers-color-scheme: dark)" content="#181c1e";
+            meta name="theme-color" media="(prefers-color-scheme: dark)" content="#171b1d";
             link rel="icon" type="image/svg+xml" href=(FAVICON_PATH);
             link rel="stylesheet" href=(STYLE_PATH);
             link rel="service-desc" type="application/vnd.oai.openapi+json;version=3.1" href="/openapi.json";
-            @if let Some(path) = page.markdown {
-                link rel="alternate" type="text/markdown" href=(page.site.url(path));
-            }
+            link rel="alternate" type="text/markdown" href=(page.site.url(page.markdown.unwrap_or(page.path)));
         }
     }
 }
 
 fn sandbox_notice() -> Markup {
     html! {
-        .sandbox role="note" { .wrap {
+        aside.sandbox aria-label="Sandbox" { .wrap {
             p {
                 strong { "Sandbox." }
                 " Payments here are checked for real but paid with play money; nothing reaches a chain."
@@ -115,10 +163,7 @@ fn sandbox_notice() -> Markup {
 fn header(current: &str) -> Markup {
     html! {
         header.site-head { .wrap {
-            a.brand href="/" {
-                img src=(FAVICON_PATH) alt="" width="26" height="26";
-                span { "context" b { "402" } }
-            }
+            (brand())
             nav.site-nav aria-label="Main" { ul {
                 @for (label, path) in NAVIGATION {
                     li { a href=(path) aria-current=[(path == current).then_some("page")] { (label) } }
@@ -128,13 +173,32 @@ fn header(current: &str) -> Markup {
     }
 }
 
+fn brand() -> Markup {
+    html! {
+        a.brand href="/" {
+            img src=(FAVICON_PATH) alt="" width="27" height="27";
+            span { "context" b { "402" } }
+        }
+    }
+}
+
 fn footer(site: &Site<'_>) -> Markup {
     html! {
         footer.site-foot { .wrap {
-            p { (NAME) " " (site.version) ". Paid in USDC on " (site.network_name()) " through x402." }
-            nav aria-label="More" { ul {
-                @for (label, path) in FOOTER { li { a href=(path) { (label) } } }
-            } }
+            div {
+                (brand())
+                p { "Clean markdown and checkable evidence from public web pages, paid per call in USDC on "
+                    (site.network_name()) " through x402." }
+                p { "Version " (site.version) }
+            }
+            nav.columns aria-label="More" {
+                @for (head, lines) in FOOTER {
+                    div {
+                        h2 { (head) }
+                        ul { @for (label, path) in lines { li { a href=(path) { (label) } } } }
+                    }
+                }
+            }
         } }
     }
 }

@@ -1,6 +1,12 @@
 //! Pages for people: each is a pure function from a view (a plain struct beside it) to a whole HTML document.
 //! Nothing here reads a store, a clock or a request, and maud is used nowhere else. Every page works without
-//! script, asks no third party for anything, and keeps to [`layout::CSP`].
+//! script, asks no third party for anything, and keeps to a policy of [`layout`].
+//!
+//! A page is [`layout::layout`] around parts of `parts`; the stylesheet has classes for the rest: `form.form` of `.field`
+//! (with `.hint` and `.error`), `.actions` of `.button` (`.quiet`, `.danger`), `ul.cards.three`, `ol.steps`, `dl.facts`,
+//! `dl.stats`, `ul.checks` of `.pass`, `.warn` and `.fail`, `.note` (`.warn`, `.bad`), `.panel`, `.tag` (`.good`, `.part`,
+//! `.warn`, `.bad`), tables by `parts::scrolling` (`table.stack` becomes cards on a phone), `.away` for what only screen
+//! readers and traps for robots see.
 
 pub mod assets;
 pub mod commands;
@@ -12,10 +18,16 @@ pub mod about;
 pub mod bundle;
 pub mod bundle_checkout;
 pub mod checkout;
+pub mod confidence;
+pub mod demo;
 pub mod docs;
 pub mod error;
+pub mod explorer;
+pub mod faq;
 pub mod from;
 pub mod home;
+pub mod legal;
+pub mod library;
 pub mod paid_test;
 pub mod plain;
 pub mod proof_pack;

@@ -44,10 +44,12 @@ pub fn page(view: &PaidTestView<'_>) -> String {
             h2 #check { "2. Check what you are asked to sign" }
             p { "Your client should refuse when any of these is not what you expect." }
             (checks(view))
-            (parts::code("The live challenge, decoded", &parts::pretty_json(view.challenge_json)))
+            (parts::tall_code("The live challenge, decoded", &parts::pretty_json(view.challenge_json)))
+            p { "The header holds the very same bytes:" }
+            (parts::code("Shell", &commands::decoded_challenge_curl(site, Item::page(&target, view.tier))))
             h2 #pay { "3. Pay and receive" }
-            p { "Expect status 200 with the markdown. " a href="/quickstart#buyer" { "TypeScript and Python" } " do the same." }
-            (parts::code("Shell", &commands::buy(site, Item::page(&target, view.tier))))
+            p { "Expect status 200 with the markdown. " a href="/quickstart#buyer" { "The quickstart" } " says what to install." }
+            (parts::ways_to_buy(site, Item::page(&target, view.tier)))
             h2 #receipt { "4. Read the receipt" }
             p {
                 code { "PAYMENT-RESPONSE" } " is base64 of JSON: " code { "success" } ", " code { "transaction" } ", "

@@ -9,6 +9,7 @@ use crate::domain::cache::CachePolicy;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
+use crate::pages::commands::{self, Item};
 use crate::pages::site::Site;
 
 /// A block of code with a caption. It scrolls by itself, so it can be reached by keyboard.
@@ -33,6 +34,66 @@ fn code_block(class: &str, caption: &str, text: &str) -> Markup {
             pre tabindex="0" { code { (text) } }
         }
     }
+}
+
+/// Blocks of code of which one is shown at a time, each under its label; at most four. They are radio buttons, so that
+/// they need no script. `name` tells several groups on a page apart.
+pub(super) fn tabs(name: &str, legend: &str, blocks: &[(&str, Markup)]) -> Markup {
+    let id = |index: usize| format!("{name}-{}", index + 1);
+    html! {
+        fieldset.tabs {
+            legend { (legend) }
+            @for (index, (label, _)) in blocks.iter().enumerate() {
+                input type="radio" name=(name) id=(id(index)) checked[index == 0];
+                label for=(id(index)) { (label) }
+            }
+            @for (_, block) in blocks { div { (block) } }
+        }
+    }
+}
+
+/// How to buy something: our own buyer, and programs in two languages.
+pub(super) fn ways_to_buy(site: &Site<'_>, item: Item<'_>) -> Markup {
+    tabs(
+        "buy",
+        "Buy it with",
+        &[
+            ("Our buyer", code("Shell", &commands::buy(site, item))),
+            (
+                "TypeScript",
+                code("buy.mts", &commands::typescript(site, item)),
+            ),
+            ("Python", code("buy.py", &commands::python(site, item))),
+            (
+                "Only ask",
+                code(
+                    "Shell: the answer is 402 with the price",
+                    &commands::challenge_curl(site, item),
+                ),
+            ),
+        ],
+    )
+}
+
+/// A decision's label, coloured.
+pub(super) fn label(name: &str) -> Markup {
+    html! { span class={ "tag " (tone(name)) } { (name.replace('_', " ")) } }
+}
+
+/// The colour of a decision's label, a class of the stylesheet.
+pub(super) fn tone(label: &str) -> &'static str {
+    match label {
+        "supported" => "good",
+        "partially_supported" => "part",
+        "contradicted" => "bad",
+        _ => "warn",
+    }
+}
+
+/// A probability as a small bar with its number.
+pub(super) fn share(what: &str, value: f64) -> Markup {
+    let shown = format!("{:.2}", value.clamp(0.0, 1.0));
+    html! { meter min="0" max="1" value=(shown) aria-label=(what) { (shown) } (shown) }
 }
 
 /// A table that scrolls sideways where it is too wide for the screen.
@@ -86,7 +147,7 @@ fn pack_row(pack: Pack) -> Markup {
 }
 
 pub(super) fn usdc(price: Amount) -> Markup {
-    html! { (price) " USDC" span.units { (price.units()) " units" } }
+    html! { (price) " USDC " span.units { (price.units()) " units" } }
 }
 
 /// An amount with at least two decimals, as prices are written: `0.10`, `1.00`, `0.012`.

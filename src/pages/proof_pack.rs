@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::domain::pack::Pack;
 use crate::domain::purchase::DEFAULT_QUESTION;
-use crate::pages::commands::{self, Item};
+use crate::pages::commands::Item;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -40,8 +40,7 @@ pub fn page(view: &ProofPackView<'_>) -> String {
             ul.cards.three { @for pack in Pack::ALL { (card(pack)) } }
             h2 #buy { "Buy one" }
             p { "Paid like a page: the first request is answered 402, the second carries the signature." }
-            (parts::code("With our buyer", &commands::buy(site, item)))
-            (parts::code("See the challenge first, without paying", &commands::challenge_curl(site, item)))
+            (parts::ways_to_buy(site, item))
             p {
                 "Not sure yet? " a href="/proof-pack/sample" { "Read the sample report" } ", "
                 a href="/proof-pack/preview" { "see what a report would hold" } ", or look into "

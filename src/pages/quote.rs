@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::domain::level::{Level, Product};
 use crate::domain::time::UnixSeconds;
-use crate::pages::commands::{self, Item};
+use crate::pages::commands::Item;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -170,10 +170,8 @@ fn quoted(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
         h2 #buy { "Buy it" }
         p { "At the " strong { (quote.recommended.name()) } " " (word) ", paying "
             (quote.recommended.price()) " USDC and never more:" }
-        (parts::code("With our buyer", &commands::buy(site, item)))
-        (parts::code("See the challenge first, without paying",
-            &commands::challenge_curl(site, item)))
-        p { "Other clients: " a href="/quickstart#buyer" { "TypeScript and Python" } "." }
+        (parts::ways_to_buy(site, item))
+        p.small.muted { "What to install and where the key goes: " a href="/quickstart#buyer" { "the quickstart" } "." }
     }
 }
 

@@ -4,6 +4,10 @@
 /// One page of the built-in web.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
+    /// What kind of page it is, in a word or two.
+    pub label: &'static str,
+    /// What one may ask of it, so that the answers differ.
+    pub questions: [&'static str; 3],
     /// The name under which it is served, without port.
     pub host: &'static str,
     pub path: &'static str,
@@ -11,29 +15,60 @@ pub struct Sample {
     pub body: &'static str,
 }
 
+impl Sample {
+    /// The word by which a form names it.
+    pub fn name(&self) -> &'static str {
+        self.host.split('.').next().unwrap_or_default()
+    }
+}
+
 const HTML: &str = "text/html; charset=utf-8";
 
 /// Every page of the built-in web. The first is a good one to buy.
 pub const SAMPLES: &[Sample] = &[
     Sample {
+        label: "News article",
+        questions: [
+            "Did the harbour heat network deliver 4.1 gigawatt hours to 900 flats?",
+            "Was the heat delivered in January 1,910 MWh?",
+            "Who designed the heat pumps?",
+        ],
         host: "news.sample-site.org",
         path: "/2026/03/harbour-heat-network",
         content_type: HTML,
         body: include_str!("../../data/samples/news.html"),
     },
     Sample {
+        label: "Documentation",
+        questions: [
+            "How many read calls may a live key make in a minute?",
+            "Do limits count per address?",
+            "Which API answers 429?",
+        ],
         host: "docs.sample-site.org",
         path: "/guides/rate-limits",
         content_type: HTML,
         body: include_str!("../../data/samples/docs.html"),
     },
     Sample {
+        label: "Product page",
+        questions: [
+            "Does it boil 0.9 litres in four minutes and ten seconds?",
+            "Is the guarantee three years?",
+            "Is the kettle safe in a dishwasher?",
+        ],
         host: "shop.sample-site.org",
         path: "/kettles/bergen-gooseneck",
         content_type: HTML,
         body: include_str!("../../data/samples/shop.html"),
     },
     Sample {
+        label: "Forum thread",
+        questions: [
+            "What keeps the checkpoint from going further?",
+            "Does a PASSIVE checkpoint shrink the file?",
+            "Which version of SQLite was it?",
+        ],
         host: "forum.sample-site.org",
         path: "/t/wal-grows-forever/4127",
         content_type: HTML,

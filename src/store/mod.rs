@@ -6,20 +6,25 @@
 //! itself failed: the whole batch is rolled back, and the store refuses writes from then on, since redb must be
 //! reopened after an I/O error.
 
+mod backup;
 mod blobs;
 mod bundle_quotes;
 mod due;
 mod leads;
+mod migrate;
 mod open;
 mod orders;
+mod overlay;
 mod pages;
 mod payments;
 mod quotes;
 mod record;
 mod reports;
+mod restore;
 mod tables;
 mod terms;
 mod threads;
+mod verify;
 
 use std::fmt;
 use std::path::Path;
@@ -27,10 +32,13 @@ use std::sync::Arc;
 
 use redb::Database;
 
+use crate::domain::time::UnixSeconds;
+
+pub use backup::BackupError;
 pub use bundle_quotes::BundleQuoteRecord;
 pub use due::{Due, DueKind};
 pub use leads::{LeadFilter, NoticeRecord, contact_key};
-pub use open::{OpenError, Opened};
+pub use open::{OpenError, Opened, SCHEMA_VERSION};
 pub use orders::{
     EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,
 };
@@ -39,7 +47,9 @@ pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
 pub use payments::{credit_hash, identifier_key};
 pub use quotes::QuoteRecord;
 pub use reports::{ReportRecord, Shared};
+pub use restore::{RestoreError, Restored};
 pub use tables::{Snapshot, Tables};
+pub use verify::Verified;
 
 /// The open data file.
 #[derive(Clone)]
@@ -101,6 +111,12 @@ impl Store {
         Ok(())
     }
 
+    /// Copies everything, as it stands now, into a new file; gives its length. Blocks for as long as that takes, while
+    /// reads and writes go on.
+    pub fn copy_to(&self, path: &Path, now: UnixSeconds) -> Result<u64, BackupError> {
+        backup::copy(&self.database, path, now)
+    }
+
     /// Bytes that the file's tables hold, for the metrics.
     pub async fn stored_bytes(&self) -> Result<u64, StoreError> {
         let database = self.database.clone();
@@ -113,7 +129,24 @@ impl Store {
 impl Settings {
     /// Opens an existing file; checks all of it after an unclean stop, or when `check` asks for it.
     pub fn open(&self, path: &Path, check: bool) -> Result<Opened, OpenError> {
-        open::open(path, *self, check)
+        open::open(path, *self, check, migrate::MIGRATIONS)
+    }
+
+    /// Looks through all of a backup, or of a data file that nobody has open, without touching it.
+    pub fn verify(&self, path: &Path) -> Result<Verified, OpenError> {
+        verify::verify(path, *self)
+    }
+
+    /// Puts a backup in a data file's place and keeps what lay there. A sound file that was written to after the
+    /// backup was made is replaced only on demand.
+    pub fn restore(
+        &self,
+        backup: &Path,
+        data_file: &Path,
+        now: UnixSeconds,
+        discard_newer: bool,
+    ) -> Result<Restored, RestoreError> {
+        restore::restore(backup, data_file, *self, now, discard_newer)
     }
 
     /// Opens a file that lies on a test's own disk.

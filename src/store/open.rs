@@ -6,16 +6,22 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use redb::{Builder, Database, DatabaseError, ReadableDatabase};
+use redb::{
+    Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase, ReadableTable,
+    ReadableTableMetadata, TableDefinition,
+};
 
-use crate::store::tables::{META, Tables};
+use crate::domain::time::UnixSeconds;
+use crate::store::backup::{BACKED_UP_AT, TAKEN_AT};
+use crate::store::migrate::{MIGRATIONS, Migration, apply, keep_aside, schema};
+use crate::store::tables::{META, Snapshot, Tables, VisitTable, each_table};
 use crate::store::threads::{Threads, transact};
 use crate::store::{Settings, Store, StoreError};
 
 /// Version of the tables as this program writes them.
-const SCHEMA_VERSION: u64 = 1;
-const SCHEMA: &str = "schema";
-const CLEAN: &str = "clean";
+pub const SCHEMA_VERSION: u64 = schema(MIGRATIONS);
+pub(in crate::store) const SCHEMA: &str = "schema";
+pub(in crate::store) const CLEAN: &str = "clean";
 
 /// An open store, and what opening it has found.
 #[derive(Debug)]
@@ -23,6 +29,8 @@ pub struct Opened {
     pub store: Store,
     /// Whether the process before this one closed the file; if not, it was checked in full.
     pub was_clean: bool,
+    /// Where the file lies as it was, if its schema was an older one.
+    pub kept_aside: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -51,9 +59,8 @@ pub(in crate::store) fn create(path: &Path, settings: Settings) -> Result<Opened
     };
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path).map_err(|error| match error.kind() {
+    let opened = private(&mut options).open(path);
+    let file = opened.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => OpenError::Exists(path.to_owned()),
         _ => io(error),
     })?;
@@ -63,10 +70,16 @@ pub(in crate::store) fn create(path: &Path, settings: Settings) -> Result<Opened
     start(path, database, settings, true)
 }
 
+/// For files that hold what was paid for: nobody but their owner reads them.
+pub(in crate::store) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600)
+}
+
 pub(in crate::store) fn open(
     path: &Path,
     settings: Settings,
     check: bool,
+    migrations: &[Migration],
 ) -> Result<Opened, OpenError> {
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => OpenError::Missing(path.to_owned()),
@@ -77,25 +90,45 @@ pub(in crate::store) fn open(
     })?;
     // redb would take an empty file for a new database, and every used payment would be forgotten.
     if metadata.len() == 0 {
-        return Err(OpenError::Damaged {
-            path: path.to_owned(),
-            why: "it is empty".to_owned(),
-        });
+        return Err(damaged(path, "it is empty"));
     }
-    // redb asserts here and there on pages that were zeroed or flipped; that too must be a clear line.
-    std::panic::catch_unwind(|| open_existing(path, settings, check)).unwrap_or_else(|_| {
-        Err(OpenError::Damaged {
-            path: path.to_owned(),
-            why: "its structure is broken".to_owned(),
-        })
-    })
+    caught(path, || open_existing(path, settings, check, migrations))
 }
 
-fn open_existing(path: &Path, settings: Settings, check: bool) -> Result<Opened, OpenError> {
-    let database = builder(settings)
-        .open(path)
-        .map_err(|error| from_redb(path, error))?;
-    look_over(path, database, settings, check)
+/// redb asserts here and there on pages that were zeroed or flipped; that too must be a clear line.
+pub(in crate::store) fn caught<T>(
+    path: &Path,
+    work: impl FnOnce() -> Result<T, OpenError>,
+) -> Result<T, OpenError> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(damaged(path, "its structure is broken")))
+}
+
+fn open_existing(
+    path: &Path,
+    settings: Settings,
+    check: bool,
+    migrations: &[Migration],
+) -> Result<Opened, OpenError> {
+    let open = || {
+        builder(settings)
+            .open(path)
+            .map_err(|error| from_redb(path, error))
+    };
+    let database = open()?;
+    let found = read_meta(&database, path)?.schema;
+    if found >= schema(migrations) {
+        return look_over(path, database, settings, check, migrations);
+    }
+    drop(database);
+    let aside = keep_aside(path, found)?;
+    tracing::warn!(from = found, to = schema(migrations), kept_aside = %aside.display(),
+        "the data file is of an older schema; it was copied, and is changed now");
+    let opened = look_over(path, open()?, settings, check, migrations)?;
+    Ok(Opened {
+        kept_aside: Some(aside),
+        ..opened
+    })
 }
 
 /// An existing file on something else than a disk; where there is nothing, a new one.
@@ -112,7 +145,7 @@ pub(in crate::store) fn open_on(
     if is_new {
         return start(path, database, settings, true);
     }
-    look_over(path, database, settings, false)
+    look_over(path, database, settings, false, MIGRATIONS)
 }
 
 fn look_over(
@@ -120,8 +153,18 @@ fn look_over(
     mut database: Database,
     settings: Settings,
     check: bool,
+    migrations: &[Migration],
 ) -> Result<Opened, OpenError> {
-    let was_clean = read_meta(&database, path)?;
+    let Meta {
+        schema: found,
+        was_clean,
+    } = read_meta(&database, path)?;
+    if found > schema(migrations) {
+        return Err(OpenError::Newer {
+            path: path.to_owned(),
+            found,
+        });
+    }
     if !was_clean {
         tracing::warn!(path = %path.display(), "the data file was not closed; checking all of it");
     }
@@ -129,14 +172,13 @@ fn look_over(
         match database.check_integrity() {
             Ok(true) => {}
             Ok(false) => tracing::warn!("the check repaired the data file's free space"),
-            Err(error) => {
-                return Err(OpenError::Damaged {
-                    path: path.to_owned(),
-                    why: error.to_string(),
-                });
-            }
+            Err(error) => return Err(damaged(path, error)),
         }
     }
+    transact(&database, |transaction| {
+        apply(transaction, found, migrations)
+    })
+    .map_err(|error| damaged(path, error))?;
     start(path, database, settings, was_clean)
 }
 
@@ -146,29 +188,35 @@ fn builder(settings: Settings) -> Builder {
     builder
 }
 
-/// Whether the file was closed cleanly, after making sure that it is ours and not newer.
-fn read_meta(database: &Database, path: &Path) -> Result<bool, OpenError> {
-    let damaged = |why: String| OpenError::Damaged {
-        path: path.to_owned(),
-        why,
-    };
-    let foreign = |_| damaged("it is not a data file of this program".to_owned());
+/// What a file says of itself.
+pub(in crate::store) struct Meta {
+    pub(in crate::store) schema: u64,
+    was_clean: bool,
+}
+
+/// Reads that, after making sure that the file is ours.
+pub(in crate::store) fn read_meta(database: &Database, path: &Path) -> Result<Meta, OpenError> {
+    let broken = |error: redb::StorageError| damaged(path, error);
+    let foreign = |_| damaged(path, "it is not a data file of this program");
     let transaction = database
         .begin_read()
-        .map_err(|error| damaged(error.to_string()))?;
+        .map_err(|error| damaged(path, error))?;
     let meta = transaction.open_table(META).map_err(foreign)?;
     let fact = |name| meta.get(name).map(|value| value.map(|value| value.value()));
-    match fact(SCHEMA).map_err(|error| damaged(error.to_string()))? {
-        Some(SCHEMA_VERSION) => {}
-        Some(found) if found > SCHEMA_VERSION => {
-            return Err(OpenError::Newer {
-                path: path.to_owned(),
-                found,
-            });
-        }
-        _ => return Err(damaged("it names no schema version".to_owned())),
+    match fact(SCHEMA).map_err(broken)? {
+        Some(schema @ 1..) => Ok(Meta {
+            schema,
+            was_clean: fact(CLEAN).map_err(broken)? == Some(1),
+        }),
+        _ => Err(damaged(path, "it names no schema version")),
     }
-    Ok(fact(CLEAN).map_err(|error| damaged(error.to_string()))? == Some(1))
+}
+
+pub(in crate::store) fn damaged(path: &Path, why: impl fmt::Display) -> OpenError {
+    OpenError::Damaged {
+        path: path.to_owned(),
+        why: why.to_string(),
+    }
 }
 
 fn start(
@@ -179,14 +227,14 @@ fn start(
 ) -> Result<Opened, OpenError> {
     transact(&database, |transaction| {
         let mut tables = Tables::open(transaction, settings.pages_bytes_max)?;
-        tables.meta.insert(SCHEMA, SCHEMA_VERSION)?;
+        if tables.meta.get(SCHEMA)?.is_none() {
+            tables.meta.insert(SCHEMA, SCHEMA_VERSION)?;
+        }
+        tables.meta.remove(TAKEN_AT)?;
         tables.count_blobs()?;
         tables.mark_clean(false)
     })
-    .map_err(|error| OpenError::Damaged {
-        path: path.to_owned(),
-        why: error.to_string(),
-    })?;
+    .map_err(|error| damaged(path, error))?;
     let database = Arc::new(database);
     let threads = Threads::start(&database, settings).map_err(|error| OpenError::Io {
         path: path.to_owned(),
@@ -198,6 +246,7 @@ fn start(
             threads: Arc::new(threads),
         },
         was_clean,
+        kept_aside: None,
     })
 }
 
@@ -207,35 +256,53 @@ impl Tables<'_> {
         self.meta.insert(CLEAN, u64::from(clean))?;
         Ok(())
     }
+
+    /// Notes when the newest copy of the file was made.
+    pub fn note_backup(&mut self, at: UnixSeconds) -> Result<(), StoreError> {
+        self.meta.insert(BACKED_UP_AT, at.0)?;
+        Ok(())
+    }
+}
+
+impl Snapshot {
+    /// When the newest copy of the file was made, if there was one.
+    pub fn backed_up_at(&self) -> Result<Option<UnixSeconds>, StoreError> {
+        let at = self.table(META)?.get(BACKED_UP_AT)?;
+        Ok(at.map(|at| UnixSeconds(at.value())))
+    }
 }
 
 /// Bytes in all tables, without free pages.
 pub(in crate::store) fn file_bytes(database: &Database) -> Result<u64, StoreError> {
-    let transaction = database.begin_read()?;
-    let mut bytes = 0;
-    macro_rules! add {
-        ($($table:ident)*) => { $(
-            let stats = redb::ReadableTableMetadata::stats(&transaction.open_table(crate::store::tables::$table)?)?;
-            bytes += stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes();
-        )* };
-    }
-    add!(META PAYMENTS CREDITS IDENTIFIERS PAGES BLOBS BLOB_KEEP QUOTES REPORTS REPORTS_OF_PAYMENTS SHARED_REPORTS
-        LISTED_REPORTS DUE TERMS);
-    Ok(bytes)
+    let mut count = CountBytes {
+        transaction: database.begin_read()?,
+        bytes: 0,
+    };
+    each_table(&mut count)?;
+    Ok(count.bytes)
 }
 
-fn from_redb(path: &Path, error: DatabaseError) -> OpenError {
-    let path = path.to_owned();
+struct CountBytes {
+    transaction: ReadTransaction,
+    bytes: u64,
+}
+
+impl VisitTable for CountBytes {
+    fn visit<K: redb::Key + 'static, V: redb::Value + 'static>(
+        &mut self,
+        _: &'static str,
+        definition: TableDefinition<'static, K, V>,
+    ) -> Result<(), StoreError> {
+        let stats = self.transaction.open_table(definition)?.stats()?;
+        self.bytes += stats.stored_bytes() + stats.metadata_bytes() + stats.fragmented_bytes();
+        Ok(())
+    }
+}
+
+pub(in crate::store) fn from_redb(path: &Path, error: DatabaseError) -> OpenError {
     match error {
-        DatabaseError::DatabaseAlreadyOpen => OpenError::InUse(path),
-        DatabaseError::Storage(redb::StorageError::Io(error)) => OpenError::Damaged {
-            path,
-            why: error.to_string(),
-        },
-        error => OpenError::Damaged {
-            path,
-            why: error.to_string(),
-        },
+        DatabaseError::DatabaseAlreadyOpen => OpenError::InUse(path.to_owned()),
+        error => damaged(path, error),
     }
 }
 

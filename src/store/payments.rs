@@ -38,6 +38,12 @@ impl Tables<'_> {
         Ok(())
     }
 
+    /// Takes a payment out of the book.
+    pub fn drop_payment(&mut self, key: PaymentKey) -> Result<(), StoreError> {
+        self.payments.remove(key)?;
+        Ok(())
+    }
+
     pub fn put_credit(&mut self, hash: [u8; 32], key: PaymentKey) -> Result<(), StoreError> {
         self.credits.insert(hash, key)?;
         Ok(())

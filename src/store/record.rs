@@ -64,6 +64,14 @@ pub(in crate::store) fn version(bytes: &[u8]) -> Option<u8> {
     bytes.first().copied()
 }
 
+/// Whether a record still carries the checksum that it was written with.
+pub(in crate::store) fn is_whole(bytes: &[u8]) -> bool {
+    match bytes.split_last_chunk::<CHECKSUM_BYTES>() {
+        Some((body, sum)) => !body.is_empty() && checksum(body) == *sum,
+        None => false,
+    }
+}
+
 fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
     let digest: [u8; 32] = Sha256::digest(bytes).into();
     let mut sum = [0; CHECKSUM_BYTES];

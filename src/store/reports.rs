@@ -107,20 +107,22 @@ impl Tables<'_> {
         Ok(self.report(id)?.map(|report| (id, report)))
     }
 
-    /// The report's payment is settled: from now on it may be read, until it expires.
+    /// The report's payment is settled: from now on it may be read, until it expires. Its bytes stay until `answer_end`
+    /// in any case: whoever paid is given them, however late the settlement came.
     pub fn release_report(
         &mut self,
         payment: PaymentKey,
         transaction: &str,
+        answer_end: UnixSeconds,
     ) -> Result<(), StoreError> {
         let Some((id, mut report)) = self.report_of(payment)? else {
             return Ok(());
         };
         report.transaction = Some(transaction.to_owned());
-        let expires_at = UnixSeconds(report.expires_at);
-        self.keep_blob(report.document, expires_at)?;
-        self.keep_blob(report.source, expires_at)?;
-        self.schedule(due(id, expires_at))?;
+        let end = UnixSeconds(report.expires_at).max(answer_end);
+        self.keep_blob(report.document, end)?;
+        self.keep_blob(report.source, end)?;
+        self.schedule(due(id, end))?;
         self.write_report(id, &report)
     }
 

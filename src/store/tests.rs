@@ -1,3 +1,5 @@
+mod backup;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -445,7 +447,7 @@ async fn keep(store: &Store, id: ReportId, payment: u8, is_settled: bool) {
         tables.put_blob(record.document, &[payment], soon)?;
         tables.put_report(id, &record, b"source", soon)?;
         match is_settled {
-            true => tables.release_report([payment; 32], "0xab"),
+            true => tables.release_report([payment; 32], "0xab", NOW),
             false => tables.drop_report_of([payment; 32]),
         }
     });

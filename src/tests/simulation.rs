@@ -344,7 +344,7 @@ impl History {
         }
         self.check_everybody_is_served().await;
         self.world.tell("the end".to_owned());
-        for seconds in [1_200, 8_000, 200_000, 4_000, 4_000, 4_000] {
+        for seconds in [1_200, 8_000, 200_000, 4_000, 4_000, 700_000] {
             self.pass(seconds);
             self.service().work_off().await;
         }

@@ -331,6 +331,31 @@ fn of_many_at_once_one_wins() {
     assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
 }
 
+/// A transfer that was made to yesterday's vault while it was asked for still buys after the vault was changed; one that
+/// was made later does not.
+#[test]
+fn a_transfer_to_the_former_vault_buys_as_long_as_it_was_asked_for() {
+    let mut rig = rig();
+    let (early, new) = (
+        standing(&rig, PRICE),
+        "0x5020502050205020502050205020502050205020",
+    );
+    rig.reconfigure(|resolved| resolved.set("payment.pay_to", new));
+    let answer = buy(&rig, &early, ARTICLE, "fresh").send().expect(200);
+    let vault = &answer.json()["payment"]["vault_address"];
+    assert!(
+        PAY_TO.eq_ignore_ascii_case(vault.as_str().expect("an address")),
+        "{vault}"
+    );
+    buy(&rig, &early, ARTICLE, "fresh")
+        .send()
+        .refused(400, "payment_hash_replayed");
+    rig.pass(400);
+    let late = standing(&rig, PRICE);
+    let refused = buy(&rig, &late, ARTICLE, "fresh").send();
+    refused.refused(400, "invalid_payment_hash");
+}
+
 /// Two transfers in one transaction buy twice, and not three times.
 #[test]
 fn each_transfer_of_a_transaction_buys_once() {

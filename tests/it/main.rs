@@ -11,6 +11,8 @@ mod random;
 mod access;
 /// What agents find: the card, free messages, and help before they pay.
 mod agent;
+/// What operators do with a service: back it up, restore it, restart it, ask how it is.
+mod appliance;
 /// Every known attack on sellers, with the tests that show what becomes of it.
 mod attacks;
 /// Evidence Bundles before they are paid.

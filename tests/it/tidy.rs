@@ -42,7 +42,10 @@ const LAYERS: &[(&str, &[&str])] = &[
             "app", "domain", "flows", "http", "metrics", "pages", "signing", "store", "x402",
         ],
     ),
-    ("routes", &["api", "app", "domain", "http", "signing"]),
+    (
+        "routes",
+        &["api", "app", "domain", "http", "pages", "signing"],
+    ),
     (
         "appliance",
         &[
@@ -89,6 +92,7 @@ const HOMES: &[(&str, &str)] = &[
     ("psl::", "domain/target.rs"),
     ("tiny_keccak::", "x402/keccak.rs"),
     ("getrandom::", "outside/"),
+    ("listenfd::", "outside/supervisor.rs"),
     ("SystemTime::now", "outside/clock.rs"),
     ("env::var", "config/"),
     ("std::process::exit", "nowhere"),

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::api::discovery::gauges;
 use crate::app::Shared;
 use crate::domain::margin::GasPrice;
 use crate::http::{Call, Peer, Reply};
@@ -21,7 +22,8 @@ pub async fn metrics(app: Shared, call: Call) -> Reply {
         Reply::new(
             200,
             "text/plain; version=0.0.4; charset=utf-8",
-            prometheus_text(&figures, operator, stored, app.health.gas_price(&app)),
+            prometheus_text(&figures, operator, stored, app.health.gas_price(&app))
+                + &gauges::text(&app),
         )
     } else {
         let mut body = metrics_json(&figures, operator);

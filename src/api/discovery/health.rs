@@ -13,7 +13,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
     if call.query.get("live").is_some() {
         return Reply::json(200, r#"{"status":"ok"}"#).fixed("cache-control", "no-store");
     }
-    let store_failed = app.health.store_failed();
+    let store_down = app.health.store_down();
     let facilitator = app.health.facilitator();
     let (facilitator_status, trouble) = match &facilitator {
         None => ("unknown", None),
@@ -30,7 +30,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
     };
     let paid_enabled = app.health.check_can_sell(&app).is_ok() && guardian::can_judge(&app);
     let status = match () {
-        () if store_failed => "down",
+        () if store_down => "down",
         () if !paid_enabled || facilitator_status == "down" || gas_status == "down" => "degraded",
         () if app.health.reports_full() => "degraded",
         () => "ok",
@@ -41,7 +41,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
         "uptime_seconds": app.started.elapsed().as_secs(),
         "time": app.now().0,
         "checks": {
-            "database": {"status": if store_failed { "down" } else { "ok" }},
+            "database": {"status": if store_down { "down" } else { "ok" }},
             "facilitator": {
                 "status": facilitator_status,
                 "latency_ms": facilitator.as_ref().map(|found| u64::try_from(found.latency.as_millis()).unwrap_or(u64::MAX)),
@@ -62,7 +62,9 @@ pub async fn health(app: Shared, call: Call) -> Reply {
     if call.peer == Peer::Operator {
         body["checks"]["facilitator"]["trouble"] = trouble.into();
         body["checks"]["gas_oracle"]["trouble"] = gas.trouble.into();
+        let backed_up_at = app.health.backed_up_at().0;
+        body["checks"]["backup"] = json!({"taken_at": (backed_up_at > 0).then_some(backed_up_at)});
     }
-    Reply::json(if store_failed { 503 } else { 200 }, body.to_string())
+    Reply::json(if store_down { 503 } else { 200 }, body.to_string())
         .fixed("cache-control", "no-store")
 }

@@ -4,6 +4,7 @@
 pub mod crawlers;
 pub mod figures;
 pub mod full;
+mod gauges;
 pub mod health;
 pub mod keys;
 pub mod llms;
@@ -21,15 +22,13 @@ use crate::signing::{DID_PATH, JWKS_PATH};
 
 /// GET /: a brief for programs, the home page for people.
 pub async fn root(app: Shared, call: Call) -> Reply {
-    if call.accepts_rather("text/html", "application/json") {
+    let is_page = call.wants_markdown() || call.accepts_rather("text/html", "application/json");
+    if is_page {
         return site::home_page(&app);
     }
-    document(brief(&app)).fixed("vary", "Accept").fixed(
-        "link",
-        "</openapi.json>; rel=\"service-desc\"; type=\"application/vnd.oai.openapi+json;version=3.1\", \
-         </docs>; rel=\"service-doc\", </.well-known/api-catalog>; rel=\"api-catalog\", \
-         </.well-known/ai-catalog.json>; rel=\"ard\", </llms.txt>; rel=\"alternate\"; type=\"text/markdown\"",
-    )
+    document(brief(&app))
+        .fixed("vary", "Accept")
+        .fixed("link", site::LINKS)
 }
 
 pub fn document(value: Value) -> Reply {

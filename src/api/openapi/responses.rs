@@ -106,6 +106,7 @@ fn known_already() -> Value {
 
 fn refusal(app: &App, row: &Row, status: u16) -> Value {
     let (description, schema) = match status {
+        200 => ("Known already.", json!({"type": "object"})),
         402 => (
             "Payment required. PAYMENT-REQUIRED carries the challenge in base64.",
             match row.about.price {

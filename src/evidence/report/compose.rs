@@ -136,7 +136,8 @@ impl<'a> Composition<'a> {
             citation_coverage: Coverage {
                 citation_count: self.citations.len(),
                 supported_claim_count: key_claims.len(),
-                claim_count: check.claims.len(),
+                // An open question establishes more than it asks.
+                claim_count: check.claims.len().max(key_claims.len()),
                 source_count: 1,
                 cache_hit: self.facts.cache_hit,
             },

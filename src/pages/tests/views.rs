@@ -5,10 +5,11 @@ use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
+use crate::pages::samples::SAMPLES;
 use crate::pages::site::{FacilitatorMode, Site};
 use crate::pages::{
-    about, checkout, docs, error, from, home, paid_test, plain, proof_pack, quickstart, quote,
-    report, sample,
+    about, checkout, confidence, demo, docs, error, explorer, faq, from, home, legal, library,
+    paid_test, plain, proof_pack, quickstart, quote, report, sample,
 };
 
 /// An ordinary service.
@@ -82,6 +83,15 @@ pub(super) fn docs_view(texts: Texts) -> docs::DocsView<'static> {
         path: texts.pick(path),
         summary: texts.pick(summary),
         price: price.map(|price| texts.pick_owned(price)),
+        query: vec![docs::Parameter {
+            name: texts.pick("tier"),
+            doc: texts.pick("The tier to be priced."),
+            one_of: &["cached", "fresh"],
+        }],
+        headers: Vec::new(),
+        bodies: vec!["AccessRequest"],
+        gives: texts.pick("application/json"),
+        statuses: vec![200, 400, 503],
     };
     docs::DocsView {
         site: texts.site,
@@ -222,36 +232,103 @@ fn pack_quoted(texts: Texts) -> quote::QuoteView<'static> {
     }
 }
 
+fn citation(texts: Texts) -> report::Citation<'static> {
+    report::Citation {
+        id: texts.pick("E1"),
+        excerpt: texts.pick("| Homes | 4,000 by 2029 |"),
+        stance: texts.pick("supports"),
+        kind: "row",
+        headings: vec![texts.pick("The network"), texts.pick("In figures")],
+        head: Some(texts.pick("| What | How many |")),
+        terms: vec![texts.pick("homes")],
+    }
+}
+
+fn brief(texts: Texts) -> report::Brief<'static> {
+    report::Brief {
+        question: texts.pick("Does the network heat 4,000 homes?"),
+        label: texts.pick("partially_supported"),
+        answer: texts.pick("It will, by 2029. [E1]"),
+        confidence: 0.71,
+        agent_action: texts.pick("use_with_caution"),
+        citations: vec![citation(texts)],
+    }
+}
+
 fn report_view(texts: Texts) -> report::ReportView<'static> {
-    let citation = report::Citation {
-        id: texts.pick("e1"),
-        excerpt: texts.pick("The network will heat 4,000 homes by 2029."),
-    };
+    let target_url = texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network");
     report::ReportView {
         site: texts.site,
         path: "/proof-pack/reports/ppr_0123456789abcdef0123456789abcdef",
         noindex: true,
         question: texts.pick("Does the network heat 4,000 homes?"),
-        target_url: texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network"),
+        pack: texts.pick("standard"),
+        source: report::Source {
+            target_url,
+            title: Some(texts.pick("Harbour heat network")),
+            publisher: Some(texts.pick("The Sample Courier")),
+            author: Some(texts.pick("Ines Aalto")),
+            dated: Some(texts.pick("2026-03-11")),
+            quality: 0.9,
+            hash: texts.pick("cd"),
+        },
         label: texts.pick("partially_supported"),
         decision: texts.pick("The source supports a part of it."),
-        answer: texts.pick("It will, by 2029."),
+        advice: texts.pick("Look for a second source."),
+        answer: texts.pick("It will, by 2029. [E1]"),
         summary: texts.pick("One passage bears on the question."),
         confidence: 0.71,
         agent_action: texts.pick("use_with_caution"),
-        citations: vec![citation],
+        claims: vec![report::Claim {
+            text: texts.pick("The network will heat 4,000 homes."),
+            citation_ids: vec![texts.pick("E1")],
+            confidence: 0.71,
+            origin: "deterministic",
+        }],
+        citations: vec![citation(texts)],
         gaps: vec![texts.pick("Not stated: what it costs.")],
-        risks: vec![texts.pick("no_author: The page names no author.")],
+        risks: vec![report::Risk {
+            code: texts.pick("no_author"),
+            severity: texts.pick("low"),
+            text: texts.pick("The page names no author."),
+        }],
         result_hash: texts.pick("ab"),
-        source_hash: texts.pick("cd"),
         created_at: UnixSeconds(1_795_247_439),
         expires_at: Some(UnixSeconds(1_797_839_439)),
-        api: Some("/v1/proof-pack/reports/ppr_0123456789abcdef0123456789abcdef"),
+        api: Some(report::Api {
+            path: "/v1/proof-pack/reports/ppr_0123456789abcdef0123456789abcdef",
+            unhashed: "result_hash signature",
+            pdf: None,
+        }),
         follow_up: Some(report::FollowUp {
             question: texts.pick("Who pays?"),
             answer: texts.pick("The source does not say."),
-            citations: vec![citation],
+            citations: vec![citation(texts)],
         }),
+        checks: Some(vec![("result_hash", true), ("source_hash", false)]),
+    }
+}
+
+fn listed(texts: Texts) -> library::Listed<'static> {
+    library::Listed {
+        path: "/proof-pack/share/share_0123456789abcdef0123456789abcdef".to_owned(),
+        question: texts.pick("Does the network heat 4,000 homes?"),
+        target_url: texts.pick("https://news.sample-site.org/"),
+        label: texts.pick("unsupported"),
+        created_at: UnixSeconds(1_795_247_439),
+    }
+}
+
+fn legal_view(texts: Texts, document: legal::Document) -> legal::LegalView<'static> {
+    legal::LegalView {
+        site: texts.site,
+        document,
+        operator: legal::Operator {
+            name: Some(texts.pick("Sample Data Ltd")),
+            address: Some(texts.pick("1 Quay Street")),
+            email: Some(texts.pick("ops@sample-site.org")),
+            law: Some(texts.pick("Norway")),
+        },
     }
 }
 
@@ -337,6 +414,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
             home::page(&home::HomeView {
                 site,
                 sample_markdown: texts.pick(MARKDOWN),
+                found: brief(texts),
             }),
         ),
         ("quote", quote::page(&nothing_asked)),
@@ -401,6 +479,54 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
             }),
         ),
         ("sample", sample::page(&site)),
+        (
+            "confidence",
+            confidence::page(&confidence::ConfidenceView {
+                site,
+                target_url: texts.pick("https://news.sample-site.org/"),
+                level: Level::Pack(Pack::Standard),
+                is_ready: false,
+                checks: vec![confidence::Check {
+                    label: texts.pick("The source may be read"),
+                    status: "fail",
+                    detail: texts.pick("Its name was not found."),
+                }],
+                what_you_get: &["A report"],
+                refunds: texts.pick("Nothing is charged."),
+                seconds: 15,
+            }),
+        ),
+        (
+            "library",
+            library::page(&library::LibraryView {
+                site,
+                sample: listed(texts),
+                listed: vec![listed(texts)],
+            }),
+        ),
+        ("faq", faq::page(&faq::FaqView { site })),
+        (
+            "terms",
+            legal::page(&legal_view(texts, legal::Document::Terms)),
+        ),
+        (
+            "privacy",
+            legal::page(&legal_view(texts, legal::Document::Privacy)),
+        ),
+        (
+            "refunds",
+            legal::page(&legal_view(texts, legal::Document::Refunds)),
+        ),
+        (
+            "demo",
+            demo::page(&demo::DemoView {
+                site,
+                sample: &SAMPLES[0],
+                markdown: texts.pick(MARKDOWN),
+                found: brief(texts),
+            }),
+        ),
+        ("explorer", explorer::page(&explorer::ExplorerView { site })),
     ];
     [all, bundle_views::pages(texts)].concat()
 }

@@ -3,7 +3,8 @@
 const checks = [];
 const SECONDS_MAX = 60;
 
-export function check(name, run, { secondsMax = SECONDS_MAX } = {}) {
+/** `secondsMax` is for checks that look at many things. */
+export function check(name, run, secondsMax = SECONDS_MAX) {
   checks.push({ name, run, secondsMax });
 }
 

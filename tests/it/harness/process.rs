@@ -1,7 +1,8 @@
 //! The real program as a child process: commands that run to their end, and a service that can be killed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -101,9 +102,9 @@ pub(crate) struct Service {
     lines: Receiver<String>,
 }
 
-fn serve(resolved: &Resolved, more: &[(&str, &str)]) -> Command {
+/// A command with the settings of a rig, but a port of its own.
+pub(crate) fn program_with(resolved: &Resolved, more: &[(&str, &str)]) -> Command {
     let mut command = program();
-    command.arg("serve");
     for (key, value, origin) in resolved.lines() {
         if !origin.is_empty() {
             command.env(environment_name(key), value);
@@ -116,10 +117,48 @@ fn serve(resolved: &Resolved, more: &[(&str, &str)]) -> Command {
     command
 }
 
+fn serve(resolved: &Resolved, more: &[(&str, &str)]) -> Command {
+    let mut command = program_with(resolved, more);
+    command.arg("serve");
+    command
+}
+
 impl Service {
     /// Starts the program with the settings of a rig, but a port of its own.
     pub(crate) fn start(resolved: &Resolved, more: &[(&str, &str)]) -> Service {
-        let mut command = serve(resolved, more);
+        Service::spawn(serve(resolved, more))
+    }
+
+    /// The same under a supervisor that has told it something.
+    pub(crate) fn start_told(resolved: &Resolved, told: &[(&str, &str)]) -> Service {
+        let mut command = serve(resolved, &[]);
+        command.envs(told.iter().copied());
+        Service::spawn(command)
+    }
+
+    /// The same on a listener that is handed over as systemd does it, by a shell in systemd's place.
+    pub(crate) fn start_on(listener: &TcpListener, resolved: &Resolved) -> Service {
+        let program = serve(resolved, &[]);
+        let mut shell = Command::new("sh");
+        shell
+            .args([
+                "-c",
+                "exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" serve",
+            ])
+            .arg(program.get_program())
+            .env_clear()
+            .envs(
+                program
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .stderr(Stdio::piped());
+        let listener = listener.try_clone().expect("a descriptor");
+        shell.stdin(Stdio::from(OwnedFd::from(listener)));
+        Service::spawn(shell)
+    }
+
+    fn spawn(mut command: Command) -> Service {
         let mut child = command
             .stdout(Stdio::null())
             .spawn()

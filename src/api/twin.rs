@@ -1,0 +1,34 @@
+//! The markdown twin of every page: made from the page itself by the converter that is for sale, so that the two never say
+//! different things.
+
+use crate::api::failure;
+use crate::app::Shared;
+use crate::flows::twin;
+use crate::http::service::PageAsked;
+use crate::http::{Answer, Reply};
+
+/// The same answer with the page's main part as markdown.
+pub fn as_markdown(app: Shared, asked: PageAsked, page: Reply) -> Answer {
+    Box::pin(async move {
+        let html = String::from_utf8_lossy(&page.body).into_owned();
+        match twin::markdown(&app, &asked.path, html).await {
+            Ok(markdown) => dressed(page, markdown),
+            Err(refusal) => failure::plain(&app, &refusal, &asked.request_id),
+        }
+    })
+}
+
+fn dressed(page: Reply, markdown: String) -> Reply {
+    let tag = page.headers.get("etag").and_then(|tag| tag.to_str().ok());
+    let tag = tag.map(|tag| format!("{}-markdown\"", tag.trim_end_matches('"')));
+    let mut reply = Reply {
+        body: markdown.into(),
+        ..page
+    }
+    .fixed("content-type", "text/markdown; charset=utf-8");
+    reply.headers.remove("content-security-policy");
+    match tag {
+        Some(tag) => reply.header("etag", &tag),
+        None => reply,
+    }
+}

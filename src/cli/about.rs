@@ -1,0 +1,82 @@
+//! What the program says of itself: its version, its manual, and completions for a shell. All of it is made from the
+//! same commands that are run.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+use clap_mangen::Man;
+use serde_json::json;
+
+use crate::cli::{Args, Failure, failed, say};
+use crate::store::SCHEMA_VERSION;
+
+const NAME: &str = "context402";
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct VersionArgs {
+    /// As JSON, with the data file's schema
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct CompletionsArgs {
+    shell: Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct ManArgs {
+    /// Write a page for every command into this folder, instead of the first page to standard output
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+}
+
+impl VersionArgs {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let version = env!("CARGO_PKG_VERSION");
+        if !self.json {
+            return Ok(say(format_args!("{NAME} {version}"))?);
+        }
+        let facts = json!({
+            "name": NAME,
+            "version": version,
+            "schema": SCHEMA_VERSION,
+            "x402_version": 2,
+            "system": std::env::consts::OS,
+            "machine": std::env::consts::ARCH,
+        });
+        Ok(say(facts)?)
+    }
+}
+
+impl CompletionsArgs {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Args::command(), NAME, &mut script);
+        put(&script)
+    }
+}
+
+impl ManArgs {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let command = Args::command();
+        match self.folder {
+            Some(folder) => clap_mangen::generate_to(command, &folder)
+                .map_err(|error| failed(format_args!("{}: {error}", folder.display()))),
+            None => {
+                let mut page = Vec::new();
+                Man::new(command).render(&mut page)?;
+                put(&page)
+            }
+        }
+    }
+}
+
+fn put(bytes: &[u8]) -> Result<(), Failure> {
+    match io::stdout().write_all(bytes) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}

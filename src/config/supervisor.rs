@@ -1,0 +1,27 @@
+//! What systemd tells a service in its environment. On any other machine it tells nothing, and nothing is done.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Supervisor {
+    /// Where it wants to hear how the service is: a path, or a name that begins with `@`.
+    pub notify_socket: Option<OsString>,
+    /// How long it waits for a sign of life before it starts the service anew.
+    pub watchdog: Option<Duration>,
+}
+
+impl Supervisor {
+    pub fn from_environment() -> Supervisor {
+        let text = |name: &str| std::env::var(name).ok();
+        let process = text("WATCHDOG_PID");
+        let is_ours = process.is_none_or(|id| id == std::process::id().to_string());
+        let watchdog = text("WATCHDOG_USEC").and_then(|text| text.parse().ok());
+        Supervisor {
+            notify_socket: std::env::var_os("NOTIFY_SOCKET").filter(|name| !name.is_empty()),
+            watchdog: watchdog
+                .filter(|microseconds| is_ours && *microseconds > 0)
+                .map(Duration::from_micros),
+        }
+    }
+}

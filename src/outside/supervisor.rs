@@ -1,0 +1,77 @@
+//! How a service and its supervisor talk, in systemd's manner: datagrams that say how it is, and a listener that
+//! outlives the process, so that no connection is refused while one process follows another.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::Path;
+use std::time::Duration;
+
+use listenfd::ListenFd;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, UnixStream};
+
+/// Says how the service is; says nothing where nobody wants to hear it.
+#[derive(Debug)]
+pub struct Notifier(Option<(UnixDatagram, SocketAddr)>);
+
+impl Notifier {
+    pub fn new(socket: Option<&OsStr>) -> io::Result<Notifier> {
+        let Some(name) = socket else {
+            return Ok(Notifier(None));
+        };
+        let address = match name.as_bytes().strip_prefix(b"@") {
+            Some(name) => SocketAddr::from_abstract_name(name)?,
+            None => SocketAddr::from_pathname(name)?,
+        };
+        let from = UnixDatagram::unbound()?;
+        // A supervisor that does not listen must not hold the service up.
+        from.set_nonblocking(true)?;
+        Ok(Notifier(Some((from, address))))
+    }
+
+    /// Lines such as `READY=1`.
+    pub fn tell(&self, lines: &str) {
+        if let Some((from, address)) = &self.0
+            && let Err(error) = from.send_to_addr(lines.as_bytes(), address)
+        {
+            tracing::warn!(error = %error, "the supervisor could not be told how the service is");
+        }
+    }
+}
+
+/// The listener that the supervisor has bound for us. To be asked for before there are threads: it takes its variables
+/// out of the environment.
+pub fn inherited() -> io::Result<Option<std::net::TcpListener>> {
+    let mut handed_over = ListenFd::from_env();
+    match handed_over.len() {
+        0 => Ok(None),
+        1 => handed_over.take_tcp_listener(0),
+        more => Err(io::Error::other(format!(
+            "{more} sockets were handed over; the socket unit must name one ListenStream"
+        ))),
+    }
+}
+
+/// The same as the async side takes it.
+pub fn listener(inherited: std::net::TcpListener) -> io::Result<TcpListener> {
+    inherited.set_nonblocking(true)?;
+    TcpListener::from_std(inherited)
+}
+
+/// Whether the service answers a request over its operator's socket, where no crowd of clients can keep us out.
+pub async fn answers(socket: &Path, within: Duration) -> bool {
+    const REQUEST: &[u8] =
+        b"GET /health?live=1 HTTP/1.1\r\nHost: operator\r\nConnection: close\r\n\r\n";
+    const STATUS: &[u8] = b"HTTP/1.1 200 ";
+    let asked = async {
+        let mut stream = UnixStream::connect(socket).await?;
+        stream.write_all(REQUEST).await?;
+        let mut answer = [0; STATUS.len()];
+        stream.read_exact(&mut answer).await?;
+        io::Result::Ok(answer == *STATUS)
+    };
+    matches!(tokio::time::timeout(within, asked).await, Ok(Ok(true)))
+}

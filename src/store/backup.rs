@@ -1,0 +1,157 @@
+//! A copy of the data file, made from one read transaction while sales go on: table by table, so that it is compact
+//! and consistent. Where it belongs and when it is made is not known here.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use redb::{
+    Database, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
+    TableDefinition, TableHandle as _, WriteTransaction,
+};
+
+use crate::domain::time::UnixSeconds;
+use crate::store::StoreError;
+use crate::store::open::{CLEAN, private};
+use crate::store::tables::{META, VisitTable, each_table, is_known};
+
+/// When a copy was made. Only copies carry it.
+pub(in crate::store) const TAKEN_AT: &str = "taken-at";
+/// When the newest copy of this file was made.
+pub(in crate::store) const BACKED_UP_AT: &str = "backed-up-at";
+/// The copy's page cache; what is beyond goes to the disk at once.
+const CACHE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Why there is no copy. What had been written of it is gone.
+#[derive(Debug)]
+pub enum BackupError {
+    Io {
+        path: PathBuf,
+        error: io::Error,
+    },
+    /// A newer program has put something into the file that this one would leave out.
+    UnknownTable(String),
+    /// The data file could not be read, or the copy could not be written.
+    Copy(StoreError),
+}
+
+pub(in crate::store) fn copy(
+    database: &Database,
+    path: &Path,
+    now: UnixSeconds,
+) -> Result<u64, BackupError> {
+    let io = |error| BackupError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    let file = private(OpenOptions::new().read(true).write(true).create_new(true))
+        .open(path)
+        .map_err(io)?;
+    let copied = copy_into(database, file, now).and_then(|()| durable(path).map_err(io));
+    if copied.is_err() {
+        // Half a copy is worth nothing; the error says why there is none.
+        let _ = std::fs::remove_file(path);
+    }
+    copied
+}
+
+fn copy_into(database: &Database, file: File, now: UnixSeconds) -> Result<(), BackupError> {
+    let from = database.begin_read().map_err(StoreError::from)?;
+    refuse_unknown_tables(&from)?;
+    let mut builder = Database::builder();
+    builder.set_cache_size(CACHE_BYTES);
+    let mut to = builder
+        .create_file(file)
+        .map_err(|error| StoreError::File(error.to_string()))?;
+    let mut transaction = to.begin_write().map_err(StoreError::from)?;
+    transaction.set_two_phase_commit(true);
+    each_table(&mut CopyTable {
+        from: &from,
+        to: &transaction,
+    })?;
+    mark_as_copy(&transaction, now)?;
+    transaction.commit().map_err(StoreError::from)?;
+    // Rows that come in order leave pages half empty.
+    to.compact()
+        .map_err(|error| StoreError::File(error.to_string()))?;
+    Ok(())
+}
+
+fn refuse_unknown_tables(from: &ReadTransaction) -> Result<(), BackupError> {
+    for table in from.list_tables().map_err(StoreError::from)? {
+        let name = table.name().to_owned();
+        let rows = from.open_untyped_table(table).map_err(StoreError::from)?;
+        if !is_known(&name) && rows.len().map_err(StoreError::from)? > 0 {
+            return Err(BackupError::UnknownTable(name));
+        }
+    }
+    Ok(())
+}
+
+struct CopyTable<'a> {
+    from: &'a ReadTransaction,
+    to: &'a WriteTransaction,
+}
+
+impl VisitTable for CopyTable<'_> {
+    fn visit<K: redb::Key + 'static, V: redb::Value + 'static>(
+        &mut self,
+        _: &'static str,
+        definition: TableDefinition<'static, K, V>,
+    ) -> Result<(), StoreError> {
+        let from = self.from.open_table(definition)?;
+        let mut to = self.to.open_table(definition)?;
+        for row in from.iter()? {
+            let (key, value) = row?;
+            to.insert(key.value(), value.value())?;
+        }
+        Ok(())
+    }
+}
+
+/// It is whole: opening it need not check it as if it had been left open.
+fn mark_as_copy(transaction: &WriteTransaction, now: UnixSeconds) -> Result<(), StoreError> {
+    let mut meta = transaction.open_table(META)?;
+    meta.insert(CLEAN, 1)?;
+    meta.insert(TAKEN_AT, now.0)?;
+    meta.insert(BACKED_UP_AT, now.0)?;
+    Ok(())
+}
+
+/// Sees to it that a file and its name survive a power cut; gives its length.
+pub(in crate::store) fn durable(path: &Path) -> io::Result<u64> {
+    let file = File::open(path)?;
+    file.sync_all()?;
+    sync_folder(path)?;
+    Ok(file.metadata()?.len())
+}
+
+pub(in crate::store) fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+impl fmt::Display for BackupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BackupError::Io { path, error } => write!(f, "{}: {error}", path.display()),
+            BackupError::UnknownTable(name) => write!(
+                f,
+                "the data file holds {name}, which only a newer version knows; make the backup with that version"
+            ),
+            BackupError::Copy(error) => write!(f, "the copy could not be made: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for BackupError {}
+
+impl From<StoreError> for BackupError {
+    fn from(error: StoreError) -> Self {
+        BackupError::Copy(error)
+    }
+}

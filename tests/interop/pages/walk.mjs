@@ -1,0 +1,159 @@
+// A buyer's way through the pages: by keyboard, at two widths, with script and without.
+import assert from 'node:assert/strict';
+import { check } from '../checks/suite.mjs';
+import { BASE, WIDTHS, withPage } from './browser.mjs';
+
+const REPORT = process.env.REPORT_PATH;
+const TABS_MAX = 150;
+
+/** Presses Tab until `selector` has the focus, which must be seen. */
+async function tabTo(page, selector) {
+  for (let tabs = 0; tabs < TABS_MAX; tabs += 1) {
+    await page.keyboard.press('Tab');
+    const seen = await page.evaluate((wanted) => {
+      const focused = document.activeElement;
+      if (!focused?.matches(wanted)) return undefined;
+      const style = getComputedStyle(focused);
+      return style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2;
+    }, selector);
+    if (seen !== undefined) return assert.ok(seen, `the focus on ${selector} is not seen`);
+  }
+  return assert.fail(`${selector} is not reached in ${TABS_MAX} tabs from ${page.url()}`);
+}
+
+/** Follows the focused link or sends the focused form. */
+async function enter(page) {
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+}
+
+async function quoteToCheckout(page) {
+  await page.goto(BASE);
+  await tabTo(page, '#target_url');
+  await page.keyboard.type(`${BASE}/sample`);
+  await enter(page);
+  assert.match(page.url(), /\/quote\?target_url=/);
+  assert.equal(await page.locator('tr.chosen').count(), 1, 'one tier is recommended');
+  await tabTo(page, 'main a[href^="/checkout/"]');
+  await enter(page);
+  assert.match(await page.locator('h1').innerText(), /USDC/);
+  assert.match(await page.locator('main').innerText(), /context402 buy/);
+}
+
+async function toThePaidTest(page) {
+  await tabTo(page, 'footer a[href="/paid-test"]');
+  await enter(page);
+  const text = await page.locator('main').innerText();
+  for (const said of ['"x402Version": 2', 'payTo', 'Try to cheat']) assert.ok(text.includes(said), said);
+}
+
+async function toTheReport(page) {
+  await page.goto(BASE + REPORT);
+  assert.equal(await page.locator('.verdict .tag').innerText(), 'supported');
+  assert.ok((await page.locator('.claims mark').count()) > 3, 'the evidence is marked');
+}
+
+async function theServiceChecks(page) {
+  await tabTo(page, 'a[href$="?check=1#verify"]');
+  await enter(page);
+  assert.ok((await page.locator('#verify ~ ul.checks .pass').count()) >= 5);
+  assert.equal(await page.locator('#verify ~ ul.checks .fail').count(), 0);
+}
+
+for (const [name, viewport] of Object.entries(WIDTHS)) {
+  check(`from quote to checked report by keyboard, ${name}`, async () => {
+    await withPage({ viewport }, async (page) => {
+      await quoteToCheckout(page);
+      await toThePaidTest(page);
+      await toTheReport(page);
+      await tabTo(page, '#recompute');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('#recomputed li');
+      const found = await page.locator('#recomputed').innerText();
+      assert.match(found, /hashes to its result hash[^]*published key[^]*checks against the kept source pass/);
+      assert.equal(await page.locator('#recomputed .fail').count(), 0);
+      await theServiceChecks(page);
+    });
+  });
+
+  check(`the same way without script, ${name}`, async () => {
+    await withPage({ viewport, javaScriptEnabled: false }, async (page) => {
+      await quoteToCheckout(page);
+      await toThePaidTest(page);
+      await toTheReport(page);
+      assert.equal(await page.locator('#recompute').isVisible(), false, 'nothing is offered that needs script');
+      assert.equal(await page.locator('.copy').count(), 0);
+      await theServiceChecks(page);
+      await tabTo(page, '#question');
+      await page.keyboard.type('What does phase two cost?');
+      await enter(page);
+      assert.match(await page.locator('#follow-up ~ .panel').innerText(), /38 million/);
+    });
+  });
+}
+
+check('other ways to buy are chosen by the arrow keys, without script', async () => {
+  await withPage({ javaScriptEnabled: false }, async (page) => {
+    await page.goto(`${BASE}/proof-pack`);
+    const python = page.locator('.tabs > div', { hasText: 'import asyncio' });
+    assert.equal(await python.isVisible(), false);
+    for (let tabs = 0; tabs < TABS_MAX; tabs += 1) {
+      await page.keyboard.press('Tab');
+      if (await page.evaluate(() => document.activeElement?.matches('.tabs input'))) break;
+    }
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await python.isVisible(), true);
+  });
+});
+
+check('the demo answers without script', async () => {
+  await withPage({ javaScriptEnabled: false }, async (page) => {
+    await page.goto(`${BASE}/demo`);
+    await page.selectOption('#page', 'shop');
+    await page.fill('#question', 'How long is the guarantee?');
+    await page.locator('#question').press('Enter');
+    await page.waitForURL(/page=shop/);
+    assert.match(await page.locator('.verdict').innerText(), /[Tt]wo-year guarantee/);
+  });
+});
+
+check('an altered report does not pass the check in the browser', async () => {
+  await withPage({}, async (page) => {
+    await page.route(`**/v1${REPORT}`, async (route) => {
+      const reply = await route.fetch();
+      const report = await reply.json();
+      report.answer = `${report.answer} Really.`;
+      await route.fulfill({ response: reply, json: report });
+    });
+    await toTheReport(page);
+    await page.click('#recompute');
+    await page.waitForSelector('#recomputed .fail');
+  });
+});
+
+check('examples are copied as they stand', async () => {
+  await withPage({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
+    await page.goto(BASE);
+    await page.locator('.hero .copy').first().click();
+    const shown = await page.locator('.hero pre').first().innerText();
+    await page.waitForFunction(() => document.querySelector('.hero .copy').textContent === 'Copied');
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), shown);
+  });
+});
+
+check('the API explorer shows the operations and asks nobody else', async () => {
+  await withPage({}, async (page) => {
+    await page.goto(`${BASE}/swagger`);
+    await page.waitForSelector('.opblock');
+    assert.ok((await page.locator('.opblock').count()) > 20);
+  });
+});
+
+check('reports and references print', async () => {
+  await withPage({}, async (page) => {
+    for (const path of [REPORT, '/docs']) {
+      await page.goto(BASE + path);
+      assert.ok((await page.pdf()).length > 10_000, path);
+    }
+  });
+});

@@ -1,0 +1,423 @@
+//! What operators do with a service: back it up, restore it, restart it, ask how it is.
+
+use std::net::TcpListener;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use redb::TableDefinition;
+use serde_json::Value;
+
+use crate::harness::process::{Finished, program_with, run};
+use crate::harness::{ARTICLE, FERRY, FERRY_CLAIM, Folder, Rig, Service, Wallet, ask, until};
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// A command of the operator of this rig.
+fn operate(rig: &Rig, arguments: &[&str]) -> Finished {
+    Finished::of(program_with(rig.resolved(), &[]).args(arguments))
+}
+
+fn data_file(rig: &Rig) -> PathBuf {
+    rig.folder.path("data.redb")
+}
+
+/// A report that was bought just now: its bytes, and where it is read.
+fn bought(rig: &Rig) -> (Vec<u8>, String) {
+    let sold = rig.buy_report(&Wallet::new(), FERRY, "standard", FERRY_CLAIM);
+    let sold = sold.expect(200);
+    let id = sold.json()["report_id"].as_str().expect("an id").to_owned();
+    (sold.body, format!("/v1/proof-pack/reports/{id}"))
+}
+
+/// Backed up while it sells, destroyed, restored: the report is there, byte for byte, and no payment is forgotten.
+#[test]
+fn a_backup_made_between_sales_brings_everything_back() {
+    let mut rig = Rig::today();
+    let (sold, report) = bought(&rig);
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let paid = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    let page = paid.send().expect(200);
+    let backup = rig.folder.path("backup.redb");
+    let (done, sales) = (AtomicBool::new(false), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+                sales.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        until("sales are made", || sales.load(Ordering::Relaxed) > 2);
+        let said = operate(&rig, &["backup", &text(&backup)]).expect(0).out;
+        assert!(
+            said.contains("is sound: taken at") && said.contains("1 reports"),
+            "{said}"
+        );
+        let at_backup = sales.load(Ordering::Relaxed);
+        until("sales go on", || sales.load(Ordering::Relaxed) > at_backup);
+        done.store(true, Ordering::Relaxed);
+    });
+    let figures = rig.get("/metrics?format=prometheus").text();
+    let line = figures
+        .lines()
+        .find(|line| line.starts_with("context402_backup_timestamp_seconds"));
+    let at: u64 = line
+        .and_then(|line| line.split(' ').nth(1)?.parse().ok())
+        .expect("a time");
+    assert!(at >= rig.now().0.saturating_sub(60), "{at}");
+    let verified = run(&["verify-backup", &text(&backup)]).expect(0).out;
+    assert!(
+        verified.contains(" payments-1") && verified.contains(" due-1"),
+        "{verified}"
+    );
+    assert!(rig.stop());
+    std::fs::write(data_file(&rig), b"a disk that has lost it").expect("written");
+    let refused = Service::refused(rig.resolved(), &[]).failed(1);
+    assert!(refused.contains("Restore a backup"), "{refused}");
+    let said = operate(&rig, &["restore", &text(&backup)]).expect(0).out;
+    assert!(said.contains("is kept as"), "{said}");
+    rig.run();
+    assert_eq!(rig.get(&report).expect(200).body, sold);
+    let paid = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    assert_eq!(
+        paid.send().expect(200).body,
+        page.body,
+        "paid once, given again"
+    );
+    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// Nothing of a backup stays where the service made it, and a folder keeps as many as it should.
+#[test]
+fn a_folder_of_backups_keeps_the_newest() {
+    let rig = Rig::today();
+    let backups = rig.folder.path("backups");
+    std::fs::create_dir(&backups).expect("made");
+    for name in [
+        "context402-20200101T000000Z.redb",
+        "context402-20200102T000000Z.redb",
+        "notes.txt",
+    ] {
+        std::fs::write(backups.join(name), b"old").expect("written");
+    }
+    let said = operate(&rig, &["backup", &text(&backups), "--keep", "2"])
+        .expect(0)
+        .out;
+    assert!(said.contains("20200101T000000Z.redb is removed"), "{said}");
+    let names = |folder: &Path| -> Vec<String> {
+        let files = std::fs::read_dir(folder).expect("read");
+        let mut names: Vec<String> = files
+            .map(|file| {
+                file.expect("a file")
+                    .file_name()
+                    .into_string()
+                    .expect("UTF-8")
+            })
+            .collect();
+        names.sort();
+        names
+    };
+    let kept = names(&backups);
+    assert_eq!(kept.len(), 3, "{kept:?}");
+    assert_eq!(
+        (kept[0].as_str(), kept[2].as_str()),
+        ("context402-20200102T000000Z.redb", "notes.txt")
+    );
+    run(&["verify-backup", &text(&backups.join(&kept[1]))]).expect(0);
+    let left: Vec<String> = names(rig.folder.as_ref());
+    assert!(
+        left.iter()
+            .all(|name| !name.contains("snapshot") && !name.contains("partial")),
+        "{left:?}"
+    );
+    operate(&rig, &["backup", "new.redb", "--keep", "2"]).failed(2);
+    let taken = text(&backups.join(&kept[1]));
+    let refused = operate(&rig, &["backup", &taken]).failed(1);
+    assert!(refused.contains("left as it is"), "{refused}");
+}
+
+#[test]
+fn a_stopped_service_is_backed_up_from_its_file() {
+    let mut rig = Rig::today();
+    let (sold, report) = bought(&rig);
+    assert!(rig.stop());
+    let backup = rig.folder.path("backup.redb");
+    operate(&rig, &["backup", &text(&backup)]).expect(0);
+    std::fs::remove_file(data_file(&rig)).expect("gone");
+    operate(&rig, &["restore", &text(&backup)]).expect(0);
+    rig.run();
+    assert_eq!(rig.get(&report).expect(200).body, sold);
+}
+
+/// A full disk stops all sales, so a backup is not what fills it.
+#[test]
+fn a_backup_leaves_room_for_sales() {
+    let rig = Rig::with(|resolved| resolved.set("limits.free_disk_mib_min", "1000000000"));
+    let backup = rig.folder.path("backup.redb");
+    let refused = operate(&rig, &["backup", &text(&backup)]).failed(1);
+    assert!(refused.contains("limits.free_disk_mib_min"), "{refused}");
+    assert!(!backup.exists() && !backup.with_added_extension("partial").exists());
+}
+
+/// Each in one line that says what to do, by the service and by the commands alike.
+#[test]
+fn files_that_are_not_sound_are_refused_and_left_alone() {
+    const META: TableDefinition<'static, &str, u64> = TableDefinition::new("meta-1");
+    let mut rig = Rig::today();
+    bought(&rig);
+    let backup = rig.folder.path("backup.redb");
+    operate(&rig, &["backup", &text(&backup)]).expect(0);
+    let live = operate(&rig, &["restore", &text(&backup)]).failed(1);
+    assert!(live.contains("stop it first"), "{live}");
+    assert!(rig.stop());
+    let older = operate(&rig, &["restore", &text(&backup)]).failed(1);
+    assert!(older.contains("--discard-newer"), "{older}");
+    let sound = std::fs::read(&backup).expect("read");
+    let newer = rig.folder.path("newer.redb");
+    std::fs::write(&newer, &sound).expect("written");
+    let database = redb::Database::open(&newer).expect("opens");
+    let transaction = database.begin_write().expect("begins");
+    let mut meta = transaction.open_table(META).expect("opens");
+    meta.insert("schema", 99).expect("inserts");
+    drop(meta);
+    transaction.commit().expect("commits");
+    drop(database);
+    let mut flipped = sound.clone();
+    // In the middle of what is stored, wherever that lies.
+    let ferry = flipped
+        .windows(12)
+        .position(|bytes| bytes == b"North quay a" || bytes == b"harbour ferr");
+    flipped[ferry.expect("the report's text")] ^= 1;
+    let cases = [
+        ("newer", std::fs::read(&newer).expect("read"), "schema 99"),
+        (
+            "foreign",
+            b"%PDF-1.7 or anything else".repeat(400),
+            "cannot be used",
+        ),
+        (
+            "truncated",
+            sound[..sound.len() / 2].to_vec(),
+            "cannot be used",
+        ),
+        ("flipped", flipped, "cannot be used"),
+        ("empty", Vec::new(), "it is empty"),
+    ];
+    let original = std::fs::read(data_file(&rig)).expect("read");
+    for (name, bytes, why) in cases {
+        let path = rig.folder.path(name);
+        std::fs::write(&path, &bytes).expect("written");
+        let refused = run(&["verify-backup", &text(&path)]).failed(1);
+        assert!(refused.contains(why), "{name}: {refused}");
+        let refused = operate(&rig, &["restore", &text(&path), "--discard-newer"]).failed(1);
+        assert!(refused.contains(why), "{name}: {refused}");
+        assert_eq!(
+            std::fs::read(data_file(&rig)).expect("read"),
+            original,
+            "{name}"
+        );
+        if name != "flipped" {
+            std::fs::write(data_file(&rig), &bytes).expect("written");
+            let refused = Service::refused(rig.resolved(), &[]).failed(1);
+            assert!(refused.contains(why), "{name}: {refused}");
+        }
+        std::fs::write(data_file(&rig), &original).expect("written");
+    }
+    rig.run();
+}
+
+/// systemd keeps the listener while one process follows another: everybody who connects is answered.
+#[test]
+fn a_restart_on_a_handed_over_listener_refuses_nobody() {
+    let mut rig = Rig::today();
+    assert!(rig.stop());
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("bound");
+    let (done, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let mut service = Service::start_on(&listener, rig.resolved());
+    assert_eq!(service.address, address);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    let bytes = ask::raw_bytes(
+                        address,
+                        b"GET /v1/x402/quote HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+                    );
+                    assert!(
+                        bytes.starts_with(b"HTTP/1.1 200 "),
+                        "{}",
+                        String::from_utf8_lossy(&bytes)
+                    );
+                    asked.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        for _ in 0..3 {
+            let before = asked.load(Ordering::Relaxed);
+            until("requests are answered", || {
+                asked.load(Ordering::Relaxed) > before + 20
+            });
+            service.terminate();
+            assert!(service.end().success());
+            // Nobody is there now, and whoever comes waits.
+            thread::sleep(Duration::from_millis(100));
+            service = Service::start_on(&listener, rig.resolved());
+        }
+        let before = asked.load(Ordering::Relaxed);
+        until("requests are answered", || {
+            asked.load(Ordering::Relaxed) > before + 20
+        });
+        done.store(true, Ordering::Relaxed);
+    });
+    service.terminate();
+    assert!(service.end().success());
+    rig.run();
+}
+
+/// What a supervisor hears, in its order: readiness, how the service is, signs of life, the stop.
+#[test]
+fn the_supervisor_is_told_how_the_service_is() {
+    let mut rig = Rig::today();
+    assert!(rig.stop());
+    let path = rig.folder.path("notify.sock");
+    let hears = UnixDatagram::bind(&path).expect("a socket");
+    hears
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .expect("set");
+    let next = || {
+        let mut bytes = [0; 512];
+        let length = hears.recv(&mut bytes).expect("something is told");
+        String::from_utf8(bytes[..length].to_vec()).expect("UTF-8")
+    };
+    let told = [
+        ("NOTIFY_SOCKET", &*text(&path)),
+        ("WATCHDOG_USEC", "300000"),
+    ];
+    let mut service = Service::start_told(rig.resolved(), &told);
+    assert_eq!(next(), "READY=1");
+    for _ in 0..3 {
+        assert_eq!(next(), "STATUS=Selling");
+        assert_eq!(next(), "WATCHDOG=1");
+    }
+    service.terminate();
+    let stopping = std::iter::repeat_with(next).find(|told| told.starts_with("STOPPING=1"));
+    assert!(stopping.is_some());
+    assert!(service.end().success());
+    // Without a watchdog nobody waits for signs of life.
+    let mut service = Service::start_told(rig.resolved(), &told[..1]);
+    let readiness = std::iter::repeat_with(next).find(|told| told == "READY=1");
+    assert!(readiness.is_some());
+    assert_eq!(next(), "STATUS=Selling");
+    service.terminate();
+    assert!(next().starts_with("STOPPING=1"));
+    assert!(service.end().success());
+    rig.run();
+}
+
+#[test]
+fn a_health_check_has_an_exit_code() {
+    let mut rig = Rig::today();
+    let said = operate(&rig, &["healthcheck", "--strict"]).expect(0).out;
+    assert_eq!(said, "it runs, it sells\n");
+    let health = rig.operator("/health").json();
+    assert_eq!(health["checks"]["backup"]["taken_at"], Value::Null);
+    rig.reconfigure(|resolved| resolved.set("limits.free_disk_mib_min", "1000000000"));
+    let said = operate(&rig, &["healthcheck"]).expect(0).out;
+    assert_eq!(said, "it is degraded, it does not sell: disk low\n");
+    operate(&rig, &["healthcheck", "--strict"]).failed(1);
+    assert!(rig.stop());
+    let refused = operate(&rig, &["healthcheck"]).failed(1);
+    assert!(refused.contains("no service answers"), "{refused}");
+    rig.run();
+}
+
+/// Everything right, then one thing after the other wrong.
+#[test]
+fn the_doctor_finds_what_is_wrong() {
+    let mut rig = Rig::today();
+    assert!(rig.stop());
+    let port = TcpListener::bind("127.0.0.1:0")
+        .expect("a free port")
+        .local_addr()
+        .expect("bound")
+        .port();
+    let (listen, base_url) = (
+        format!("127.0.0.1:{port}"),
+        format!("http://127.0.0.1:{port}"),
+    );
+    let at = [("listen", &*listen), ("base_url", &*base_url)];
+    let rpc = ("chain.rpc_url", rig.chain.url.clone());
+    let with_chain: Vec<(&str, &str)> = at
+        .iter()
+        .copied()
+        .chain([(rpc.0, rpc.1.as_str())])
+        .collect();
+    let doctor =
+        |more: &[(&str, &str)]| Finished::of(program_with(rig.resolved(), more).arg("doctor"));
+    let word = |finished: &Finished, what: &str| -> String {
+        let line = finished
+            .out
+            .lines()
+            .find(|line| line.get(6..).is_some_and(|rest| rest.starts_with(what)));
+        let line = line.unwrap_or_else(|| panic!("{what} in {finished:#?}"));
+        line[..5].trim().to_owned()
+    };
+    let service = Service::start(rig.resolved(), &with_chain);
+    let found = doctor(&with_chain).expect(0);
+    for what in [
+        "data file",
+        "disk",
+        "service",
+        "base_url",
+        "facilitator",
+        "chain",
+        "clock",
+    ] {
+        assert_eq!(word(&found, what), "ok", "{found:#?}");
+    }
+    assert_eq!(word(&found, "signing"), "note");
+    service.kill();
+    let found = doctor(&with_chain).expect(0);
+    assert_eq!(
+        (word(&found, "service"), word(&found, "base_url")),
+        ("note".to_owned(), "note".to_owned())
+    );
+    let elsewhere = [at[0], at[1], ("payment.network", "eip155:1")];
+    let found = doctor(&elsewhere).expect(1);
+    assert_eq!(word(&found, "facilitator"), "BAD");
+    assert_eq!(word(&found, "chain"), "note");
+    assert!(
+        found.err.contains("1 of these must be mended"),
+        "{found:#?}"
+    );
+    std::fs::remove_file(data_file(&rig)).expect("gone");
+    let found = doctor(&with_chain).expect(1);
+    assert_eq!(word(&found, "data file"), "BAD");
+}
+
+#[test]
+fn the_program_describes_itself() {
+    let version: Value =
+        serde_json::from_str(&run(&["version", "--json"]).expect(0).out).expect("JSON");
+    assert_eq!(
+        (&version["name"], &version["schema"]),
+        (&"context402".into(), &1.into())
+    );
+    let plain = run(&["version"]).expect(0).out;
+    assert_eq!(plain, run(&["--version"]).expect(0).out);
+    for shell in ["bash", "zsh", "fish"] {
+        let script = run(&["completions", shell]).expect(0).out;
+        assert!(script.contains("verify-backup"), "{shell}");
+    }
+    let folder = Folder::new();
+    run(&["man", "--folder", &text(folder.as_ref())]).expect(0);
+    let page = std::fs::read_to_string(folder.path("context402-restore.1")).expect("a page");
+    assert!(page.contains(".TH"), "{page}");
+    assert!(run(&["man"]).expect(0).out.contains("verify\\-backup"));
+}
