@@ -38,8 +38,9 @@ pub async fn resources(app: Shared, call: Call) -> Reply {
 }
 
 fn items(app: &App) -> Vec<Value> {
-    let products = Product::ALL.map(|product| listed(app, product));
-    products.into_iter().chain([listed_bundles(app)]).collect()
+    let mut items = Product::ALL.map(|product| listed(app, product)).to_vec();
+    items.push(listed_bundles(app));
+    items
 }
 
 fn paged(items: &[Value], limit: usize, offset: usize) -> Value {

@@ -85,6 +85,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
             ("About", "/about"),
             ("Contact", "/contact"),
             ("Questions", "/faq"),
+            ("Contact", "/contact"),
             ("Terms", "/terms"),
             ("Privacy", "/privacy"),
             ("Refunds", "/refunds"),

@@ -437,7 +437,7 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
     assert_eq!(listing["x402Version"], 2);
     assert_eq!(
         listing["pagination"],
-        json!({"limit": 20, "offset": 0, "total": 2})
+        json!({"limit": 20, "offset": 0, "total": 3})
     );
     let well_known = rig.get("/.well-known/x402").expect(200);
     assert_eq!(

@@ -47,9 +47,9 @@ pub fn introduction(app: &App) -> String {
          \"question\":\"Is it free to use?\",\"pack\":\"standard\"}}`, paid the same way. The answer is a report with a \
          decision, exact citations, gaps, risks and hashes; it is kept for 30 days and can be verified.\n\n\
          Packs of a report, in USDC:\n\n{packs}\n\
-         To learn what several sources say together: GET {bundle_quote} with target_urls and question; the answer says \
-         which bundle takes them, what it costs and where it is paid, in dollars through a payment link.\n\n\
-         Bundles, in USD:\n\n{bundles}",
+         To learn what several sources say together, GET {bundle_quote} with target_urls and question: the answer says which \
+         bundle takes them, what it costs and where it is paid, in dollars through a payment link.\n\n\
+         Bundles:\n\n{bundles}",
         bundle_quote = app.url(bundles::QUOTE_PATH),
         bundles = bundle_prices(),
         name = app.config.service_name,
@@ -70,7 +70,7 @@ fn prices(product: Product) -> String {
 fn bundle_prices() -> String {
     let row = |bundle: Bundle| {
         let (name, price) = (bundle.name(), bundle.price());
-        format!("- {name}: {price} ({})\n", bundle.policy())
+        format!("- {name}: {price} USD ({})\n", bundle.policy())
     };
     Bundle::ALL.into_iter().map(row).collect()
 }
