@@ -518,7 +518,7 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
     assert_eq!(page("offset=7").expect(200).json()["items"], json!([]));
     assert_eq!(
         page("type=http").expect(200).json()["pagination"]["total"],
-        2
+        3
     );
     let none = page("type=mcp").expect(200).json();
     assert_eq!(
