@@ -14,7 +14,7 @@ use crate::api::{door, failure, twin};
 use crate::app::{App, Shared, store_settings};
 use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
-use crate::flows::{due, health, offer, recover};
+use crate::flows::{due, health, offer, pause, reckoning, recover};
 use crate::http::forwarded::TrustedProxies;
 use crate::http::router::Router;
 use crate::http::server::{self, Server};
@@ -118,12 +118,14 @@ impl Appliance {
             former,
         )?);
         offer::note_terms(&app).await?;
+        pause::take_up(&app).await?;
         check_chain(&app).await?;
         let recovered = recover::recover(&app).await?;
-        if recovered.unknown + recovered.held > 0 {
+        if recovered.unknown + recovered.held + recovered.orders > 0 {
             tracing::warn!(
                 unknown = recovered.unknown,
                 held = recovered.held,
+                orders = recovered.orders,
                 "took up sales that were left half way"
             );
         }
@@ -142,6 +144,7 @@ impl Appliance {
             tokio::spawn(health::probe(app.clone())),
             tokio::spawn(health::watch_gas(app.clone())),
             tokio::spawn(due::work(app.clone())),
+            tokio::spawn(reckoning::watch(app.clone())),
         ];
         Ok(Appliance {
             app,
@@ -245,6 +248,7 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
         },
         hooks: Hooks {
             refuse: failure::from_shell,
+            knows_operator: door::knows_operator,
             admit: door::admit,
             observe: |app, seen| {
                 app.metrics

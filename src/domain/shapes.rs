@@ -172,6 +172,35 @@ pub static QUOTE_REQUEST: Object = Object {
     closed: true,
 };
 
+/// Body of a request for a lost delivery (bodies, Recover).
+pub static RECOVER_REQUEST: Object = Object {
+    name: "BundleRecoverRequest",
+    doc: "Whose delivery is lost: whoever bought it knows both.",
+    fields: &[
+        Field {
+            name: "email",
+            kind: Kind::Text {
+                characters_max: CONTACT_CHARACTERS_MAX,
+            },
+            required: true,
+            default: None,
+            doc: "The e-mail address that was given at the checkout.",
+            example: "\"you@example.com\"",
+        },
+        Field {
+            name: "target_url",
+            kind: Kind::Text {
+                characters_max: TARGET_URL_CHARACTERS_MAX,
+            },
+            required: true,
+            default: None,
+            doc: "One of the sources that were submitted, in full or as a bare domain.",
+            example: "\"https://example.com/\"",
+        },
+    ],
+    closed: true,
+};
+
 const CONTACT: Field = Field {
     name: "contact",
     kind: Kind::Text {
