@@ -129,6 +129,7 @@ fn pages_load_only_from_the_service_itself() {
                     "/quote",
                     "/demo#answer",
                     "/proof-pack/quote",
+                    "/demo#answer",
                     "/proof-pack/bundle/quote",
                     "/v1/proof-pack/bundle/leads",
                 ];
