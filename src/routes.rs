@@ -128,6 +128,11 @@ const fn text(tag: Tag, summary: &'static str, gives: &'static str) -> Endpoint 
     }
 }
 
+/// A document to be read, not an operation of the API.
+const fn file(summary: &'static str, gives: &'static str) -> Endpoint {
+    text(Tag::Discovery, summary, gives)
+}
+
 const fn operator(
     path: &'static str,
     handler: crate::http::route::Handler<crate::app::App>,
@@ -233,7 +238,7 @@ pub static ROUTES: &[Row] = &[
     // Bundles and leads
     get("/v1/proof-pack/bundle/quote", run!(bundles::quote), Endpoint {
         query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 414, 422, 503], rate: RateClass::Quote,
-        ..Endpoint::new(Tag::Bundles, "Which sources can be read, and which bundle takes them; spends nothing") }),
+        tool: Some("quote_bundle"), ..Endpoint::new(Tag::Bundles, "Which sources can be read, and which bundle takes them; spends nothing") }),
     post("/v1/proof-pack/bundle/leads", run!(leads::bundle), Endpoint {
         takes: Some(&BUNDLE_LEAD_REQUEST), gives_status: 202, statuses: &[200, 400, 413, 415, 422, 503], rate: RateClass::Lead,
         ..Endpoint::new(Tag::Bundles, "Ask for a bundle, and learn where to pay for it") }),
@@ -264,41 +269,34 @@ pub static ROUTES: &[Row] = &[
         query: &[TYPE, LIMIT, OFFSET], statuses: &[422], tool: Some("list_resources"),
         ..Endpoint::new(Tag::Discovery, "What is for sale, as directories of x402 list it") }),
     get("/.well-known/x402", run!(catalogue::well_known),
-        Endpoint::new(Tag::Discovery, "What is for sale, at the address where x402 clients look")),
-    get(catalogue::X402_PATH, run!(catalogue::well_known),
-        Endpoint::new(Tag::Discovery, "The same as /.well-known/x402")),
-    get("/openapi.json", run!(discovery::openapi), Endpoint { in_openapi: false, ..Endpoint::new(Tag::Discovery, "This API as OpenAPI 3.1") }),
+        file("What is for sale, at the address where x402 clients look", "application/json")),
+    get(catalogue::X402_PATH, run!(catalogue::well_known), file("The same as /.well-known/x402", "application/json")),
+    get("/openapi.json", run!(discovery::openapi), file("This API as OpenAPI 3.1", "application/json")),
     get("/manifest.json", run!(manifest::manifest),
-        Endpoint::new(Tag::Discovery, "The service, its endpoints and prices in one object; a web app manifest too")),
-    get(agent::CARD_PATH, run!(agent::card::card),
-        Endpoint::new(Tag::Discovery, "The agent card, for A2A 1.0 and 0.3")),
-    get(agent::OLD_CARD_PATH, run!(agent::card::card),
-        Endpoint::new(Tag::Discovery, "The agent card, where older clients look")),
-    get(mcp::card::PATH, run!(mcp::card::card), Endpoint {
-        gives: mcp::card::MEDIA_TYPE, ..Endpoint::new(Tag::Discovery, "The MCP server card") }),
-    get(mcp::card::PATH_BESIDE, run!(mcp::card::card), Endpoint {
-        gives: mcp::card::MEDIA_TYPE, ..Endpoint::new(Tag::Discovery, "The MCP server card, beside the endpoint") }),
-    get("/.well-known/api-catalog", run!(manifest::api_catalog), Endpoint {
-        gives: "application/linkset+json", ..Endpoint::new(Tag::Discovery, "Where the API is described (RFC 9727)") }),
+        file("The service, its endpoints and prices in one object; a web app manifest too", "application/json")),
+    get(agent::CARD_PATH, run!(agent::card::card), file("The agent card, for A2A 1.0 and 0.3", "application/json")),
+    get(agent::OLD_CARD_PATH, run!(agent::card::card), file("The agent card, where older clients look", "application/json")),
+    get(mcp::card::PATH, run!(mcp::card::card), file("The MCP server card", mcp::card::MEDIA_TYPE)),
+    get(mcp::card::PATH_BESIDE, run!(mcp::card::card), file("The MCP server card, beside the endpoint", mcp::card::MEDIA_TYPE)),
+    get("/.well-known/api-catalog", run!(manifest::api_catalog),
+        file("Where the API is described (RFC 9727)", "application/linkset+json")),
     get("/.well-known/ai-catalog.json", run!(manifest::ai_catalog),
-        Endpoint::new(Tag::Discovery, "What there is for agents, for catalogues of them")),
+        file("What there is for agents, for catalogues of them", "application/json")),
     get("/.well-known/ard.json", run!(manifest::ai_catalog),
-        Endpoint::new(Tag::Discovery, "The same as /.well-known/ai-catalog.json")),
+        file("The same as /.well-known/ai-catalog.json", "application/json")),
+    get(JWKS_PATH, run!(keys::key_set),
+        file("The key that signs offers and receipts, as a JWK set", "application/jwk-set+json")),
+    get(DID_PATH, run!(keys::did_document), file("The same key as a did:web document", "application/did+json")),
+    get("/llms.txt", run!(llms::llms), file("The service for language models", "text/plain")),
+    get("/llms-full.txt", run!(full::full), file("The whole reference for language models", "text/plain")),
+    get("/robots.txt", run!(crawlers::robots), file("What crawlers may read", "text/plain")),
+    get("/sitemap.xml", run!(crawlers::sitemap), file("The pages that a search may lead to", "application/xml")),
+    get("/.well-known/security.txt", run!(crawlers::security), file("Where to report a weakness (RFC 9116)", "text/plain")),
     get("/v1/agent/trust", run!(trust::trust), Endpoint {
         tool: Some("agent_trust"), ..Endpoint::new(Tag::Discovery, "Who is paid, how failures are dealt with, what is signed") }),
     post("/v1/agent/diagnose", run!(diagnose::diagnose), Endpoint {
         takes: Some(&DIAGNOSE_REQUEST), statuses: &[413, 415, 422], rate: RateClass::Quote, tool: Some("diagnose_payment"),
         ..Endpoint::new(Tag::Discovery, "What is wrong with a payment header; nothing is sent on or kept") }),
-    get(JWKS_PATH, run!(keys::key_set), Endpoint {
-        gives: "application/jwk-set+json", statuses: &[404], ..Endpoint::new(Tag::Discovery, "The key that signs offers and receipts, as a JWK set") }),
-    get(DID_PATH, run!(keys::did_document), Endpoint {
-        gives: "application/did+json", statuses: &[404], ..Endpoint::new(Tag::Discovery, "The same key as a did:web document") }),
-    get("/llms.txt", run!(llms::llms), text(Tag::Discovery, "The service for language models", "text/plain")),
-    get("/llms-full.txt", run!(full::full), text(Tag::Discovery, "The whole reference for language models", "text/plain")),
-    get("/robots.txt", run!(crawlers::robots), text(Tag::Discovery, "What crawlers may read", "text/plain")),
-    get("/sitemap.xml", run!(crawlers::sitemap), text(Tag::Discovery, "The pages that a search may lead to", "application/xml")),
-    get("/.well-known/security.txt", run!(crawlers::security),
-        text(Tag::Discovery, "Where to report a weakness (RFC 9116)", "text/plain")),
     post(mcp::PATH, run!(mcp::post), Endpoint {
         in_openapi: false, ..Endpoint::new(Tag::Discovery, "The Model Context Protocol, over streamable HTTP") }),
     post(agent::PATH, run!(agent::message::rpc), Endpoint {

@@ -1,6 +1,8 @@
 //! What is for sale, for the directories of x402: the resource listing and the well-known documents. Made from the
 //! tables of products and levels, as challenges are, so that they cannot disagree.
 
+use std::num::IntErrorKind;
+
 use serde_json::{Map, Value, json};
 
 use crate::api::{bundles, discovery, failure, openapi};
@@ -35,14 +37,10 @@ pub async fn resources(app: Shared, call: Call) -> Reply {
     discovery::document(paged(&items, limit, offset))
 }
 
-/// The listing as it is given to whoever asks for nothing in particular.
-pub fn listing(app: &App) -> Value {
-    paged(&items(app), LIMIT_DEFAULT, 0)
-}
-
 fn items(app: &App) -> Vec<Value> {
-    let products = Product::ALL.map(|product| listed(app, product));
-    products.into_iter().chain([listed_bundles(app)]).collect()
+    let mut items = Product::ALL.map(|product| listed(app, product)).to_vec();
+    items.push(listed_bundles(app));
+    items
 }
 
 fn paged(items: &[Value], limit: usize, offset: usize) -> Value {
@@ -93,6 +91,8 @@ fn number(call: &Call, name: &str, default: usize, least: usize) -> Result<usize
     };
     match text.parse::<usize>() {
         Ok(number) if number >= least => Ok(number),
+        // More than can be counted is more than there is.
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => Ok(usize::MAX),
         parsed => {
             let (kind, message) = match parsed {
                 Ok(_) => (
@@ -135,13 +135,9 @@ fn listed(app: &App, product: Product) -> Value {
 fn listed_bundles(app: &App) -> Value {
     let row = app.rows.iter().find(|row| row.path == bundles::QUOTE_PATH);
     let parameters = row.map_or(&[][..], |row| row.about.query);
-    let properties = parameters.iter().map(|parameter| {
-        let mut schema = json!({"type": "string", "description": parameter.doc});
-        if !parameter.one_of.is_empty() {
-            schema["enum"] = json!(parameter.one_of);
-        }
-        (parameter.name.to_owned(), schema)
-    });
+    let properties = parameters
+        .iter()
+        .map(|parameter| (parameter.name.to_owned(), openapi::query_schema(parameter)));
     let text = json!({"type": "string"});
     let answer = json!({
         "status": text, "quote_id": text, "supplier_spend": {"type": "integer"},

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod agent;
 pub mod body;
+pub mod bundle_confidence;
 pub mod bundles;
 pub mod catalogue;
 pub mod challenge;

@@ -4,11 +4,12 @@
 use serde_json::{Value, json};
 
 use crate::api::quotes::{self, fresh};
-use crate::api::{failure, site};
+use crate::api::{bundle_confidence, failure, site};
 use crate::app::{App, Shared};
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Refusal;
 use crate::domain::schema::ValidationError;
+use crate::domain::shapes::QUOTED_PRODUCTS;
 use crate::flows::quote::{self, Inspected, LevelOffer};
 use crate::flows::report::CITATIONS_MAX;
 use crate::flows::source::BYTES_MAX;
@@ -76,6 +77,9 @@ pub async fn preview_page(app: Shared, call: Call) -> Reply {
 
 /// GET /v1/checkout/confidence.
 pub async fn confidence(app: Shared, call: Call) -> Reply {
+    if bundle_confidence::is_asked_for(&call) {
+        return bundle_confidence::confidence(&app, &call);
+    }
     match judged(&app, &call).await {
         Ok(judged) => fresh(Reply::json(200, confidence_json(&app, &judged).to_string())),
         Err(refusal) => failure::reply(&app, &refusal, &call),
@@ -84,6 +88,9 @@ pub async fn confidence(app: Shared, call: Call) -> Reply {
 
 /// GET /checkout/confidence.
 pub async fn confidence_page(app: Shared, call: Call) -> Reply {
+    if bundle_confidence::is_asked_for(&call) {
+        return bundle_confidence::page(&app, &call);
+    }
     let judged = match judged(&app, &call).await {
         Ok(judged) => judged,
         Err(refusal) => return failure::page(&app, &refusal, &call),
@@ -93,7 +100,7 @@ pub async fn confidence_page(app: Shared, call: Call) -> Reply {
         site: site::site(&app, &texts),
         target_url: &judged.target_url,
         level: judged.level,
-        is_ready: judged.is_ready(),
+        is_ready: is_ready(&judged.checks),
         checks: judged.checks.iter().map(Check::shown).collect(),
         what_you_get: what_you_get(judged.level.product()),
         refunds: REFUND_POLICY,
@@ -102,7 +109,13 @@ pub async fn confidence_page(app: Shared, call: Call) -> Reply {
     hidden(Reply::html(200, confidence::page(&view)))
 }
 
-fn page(app: &App, path: &str, title: &str, lead: &str, parts: Vec<Part<'_>>) -> Reply {
+pub(in crate::api) fn page(
+    app: &App,
+    path: &str,
+    title: &str,
+    lead: &str,
+    parts: Vec<Part<'_>>,
+) -> Reply {
     let texts = site::Texts::of(app);
     let view = PlainView {
         site: site::site(app, &texts),
@@ -186,25 +199,16 @@ struct Judged {
     seconds: u64,
 }
 
-struct Check {
+/// One thing that has to be in place.
+pub(in crate::api) struct Check {
     id: &'static str,
     label: &'static str,
     status: Status,
     detail: String,
 }
 
-impl Check {
-    fn shown(&self) -> confidence::Check<'_> {
-        confidence::Check {
-            label: self.label,
-            status: self.status.name(),
-            detail: &self.detail,
-        }
-    }
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
+pub(in crate::api) enum Status {
     Pass,
     Warn,
     Fail,
@@ -220,22 +224,35 @@ impl Status {
     }
 }
 
-impl Judged {
-    fn is_ready(&self) -> bool {
-        self.checks.iter().all(|check| check.status != Status::Fail)
+impl Check {
+    /// As a person reads it.
+    pub(in crate::api) fn shown(&self) -> confidence::Check<'_> {
+        confidence::Check {
+            label: self.label,
+            status: self.status.name(),
+            detail: &self.detail,
+        }
     }
 
-    /// The share of what passes, a warning counting half.
-    fn score(&self) -> f64 {
-        let points = self.checks.iter().map(|check| match check.status {
-            Status::Pass => 1.0,
-            Status::Warn => 0.5,
-            Status::Fail => 0.0,
-        });
-        let share =
-            points.sum::<f64>() / f64::from(u32::try_from(self.checks.len()).unwrap_or(1).max(1));
-        (share * 100.0).round() / 100.0
+    pub(in crate::api) fn to_json(&self) -> Value {
+        json!({"id": self.id, "label": self.label, "status": self.status.name(), "detail": self.detail})
     }
+}
+
+/// Nothing stands in the way.
+pub(in crate::api) fn is_ready(checks: &[Check]) -> bool {
+    checks.iter().all(|check| check.status != Status::Fail)
+}
+
+/// The share of what passes, a warning counting half.
+pub(in crate::api) fn score(checks: &[Check]) -> f64 {
+    let points = checks.iter().map(|check| match check.status {
+        Status::Pass => 1.0,
+        Status::Warn => 0.5,
+        Status::Fail => 0.0,
+    });
+    let share = points.sum::<f64>() / f64::from(u32::try_from(checks.len()).unwrap_or(1).max(1));
+    (share * 100.0).round() / 100.0
 }
 
 /// What becomes of the money when nothing is delivered.
@@ -274,20 +291,7 @@ async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
         )),
     }
     checks.push(facilitator(app));
-    checks.push(match app.health.check_can_sell_product(app, product) {
-        Ok(()) => check(
-            "service",
-            "The service sells",
-            Status::Pass,
-            "Payments are taken.",
-        ),
-        Err(refusal) => check(
-            "service",
-            "The service sells",
-            Status::Fail,
-            refusal.message,
-        ),
-    });
+    checks.push(service(app.health.check_can_sell_product(app, product)));
     Ok(Judged {
         level,
         target_url,
@@ -301,14 +305,23 @@ fn product(call: &Call) -> Result<Product, Refusal> {
         return Ok(Product::ProofPack);
     };
     Product::parse(&name).ok_or_else(|| {
-        let message = format!("Input should be one of {}", Product::NAMES.join(", "));
+        let message = format!("Input should be one of {}", QUOTED_PRODUCTS.join(", "));
         let given = Some(Value::from(name.into_owned()));
         let error = ValidationError::new(&["query", "product"], "literal_error", message, given);
         Refusal::validation(vec![error])
     })
 }
 
-fn check(
+/// Whether sales may begin.
+pub(in crate::api) fn service(can_sell: Result<(), Refusal>) -> Check {
+    let (status, detail) = match can_sell {
+        Ok(()) => (Status::Pass, "Payments are taken.".to_owned()),
+        Err(refusal) => (Status::Fail, refusal.message),
+    };
+    check("service", "The service sells", status, detail)
+}
+
+pub(in crate::api) fn check(
     id: &'static str,
     label: &'static str,
     status: Status,
@@ -377,17 +390,14 @@ fn what_you_get(product: Product) -> &'static [&'static str] {
 
 fn confidence_json(app: &App, judged: &Judged) -> Value {
     let (level, product) = (judged.level, judged.level.product());
-    let checks = judged.checks.iter().map(|check| {
-        json!({"id": check.id, "label": check.label, "status": check.status.name(), "detail": check.detail})
-    });
     json!({
         "status": "success",
         "product": product.name(),
         product.level_word(): level.name(),
         "target_url": judged.target_url,
-        "ready": judged.is_ready(),
-        "score": judged.score(),
-        "checks": checks.collect::<Vec<_>>(),
+        "ready": is_ready(&judged.checks),
+        "score": score(&judged.checks),
+        "checks": judged.checks.iter().map(Check::to_json).collect::<Vec<_>>(),
         "price": {"amount_units": level.price().units().to_string(), "price_usdc": level.price().as_usdc()},
         "refund_policy": REFUND_POLICY,
         "what_you_get": what_you_get(product),
@@ -397,6 +407,6 @@ fn confidence_json(app: &App, judged: &Judged) -> Value {
             Product::Context => app.sample.url.clone(),
             Product::ProofPack => app.url("/v1/proof-pack/sample"),
         },
-        "support_url": app.url("/about"),
+        "support_url": app.url("/contact"),
     })
 }

@@ -188,13 +188,15 @@ fn shown<'a>(app: &App, quote: &'a Quote, id: &'a str) -> Quoted<'a> {
 
 /// What a query asks to be quoted.
 pub fn asked(app: &App, call: &Call, product: Product) -> Result<Asked, Refusal> {
-    let level = match (product, call.query.get("pack")) {
-        (Product::ProofPack, Some(name)) => {
-            let level = product.level(&name);
-            level.ok_or_else(|| paid::unknown_level(product))?
-        }
-        _ => product.default_level(),
-    };
+    // What there is no such thing of is refused even where another product is asked for.
+    let pack = call.query.get("pack").map(|name| {
+        let level = Product::ProofPack.level(&name);
+        level.ok_or_else(|| paid::unknown_level(Product::ProofPack))
+    });
+    let level = pack
+        .transpose()?
+        .filter(|level| level.product() == product)
+        .unwrap_or(product.default_level());
     let question = call.query.get("question").map(|text| text.into_owned());
     if let Some(text) = question
         .as_deref()

@@ -11,7 +11,7 @@ use crate::domain::level::Level;
 use crate::domain::pack::Pack;
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::{Checked, ValidationError};
+use crate::domain::schema::Checked;
 use crate::domain::shapes::{
     FOLLOW_UP_REQUEST, QUESTION_CHARACTERS_MAX, REFRESH_REQUEST, SHARE_REQUEST,
 };
@@ -100,7 +100,7 @@ pub async fn follow_up(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let body = read_body(&call, &FOLLOW_UP_REQUEST)?;
         let retained = find(&app, &call).await?;
-        reports::ask(&app, &retained, asked_question(&body)?).await
+        reports::ask(&app, &retained, asked_question(&body)).await
     };
     answered(&app, &call, outcome.await)
 }
@@ -222,14 +222,8 @@ fn stored(retained: Retained) -> Result<ReportId, Refusal> {
     }
 }
 
-fn asked_question(body: &Checked) -> Result<&str, Refusal> {
-    let question = body.text("question").unwrap_or_default().trim();
-    if !question.is_empty() {
-        return Ok(question);
-    }
-    let message = "String should have at least 1 character";
-    let error = ValidationError::new(&["body", "question"], "string_too_short", message, None);
-    Err(Refusal::validation(vec![error]))
+fn asked_question(body: &Checked) -> &str {
+    body.text("question").unwrap_or_default().trim()
 }
 
 fn answered(app: &App, call: &Call, outcome: Result<impl serde::Serialize, Refusal>) -> Reply {

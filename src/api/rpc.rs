@@ -25,10 +25,11 @@ pub enum Message {
 }
 
 /// Why a request has no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     pub code: i64,
     pub message: String,
+    pub data: Option<Value>,
 }
 
 impl Fault {
@@ -36,6 +37,7 @@ impl Fault {
         Fault {
             code,
             message: message.into(),
+            data: None,
         }
     }
 }
@@ -95,9 +97,9 @@ pub fn answer(id: &Value, outcome: Result<Value, Fault>) -> Reply {
     fresh(Reply::json(200, body.to_string()))
 }
 
-/// The answer to what is no message that can be answered by its id.
-pub fn refuse(status: u16, fault: &Fault) -> Reply {
-    fresh(Reply::json(status, error(&Value::Null, fault).to_string()))
+/// A refusal that HTTP is told of too; the id is null for what is no request.
+pub fn refuse(status: u16, id: &Value, fault: &Fault) -> Reply {
+    fresh(Reply::json(status, error(id, fault).to_string()))
 }
 
 /// The answer to what asks for none.
@@ -106,7 +108,11 @@ pub fn nothing() -> Reply {
 }
 
 fn error(id: &Value, fault: &Fault) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "error": {"code": fault.code, "message": fault.message}})
+    let mut error = json!({"code": fault.code, "message": fault.message});
+    if let Some(data) = &fault.data {
+        error["data"] = data.clone();
+    }
+    json!({"jsonrpc": "2.0", "id": id, "error": error})
 }
 
 fn fresh(reply: Reply) -> Reply {

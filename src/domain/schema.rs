@@ -225,6 +225,10 @@ impl Field {
                 "dict_type",
                 "Input should be a valid dictionary".to_owned(),
             )),
+            (Kind::Text { .. }, Value::String(text)) if self.required && text.trim().is_empty() => {
+                let message = "String should have at least 1 character".to_owned();
+                Some(error("string_too_short", message).ctx(json!({"min_length": 1})))
+            }
             (Kind::Text { characters_max }, Value::String(text)) => {
                 (text.chars().count() > characters_max).then(|| too_long(&error, characters_max))
             }
@@ -290,6 +294,11 @@ impl Field {
             Kind::Number => json!({"type": "number"}),
             Kind::Free => json!({"type": "object"}),
         };
+        // Blank is as good as absent.
+        if matches!(self.kind, Kind::Text { .. }) && self.required {
+            schema["minLength"] = 1.into();
+            schema["pattern"] = r"\S".into();
+        }
         schema["description"] = self.doc.into();
         if let Some(default) = self.default {
             schema["default"] = json_text(default);
@@ -493,6 +502,10 @@ mod tests {
         assert_eq!(
             kinds(r#"{"agent_id":1,"task_payload":[],"offered_fee":"1"}"#),
             ["string_type", "dict_type", "float_type"]
+        );
+        assert_eq!(
+            kinds(r#"{"agent_id":" ","task_payload":{},"offered_fee":1}"#),
+            ["string_too_short"]
         );
         assert_eq!(
             kinds(r#"{"agent_id":"a","task_payload":{},"offered_fee":1,"offered_fee":2}"#),

@@ -47,9 +47,10 @@ pub struct Layout<'a> {
 }
 
 /// The navigation: label and path.
-const NAVIGATION: [(&str, &str); 5] = [
+const NAVIGATION: [(&str, &str); 6] = [
     ("Pages", "/quote"),
     ("Proof Packs", "/proof-pack"),
+    ("Bundles", "/proof-pack/bundle"),
     ("Demo", "/demo"),
     ("Quickstart", "/quickstart"),
     ("Docs", "/docs"),
@@ -62,6 +63,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
         &[
             ("Price a page", "/quote"),
             ("Proof Packs", "/proof-pack"),
+            ("Evidence Bundles", "/proof-pack/bundle"),
             ("Sample report", "/proof-pack/sample"),
             ("Library", "/proof-pack/library"),
             ("Demo", "/demo"),
@@ -83,6 +85,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
         &[
             ("About", "/about"),
             ("Questions", "/faq"),
+            ("Contact", "/contact"),
             ("Terms", "/terms"),
             ("Privacy", "/privacy"),
             ("Refunds", "/refunds"),

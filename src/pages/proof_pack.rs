@@ -44,7 +44,8 @@ pub fn page(view: &ProofPackView<'_>) -> String {
             p {
                 "Not sure yet? " a href="/proof-pack/sample" { "Read the sample report" } ", "
                 a href="/proof-pack/preview" { "see what a report would hold" } ", or look into "
-                a href="/proof-pack/library" { "the library" } "."
+                a href="/proof-pack/library" { "the library" } ". More than one source? "
+                a href="/proof-pack/bundle" { "Evidence Bundles" } " ask up to 25."
             }
             h2 #report { "What a report holds" }
             ul {

@@ -93,7 +93,7 @@ pub fn page(view: &RequestView<'_>) -> String {
             title,
             description,
             path: view.path,
-            noindex: false,
+            noindex: view.known.is_some() || !view.complaints.is_empty(),
             markdown: None,
         },
         html! {

@@ -1,5 +1,6 @@
 //! What holds for every page, tried with an ordinary view and with one whose every text is hostile.
 
+mod bundle_views;
 mod views;
 
 use std::path::Path;
@@ -124,8 +125,14 @@ fn pages_load_only_from_the_service_itself() {
             }
             if tag.starts_with("form") {
                 let action = attribute(tag, "action").unwrap_or_default();
-                let own = ["/quote", "/proof-pack/quote", "/demo#answer"].contains(&action)
-                    || action.starts_with("/proof-pack/reports/ppr_");
+                let ours = [
+                    "/quote",
+                    "/proof-pack/quote",
+                    "/demo#answer",
+                    "/proof-pack/bundle/quote",
+                    "/v1/proof-pack/bundle/leads",
+                ];
+                let own = ours.contains(&action) || action.starts_with("/proof-pack/reports/ppr_");
                 assert!(own, "{name}: {action}");
             }
         }
@@ -193,7 +200,7 @@ fn only_public_pages_ask_to_be_indexed() {
                 | "from"
                 | "confidence"
                 | "error"
-        );
+        ) || bundle_views::HIDDEN.contains(&name);
         assert_eq!(
             page.contains(r#"<meta name="robots" content="noindex">"#),
             hidden,

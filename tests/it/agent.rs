@@ -289,7 +289,7 @@ fn a_bad_payment_is_told_what_is_wrong_with_it() {
             .is_some_and(|text| text.contains("differs in payTo")),
         "{named}"
     );
-    for nonsense in ["", "hello", "{", "e30=", "[]", "eyJ4NDAyVmVyc2lvbiI6MX0="] {
+    for nonsense in ["hello", "{", "e30=", "[]", "eyJ4NDAyVmVyc2lvbiI6MX0="] {
         assert!(!judged(&diagnose(&rig, nonsense)).0, "{nonsense}");
     }
 }

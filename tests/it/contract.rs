@@ -48,6 +48,17 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     ("GET",  "/proof-pack/reports/ppr_sample",                 200, "text/html"),
     ("GET",  "/v1/proof-pack/benchmarks",                      200, "application/json"),
     ("GET",  "/proof-pack/library",                            200, "text/html"),
+    // 4.4 Bundles and leads
+    ("POST", "/v1/proof-pack/leads",                           422, "application/json"),
+    ("POST", "/v1/proof-pack/bundle/leads",                    422, "application/json"),
+    ("GET",  "/v1/proof-pack/bundle/quote",                    200, "application/json"),
+    ("GET",  "/v1/quotes/bq_00000000000000000000000000000000", 404, "application/json"),
+    ("GET",  "/checkout/bq_00000000000000000000000000000000",  404, "text/html"),
+    ("POST", "/v1/contact",                                    422, "application/json"),
+    ("GET",  "/contact",                                       200, "text/html"),
+    ("GET",  "/proof-pack/bundle",                             200, "text/html"),
+    ("GET",  "/proof-pack/bundle/quote",                       200, "text/html"),
+    ("GET",  "/proof-pack/request",                            200, "text/html"),
     // 4.5 Discovery and operations
     ("GET",  "/llms.txt",                                      200, "text/plain"),
     ("GET",  "/robots.txt",                                    200, "text/plain"),
@@ -119,6 +130,7 @@ fn the_table_is_what_answers() {
             .replace("{quote_id}", "qt_00")
             .replace("{report_id}", "ppr_00")
             .replace("{slug}", "share_00")
+            .replace("{lead_id}", "lead_00")
             .replace("{key}", "00");
         let answer = rig.ask(row.method.name(), &path).send();
         assert_ne!(answer.status, 405, "{} {}", row.method.name(), row.path);

@@ -15,6 +15,8 @@ mod agent;
 mod appliance;
 /// Every known attack on sellers, with the tests that show what becomes of it.
 mod attacks;
+/// Evidence Bundles before they are paid.
+mod bundles;
 /// What the chain knows: settlements that nobody else can tell, and the price of gas.
 mod chain;
 /// Being asked for money: the 402 of an unpaid request and the probes of directories.
@@ -35,6 +37,8 @@ mod evidence;
 mod failure;
 /// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
 mod http;
+/// Requests and messages of people, and what the operator makes of them.
+mod leads;
 /// What remains from before x402 version 2.
 mod legacy;
 /// Pages paid by the buyer's own transfer, before x402 version 2.

@@ -78,6 +78,93 @@ fn a_client_is_met_in_its_version() {
         .expect(200);
 }
 
+const PER_REQUEST: &str = "2026-07-28";
+
+/// A request of a client that names its version with each.
+fn envelope(method: &str, mut params: Value) -> Value {
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = PER_REQUEST.into();
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
+}
+
+fn per_request(rig: &Rig, method: &str, params: Value) -> Ask {
+    let ask = message(rig, &envelope(method, params)).header("Mcp-Method", method);
+    ask.header("MCP-Protocol-Version", PER_REQUEST)
+}
+
+/// Since 2026-07-28 there is no handshake: each request names its version, in a header and in the body.
+#[test]
+fn a_client_may_name_its_version_with_each_request() {
+    let rig = Rig::start();
+    let found = per_request(&rig, "server/discover", json!({}))
+        .send()
+        .expect(200)
+        .json();
+    let found = &found["result"];
+    assert_eq!(found["resultType"], "complete");
+    assert_eq!(found["supportedVersions"].as_array().map(Vec::len), Some(4));
+    assert_eq!(found["cacheScope"], "public");
+    let list = per_request(&rig, "tools/list", json!({}))
+        .send()
+        .expect(200)
+        .json();
+    assert_eq!(list["result"]["resultType"], "complete");
+    assert!(list["result"]["ttlMs"].is_u64() && list["result"]["tools"].is_array());
+
+    let arguments = json!({"name": "web_to_markdown", "arguments": {"target_url": ARTICLE}});
+    let ask = per_request(&rig, "tools/call", arguments.clone());
+    let priced = ask
+        .clone()
+        .header("Mcp-Name", "web_to_markdown")
+        .send()
+        .expect(200)
+        .json();
+    assert_eq!(
+        priced["result"]["structuredContent"]["accepts"][0]["amount"],
+        "30000"
+    );
+    let fault = |ask: Ask, status: u16| ask.send().expect(status).json()["error"].clone();
+    // What machines on the way are told must be what we are told.
+    assert_eq!(fault(ask.clone(), 400)["code"], -32020);
+    assert_eq!(
+        fault(ask.header("Mcp-Name", "sample_report"), 400)["code"],
+        -32020
+    );
+    let list = per_request(&rig, "tools/list", json!({}));
+    assert_eq!(
+        fault(list.clone().without("Mcp-Method"), 400)["code"],
+        -32020
+    );
+    assert_eq!(
+        fault(list.clone().without("MCP-Protocol-Version"), 400)["code"],
+        -32020
+    );
+    let bare = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list"});
+    let named = message(&rig, &bare).header("MCP-Protocol-Version", PER_REQUEST);
+    assert_eq!(fault(named, 400)["code"], -32602);
+    for method in ["ping", "initialize", "resources/list"] {
+        let answer = per_request(&rig, method, json!({}))
+            .send()
+            .expect(404)
+            .json();
+        assert_eq!(
+            (&answer["error"]["code"], &answer["id"]),
+            (&json!(-32601), &json!(7))
+        );
+    }
+    let other = envelope("tools/list", json!({}))
+        .to_string()
+        .replace(PER_REQUEST, "2031-01-01");
+    let other: Value = serde_json::from_str(&other).expect("JSON");
+    let other = message(&rig, &other).header("Mcp-Method", "tools/list");
+    let refused = fault(other.header("MCP-Protocol-Version", "2031-01-01"), 400);
+    assert_eq!(
+        (&refused["code"], &refused["data"]["requested"]),
+        (&json!(-32022), &json!("2031-01-01"))
+    );
+    assert_eq!(refused["data"]["supported"], found["supportedVersions"]);
+}
+
 /// Nothing is streamed, and there are no sessions to end.
 #[test]
 fn only_post_is_answered() {
@@ -122,7 +209,7 @@ fn what_is_no_message_is_refused_with_a_reason() {
                 .header("MCP-Protocol-Version", "1900-01-01")
                 .send()
         ),
-        -32600
+        -32022
     );
     rig.post(MCP)
         .header("Content-Type", "text/plain")

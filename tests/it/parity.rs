@@ -367,15 +367,63 @@ fn documented_statuses_agree_and_their_examples_are_real() {
             }
         }
     }
-    // The example of a challenge is the challenge.
+    // The example of a challenge is the challenge, that of a report the sample report.
     for product in Product::ALL {
-        let example = &surface.openapi["paths"][product.path()]["post"]["responses"]["402"]["content"]
-            ["application/json"]["example"];
-        assert_eq!(*example, live(&rig, product.default_level()));
+        let example = made(&surface.openapi, product.path(), "post", "402");
+        assert_eq!(example, live(&rig, product.default_level()));
     }
-    let sample = &surface.openapi["paths"]["/v1/proof-pack/sample"]["get"]["responses"]["200"]["content"]
-        ["application/json"];
-    assert_eq!(sample["example"], rig.get("/v1/proof-pack/sample").json());
+    let sample = rig.get("/v1/proof-pack/sample").json();
+    for (path, method) in [
+        ("/v1/proof-pack/sample", "get"),
+        ("/v1/x402/proof-pack", "post"),
+    ] {
+        assert_eq!(
+            made(&surface.openapi, path, method, "200"),
+            sample,
+            "{path}"
+        );
+    }
+    let page = made(&surface.openapi, "/v1/x402/access", "post", "200");
+    assert_eq!(page["target_url"], format!("{BASE_URL}/sample"));
+    assert!(
+        page["markdown"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("# "))
+    );
+}
+
+/// The shared example that an answer refers to.
+fn made(openapi: &Value, path: &str, method: &str, status: &str) -> Value {
+    let answer = &openapi["paths"][path][method]["responses"][status];
+    let reference = &answer["content"]["application/json"]["examples"]["made"]["$ref"];
+    let pointer = reference.as_str().and_then(|text| text.strip_prefix('#'));
+    let example = openapi.pointer(pointer.unwrap_or("nowhere"));
+    example.map_or(Value::Null, |example| example["value"].clone())
+}
+
+/// What can be sent as it stands is what is shown: no example of a body is refused for its shape.
+#[test]
+fn example_bodies_are_taken() {
+    let rig = Rig::start();
+    let document = Surface::of(&rig).openapi;
+    let mut count = 0;
+    for (path, operations) in document["paths"].as_object().into_iter().flatten() {
+        for (method, operation) in operations.as_object().into_iter().flatten() {
+            let example = &operation["requestBody"]["content"]["application/json"]["example"];
+            if example.is_null() {
+                continue;
+            }
+            count += 1;
+            let real = path
+                .replace("{report_id}", "ppr_sample")
+                .replace("{source}", "a");
+            let ask = rig.ask(&method.to_ascii_uppercase(), &real).json(example);
+            let answer = ask.header("x402-token", "any").send();
+            assert_ne!(answer.status, 422, "{path} {example}: {answer:?}");
+            assert!(answer.status < 500, "{path}: {answer:?}");
+        }
+    }
+    assert!(count >= 9, "only {count} bodies are shown");
 }
 
 /// The 402 of an empty unpaid POST stays small enough for every facilitator, header and body alike.

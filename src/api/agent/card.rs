@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::api::agent::PATH;
 use crate::api::discovery::{contact, document};
 use crate::api::mcp::tools;
-use crate::api::openapi::DESCRIPTION_VERSION;
+use crate::api::openapi::{self, DESCRIPTION_VERSION};
 use crate::api::site;
 use crate::app::{App, Row, Shared};
 use crate::http::{Call, Reply};
@@ -54,7 +54,7 @@ fn skill(row: &Row) -> Value {
     let about = &row.about;
     let price = site::price_text(about.price).unwrap_or_else(|| "free".to_owned());
     let example = match about.takes {
-        Some(object) => object.example(true).to_string(),
+        Some(object) => openapi::request_example(object).to_string(),
         None => format!("{} {}", row.method.name(), row.path),
     };
     json!({

@@ -58,7 +58,7 @@ pub async fn rpc(app: Shared, call: Call) -> Reply {
             rpc::answer(&id, outcome)
         }
         Ok(Message::Other) => rpc::nothing(),
-        Err(fault) => rpc::refuse(400, &fault),
+        Err(fault) => rpc::refuse(400, &Value::Null, &fault),
     }
 }
 

@@ -114,7 +114,7 @@ fn body(object: &Object) -> String {
         let _ = writeln!(text, "): {}", field.doc);
     }
     text.push('\n');
-    text + &code("json", &object.example(true).to_string())
+    text + &code("json", &openapi::request_example(object).to_string())
 }
 
 fn error(code: Code) -> String {

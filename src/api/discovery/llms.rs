@@ -45,8 +45,8 @@ pub fn introduction(app: &App) -> String {
          \"question\":\"Is it free to use?\",\"pack\":\"standard\"}}`, paid the same way. The answer is a report with a \
          decision, exact citations, gaps, risks and hashes; it is kept for 30 days and can be verified.\n\n\
          Packs of a report, in USDC:\n\n{packs}\n\
-         To learn what several sources say together: GET {bundle_quote} with target_urls and question; the answer says \
-         which bundle takes them, what it costs and where it is paid, in dollars through a payment link.\n\n\
+         To learn what several sources say together, GET {bundle_quote} with target_urls and question: the answer says which \
+         bundle takes them, what it costs and where it is paid, in dollars through a payment link.\n\n\
          Bundles, in USD:\n\n{bundles}",
         bundle_quote = app.url(bundles::QUOTE_PATH),
         bundles = bundle_prices(),
@@ -135,6 +135,7 @@ const OPTIONAL: &[Link] = &[
         "a page of our own that the starter tier always delivers",
     ),
     ("/about", "About", "how we fetch, and how to opt out"),
+    ("/contact", "Contact", "a message to the operator"),
 ];
 
 /// Documents that stand under another heading, or are no reading.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::api::catalogue::X402_PATH;
 use crate::api::discovery::{document, document_of, levels, public_rows};
 use crate::api::openapi::DESCRIPTION_VERSION;
-use crate::api::{agent, mcp, site};
+use crate::api::{agent, bundles, mcp, site};
 use crate::app::{App, Shared};
 use crate::domain::endpoint::Tag;
 use crate::domain::level::Product;
@@ -38,7 +38,7 @@ pub async fn manifest(app: Shared, _: Call) -> Reply {
         "x402": app.url(X402_PATH),
         "mcp": app.url(mcp::PATH),
         "endpoints": endpoints(&app),
-        "pricing": {"tiers": levels(Product::Context), "packs": levels(Product::ProofPack)},
+        "pricing": {"tiers": levels(Product::Context), "packs": levels(Product::ProofPack), "bundles": bundles::price_list()},
         "payment": {
             "x402Version": 2, "scheme": "exact", "network": terms.network, "asset": terms.asset, "pay_to": terms.pay_to,
             "facilitator": terms.facilitator.name(),

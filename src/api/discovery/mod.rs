@@ -128,6 +128,6 @@ pub fn contact(app: &App) -> String {
             address.to_owned()
         }
         Some(address) if address.contains('@') => format!("mailto:{address}"),
-        _ => app.url("/about"),
+        _ => app.url("/contact"),
     }
 }

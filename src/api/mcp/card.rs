@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::discovery::document_of;
-use crate::api::mcp::{self, VERSIONS};
+use crate::api::mcp::{self, era};
 use crate::app::{App, Shared};
 use crate::http::{Call, Reply};
 
@@ -28,7 +28,7 @@ fn document(app: &App) -> Value {
         "websiteUrl": app.config.base_url,
         "icons": [{"src": app.url("/icon.png"), "mimeType": "image/png", "sizes": ["256x256"]}],
         "remotes": [{
-            "type": "streamable-http", "url": app.url(mcp::PATH), "supportedProtocolVersions": VERSIONS,
+            "type": "streamable-http", "url": app.url(mcp::PATH), "supportedProtocolVersions": era::versions(),
         }],
     })
 }

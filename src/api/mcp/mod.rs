@@ -2,20 +2,22 @@
 //! Nothing is streamed and nothing is asked of the client, so GET and DELETE are 405, as the protocol provides.
 
 pub mod card;
+pub mod era;
 pub mod tools;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::api::body::check_media_type;
+use crate::api::mcp::era::{Era, HANDSHAKE_VERSIONS};
 use crate::api::rpc::{self, Fault, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message};
 use crate::api::{failure, openapi};
 use crate::app::{App, Shared};
 use crate::http::{Call, Reply};
 
 pub const PATH: &str = "/mcp";
-/// The versions that are spoken, newest first.
-pub const VERSIONS: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+/// How long a list of tools may be kept.
+const LIST_MILLISECONDS: u64 = 300_000;
 
 /// POST /mcp.
 pub async fn post(app: Shared, call: Call) -> Reply {
@@ -27,31 +29,35 @@ pub async fn post(app: Shared, call: Call) -> Reply {
             INVALID_REQUEST,
             "This service is on loopback and answers no foreign web page",
         );
-        return rpc::refuse(403, &fault);
+        return rpc::refuse(403, &Value::Null, &fault);
     }
-    if let Err(fault) = check_version(&call) {
-        return rpc::refuse(400, &fault);
-    }
-    match rpc::read(&call) {
-        Ok(Message::Request { id, method, params }) => {
-            let params = params.as_deref();
-            let outcome = match method.as_str() {
-                "initialize" => rpc::params(params).map(|asked| initialize(&app, &asked)),
-                "ping" => Ok(json!({})),
-                "tools/list" => rpc::params(params).and_then(|asked| list(&app, &asked)),
-                "tools/call" => match rpc::params(params) {
-                    Ok(asked) => tools::call(&app, &call, asked).await,
-                    Err(fault) => Err(fault),
-                },
-                _ => Err(Fault::new(
-                    METHOD_NOT_FOUND,
-                    "There is no such method here; there are initialize, ping, tools/list and tools/call",
-                )),
-            };
-            rpc::answer(&id, outcome)
+    let (id, method, params) = match rpc::read(&call) {
+        Ok(Message::Request { id, method, params }) => (id, method, params),
+        Ok(Message::Other) => return rpc::nothing(),
+        Err(fault) => return rpc::refuse(400, &Value::Null, &fault),
+    };
+    let params = params.as_deref();
+    let era = match era::of(&call, &method, params) {
+        Ok(era) => era,
+        Err(fault) => return rpc::refuse(400, &id, &fault),
+    };
+    let outcome = match (method.as_str(), era) {
+        ("initialize", Era::Handshake) => rpc::params(params).map(|asked| initialize(&app, &asked)),
+        ("ping", Era::Handshake) => Ok(json!({})),
+        ("server/discover", Era::PerRequest) => Ok(discovered(&app)),
+        ("tools/list", _) => rpc::params(params).and_then(|asked| list(&app, &asked)),
+        ("tools/call", _) => match rpc::params(params) {
+            Ok(asked) => tools::call(&app, &call, asked).await,
+            Err(fault) => Err(fault),
+        },
+        _ => Err(Fault::new(METHOD_NOT_FOUND, "There is no such method here")),
+    };
+    match (outcome, era) {
+        (Ok(result), Era::PerRequest) => rpc::answer(&id, Ok(complete(&app, result))),
+        (Err(fault), Era::PerRequest) if fault.code == METHOD_NOT_FOUND => {
+            rpc::refuse(404, &id, &fault)
         }
-        Ok(Message::Other) => rpc::nothing(),
-        Err(fault) => rpc::refuse(400, &fault),
+        (outcome, _) => rpc::answer(&id, outcome),
     }
 }
 
@@ -73,20 +79,6 @@ fn may_ask(app: &App, call: &Call) -> bool {
     }
 }
 
-fn check_version(call: &Call) -> Result<(), Fault> {
-    let known = |version: &str| VERSIONS.contains(&version);
-    if call.header_count("mcp-protocol-version") == 0
-        || call.header("mcp-protocol-version").is_some_and(known)
-    {
-        return Ok(());
-    }
-    let spoken = VERSIONS.join(", ");
-    Err(Fault::new(
-        INVALID_REQUEST,
-        format!("MCP-Protocol-Version is none of {spoken}"),
-    ))
-}
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Initialize {
@@ -95,18 +87,51 @@ struct Initialize {
 
 /// The client's version where we speak it, else the newest: the client then decides whether it stays.
 fn initialize(app: &App, asked: &Initialize) -> Value {
-    let known = VERSIONS
+    let known = HANDSHAKE_VERSIONS
         .iter()
         .find(|version| **version == asked.protocol_version);
     json!({
-        "protocolVersion": known.unwrap_or(&VERSIONS[0]),
-        "capabilities": {"tools": {"listChanged": false}},
-        "serverInfo": {
-            "name": app.config.service_name, "title": app.config.service_name, "version": env!("CARGO_PKG_VERSION"),
-            "websiteUrl": app.config.base_url,
-        },
+        "protocolVersion": known.unwrap_or(&HANDSHAKE_VERSIONS[0]),
+        "capabilities": capabilities(),
+        "serverInfo": server(app),
         "instructions": INSTRUCTIONS,
     })
+}
+
+/// What a handshake would have told.
+fn discovered(app: &App) -> Value {
+    let mut result = json!({
+        "supportedVersions": era::versions(),
+        "capabilities": capabilities(),
+        "serverInfo": server(app),
+        "instructions": INSTRUCTIONS,
+    });
+    keep(&mut result);
+    result
+}
+
+fn capabilities() -> Value {
+    json!({"tools": {"listChanged": false}})
+}
+
+fn server(app: &App) -> Value {
+    json!({
+        "name": app.config.service_name, "title": app.config.service_name, "version": env!("CARGO_PKG_VERSION"),
+        "websiteUrl": app.config.base_url,
+    })
+}
+
+/// Tools change with the program alone, and are the same for everybody.
+fn keep(result: &mut Value) {
+    result["ttlMs"] = LIST_MILLISECONDS.into();
+    result["cacheScope"] = "public".into();
+}
+
+/// What a result says besides, where no handshake has said it.
+fn complete(app: &App, mut result: Value) -> Value {
+    result["resultType"] = "complete".into();
+    result["_meta"]["io.modelcontextprotocol/serverInfo"] = server(app);
+    result
 }
 
 const INSTRUCTIONS: &str = "Free tools answer at once. A paid tool that is called without payment answers with isError and an \
@@ -127,5 +152,7 @@ fn list(app: &App, asked: &List) -> Result<Value, Fault> {
     let tools: Vec<Value> = tools::rows(app)
         .map(|row| tools::description(row, openapi::parameters::query_schema))
         .collect();
-    Ok(json!({"tools": tools}))
+    let mut result = json!({ "tools": tools });
+    keep(&mut result);
+    Ok(result)
 }

@@ -1,9 +1,8 @@
 //! Examples of answers, each made by the part of the service that gives the answer.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::api::agent::{self, card};
-use crate::api::{catalogue, discovery, failure};
+use crate::api::failure;
 use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
 use crate::domain::level::Product;
@@ -11,32 +10,54 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::domain::tier::Tier;
 
 /// Rows that answer with a whole report.
-const REPORTS: [&str; 2] = [
+pub const REPORTS: [&str; 2] = [
     "/v1/proof-pack/sample",
     "/v1/proof-pack/reports/{report_id}",
 ];
 
-pub fn is_report(row: &Row) -> bool {
-    REPORTS.contains(&row.path)
+const PAGE: &str = "SamplePage";
+const REPORT: &str = "SampleReport";
+
+/// The long ones, which stand once under `components`.
+pub fn all(app: &App) -> Map<String, Value> {
+    let mut examples = Map::new();
+    let mut put = |name: &str, summary: &str, value: Option<Value>| {
+        let value = value.unwrap_or_default();
+        examples.insert(name.to_owned(), json!({"summary": summary, "value": value}));
+    };
+    put(PAGE, "The sample page", page(app));
+    put(REPORT, "The sample report", report(app));
+    for product in Product::ALL {
+        let summary = "The challenge of an unpaid request";
+        put(challenge_name(product), summary, challenge(app, product));
+    }
+    examples
 }
 
-/// What a row answers when all is well.
-pub fn success(app: &App, row: &Row) -> Option<Value> {
-    let sells = row.about.takes.is_some();
-    match (row.about.price, row.path) {
-        (Price::Of(product), _) if !sells => challenge(app, product),
-        (Price::Of(Product::Context) | Price::Transfer | Price::Credit, _) => page(app),
-        (Price::Of(Product::ProofPack), _) => report(app),
-        _ if is_report(row) => report(app),
-        (_, "/") => Some(discovery::brief(app)),
-        (_, "/discovery/resources") => Some(catalogue::listing(app)),
-        (_, catalogue::X402_PATH) => Some(catalogue::advertisement(app)),
-        (_, agent::CARD_PATH) => Some(card::card_json(app)),
-        _ => None,
+/// The member `examples` that shows one of them.
+pub fn named(name: &str) -> Value {
+    json!({"made": {"$ref": format!("#/components/examples/{name}")}})
+}
+
+pub fn challenge_name(product: Product) -> &'static str {
+    match product {
+        Product::Context => "PageChallenge",
+        Product::ProofPack => "ReportChallenge",
     }
 }
 
-/// The sample report, as `/v1/proof-pack/sample` gives it.
+/// What a row answers when all is well.
+pub fn success(row: &Row) -> Option<&'static str> {
+    let sells = row.about.takes.is_some();
+    match row.about.price {
+        Price::Of(product) if !sells => Some(challenge_name(product)),
+        Price::Of(Product::Context) | Price::Transfer | Price::Credit => Some(PAGE),
+        Price::Of(Product::ProofPack) => Some(REPORT),
+        Price::Free => REPORTS.contains(&row.path).then_some(REPORT),
+    }
+}
+
+/// As `/v1/proof-pack/sample` gives it.
 fn report(app: &App) -> Option<Value> {
     serde_json::from_slice(&app.sample.report.body).ok()
 }
@@ -46,20 +67,13 @@ fn page(app: &App) -> Option<Value> {
     let (goods, report) = (app.sample.goods.value().ok()?, report(app)?);
     let mut answer =
         json!({"status": "success", "target_url": app.sample.url, "tier": Tier::Starter.name()});
-    for part in [&goods, &pick(&report, &["cache", "payment", "ueg_receipt"])] {
-        for (name, value) in part.as_object()? {
-            answer[name] = value.clone();
-        }
+    for (name, value) in goods.as_object()? {
+        answer[name] = value.clone();
+    }
+    for name in ["cache", "payment", "ueg_receipt"] {
+        answer[name] = report[name].clone();
     }
     Some(answer)
-}
-
-fn pick(object: &Value, names: &[&str]) -> Value {
-    let members = names.iter();
-    members
-        .map(|name| ((*name).to_owned(), object[*name].clone()))
-        .collect::<serde_json::Map<_, _>>()
-        .into()
 }
 
 fn challenge(app: &App, product: Product) -> Option<Value> {
@@ -70,9 +84,8 @@ fn challenge(app: &App, product: Product) -> Option<Value> {
 /// What a row answers when it says no.
 pub fn refusal(app: &App, row: &Row, status: u16) -> Option<Value> {
     let code = match (status, row.about.price) {
-        (402, Price::Of(product)) => return challenge(app, product),
-        (402, Price::Credit) => Code::RetryCreditRequired,
         (402, Price::Transfer) => Code::PaymentHashRequired,
+        (402, _) => Code::RetryCreditRequired,
         (422, _) => return invalid(row),
         (404, _) if row.path.contains("{quote_id}") => Code::QuoteNotFound,
         (404, _) if row.path.contains("{report_id}") => Code::ReportNotFound,

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
+use crate::domain::level::Product;
 use crate::domain::schema::Object;
 
 pub use parameters::query_schema;
@@ -52,9 +53,9 @@ pub fn document(app: &App) -> Value {
         "x-agentcash-guidance": {"llmsTxtUrl": app.url("/llms.txt")},
         "x-discovery": {"ownershipProofs": []},
         "servers": [{"url": app.config.base_url}],
-        "tags": tags.iter().map(|name| json!({"name": name})).collect::<Vec<_>>(),
+        "tags": tags.iter().map(|name| json!({"name": name, "description": tag_description(name)})).collect::<Vec<_>>(),
         "paths": paths,
-        "components": {"schemas": schemas::all()},
+        "components": {"schemas": schemas::all(), "examples": examples::all(app)},
     })
 }
 
@@ -73,7 +74,7 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
         "tags": [about.tag.name()],
         "security": [],
         "parameters": parameters::parameters(row, path),
-        "responses": responses::responses(app, row),
+        "responses": responses::responses(app, row, alias),
     });
     if alias {
         operation["description"] =
@@ -88,7 +89,7 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
         };
         operation["requestBody"] = json!({
             "required": object.fields.iter().any(|field| field.required),
-            "content": {"application/json": {"schema": schema, "example": object.example(true)}},
+            "content": {"application/json": {"schema": schema, "example": request_example(object)}},
         });
     }
     if let (Price::Of(product), Some(_)) = (about.price, about.takes) {
@@ -99,6 +100,25 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
         });
     }
     operation
+}
+
+/// Members of a body whose table holds some that do not go together.
+const TOGETHER: [(&str, &[&str]); 1] = [(
+    "QuoteRequest",
+    &["product", "target_url", "pack", "question"],
+)];
+
+/// A body that can be sent as it stands. Not every optional member of every body goes with every other.
+pub fn request_example(object: &Object) -> Value {
+    if let Some((_, names)) = TOGETHER.iter().find(|(name, _)| *name == object.name) {
+        let mut example = object.example(true);
+        if let Some(members) = example.as_object_mut() {
+            members.retain(|name, _| names.contains(&name.as_str()));
+        }
+        return example;
+    }
+    let sells = Product::ALL.map(|product| product.request().name);
+    object.example(sells.contains(&object.name))
 }
 
 /// `POST /v1/x402/access` → `post_v1_x402_access`.
@@ -112,4 +132,17 @@ fn operation_id(method: &str, path: &str) -> String {
         id.push_str(word);
     });
     id
+}
+
+fn tag_description(name: &str) -> String {
+    let what = match name {
+        "paid" => "Operations that are paid by x402",
+        "legacy" => "What remains from before x402 version 2",
+        "quotes" => "Prices and previews, for nothing",
+        "bundles" => "Evidence Bundles: quotes, requests, messages",
+        "reports" => "Retained reports: read, verify, ask, refresh, share",
+        "discovery" => "What there is, and how it is",
+        other => return format!("Operations on {other}."),
+    };
+    format!("{what}.")
 }

@@ -4,24 +4,20 @@ use serde_json::{Value, json};
 
 use crate::app::Row;
 use crate::domain::endpoint::{Parameter, Price};
-use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, TARGET_URL_CHARACTERS_MAX};
+use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
 
 /// Parameters that are whole numbers, with the least that is taken.
 const NUMBERS: [(&str, u64); 2] = [("limit", 1), ("offset", 0)];
 /// Parameters that are texts of a bounded length.
-const TEXTS: [(&str, usize); 2] = [
-    ("question", QUESTION_CHARACTERS_MAX),
-    ("target_url", TARGET_URL_CHARACTERS_MAX),
-];
+const TEXTS: [(&str, usize); 1] = [("question", QUESTION_CHARACTERS_MAX)];
 /// Path parameters that have a shape, with an example that is there, or that nobody has.
-const IDENTIFIERS: [(&str, &str, &str); 3] = [
+const IDENTIFIERS: [(&str, &str, &str); 2] = [
     ("report_id", "^ppr_([0-9a-f]{32}|sample)$", "ppr_sample"),
     (
         "quote_id",
         "^(qt|bq)_[0-9a-f]{32}$",
         "qt_00000000000000000000000000000000",
     ),
-    ("source", "^[a-z0-9_.-]{1,64}$", "newsletter"),
 ];
 
 pub fn parameters(row: &Row, path: &str) -> Vec<Value> {

@@ -9,12 +9,16 @@ use crate::domain::level::Product;
 
 /// What any request with a body may meet before its row is asked.
 const OF_BODIES: [u16; 2] = [400, 408];
+/// The same with a query.
+const OF_QUERIES: [u16; 1] = [414];
+/// The same below `/from/{source}`, where a label may be too long.
+const OF_ALIASES: [u16; 1] = [404];
 
-pub fn responses(app: &App, row: &Row) -> Value {
+pub fn responses(app: &App, row: &Row, is_alias: bool) -> Value {
     let about = &row.about;
     let mut success = json!({"schema": success_schema(row)});
-    if let Some(example) = examples::success(app, row) {
-        success["example"] = example;
+    if let Some(name) = examples::success(row) {
+        success["examples"] = examples::named(name);
     }
     let mut content = json!({about.gives: success});
     if has_markdown(row) {
@@ -28,9 +32,14 @@ pub fn responses(app: &App, row: &Row) -> Value {
     }
     let mut responses = Map::new();
     responses.insert(about.gives_status.to_string(), answer);
-    for status in statuses(row) {
+    let of_alias = OF_ALIASES.iter().copied().filter(|_| is_alias);
+    for status in statuses(row).into_iter().chain(of_alias) {
         if status != about.gives_status {
-            responses.insert(status.to_string(), refusal(app, row, status));
+            let answer = match status {
+                200 => known_already(),
+                _ => refusal(app, row, status),
+            };
+            responses.insert(status.to_string(), answer);
         }
     }
     responses.into()
@@ -44,6 +53,9 @@ pub fn statuses(row: &Row) -> Vec<u16> {
     statuses.extend(about.statuses);
     if about.takes.is_some() {
         statuses.extend(OF_BODIES);
+    }
+    if !about.query.is_empty() {
+        statuses.extend(OF_QUERIES);
     }
     statuses.sort_unstable();
     statuses.dedup();
@@ -80,10 +92,16 @@ fn success_schema(row: &Row) -> Value {
         }
         ("application/json", Price::Credit) => any_of(["ContextResponse", "ProofPackResponse"]),
         ("application/json", Price::Of(_)) => reference("PaymentRequired"),
-        _ if examples::is_report(row) => reference("ProofPackResponse"),
+        _ if examples::REPORTS.contains(&row.path) => reference("ProofPackResponse"),
         (media_type, _) if media_type.ends_with("json") => json!({"type": "object"}),
         _ => json!({"type": "string"}),
     }
+}
+
+/// What is created, or there before.
+fn known_already() -> Value {
+    let schema = json!({"type": "object"});
+    json!({"description": "Known already.", "content": {"application/json": {"schema": schema}}})
 }
 
 fn refusal(app: &App, row: &Row, status: u16) -> Value {
@@ -118,7 +136,9 @@ fn refusal(app: &App, row: &Row, status: u16) -> Value {
         ),
     };
     let mut content = json!({"schema": schema});
-    if let Some(example) = examples::refusal(app, row, status) {
+    if let (402, Price::Of(product)) = (status, row.about.price) {
+        content["examples"] = examples::named(examples::challenge_name(product));
+    } else if let Some(example) = examples::refusal(app, row, status) {
         content["example"] = example;
     }
     let mut answer = json!({"description": description, "content": {"application/json": content}});

@@ -1,5 +1,6 @@
 //! Views to try every page with.
 
+use super::bundle_views;
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
@@ -36,7 +37,11 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    fn pick(self, ordinary: &'static str) -> &'static str {
+    pub(super) fn site(self) -> Site<'static> {
+        self.site
+    }
+
+    pub(super) fn pick(self, ordinary: &'static str) -> &'static str {
         if self.hostile { HOSTILE } else { ordinary }
     }
 }
@@ -403,7 +408,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
         typed_question: "",
         outcome: quote::QuoteOutcome::Nothing,
     };
-    vec![
+    let all = vec![
         (
             "home",
             home::page(&home::HomeView {
@@ -522,7 +527,8 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
             }),
         ),
         ("explorer", explorer::page(&explorer::ExplorerView { site })),
-    ]
+    ];
+    [all, bundle_views::pages(texts)].concat()
 }
 
 pub(super) fn both_rounds() -> Vec<(&'static str, String)> {

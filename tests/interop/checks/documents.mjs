@@ -2,21 +2,46 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
+import { start } from './service.mjs';
 import { ask, program } from './shop.mjs';
 import { check } from './suite.mjs';
 
-const { RIG_PYTHON, SELLER_URL, WORK } = process.env;
+const { RIG_PYTHON, SELLER_URL, VALIDATORS, VALIDATORS_NODE, VALIDATORS_PYTHON, WORK } = process.env;
+const OPENAPI = path.join(WORK, 'openapi.json');
+const settings = (name) => new URL(`../validators/${name}`, import.meta.url).pathname;
 
 check('openapi.json is a valid OpenAPI document and lists the paid operation', async () => {
   const reply = await ask('/openapi.json', { method: 'GET' });
   assert.equal(reply.status, 200, String(reply));
-  const file = path.join(WORK, 'openapi.json');
-  fs.writeFileSync(file, reply.bytes);
-  const judged = await program(RIG_PYTHON, ['-m', 'openapi_spec_validator', '--errors', 'all', file]);
+  fs.writeFileSync(OPENAPI, reply.bytes);
+  const judged = await program(RIG_PYTHON, ['-m', 'openapi_spec_validator', '--errors', 'all', OPENAPI]);
   assert.equal(judged.code, 0, judged.stdout + judged.stderr);
   const operation = reply.json.paths['/v1/x402/access'].post;
   assert.ok(operation.responses['402'] && operation.requestBody, JSON.stringify(operation));
 });
+
+check('redocly lint finds nothing in openapi.json, examples included', async () => {
+  const file = path.join(VALIDATORS, 'node_modules/@redocly/cli/bin/cli.js');
+  const words = [file, 'lint', '--config', settings('redocly.yaml'), '--format', 'json', OPENAPI];
+  const judged = await program(VALIDATORS_NODE, words, { env: { REDOCLY_TELEMETRY: 'off' } });
+  const { problems } = JSON.parse(judged.stdout);
+  assert.deepEqual(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`), []);
+  assert.equal(judged.code, 0, judged.stderr);
+});
+
+const FUZZED_SECONDS = 90;
+
+check(`schemathesis finds nothing in ${FUZZED_SECONDS} s: no server error, no status, type or body that is not documented`, async () => {
+  const unlimited = ['FREE', 'PROBES', 'UNPAID', 'QUOTES', 'SALES', 'CREDITS', 'QUOTES_OF_DOMAIN'];
+  const environment = Object.fromEntries(unlimited.map((name) => [`CONTEXT402_LIMITS_${name}_PER_MINUTE`, '0']));
+  const service = await start('fuzzed', environment);
+  const words = ['-m', 'schemathesis.cli', '--config-file', settings('schemathesis.toml'), 'run', `${service.url}/openapi.json`,
+    '--phases', 'coverage,fuzzing', '--max-time', String(FUZZED_SECONDS), '--continue-on-failure', '--seed', '402', '--no-color'];
+  const judged = await program(VALIDATORS_PYTHON, words);
+  await service.stop();
+  assert.equal(judged.code, 0, judged.stdout.slice(-20_000) + judged.stderr);
+  assert.match(judged.stdout, /Tested: ([0-9]+)/);
+}, { secondsMax: 3 * FUZZED_SECONDS });
 
 const HOST = `Host: 127.0.0.1:${new URL(SELLER_URL).port}`;
 const get = (path, ...headers) => [`GET ${path} HTTP/1.1`, HOST, ...headers, '', ''].join('\r\n');

@@ -6,6 +6,8 @@ import './signatures.mjs';
 import './transfers.mjs';
 import './repetitions.mjs';
 import './documents.mjs';
+import './directories.mjs';
+import './agents.mjs';
 import './facilitator_faults.mjs';
 import './crashes.mjs';
 import { runAll } from './suite.mjs';

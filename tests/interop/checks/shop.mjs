@@ -114,8 +114,9 @@ export const facilitator = {
 
 /** Runs a program; gives its exit code and output. */
 export function program(command, words, { env = {}, input = '' } = {}) {
+  const options = { env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
   return new Promise((resolve) => {
-    const child = execFile(command, words, { env: { ...process.env, ...env } }, (error, stdout, stderr) => {
+    const child = execFile(command, words, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : error.code, stdout, stderr });
     });
     child.stdin.end(input);

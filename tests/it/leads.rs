@@ -1,0 +1,679 @@
+//! Leads and messages: what people tell us, what they are told, and what the operator makes of it.
+
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+
+use context402::signing::stamp;
+use serde_json::{Value, json};
+
+use crate::harness::server::{Door, Request, respond};
+use crate::harness::{Answer, Ask, BASE_URL, FERRY, Rig, for_each, until};
+
+const BUNDLE: &str = "/v1/proof-pack/bundle/leads";
+const PACK: &str = "/v1/proof-pack/leads";
+const CONTACT: &str = "/v1/contact";
+
+fn bundle_lead() -> Value {
+    json!({"contact": "ada@example.com", "target_urls": ["example.com", FERRY], "question": "Is it so?"})
+}
+
+fn send(rig: &Rig, path: &str, body: &Value) -> Answer {
+    rig.post(path).json(body).send()
+}
+
+fn form(rig: &Rig, path: &str, pairs: &[(&str, &str)]) -> Ask {
+    let body = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(pairs)
+        .finish();
+    rig.post(path)
+        .header("Content-Type", "application/x-www-form-urlencoded")
+        .body(body)
+}
+
+fn browser(ask: Ask) -> Ask {
+    ask.header("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+}
+
+fn leads(rig: &Rig) -> Vec<Value> {
+    let listed = rig.operator("/operator/leads").expect(200).json();
+    listed["leads"].as_array().expect("an array").clone()
+}
+
+fn id_of(received: &Value) -> String {
+    received["lead_id"].as_str().expect("an id").to_owned()
+}
+
+/// `bodies`, Lead.
+#[test]
+fn a_bundle_is_asked_for() {
+    let rig = Rig::start();
+    let mut lead = bundle_lead();
+    for (name, text) in [
+        ("use_case", "vendors"),
+        ("budget_usdc", "50 a month"),
+        ("source", "a-list"),
+        ("notes", "soon"),
+    ] {
+        lead[name] = text.into();
+    }
+    lead["target_urls"] = json!(["example.com", FERRY, "http://10.0.0.1/"]);
+    let received = send(&rig, BUNDLE, &lead).expect(202).json();
+    let id = id_of(&received);
+    assert!(id.starts_with("lead_") && id.len() == 37, "{id}");
+    let expected = json!({
+        "status": "received", "pipeline_status": "new", "duplicate": false, "bundle": "builder",
+        "amount_units": "7000000", "price_usdc": 7.0, "source_limit": 10, "pay_url": null,
+        "target_urls": ["https://example.com/", FERRY], "created_at": rig.now().0,
+    });
+    for (name, value) in expected.as_object().expect("an object") {
+        assert_eq!(&received[name], value, "{name}");
+    }
+    assert_eq!(received["rejected_urls"][0]["url"], "http://10.0.0.1/");
+    assert!(received["next_steps"].is_array());
+    assert_eq!(
+        received["resume_page"],
+        format!("{BASE_URL}/proof-pack/request?lead_id={id}")
+    );
+    let kept = rig
+        .operator(&format!("/operator/leads/{id}"))
+        .expect(200)
+        .json();
+    for (name, text) in [
+        ("contact", "ada@example.com"),
+        ("question", "Is it so?"),
+        ("use_case", "vendors"),
+        ("budget_usdc", "50 a month"),
+        ("source", "a-list"),
+        ("notes", "soon"),
+        ("status", "new"),
+        ("product", "proof_bundle"),
+    ] {
+        assert_eq!(kept[name], text, "{name}");
+    }
+    assert_eq!(
+        kept["trail"][0],
+        json!({"at": rig.now().0, "by": "buyer", "what": "received"})
+    );
+}
+
+#[test]
+fn a_report_is_asked_for() {
+    let rig = Rig::start();
+    let lead = json!({"contact": "ada@example.com", "target_url": "example.com/a", "pack": "deep", "question": "Why?"});
+    let received = send(&rig, PACK, &lead).expect(202).json();
+    assert_eq!(
+        (&received["pack"], &received["amount_units"]),
+        (&json!("deep"), &json!("1000000"))
+    );
+    assert_eq!(received["target_urls"], json!(["https://example.com/a"]));
+    let page = received["resume_page"]
+        .as_str()
+        .and_then(|url| url.strip_prefix(BASE_URL))
+        .expect("ours");
+    assert!(
+        page.starts_with("/proof-pack/quote?") && page.contains("Why"),
+        "{page}"
+    );
+    let default = send(
+        &rig,
+        PACK,
+        &json!({"contact": "b@example.com", "target_url": "example.com"}),
+    );
+    assert_eq!(default.expect(202).json()["pack"], "standard");
+    let blocked = json!({"contact": "b@example.com", "target_url": "http://127.0.0.1/"});
+    send(&rig, PACK, &blocked).refused(400, "target_blocked");
+}
+
+/// What is missing or does not fit is named where it stands; nothing of it is kept.
+#[test]
+fn what_does_not_fit_is_named() {
+    let rig = Rig::start();
+    let with = |name: &str, value: Value| {
+        let mut lead = bundle_lead();
+        match value {
+            Value::Null => drop(lead.as_object_mut().expect("an object").remove(name)),
+            value => lead[name] = value,
+        }
+        lead
+    };
+    let text = |count: usize| Value::from("x".repeat(count));
+    for_each(
+        [
+            ("contact", Value::Null, "missing"),
+            ("contact", json!("  "), "string_too_short"),
+            ("contact", json!(7), "string_type"),
+            ("contact", text(255), "string_too_long"),
+            (
+                "contact",
+                json!("a@example.com\r\nBcc: b@example.com"),
+                "value_error",
+            ),
+            ("target_urls", Value::Null, "missing"),
+            ("target_urls", json!([]), "too_short"),
+            ("target_urls", json!(5), "list_type"),
+            ("bundle", json!("huge"), "literal_error"),
+            ("question", text(1001), "string_too_long"),
+            ("use_case", text(4001), "string_too_long"),
+            ("notes", text(4001), "string_too_long"),
+            ("budget_usdc", json!(50), "string_type"),
+        ],
+        |(name, value, kind)| {
+            let answer = send(&rig, BUNDLE, &with(name, value.clone()));
+            assert_eq!(answer.status, 422, "{name} {value}: {answer:?}");
+            let complaint = answer.json()["detail"][0].clone();
+            assert_eq!(
+                (&complaint["type"], &complaint["loc"][1]),
+                (&json!(kind), &json!(name)),
+                "{value}"
+            );
+        },
+    );
+    send(&rig, PACK, &json!({"contact": "a@b.co"})).invalid("missing", &["body", "target_url"]);
+    rig.post(BUNDLE)
+        .header("Content-Type", "text/plain")
+        .body("x")
+        .send()
+        .refused(415, "unsupported_media_type");
+    let large =
+        json!({"contact": "a@b.co", "target_urls": ["example.com"], "more": "x".repeat(70_000)});
+    send(&rig, BUNDLE, &large).refused(413, "body_too_large");
+    let blocked = json!({"contact": "a@b.co", "target_urls": ["localhost", "http://10.0.0.1"]});
+    let refused = send(&rig, BUNDLE, &blocked)
+        .refused(400, "target_blocked")
+        .json();
+    assert_eq!(refused["rejected_urls"].as_array().map(Vec::len), Some(2));
+    assert!(leads(&rig).is_empty());
+    // The longest that fits does; what nobody asked for is passed over, and a label that does not fit is dropped.
+    let mut fits = bundle_lead();
+    fits["contact"] = text(254);
+    fits["notes"] = "é".repeat(4000).into();
+    fits["source"] = "No such label!".into();
+    fits["more"] = json!({"x": 1});
+    send(&rig, BUNDLE, &fits).expect(202);
+    assert_eq!(leads(&rig)[0]["source"], Value::Null);
+}
+
+/// Hostile text is kept as text, without what no text needs.
+#[test]
+fn control_characters_are_left_out() {
+    let rig = Rig::start();
+    let mut lead = bundle_lead();
+    lead["notes"] = "one\r\ntwo\u{0}\u{1b}[31m\tthree".into();
+    let id = id_of(&send(&rig, BUNDLE, &lead).expect(202).json());
+    let kept = rig.operator(&format!("/operator/leads/{id}")).json();
+    assert_eq!(kept["notes"], "one\ntwo[31m\tthree");
+}
+
+/// `bodies`: the same contact, targets and product within 24 hours is the same lead.
+#[test]
+fn the_same_form_is_the_same_lead_for_a_day() {
+    let mut rig = Rig::start();
+    let first = send(&rig, BUNDLE, &bundle_lead()).expect(202).json();
+    rig.restart();
+    rig.pass(24 * 3600 - 1);
+    let mut again = bundle_lead();
+    again["contact"] = " ADA@example.com".into();
+    again["target_urls"] = format!("{FERRY}, https://example.com").into();
+    again["bundle"] = "audit".into();
+    again["notes"] = "changed my mind".into();
+    let known = send(&rig, BUNDLE, &again).expect(200).json();
+    assert_eq!(
+        (&known["lead_id"], &known["duplicate"]),
+        (&first["lead_id"], &json!(true))
+    );
+    assert_eq!(
+        (&known["bundle"], &known["created_at"]),
+        (&json!("audit"), &first["created_at"])
+    );
+    let all = leads(&rig);
+    assert_eq!((all.len(), &all[0]["level"]), (1, &json!("audit")));
+    // Another product, another person and other sources are others, and so is the next day.
+    let pack = json!({"contact": "ada@example.com", "target_url": FERRY});
+    send(&rig, PACK, &pack).expect(202);
+    let mut other = bundle_lead();
+    other["contact"] = "bob@example.com".into();
+    send(&rig, BUNDLE, &other).expect(202);
+    let mut other = bundle_lead();
+    other["target_urls"] = json!([FERRY]);
+    send(&rig, BUNDLE, &other).expect(202);
+    rig.pass(1);
+    let next_day = send(&rig, BUNDLE, &bundle_lead()).expect(202).json();
+    assert_ne!(next_day["lead_id"], first["lead_id"]);
+    assert_eq!(leads(&rig).len(), 5);
+}
+
+#[test]
+fn the_same_form_at_once_is_one_lead() {
+    let rig = Rig::start();
+    let answers = rig.post(BUNDLE).json(&bundle_lead()).send_at_once(20);
+    let fresh = answers.iter().filter(|answer| answer.status == 202).count();
+    assert_eq!(fresh, 1, "{answers:?}");
+    assert_eq!(leads(&rig).len(), 1);
+}
+
+/// A lead that is paid or lost is over: the same form is a new one.
+#[test]
+fn what_is_over_does_not_come_back() {
+    let rig = Rig::start();
+    let first = id_of(&send(&rig, BUNDLE, &bundle_lead()).expect(202).json());
+    rig.operate("POST", &format!("/operator/leads/{first}/move?to=lost"))
+        .expect(200);
+    let second = id_of(&send(&rig, BUNDLE, &bundle_lead()).expect(202).json());
+    assert_ne!(first, second);
+}
+
+/// Who fills in what people do not see is told the same as everybody, and forgotten.
+#[test]
+fn a_robot_is_forgotten() {
+    let rig = Rig::start();
+    let mut lead = bundle_lead();
+    lead["website"] = "https://spam.example".into();
+    let received = send(&rig, BUNDLE, &lead).expect(202).json();
+    assert!(received["lead_id"].is_string() && received["duplicate"] == false);
+    let message = json!({"email": "a@example.com", "message": "buy", "website": "x"});
+    send(&rig, CONTACT, &message).expect(202);
+    assert!(leads(&rig).is_empty());
+    assert_eq!(
+        rig.operator("/metrics").json()["leads"]["proof_bundle robot"],
+        1
+    );
+}
+
+/// `bodies`, /v1/contact.
+#[test]
+fn a_message_reaches_the_operator() {
+    let rig = Rig::start();
+    let message = json!({"name": "Ada", "email": "ada@example.com", "message": "Do you read\nPDF?", "source": "faq"});
+    let received = send(&rig, CONTACT, &message).expect(202).json();
+    assert_eq!(received["status"], "received");
+    let id = received["ticket_id"].as_str().expect("an id");
+    let kept = rig
+        .operator(&format!("/operator/leads/{id}"))
+        .expect(200)
+        .json();
+    assert_eq!(
+        (&kept["product"], &kept["name"]),
+        (&json!("contact"), &json!("Ada"))
+    );
+    assert_eq!(kept["notes"], "Do you read\nPDF?");
+    send(&rig, CONTACT, &message).expect(200);
+    let other = json!({"email": "ada@example.com", "message": "And scans?"});
+    send(&rig, CONTACT, &other).expect(202);
+    send(&rig, CONTACT, &json!({"email": "ada", "message": "x"}))
+        .invalid("value_error", &["body", "email"]);
+    send(&rig, CONTACT, &json!({"email": "a@b.co"})).invalid("missing", &["body", "message"]);
+    send(&rig, CONTACT, &json!({"email": "a@b.co", "message": " "}))
+        .invalid("string_too_short", &["body", "message"]);
+}
+
+/// The form routes take what browsers send without script, and answer with pages.
+#[test]
+fn forms_work_without_script() {
+    let rig =
+        Rig::with(|resolved| resolved.set("bundles.builder_link", "https://buy.sample-shop.org/b"));
+    let fields = [
+        ("contact", "ada@example.com"),
+        (
+            "target_urls",
+            "example.com\r\nhttp://10.0.0.1/\r\nexample.org",
+        ),
+        ("question", "Is it <so>?"),
+        ("bundle", ""),
+        ("use_case", ""),
+        ("website", ""),
+    ];
+    let page = browser(form(&rig, BUNDLE, &fields)).send().expect(202);
+    assert!(page.must("content-type").starts_with("text/html"));
+    assert!(page.header("content-security-policy").is_some());
+    let text = page.text();
+    for shown in [
+        "a***@example.com",
+        "https://example.org/",
+        "http://10.0.0.1/",
+        "/proof-pack/bundle/pay?bundle=builder&amp;lead_id=lead_",
+    ] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    assert!(!text.contains("ada@example.com"), "never in full: {text}");
+    // Without a browser the same form is answered as JSON.
+    let known = form(&rig, BUNDLE, &fields).send().expect(200).json();
+    assert_eq!(known["duplicate"], true);
+    // What is wrong is said over the form, with everything still in it.
+    let wrong = [
+        ("contact", "ada@example.com"),
+        ("target_urls", "localhost"),
+        ("question", "Is it <so>?"),
+    ];
+    let page = browser(form(&rig, BUNDLE, &wrong))
+        .send()
+        .expect(400)
+        .text();
+    for shown in [
+        "role=\"alert\"",
+        "localhost",
+        "Is it &lt;so&gt;?",
+        "value=\"ada@example.com\"",
+        "Nothing was kept",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    let page = browser(form(
+        &rig,
+        CONTACT,
+        &[("email", "ada@example.com"), ("message", "Hello")],
+    ));
+    assert!(
+        page.send()
+            .expect(202)
+            .text()
+            .contains("Your message is here")
+    );
+    let page = browser(form(
+        &rig,
+        CONTACT,
+        &[("email", ""), ("message", "Hello there")],
+    ));
+    let page = page.send().expect(422).text();
+    assert!(
+        page.contains("Hello there") && page.contains("email:"),
+        "{page}"
+    );
+    for path in [
+        "/contact",
+        "/proof-pack/request",
+        "/proof-pack/request?product=proof_pack",
+    ] {
+        let page = rig.get(path).expect(200);
+        assert!(page.text().contains("name=\"website\""), "{path}");
+        assert_eq!(page.must("cache-control"), "no-store");
+    }
+    let pack = rig
+        .get("/proof-pack/request?pack=deep&target_url=example.com")
+        .expect(200)
+        .text();
+    assert!(
+        pack.contains("<option value=\"deep\" selected>") && pack.contains("example.com"),
+        "{pack}"
+    );
+}
+
+/// A limit of its own, and a bound on what is kept.
+#[test]
+fn leads_are_bounded() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("limits.leads_per_minute", "3");
+        resolved.set("bundles.leads_max", "2");
+    });
+    let lead = |number: usize| json!({"contact": format!("a{number}@example.com"), "target_urls": ["example.com"]});
+    send(&rig, BUNDLE, &lead(1)).expect(202);
+    send(&rig, BUNDLE, &lead(2)).expect(202);
+    let full = send(&rig, BUNDLE, &lead(3)).refused(503, "overloaded");
+    assert!(full.header("retry-after").is_some());
+    let limited = send(&rig, BUNDLE, &lead(1)).refused(429, "rate_limited");
+    assert!(limited.header("retry-after").is_some());
+    rig.get("/proof-pack/bundle/pay?bundle=scout")
+        .refused(429, "rate_limited");
+    rig.get("/v1/proof-pack/bundle/quote").expect(200);
+    assert_eq!(leads(&rig).len(), 2);
+}
+
+/// Specification 3 and issue: new → contacted → paid → fulfilled, any → lost, lost → contacted, with a trail.
+#[test]
+fn the_operator_moves_leads_on() {
+    let mut rig = Rig::start();
+    let id = id_of(&send(&rig, BUNDLE, &bundle_lead()).expect(202).json());
+    let advance = |rig: &Rig, to: &str| {
+        rig.operate(
+            "POST",
+            &format!("/operator/leads/{id}/move?to={to}&note=because"),
+        )
+    };
+    let refused = advance(&rig, "fulfilled")
+        .refused(400, "invalid_request")
+        .json();
+    assert_eq!(refused["detail"], "A lead that is new cannot be fulfilled.");
+    for (to, expected) in [
+        ("contacted", 200),
+        ("contacted", 400),
+        ("lost", 200),
+        ("new", 400),
+        ("contacted", 200),
+        ("paid", 200),
+        ("fulfilled", 200),
+        ("lost", 200),
+    ] {
+        rig.pass(60);
+        let answer = advance(&rig, to);
+        assert_eq!(answer.status, expected, "{to}: {answer:?}");
+    }
+    rig.operate(
+        "POST",
+        &format!("/operator/leads/{id}/note?text=called%20twice"),
+    )
+    .expect(200);
+    rig.restart();
+    let kept = rig
+        .operator(&format!("/operator/leads/{id}"))
+        .expect(200)
+        .json();
+    assert_eq!(kept["status"], "lost");
+    let trail: Vec<&str> = kept["trail"]
+        .as_array()
+        .expect("a trail")
+        .iter()
+        .map(|step| step["what"].as_str().unwrap_or_default())
+        .collect();
+    assert_eq!(
+        trail,
+        [
+            "received",
+            "new → contacted: because",
+            "contacted → lost: because",
+            "lost → contacted: because",
+            "contacted → paid: because",
+            "paid → fulfilled: because",
+            "fulfilled → lost: because",
+            "called twice",
+        ]
+    );
+    assert_eq!(kept["changed_at"], rig.now().0);
+    let listed = |query: &str| {
+        let answer = rig
+            .operator(&format!("/operator/leads?{query}"))
+            .expect(200)
+            .json();
+        answer["leads"].as_array().map(Vec::len)
+    };
+    assert_eq!(
+        (
+            listed("status=lost"),
+            listed("status=new"),
+            listed("product=contact")
+        ),
+        (Some(1), Some(0), Some(0))
+    );
+    rig.operator("/operator/leads?status=odd")
+        .refused(400, "invalid_request");
+    rig.operator("/operator/leads/lead_0")
+        .refused(404, "not_found");
+    rig.get("/operator/leads").expect(404);
+}
+
+#[test]
+fn a_person_is_forgotten() {
+    let rig = Rig::start();
+    let first = id_of(&send(&rig, BUNDLE, &bundle_lead()).expect(202).json());
+    send(
+        &rig,
+        PACK,
+        &json!({"contact": "Ada@Example.com", "target_url": "example.com"}),
+    )
+    .expect(202);
+    let other = json!({"contact": "bob@example.com", "target_urls": ["example.com"]});
+    let other = id_of(&send(&rig, BUNDLE, &other).expect(202).json());
+    let deleted = rig
+        .operate("POST", "/operator/leads/delete?contact=ada@example.com")
+        .expect(200)
+        .json();
+    assert_eq!(deleted["deleted"], 2);
+    rig.operator(&format!("/operator/leads/{first}"))
+        .refused(404, "not_found");
+    let bob = format!("/operator/leads/{other}/delete");
+    rig.operate("POST", &bob).expect(200);
+    rig.operate("POST", &bob).refused(404, "not_found");
+    assert!(leads(&rig).is_empty());
+    // Nothing is known of the form either.
+    send(&rig, BUNDLE, &bundle_lead()).expect(202);
+}
+
+/// An address that hears of leads: what it was sent, and what it answers.
+struct Receiver {
+    door: Door,
+    heard: Arc<Mutex<Vec<Request>>>,
+    status: Arc<Mutex<u16>>,
+}
+
+impl Receiver {
+    fn start() -> Receiver {
+        let (heard, status) = (
+            Arc::<Mutex<Vec<Request>>>::default(),
+            Arc::new(Mutex::new(204)),
+        );
+        let (log, answer) = (heard.clone(), status.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let door = Door::open(listener, move |request, stream| {
+            log.lock().expect("no panic before").push(request.clone());
+            let status = *answer.lock().expect("no panic before");
+            respond(stream, status, &[], b"")
+        });
+        Receiver {
+            door,
+            heard,
+            status,
+        }
+    }
+
+    fn rig(&self) -> Rig {
+        let url = format!("http://{}/hook", self.door.address);
+        Rig::with(|resolved| {
+            resolved.set("bundles.notify_url", url);
+            resolved.set("bundles.notify_secret", "whsec_1");
+        })
+    }
+
+    fn heard(&self) -> Vec<Request> {
+        self.heard.lock().expect("no panic before").clone()
+    }
+
+    fn answers(&self, status: u16) {
+        *self.status.lock().expect("no panic before") = status;
+    }
+}
+
+/// `bodies`, Outbound lead webhook.
+#[test]
+fn a_new_lead_is_announced_once() {
+    let receiver = Receiver::start();
+    let rig = receiver.rig();
+    let mut lead = bundle_lead();
+    lead["budget_usdc"] = "50".into();
+    lead["source"] = "a-list".into();
+    let id = id_of(&send(&rig, BUNDLE, &lead).expect(202).json());
+    send(&rig, BUNDLE, &lead).expect(200);
+    rig.work_off();
+    until("the notice came", || receiver.heard().len() == 1);
+    let request = receiver.heard()[0].clone();
+    assert_eq!(
+        (request.method.as_str(), request.path.as_str()),
+        ("POST", "/hook")
+    );
+    assert_eq!(request.header("x-service-event"), Some("lead.created"));
+    let header = request.header("x-service-signature").expect("a signature");
+    assert_eq!(
+        stamp::check(header, ["whsec_1"], &request.body, rig.now().0),
+        Ok(())
+    );
+    let told: Value = serde_json::from_slice(&request.body).expect("JSON");
+    assert_eq!(told["type"], "lead.created");
+    assert!(
+        told["id"].as_str().is_some_and(|id| id.starts_with("evt_")),
+        "{told}"
+    );
+    assert_eq!(
+        told["data"],
+        json!({"lead_id": id, "product": "proof_bundle", "bundle": "builder", "source": "a-list", "budget_usdc": "50", "target_count": 2})
+    );
+    assert!(
+        told["text"].as_str().is_some_and(|text| text.contains(&id))
+            && told["content"] == told["text"]
+    );
+    assert!(
+        !String::from_utf8_lossy(&request.body).contains("ada@"),
+        "who it is stays here"
+    );
+    rig.pass(3600);
+    rig.work_off();
+    assert_eq!(receiver.heard().len(), 1);
+}
+
+/// Three tries with pauses, over a restart, under one identifier; then it is written down that nobody heard.
+#[test]
+fn a_notice_is_tried_three_times() {
+    let receiver = Receiver::start();
+    receiver.answers(500);
+    let mut rig = receiver.rig();
+    let id = id_of(&send(&rig, BUNDLE, &bundle_lead()).expect(202).json());
+    let tries = |rig: &Rig, count: usize| {
+        rig.work_off();
+        until("the notice was tried", || receiver.heard().len() == count);
+        rig.work_off();
+        assert_eq!(receiver.heard().len(), count, "not before its time");
+    };
+    tries(&rig, 1);
+    rig.pass(29);
+    tries(&rig, 1);
+    rig.restart();
+    rig.pass(1);
+    tries(&rig, 2);
+    rig.pass(299);
+    tries(&rig, 2);
+    rig.pass(1);
+    tries(&rig, 3);
+    rig.pass(60);
+    tries(&rig, 3);
+    rig.pass(24 * 3600);
+    tries(&rig, 3);
+    let ids: Vec<Value> = receiver
+        .heard()
+        .iter()
+        .map(|request| serde_json::from_slice::<Value>(&request.body).expect("JSON")["id"].clone())
+        .collect();
+    assert!(ids[0] == ids[1] && ids[1] == ids[2], "{ids:?}");
+    let kept = rig.operator(&format!("/operator/leads/{id}")).json();
+    assert_eq!(kept["trail"][1]["what"], "the notice of it was given up");
+    // The next lead is announced again, and a second try that succeeds is the last.
+    let other = json!({"contact": "b@example.com", "target_urls": ["example.com"]});
+    send(&rig, BUNDLE, &other).expect(202);
+    tries(&rig, 4);
+    receiver.answers(200);
+    rig.pass(30);
+    tries(&rig, 5);
+    rig.pass(24 * 3600);
+    tries(&rig, 5);
+}
+
+/// A lead that is deleted before it was announced is not announced any more.
+#[test]
+fn what_is_deleted_is_not_announced() {
+    let receiver = Receiver::start();
+    receiver.answers(503);
+    let rig = receiver.rig();
+    let id = id_of(&send(&rig, BUNDLE, &bundle_lead()).expect(202).json());
+    rig.work_off();
+    until("the notice was tried", || receiver.heard().len() == 1);
+    rig.operate("POST", &format!("/operator/leads/{id}/delete"))
+        .expect(200);
+    rig.pass(3600);
+    rig.work_off();
+    assert_eq!(receiver.heard().len(), 1);
+}
