@@ -8,7 +8,7 @@ use crate::domain::ids::{EventId, LeadId};
 use crate::domain::lead::{By, Lead};
 use crate::domain::time::UnixSeconds;
 use crate::outside::hooks::Hook;
-use crate::store::{Due, NoticeRecord, StoreError};
+use crate::store::{Due, NoticeRecord, StoreError, Tables};
 
 /// What a notice is of.
 const EVENT: &str = "lead.created";
@@ -57,7 +57,7 @@ async fn drop_due(app: &Shared, due: Due) -> Result<(), StoreError> {
 }
 
 fn give_up(
-    tables: &mut crate::store::Tables<'_>,
+    tables: &mut Tables<'_>,
     id: LeadId,
     mut lead: Lead,
     now: UnixSeconds,

@@ -117,7 +117,7 @@ pub fn quote_page(view: &BundleView<'_>) -> String {
                     (rejected_list(rejected))
                     (form(view))
                 },
-                QuoteOutcome::Quoted(quote) => (quoted(quote)),
+                QuoteOutcome::Quoted(quote) => (quoted(view, quote)),
             }
         },
     )
@@ -198,7 +198,7 @@ pub(super) fn price(bundle: Bundle) -> String {
     format!("{} USD", parts::cents(bundle.price()))
 }
 
-fn quoted(quote: &Quoted<'_>) -> Markup {
+fn quoted(view: &BundleView<'_>, quote: &Quoted<'_>) -> Markup {
     let (count, limit) = (quote.target_urls.len(), quote.bundle.source_limit());
     html! {
         dl.facts {
@@ -217,10 +217,28 @@ fn quoted(quote: &Quoted<'_>) -> Markup {
             a.button href={ "/checkout/" (parts::path_segment(quote.quote_id)) } { "Continue" }
             a.button.quiet href="/proof-pack/bundle/quote" { "Another list" }
         }
+        @if quote.recommended != quote.bundle { (instead(view, quote.recommended, quote.bundle)) }
         (source_list(quote.target_urls))
         (rejected_list(&quote.rejected))
         h2 { "The price list" }
         (bundle_table(Some(quote.bundle)))
+    }
+}
+
+/// The way to the bundle that is recommended, with the same list.
+fn instead(view: &BundleView<'_>, recommended: Bundle, chosen: Bundle) -> Markup {
+    let why = match recommended.source_limit() > chosen.source_limit() {
+        true => "takes the sources that were left out for their number.",
+        false => "takes these sources too.",
+    };
+    html! {
+        form.ask action="/proof-pack/bundle/quote" method="post" {
+            p { strong { (recommended.name()) } " " (why) }
+            input type="hidden" name="target_urls" value=(view.typed);
+            input type="hidden" name="question" value=(view.typed_question);
+            input type="hidden" name="bundle" value=(recommended.name());
+            .row { button type="submit" { "Take " (recommended.name()) ", " (price(recommended)) } }
+        }
     }
 }
 

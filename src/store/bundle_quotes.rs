@@ -54,8 +54,8 @@ impl Tables<'_> {
         })
     }
 
-    /// Notes that an order for the quote was paid. Nothing happens where the quote is forgotten.
-    pub fn pay_bundle_quote(
+    /// Notes that the quote was paid for, once. Nothing happens where it is forgotten.
+    pub(in crate::store) fn pay_bundle_quote(
         &mut self,
         id: BundleQuoteId,
         now: UnixSeconds,

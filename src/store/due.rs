@@ -122,3 +122,15 @@ impl Snapshot {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_code_of_its_own() {
+        for kind in DueKind::ALL {
+            assert_eq!(DueKind::from_code(kind.code()), Some(kind));
+        }
+    }
+}

@@ -6,7 +6,7 @@ use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::ids::LeadId;
+use crate::domain::ids::{BundleQuoteId, LeadId};
 use crate::domain::lead::{Lead, LeadProduct, LeadStatus};
 use crate::domain::time::UnixSeconds;
 use crate::store::record::{decode, encode};
@@ -45,9 +45,13 @@ impl Tables<'_> {
         record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
     }
 
-    /// Writes a lead, new or changed.
+    /// Writes a lead, new or changed. The quote of one that is paid is paid.
     pub fn put_lead(&mut self, id: LeadId, lead: &Lead) -> Result<(), StoreError> {
         self.unlist_lead(id)?;
+        let quote = lead.quote.as_deref().and_then(BundleQuoteId::parse);
+        if let (Some(quote), LeadStatus::Paid) = (quote, lead.status) {
+            self.pay_bundle_quote(quote, UnixSeconds(lead.changed_at))?;
+        }
         if !lead.contact.trim().is_empty() {
             let key = contact_key(&lead.contact);
             self.leads_by_contact

@@ -549,11 +549,10 @@ fn what_is_paid_is_not_paid_twice() {
     );
     let quote = ask(&rig, &[("target_urls", FERRY)]).expect(200).json();
     let quote_id = quote["quote_id"].as_str().expect("an id").to_owned();
-    let parsed = context402::domain::ids::BundleQuoteId::parse(&quote_id).expect("an id");
-    let now = rig.now();
-    let store = rig.app().store.clone();
-    rig.wait(store.write(move |tables| tables.pay_bundle_quote(parsed, now)))
-        .expect("the store writes");
+    let answer = pay(&rig, &[("quote_id", &quote_id)]).expect(303);
+    let of_quote = parameter(answer.must("location"), "client_reference_id").expect("a reference");
+    rig.operate("POST", &format!("/operator/leads/{of_quote}/move?to=paid"))
+        .expect(200);
     pay(&rig, &[("quote_id", &quote_id)]).refused(409, "already_paid");
     rig.pass(8 * 24 * 3600);
     let receipt = rig
@@ -595,6 +594,18 @@ fn people_find_their_way_by_forms_alone() {
     assert!(
         quoted.contains("http://10.0.0.1/") && quoted.contains("private"),
         "{quoted}"
+    );
+    assert!(!quoted.contains("takes these sources too"), "{quoted}");
+    let few = form(
+        "/proof-pack/bundle/quote",
+        &[("target_urls", "example.com")],
+    );
+    assert!(few.expect(200).text().contains("Take scout, 2.00 USD"));
+    let scout = [("target_urls", "example.com"), ("bundle", "scout")];
+    let scout = form("/proof-pack/bundle/quote", &scout).expect(200).text();
+    assert!(
+        scout.contains("1 of at most 3") && !scout.contains("Take "),
+        "{scout}"
     );
     let (_, rest) = quoted.split_once("href=\"/checkout/").expect("a way on");
     let id = rest.split('"').next().unwrap_or_default();
@@ -701,6 +712,9 @@ fn directories_find_the_quote() {
     for member in texts(&item["outputSchema"]["required"]) {
         assert!(!answer[member].is_null(), "{member}");
     }
+    let sample = rig.get("/v1/proof-pack/sample").expect(200).json();
+    assert_eq!(sample["agent_action"], "needs_second_source");
+    assert_eq!(sample["recommended_next_call"]["endpoint"], QUOTE);
     let known = rig.get("/.well-known/x402").expect(200).json();
     assert_eq!(known["bundles"].as_array().map(Vec::len), Some(3));
     let llms = rig.get("/llms.txt").expect(200).text();

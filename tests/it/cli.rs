@@ -14,7 +14,7 @@ fn text(path: &Path) -> String {
 }
 
 /// A configuration that is good for a service on loopback, in a folder of its own.
-fn config_file(folder: &Folder, more: &str) -> String {
+pub(crate) fn config_file(folder: &Folder, more: &str) -> String {
     let path = folder.path("config.toml");
     let data_file = text(&folder.path("data.redb"));
     let head = format!(

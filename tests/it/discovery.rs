@@ -437,7 +437,7 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
     assert_eq!(listing["x402Version"], 2);
     assert_eq!(
         listing["pagination"],
-        json!({"limit": 20, "offset": 0, "total": 2})
+        json!({"limit": 20, "offset": 0, "total": 3})
     );
     let well_known = rig.get("/.well-known/x402").expect(200);
     assert_eq!(
@@ -518,7 +518,7 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
     assert_eq!(page("offset=7").expect(200).json()["items"], json!([]));
     assert_eq!(
         page("type=http").expect(200).json()["pagination"]["total"],
-        2
+        3
     );
     let none = page("type=mcp").expect(200).json();
     assert_eq!(

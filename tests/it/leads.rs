@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 use context402::signing::stamp;
 use serde_json::{Value, json};
 
+use crate::cli::config_file;
+use crate::harness::process::run;
 use crate::harness::server::{Door, Request, respond};
 use crate::harness::{Answer, Ask, BASE_URL, FERRY, Rig, for_each, until};
 
@@ -524,6 +526,99 @@ fn a_person_is_forgotten() {
     assert!(leads(&rig).is_empty());
     // Nothing is known of the form either.
     send(&rig, BUNDLE, &bundle_lead()).expect(202);
+}
+
+/// Decisions, Commands: from the running service and from the file of a stopped one, without a difference.
+#[test]
+fn leads_are_handled_from_the_command_line() {
+    let mut rig = Rig::start();
+    let config = config_file(&rig.folder, "");
+    let command = |more: &[&str]| run(&[&["leads"], more, &["--config", &config]].concat());
+    for runs in [true, false] {
+        let mut lead = bundle_lead();
+        lead["notes"] = "=HYPERLINK(\"https://evil.example\")\nand \"more\"".into();
+        lead["budget_usdc"] = "+50".into();
+        let id = id_of(&send(&rig, BUNDLE, &lead).expect(202).json());
+        let other = json!({"contact": "bob@example.com", "target_urls": ["example.com"]});
+        send(&rig, BUNDLE, &other).expect(202);
+        if !runs {
+            assert!(rig.stop());
+        }
+        let listed = command(&["list", "--status", "new"]).expect(0).out;
+        assert_eq!(listed.lines().count(), 2, "{listed}");
+        for shown in [&*id, "ada@example.com", "builder", "proof_bundle"] {
+            assert!(listed.contains(shown), "{shown}: {listed}");
+        }
+        let moved = command(&["move", &id, "contacted", "--note", "by phone"])
+            .expect(0)
+            .out;
+        assert!(
+            moved.contains("contacted") && moved.contains(&id),
+            "{moved}"
+        );
+        command(&["note", &id, "a note & more"]).expect(0);
+        let shown = command(&["show", &id]).expect(0).out;
+        let shown: Value = serde_json::from_str(&shown).expect("JSON");
+        assert_eq!(shown["trail"][1]["what"], "new → contacted: by phone");
+        assert_eq!(shown["trail"][2]["what"], "a note & more");
+        let line = command(&["move", &id, "fulfilled"]).failed(1);
+        assert!(
+            line.contains("A lead that is contacted cannot be fulfilled."),
+            "{line}"
+        );
+        for unknown in ["lead_0", "../payments", ""] {
+            let line = command(&["show", unknown]).failed(1);
+            assert!(line.contains("no such lead"), "{unknown}: {line}");
+        }
+        command(&["list", "--status", "odd"]).failed(1);
+        let csv = command(&["export"]).expect(0).out;
+        assert!(csv.starts_with("\"lead_id\",\"product\""), "{csv}");
+        for cell in [
+            "\"'=HYPERLINK(\"\"https://evil.example\"\")\nand \"\"more\"\"\"",
+            "\"'+50\"",
+            "\"2026-",
+        ] {
+            assert!(csv.contains(cell), "{cell}: {csv}");
+        }
+        let lines = command(&["export", "--format", "jsonl"]).expect(0).out;
+        let contacts = lines
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["contact"].clone());
+        let mut contacts: Vec<Value> = contacts.collect();
+        contacts.sort_by_key(Value::to_string);
+        assert_eq!(
+            contacts,
+            [json!("ada@example.com"), json!("bob@example.com")]
+        );
+        let deleted = command(&["delete", "--contact", "bob@example.com"])
+            .expect(0)
+            .out;
+        assert!(deleted.starts_with("1 "), "{deleted}");
+        command(&["delete", &id]).expect(0);
+        command(&["delete", &id]).failed(1);
+        assert_eq!(command(&["delete"]).code, Some(2));
+        assert_eq!(command(&["list"]).expect(0).out, "");
+    }
+}
+
+/// An export is in parts, and none of its leads is missing or there twice.
+#[test]
+fn an_export_has_every_lead_once() {
+    let rig = Rig::with(|resolved| resolved.set("limits.leads_per_minute", "0"));
+    for number in 0..401 {
+        let lead =
+            json!({"contact": format!("a{number}@example.com"), "target_urls": ["example.com"]});
+        send(&rig, BUNDLE, &lead).expect(202);
+    }
+    let config = config_file(&rig.folder, "");
+    let lines = run(&["leads", "export", "--format", "jsonl", "--config", &config])
+        .expect(0)
+        .out;
+    let ids: std::collections::BTreeSet<String> = lines
+        .lines()
+        .map(|line| id_of(&serde_json::from_str(line).expect("JSON")))
+        .collect();
+    assert_eq!((ids.len(), lines.lines().count()), (401, 401));
 }
 
 /// An address that hears of leads: what it was sent, and what it answers.
