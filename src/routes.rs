@@ -211,6 +211,8 @@ pub static ROUTES: &[Row] = &[
         query: &[SOURCE], statuses: &[404], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
     get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
         statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
+    get("/v1/proof-pack/reports/{report_id}/pdf", run!(reports::pdf), Endpoint {
+        gives: "application/pdf", statuses: &[404, 410, 503], rate: RateClass::Quote, ..Endpoint::new(Tag::Reports, "Read a bought report as a PDF") }),
     get("/v1/proof-pack/reports/{report_id}/verify", run!(reports::verify), Endpoint {
         statuses: &[404, 410, 503], rate: RateClass::Quote,
         tool: Some("verify_report"), ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the kept source") }),

@@ -1,9 +1,20 @@
 //! What several sources say together on one question: the reports on them side by side, with what can be said of the
 //! whole. Pure; knows no order, no payment and no page around it. The member names are those of the delivery.
 
-use serde_json::{Map, Value, json};
+mod compare;
+mod compose;
+mod decide;
+mod footnotes;
+mod groups;
+mod matrix;
+mod read;
+mod remarks;
+mod values;
+
+use serde_json::{Map, Value};
 
 use crate::domain::time::UnixSeconds;
+use crate::evidence::bundle::compose::compose;
 use crate::evidence::canonical::bundle_hash;
 
 /// The most sources of a bundle (specification 2.3).
@@ -46,27 +57,15 @@ pub struct Unreachable {
 }
 
 /// The members of a bundle's delivery that are the report. What stands around them (addresses, the e-mail's fate) is
-/// put there by the delivery. Sources beyond [`SOURCES_MAX`] are left out.
+/// put there by the delivery. Sources beyond [`SOURCES_MAX`] are left out. Same input, same bytes.
 pub fn bundle_report(
     request: &BundleRequest<'_>,
     sources: &[BundleSource<'_>],
 ) -> Map<String, Value> {
     let sources = &sources[..sources.len().min(SOURCES_MAX)];
-    let read = sources
-        .iter()
-        .filter_map(|source| source.outcome.as_ref().ok());
-    let reports: Vec<Value> = read
-        .map(|read| Value::Object(read.report.clone()))
-        .collect();
-    let report = json!({
-        "status": "fulfilled",
-        "order_id": request.order_id,
-        "bundle": request.bundle,
-        "question": request.question,
-        "created_at": request.created_at.0,
-        "reports": reports,
-    });
-    let Value::Object(mut report) = report else {
+    let report = serde_json::to_value(compose(request, sources));
+    let Ok(Value::Object(mut report)) = report else {
+        // Plain structs of text and finite numbers: there is no other outcome.
         return Map::new();
     };
     let hash = bundle_hash(&report);
@@ -75,21 +74,4 @@ pub fn bundle_report(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_hash_covers_the_report_and_not_what_stands_around_it() {
-        let request = BundleRequest {
-            order_id: "ord_1",
-            bundle: "builder",
-            question: "Is it free?",
-            created_at: UnixSeconds(1),
-        };
-        let mut report = bundle_report(&request, &[]);
-        report.insert("email".to_owned(), json!({"sent": true}));
-        assert_eq!(report["result_hash"], bundle_hash(&report));
-        report.insert("question".to_owned(), json!("Is it dear?"));
-        assert_ne!(report["result_hash"], bundle_hash(&report));
-    }
-}
+pub(crate) mod tests;

@@ -26,9 +26,15 @@ pub fn canonical(value: &Value) -> Option<Vec<u8>> {
 /// Hex SHA-256 over the canonical form of a report without the members of [`UNHASHED`]. A report that is no object
 /// hashes as the empty one.
 pub fn result_hash(report: &Value) -> String {
-    let mut hashed = report.as_object().cloned().unwrap_or_default();
-    hashed.retain(|name, _| !UNHASHED.contains(&name.as_str()));
-    sha256(&canonical(&Value::Object(hashed)).unwrap_or_default())
+    match report.as_object() {
+        Some(report) => sha256(&report_text(report)),
+        None => sha256(&report_text(&Map::new())),
+    }
+}
+
+/// The canonical text of what [`result_hash`] covers, whose plain SHA-256 it is.
+pub fn report_text(report: &Map<String, Value>) -> Vec<u8> {
+    without(report, &UNHASHED)
 }
 
 /// Members that the hash of a bundle's report leaves out.
@@ -44,8 +50,12 @@ pub const UNHASHED_OF_BUNDLE: [&str; 7] = [
 
 /// The canonical text of what [`bundle_hash`] covers, whose plain SHA-256 it is.
 pub fn bundle_text(report: &Map<String, Value>) -> Vec<u8> {
+    without(report, &UNHASHED_OF_BUNDLE)
+}
+
+fn without(report: &Map<String, Value>, names: &[&str]) -> Vec<u8> {
     let mut hashed = report.clone();
-    hashed.retain(|name, _| !UNHASHED_OF_BUNDLE.contains(&name.as_str()));
+    hashed.retain(|name, _| !names.contains(&name.as_str()));
     canonical(&Value::Object(hashed)).unwrap_or_default()
 }
 

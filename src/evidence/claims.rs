@@ -231,10 +231,19 @@ fn is_whole(words: &[&str], subject: &[&str]) -> bool {
 
 /// A part that begins with its verb gets the subject of the first.
 fn joined(subject: &[&str], words: &[&str], is_first: bool) -> String {
-    let lends = !is_first && words.first().is_some_and(|word| is_verb(word));
+    let lends = !is_first && words.first().is_some_and(|word| is_verb(word)) && !has_subject(words);
     let subject = if lends { subject } else { &[] };
     let all: Vec<&str> = subject.iter().chain(words).copied().collect();
     all.join(" ").trim_end_matches([',', ' ']).to_owned()
+}
+
+/// "can it be cancelled" has its subject behind the verb.
+fn has_subject(words: &[&str]) -> bool {
+    let second = words.get(1).map(|word| bare(word)).unwrap_or_default();
+    matches!(
+        second.as_str(),
+        "i" | "you" | "he" | "she" | "it" | "we" | "they" | "there" | "this" | "that"
+    )
 }
 
 #[cfg(test)]
@@ -266,6 +275,13 @@ mod tests {
         check(
             "What does the plan cost and when does it expire?",
             &["What does the plan cost", "when does it expire?"],
+        );
+        check(
+            "What does the plan cost, and can it be cancelled at any time?",
+            &[
+                "What does the plan cost",
+                "can it be cancelled at any time?",
+            ],
         );
     }
 

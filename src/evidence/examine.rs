@@ -33,15 +33,10 @@ pub fn examine<'a>(source: Source<'a>, question: &'a str) -> Examined<'a> {
 }
 
 fn examined<'a>(source: Source<'a>, question: &'a str, is_suspected: bool) -> Examined<'a> {
-    let mut instructions = passages(source.text, is_suspected);
-    let text = blanked(source.text, &instructions);
-    let seen = Source {
-        text: &text,
-        title: source.title.filter(|title| !addresses_models(title)),
-        ..source
-    };
-    let examiner = Examiner::around(&seen, &instructions);
+    let readable = Readable::of(source, is_suspected);
+    let examiner = readable.examiner();
     let check = examiner.check(question, Reading::Guess);
+    let mut instructions = readable.instructions.clone();
     instructions.extend_from_slice(examiner.instructions());
     instructions.sort_unstable_by_key(|range| range.start);
     Examined {
@@ -49,6 +44,33 @@ fn examined<'a>(source: Source<'a>, question: &'a str, is_suspected: bool) -> Ex
         question,
         check,
         instructions,
+    }
+}
+
+/// A source without what it tells machines, to be asked many things.
+pub(super) struct Readable<'a> {
+    source: Source<'a>,
+    text: Cow<'a, str>,
+    instructions: Vec<Range<usize>>,
+}
+
+impl<'a> Readable<'a> {
+    pub(super) fn of(source: Source<'a>, is_suspected: bool) -> Readable<'a> {
+        let instructions = passages(source.text, is_suspected);
+        Readable {
+            source,
+            text: blanked(source.text, &instructions),
+            instructions,
+        }
+    }
+
+    pub(super) fn examiner(&self) -> Examiner<'_> {
+        let seen = Source {
+            text: &self.text,
+            title: self.source.title.filter(|title| !addresses_models(title)),
+            ..self.source
+        };
+        Examiner::around(&seen, &self.instructions)
     }
 }
 

@@ -1,13 +1,28 @@
 //! Reports as PDF documents. Pure: a report's members and the fonts in, the same bytes for the same input out. krilla and
 //! parley are used here and nowhere else. Knows no order and no store; what it says, the report says.
 
+mod block;
+mod bundle;
+mod flow;
 mod fonts;
+mod paint;
+mod parts;
+mod report;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod told;
 
 use std::fmt;
 
-use krilla::Document;
-use krilla::metadata::Metadata;
 use serde_json::{Map, Value};
+
+use crate::evidence::canonical::{bundle_text, report_text};
+use crate::pdf::block::Block;
+use crate::pdf::flow::Flow;
+use crate::pdf::paint::{Attachment, Frame, paint};
+use crate::pdf::shape::Typesetter;
+use crate::pdf::told::{Told, bounded, date_time};
 
 pub use crate::pdf::fonts::{FontFile, Fonts};
 
@@ -44,32 +59,79 @@ impl fmt::Display for PdfError {
 
 impl std::error::Error for PdfError {}
 
+/// The document's own words are English; the sources speak for themselves.
+const LANGUAGE: &str = "en";
+const TITLE_CHARS_MAX: usize = 200;
+
 /// The document of a bundle's report.
 pub fn render(report: &Map<String, Value>, fonts: &Fonts) -> Result<Rendered, PdfError> {
-    document(report, "order_id", fonts)
+    let id = member(report, "order_id")?;
+    let attachment = Attachment {
+        name: "bundle.json",
+        bytes: bundle_text(report),
+    };
+    let blocks = bundle::blocks(Told::whole(report), attachment.name);
+    document(report, id, ("Evidence Bundle", attachment), blocks, fonts)
 }
 
 /// The document of a single Proof Pack report.
 pub fn render_report(report: &Map<String, Value>, fonts: &Fonts) -> Result<Rendered, PdfError> {
-    document(report, "report_id", fonts)
+    let id = member(report, "report_id")?;
+    let attachment = Attachment {
+        name: "report.json",
+        bytes: report_text(report),
+    };
+    let blocks = report::blocks(Told::whole(report), attachment.name);
+    document(report, id, ("Proof Pack", attachment), blocks, fonts)
+}
+
+fn member<'a>(report: &'a Map<String, Value>, name: &'static str) -> Result<&'a str, PdfError> {
+    let text = report.get(name).and_then(Value::as_str);
+    text.ok_or(PdfError::NotAReport(name))
 }
 
 fn document(
     report: &Map<String, Value>,
-    id: &'static str,
-    _fonts: &Fonts,
+    id: &str,
+    (product, attachment): (&str, Attachment<'_>),
+    mut blocks: Vec<Block>,
+    fonts: &Fonts,
 ) -> Result<Rendered, PdfError> {
-    let id = report.get(id).and_then(Value::as_str);
-    let id = id.ok_or(PdfError::NotAReport("id"))?;
-    let mut document = Document::new();
-    document.set_metadata(Metadata::new().title(id.to_owned()));
-    document.start_page().finish();
-    let bytes = document
-        .finish()
-        .map_err(|error| PdfError::Unwritable(format!("{error:?}")))?;
+    let question = member(report, "question")?;
+    let sha256 = member(report, "result_hash")?;
+    let mut typesetter = Typesetter::new(fonts);
+    let mut flow = Flow::of(&blocks, &mut typesetter)?;
+    let missing_glyphs = typesetter.missing;
+    if missing_glyphs > 0 {
+        let kinds: Vec<char> = typesetter.missing_kinds.iter().copied().collect();
+        let facts = blocks
+            .iter()
+            .position(|block| matches!(block, Block::Table(_)));
+        let below = facts.map_or(blocks.len(), |facts| facts + 1);
+        blocks.insert(below, parts::missing(missing_glyphs, &kinds));
+        flow = Flow::of(&blocks, &mut typesetter)?;
+    }
+    let title = format!("{product}: {}", bounded(question, TITLE_CHARS_MAX));
+    let subject = format!("{product} {id}, SHA-256 {sha256}");
+    let frame = Frame {
+        title: &title,
+        subject: &subject,
+        language: LANGUAGE,
+        created_at: date_time(Told::whole(report).at("created_at").number()),
+        id,
+        sha256,
+        attachment,
+    };
+    let is_strict = missing_glyphs == 0;
+    let painted = paint(&flow, &frame, &mut typesetter, is_strict);
+    let bytes = match painted {
+        // Characters of private use, for one, are against the standards and no reason to deliver nothing.
+        Err(PdfError::Unwritable(_)) if is_strict => paint(&flow, &frame, &mut typesetter, false)?,
+        painted => painted?,
+    };
     Ok(Rendered {
         bytes,
-        pages: 1,
-        missing_glyphs: 0,
+        pages: flow.pages.len(),
+        missing_glyphs,
     })
 }

@@ -1,0 +1,310 @@
+//! What the sources together allow to be said: a label that two independent sources must carry, how sure it is, and what
+//! to do with it.
+
+use serde::Serialize;
+
+use crate::evidence::Label;
+use crate::evidence::bundle::compare::{Agreement, Conflict};
+use crate::evidence::bundle::groups::Groups;
+use crate::evidence::bundle::matrix::{Row, Verdict};
+use crate::evidence::bundle::read::Submitted;
+use crate::evidence::citation::rounded;
+
+/// Independent sources that a `supported` needs.
+const SUPPORTS_MIN: usize = 2;
+/// However many sources agree, words alone can be trusted only so far.
+const CONFIDENCE_MAX: f64 = 0.95;
+/// What one source's support is worth beside others: the engine that reads them all errs the same way.
+const WORTH: f64 = 0.85;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Decision {
+    pub(super) label: &'static str,
+    /// Independent sources say different things about it.
+    pub(super) disputed: bool,
+    pub(super) summary: String,
+    pub(super) recommended_agent_use: &'static str,
+    /// P(the label is right).
+    pub(super) confidence: f64,
+    /// P(the sources establish it).
+    pub(super) support_score: f64,
+    #[serde(skip)]
+    pub(super) agent_action: &'static str,
+}
+
+/// What is decided by.
+pub(super) struct Grounds<'a> {
+    pub(super) submitted: &'a [Submitted<'a>],
+    pub(super) groups: &'a Groups,
+    pub(super) rows: &'a [Row],
+    pub(super) agreements: &'a [Agreement],
+    pub(super) conflicts: &'a [Conflict],
+    pub(super) is_wh: bool,
+    pub(super) is_yes_no: bool,
+}
+
+/// How the independent sources stand to a part of the question.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Standing {
+    pub(super) supporting: usize,
+    pub(super) partial: usize,
+    pub(super) opposing: usize,
+    /// Of those that support it, or a part of it, together.
+    support: f64,
+}
+
+impl Grounds<'_> {
+    pub(super) fn decision(&self) -> Decision {
+        let standings = self.standings();
+        let disputed = self.disputed();
+        let label = self.label(&standings, disputed);
+        let support = standings
+            .iter()
+            .map(|standing| standing.support)
+            .fold(1.0, f64::min);
+        let support = if standings.is_empty() {
+            self.open_support()
+        } else {
+            support
+        };
+        let support = if disputed { support * 0.5 } else { support };
+        let confidence = self.confidence(label, support, disputed, &standings);
+        let action = self.action(label, disputed, confidence);
+        Decision {
+            label: label.name(),
+            disputed,
+            summary: self.summary(label, disputed, &standings),
+            recommended_agent_use: advice(action),
+            confidence: rounded(confidence),
+            support_score: rounded(support),
+            agent_action: action,
+        }
+    }
+
+    /// For each part of the question.
+    pub(super) fn standings(&self) -> Vec<Standing> {
+        let asked = self.rows.iter().enumerate().filter(|(_, row)| row.is_asked);
+        asked
+            .map(|(number, row)| self.standing(number, row))
+            .collect()
+    }
+
+    fn standing(&self, number: usize, row: &Row) -> Standing {
+        let with = |has: fn(Verdict) -> bool| {
+            let cells = row.cells.iter().enumerate();
+            cells
+                .filter(move |(_, cell)| has(cell.verdict))
+                .map(|(at, _)| at)
+        };
+        let mut best = vec![0.0_f64; self.groups.groups.len()];
+        for at in with(|verdict| matches!(verdict, Verdict::Supports | Verdict::Partial)) {
+            if let Some(group) = self.groups.of_source(at) {
+                best[group] = best[group].max(row.cells[at].support);
+            }
+        }
+        let doubt = best
+            .iter()
+            .fold(1.0, |doubt, support| doubt * (1.0 - WORTH * support));
+        let supporting = self
+            .groups
+            .count(with(|verdict| verdict == Verdict::Supports));
+        Standing {
+            supporting: match self.is_wh {
+                true => supporting.min(self.answered_alike(number).max(1)),
+                false => supporting,
+            },
+            partial: self
+                .groups
+                .count(with(|verdict| verdict == Verdict::Partial)),
+            opposing: self
+                .groups
+                .count(with(|verdict| verdict == Verdict::Contradicts)),
+            support: (1.0 - doubt).min(CONFIDENCE_MAX),
+        }
+    }
+
+    /// How many independent sources give one and the same answer: the same value, or a statement that both support.
+    fn answered_alike(&self, number: usize) -> usize {
+        let claim_id = crate::evidence::bundle::compare::claim_id(number);
+        let is_answer = |agreement: &&Agreement| {
+            agreement.claim_id == claim_id || self.is_statement(&agreement.claim_id)
+        };
+        let answers = self.agreements.iter().filter(is_answer);
+        answers
+            .map(|agreement| agreement.group_count)
+            .max()
+            .unwrap_or_default()
+    }
+
+    fn is_statement(&self, claim_id: &str) -> bool {
+        let number = claim_id.trim_start_matches('C').parse::<usize>();
+        let row = number
+            .ok()
+            .and_then(|number| self.rows.get(number.checked_sub(1)?));
+        row.is_some_and(|row| !row.is_asked)
+    }
+
+    /// On a part of the question, or, when something is asked for, on what answers it.
+    fn disputed(&self) -> bool {
+        self.conflicts.iter().any(|conflict| {
+            conflict.certainty == "clear" && (self.is_wh || !self.is_statement(&conflict.claim_id))
+        })
+    }
+
+    fn label(&self, standings: &[Standing], disputed: bool) -> Label {
+        let all = |has: fn(&Standing) -> bool| standings.iter().all(has);
+        let any = |has: fn(&Standing) -> bool| standings.iter().any(has);
+        let reads = || {
+            self.submitted
+                .iter()
+                .filter_map(|source| source.read.as_ref())
+        };
+        if standings.is_empty() {
+            let told = reads().any(|read| !read.told.key_claims.is_empty());
+            return if told {
+                Label::PartiallySupported
+            } else {
+                Label::Unsupported
+            };
+        }
+        if disputed && any(|standing| standing.supporting > 0) {
+            Label::PartiallySupported
+        } else if any(|standing| standing.opposing > 0 && standing.supporting == 0) {
+            Label::Contradicted
+        } else if all(|standing| standing.supporting >= SUPPORTS_MIN) {
+            Label::Supported
+        } else if any(|standing| standing.supporting + standing.partial > 0) {
+            Label::PartiallySupported
+        } else if reads().any(|read| read.label() == Label::Weak) {
+            Label::Weak
+        } else {
+            Label::Unsupported
+        }
+    }
+
+    fn open_support(&self) -> f64 {
+        if self.agreements.is_empty() { 0.1 } else { 0.5 }
+    }
+
+    fn confidence(
+        &self,
+        label: Label,
+        support: f64,
+        disputed: bool,
+        standings: &[Standing],
+    ) -> f64 {
+        let opposing = standings.iter().map(|standing| standing.opposing).max();
+        let confidence = match label {
+            _ if self.groups.groups.is_empty() => 0.5,
+            _ if disputed => 0.7,
+            Label::Supported => support.max(0.6),
+            Label::PartiallySupported => 0.35 + 0.4 * support,
+            Label::Weak => 0.75 - 0.4 * support,
+            Label::Unsupported => 0.85 - support,
+            Label::Contradicted if opposing.unwrap_or_default() >= SUPPORTS_MIN => 0.85,
+            Label::Contradicted => 0.7,
+        };
+        // What could not be read might have said otherwise; least so where others already carry it.
+        let unread = self.submitted.len()
+            - self
+                .submitted
+                .iter()
+                .filter(|source| source.read.is_some())
+                .count();
+        let share = ratio(unread, self.submitted.len());
+        let penalty = if label == Label::Supported { 0.1 } else { 0.3 };
+        (confidence * (1.0 - penalty * share)).clamp(0.0, CONFIDENCE_MAX)
+    }
+
+    fn action(&self, label: Label, disputed: bool, confidence: f64) -> &'static str {
+        let read = self
+            .submitted
+            .iter()
+            .filter(|source| source.read.is_some())
+            .count();
+        match label {
+            _ if read * 2 < self.submitted.len() => "refresh_source",
+            _ if disputed => "ask_human",
+            Label::Supported
+                if confidence < 0.6 || self.has_grave_risk() || !self.conflicts.is_empty() =>
+            {
+                "use_with_caution"
+            }
+            Label::Supported => "use_with_citation",
+            Label::Contradicted if self.is_yes_no => "use_with_caution",
+            Label::PartiallySupported => "needs_second_source",
+            Label::Weak | Label::Unsupported | Label::Contradicted => "do_not_use",
+        }
+    }
+
+    fn has_grave_risk(&self) -> bool {
+        let reads = self
+            .submitted
+            .iter()
+            .filter_map(|source| source.read.as_ref());
+        let carrying = reads.filter(|read| read.label() == Label::Supported);
+        let mut risks = carrying.flat_map(|read| &read.told.risk_details);
+        risks.any(|risk| risk.severity == "high")
+    }
+
+    fn summary(&self, label: Label, disputed: bool, standings: &[Standing]) -> String {
+        let least = |of: fn(&Standing) -> usize| standings.iter().map(of).min().unwrap_or_default();
+        let most = |of: fn(&Standing) -> usize| standings.iter().map(of).max().unwrap_or_default();
+        let supporting = most(|standing| standing.supporting);
+        let lone = supporting < SUPPORTS_MIN;
+        match label {
+            _ if self.groups.groups.is_empty() => {
+                "None of the sources could be read, so nothing was decided.".to_owned()
+            }
+            _ if disputed => "Independent sources say different things; both sides are shown.".to_owned(),
+            Label::Supported => format!(
+                "{} independent sources establish this.",
+                least(|standing| standing.supporting)
+            ),
+            Label::PartiallySupported if standings.is_empty() => {
+                "The question names nothing to be decided; these are the sources' key statements, set beside each other."
+                    .to_owned()
+            }
+            Label::PartiallySupported if supporting == 0 => {
+                "No source establishes this beyond doubt; some carry a part of it.".to_owned()
+            }
+            Label::PartiallySupported if lone => {
+                "One source establishes this; no second, independent one says the same.".to_owned()
+            }
+            Label::PartiallySupported => {
+                "Independent sources establish a part of this; the rest lacks a second source or any.".to_owned()
+            }
+            Label::Weak => "The sources touch on this without establishing it.".to_owned(),
+            Label::Unsupported => "None of the sources that were read establishes this.".to_owned(),
+            Label::Contradicted => format!(
+                "No source supports this, and {} independent of each other say otherwise.",
+                most(|standing| standing.opposing)
+            ),
+        }
+    }
+}
+
+fn advice(action: &str) -> &'static str {
+    match action {
+        "use_with_citation" => "Use the finding and cite the excerpts by their ids.",
+        "use_with_caution" => "Use the finding with its excerpts, and say what the risks are.",
+        "ask_human" => {
+            "Show both sides to a person, or say that the sources differ; do not choose one silently."
+        }
+        "needs_second_source" => {
+            "Do not state this as established; what is missing is listed under the gaps."
+        }
+        "refresh_source" => {
+            "Most sources could not be read; have them read again before you decide."
+        }
+        _ => "Do not state this on the strength of these sources.",
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "at most so many sources as a bundle has"
+)]
+fn ratio(part: usize, whole: usize) -> f64 {
+    part as f64 / whole.max(1) as f64
+}

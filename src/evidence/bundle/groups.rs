@@ -1,0 +1,237 @@
+//! Which sources speak for themselves. A mirror, a reprint or another address of the same page says nothing that the
+//! first one has not said: they count once. The same publisher is noted, and does not make two texts one.
+
+use std::collections::{BTreeSet, HashSet};
+use std::hash::Hasher;
+
+use serde::Serialize;
+
+use crate::evidence::bundle::read::{Read, Submitted};
+use crate::evidence::text::words;
+
+/// Words of a shingle.
+const SHINGLE_WORDS: usize = 5;
+/// The smallest hashes of a text's shingles, which stand for all of them.
+const SKETCH_MAX: usize = 1_024;
+/// Words of a text that are looked at.
+const WORDS_MAX: usize = 200_000;
+/// So much of two texts is the same in mirrors, whatever frames it.
+const TEXT_LIKENESS_MIN: f64 = 0.7;
+/// So much of what is cited is the same in reprints, and so many shingles it must have.
+const PASSAGE_LIKENESS_MIN: f64 = 0.8;
+const PASSAGE_SHINGLES_MIN: usize = 12;
+
+/// Sources that count as one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Group {
+    /// `G1`, `G2` … in the order of their first sources.
+    pub(super) id: String,
+    pub(super) source_ids: Vec<String>,
+    /// Why they count as one: `same_address`, `same_content`, `near_duplicate` or `same_passages`; empty for one source.
+    pub(super) because: Vec<&'static str>,
+    /// The registrable domains that they were found under.
+    pub(super) publishers: Vec<String>,
+}
+
+/// The groups of the sources that were read, and the group's index of each submitted one.
+#[derive(Debug)]
+pub(super) struct Groups {
+    pub(super) groups: Vec<Group>,
+    of_source: Vec<Option<usize>>,
+}
+
+impl Groups {
+    pub(super) fn of(submitted: &[Submitted<'_>]) -> Groups {
+        let prints: Vec<Option<Print>> = submitted
+            .iter()
+            .map(|source| source.read.as_ref().map(Print::of))
+            .collect();
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut reasons: Vec<BTreeSet<&'static str>> = Vec::new();
+        for (at, print) in prints.iter().enumerate() {
+            let Some(print) = print else { continue };
+            let mut joined: Option<usize> = None;
+            let mut group = 0;
+            while group < groups.len() {
+                let others = groups[group]
+                    .iter()
+                    .filter_map(|other| prints[*other].as_ref());
+                let why = others.filter_map(|other| print.same_as(other)).next();
+                match (why, joined) {
+                    (None, _) => group += 1,
+                    (Some(why), None) => {
+                        groups[group].push(at);
+                        reasons[group].insert(why);
+                        joined = Some(group);
+                        group += 1;
+                    }
+                    // It is like two groups that were not like each other: one, after all.
+                    (Some(why), Some(first)) => {
+                        let (others, whys) = (groups.remove(group), reasons.remove(group));
+                        groups[first].extend(others);
+                        reasons[first].extend(whys);
+                        reasons[first].insert(why);
+                    }
+                }
+            }
+            if joined.is_none() {
+                groups.push(vec![at]);
+                reasons.push(BTreeSet::new());
+            }
+        }
+        Groups::named(submitted, groups, reasons)
+    }
+
+    fn named(
+        submitted: &[Submitted<'_>],
+        groups: Vec<Vec<usize>>,
+        reasons: Vec<BTreeSet<&'static str>>,
+    ) -> Groups {
+        let mut of_source = vec![None; submitted.len()];
+        let numbered = groups.into_iter().zip(reasons).enumerate();
+        let named = numbered.map(|(index, (mut members, because))| {
+            members.sort_unstable();
+            for member in &members {
+                of_source[*member] = Some(index);
+            }
+            let sources = members.iter().map(|member| &submitted[*member]);
+            let publishers = sources.clone().filter_map(|source| source.read.as_ref());
+            let publishers: BTreeSet<&str> =
+                publishers.map(|read| read.publisher.as_str()).collect();
+            Group {
+                id: format!("G{}", index + 1),
+                source_ids: sources.map(|source| source.id.clone()).collect(),
+                because: because.into_iter().collect(),
+                publishers: publishers.into_iter().map(str::to_owned).collect(),
+            }
+        });
+        let groups = named.collect();
+        Groups { groups, of_source }
+    }
+
+    /// The group's index of a source, by the source's index.
+    pub(super) fn of_source(&self, source: usize) -> Option<usize> {
+        self.of_source.get(source).copied().flatten()
+    }
+
+    /// How many of these sources are independent of each other.
+    pub(super) fn count(&self, sources: impl Iterator<Item = usize>) -> usize {
+        let groups: HashSet<usize> = sources.filter_map(|at| self.of_source(at)).collect();
+        groups.len()
+    }
+
+    /// How many publishers stand behind these sources.
+    pub(super) fn publishers(&self, sources: impl Iterator<Item = usize>) -> usize {
+        let groups = sources.filter_map(|at| self.of_source(at));
+        // A group speaks with its first publisher's voice.
+        let voices: HashSet<&str> = groups
+            .filter_map(|group| self.groups[group].publishers.first())
+            .map(String::as_str)
+            .collect();
+        voices.len()
+    }
+}
+
+/// What a text is told from another by.
+struct Print {
+    addresses: Vec<String>,
+    content: String,
+    text: Vec<u64>,
+    passages: Vec<u64>,
+}
+
+impl Print {
+    fn of(read: &Read<'_>) -> Print {
+        let profile = &read.told.source_profile;
+        let canonical = profile.canonical_url.iter();
+        let addresses = canonical.chain([&profile.final_url]);
+        let cited = read.told.citations.iter();
+        let cited: Vec<&str> = cited.map(|cited| cited.excerpt.as_str()).collect();
+        Print {
+            addresses: addresses.map(|url| address(url)).collect(),
+            content: profile.content_sha256.clone(),
+            text: sketch(read.text),
+            passages: sketch(&cited.join("\n")),
+        }
+    }
+
+    fn same_as(&self, other: &Print) -> Option<&'static str> {
+        let shares = |url: &String| !url.is_empty() && other.addresses.contains(url);
+        if self.addresses.iter().any(shares) {
+            Some("same_address")
+        } else if self.content == other.content && !self.content.is_empty() {
+            Some("same_content")
+        } else if likeness(&self.text, &other.text) >= TEXT_LIKENESS_MIN {
+            Some("near_duplicate")
+        } else if self.passages.len().min(other.passages.len()) >= PASSAGE_SHINGLES_MIN
+            && likeness(&self.passages, &other.passages) >= PASSAGE_LIKENESS_MIN
+        {
+            Some("same_passages")
+        } else {
+            None
+        }
+    }
+}
+
+/// An address as it compares: without scheme, `www.`, fragment and a slash at the end.
+fn address(url: &str) -> String {
+    let url = url.split('#').next().unwrap_or_default();
+    let url = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let url = url.strip_prefix("www.").unwrap_or(url);
+    url.trim_end_matches('/').to_owned()
+}
+
+/// The smallest hashes of a text's shingles, in order and once each.
+fn sketch(text: &str) -> Vec<u64> {
+    let lower: Vec<String> = words(text)
+        .iter()
+        .take(WORDS_MAX)
+        .map(|word| word.text.to_lowercase())
+        .collect();
+    let width = SHINGLE_WORDS.min(lower.len()).max(1);
+    let mut hashes: Vec<u64> = lower.windows(width).map(hash).collect();
+    hashes.sort_unstable();
+    hashes.dedup();
+    hashes.truncate(SKETCH_MAX);
+    hashes
+}
+
+/// FNV-1a: the same in every build, for the same text must give the same groups.
+fn hash(shingle: &[String]) -> u64 {
+    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+    for word in shingle {
+        hasher.write(word.as_bytes());
+        hasher.write(&[0]);
+    }
+    hasher.finish()
+}
+
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    /// Spread over all bits: the smallest of them must be a fair sample.
+    fn finish(&self) -> u64 {
+        let mixed = (self.0 ^ (self.0 >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        mixed ^ (mixed >> 33)
+    }
+}
+
+/// The Jaccard index of two texts, guessed from the smallest hashes of both together.
+#[expect(clippy::cast_precision_loss, reason = "at most a thousand")]
+fn likeness(one: &[u64], other: &[u64]) -> f64 {
+    let both: BTreeSet<u64> = one.iter().chain(other).copied().collect();
+    let sample = both.len().min(SKETCH_MAX);
+    if one.is_empty() || other.is_empty() {
+        return 0.0;
+    }
+    let shared = both.iter().take(sample);
+    let shared =
+        shared.filter(|hash| one.binary_search(hash).is_ok() && other.binary_search(hash).is_ok());
+    shared.count() as f64 / sample as f64
+}

@@ -1,0 +1,221 @@
+//! What a reader of a bundle must know beside its findings: what stays open, and what speaks against trusting it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::evidence::bundle::compare::{Agreement, Conflict};
+use crate::evidence::bundle::decide::Standing;
+use crate::evidence::bundle::groups::Groups;
+use crate::evidence::bundle::matrix::Row;
+use crate::evidence::bundle::read::Submitted;
+use crate::evidence::text::bounded;
+
+const STATEMENT_CHARS_MAX: usize = 300;
+const TERMS_MAX: usize = 12;
+const ADDRESSES_MAX: usize = 5;
+/// Said of every report by itself; here it is said of the whole.
+const OF_ONE_REPORT: &str = "single_source";
+
+/// A risk, with the sources that it was found in.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct RiskNote {
+    pub(super) code: String,
+    /// `high`, `medium`, `low` or `info`.
+    pub(super) severity: String,
+    pub(super) text: String,
+    pub(super) source_ids: Vec<String>,
+    pub(super) citation_ids: Vec<String>,
+}
+
+/// What the sources leave open, in sentences.
+pub(super) fn gaps(
+    submitted: &[Submitted<'_>],
+    rows: &[Row],
+    standings: &[Standing],
+) -> Vec<String> {
+    let mut gaps = Vec::new();
+    let asked = rows.iter().filter(|row| row.is_asked);
+    for (row, standing) in asked.zip(standings) {
+        let text = bounded(&row.text, STATEMENT_CHARS_MAX);
+        match (standing.supporting, standing.partial, standing.opposing) {
+            (0, 0, 0) => gaps.push(format!("No source establishes “{text}”.")),
+            (0, 0, _) => gaps.push(format!("No source supports “{text}”; some say otherwise.")),
+            (0, _, _) => gaps.push(format!(
+                "“{text}” is established in part only, or not beyond doubt."
+            )),
+            (1, _, _) => gaps.push(format!("“{text}” rests on a single independent source.")),
+            _ => {}
+        }
+    }
+    let missing = missing_everywhere(submitted);
+    if !missing.is_empty() {
+        let named: Vec<String> = missing.iter().map(|term| format!("“{term}”")).collect();
+        gaps.push(format!(
+            "No cited passage of any source mentions {}.",
+            named.join(", ")
+        ));
+    }
+    let unread = submitted.iter().filter(|source| source.read.is_none());
+    let unread: Vec<&str> = unread.map(|source| source.source.target_url).collect();
+    if !unread.is_empty() {
+        let named: Vec<String> = unread
+            .iter()
+            .take(ADDRESSES_MAX)
+            .map(|url| bounded(url, 200))
+            .collect();
+        let more = match unread.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        gaps.push(format!(
+            "Not read, so nothing is known of what it says: {}{more}.",
+            named.join(", ")
+        ));
+    }
+    gaps
+}
+
+/// Terms of the question that no source has.
+fn missing_everywhere(submitted: &[Submitted<'_>]) -> Vec<String> {
+    let mut reads = submitted.iter().filter_map(|source| source.read.as_ref());
+    let Some(first) = reads.next() else {
+        return Vec::new();
+    };
+    let mut missing = first.told.analysis.missing_terms.clone();
+    for read in reads {
+        missing.retain(|term| read.told.analysis.missing_terms.contains(term));
+    }
+    missing.truncate(TERMS_MAX);
+    missing
+}
+
+/// The risks of the whole, then those of the sources; the gravest first.
+pub(super) fn risk_notes(
+    submitted: &[Submitted<'_>],
+    groups: &Groups,
+    agreements: &[Agreement],
+    conflicts: &[Conflict],
+) -> Vec<RiskNote> {
+    let mut notes = of_the_whole(submitted, groups, agreements, conflicts);
+    notes.extend(of_the_sources(submitted));
+    notes.sort_by_key(|note| gravity(&note.severity));
+    notes
+}
+
+fn of_the_whole(
+    submitted: &[Submitted<'_>],
+    groups: &Groups,
+    agreements: &[Agreement],
+    conflicts: &[Conflict],
+) -> Vec<RiskNote> {
+    let mut notes = Vec::new();
+    let mut add = |code: &str, severity: &str, text: String, source_ids: Vec<String>| {
+        notes.push(RiskNote {
+            code: code.to_owned(),
+            severity: severity.to_owned(),
+            text,
+            source_ids,
+            citation_ids: Vec::new(),
+        });
+    };
+    let clear: Vec<&Conflict> = conflicts
+        .iter()
+        .filter(|conflict| conflict.certainty == "clear")
+        .collect();
+    if !clear.is_empty() {
+        let sides = clear.iter().flat_map(|conflict| &conflict.sides);
+        let named: Vec<&String> = sides.flat_map(|side| &side.source_ids).collect();
+        let sources = submitted
+            .iter()
+            .filter(|source| named.contains(&&source.id));
+        let sources = sources.map(|source| source.id.clone()).collect();
+        let text = format!(
+            "Independent sources contradict each other on {} of the claims; read both sides.",
+            clear.len()
+        );
+        add("conflicting_sources", "high", text, sources);
+    }
+    let unread = submitted.iter().filter(|source| source.read.is_none());
+    let unread: Vec<String> = unread.map(|source| source.id.clone()).collect();
+    if !unread.is_empty() {
+        let text = format!(
+            "{} of {} sources could not be read.",
+            unread.len(),
+            submitted.len()
+        );
+        add("unreachable_sources", "medium", text, unread);
+    }
+    for group in groups
+        .groups
+        .iter()
+        .filter(|group| group.source_ids.len() > 1)
+    {
+        let text = format!(
+            "{} sources carry the same text and count as one ({}).",
+            group.source_ids.len(),
+            group.because.join(", ").replace('_', " ")
+        );
+        add("mirrored_sources", "medium", text, group.source_ids.clone());
+    }
+    for agreement in agreements
+        .iter()
+        .filter(|agreement| agreement.publisher_count == 1)
+    {
+        let text = format!(
+            "What is said to {} comes from one publisher; it may be one voice.",
+            agreement.claim_id
+        );
+        add(
+            "same_publisher",
+            "medium",
+            text,
+            agreement.source_ids.clone(),
+        );
+    }
+    if groups.groups.len() == 1 {
+        let text =
+            "Only one independent source was read; a second one would make it firmer.".to_owned();
+        add(
+            "single_independent_source",
+            "medium",
+            text,
+            groups.groups[0].source_ids.clone(),
+        );
+    }
+    notes
+}
+
+/// The risks of the reports, each code once.
+fn of_the_sources(submitted: &[Submitted<'_>]) -> Vec<RiskNote> {
+    let mut by_code: BTreeMap<(String, String), RiskNote> = BTreeMap::new();
+    for source in submitted {
+        let Some(read) = &source.read else { continue };
+        for risk in &read.told.risk_details {
+            if risk.code == OF_ONE_REPORT {
+                continue;
+            }
+            let note = by_code
+                .entry((risk.code.clone(), risk.text.clone()))
+                .or_insert_with(|| RiskNote {
+                    code: risk.code.clone(),
+                    severity: risk.severity.clone(),
+                    text: risk.text.clone(),
+                    source_ids: Vec::new(),
+                    citation_ids: Vec::new(),
+                });
+            if note.source_ids.last() != Some(&source.id) {
+                note.source_ids.push(source.id.clone());
+            }
+            note.citation_ids
+                .extend(risk.evidence_ids.iter().map(|id| source.cited_as(id)));
+        }
+    }
+    by_code.into_values().collect()
+}
+
+fn gravity(severity: &str) -> usize {
+    const GRAVEST_FIRST: [&str; 4] = ["high", "medium", "low", "info"];
+    let place = GRAVEST_FIRST.iter().position(|known| *known == severity);
+    place.unwrap_or(GRAVEST_FIRST.len())
+}

@@ -1,0 +1,261 @@
+//! The parts that both kinds of document are made of: the decision, quoted passages, risks, what stays open, and how to
+//! check it all.
+
+use crate::pdf::block::{Block, Column, Kind, Span, Style, Table, Tone};
+use crate::pdf::told::{Told, bounded, capital, percent, spoken, when};
+
+/// Characters of a passage that are shown; the attached JSON has all of it.
+const EXCERPT_CHARS_MAX: usize = 700;
+
+pub(super) fn column(name: &str, share: f32) -> Column {
+    Column {
+        name: name.to_owned(),
+        share,
+    }
+}
+
+pub(super) fn cell(text: impl Into<String>) -> Vec<Span> {
+    vec![Span::new(text, Style::SMALL)]
+}
+
+/// Names and values, a row each.
+pub(super) fn facts(summary: &str, rows: Vec<(&str, Vec<Span>)>) -> Block {
+    let rows = rows.into_iter().map(|(name, value)| {
+        let name = vec![Span::new(name, Style::SMALL.toned(Tone::Muted))];
+        vec![name, value]
+    });
+    Block::Table(Table {
+        summary: summary.to_owned(),
+        columns: vec![column("", 1.0), column("", 4.2)],
+        rows: rows.collect(),
+        after: 10.0,
+    })
+}
+
+/// The line above the title.
+pub(super) fn kicker(text: String) -> Block {
+    Block::Text {
+        kind: Kind::Paragraph,
+        spans: vec![Span::new(text, Style::SMALL.bold().toned(Tone::Accent))],
+        after: 4.0,
+    }
+}
+
+pub(super) fn decision(report: Told<'_>, action: &str) -> Block {
+    let disputed = if report.at("disputed").is_true() {
+        " – disputed"
+    } else {
+        ""
+    };
+    let label = capital(&spoken(report.at("label").text()));
+    let figures = format!(
+        "{} that this label is right · {} that it is established · {}",
+        percent(report.at("confidence").score()),
+        percent(report.at("support_score").score()),
+        spoken(action),
+    );
+    Block::Panel(vec![
+        vec![Span::new(
+            format!("{label}{disputed}"),
+            Style::BODY.sized(14.0).bold(),
+        )],
+        vec![Span::new(report.at("summary").text(), Style::BODY)],
+        vec![Span::new(
+            report.at("recommended_agent_use").text(),
+            Style::BODY.bold(),
+        )],
+        vec![Span::new(figures, Style::NOTE)],
+    ])
+}
+
+/// A passage: its name and where it stands, and its words.
+pub(super) fn passage(
+    id: &str,
+    said: &str,
+    citation: Told<'_>,
+    source: &str,
+    read_at: u64,
+) -> Vec<Block> {
+    let excerpt = citation.at("excerpt").text();
+    let shown = bounded(excerpt.trim(), EXCERPT_CHARS_MAX);
+    let is_cut = shown.chars().count() < excerpt.trim().chars().count()
+        || citation.at("truncated").is_true();
+    let mut place = format!(
+        "  {said} · {} match · bytes {}–{}",
+        citation.at("match").text(),
+        citation.at("start").number(),
+        citation.at("end").number(),
+    );
+    if is_cut {
+        place.push_str(" · cut here, whole in the attached JSON");
+    }
+    let path = citation.at("heading_path").texts(" › ");
+    let mut origin = vec![Span::new(
+        format!("{} · read {}", bounded(source, 70), when(read_at)),
+        Style::NOTE,
+    )];
+    if !path.is_empty() && path != source {
+        origin.push(Span::new(
+            format!(" · under “{}”", bounded(&path, 70)),
+            Style::NOTE,
+        ));
+    }
+    vec![
+        Block::Anchor(id.to_owned()),
+        Block::lead(vec![
+            Span::new(id, Style::SMALL.bold()),
+            Span::new(place, Style::NOTE),
+        ]),
+        Block::Text {
+            kind: Kind::Quote,
+            spans: vec![Span::new(shown, Style::BODY)],
+            after: 1.5,
+        },
+        Block::Text {
+            kind: Kind::Paragraph,
+            spans: origin,
+            after: 9.0,
+        },
+    ]
+}
+
+/// A text whose `[S1.E2]` lead to the passages.
+pub(super) fn cited(text: &str, style: Style) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('[') {
+        let inside = &rest[start + 1..];
+        let end = inside.find(']').unwrap_or_default();
+        let (before, id) = (&rest[..start + 1], &inside[..end]);
+        spans.push(Span::new(before, style));
+        if is_id(id) {
+            spans.push(Span::place(id, id, style));
+            rest = &inside[end..];
+        } else {
+            rest = inside;
+        }
+    }
+    spans.push(Span::new(rest, style));
+    spans
+}
+
+/// `E1`, `S2.E1`, `S2.X1`.
+fn is_id(text: &str) -> bool {
+    let numbered = |text: &str, letters: &[char]| {
+        let number = text.strip_prefix(letters).unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    match text.split_once('.') {
+        Some((source, passage)) => numbered(source, &['S']) && numbered(passage, &['E', 'X']),
+        None => numbered(text, &['E']),
+    }
+}
+
+pub(super) fn risks<'a>(risks: impl Iterator<Item = Told<'a>>, where_named: &str) -> Block {
+    let rows = risks.map(|risk| {
+        let sources = risk.at("source_ids").texts(", ");
+        let citations = match risk.at("citation_ids").is_there() {
+            true => risk.at("citation_ids").texts(", "),
+            false => risk.at("evidence_ids").texts(", "),
+        };
+        let found = if sources.is_empty() {
+            citations
+        } else {
+            sources
+        };
+        vec![
+            vec![Span::new(risk.at("severity").text(), Style::SMALL.bold())],
+            vec![
+                Span::new(
+                    format!("{}: ", spoken(risk.at("code").text())),
+                    Style::SMALL.bold(),
+                ),
+                Span::new(risk.at("text").text(), Style::SMALL),
+            ],
+            cell(if found.is_empty() {
+                "–".to_owned()
+            } else {
+                bounded(&found, 120)
+            }),
+        ]
+    });
+    Block::Table(Table {
+        summary: "Risks, the gravest first".to_owned(),
+        columns: vec![
+            column("Severity", 0.9),
+            column("Risk", 6.0),
+            column(where_named, 1.5),
+        ],
+        rows: rows.collect(),
+        after: 8.0,
+    })
+}
+
+pub(super) fn items<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<Block> {
+    let items = texts.map(|text| Block::item(vec![Span::new(text, Style::BODY)]));
+    items.collect()
+}
+
+/// A long hash, in the letters that hashes are set in.
+pub(super) fn hash(text: &str) -> Vec<Span> {
+    vec![Span::new(
+        if text.is_empty() { "–" } else { text },
+        Style::CODE,
+    )]
+}
+
+/// A command that a reader may run.
+pub(super) fn command(text: String) -> Block {
+    Block::Panel(vec![vec![Span::new(text, Style::CODE)]])
+}
+
+/// What is said where characters had no glyph.
+pub(super) fn missing(count: usize, kinds: &[char]) -> Block {
+    let named: Vec<String> = kinds
+        .iter()
+        .take(8)
+        .map(|c| format!("U+{:04X}", u32::from(*c)))
+        .collect();
+    let (are, them) = if count == 1 {
+        ("character is", "it")
+    } else {
+        ("characters are", "them")
+    };
+    Block::paragraph(vec![Span::new(
+        format!(
+            "{count} {are} shown as boxes, because no font for {them} was installed where this document was made ({}{}). \
+             The attached JSON has {them} in full.",
+            named.join(", "),
+            if kinds.len() > named.len() {
+                " …"
+            } else {
+                ""
+            }
+        ),
+        Style::SMALL.bold(),
+    )])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pdf::block::Link;
+
+    #[test]
+    fn names_of_passages_lead_to_them() {
+        let check = |text: &str, expected: &[&str]| {
+            let spans = cited(text, Style::BODY);
+            let whole: String = spans.iter().map(|span| span.text.as_str()).collect();
+            assert_eq!(whole, text);
+            let links = spans.iter().filter_map(|span| match &span.link {
+                Some(Link::Place(place)) => Some(place.as_str()),
+                _ => None,
+            });
+            assert_eq!(links.collect::<Vec<_>>(), expected, "{text}");
+        };
+        check("“so” [S1.E2] “and” [S12.X1]", &["S1.E2", "S12.X1"]);
+        check("“so” [E1]", &["E1"]);
+        check("[sic] [S1] [E] [[E3]] [é", &["E3"]);
+        check("", &[]);
+    }
+}
