@@ -47,11 +47,10 @@ pub struct Layout<'a> {
 }
 
 /// The navigation: label and path.
-const NAVIGATION: [(&str, &str); 6] = [
+const NAVIGATION: [(&str, &str); 5] = [
     ("Pages", "/quote"),
     ("Proof Packs", "/proof-pack"),
     ("Bundles", "/proof-pack/bundle"),
-    ("Demo", "/demo"),
     ("Quickstart", "/quickstart"),
     ("Docs", "/docs"),
 ];

@@ -53,6 +53,8 @@ mod models;
 mod money;
 /// What the service signs: offers and receipts.
 mod offer_receipt;
+/// What pages offer beyond reading: markdown twins, the demo, evidence and checks, the operator's details.
+mod pages;
 /// That the documents agree with each other and with the live 402.
 mod parity;
 /// What sites say about the use of their pages, and hosts that the operator has blocked.
