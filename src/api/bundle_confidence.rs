@@ -66,7 +66,7 @@ pub fn page(app: &Shared, call: &Call) -> Reply {
             ("Refunds", REFUND_POLICY.to_owned()),
         ]),
         Part::Heading("Checked just now"),
-        Part::List(checks.iter().map(Check::line).collect()),
+        Part::Checks(checks.iter().map(Check::shown).collect()),
         Part::Heading("What you get"),
         Part::List(WHAT_YOU_GET.map(str::to_owned).to_vec()),
         Part::Links(vec![(

@@ -212,7 +212,7 @@ pub fn asked(app: &App, call: &Call, product: Product) -> Result<Asked, Refusal>
     })
 }
 
-fn check_length(question: &str) -> Result<(), Refusal> {
+pub(in crate::api) fn check_length(question: &str) -> Result<(), Refusal> {
     if question.chars().count() <= QUESTION_CHARACTERS_MAX {
         return Ok(());
     }

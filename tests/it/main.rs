@@ -63,6 +63,8 @@ mod money;
 mod offer_receipt;
 /// Paid bundles, from the payment to the delivered report.
 mod orders;
+/// What pages offer beyond reading: markdown twins, the demo, evidence and checks, the operator's details.
+mod pages;
 /// That the documents agree with each other and with the live 402.
 mod parity;
 /// What sites say about the use of their pages, and hosts that the operator has blocked.
