@@ -135,9 +135,10 @@ pub static SETTINGS: &[Setting] = &[
     shown("llm.output_usdc_per_million", Text, "0.6", "Price of a million tokens of answers in USDC; needed with llm.base_url."),
 
     row("limits.connections_max", Number, Some("4096"), "Client connections at once; further ones wait in the backlog."),
+    row("limits.connections_of_client_max", Number, Some("2048"), "Connections of one client at once; one more gets 429 and is closed. A trusted proxy's are not counted."),
     row("limits.header_seconds_max", Number, Some("10"), "Time for a request's headers, and for an idle connection."),
     row("limits.body_seconds_max", Number, Some("10"), "Time for a request's body; after it 408."),
-    row("limits.write_stall_seconds_max", Number, Some("20"), "How long a client may not read; then its connection is closed."),
+    row("limits.write_stall_seconds_max", Number, Some("20"), "How long a client may not read, or read less than 4 KiB a second; then its connection is closed."),
     row("limits.stop_grace_seconds", Number, Some("40"), "On a stop: time for paid work to finish before the process ends."),
     row("limits.store_cache_mib", Number, Some("64"), "Memory for the data file's pages, in MiB."),
     row("limits.page_cache_mib", Number, Some("512"), "Converted pages kept in the data file, in MiB; the oldest leave first."),
