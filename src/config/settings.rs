@@ -175,9 +175,10 @@ pub static SETTINGS: &[Setting] = &[
         "Opens the operator's console at /operator, and the operator's addresses to `Authorization: Bearer`: at least 32 characters, as `openssl rand -hex 32` writes them. Without it they answer on the Unix socket alone."),
 
     row("limits.connections_max", Number, Some("4096"), "Client connections at once; further ones wait in the backlog."),
+    row("limits.connections_of_client_max", Number, Some("2048"), "Connections of one client at once; one more gets 429 and is closed. A trusted proxy's are not counted."),
     row("limits.header_seconds_max", Number, Some("10"), "Time for a request's headers, and for an idle connection."),
     row("limits.body_seconds_max", Number, Some("10"), "Time for a request's body; after it 408."),
-    row("limits.write_stall_seconds_max", Number, Some("20"), "How long a client may not read; then its connection is closed."),
+    row("limits.write_stall_seconds_max", Number, Some("20"), "How long a client may not read, or read less than 4 KiB a second; then its connection is closed."),
     row("limits.stop_grace_seconds", Number, Some("40"), "On a stop: time for paid work to finish before the process ends."),
     row("limits.store_cache_mib", Number, Some("64"), "Memory for the data file's pages, in MiB."),
     row("limits.page_cache_mib", Number, Some("512"), "Converted pages kept in the data file, in MiB; the oldest leave first."),

@@ -41,6 +41,8 @@ mod documents;
 mod evidence;
 /// Requests that cannot be served as they are.
 mod failure;
+/// Everything that the outside can do to a service to wear it down.
+mod hostile;
 /// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
 mod http;
 /// Requests and messages of people, and what the operator makes of them.
