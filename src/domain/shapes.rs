@@ -416,7 +416,7 @@ pub static COMPUTE_REQUEST: Object = Object {
 };
 
 /// Every body shape, for OpenAPI's components and the table tests.
-pub static ALL: [&Object; 10] = [
+pub static ALL: [&Object; 11] = [
     &ACCESS_REQUEST,
     &PROOF_PACK_REQUEST,
     &QUOTE_REQUEST,
@@ -426,5 +426,6 @@ pub static ALL: [&Object; 10] = [
     &PACK_LEAD_REQUEST,
     &BUNDLE_LEAD_REQUEST,
     &CONTACT_REQUEST,
+    &RECOVER_REQUEST,
     &COMPUTE_REQUEST,
 ];
