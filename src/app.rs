@@ -27,6 +27,7 @@ use crate::outside::call::{Lane, Shares};
 use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX, TRANSACTIONS_MAX};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
+use crate::outside::fonts::FontShelf;
 use crate::outside::hooks::{self, Hook};
 use crate::outside::llm::{self, Llm, LlmSettings};
 use crate::outside::mailer::{MAILS_MAX, Mailer, MailerSettings, SmtpSettings, Way};
@@ -105,6 +106,7 @@ impl App {
             ),
             lookups: Lane::new(LOOKUPS_MAX, FETCH_WAIT_MAX),
             checks: Lane::new(CHECKS_MAX, FETCH_WAIT_MAX),
+            fonts: FontShelf::look(config.bundles.font_dir.as_deref()),
             clock,
         };
         let signer = config

@@ -2,7 +2,7 @@
 //! operator's `routes` command are made from it.
 
 use crate::api::{
-    access, bundles, catalogue, console, delivery, discovery, leads, legacy, operator,
+    access, bundle_pay, bundles, catalogue, console, delivery, discovery, leads, legacy, operator,
     operator_leads, preview, proof_pack, quotes, reports, retry, site, webhook,
 };
 use crate::app::Row;
@@ -248,6 +248,8 @@ pub static ROUTES: &[Row] = &[
         query: &[SOURCE], statuses: &[404], ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
     get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
         statuses: &[404, 410], ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
+    get("/v1/proof-pack/reports/{report_id}/pdf", run!(reports::pdf), Endpoint {
+        gives: "application/pdf", statuses: &[404, 410, 503], rate: RateClass::Quote, ..Endpoint::new(Tag::Reports, "Read a bought report as a PDF") }),
     get("/v1/proof-pack/reports/{report_id}/verify", run!(reports::verify), Endpoint {
         statuses: &[404, 410, 503], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the kept source") }),
@@ -292,7 +294,7 @@ pub static ROUTES: &[Row] = &[
         rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
     get("/proof-pack/bundle/checkout", run!(bundles::checkout_page), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
-    get("/proof-pack/bundle/pay", run!(bundles::pay), Endpoint {
+    get("/proof-pack/bundle/pay", run!(bundle_pay::pay), Endpoint {
         rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
     get("/proof-pack/request", run!(leads::request_page), Endpoint::page("Ask for a bundle or a report")),
     get("/contact", run!(leads::contact_page), Endpoint::page("Write to the operator")),

@@ -19,6 +19,7 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::quote::{self, Asked};
 use crate::flows::report::FIGURES;
 use crate::flows::reports::{self, Retained};
+use crate::flows::{internal, pdf};
 use crate::http::{Call, Reply};
 use crate::pages::plain::{self, Part, PlainView};
 use crate::pages::report::{Citation, FollowUp, ReportView};
@@ -32,6 +33,22 @@ pub async fn read(app: Shared, call: Call) -> Reply {
     };
     match outcome.await {
         Ok(body) => private(Reply::json(200, body)),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /v1/proof-pack/reports/{report_id}/pdf: the same as a document, with the report attached to it as data.
+pub async fn pdf(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let retained = find(&app, &call).await?;
+        let body = reports::body(&app, &retained).await?;
+        let report = serde_json::from_slice(&body)
+            .map_err(|error| internal("a retained report cannot be read", &error))?;
+        pdf::of_report(&app, report).await
+    };
+    match outcome.await {
+        Ok(rendered) => private(Reply::new(200, "application/pdf", rendered.bytes))
+            .fixed("content-disposition", "inline; filename=\"report.pdf\""),
         Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }

@@ -1,5 +1,7 @@
 //! `[bundles]`: where bundles are paid for, and who hears of new leads.
 
+use std::path::PathBuf;
+
 use url::Url;
 
 use crate::config::{ConfigError, Resolved, Secret, is_loopback_url};
@@ -11,6 +13,8 @@ pub struct Bundles {
     links: [Option<Url>; Bundle::ALL.len()],
     pub notify: Option<Notify>,
     pub leads_max: usize,
+    /// Further fonts for documents.
+    pub font_dir: Option<PathBuf>,
 }
 
 /// Who hears of new leads.
@@ -37,6 +41,7 @@ pub(in crate::config) fn bundles(resolved: &Resolved) -> Result<Bundles, ConfigE
         links,
         notify: notify(resolved)?,
         leads_max: resolved.count("bundles.leads_max")?,
+        font_dir: resolved.optional("bundles.font_dir").map(PathBuf::from),
     })
 }
 

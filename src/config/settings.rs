@@ -146,6 +146,8 @@ pub static SETTINGS: &[Setting] = &[
         "What announcements are signed with, in X-Service-Signature; unsigned when not set."),
     row("bundles.leads_max", Number, Some("100000"),
         "Leads and messages kept at most, 64 KiB each at most; beyond it new ones are refused until you delete some."),
+    shown("bundles.font_dir", Text, "/usr/local/share/fonts/context402",
+        "Folder with further fonts (ttf, otf, ttc; 16 files of 32 MiB at most) for PDFs in scripts that the built-in ones lack. Noto CJK is found by itself where its package is installed."),
     row("bundles.webhook_secrets", Secret, None,
         "Signing secrets of the payment provider's webhook at /v1/webhooks/stripe (whsec_…), several while you change them. Without one no event is taken, and the provider tries again later."),
     row("bundles.livemode", Flag, Some("true"),

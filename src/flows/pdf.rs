@@ -1,9 +1,11 @@
-//! A report as a PDF document: a place among the examinations, the fonts that it needs, the document. Keeps nothing.
+//! A report as a PDF document: a place among the examinations, the document, and once more with the machine's fonts
+//! where the built-in ones lack a character. Keeps nothing.
 
 use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::domain::refusal::{Code, Refusal};
+use crate::flows::internal;
 use crate::pdf::{Fonts, PdfError, Rendered, render, render_report};
 
 /// The document of a bundle's report.
@@ -18,13 +20,17 @@ pub async fn of_report(app: &App, report: Map<String, Value>) -> Result<Rendered
 
 async fn write(
     app: &App,
-    render: impl FnOnce(&Fonts) -> Result<Rendered, PdfError> + Send + 'static,
+    render: impl Fn(&Fonts) -> Result<Rendered, PdfError> + Send + 'static,
 ) -> Result<Rendered, Refusal> {
-    let work = move || render(&Fonts::embedded());
+    let shelf = app.outside.fonts.clone();
+    let work = move || {
+        let plain = render(&Fonts::embedded())?;
+        if plain.missing_glyphs == 0 || shelf.is_empty() {
+            return Ok(plain);
+        }
+        render(&Fonts::with(shelf.read()))
+    };
     let rendered = app.outside.checks.run(work).await;
     let rendered = rendered.map_err(|_| Refusal::of(Code::Overloaded))?;
-    rendered.map_err(|error| {
-        tracing::error!(%error, "a document could not be written");
-        Refusal::of(Code::Internal)
-    })
+    rendered.map_err(|error| internal("a document cannot be written", &error))
 }

@@ -8,6 +8,7 @@ pub mod chance;
 pub mod clock;
 pub mod disk;
 pub mod facilitator;
+pub mod fonts;
 pub mod hooks;
 pub mod llm;
 #[cfg(test)]
@@ -23,6 +24,7 @@ use crate::outside::call::{Lane, Shares};
 use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
+use crate::outside::fonts::FontShelf;
 use crate::outside::hooks::Hook;
 use crate::outside::llm::Llm;
 use crate::outside::mailer::Mailer;
@@ -53,5 +55,7 @@ pub struct Outside {
     pub lookups: Lane,
     /// Places for examinations of sources, which keep a core each.
     pub checks: Lane,
+    /// Fonts of the machine, for documents in scripts that the embedded ones lack.
+    pub fonts: FontShelf,
     pub clock: Clock,
 }

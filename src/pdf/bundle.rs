@@ -3,16 +3,18 @@
 
 use crate::pdf::block::{Block, Kind, Span, Style, Table, Tone};
 use crate::pdf::parts::{
-    cell, column, command, decision, facts, hash, items, kicker, passage, risks,
+    cell, cited, column, command, decision, facts, hash, items, kicker, passage, risks,
 };
 use crate::pdf::report;
 use crate::pdf::told::{Told, bounded, capital, day, percent, spoken, when};
 
-const TITLE_CHARS_MAX: usize = 180;
+const TITLE_CHARS_MAX: usize = 140;
 /// Passages that are shown for a claim; the others are named.
 const PASSAGES_MAX: usize = 6;
+/// Sources that have a line on the title page.
+const GLANCE_MAX: usize = 12;
 /// Sources in one table of the matrix.
-const MATRIX_COLUMNS_MAX: usize = 12;
+const MATRIX_COLUMNS_MAX: usize = 13;
 
 pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
     let mut blocks = cover(report);
@@ -35,7 +37,6 @@ pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
         0 => Block::text("No risks were found."),
         _ => risks(report.at("risk_notes").list(), "Sources"),
     });
-    blocks.push(Block::Page);
     blocks.push(Block::heading(1, "Source by source", "reports"));
     for (source, told) in read(report).zip(report.at("reports").list()) {
         blocks.extend(report::section(source, told));
@@ -65,7 +66,7 @@ fn cover(report: Told<'_>) -> Vec<Block> {
         report.at("agent_action").text(),
     ));
     blocks.push(Block::heading(3, "In short", "short"));
-    blocks.push(Block::text(answer(report)));
+    blocks.push(Block::paragraph(cited(answer(report), "", Style::BODY)));
     blocks.push(Block::heading(3, "What it rests on", "rests"));
     blocks.push(facts(
         "What the bundle rests on",
@@ -83,9 +84,10 @@ fn cover(report: Told<'_>) -> Vec<Block> {
             (
                 "Claims",
                 cell(format!(
-                    "{} set beside each other: independent sources agree on {}; {} rest on one source alone",
+                    "{} set beside each other: independent sources agree on {}, of which {} are disputed; {} rest on one source alone",
                     number("claim_count"),
                     number("agreed_count"),
+                    number("disputed_count"),
                     number("single_source_count"),
                 )),
             ),
@@ -101,7 +103,42 @@ fn cover(report: Told<'_>) -> Vec<Block> {
             ("SHA-256", hash(report.at("result_hash").text())),
         ],
     ));
+    if (1..=GLANCE_MAX).contains(&report.at("sources").count()) {
+        blocks.push(Block::heading(3, "What each source says", "glance"));
+        blocks.push(glance(report));
+    }
     blocks
+}
+
+/// The sources in a line each.
+fn glance(report: Told<'_>) -> Block {
+    let rows = report.at("sources").list().map(|source| {
+        let id = source.at("id").text();
+        let url = source.at("target_url").text();
+        let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let name = match source.at("title").text() {
+            "" => bounded(host, 70),
+            title => bounded(title, 70),
+        };
+        if source.at("status").text() != "read" {
+            return vec![cell(id), cell(name), cell("not read")];
+        }
+        vec![
+            vec![Span::place(id, format!("source-{id}"), Style::SMALL.bold())],
+            cell(name),
+            cell(spoken(source.at("label").text())),
+        ]
+    });
+    Block::Table(Table {
+        summary: "What each source says to the question".to_owned(),
+        columns: vec![
+            column("", 0.5),
+            column("Source", 6.0),
+            column("Finding", 2.2),
+        ],
+        rows: rows.collect(),
+        after: 6.0,
+    })
 }
 
 /// What follows the sentence of the decision, which the panel has said.
@@ -232,7 +269,7 @@ fn claim_blocks(report: Told<'_>, claim: Told<'_>) -> Vec<Block> {
     let mut blocks = vec![
         Block::heading(
             2,
-            format!("{id}  {}", claim.at("text").text()),
+            format!("{id}  {}", capital(claim.at("text").text())),
             format!("claim-{id}"),
         ),
         Block::Text {
@@ -326,7 +363,8 @@ fn matrix(report: Told<'_>) -> Vec<Block> {
             Style::NOTE,
         )]),
     ];
-    for (part, ids) in ids.chunks(MATRIX_COLUMNS_MAX).enumerate() {
+    let tables = ids.len().div_ceil(MATRIX_COLUMNS_MAX);
+    for (part, ids) in ids.chunks(ids.len().div_ceil(tables)).enumerate() {
         let rows = claims.list().map(|claim| {
             let id = claim.at("id").text();
             let name = vec![
@@ -372,9 +410,13 @@ fn agreements(report: Told<'_>) -> Vec<Block> {
     let agreements = report.at("synthesis").at("agreements");
     for agreement in agreements.list() {
         let id = agreement.at("claim_id").text();
+        let value = match agreement.at("value").text() {
+            "" => String::new(),
+            value => format!(" “{value}”"),
+        };
         let mut told = format!(
-            " {} – {} independent sources: {}",
-            agreement.at("statement").text(),
+            " {}{value} – {} independent sources: {}",
+            capital(agreement.at("statement").text()),
             agreement.at("group_count").number(),
             agreement.at("source_ids").texts(", "),
         );
@@ -404,7 +446,7 @@ fn conflicts(report: Told<'_>) -> Vec<Block> {
         let (id, claim) = (conflict.at("id").text(), conflict.at("claim").text());
         blocks.push(Block::heading(
             2,
-            format!("{id}  {claim}"),
+            format!("{id}  {}", capital(claim)),
             format!("conflict-{id}"),
         ));
         blocks.push(Block::paragraph(vec![
@@ -477,7 +519,6 @@ fn hashes(report: Told<'_>) -> Vec<Block> {
         ]
     });
     vec![
-        Block::Page,
         Block::heading(1, "Appendix A: hashes of the sources", "hashes"),
         Block::paragraph(vec![Span::new(
             "SHA-256 of the text that the passages are slices of, and of the body that the server sent.",
@@ -511,31 +552,24 @@ fn verification(report: Told<'_>, attachment: &str) -> Vec<Block> {
              JSON in any spelling can make the same bytes from it.",
         ),
         Block::text(
-            "Each passage is the bytes from start to end of its source's text, whose hash stands in appendix A. The report on \
-             each source is retained and checks itself, free of charge:",
+            "Each passage is the bytes from start to end of its source's text, whose hash stands in appendix A. The reports on \
+             the sources are parts of the attached file.",
         ),
     ];
     let urls = report
         .at("reports")
         .list()
         .map(|told| told.at("verify_url").text());
-    let urls: Vec<String> = urls
+    let checks = urls
         .filter(|url| !url.is_empty())
-        .map(|url| format!("curl -s {url}"))
-        .collect();
-    blocks.push(match urls.is_empty() {
-        false => command(urls.join("\n")),
-        true => {
-            let ids = report
-                .at("reports")
-                .list()
-                .map(|told| told.at("report_id").text());
-            let paths: Vec<String> = ids
-                .map(|id| format!("GET /v1/proof-pack/reports/{id}/verify"))
-                .collect();
-            command(paths.join("\n"))
-        }
-    });
+        .map(|url| format!("curl -s {url}"));
+    let checks: Vec<String> = checks.collect();
+    if !checks.is_empty() {
+        blocks.push(Block::text(
+            "They are retained by themselves too, and the service checks them free of charge:",
+        ));
+        blocks.push(command(checks.join("\n")));
+    }
     blocks
 }
 

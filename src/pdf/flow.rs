@@ -1,5 +1,6 @@
 //! Where everything stands: blocks one below the other over as many pages as they need. Knows sizes, draws nothing.
 
+use std::collections::HashMap;
 use std::num::NonZeroU16;
 
 use krilla::tagging::{ListNumbering, TableHeaderScope, Tag, TagKind};
@@ -85,6 +86,8 @@ pub(super) struct Flow {
     pub(super) nodes: Vec<Node>,
     pub(super) headings: Vec<Placed>,
     pub(super) leaves: usize,
+    /// Where links may lead beside the headings: page and height.
+    places: HashMap<String, (usize, f32)>,
     y: f32,
 }
 
@@ -120,11 +123,40 @@ impl Flow {
                 Block::Table(table) => flow.table(table, typesetter),
                 Block::Panel(paragraphs) => flow.panel(paragraphs, typesetter),
                 Block::Contents => flow.contents(&blocks[at..], typesetter),
+                Block::Anchor(name) => flow.anchor(name),
                 Block::Page => flow.break_page(),
             }
             at += 1;
         }
         Ok(flow)
+    }
+
+    /// Where a link leads. A passage that is not shown is in its source's section (`S2.E1` in `source-S2`).
+    pub(super) fn place(&self, anchor: &str) -> Option<(usize, f32)> {
+        let of_heading = |anchor: &str| {
+            let placed = self
+                .headings
+                .iter()
+                .find(|placed| placed.heading.anchor == anchor)?;
+            Some((placed.page, placed.y))
+        };
+        let whole = |anchor: &str| {
+            self.places
+                .get(anchor)
+                .copied()
+                .or_else(|| of_heading(anchor))
+        };
+        let source = || whole(&format!("source-{}", anchor.split_once('.')?.0));
+        whole(anchor).or_else(source)
+    }
+
+    /// The first of a name counts.
+    fn anchor(&mut self, name: &str) {
+        if self.room() < KEPT_BELOW {
+            self.break_page();
+        }
+        let place = (self.pages.len() - 1, self.y);
+        self.places.entry(name.to_owned()).or_insert(place);
     }
 
     fn add(&mut self, item: Item) {
@@ -229,7 +261,7 @@ impl Flow {
                 self.break_page();
             }
             let (mark, body) = (self.leaf(), self.leaf());
-            let (page, y) = (self.pages.len(), self.y);
+            let y = self.y;
             let dot_at = self.sets.len();
             self.sets.push(dot);
             self.add(Item::Line {
@@ -240,7 +272,6 @@ impl Flow {
                 leaf: Some(mark),
             });
             self.lines(set, MARGIN + ITEM_INDENT, Some(body), None);
-            debug_assert!(self.pages.len() >= page);
             self.y += after;
             let label = Node::Group(Tag::Lbl.into(), vec![Node::Leaf(mark)]);
             let body = Node::Group(Tag::LBody.into(), vec![Node::Leaf(body)]);

@@ -104,8 +104,11 @@ fn document(
     let missing_glyphs = typesetter.missing;
     if missing_glyphs > 0 {
         let kinds: Vec<char> = typesetter.missing_kinds.iter().copied().collect();
-        let after_title = blocks.len().min(2);
-        blocks.insert(after_title, parts::missing(missing_glyphs, &kinds));
+        let facts = blocks
+            .iter()
+            .position(|block| matches!(block, Block::Table(_)));
+        let below = facts.map_or(blocks.len(), |facts| facts + 1);
+        blocks.insert(below, parts::missing(missing_glyphs, &kinds));
         flow = Flow::of(&blocks, &mut typesetter)?;
     }
     let title = format!("{product}: {}", bounded(question, TITLE_CHARS_MAX));

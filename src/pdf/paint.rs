@@ -266,6 +266,10 @@ impl Painter<'_> {
             nodes.push(id.into());
             return;
         };
+        if matches!(link, Link::Place(anchor) if self.flow.place(anchor).is_none()) {
+            nodes.push(id.into());
+            return;
+        }
         nodes.push(TagGroup::with_children(Tag::Link, vec![id.into()]).into());
         let rect = Rect::from_ltrb(
             piece.start,
@@ -300,11 +304,8 @@ impl Painter<'_> {
         let target = match &linked.link {
             Link::Address(url) => Target::Action(Action::Link(LinkAction::new(url.clone()))),
             Link::Place(anchor) => {
-                let headings = self.flow.headings.iter();
-                let place = headings
-                    .rev()
-                    .find(|placed| placed.heading.anchor == *anchor)?;
-                Target::Destination(place_of(place.page, place.y).into())
+                let (page, y) = self.flow.place(anchor)?;
+                Target::Destination(place_of(page, y).into())
             }
         };
         let alt = match &linked.link {

@@ -1,4 +1,8 @@
+use proptest::prelude::*;
+use serde_json::json;
+
 use super::*;
+
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::tests::{Made, made, read};
 use crate::evidence::bundle::{BundleRequest, BundleSource, Unreachable, bundle_report};
@@ -85,6 +89,19 @@ fn bundle() -> Map<String, Value> {
     bundle_report(&request, &sources)
 }
 
+/// Two sources, with everything that a bundle can have.
+fn small() -> Map<String, Value> {
+    let made = sources();
+    let sources: Vec<BundleSource<'_>> = [&made[0], &made[3]].into_iter().map(read).collect();
+    let request = BundleRequest {
+        order_id: "ord_small",
+        bundle: "scout",
+        question: QUESTION,
+        created_at: UnixSeconds(0),
+    };
+    bundle_report(&request, &sources)
+}
+
 fn keep(name: &str, bytes: &[u8]) {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tmp");
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -108,4 +125,159 @@ fn a_bundle_becomes_the_same_document_again() {
         render(&report, &Fonts::embedded()).expect("a document")
     );
     assert_eq!(report["result_hash"], sha256(&bundle_text(&report)));
+}
+
+fn has(rendered: &Rendered, needle: &str) -> bool {
+    let needle = needle.as_bytes();
+    rendered
+        .bytes
+        .windows(needle.len())
+        .any(|window| window == needle)
+}
+
+#[test]
+fn a_single_report_becomes_a_document_for_archives_and_readers_who_listen() {
+    let made = sources().remove(0);
+    let rendered = render_report(&made.report, &Fonts::embedded()).expect("a document");
+    keep("report.pdf", &rendered.bytes);
+    assert_eq!(rendered.missing_glyphs, 0);
+    assert!(has(&rendered, "pdfaid:part") && has(&rendered, "pdfuaid:part"));
+    assert!(has(&rendered, "/Lang(en)"), "the language is named");
+    assert_eq!(
+        rendered,
+        render_report(&made.report, &Fonts::embedded()).expect("a document")
+    );
+}
+
+#[test]
+fn characters_without_a_glyph_are_counted_and_stop_nothing() {
+    let mut report = sources().remove(0).report;
+    report.insert(
+        "answer".to_owned(),
+        json!("价格 \u{e000} \u{1f4a9} \u{200b}\u{202e}\u{7}"),
+    );
+    let rendered = render_report(&report, &Fonts::embedded()).expect("a document");
+    assert_eq!(rendered.missing_glyphs, 4);
+    assert!(
+        !has(&rendered, "pdfaid:part"),
+        "no promise that is not kept"
+    );
+    assert!(has(&rendered, "/StructTreeRoot"), "but tagged it is");
+}
+
+#[test]
+fn what_is_no_report_is_refused() {
+    let refused = |report: Value| {
+        let Value::Object(report) = report else {
+            panic!("an object")
+        };
+        (
+            render(&report, &Fonts::embedded()).err(),
+            render_report(&report, &Fonts::embedded()).err(),
+        )
+    };
+    assert_eq!(
+        refused(json!({})),
+        (
+            Some(PdfError::NotAReport("order_id")),
+            Some(PdfError::NotAReport("report_id"))
+        )
+    );
+    assert_eq!(
+        refused(json!({"order_id": "ord_1"})).0,
+        Some(PdfError::NotAReport("question"))
+    );
+}
+
+/// The largest bundle, of pages that have much to say in long words.
+#[test]
+fn the_largest_bundle_fits() {
+    let body: String = (0..24)
+        .map(|n| {
+            format!(
+                "<p>The Lantern Pro plan costs ${n} per month, {} and more in case {n}.</p>",
+                "x".repeat(900)
+            )
+        })
+        .collect();
+    let made: Vec<Made> = (0..25)
+        .map(|n| {
+            made(
+                &format!("https://s{n}.example.org/{}", "a/".repeat(400)),
+                &page("en", &format!("Page {n} {}", "wort".repeat(60)), &body),
+                QUESTION,
+            )
+        })
+        .collect();
+    let sources: Vec<BundleSource<'_>> = made.iter().map(read).collect();
+    let request = BundleRequest {
+        order_id: "ord_large",
+        bundle: "audit",
+        question: &"Is it so? ".repeat(100),
+        created_at: UnixSeconds(u64::MAX),
+    };
+    let rendered =
+        render(&bundle_report(&request, &sources), &Fonts::embedded()).expect("a document");
+    keep("largest.pdf", &rendered.bytes);
+    assert!((20..200).contains(&rendered.pages), "{}", rendered.pages);
+}
+
+/// Any value in any place of a report.
+fn damaged(mut report: Map<String, Value>, path: &[usize], value: Value) -> Map<String, Value> {
+    fn at<'a>(value: &'a mut Value, path: &[usize]) -> &'a mut Value {
+        let Some((step, rest)) = path.split_first() else {
+            return value;
+        };
+        let is_deep = match value {
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(members) => !members.is_empty(),
+            _ => false,
+        };
+        if !is_deep {
+            return value;
+        }
+        match value {
+            Value::Array(items) => {
+                let index = step % items.len();
+                at(&mut items[index], rest)
+            }
+            Value::Object(members) => {
+                let name = members
+                    .keys()
+                    .nth(step % members.len())
+                    .cloned()
+                    .unwrap_or_default();
+                at(&mut members[&name], rest)
+            }
+            other => other,
+        }
+    }
+    let keep = ["order_id", "question", "result_hash"].map(|name| (name, report[name].clone()));
+    let mut whole = Value::Object(std::mem::take(&mut report));
+    *at(&mut whole, path) = value;
+    let Value::Object(mut report) = whole else {
+        return Map::from_iter(keep.map(|(name, value)| (name.to_owned(), value)));
+    };
+    report.extend(keep.map(|(name, value)| (name.to_owned(), value)));
+    report
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn no_report_breaks_the_press(
+        path in prop::collection::vec(0usize..40, 1..6),
+        value in prop_oneof![
+            Just(Value::Null), Just(json!([])), Just(json!({})), Just(json!([[], {}, 1, null])), Just(json!(1e300)),
+            "\\PC{0,80}".prop_map(Value::from),
+            "[\\u{590}-\\u{7ff}\\u{900}-\\u{97f}\\u{e00}-\\u{e7f} \\n\\t\\u{0}\\u{200d}\\u{202a}-\\u{202e}a-z]{0,60}".prop_map(Value::from),
+        ],
+    ) {
+        use std::sync::OnceLock;
+        static WHOLE: OnceLock<Map<String, Value>> = OnceLock::new();
+        let report = damaged(WHOLE.get_or_init(small).clone(), &path, value);
+        let rendered = render(&report, &Fonts::embedded());
+        prop_assert!(rendered.is_ok(), "{:?}", rendered.err());
+    }
 }

@@ -44,6 +44,7 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     // 4.3 Retained reports
     ("GET",  "/v1/proof-pack/reports/ppr_sample",              200, "application/json"),
     ("GET",  "/v1/proof-pack/reports/ppr_sample/verify",       200, "application/json"),
+    ("GET",  "/v1/proof-pack/reports/ppr_sample/pdf",          200, "application/pdf"),
     ("POST", "/v1/proof-pack/reports/ppr_sample/follow-up",    422, "application/json"),
     ("POST", "/v1/proof-pack/reports/ppr_sample/refresh",      200, "application/json"),
     ("GET",  "/proof-pack/reports/ppr_sample",                 200, "text/html"),

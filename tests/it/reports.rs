@@ -52,6 +52,32 @@ fn a_report_is_the_bytes_that_were_sold_also_after_a_restart() {
 }
 
 #[test]
+fn a_report_can_be_had_as_a_document_that_carries_it() {
+    let rig = Rig::start();
+    let (_, id) = bought(&rig);
+    let read = rig.get(&format!("{}/pdf", api(&id))).expect(200);
+    assert!(read.body.starts_with(b"%PDF-1.7"));
+    assert_eq!(read.must("content-type"), "application/pdf");
+    assert_eq!(read.must("cache-control"), "private, no-store");
+    assert_eq!(read.must("x-robots-tag"), "noindex");
+    assert_eq!(
+        read.must("content-disposition"),
+        "inline; filename=\"report.pdf\""
+    );
+    // The same document whenever it is asked for.
+    assert_eq!(rig.get(&format!("{}/pdf", api(&id))).body, read.body);
+    rig.get(&format!("{}/pdf", api("ppr_sample"))).expect(200);
+    rig.get(&format!(
+        "{}/pdf",
+        api("ppr_00000000000000000000000000000000")
+    ))
+    .refused(404, "report_not_found");
+    rig.pass(30 * DAY);
+    rig.get(&format!("{}/pdf", api(&id)))
+        .refused(410, "report_expired");
+}
+
+#[test]
 fn a_report_is_over_after_thirty_days_and_forgotten_after_thirty_more() {
     let rig = Rig::start();
     let (_, id) = bought(&rig);

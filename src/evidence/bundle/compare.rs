@@ -17,6 +17,8 @@ const CONFLICTS_MAX: usize = 24;
 pub(super) struct Agreement {
     pub(super) claim_id: String,
     pub(super) statement: String,
+    /// What all of them answer, where it is a value.
+    pub(super) value: Option<String>,
     /// Independent sources: mirrors count once.
     pub(super) group_count: usize,
     pub(super) publisher_count: usize,
@@ -92,6 +94,7 @@ impl<'a> Bench<'a> {
             }
             (group_count >= 2).then(|| Agreement {
                 statement: row.text.clone(),
+                value: row.is_asked.then(|| self.answer(&agreeing)).flatten(),
                 group_count,
                 publisher_count: self.groups.publishers(sources()),
                 source_ids: sources().map(|at| self.submitted[at].id.clone()).collect(),
@@ -125,6 +128,13 @@ impl<'a> Bench<'a> {
             |side: &Vec<Voice<'_>>| self.groups.count(side.iter().map(|voice| voice.source));
         // The first of the largest.
         sides.rev().max_by_key(count).unwrap_or_default()
+    }
+
+    /// The value that the first of them gives, if it is what they agree by.
+    fn answer(&self, agreeing: &[Voice<'_>]) -> Option<String> {
+        let (first, others) = agreeing.split_first().filter(|_| self.is_wh)?;
+        let other = others.iter().find(|other| other.group != first.group)?;
+        shared(&first.amounts, &other.amounts).map(|amount| amount.text.clone())
     }
 
     pub(super) fn conflicts(&self) -> Vec<Conflict> {

@@ -1,6 +1,7 @@
 //! What each source says to each claim. The claims are the parts of the question and the key statements of the sources;
 //! each statement is put to every other source by the engine that made the reports.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use crate::evidence::bundle::footnotes::Footnotes;
@@ -164,6 +165,16 @@ fn judged(source: &Submitted<'_>, read: &Read<'_>, text: &str, notes: &mut Footn
     let opposes = verdict == Verdict::Silent && !cited.is_empty();
     if cited.is_empty() && verdict != Verdict::Silent {
         cited = of_part;
+    }
+    if parts.len() > 1 {
+        // What is cited for a part stands in the order of the text; its own words come first here.
+        let words = Words::of(text);
+        cited.sort_by_key(|id| {
+            Reverse(
+                read.cited(id)
+                    .map_or(0, |cited| words.shared(&cited.excerpt)),
+            )
+        });
     }
     cited.truncate(CITED_MAX);
     Cell {
@@ -338,6 +349,12 @@ impl Words {
                 .collect(),
             numbers: words.iter().filter_map(|word| number(word.text)).collect(),
         }
+    }
+
+    /// How many of its words a passage has.
+    fn shared(&self, passage: &str) -> usize {
+        let passage = Words::of(passage);
+        self.stems.intersection(&passage.stems).count()
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a statement has few words")]

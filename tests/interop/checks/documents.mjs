@@ -1,4 +1,4 @@
-// Outside validators: the OpenAPI document, and HTTP/1.1 as a strict parser reads it.
+// Outside validators: the OpenAPI document, the PDF of a report, and HTTP/1.1 as a strict parser reads it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -16,6 +16,18 @@ check('openapi.json is a valid OpenAPI document and lists the paid operation', a
   assert.equal(judged.code, 0, judged.stdout + judged.stderr);
   const operation = reply.json.paths['/v1/x402/access'].post;
   assert.ok(operation.responses['402'] && operation.requestBody, JSON.stringify(operation));
+});
+
+check('the PDF of a report keeps its promises to PyMuPDF', async () => {
+  const reply = await ask('/v1/proof-pack/reports/ppr_sample/pdf', { method: 'GET' });
+  assert.equal(reply.status, 200, String(reply));
+  const file = path.join(WORK, 'report.pdf');
+  fs.writeFileSync(file, reply.bytes);
+  const judged = await program(RIG_PYTHON, [new URL('pdf.py', import.meta.url).pathname, file]);
+  assert.equal(judged.code, 0, judged.stdout + judged.stderr);
+  const found = JSON.parse(judged.stdout);
+  assert.equal(found.attached, 'report.json');
+  assert.equal(found.boxes, 0);
 });
 
 const HOST = `Host: 127.0.0.1:${new URL(SELLER_URL).port}`;
