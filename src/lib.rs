@@ -23,6 +23,8 @@
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
 //! - **Tool**: a row of the table as MCP offers it to agents, and the agent card as a skill.
 //! - **Attribution**: where a buyer came from (wire name: `source`).
+//! - **Outbox**: mails that are to be sent. **Ledger**: what each day has earned. **Reckoning**: a day's ledger held against
+//!   what the vault has received. **Console**: the operator's pages.
 //! - **Client**: an IPv4 address or an IPv6 /64, as the connection or a trusted proxy says. **Standing**: how much of a
 //!   rate limit a client has left.
 //! - **Neighbour**: another process that we call. **Lane**: the places that calls to one neighbour may take.
@@ -39,8 +41,8 @@
 //!
 //! # What is absent, and must stay so (`tests/it/tidy.rs`)
 //!
-//! No clock, randomness or waiting in the pure layers. hyper outside `http`, redb outside `store`, ureq outside
-//! `outside`, maud outside `pages`, lol_html outside `markdown`, krilla and parley outside `pdf`. A second place that reads the clock or the
+//! No clock, randomness or waiting in the pure layers. hyper outside `http`, redb outside `store`, ureq and
+//! lettre outside `outside`, maud outside `pages`, lol_html outside `markdown`, krilla and parley outside `pdf`. A second place that reads the clock or the
 //! environment. A status code in `flows`. A switch that allows private targets. Global state.
 //!
 //! # The life of a paid request
