@@ -207,16 +207,6 @@ pub(in crate::api) struct Check {
     detail: String,
 }
 
-impl Check {
-    fn shown(&self) -> confidence::Check<'_> {
-        confidence::Check {
-            label: self.label,
-            status: self.status.name(),
-            detail: &self.detail,
-        }
-    }
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::api) enum Status {
     Pass,
@@ -236,8 +226,12 @@ impl Status {
 
 impl Check {
     /// As a person reads it.
-    pub(in crate::api) fn line(&self) -> String {
-        format!("{}: {}. {}", self.label, self.status.name(), self.detail)
+    pub(in crate::api) fn shown(&self) -> confidence::Check<'_> {
+        confidence::Check {
+            label: self.label,
+            status: self.status.name(),
+            detail: &self.detail,
+        }
     }
 
     pub(in crate::api) fn to_json(&self) -> Value {

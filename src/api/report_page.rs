@@ -30,10 +30,11 @@ pub fn is_sample(report: &Value) -> bool {
 pub fn page(app: &App, report: &Value, asked: &Asked<'_>) -> Reply {
     let texts = site::Texts::of(app);
     let unhashed = UNHASHED.join(" ");
+    let pdf = asked.api.as_ref().map(|path| format!("{path}/pdf"));
     let api = asked.api.as_deref().map(|path| Api {
         path,
         unhashed: &unhashed,
-        pdf: None,
+        pdf: pdf.as_deref(),
     });
     let view = ReportView {
         follow_up: asked.answer.map(|answer| FollowUp {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::api::{challenge, failure, report_page};
+use crate::api::{challenge, failure, quotes, report_page};
 use crate::app::{App, Shared, user_agent};
 use crate::domain::attribution::Attribution;
 use crate::domain::endpoint::Price;
 use crate::domain::level::Level;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::Object;
-use crate::domain::shapes::{self, QUESTION_CHARACTERS_MAX};
+use crate::domain::shapes;
 use crate::domain::tier::Tier;
 use crate::flows::demo;
 use crate::flows::sample::facilitator_mode;
@@ -151,14 +151,19 @@ fn legal(app: &App, document: Document) -> Reply {
 pub async fn demo(app: Shared, call: Call) -> Reply {
     let text = |name: &str| call.query.get(name).unwrap_or_default().trim().to_owned();
     let (named, question) = (text("page"), text("question"));
-    let sample = SAMPLES.iter().find(|sample| sample.name() == named);
-    let Some(sample) = sample.or(SAMPLES.first()) else {
+    let sample = match named.as_str() {
+        "" => SAMPLES.first(),
+        name => SAMPLES.iter().find(|sample| sample.name() == name),
+    };
+    let Some(sample) = sample else {
         return failure::page(&app, &Refusal::of(Code::NotFound), &call);
     };
-    let fits = !question.is_empty() && question.chars().count() <= QUESTION_CHARACTERS_MAX;
-    let question = match fits {
-        true => question,
-        false => sample.questions[0].to_owned(),
+    if let Err(refusal) = quotes::check_length(&question) {
+        return failure::page(&app, &refusal, &call);
+    }
+    let question = match question.is_empty() {
+        true => sample.questions[0].to_owned(),
+        false => question,
     };
     match demo::trial(&app, sample, question).await {
         Ok(trial) => page(&app, |site| {

@@ -1,6 +1,6 @@
 //! `/checkout/confidence`: whether everything is in place for a purchase. What was checked arrives in the view.
 
-use maud::html;
+use maud::{Markup, html};
 
 use crate::domain::level::Level;
 use crate::pages::layout::{Layout, layout};
@@ -52,13 +52,20 @@ pub fn page(view: &ConfidenceView<'_>) -> String {
                 dt { "Refunds" } dd { (view.refunds) " " a href="/refunds" { "All cases" } }
             }
             h2 #checks { "Checked just now" }
-            ul.checks {
-                @for check in &view.checks {
-                    li class=(check.status) { strong { (check.label) } p { (check.detail) } }
-                }
-            }
+            (checks(&view.checks))
             h2 #what { "What you get" }
             ul { @for item in view.what_you_get { li { (item) } } }
         },
     )
+}
+
+/// What was checked, each with its mark.
+pub(super) fn checks(checks: &[Check<'_>]) -> Markup {
+    html! {
+        ul.checks {
+            @for check in checks {
+                li class=(check.status) { strong { (check.label) } p { (check.detail) } }
+            }
+        }
+    }
 }

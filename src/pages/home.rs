@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use crate::domain::amount::Amount;
+use crate::domain::bundle::Bundle;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::commands::{self, Item};
@@ -99,8 +100,8 @@ fn cheapest() -> Amount {
 
 fn products() -> Markup {
     html! {
-        h2 #products { "Two things for sale" }
-        ul.cards.two {
+        h2 #products { "Three things for sale" }
+        ul.cards.three {
             li {
                 h3 { a href="/quote" { "A page as markdown" } }
                 p.price { (parts::cents(cheapest())) small { " to " (parts::cents(Tier::Deep.price())) " USDC" } }
@@ -115,6 +116,14 @@ fn products() -> Markup {
                 p {
                     "Does this page support that claim? A decision with its probability, verbatim excerpts, gaps, risks, and advice "
                     "for the agent. Kept for 30 days, and checkable by anyone."
+                }
+            }
+            li {
+                h3 { a href="/proof-pack/bundle" { "A bundle of sources" } }
+                p.price { (parts::cents(Bundle::Scout.price())) small { " to " (parts::cents(Bundle::Audit.price())) " USD" } }
+                p {
+                    "What up to " (Bundle::Audit.source_limit()) " sources say together: who agrees, who conflicts, what is missing. As a page, "
+                    "a PDF and JSON, paid through a payment link."
                 }
             }
         }

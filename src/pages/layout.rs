@@ -50,7 +50,7 @@ pub struct Layout<'a> {
 const NAVIGATION: [(&str, &str); 5] = [
     ("Pages", "/quote"),
     ("Proof Packs", "/proof-pack"),
-    ("Demo", "/demo"),
+    ("Bundles", "/proof-pack/bundle"),
     ("Quickstart", "/quickstart"),
     ("Docs", "/docs"),
 ];

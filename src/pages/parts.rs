@@ -223,7 +223,7 @@ pub(super) fn quote_form(site: &Site<'_>, typed: &str) -> Markup {
             }
             p.hint {
                 "Costs nothing and fetches nothing. No page at hand? Try "
-                a href=(quote_path(&site.sample_url())) { "our sample page" } "."
+                a href=(quote_path(&site.sample_url())) { "our sample page" } ", or " a href="/demo" { "the demo" } "."
             }
         }
     }

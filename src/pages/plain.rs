@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use crate::pages::confidence::{self, Check};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -25,6 +26,7 @@ pub enum Part<'a> {
     /// Label and value.
     Facts(Vec<(&'a str, String)>),
     List(Vec<String>),
+    Checks(Vec<Check<'a>>),
     /// Label and address: ours, or http and https.
     Links(Vec<(String, String)>),
     Code {
@@ -65,6 +67,7 @@ fn shown(site: &Site<'_>, part: &Part<'_>) -> Markup {
                 @for (label, value) in facts { dt { (label) } dd { (value) } }
             },
             Part::List(items) => ul { @for item in items { li { (item) } } },
+            Part::Checks(checks) => (confidence::checks(checks)),
             Part::Links(links) => ul { @for (label, address) in links { li { (link(label, address)) } } },
             Part::Code { caption, text } => (parts::code(caption, text)),
             Part::ReportForm { target_url, question } => (parts::report_form(site, target_url, question)),

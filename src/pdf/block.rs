@@ -1,5 +1,10 @@
 //! What a document consists of before anything of it has a place: headings, paragraphs, quotes, tables.
 
+use crate::pdf::told::bounded;
+
+/// Characters of an address that are shown; the link has all of it.
+const ADDRESS_CHARS_MAX: usize = 220;
+
 /// The colour of text and of what stands behind it. Never the only bearer of a meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Tone {
@@ -101,7 +106,7 @@ impl Span {
         Span {
             link: (is_web && is_plain).then(|| Link::Address(url.to_owned())),
             ..Span::new(
-                url,
+                bounded(url, ADDRESS_CHARS_MAX),
                 if is_web {
                     style.toned(Tone::Accent)
                 } else {
@@ -144,6 +149,8 @@ pub(super) enum Block {
     Panel(Vec<Vec<Span>>),
     /// The headings of the first two levels that follow, with their pages.
     Contents,
+    /// A place that links lead to, at the top of what follows.
+    Anchor(String),
     /// A new page, unless it is one.
     Page,
 }

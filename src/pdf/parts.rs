@@ -101,6 +101,7 @@ pub(super) fn passage(
         ));
     }
     vec![
+        Block::Anchor(id.to_owned()),
         Block::lead(vec![
             Span::new(id, Style::SMALL.bold()),
             Span::new(place, Style::NOTE),
@@ -116,6 +117,38 @@ pub(super) fn passage(
             after: 9.0,
         },
     ]
+}
+
+/// A text whose `[S1.E2]` lead to the passages; in a report of one source, `of` is what stands before `E2` elsewhere.
+pub(super) fn cited(text: &str, of: &str, style: Style) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('[') {
+        let inside = &rest[start + 1..];
+        let end = inside.find(']').unwrap_or_default();
+        let (before, id) = (&rest[..start + 1], &inside[..end]);
+        spans.push(Span::new(before, style));
+        if is_id(id) {
+            spans.push(Span::place(id, format!("{of}{id}"), style));
+            rest = &inside[end..];
+        } else {
+            rest = inside;
+        }
+    }
+    spans.push(Span::new(rest, style));
+    spans
+}
+
+/// `E1`, `S2.E1`, `S2.X1`.
+fn is_id(text: &str) -> bool {
+    let numbered = |text: &str, letters: &[char]| {
+        let number = text.strip_prefix(letters).unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    match text.split_once('.') {
+        Some((source, passage)) => numbered(source, &['S']) && numbered(passage, &['E', 'X']),
+        None => numbered(text, &['E']),
+    }
 }
 
 pub(super) fn risks<'a>(risks: impl Iterator<Item = Told<'a>>, where_named: &str) -> Block {
@@ -201,4 +234,28 @@ pub(super) fn missing(count: usize, kinds: &[char]) -> Block {
         ),
         Style::SMALL.bold(),
     )])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pdf::block::Link;
+
+    #[test]
+    fn names_of_passages_lead_to_them() {
+        let check = |text: &str, expected: &[&str]| {
+            let spans = cited(text, "", Style::BODY);
+            let whole: String = spans.iter().map(|span| span.text.as_str()).collect();
+            assert_eq!(whole, text);
+            let links = spans.iter().filter_map(|span| match &span.link {
+                Some(Link::Place(place)) => Some(place.as_str()),
+                _ => None,
+            });
+            assert_eq!(links.collect::<Vec<_>>(), expected, "{text}");
+        };
+        check("“so” [S1.E2] “and” [S12.X1]", &["S1.E2", "S12.X1"]);
+        check("“so” [E1]", &["E1"]);
+        check("[sic] [S1] [E] [[E3]] [é", &["E3"]);
+        check("", &[]);
+    }
 }

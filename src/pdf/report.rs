@@ -2,11 +2,11 @@
 
 use crate::pdf::block::{Block, Span, Style, Table, Tone};
 use crate::pdf::parts::{
-    self, cell, column, command, decision, facts, hash, items, kicker, passage, risks,
+    self, cell, cited, column, command, decision, facts, hash, items, kicker, passage, risks,
 };
 use crate::pdf::told::{Told, bounded, capital, day, percent, spoken, when};
 
-const TITLE_CHARS_MAX: usize = 180;
+const TITLE_CHARS_MAX: usize = 140;
 /// Passages of a section; the attached JSON has all.
 const PASSAGES_MAX: usize = 6;
 
@@ -27,12 +27,13 @@ pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
         report.at("agent_action").text(),
     ));
     blocks.push(Block::heading(3, "In short", "short"));
-    blocks.push(Block::text(report.at("answer").text()));
+    let answer = report.at("answer").text();
+    blocks.push(Block::paragraph(cited(answer, "", Style::BODY)));
     blocks.push(Block::heading(3, "What it rests on", "rests"));
     blocks.push(profile(report));
     blocks.push(Block::heading(1, "Evidence", "evidence"));
     blocks.extend(claims(report));
-    blocks.extend(passages(report, usize::MAX));
+    blocks.extend(passages(report, "", usize::MAX));
     blocks.push(Block::heading(1, "Gaps", "gaps"));
     blocks.extend(gaps(report));
     blocks.push(Block::heading(1, "Risks", "risks"));
@@ -66,9 +67,13 @@ pub(super) fn section<'a>(source: Told<'a>, report: Told<'a>) -> Vec<Block> {
             Style::SMALL,
         )]),
         Block::paragraph(vec![Span::new(label, Style::BODY.bold())]),
-        Block::text(report.at("answer").text()),
+        Block::paragraph(cited(
+            report.at("answer").text(),
+            &format!("{id}."),
+            Style::BODY,
+        )),
     ];
-    blocks.extend(passages(report, PASSAGES_MAX));
+    blocks.extend(passages(report, &format!("{id}."), PASSAGES_MAX));
     if report.at("gaps").count() > 0 {
         blocks.push(Block::heading(3, "Gaps", format!("gaps-{id}")));
         blocks.extend(gaps(report));
@@ -142,7 +147,7 @@ fn claims(report: Told<'_>) -> Vec<Block> {
     claims.collect()
 }
 
-fn passages(report: Told<'_>, most: usize) -> Vec<Block> {
+fn passages(report: Told<'_>, source: &str, most: usize) -> Vec<Block> {
     let profile = report.at("source_profile");
     let title = match profile.at("title").text() {
         "" => profile.at("final_url").text(),
@@ -153,13 +158,8 @@ fn passages(report: Told<'_>, most: usize) -> Vec<Block> {
     let mut blocks = Vec::new();
     for citation in citations.list().take(most) {
         let said = spoken(citation.at("stance").text());
-        blocks.extend(passage(
-            citation.at("id").text(),
-            &said,
-            citation,
-            title,
-            read_at,
-        ));
+        let id = format!("{source}{}", citation.at("id").text());
+        blocks.extend(passage(&id, &said, citation, title, read_at));
     }
     match citations.count() {
         0 => blocks.push(Block::text(

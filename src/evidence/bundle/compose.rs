@@ -12,6 +12,7 @@ use crate::evidence::bundle::matrix::{Row, Verdict, rows};
 use crate::evidence::bundle::read::Submitted;
 use crate::evidence::bundle::remarks::{RiskNote, gaps, risk_notes};
 use crate::evidence::bundle::{BundleRequest, BundleSource};
+use crate::evidence::canonical::{report_text, sha256};
 use crate::evidence::citation::rounded;
 use crate::evidence::text::{URL_CHARS_MAX, bounded, plain};
 
@@ -40,7 +41,7 @@ pub(super) struct BundleReport {
     unreachable: Vec<Unread>,
     source_hashes: Vec<SourceHash>,
     risk_notes: Vec<RiskNote>,
-    /// The reports themselves, as they are retained.
+    /// The reports on the sources that were read.
     reports: Vec<Map<String, Value>>,
 }
 
@@ -164,7 +165,7 @@ pub(super) fn compose(request: &BundleRequest<'_>, sources: &[BundleSource<'_>])
     let standings = grounds.standings();
     let coverage = coverage(&submitted, &groups, &rows, &notes, &agreements);
     let gaps = gaps(&submitted, &rows, &standings);
-    let answer = answer(&decision, &rows, &notes, &conflicts);
+    let answer = answer(&decision, (&rows, &groups), &notes, &conflicts);
     BundleReport {
         status: "fulfilled",
         order_id: request.order_id.to_owned(),
@@ -336,11 +337,31 @@ fn reports(submitted: &[Submitted<'_>]) -> Vec<Map<String, Value>> {
     let read = submitted
         .iter()
         .filter_map(|source| source.source.outcome.as_ref().ok());
-    read.map(|read| read.report.clone()).collect()
+    read.map(|read| within(read.report)).collect()
+}
+
+/// Members that speak of a report which can be read and asked by itself.
+const OF_RETAINED: [&str; 3] = ["expires_at", "retention_days", "recommended_next_call"];
+
+/// A report as a part of this one. Without an address of its own it promises none, and its hash is made anew.
+fn within(report: &Map<String, Value>) -> Map<String, Value> {
+    let mut report = report.clone();
+    if report.contains_key("verify_url") {
+        return report;
+    }
+    report.retain(|name, _| !OF_RETAINED.contains(&name.as_str()));
+    let hash = sha256(&report_text(&report));
+    report.insert("result_hash".to_owned(), Value::String(hash));
+    report
 }
 
 /// The decision in a sentence, and the words of the sources that carry it.
-fn answer(decision: &Decision, rows: &[Row], notes: &Footnotes, conflicts: &[Conflict]) -> String {
+fn answer(
+    decision: &Decision,
+    (rows, groups): (&[Row], &Groups),
+    notes: &Footnotes,
+    conflicts: &[Conflict],
+) -> String {
     let quoted = |id: &str| {
         let note = notes.get(id)?;
         let excerpt = bounded(&plain(&note.excerpt), QUOTE_CHARS_MAX);
@@ -355,15 +376,15 @@ fn answer(decision: &Decision, rows: &[Row], notes: &Footnotes, conflicts: &[Con
             .iter()
             .map(|side| side.citation_id.as_str())
             .collect(),
-        None => carrying(decision, rows),
+        None => carrying(decision, rows, groups),
     };
     let quotes: Vec<String> = ids.iter().filter_map(|id| quoted(id)).take(3).collect();
     let told = [decision.summary.clone()].into_iter().chain(quotes);
     bounded(&told.collect::<Vec<_>>().join(" "), SUMMARY_CHARS_MAX)
 }
 
-/// The first citation of each source that carries the first claim.
-fn carrying<'a>(decision: &Decision, rows: &'a [Row]) -> Vec<&'a str> {
+/// The first citation of each independent source that carries a claim, the first claim's first.
+fn carrying<'a>(decision: &Decision, rows: &'a [Row], groups: &Groups) -> Vec<&'a str> {
     let carries = |verdict: Verdict| match decision.label {
         "contradicted" => verdict.opposes(),
         "supported" | "partially_supported" => {
@@ -371,12 +392,22 @@ fn carrying<'a>(decision: &Decision, rows: &'a [Row]) -> Vec<&'a str> {
         }
         _ => false,
     };
-    let cells = rows.iter().flat_map(|row| &row.cells);
-    let cells = cells.filter(|cell| carries(cell.verdict));
-    cells
-        .filter_map(|cell| cell.citation_ids.first())
-        .map(String::as_str)
-        .collect()
+    let mut ids: Vec<&str> = Vec::new();
+    for row in rows {
+        let mut heard: Vec<Option<usize>> = Vec::new();
+        for (at, cell) in row.cells.iter().enumerate() {
+            let group = groups.of_source(at);
+            if let Some(id) = cell.citation_ids.first()
+                && carries(cell.verdict)
+                && !heard.contains(&group)
+                && !ids.contains(&id.as_str())
+            {
+                heard.push(group);
+                ids.push(id);
+            }
+        }
+    }
+    ids
 }
 
 fn executive_summary(

@@ -1,4 +1,4 @@
-// Outside validators: the OpenAPI document, and HTTP/1.1 as a strict parser reads it.
+// Outside validators: the OpenAPI document, the PDF of a report, and HTTP/1.1 as a strict parser reads it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -43,6 +43,18 @@ check(`schemathesis finds nothing in ${FUZZED_SECONDS} s: no server error, no st
   assert.equal(judged.code, 0, judged.stdout.slice(-20_000) + judged.stderr);
   assert.match(judged.stdout, /Tested: ([0-9]+)/);
 }, { secondsMax: 3 * FUZZED_SECONDS });
+
+check('the PDF of a report keeps its promises to PyMuPDF', async () => {
+  const reply = await ask('/v1/proof-pack/reports/ppr_sample/pdf', { method: 'GET' });
+  assert.equal(reply.status, 200, String(reply));
+  const file = path.join(WORK, 'report.pdf');
+  fs.writeFileSync(file, reply.bytes);
+  const judged = await program(RIG_PYTHON, [new URL('pdf.py', import.meta.url).pathname, file]);
+  assert.equal(judged.code, 0, judged.stdout + judged.stderr);
+  const found = JSON.parse(judged.stdout);
+  assert.equal(found.attached, 'report.json');
+  assert.equal(found.boxes, 0);
+});
 
 const HOST = `Host: 127.0.0.1:${new URL(SELLER_URL).port}`;
 const get = (path, ...headers) => [`GET ${path} HTTP/1.1`, HOST, ...headers, '', ''].join('\r\n');

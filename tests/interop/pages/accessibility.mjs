@@ -25,6 +25,6 @@ for (const colorScheme of ['light', 'dark']) {
         }
         assert.deepEqual(found, []);
       });
-    }, 300);
+    }, { secondsMax: 300 });
   }
 }

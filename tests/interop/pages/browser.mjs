@@ -46,6 +46,8 @@ export async function allPages() {
     ...['/proof-pack', '/proof-pack/quote', `/proof-pack/quote?target_url=${sample}`, '/proof-pack/preview'],
     ...['/proof-pack/sample', '/proof-pack/library', `/proof-pack/share/${shared.slug}`, report],
     `${report}?check=1&question=What+does+phase+two+cost%3F`,
+    ...['/proof-pack/bundle', '/proof-pack/bundle/quote', `/proof-pack/bundle/quote?target_urls=${sample}&bundle=scout`],
+    ...['/proof-pack/request', '/contact', '/checkout/confidence?product=proof_bundle'],
     ...['/checkout/confidence', `/checkout/${quote.quote_id}`, `/checkout/${packQuote.quote_id}`],
     ...['/from/a-list', '/nothing-here', '/demo?page=shop&question=Is+the+guarantee+three+years%3F'],
   ];
