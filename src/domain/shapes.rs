@@ -436,7 +436,7 @@ pub static DIAGNOSE_REQUEST: Object = Object {
 };
 
 /// Every body shape, for OpenAPI's components and the table tests.
-pub static ALL: [&Object; 11] = [
+pub static ALL: [&Object; 12] = [
     &ACCESS_REQUEST,
     &PROOF_PACK_REQUEST,
     &QUOTE_REQUEST,
@@ -449,4 +449,5 @@ pub static ALL: [&Object; 11] = [
     &RECOVER_REQUEST,
     &COMPUTE_REQUEST,
     &DIAGNOSE_REQUEST,
+    &RECOVER_REQUEST,
 ];

@@ -191,7 +191,7 @@ fn prometheus_text(
             .map(|(limit, count)| (format!("{{limit=\"{limit}\"}}"), count.to_string())),
     );
     family(
-        "mails_total",
+        "emails_total",
         "counter",
         "Tries to send a mail, by what became of them.",
         &mut figures
