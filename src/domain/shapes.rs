@@ -416,7 +416,7 @@ pub static COMPUTE_REQUEST: Object = Object {
 };
 
 /// Every body shape, for OpenAPI's components and the table tests.
-pub static ALL: [&Object; 10] = [
+pub static ALL: [&Object; 11] = [
     &ACCESS_REQUEST,
     &PROOF_PACK_REQUEST,
     &QUOTE_REQUEST,
@@ -425,6 +425,7 @@ pub static ALL: [&Object; 10] = [
     &SHARE_REQUEST,
     &PACK_LEAD_REQUEST,
     &BUNDLE_LEAD_REQUEST,
+    &RECOVER_REQUEST,
     &CONTACT_REQUEST,
     &COMPUTE_REQUEST,
 ];
