@@ -11,7 +11,7 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::Checked;
 use crate::domain::shapes::RECOVER_REQUEST;
 use crate::flows::delivery::{self, Pass, Recovery, Seen};
-use crate::flows::letters::{API_PATH, PAGE_PATH};
+use crate::flows::letters::{API_PATH, Letters, PAGE_PATH};
 use crate::http::{Call, Reply};
 use crate::pages;
 use crate::pages::delivery::{DeliveryView, RecoverView, Stage};
@@ -88,6 +88,7 @@ pub async fn recover_page(app: Shared, call: Call) -> Reply {
             let html = pages::delivery::recover_page(&RecoverView {
                 site: site::site(&app, &texts),
                 message,
+                is_mailed: Letters::of(&app).is_on(),
                 links,
             });
             secret(site::with_page_headers(Reply::html(status, html)))

@@ -46,6 +46,8 @@ pub struct RecoverView<'a> {
     pub site: Site<'a>,
     /// What became of a request; none before one is made.
     pub message: Option<&'a str>,
+    /// Whether links are mailed; else they are shown to who knows both.
+    pub is_mailed: bool,
     pub links: Vec<String>,
 }
 
@@ -298,11 +300,13 @@ pub fn recover_page(view: &RecoverView<'_>) -> String {
                 .row {
                     input #target_url name="target_url" type="text" inputmode="url" maxlength="2048" required
                         autocomplete="off" spellcheck="false" placeholder="https://example.com/pricing";
-                    button type="submit" { "Send the link" }
+                    button type="submit" { @if view.is_mailed { "Send the link" } @else { "Find it" } }
                 }
             }
-            p.hint {
-                "The answer is the same whether or not an order fits, so that nobody learns from it who has bought what."
+            @if view.is_mailed {
+                p.hint {
+                    "The answer is the same whether or not an order fits, so that nobody learns from it who has bought what."
+                }
             }
         },
     )

@@ -373,6 +373,11 @@ fn without_mail_who_knows_both_gets_the_link() {
         asked.send().expect(202).json()["links"].clone()
     };
     assert_eq!(ask("bob@example.com"), json!([]));
+    let form = rig.get("/proof-pack/bundle/recover").expect(200).text();
+    assert!(
+        !form.contains("The answer is the same"),
+        "no promise that is not kept"
+    );
     let links = ask(BUYER);
     rig.get(path(&links[0])).expect(200);
 }
