@@ -3,18 +3,20 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio_util::task::TaskTracker;
 
-use crate::config::{Config, FacilitatorAt, FacilitatorAuth};
+use crate::config::{self, Config, FacilitatorAt, FacilitatorAuth};
 use crate::domain::endpoint::Endpoint;
 use crate::domain::rate::{RateClass, Standing};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::desk::Desk;
+use crate::flows::fulfil::Workshop;
 use crate::flows::health::Health;
+use crate::flows::mail::Post;
 use crate::flows::offer::{Offers, Terms};
 use crate::flows::sample::SamplePage;
 use crate::http::{Reply, Route};
@@ -28,6 +30,7 @@ use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
 use crate::outside::fonts::FontShelf;
 use crate::outside::hooks::{self, Hook};
 use crate::outside::llm::{self, Llm, LlmSettings};
+use crate::outside::mailer::{MAILS_MAX, Mailer, MailerSettings, SmtpSettings, Way};
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
 use crate::outside::robots::{LOOKUPS_MAX as ROBOTS_LOOKUPS_MAX, RobotsFiles};
 use crate::outside::web::{Web, WebSettings};
@@ -48,6 +51,9 @@ pub struct App {
     pub signer: Option<Signer>,
     pub offers: Offers,
     pub desk: Desk,
+    pub post: Post,
+    /// The orders that are worked on.
+    pub workshop: Workshop,
     pub sample: SamplePage,
     pub limits: Limits,
     pub metrics: Metrics,
@@ -58,6 +64,8 @@ pub struct App {
     pub tasks: TaskTracker,
     /// The 402 of each level, made once by the API layer.
     pub challenges: OnceLock<Vec<Reply>>,
+    /// Documents that are the same as long as the program runs, by the pattern of their row, made when first asked for.
+    pub documents: Mutex<HashMap<&'static str, Reply>>,
     pub started: Instant,
 }
 
@@ -88,6 +96,7 @@ impl App {
             chain: chain(&config)?,
             llm: llm(&config)?,
             hook: hook(&config),
+            mailer: mailer(&config)?,
             robots: RobotsFiles::new(web.clone(), clock.clone()),
             web,
             fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
@@ -130,6 +139,8 @@ impl App {
             signer,
             offers,
             desk: Desk::default(),
+            post: Post::default(),
+            workshop: Workshop::default(),
             sample,
             limits,
             metrics: Metrics::default(),
@@ -137,6 +148,7 @@ impl App {
             backups: Lane::new(1, Duration::ZERO),
             tasks: TaskTracker::new(),
             challenges: OnceLock::new(),
+            documents: Mutex::default(),
             started: Instant::now(),
         })
     }
@@ -198,6 +210,34 @@ fn llm(config: &Config) -> Result<Option<Llm>, llm::SettingsError> {
     settings.map(Llm::new).transpose()
 }
 
+/// How mail leaves, if it does.
+pub fn mailer(config: &Config) -> Result<Mailer, Box<dyn std::error::Error + Send + Sync>> {
+    let Some(mail) = &config.mail else {
+        return Ok(Mailer::Off);
+    };
+    let way = match &mail.way {
+        config::mail::Way::Folder(folder) => Way::Folder(folder.clone()),
+        config::mail::Way::Smtp(smtp) => Way::Smtp(SmtpSettings {
+            host: smtp.host.clone(),
+            port: smtp.port,
+            tls: smtp.tls,
+            credentials: smtp
+                .credentials
+                .as_ref()
+                .map(|(name, password)| (name.clone(), password.expose().to_owned())),
+            ca_pem: smtp.ca_file.as_ref().map(std::fs::read).transpose()?,
+            time_max: smtp.time_max,
+        }),
+    };
+    let settings = MailerSettings {
+        way,
+        domain: mail.from.domain().to_owned(),
+        from: mail.from.clone(),
+        reply_to: mail.reply_to.clone(),
+    };
+    Ok(Mailer::new(settings)?)
+}
+
 /// Blocking threads that the neighbours' lanes need together.
 pub fn blocking_threads(config: &Config) -> usize {
     // Beside the lanes of the chain's inquiries, the one for the price of gas.
@@ -213,6 +253,7 @@ pub fn blocking_threads(config: &Config) -> usize {
         + chain
         + config.llm.as_ref().map_or(0, |llm| llm.questions_max)
         + hooks::THREADS
+        + config.mail.as_ref().map_or(0, |_| MAILS_MAX)
         + 8
 }
 

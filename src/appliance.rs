@@ -14,7 +14,7 @@ use crate::api::{door, failure, twin};
 use crate::app::{App, Shared, store_settings};
 use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
-use crate::flows::{due, health, offer, recover};
+use crate::flows::{due, health, offer, pause, reckoning, recover};
 use crate::http::forwarded::TrustedProxies;
 use crate::http::router::Router;
 use crate::http::server::{self, Server};
@@ -48,7 +48,8 @@ const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-S
                                     PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, \
                                     X-Service-Payment-Tier, X-Service-Payment-Pack, X-Service-Retry-Credit, \
                                     Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, \
-                                    X402-Token, X-Request-Id";
+                                    X402-Token, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
+                                    Mcp-Session-Id, A2A-Version";
 
 /// Any failure to start, as one line.
 pub type StartError = Box<dyn std::error::Error + Send + Sync>;
@@ -117,12 +118,14 @@ impl Appliance {
             former,
         )?);
         offer::note_terms(&app).await?;
+        pause::take_up(&app).await?;
         check_chain(&app).await?;
         let recovered = recover::recover(&app).await?;
-        if recovered.unknown + recovered.held > 0 {
+        if recovered.unknown + recovered.held + recovered.orders > 0 {
             tracing::warn!(
                 unknown = recovered.unknown,
                 held = recovered.held,
+                orders = recovered.orders,
                 "took up sales that were left half way"
             );
         }
@@ -141,6 +144,7 @@ impl Appliance {
             tokio::spawn(health::probe(app.clone())),
             tokio::spawn(health::watch_gas(app.clone())),
             tokio::spawn(due::work(app.clone())),
+            tokio::spawn(reckoning::watch(app.clone())),
         ];
         Ok(Appliance {
             app,
@@ -244,6 +248,7 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
         },
         hooks: Hooks {
             refuse: failure::from_shell,
+            knows_operator: door::knows_operator,
             admit: door::admit,
             observe: |app, seen| {
                 app.metrics

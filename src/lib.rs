@@ -18,6 +18,7 @@
 //! - **Finding**: a passage that bears on a question. **Citation**: a finding as a report shows it. **Synthesis**: what is
 //!   left of a language model's claims once they are checked.
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
+//! - **Tool**: a row of the table as MCP offers it to agents, and the agent card as a skill.
 //! - **Attribution**: where a buyer came from (wire name: `source`).
 //! - **Client**: an IPv4 address or an IPv6 /64, as the connection or a trusted proxy says. **Standing**: how much of a
 //!   rate limit a client has left.

@@ -24,6 +24,8 @@ pub struct Quotas {
     pub lead: u64,
     pub sale: u64,
     pub credit: u64,
+    pub login: u64,
+    pub recovery: u64,
     /// Unpaid lookups of names under one registrable domain, by whomever.
     pub domain: u64,
     /// Keys that each limit remembers.
@@ -47,6 +49,8 @@ impl Limits {
             RateClass::Lead => quotas.lead,
             RateClass::Sale => quotas.sale,
             RateClass::Credit => quotas.credit,
+            RateClass::Login => quotas.login,
+            RateClass::Recovery => quotas.recovery,
         };
         Limits {
             clients: RateClass::ALL

@@ -21,6 +21,10 @@ pub struct Metrics {
     credits: Mutex<BTreeMap<&'static str, u64>>,
     chain_inquiries: Mutex<BTreeMap<&'static str, u64>>,
     limited: Mutex<BTreeMap<&'static str, u64>>,
+    mails: Mutex<BTreeMap<&'static str, u64>>,
+    reckonings: [AtomicU64; 2],
+    missing_units: AtomicU64,
+    webhooks: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
     leads: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
 }
 
@@ -53,6 +57,14 @@ pub struct Snapshot {
     pub chain_inquiries: BTreeMap<&'static str, u64>,
     /// Requests beyond a limit, by the limit.
     pub limited: BTreeMap<&'static str, u64>,
+    /// Tries to send a mail, by what became of them.
+    pub mails: BTreeMap<&'static str, u64>,
+    /// Days held against the vault: those with something missing, and those that agreed.
+    pub reckonings: [u64; 2],
+    /// What was missing on the day that was looked at last.
+    pub missing_units: u64,
+    /// The payment provider's events: kind and outcome.
+    pub webhooks: BTreeMap<(&'static str, &'static str), u64>,
     /// By product and what became of them: new, duplicate, robot, checkout_started.
     pub leads: BTreeMap<(&'static str, &'static str), u64>,
 }
@@ -114,9 +126,25 @@ impl Metrics {
         *lock(&self.limited).entry(limit).or_default() += 1;
     }
 
+    /// One event of the payment provider.
+    pub fn webhook(&self, kind: &'static str, outcome: &'static str) {
+        *lock(&self.webhooks).entry((kind, outcome)).or_default() += 1;
+    }
+
+    /// One try to send a mail: sent, put off or failed for good.
+    pub fn mail(&self, outcome: &'static str) {
+        *lock(&self.mails).entry(outcome).or_default() += 1;
+    }
+
     /// A lead, by its product and what became of it.
     pub fn lead(&self, product: &'static str, outcome: &'static str) {
         *lock(&self.leads).entry((product, outcome)).or_default() += 1;
+    }
+
+    /// A day's ledger was held against the vault.
+    pub fn reckoning(&self, is_balanced: bool, missing_units: u64) {
+        self.reckonings[usize::from(is_balanced)].fetch_add(1, Ordering::Relaxed);
+        self.missing_units.store(missing_units, Ordering::Relaxed);
     }
 
     pub fn snapshot(&self) -> Snapshot {
@@ -131,6 +159,10 @@ impl Metrics {
             credits: lock(&self.credits).clone(),
             chain_inquiries: lock(&self.chain_inquiries).clone(),
             limited: lock(&self.limited).clone(),
+            mails: lock(&self.mails).clone(),
+            reckonings: [0, 1].map(|at| self.reckonings[at].load(Ordering::Relaxed)),
+            missing_units: self.missing_units.load(Ordering::Relaxed),
+            webhooks: lock(&self.webhooks).clone(),
             leads: lock(&self.leads).clone(),
         }
     }

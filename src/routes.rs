@@ -3,8 +3,8 @@
 
 use crate::api::discovery::{crawlers, figures, full, health, keys, llms, manifest, trust};
 use crate::api::{
-    access, agent, bundles, catalogue, diagnose, discovery, leads, legacy, mcp, operator,
-    operator_leads, preview, proof_pack, quotes, reports, retry, site,
+    access, agent, bundles, catalogue, console, delivery, diagnose, discovery, leads, legacy, mcp,
+    operator, operator_leads, preview, proof_pack, quotes, reports, retry, site, webhook,
 };
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
@@ -15,7 +15,7 @@ use crate::domain::rate::RateClass;
 use crate::domain::shapes::{
     ACCESS_REQUEST, BUNDLE_LEAD_REQUEST, COMPUTE_REQUEST, CONTACT_REQUEST, DIAGNOSE_REQUEST,
     FOLLOW_UP_REQUEST, PACK_LEAD_REQUEST, PROOF_PACK_REQUEST, QUOTE_REQUEST, QUOTED_PRODUCTS,
-    REFRESH_REQUEST, SHARE_REQUEST,
+    RECOVER_REQUEST, REFRESH_REQUEST, SHARE_REQUEST,
 };
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
@@ -86,6 +86,35 @@ const BUNDLE: Parameter = Parameter {
     one_of: &Bundle::NAMES,
 };
 
+const SESSION_ID: Parameter = Parameter {
+    name: "session_id",
+    doc: "The checkout session that the payment page led back with; whoever has it may read the delivery.",
+    one_of: &[],
+};
+const RECOVERY: Parameter = Parameter {
+    name: "recovery",
+    doc: "The secret part of a link that was mailed, instead of session_id.",
+    one_of: &[],
+};
+const FORMAT: Parameter = Parameter {
+    name: "format",
+    doc: "The report alone, as a file.",
+    one_of: &["json", "pdf"],
+};
+const EMAIL: Parameter = Parameter {
+    name: "email",
+    doc: "The e-mail address that was given at the checkout.",
+    one_of: &[],
+};
+const SUBMITTED: Parameter = Parameter {
+    name: "target_url",
+    doc: "One of the sources that were submitted.",
+    one_of: &[],
+};
+
+/// Largest event of the payment provider.
+const EVENT_BYTES_MAX: usize = 256 * 1024;
+
 const TOKEN: Parameter = Parameter {
     name: "x402-token",
     doc: "The legacy token; any text.",
@@ -146,6 +175,21 @@ const fn operator(
         guard: Guard::Operator,
         ..get(path, handler, about)
     }
+}
+
+/// A page of the operator's console, which sees for itself who asks.
+const fn console(
+    method: Method,
+    path: &'static str,
+    handler: crate::http::route::Handler<crate::app::App>,
+    summary: &'static str,
+) -> Row {
+    let about = Endpoint {
+        gives: "text/html",
+        in_openapi: false,
+        ..Endpoint::new(Tag::Operator, summary)
+    };
+    Route::new(method, path, handler, about)
 }
 
 #[rustfmt::skip]
@@ -261,6 +305,24 @@ pub static ROUTES: &[Row] = &[
         rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
     get("/proof-pack/request", run!(leads::request_page), Endpoint::page("Ask for a bundle or a report")),
     get("/contact", run!(leads::contact_page), Endpoint::page("Write to the operator")),
+    // What was bought through the payment link
+    get("/v1/proof-pack/bundle/delivery", run!(delivery::read), Endpoint {
+        query: &[SESSION_ID, RECOVERY, FORMAT], statuses: &[202, 404, 410, 503], rate: RateClass::Quote,
+        ..Endpoint::new(Tag::Bundles, "A paid bundle: its progress, then its report") }),
+    get("/proof-pack/bundle/delivery", run!(delivery::page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("A paid bundle") }),
+    get("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
+        query: &[EMAIL, SUBMITTED], gives_status: 202, statuses: &[422, 503], rate: RateClass::Recovery,
+        ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again; better by POST") }),
+    post("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
+        takes: Some(&RECOVER_REQUEST), gives_status: 202, statuses: &[413, 415, 422, 503], rate: RateClass::Recovery,
+        ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again, to its buyer's address") }),
+    get("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
+        rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+    post("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
+        rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+    Row { body_bytes_max: Some(EVENT_BYTES_MAX), ..post("/v1/webhooks/stripe", run!(webhook::stripe), Endpoint {
+        in_openapi: false, ..Endpoint::new(Tag::Bundles, "Where the payment provider tells of its checkouts") }) },
 
     // Discovery
     get("/", run!(discovery::root), Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers")),
@@ -330,7 +392,30 @@ pub static ROUTES: &[Row] = &[
     get("/assets/social.png", run!(site::social), text(Tag::Pages, "The picture of links to us", "image/png")),
     get("/icon.png", run!(site::icon), text(Tag::Pages, "The icon for those who take no SVG", "image/png")),
 
-    // The operator's socket
+    // The operator's console: who may look is decided by its cookie
+    console(Method::Get, "/operator", run!(console::home), "The operator's console"),
+    console(Method::Get, "/operator/console/{name}", run!(console::view), "A view of the console"),
+    console(Method::Post, "/operator/console/{name}", run!(console::act), "What a form of the console does"),
+    post("/operator/login", run!(console::sign_in), Endpoint {
+        gives: "text/html", in_openapi: false, rate: RateClass::Login, ..Endpoint::new(Tag::Operator, "Sign in to the console") }),
+    console(Method::Post, "/operator/logout", run!(console::sign_out), "Sign out of the console"),
+
+    // The operator, over the socket or with the token
+    operator("/operator/today", run!(operator::books::today), "What today has brought, and what waits for somebody"),
+    operator("/operator/ledger", run!(operator::books::ledger), "Each day's book, and how it compares with the vault"),
+    Row { method: Method::Post, ..operator("/operator/ledger/{day}/reckon", run!(operator::books::reckon),
+        "Hold a day's ledger against the vault, now") },
+    Row { method: Method::Post, ..operator("/operator/pause", run!(operator::books::pause), "Pause what is paid for") },
+    Row { method: Method::Post, ..operator("/operator/resume", run!(operator::books::resume), "Resume what is paid for") },
+    operator("/operator/mails", run!(operator::mails::mails), "The newest mails of the outbox, by state if asked"),
+    operator("/operator/mails/{key}", run!(operator::mails::mail), "One mail"),
+    Row { method: Method::Post, ..operator("/operator/mails/{key}/retry", run!(operator::mails::retry_mail),
+        "Try a mail again that is not sent") },
+    Row { method: Method::Post, ..operator("/operator/mails/{key}/delete", run!(operator::mails::delete_mail), "Forget a mail") },
+    operator("/operator/export/{what}", run!(operator::data::export), "Everything of a kind, as JSON or CSV"),
+    operator("/operator/person", run!(operator::data::show_person), "What is known of an e-mail address"),
+    Row { method: Method::Post, ..operator("/operator/forget", run!(operator::data::forget_person),
+        "Delete what is known of an e-mail address") },
     operator("/operator/payments", run!(operator::payments), "The newest payments, by state if asked"),
     operator("/operator/payments/{key}", run!(operator::payment), "One payment"),
     Row { method: Method::Post, ..operator("/operator/payments/{key}/reconcile", run!(operator::reconcile_payment),
@@ -339,6 +424,19 @@ pub static ROUTES: &[Row] = &[
         "Copy the data file beside itself, for the backup command to take away") },
     operator("/operator/reports", run!(operator::reports), "The newest reports, by state if asked"),
     operator("/operator/reports/{report_id}", run!(operator::report), "One report"),
+    operator("/operator/orders", run!(operator::orders::orders), "The newest orders, by state if asked"),
+    operator("/operator/orders/{order_id}", run!(operator::orders::order), "One order with its trail"),
+    Row { method: Method::Post, ..operator("/operator/orders/{order_id}/refulfil", run!(operator::orders::refulfil),
+        "Do a delivered or failed order anew") },
+    Row { method: Method::Post, ..operator("/operator/orders/{order_id}/resend", run!(operator::orders::resend),
+        "Send the e-mail of a delivered order again") },
+    Row { method: Method::Post, ..operator("/operator/orders/{order_id}/attach", run!(operator::orders::attach),
+        "Take a payment that needs review for what a lead asks") },
+    Row { method: Method::Post, ..operator("/operator/orders/{order_id}/refund", run!(operator::orders::refund),
+        "Note that an order was refunded") },
+    Row { method: Method::Post, ..operator("/operator/orders/{order_id}/delete", run!(operator::orders::delete),
+        "Forget an order, its report and its buyer") },
+    operator("/operator/events", run!(operator::orders::events), "What the payment provider has sent"),
     Row { method: Method::Post, ..operator("/operator/reports/{report_id}/purge", run!(operator::purge_report),
         "Forget a report at once, with its text") },
     operator("/operator/leads", run!(operator_leads::list), "The newest leads, by status or product if asked"),

@@ -2,6 +2,7 @@
 //! two documents by which anybody finds its public half, a key set (RFC 7517) and a `did:web` document. Pure: Ed25519
 //! draws nothing, so that the same payload always has the same signature. It does not know what it signs.
 
+pub mod session;
 pub mod stamp;
 
 use std::fmt;

@@ -53,8 +53,8 @@ fn paged(items: &[Value], limit: usize, offset: usize) -> Value {
 }
 
 /// GET /.well-known/x402 and /.well-known/x402.json.
-pub async fn well_known(app: Shared, _: Call) -> Reply {
-    discovery::document(advertisement(&app))
+pub async fn well_known(app: Shared, call: Call) -> Reply {
+    discovery::kept(&app, &call, |app| discovery::document(advertisement(app)))
 }
 
 pub fn advertisement(app: &App) -> Value {

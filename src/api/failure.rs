@@ -18,6 +18,8 @@ use crate::x402::wire::SettleResponse;
 const RETRY_AFTER: &str = "5";
 /// When to come back to something that is under way this moment.
 const CONFLICT_RETRY_AFTER: &str = "2";
+/// When to come back to a service that its operator has paused.
+const PAUSED_RETRY_AFTER: &str = "300";
 const RETRY_PATH: &str = "/v1/x402/retry";
 
 /// The status of a code (specification section 7).
@@ -45,13 +47,14 @@ pub fn status(code: Code) -> u16 {
         | Code::PaymentHashReplayed
         | Code::MarginRejected
         | Code::CacheMiss
+        | Code::InvalidSignature
         | Code::RetryCreditInvalid => 400,
         Code::PaymentRequired | Code::RetryCreditRequired | Code::PaymentHashRequired => 402,
-        Code::QuoteNotFound | Code::ReportNotFound | Code::NotFound => 404,
+        Code::QuoteNotFound | Code::ReportNotFound | Code::SessionNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
         Code::AlreadyPaid | Code::Conflict => 409,
-        Code::QuoteExpired | Code::ReportExpired => 410,
+        Code::QuoteExpired | Code::ReportExpired | Code::LinkExpired => 410,
         Code::BodyTooLarge => 413,
         Code::UriTooLong => 414,
         Code::UnsupportedMediaType => 415,
@@ -63,6 +66,8 @@ pub fn status(code: Code) -> u16 {
         | Code::NetworkUnavailable
         | Code::SettlementUnknown
         | Code::TransfersNotTaken
+        | Code::WebhookNotTaken
+        | Code::Paused
         | Code::Overloaded => 503,
     }
 }
@@ -200,6 +205,7 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     match status(code) {
         400 if code.is_retryable() => reply = reply.fixed("retry-after", RETRY_AFTER),
         409 if code.is_retryable() => reply = reply.fixed("retry-after", CONFLICT_RETRY_AFTER),
+        503 if code == Code::Paused => reply = reply.fixed("retry-after", PAUSED_RETRY_AFTER),
         429 | 503 if !reply.headers.contains_key("retry-after") => {
             reply = reply.fixed("retry-after", RETRY_AFTER);
         }
@@ -264,6 +270,11 @@ pub fn with_standing(reply: Reply, standing: &Standing) -> Reply {
             "ratelimit",
             &format!("\"{limit}\";r={remaining};t={reset_seconds}"),
         )
+}
+
+/// A request that is refused before its body is read.
+pub fn refused_at_the_door(app: &App, refusal: &Refusal, asked: &Asked<'_>) -> Reply {
+    plain(app, refusal, asked.request_id)
 }
 
 /// A request that was turned away at the door.

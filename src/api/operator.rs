@@ -1,4 +1,10 @@
-//! What only the operator may ask, over the Unix socket: payments and reports, one by one and all of them.
+//! What only the operator may ask, over the Unix socket or with the token: payments and reports, one by one and all of
+//! them; below, the outbox, the books and a person's data.
+
+pub mod books;
+pub mod data;
+pub mod mails;
+pub mod orders;
 
 use serde_json::{Value, json};
 
@@ -15,7 +21,33 @@ use crate::store::{ReportRecord, Store, StoreError};
 use crate::x402::address::{Address, Nonce};
 
 /// Payments, or reports, in one list.
-const LIST_MAX: usize = 1000;
+pub(in crate::api) const LIST_MAX: usize = 1000;
+
+/// The newest of many, with never more in memory than twice what is shown.
+#[derive(Debug, Default)]
+pub struct Newest(Vec<(u64, Value)>);
+
+impl Newest {
+    pub fn add(&mut self, created_at: u64, value: Value) {
+        self.0.push((created_at, value));
+        if self.0.len() >= 2 * LIST_MAX {
+            newest_first(&mut self.0);
+        }
+    }
+
+    pub fn values(mut self) -> Vec<Value> {
+        newest_first(&mut self.0);
+        self.0.into_iter().map(|(_, value)| value).collect()
+    }
+}
+
+/// The answer to what the store was asked.
+fn answered(app: &Shared, call: &Call, outcome: Result<Value, StoreError>) -> Reply {
+    match outcome {
+        Ok(answer) => Reply::json(200, answer.to_string()),
+        Err(error) => failure::reply(app, &error.into(), call),
+    }
+}
 
 /// GET /operator/payments: the newest, by state if one is asked for.
 pub async fn payments(app: Shared, call: Call) -> Reply {
@@ -102,24 +134,15 @@ pub async fn list_reports(
     now: UnixSeconds,
 ) -> Result<Value, StoreError> {
     let listed = store.read(move |snapshot| {
-        let mut found: Vec<(u64, Value)> = Vec::new();
+        let mut newest = Newest::default();
         snapshot.reports(|id, report| {
-            if state
-                .as_deref()
-                .is_none_or(|state| state == report.state(now))
-            {
-                found.push((report.created_at, report_json(id, &report, now)));
-            }
-            if found.len() >= 2 * LIST_MAX {
-                newest_first(&mut found);
+            let fits = |state: &String| state == report.state(now);
+            if state.as_ref().is_none_or(fits) {
+                newest.add(report.created_at, report_json(id, &report, now));
             }
             Ok(())
         })?;
-        newest_first(&mut found);
-        Ok(found
-            .into_iter()
-            .map(|(_, report)| report)
-            .collect::<Vec<_>>())
+        Ok(newest.values())
     });
     Ok(json!({"status": "success", "reports": listed.await?}))
 }
@@ -156,7 +179,7 @@ pub async fn purge(store: &Store, id: &str) -> Result<bool, StoreError> {
     }
 }
 
-fn report_json(id: ReportId, report: &ReportRecord, now: UnixSeconds) -> Value {
+pub fn report_json(id: ReportId, report: &ReportRecord, now: UnixSeconds) -> Value {
     json!({
         "report_id": id.to_string(),
         "state": report.state(now),
@@ -173,6 +196,9 @@ fn report_json(id: ReportId, report: &ReportRecord, now: UnixSeconds) -> Value {
     })
 }
 
+/// In place of a state: payments that hold a retry credit.
+const CREDIT: &str = "credit";
+
 pub const NO_REPORT: &str = "There is no such report.";
 pub const NOT_PURGED: &str = "There is no such report, or its payment has no end yet: such a report is owed to its buyer and cannot be purged.";
 pub const NO_PAYMENT: &str = "There is no such payment.";
@@ -180,30 +206,23 @@ pub const NO_PAYMENT: &str = "There is no such payment.";
 /// The list, from a running service or from the file of a stopped one.
 pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
     let listed = store.read(move |snapshot| {
-        let mut found: Vec<(u64, Value)> = Vec::new();
+        let mut newest = Newest::default();
         snapshot.payments(|key, payment| {
-            if state
-                .as_deref()
-                .is_none_or(|state| state == payment.state.name())
-            {
-                found.push((payment.created_at, payment_json(key, &payment)));
-            }
-            // Never more in memory than twice what is shown.
-            if found.len() >= 2 * LIST_MAX {
-                newest_first(&mut found);
+            let fits = |state: &String| match state.as_str() {
+                CREDIT => payment.credit.is_some(),
+                state => state == payment.state.name(),
+            };
+            if state.as_ref().is_none_or(fits) {
+                newest.add(payment.created_at, payment_json(key, &payment));
             }
             Ok(())
         })?;
-        newest_first(&mut found);
-        Ok(found
-            .into_iter()
-            .map(|(_, payment)| payment)
-            .collect::<Vec<_>>())
+        Ok(newest.values())
     });
     Ok(json!({"status": "success", "payments": listed.await?}))
 }
 
-fn newest_first(found: &mut Vec<(u64, Value)>) {
+pub(in crate::api) fn newest_first(found: &mut Vec<(u64, Value)>) {
     found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
     found.truncate(LIST_MAX);
 }
@@ -217,12 +236,12 @@ pub async fn show(store: &Store, key: &str) -> Result<Option<Value>, StoreError>
     Ok(found.map(|payment| payment_json(bytes, &payment)))
 }
 
-fn payment_key(text: &str) -> Option<PaymentKey> {
+pub fn payment_key(text: &str) -> Option<PaymentKey> {
     let mut key: PaymentKey = [0; 32];
     hex::decode_to_slice(text, &mut key).ok().map(|()| key)
 }
 
-fn payment_json(key: PaymentKey, payment: &Payment) -> Value {
+pub fn payment_json(key: PaymentKey, payment: &Payment) -> Value {
     let (transaction, reason) = match &payment.state {
         State::Settled { transaction, .. } => (Some(transaction), None),
         State::Failed { reason } => (None, Some(reason)),

@@ -8,11 +8,17 @@ mod convert;
 mod demo;
 mod doctor;
 mod evidence;
+mod export;
 mod healthcheck;
 mod init;
 mod jsonl;
 mod leads;
+mod ledger;
+mod mail;
+mod orders;
+mod pause;
 mod payments;
+mod person;
 mod report;
 mod reports;
 mod restore;
@@ -73,6 +79,24 @@ enum Command {
     /// List requests and messages of people, show one, move it on, export or delete them
     #[command(subcommand)]
     Leads(leads::Args),
+    /// Try out the mail server
+    #[command(subcommand)]
+    Mail(mail::Args),
+    /// List paid bundles, show one, have one done anew, sent again, attached, refunded or forgotten
+    #[command(subcommand)]
+    Orders(orders::Args),
+    /// What each day has earned, and whether it has reached the vault
+    #[command(subcommand)]
+    Ledger(ledger::Args),
+    /// Print everything of a kind, as JSON or CSV
+    Export(export::Args),
+    /// Show or forget what is known of a person
+    #[command(subcommand)]
+    Person(person::Args),
+    /// Sell nothing for now: what is paid for answers 503, and nobody is charged
+    Pause(ConfigFile),
+    /// Sell again
+    Resume(ConfigFile),
     /// Print every endpoint
     Routes,
     /// Print the OpenAPI document
@@ -123,6 +147,13 @@ impl Args {
             Command::VerifyBackup(args) => args.run(),
             Command::Restore(args) => args.run(),
             Command::Leads(args) => args.run(),
+            Command::Mail(args) => args.run(),
+            Command::Orders(args) => args.run(),
+            Command::Ledger(args) => args.run(),
+            Command::Export(args) => args.run(),
+            Command::Person(args) => args.run(),
+            Command::Pause(file) => pause::pause(&file),
+            Command::Resume(file) => pause::resume(&file),
             Command::Routes => table::routes(),
             Command::Openapi(args) => args.run(),
             Command::Completions(args) => args.run(),

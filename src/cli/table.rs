@@ -12,7 +12,7 @@ use crate::store::Settings;
 pub(in crate::cli) fn routes() -> Result<(), Failure> {
     for row in ROUTES {
         let guard = if row.guard == Guard::Operator {
-            " (operator's socket)"
+            " (operator's socket or token)"
         } else {
             ""
         };

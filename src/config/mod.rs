@@ -3,6 +3,8 @@
 //! nowhere else.
 
 mod bundles;
+pub mod mail;
+mod orders;
 pub mod settings;
 mod sources;
 mod supervisor;
@@ -22,10 +24,12 @@ use crate::limits::Quotas;
 use crate::outside::facilitator::PassesOn;
 use crate::outside::llm::Style;
 use crate::outside::network::LabHost;
+use crate::signing::session::{Sessions, TOKEN_CHARACTERS_MIN};
 use crate::signing::{PublicKey, SigningKey};
 use crate::x402::address::{Address, Network};
 
 pub use bundles::{Bundles, Notify};
+pub use orders::Orders;
 pub use sources::{Origin, Resolved};
 pub use supervisor::Supervisor;
 
@@ -53,8 +57,15 @@ pub struct Config {
     /// A language model, where one is configured.
     pub llm: Option<Llm>,
     pub bundles: Bundles,
+    pub orders: Orders,
+    /// How mail leaves, where that is configured.
+    pub mail: Option<mail::Mail>,
+    /// Who the operator is over the network, where a token is configured.
+    pub operator: Option<Sessions>,
     pub limits: Limits,
     pub lab: Lab,
+    /// Every setting in force, as the operator may see it: key, value, origin.
+    pub lines: Vec<(&'static str, String, String)>,
 }
 
 #[derive(Clone, Debug)]
@@ -311,8 +322,12 @@ impl Config {
             },
             llm: llm(resolved)?,
             bundles: bundles::bundles(resolved)?,
+            orders: orders::orders(resolved)?,
+            mail: mail::mail(resolved)?,
+            operator: operator(resolved)?,
             limits: limits(resolved)?,
             lab: lab(resolved)?,
+            lines: resolved.lines(),
             base_url,
         };
         config.refuse_play_money_in_public()?;
@@ -543,6 +558,20 @@ fn signing(resolved: &Resolved) -> Result<Option<Signing>, ConfigError> {
     Ok(Some(Signing { key, former }))
 }
 
+fn operator(resolved: &Resolved) -> Result<Option<Sessions>, ConfigError> {
+    let Some((token, origin)) = resolved.get("operator.token") else {
+        return Ok(None);
+    };
+    // What stands there is not shown: it may be most of a token.
+    let sessions = Sessions::new(token).ok_or_else(|| {
+        ConfigError(format!(
+            "operator.token (from {origin}) is not usable: it must be at least {TOKEN_CHARACTERS_MIN} visible ASCII \
+             characters that nobody can guess. Make one with `openssl rand -hex 32`"
+        ))
+    })?;
+    Ok(Some(sessions))
+}
+
 fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
     Ok(Limits {
         connections_max: resolved.count("limits.connections_max")?,
@@ -568,6 +597,8 @@ fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
             lead: resolved.quota("limits.leads_per_minute")?,
             sale: resolved.quota("limits.sales_per_minute")?,
             credit: resolved.quota("limits.credits_per_minute")?,
+            login: resolved.quota("limits.logins_per_minute")?,
+            recovery: resolved.quota("limits.recoveries_per_minute")?,
             domain: resolved.quota("limits.quotes_of_domain_per_minute")?,
             keys_max: resolved.count("limits.clients_max")?,
         },

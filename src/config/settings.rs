@@ -27,6 +27,8 @@ pub enum Kind {
     Map,
     /// An address that may hold a key: printed by scheme and host alone.
     Address,
+    /// true or false.
+    Flag,
     /// Never printed; from a credential, a file or the environment, never from the file itself.
     Secret,
 }
@@ -56,7 +58,7 @@ const fn shown(key: &'static str, kind: Kind, example: &'static str, doc: &'stat
     }
 }
 
-use Kind::{Address, List, Map, Number, Secret, Text};
+use Kind::{Address, Flag, List, Map, Number, Secret, Text};
 
 #[rustfmt::skip]
 pub static SETTINGS: &[Setting] = &[
@@ -151,6 +153,26 @@ pub static SETTINGS: &[Setting] = &[
         "Leads and messages kept at most, 64 KiB each at most; beyond it new ones are refused until you delete some."),
     shown("bundles.font_dir", Text, "/usr/local/share/fonts/context402",
         "Folder with further fonts (ttf, otf, ttc; 16 files of 32 MiB at most) for PDFs in scripts that the built-in ones lack. Noto CJK is found by itself where its package is installed."),
+    row("bundles.webhook_secrets", Secret, None,
+        "Signing secrets of the payment provider's webhook at /v1/webhooks/stripe (whsec_…), several while you change them. Without one no event is taken, and the provider tries again later."),
+    row("bundles.livemode", Flag, Some("true"),
+        "Whether the provider's live payments count. With false its test payments count, and live ones are set aside for you to look at."),
+    row("bundles.source_pause_seconds", Number, Some("30"),
+        "How long a source of a bundle that does not answer is left alone. It is asked three times, the second pause being four times as long; then the report says that it could not be read."),
+    shown("mail.smtp_host", Text, "smtp.example.com",
+        "The mail server that deliveries go through. Without it, and without mail.folder, mails wait in the outbox."),
+    shown("mail.smtp_port", Number, "587", "Its port; 587 with starttls, 465 with implicit and 25 with none when not set."),
+    row("mail.tls", Text, Some("starttls"), "How the server is spoken to: starttls (insisted on), implicit (TLS from the first byte), or none, for a server on this machine."),
+    shown("mail.username", Text, "reports@example.com", "The account at the mail server; none when not set."),
+    row("mail.password", Secret, None, "The account's password; needed with mail.username."),
+    shown("mail.from", Text, "Example Reports <reports@example.com>", "In whose name mail is written; needed with mail.smtp_host."),
+    shown("mail.reply_to", Text, "help@example.com", "Where answers of readers go; to mail.from when not set."),
+    shown("mail.ca_file", Text, "/etc/context402/mail-ca.pem", "A further trust root for the mail server, in PEM."),
+    row("mail.seconds_max", Number, Some("30"), "Time for each step of the conversation with the mail server; after it the mail is tried again later."),
+    shown("mail.folder", Text, "/tmp/mail", "For trying out: writes each mail into this folder, as NAME.eml, and sends none."),
+
+    row("operator.token", Secret, None,
+        "Opens the operator's console at /operator, and the operator's addresses to `Authorization: Bearer`: at least 32 characters, as `openssl rand -hex 32` writes them. Without it they answer on the Unix socket alone."),
 
     row("limits.connections_max", Number, Some("4096"), "Client connections at once; further ones wait in the backlog."),
     row("limits.header_seconds_max", Number, Some("10"), "Time for a request's headers, and for an idle connection."),
@@ -169,17 +191,19 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.leads_per_minute", Number, Some("60"), "Leads, messages and ways to a payment link of one client in a minute."),
     row("limits.sales_per_minute", Number, Some("3000"), "New payments of one client in a minute. A payment that is known already is answered beyond it."),
     row("limits.credits_per_minute", Number, Some("300"), "Retry credits and transaction hashes that one client may try in a minute. A credit whose payment was taken is redeemed beyond it."),
+    row("limits.recoveries_per_minute", Number, Some("10"), "Requests by one client in a minute to have a lost delivery sent again."),
+    row("limits.logins_per_minute", Number, Some("10"), "Tries of one client to sign in to the operator's console in a minute."),
     row("limits.quotes_of_domain_per_minute", Number, Some("600"), "Quotes for the pages of one registrable domain in a minute, by all clients together."),
     row("limits.clients_max", Number, Some("20000"), "Clients that each of these limits tells apart, in about 4 MiB of memory; further ones share a limit until others have been idle for a minute."),
 
     shown("lab.hosts", Map, "\"news.sample-site.org\" = \"93.184.216.34@127.0.0.1:8081\"",
         "For tests on loopback: name = address that the name resolves to @ port that is dialled instead."),
     shown("lab.ca_file", Text, "/tmp/ca.pem", "For tests on loopback: a further trust root for https targets."),
-    shown("lab.crash_at", Text, "kept", "For tests on loopback: abort the process at this point of a sale (verified, fetched, held, redeeming, kept, settled, recorded)."),
+    shown("lab.crash_at", Text, "kept", "For tests on loopback: abort the process at this point of a sale (verified, fetched, held, redeeming, kept, settled, recorded), or of an order (event_taken, order_taken, source_kept, sources_done, order_written, order_delivered)."),
 ];
 
 /// Sections that later versions read. Their presence is no mistake; what they hold is not used yet.
-pub const RESERVED_SECTIONS: &[&str] = &["mail", "operator"];
+pub const RESERVED_SECTIONS: &[&str] = &[];
 
 pub(in crate::config) fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
@@ -248,7 +272,7 @@ fn line(setting: &Setting, name: &str) -> String {
             "#{name}_file = \"/etc/context402/{}\"\n",
             credential_name(setting.key)
         ),
-        (Number, Some(default)) => format!("#{name} = {default}\n"),
+        (Number | Flag, Some(default)) => format!("#{name} = {default}\n"),
         (_, Some(default)) => format!("#{name} = \"{default}\"\n"),
         (List, None) => format!("#{name} = [\"{}\"]\n", setting.example),
         (Map, None) => format!("#{name} = {{ {} }}\n", setting.example),

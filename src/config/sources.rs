@@ -273,6 +273,7 @@ fn from_toml(setting: &Setting, value: &Value) -> Result<Text, ConfigError> {
             .map(Text::Pairs)
             .ok_or_else(|| wrong("a table of strings")),
         (Kind::Map, _) => Err(wrong("a table of strings")),
+        (Kind::Flag, Value::Boolean(flag)) => Ok(Text::One(flag.to_string())),
         (_, Value::String(text)) => Ok(Text::One(text.clone())),
         (_, Value::Integer(number)) => Ok(Text::One(number.to_string())),
         (_, Value::Float(number)) => Ok(Text::One(number.to_string())),

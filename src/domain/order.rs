@@ -228,6 +228,8 @@ pub struct Order {
     pub state: OrderState,
     /// How often it was asked to be done; each time has one report and one e-mail.
     pub round: u32,
+    /// How often the e-mail of this round was asked for again.
+    pub resent: u32,
     /// What recovery links are sealed with.
     pub link_key: [u8; 32],
     pub trail: Vec<OrderStep>,
@@ -254,7 +256,10 @@ impl Order {
         self.changed_at = now;
         match event {
             OrderEvent::Delivered { .. } => self.fulfilled_at = Some(now),
-            OrderEvent::Refulfil => self.round = self.round.saturating_add(1),
+            OrderEvent::Refulfil => {
+                self.round = self.round.saturating_add(1);
+                self.resent = 0;
+            }
             _ => {}
         }
         true

@@ -17,10 +17,14 @@ pub enum RateClass {
     Sale,
     /// A retry credit, held ones and guesses.
     Credit,
+    /// A try to sign in as the operator.
+    Login,
+    /// A delivery to be sent again: whoever guesses would have mails sent to others.
+    Recovery,
 }
 
 impl RateClass {
-    pub const ALL: [RateClass; 7] = [
+    pub const ALL: [RateClass; 9] = [
         RateClass::Free,
         RateClass::Probe,
         RateClass::Unpaid,
@@ -28,6 +32,8 @@ impl RateClass {
         RateClass::Lead,
         RateClass::Sale,
         RateClass::Credit,
+        RateClass::Login,
+        RateClass::Recovery,
     ];
 
     pub fn name(self) -> &'static str {
@@ -39,6 +45,8 @@ impl RateClass {
             RateClass::Lead => "lead",
             RateClass::Sale => "sale",
             RateClass::Credit => "credit",
+            RateClass::Login => "login",
+            RateClass::Recovery => "recovery",
         }
     }
 

@@ -79,11 +79,16 @@ codes! {
     ReportNotFound "report_not_found" false "There is no such report." "Check the identifier; reports begin with ppr_.";
     ReportExpired "report_expired" false "The report is older than 30 days." "Buy a new one for the same source and question.";
     AlreadyPaid "already_paid" false "This request was paid for already." "Look for the delivery: /proof-pack/bundle/recover finds it by your e-mail address.";
+    SessionNotFound "session_not_found" false "That is no checkout session of ours." "Use the address that the payment page led to or that we have mailed, or ask for it again at /proof-pack/bundle/recover.";
+    LinkExpired "link_expired" false "The link is older than 30 days or was not made by us." "Ask for a new one at /proof-pack/bundle/recover.";
+    InvalidSignature "invalid_signature" false "The event is not signed by the payment provider, or not now." "Check the webhook's signing secret, and the clocks on both sides.";
+    WebhookNotTaken "webhook_not_taken" true "This service takes no events of a payment provider." "Set bundles.webhook_secrets; the provider sends the event again.";
     Conflict "conflict" true "The same payment, payment id or credit is being used by another request." "Wait and repeat the same request.";
     RateLimited "rate_limited" true "Too many requests in a minute." "Wait as long as Retry-After says; a payment that was sent along was not used.";
     UpstreamUnavailable "upstream_unavailable" true "The target or a supplier does not answer." "Use the retry credit, or try again later.";
     NetworkUnavailable "network_unavailable" true "The payment network does not answer." "Repeat the same request; do not sign again.";
     SettlementUnknown "settlement_unknown" true "The payment was sent for settlement and its result is not known yet." "Use the retry credit or repeat the same payment; do not sign again.";
+    Paused "paused" true "The operator has paused what is paid for." "Nothing was charged: come back later with the same request.";
     Overloaded "overloaded" true "The service is at its limits." "Try again in a few seconds.";
     NotFound "not_found" false "There is nothing at this address." "See /docs for the addresses.";
     MethodNotAllowed "method_not_allowed" false "The address does not answer this method." "Use a method that Allow names.";

@@ -172,6 +172,35 @@ pub static QUOTE_REQUEST: Object = Object {
     closed: true,
 };
 
+/// Body of a request for a lost delivery (bodies, Recover).
+pub static RECOVER_REQUEST: Object = Object {
+    name: "BundleRecoverRequest",
+    doc: "Whose delivery is lost: whoever bought it knows both.",
+    fields: &[
+        Field {
+            name: "email",
+            kind: Kind::Text {
+                characters_max: CONTACT_CHARACTERS_MAX,
+            },
+            required: true,
+            default: None,
+            doc: "The e-mail address that was given at the checkout.",
+            example: "\"you@example.com\"",
+        },
+        Field {
+            name: "target_url",
+            kind: Kind::Text {
+                characters_max: TARGET_URL_CHARACTERS_MAX,
+            },
+            required: true,
+            default: None,
+            doc: "One of the sources that were submitted, in full or as a bare domain.",
+            example: "\"https://example.com/\"",
+        },
+    ],
+    closed: true,
+};
+
 const CONTACT: Field = Field {
     name: "contact",
     kind: Kind::Text {
@@ -407,7 +436,7 @@ pub static DIAGNOSE_REQUEST: Object = Object {
 };
 
 /// Every body shape, for OpenAPI's components and the table tests.
-pub static ALL: [&Object; 11] = [
+pub static ALL: [&Object; 12] = [
     &ACCESS_REQUEST,
     &PROOF_PACK_REQUEST,
     &QUOTE_REQUEST,
@@ -416,6 +445,7 @@ pub static ALL: [&Object; 11] = [
     &SHARE_REQUEST,
     &PACK_LEAD_REQUEST,
     &BUNDLE_LEAD_REQUEST,
+    &RECOVER_REQUEST,
     &CONTACT_REQUEST,
     &COMPUTE_REQUEST,
     &DIAGNOSE_REQUEST,

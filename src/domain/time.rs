@@ -31,6 +31,14 @@ impl UnixSeconds {
     }
 }
 
+/// The day in UTC, as 2026-11-21.
+pub fn day(at: UnixSeconds) -> String {
+    let timestamp = i64::try_from(at.0)
+        .ok()
+        .and_then(|at| jiff::Timestamp::from_second(at).ok());
+    timestamp.map_or_else(String::new, |at| at.strftime("%Y-%m-%d").to_string())
+}
+
 impl fmt::Display for UnixSeconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

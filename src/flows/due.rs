@@ -12,7 +12,7 @@ use crate::domain::refusal::With;
 use crate::domain::time::{UNKNOWN_LOOK_SECONDS_MAX, UnixSeconds};
 use crate::flows::desk::Claim;
 use crate::flows::payments::{self, KEPT_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS, redelivery_end};
-use crate::flows::{notices, offer, settle};
+use crate::flows::{fulfil, mail, notices, offer, settle};
 use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, StoreError, Tables};
 
 const TICK: Duration = Duration::from_secs(1);
@@ -57,6 +57,10 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                 }
                 rows = due(kind).await?;
             }
+        } else if kind == DueKind::Mail {
+            mail::work_off(app, rows).await?;
+        } else if kind == DueKind::Order {
+            fulfil::work_off(app, rows).await?;
         } else if kind == DueKind::Notice {
             for due in rows {
                 notices::try_due(app, due, now).await?;
@@ -72,7 +76,9 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                         DueKind::BundleQuote => tables.sweep_bundle_quote(due),
                         DueKind::ProviderEvent => tables.sweep_provider_event(due),
                         // Each is worked on by itself.
-                        DueKind::Payment | DueKind::Notice | DueKind::Order => Ok(()),
+                        DueKind::Payment | DueKind::Notice | DueKind::Order | DueKind::Mail => {
+                            Ok(())
+                        }
                     })
                 })
                 .await?;

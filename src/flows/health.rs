@@ -22,6 +22,8 @@ const STORE_TIME_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub struct Health {
     stopping: AtomicBool,
+    /// Since when the operator has paused what is paid for; 0 when it is not paused.
+    paused_since: AtomicU64,
     store_failed: AtomicBool,
     /// Whether the data file has left a question unanswered.
     store_silent: AtomicBool,
@@ -66,6 +68,9 @@ impl Health {
                 "The service is restarting. The payment was not used: repeat the same request.",
             );
         }
+        if self.paused_since().is_some() {
+            return Err(paused());
+        }
         if self.store_down() || self.disk_low.load(Ordering::Relaxed) {
             return refuse(
                 "The service cannot record sales at the moment. The payment was not used: try again later.",
@@ -87,8 +92,22 @@ impl Health {
         Ok(())
     }
 
+    pub fn paused_since(&self) -> Option<UnixSeconds> {
+        let since = self.paused_since.load(Ordering::Relaxed);
+        (since > 0).then_some(UnixSeconds(since))
+    }
+
+    pub fn note_paused(&self, since: Option<UnixSeconds>) {
+        let since = since.map_or(0, |since| since.0.max(1));
+        self.paused_since.store(since, Ordering::Relaxed);
+    }
+
     pub fn note_stopping(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
     }
 
     pub fn note_store_failed(&self) {
@@ -151,6 +170,14 @@ impl Health {
         self.gas_price(app)?;
         self.gas().coin
     }
+}
+
+/// What a buyer is told while the operator has paused what is paid for.
+pub fn paused() -> Refusal {
+    Refusal::new(
+        Code::Paused,
+        "The operator has paused sales for the moment. Nothing was charged and no payment was used: come back later.",
+    )
 }
 
 /// Looks at disk, data file and facilitator, now and then for ever.

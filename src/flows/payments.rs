@@ -147,6 +147,7 @@ pub fn apply(
     }
     match &payment.state {
         State::Settled { transaction, .. } => {
+            tables.book(payment, now)?;
             let answer_end = now.plus(REDELIVERY_SECONDS.max(CREDIT_SECONDS));
             // Now it is the buyer's to read.
             tables.release_report(key, transaction, answer_end)?;

@@ -4,7 +4,7 @@
 use crate::app::Shared;
 use crate::domain::payment::{Event, State};
 use crate::domain::time::UnixSeconds;
-use crate::flows::payments;
+use crate::flows::{fulfil, payments};
 use crate::store::{DueKind, StoreError};
 
 /// What recovery has found.
@@ -12,6 +12,8 @@ use crate::store::{DueKind, StoreError};
 pub struct Recovered {
     pub unknown: usize,
     pub held: usize,
+    /// Paid bundles that were being worked on.
+    pub orders: usize,
 }
 
 /// Walks the payments that are due at any time. To be done before the first request is accepted.
@@ -23,7 +25,10 @@ pub async fn recover(app: &Shared) -> Result<Recovered, StoreError> {
     let mut keys: Vec<_> = due.into_iter().map(|due| due.key).collect();
     keys.sort_unstable();
     keys.dedup();
-    let mut recovered = Recovered::default();
+    let mut recovered = Recovered {
+        orders: fulfil::free_leases(app).await?,
+        ..Recovered::default()
+    };
     for key in keys {
         let Some(payment) = app
             .store

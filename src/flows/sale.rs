@@ -23,9 +23,9 @@ use crate::flows::internal;
 use crate::flows::payments::{self, FreshCredit, KEPT_LOOK_SECONDS, payment_key};
 use crate::flows::recall::{Recalled, claim_identifier, known_purchase, recall};
 use crate::flows::settle::{self, Settling};
-use crate::flows::source::{self, SourcePage, Storing, Trouble};
+use crate::flows::source::{self, Trouble, keep_page};
 use crate::outside::facilitator::Verdict;
-use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind, StoreError, Tables};
+use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind};
 use crate::x402::address::{Address, TransactionHash};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
@@ -441,17 +441,4 @@ pub async fn keep_answer(
     }
     app.crash_point("kept");
     Ok(is_page.then_some(members))
-}
-
-/// What the cache gains by a sale.
-fn keep_page(
-    tables: &mut Tables<'_>,
-    target_url: &str,
-    source: &SourcePage,
-) -> Result<(), StoreError> {
-    match &source.storing {
-        Storing::Nothing | Storing::Blob => Ok(()),
-        Storing::Page(record) => tables.put_page(target_url, record, &source.page.members),
-        Storing::Unchanged { fetched_at } => tables.touch_page(target_url, *fetched_at),
-    }
 }

@@ -14,7 +14,7 @@ use crate::flows::page::{PageFacts, PageGoods, page_goods};
 use crate::flows::robots;
 use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
-use crate::store::PageRecord;
+use crate::store::{PageRecord, StoreError, Tables};
 
 /// The largest page that is read, in bytes.
 pub const BYTES_MAX: u64 = PAGE_BYTES_MAX;
@@ -277,6 +277,19 @@ async fn fetch_in_turn(
     });
     let fetched = fetching.await.unwrap_or(Err(FetchError::LookupsFull))?;
     Ok((fetched, asked))
+}
+
+/// What the cache gains by a page that was read.
+pub fn keep_page(
+    tables: &mut Tables<'_>,
+    target_url: &str,
+    source: &SourcePage,
+) -> Result<(), StoreError> {
+    match &source.storing {
+        Storing::Nothing | Storing::Blob => Ok(()),
+        Storing::Page(record) => tables.put_page(target_url, record, &source.page.members),
+        Storing::Unchanged { fetched_at } => tables.touch_page(target_url, *fetched_at),
+    }
 }
 
 fn fetched_source(

@@ -30,7 +30,7 @@ pub struct Call {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     Network(SocketAddr),
-    /// A process that may open the operator's Unix socket (mode 0600).
+    /// A process that may open the operator's Unix socket (mode 0600), or whoever proves to be the operator.
     Operator,
 }
 

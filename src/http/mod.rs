@@ -11,6 +11,7 @@ pub mod service;
 mod stall;
 
 pub use call::{Call, Peer, Query};
+pub use hyper::HeaderMap;
 pub use hyper::body::Bytes;
 pub use reply::{HeaderText, Reply};
 pub use route::{Answer, Guard, Method, Route, Run};

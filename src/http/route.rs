@@ -53,7 +53,7 @@ pub enum Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guard {
     Everyone,
-    /// Only over the operator's Unix socket.
+    /// Only the operator: over the Unix socket, or with a proof that the product knows. To others the row is not there.
     Operator,
 }
 
@@ -69,6 +69,8 @@ pub struct Route<S: 'static, D: 'static> {
     pub guard: Guard,
     /// Whether `/from/{source}` in front of the path answers as well.
     pub from_alias: bool,
+    /// Largest request body, where it is not the shell's.
+    pub body_bytes_max: Option<usize>,
     pub about: D,
 }
 
@@ -87,6 +89,7 @@ impl<S, D> Route<S, D> {
             run,
             guard: Guard::Everyone,
             from_alias: false,
+            body_bytes_max: None,
             about,
         }
     }

@@ -177,6 +177,7 @@ pub fn plain<S: Send + Sync + 'static>(
         },
         hooks: Hooks {
             refuse: |_, refused, _| Reply::text(404, format!("{refused:?}\n")),
+            knows_operator: |_, _| false,
             admit: |_, _, _| Admission::Granted,
             observe: |_, _| {},
             as_markdown: |_, _, page| Box::pin(std::future::ready(page)),

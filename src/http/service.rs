@@ -55,6 +55,8 @@ pub struct Limits {
 /// How the product words what the shell decides, and what it counts.
 pub struct Hooks<S: 'static, D: 'static> {
     pub refuse: fn(&S, &Refused, &Asked<'_>) -> Reply,
+    /// Whether a request that did not come over the operator's socket is the operator's all the same.
+    pub knows_operator: fn(&S, &HeaderMap) -> bool,
     /// Asked before the body is read.
     pub admit: fn(&S, &Route<S, D>, &Arrived<'_>) -> Admission,
     pub observe: fn(&S, &Seen),
@@ -65,6 +67,7 @@ pub struct Hooks<S: 'static, D: 'static> {
 /// A request whose row is found and whose body is not read yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived<'a> {
+    pub method: Method,
     pub headers: &'a HeaderMap,
     pub peer: Peer,
     pub asked: Asked<'a>,
@@ -162,7 +165,10 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
     pub async fn answer(&self, request: Request<Incoming>, peer: Peer) -> Response<Full<Bytes>> {
         let started = Instant::now();
         let request_id = self.request_ids.next();
-        let peer = self.trusted_proxies.client(peer, request.headers());
+        let peer = match (self.hooks.knows_operator)(&self.state, request.headers()) {
+            true => Peer::Operator,
+            false => self.trusted_proxies.client(peer, request.headers()),
+        };
         let method_text = Method::parse(request.method().as_str()).map_or("OTHER", Method::name);
         let conditional = request.headers().get("if-none-match").cloned();
         let mut pattern = "-";
@@ -213,6 +219,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         };
         *pattern = row.path;
         let arrived = Arrived {
+            method,
             headers: request.headers(),
             peer,
             asked: asked(Some(row.path)),
@@ -224,7 +231,10 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         };
         let (head, body) = request.into_parts();
         let body = match method {
-            Method::Post | Method::Delete => self.read_body(body).await,
+            Method::Post | Method::Delete => {
+                let limit = row.body_bytes_max.unwrap_or(self.limits.body_bytes_max);
+                self.read_body(body, limit).await
+            }
             Method::Get | Method::Head | Method::Options => Ok(Bytes::new()),
         };
         let body = match body {
@@ -319,8 +329,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         }
     }
 
-    async fn read_body(&self, body: Incoming) -> Result<Bytes, Refused> {
-        let limit = self.limits.body_bytes_max;
+    async fn read_body(&self, body: Incoming, limit: usize) -> Result<Bytes, Refused> {
         if body.size_hint().lower() > limit as u64 {
             return Err(Refused::BodyTooLarge);
         }

@@ -5,6 +5,7 @@
 
 mod error;
 mod feed;
+mod income;
 mod line;
 mod node;
 
@@ -19,6 +20,7 @@ use crate::x402::address::{Address, Network, TransactionHash};
 use crate::x402::onchain::{Asked, Log, Mark, Proven};
 
 pub use error::{ChainError, SettingsError};
+pub use income::{Income, Span};
 use line::Line;
 use node::{Block, Node};
 
@@ -26,6 +28,8 @@ use node::{Block, Node};
 pub const INQUIRIES_MAX: usize = 8;
 /// Transactions that are looked up at once.
 pub const TRANSACTIONS_MAX: usize = 4;
+/// A look at a whole day has so many times the time of a look at one payment.
+const INCOME_TIME_FACTOR: u32 = 12;
 const PLACE_WAIT_MAX: Duration = Duration::from_secs(2);
 /// Blocks of logs that are asked for at once. Halved whenever the node refuses.
 const LOG_BLOCKS: u64 = 2_000;
@@ -159,6 +163,17 @@ impl Chain {
         .await
     }
 
+    /// What the vault has received in a span of time that is over. It takes many calls, so it has time for them, and
+    /// shares the place of those who look at transactions.
+    pub async fn income(&self, span: Span, now: UnixSeconds) -> Result<Option<Income>, ChainError> {
+        let confirmations = self.confirmations;
+        let time_max = self.time_max * INCOME_TIME_FACTOR;
+        self.within(&self.transactions, time_max, move |node| {
+            income::income(node, &span, confirmations, now)
+        })
+        .await
+    }
+
     /// What gas costs now.
     pub async fn gas_price(&self) -> Result<GasPrice, ChainError> {
         self.on(&self.prices, |node| {
@@ -189,7 +204,16 @@ impl Chain {
         lane: &Lane,
         job: impl FnOnce(&mut Node<'_>) -> Result<T, ChainError> + Send + 'static,
     ) -> Result<T, ChainError> {
-        let (line, network, time_max) = (self.line.clone(), self.network, self.time_max);
+        self.within(lane, self.time_max, job).await
+    }
+
+    async fn within<T: Send + 'static>(
+        &self,
+        lane: &Lane,
+        time_max: Duration,
+        job: impl FnOnce(&mut Node<'_>) -> Result<T, ChainError> + Send + 'static,
+    ) -> Result<T, ChainError> {
+        let (line, network) = (self.line.clone(), self.network);
         lane.run(move || {
             let mut node = Node::new(&line, Instant::now() + time_max);
             let found = node.network()?;

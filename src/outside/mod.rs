@@ -1,4 +1,4 @@
-//! Everything that leaves the process. ureq, name resolution, the clock and randomness are used here only.
+//! Everything that leaves the process. ureq, lettre, name resolution, the clock and randomness are used here only.
 
 mod agent;
 pub mod buyer;
@@ -13,6 +13,7 @@ pub mod hooks;
 pub mod llm;
 #[cfg(test)]
 pub(crate) mod loopback;
+pub mod mailer;
 mod names;
 pub mod network;
 pub mod probe;
@@ -29,6 +30,7 @@ use crate::outside::facilitator::Facilitator;
 use crate::outside::fonts::FontShelf;
 use crate::outside::hooks::Hook;
 use crate::outside::llm::Llm;
+use crate::outside::mailer::Mailer;
 use crate::outside::robots::RobotsFiles;
 use crate::outside::web::Web;
 
@@ -42,6 +44,7 @@ pub struct Outside {
     pub llm: Option<Llm>,
     /// Who hears of new leads, where somebody is configured.
     pub hook: Option<Hook>,
+    pub mailer: Mailer,
     pub web: Web,
     /// Places for fetches with their conversion; each bounds its own memory.
     pub fetches: Lane,

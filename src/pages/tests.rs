@@ -127,6 +127,7 @@ fn pages_load_only_from_the_service_itself() {
                 let action = attribute(tag, "action").unwrap_or_default();
                 let ours = [
                     "/quote",
+                    "/demo#answer",
                     "/proof-pack/quote",
                     "/demo#answer",
                     "/proof-pack/bundle/quote",

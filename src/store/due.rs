@@ -35,10 +35,12 @@ pub enum DueKind {
     Order,
     /// An event of the payment provider has reached its age.
     ProviderEvent,
+    /// A mail is to be sent, or has been long ago. The key is the mail's.
+    Mail,
 }
 
 impl DueKind {
-    pub const ALL: [DueKind; 9] = [
+    pub const ALL: [DueKind; 10] = [
         DueKind::Payment,
         DueKind::Blob,
         DueKind::Page,
@@ -48,6 +50,7 @@ impl DueKind {
         DueKind::BundleQuote,
         DueKind::Order,
         DueKind::ProviderEvent,
+        DueKind::Mail,
     ];
 
     fn code(self) -> u8 {
@@ -60,7 +63,8 @@ impl DueKind {
             DueKind::Notice => 6,
             DueKind::BundleQuote => 7,
             DueKind::Order => 8,
-            DueKind::ProviderEvent => 9,
+            DueKind::ProviderEvent => 10,
+            DueKind::Mail => 9,
         }
     }
 
@@ -93,6 +97,14 @@ impl Tables<'_> {
     pub fn unschedule(&mut self, due: Due) -> Result<(), StoreError> {
         self.due.remove(due.row())?;
         Ok(())
+    }
+
+    /// Every row of a kind, whenever it is due.
+    pub(in crate::store) fn all_due(&self, kind: DueKind) -> Result<Vec<Due>, StoreError> {
+        let rows = self
+            .due
+            .range((kind.code(), 0, [0; 32])..=(kind.code(), u64::MAX, [u8::MAX; 32]))?;
+        rows.map(|row| Due::from_row(row?.0.value())).collect()
     }
 
     /// The earliest row of a kind.

@@ -8,12 +8,14 @@
 
 mod backup;
 mod blobs;
+mod books;
 mod bundle_quotes;
 mod due;
 mod leads;
 mod migrate;
 mod open;
 mod orders;
+mod outbox;
 mod overlay;
 mod pages;
 mod payments;
@@ -35,6 +37,7 @@ use redb::Database;
 use crate::domain::time::UnixSeconds;
 
 pub use backup::BackupError;
+pub use books::{LedgerDay, Reckoning, day};
 pub use bundle_quotes::BundleQuoteRecord;
 pub use due::{Due, DueKind};
 pub use leads::{LeadFilter, NoticeRecord, contact_key};
@@ -42,6 +45,7 @@ pub use open::{OpenError, Opened, SCHEMA_VERSION};
 pub use orders::{
     EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,
 };
+pub use outbox::{Mail, MailAttachment, MailKey, MailOutcome, MailRecord, mail_key};
 pub use pages::PageRecord;
 pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
 pub use payments::{credit_hash, identifier_key};

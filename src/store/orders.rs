@@ -67,8 +67,8 @@ pub struct OrderReport {
     /// SHA-256 of the PDF, where one could be made.
     pub pdf: Option<[u8; 32]>,
     pub pdf_bytes: u64,
-    /// The short text for the e-mail.
-    pub summary: String,
+    /// Sources that could be read.
+    pub sources_read: u32,
     pub created_at: u64,
 }
 
@@ -156,6 +156,11 @@ impl Tables<'_> {
             kind: DueKind::Order,
             key: order_due_key(id),
         })
+    }
+
+    /// Every row of an order that is due at any time.
+    pub fn orders_due(&self) -> Result<Vec<Due>, StoreError> {
+        self.all_due(DueKind::Order)
     }
 
     pub fn provider_event(&self, event_id: &str) -> Result<Option<EventRecord>, StoreError> {

@@ -104,6 +104,12 @@ tables! {
     ORDER_SOURCES order_sources "order-sources-1": ([u8; 16], u32) => &'static [u8];
     /// Order id → record of what was delivered; as long as the order.
     ORDER_REPORTS order_reports "order-reports-1": [u8; 16] => &'static [u8];
+    /// Mail key → record of a mail with what became of it; 30 days from when it was sent, else until the operator deletes it.
+    OUTBOX outbox "outbox-1": Hash => &'static [u8];
+    /// Day since 1970 → what it has earned on chain; kept as the operator's book.
+    LEDGER ledger "ledger-1": u64 => &'static [u8];
+    /// Day since 1970 → its ledger held against the vault; kept beside it.
+    RECKONINGS reckonings "reckonings-1": u64 => &'static [u8];
     /// (kind, Unix seconds, key) → nothing: what is due when. Worked off by one loop.
     DUE due "due-1": (u8, u64, Hash) => ();
     /// Payment terms as JSON → Unix seconds at which they were last offered; ten minutes.

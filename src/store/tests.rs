@@ -599,6 +599,7 @@ fn order(session_id: &str, email: &str) -> Order {
         livemode: false,
         state: OrderState::Queued,
         round: 0,
+        resent: 0,
         link_key: [7; 32],
         trail: Vec::new(),
         created_at: NOW.0,
@@ -644,7 +645,7 @@ async fn an_order_is_found_by_its_session_and_by_its_buyer_until_it_is_deleted()
             document: Sha256::digest(b"report").into(),
             pdf: Some(Sha256::digest(b"pdf").into()),
             pdf_bytes: 3,
-            summary: String::new(),
+            sources_read: 1,
             created_at: NOW.0,
         };
         tables.put_order_report(id, &report, b"report", Some(b"pdf"))?;

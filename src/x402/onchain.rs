@@ -57,7 +57,8 @@ pub fn canceled_topic() -> [u8; 32] {
     keccak256(&[b"AuthorizationCanceled(address,bytes32)"])
 }
 
-fn transfer_topic() -> [u8; 32] {
+/// `Transfer(address indexed from, address indexed to, uint256 value)`.
+pub fn transfer_topic() -> [u8; 32] {
     keccak256(&[b"Transfer(address,address,uint256)"])
 }
 
@@ -102,6 +103,11 @@ pub fn l1_fee_call(transaction_bytes: u32) -> Vec<u8> {
         &number_word(transaction_bytes.into()),
     ]
     .concat()
+}
+
+/// The call `balanceOf(address)`.
+pub fn balance_call(holder: Address) -> Vec<u8> {
+    [&selector("balanceOf(address)")[..], &address_word(holder)].concat()
 }
 
 /// A call's answer that is one word, as a number; `None` when it is something else or greater than 128 bits hold.
@@ -195,6 +201,12 @@ pub fn received(logs: &[Log], token: Address, pay_to: Address) -> Option<Vec<Rec
         .collect();
     found.sort_by_key(|transfer| transfer.index);
     Some(found)
+}
+
+/// What a log of the token says that `pay_to` has received; `None` when it says something else.
+pub fn paid_in(log: &Log, token: Address, pay_to: Address) -> Option<Amount> {
+    let transfer = transferred(log, pay_to).filter(|_| log.address == token);
+    transfer.map(|transfer| transfer.amount)
 }
 
 fn transferred(log: &Log, pay_to: Address) -> Option<Received> {

@@ -79,6 +79,14 @@ const SHOWN: &[(u8, &str, &[&str])] = &[
     (40, "connections that never end", &["tests/it/limits.rs::headers_that_never_end_are_cut", "tests/it/limits.rs::a_body_that_never_ends_is_cut",
         "tests/it/limits.rs::an_idle_connection_is_closed", "tests/it/limits.rs::whoever_does_not_read_is_dropped",
         "tests/it/limits.rs::a_connection_beyond_the_cap_waits_for_a_place"]),
+    (32, "exports that run in a spreadsheet", &["src/domain/csv.rs::nothing_that_a_stranger_writes_is_a_formula",
+        "tests/it/console.rs::exports_are_whole_and_run_nothing_in_a_spreadsheet"]),
+    (33, "the operator's token guessed, and forms from elsewhere", &["src/signing/session.rs::a_token_is_long_and_plain",
+        "src/signing/session.rs::nobody_else_makes_a_cookie", "tests/it/console.rs::tries_to_sign_in_are_counted",
+        "tests/it/console.rs::without_a_token_the_console_says_so_and_stays_closed",
+        "tests/it/console.rs::nothing_changes_but_from_a_page_of_ours", "tests/it/console.rs::programs_bring_the_token_as_bearer"]),
+    (37, "headers smuggled into a mail", &["src/outside/mailer/tests.rs::nothing_in_a_mail_becomes_a_header",
+        "src/outside/mailer/tests.rs::an_address_is_one_address", "tests/it/mail.rs::an_address_that_is_none_reaches_no_server"]),
     (41, "pages made to break the converter", &["tests/it/conversion.rs::hostile_pages_end_in_an_answer"]),
     (42, "a full or failing disk", &["tests/it/limits.rs::a_full_disk_stops_sales_and_nothing_else",
         "src/tests/power_loss.rs::after_an_error_of_the_disk_nothing_is_acknowledged",
@@ -91,11 +99,8 @@ const SHOWN: &[(u8, &str, &[&str])] = &[
 
 /// Attacks on what does not exist yet.
 const NOTHING_TO_ATTACK: &[(u8, &str)] = &[
-    (32, "no leads are exported"),
-    (33, "the operator has a Unix socket and no token"),
     (34, "no webhook is taken"),
     (35, "no bundles are sold"),
-    (37, "no mail is sent"),
     (38, "nobody is redirected to a place to pay"),
     (39, "no webhook is sent"),
 ];

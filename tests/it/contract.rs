@@ -8,6 +8,7 @@ use context402::http::router::{Found, Router};
 use context402::routes::ROUTES;
 use serde_json::json;
 
+use crate::harness::provider;
 use crate::harness::{ARTICLE, Rig, Wallet};
 
 #[rustfmt::skip]
@@ -123,13 +124,14 @@ fn the_paid_operation_gives_a_context_response() {
 /// Every row of the table answers something, and nothing answers that is not a row.
 #[test]
 fn the_table_is_what_answers() {
-    let rig = Rig::start();
+    let rig = Rig::with(provider::configure);
     for row in ROUTES {
         let path = row
             .path
             .replace("{source}", "a")
             .replace("{quote_id}", "qt_00")
             .replace("{report_id}", "ppr_00")
+            .replace("{order_id}", "ord_00")
             .replace("{slug}", "share_00")
             .replace("{lead_id}", "lead_00")
             .replace("{key}", "00");

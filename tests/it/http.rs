@@ -123,7 +123,6 @@ fn an_unknown_address_is_404_for_programs_and_people() {
         "/v1",
         "/v1/x402",
         "/v1/x402/access/more",
-        "/operator",
         "/from/",
         "/assets/../Cargo.toml",
     ] {

@@ -15,6 +15,8 @@ mod agent;
 mod appliance;
 /// Every known attack on sellers, with the tests that show what becomes of it.
 mod attacks;
+/// The operator's books: each day's ledger, held against what the vault has received.
+mod books;
 /// Evidence Bundles before they are paid.
 mod bundles;
 /// What the chain knows: settlements that nobody else can tell, and the price of gas.
@@ -23,6 +25,8 @@ mod chain;
 mod challenge;
 /// The program's commands, as child processes.
 mod cli;
+/// The operator over the network: the token, the console with its forms, and the brake.
+mod console;
 /// The endpoints of the specification's section 4, as a list.
 mod contract;
 /// Pages made to break the converter.
@@ -45,6 +49,8 @@ mod legacy;
 mod legacy_access;
 /// What a service under load, attack or orders to stop still does.
 mod limits;
+/// Mail: sent once, put off and given up, by a server with manners of every kind.
+mod mail;
 /// The Model Context Protocol: tools that are endpoints.
 mod mcp;
 /// Language models behind reports, and what the dishonest among them achieve.
@@ -53,6 +59,8 @@ mod models;
 mod money;
 /// What the service signs: offers and receipts.
 mod offer_receipt;
+/// Paid bundles, from the payment to the delivered report.
+mod orders;
 /// What pages offer beyond reading: markdown twins, the demo, evidence and checks, the operator's details.
 mod pages;
 /// That the documents agree with each other and with the live 402.
@@ -79,3 +87,5 @@ mod retry;
 mod site;
 /// Conventions that matter, as tests.
 mod tidy;
+/// The payment provider's events.
+mod webhook;

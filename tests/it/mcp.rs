@@ -172,6 +172,9 @@ fn only_post_is_answered() {
     for method in ["GET", "DELETE"] {
         let answer = rig.ask(method, MCP).send().expect(405);
         assert_eq!(answer.must("allow"), "POST, OPTIONS");
+        let asked = rig.ask("OPTIONS", MCP).send().expect(204);
+        let taken = asked.must("access-control-allow-headers");
+        assert!(taken.contains("MCP-Protocol-Version") && taken.contains("Mcp-Name"));
     }
 }
 

@@ -82,6 +82,7 @@ const HOMES: &[(&str, &str)] = &[
     ("redb::", "store/"),
     ("ureq::", "outside/"),
     ("maud::", "pages/"),
+    ("lettre::", "outside/mailer"),
     ("lol_html::", "markdown/"),
     ("krilla::", "pdf/"),
     ("parley::", "pdf/"),

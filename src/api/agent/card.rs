@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::agent::PATH;
-use crate::api::discovery::{contact, document};
+use crate::api::discovery::{contact, document, kept};
 use crate::api::mcp::tools;
 use crate::api::openapi::{self, DESCRIPTION_VERSION};
 use crate::api::site;
@@ -14,8 +14,8 @@ const X402_EXTENSION: &str =
     "https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2";
 
 /// GET /.well-known/agent-card.json and /.well-known/agent.json.
-pub async fn card(app: Shared, _: Call) -> Reply {
-    document(card_json(&app))
+pub async fn card(app: Shared, call: Call) -> Reply {
+    kept(&app, &call, |app| document(card_json(app)))
 }
 
 pub fn card_json(app: &App) -> Value {

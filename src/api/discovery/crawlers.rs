@@ -13,8 +13,8 @@ const PRIVATE: [&str; 5] = [
     "/operator",
     "/checkout/",
     "/proof-pack/reports/",
-    "/proof-pack/bundle/delivery",
     "/proof-pack/bundle/pay",
+    "/proof-pack/bundle/delivery",
 ];
 /// Crawlers of models, which read their own group and not the general one.
 const MODELS: [&str; 6] = [

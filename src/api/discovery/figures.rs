@@ -58,6 +58,7 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
         "settle_unknown": figures.settle_unknown(),
         "retry_credits": figures.credits,
         "rate_limited": figures.limited,
+        "mails": figures.mails,
     });
     if operator {
         let payments: serde_json::Map<String, Value> = figures
@@ -73,6 +74,11 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
             .map(|((product, outcome), count)| (format!("{product} {outcome}"), (*count).into()));
         body["leads"] = leads.collect::<serde_json::Map<String, Value>>().into();
         body["payments"] = payments.into();
+        let events = figures
+            .webhooks
+            .iter()
+            .map(|((kind, outcome), count)| (format!("{kind} {outcome}"), (*count).into()));
+        body["webhook_events"] = events.collect::<serde_json::Map<String, Value>>().into();
         body["chain_inquiries"] = json!(figures.chain_inquiries);
         body["revenue_units"] = figures.revenue_units.to_string().into();
     }
@@ -184,6 +190,15 @@ fn prometheus_text(
             .iter()
             .map(|(limit, count)| (format!("{{limit=\"{limit}\"}}"), count.to_string())),
     );
+    family(
+        "mails_total",
+        "counter",
+        "Tries to send a mail, by what became of them.",
+        &mut figures
+            .mails
+            .iter()
+            .map(|(outcome, count)| (format!("{{outcome=\"{outcome}\"}}"), count.to_string())),
+    );
     if let Some(bytes) = stored_bytes {
         family(
             "db_bytes",
@@ -193,6 +208,21 @@ fn prometheus_text(
         );
     }
     if operator {
+        family(
+            "reckonings_total",
+            "counter",
+            "Days whose ledger was held against the vault.",
+            &mut ["missing", "balanced"]
+                .iter()
+                .zip(figures.reckonings)
+                .map(|(outcome, count)| (format!("{{outcome=\"{outcome}\"}}"), count.to_string())),
+        );
+        family(
+            "reckoning_missing_units",
+            "gauge",
+            "Units that the ledger has as settled and the vault has not received, on the day that was looked at last.",
+            &mut [(String::new(), figures.missing_units.to_string())].into_iter(),
+        );
         family(
             "payments_total",
             "counter",
@@ -216,6 +246,17 @@ fn prometheus_text(
             &mut figures.leads.iter().map(|((product, outcome), count)| {
                 (
                     format!("{{product=\"{product}\",outcome=\"{outcome}\"}}"),
+                    count.to_string(),
+                )
+            }),
+        );
+        family(
+            "webhook_events_total",
+            "counter",
+            "Events of the payment provider by kind and what became of them.",
+            &mut figures.webhooks.iter().map(|((kind, outcome), count)| {
+                (
+                    format!("{{type=\"{kind}\",outcome=\"{outcome}\"}}"),
                     count.to_string(),
                 )
             }),

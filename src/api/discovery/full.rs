@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::api::discovery::{document_of, llms, public_rows};
+use crate::api::discovery::{document_of, kept, llms, public_rows};
 use crate::api::{challenge, failure, openapi, site};
 use crate::app::{App, Row, Shared};
 use crate::domain::level::Level;
@@ -16,8 +16,10 @@ use crate::http::{Call, Reply};
 use crate::pages::commands::{self, Item};
 
 /// GET /llms-full.txt.
-pub async fn full(app: Shared, _: Call) -> Reply {
-    document_of("text/plain; charset=utf-8", text(&app))
+pub async fn full(app: Shared, call: Call) -> Reply {
+    kept(&app, &call, |app| {
+        document_of("text/plain; charset=utf-8", text(app))
+    })
 }
 
 fn text(app: &App) -> String {

@@ -2,15 +2,17 @@
 //! first request. Parsers of the format take every line below a second-level heading for a link, so prices stand above.
 
 use crate::api::bundles;
-use crate::api::discovery::{document_of, documents};
+use crate::api::discovery::{document_of, documents, kept};
 use crate::app::{App, Shared};
 use crate::domain::bundle::Bundle;
 use crate::domain::level::{Level, Product};
 use crate::http::{Call, Reply};
 
 /// GET /llms.txt.
-pub async fn llms(app: Shared, _: Call) -> Reply {
-    document_of("text/plain; charset=utf-8", text(&app))
+pub async fn llms(app: Shared, call: Call) -> Reply {
+    kept(&app, &call, |app| {
+        document_of("text/plain; charset=utf-8", text(app))
+    })
 }
 
 pub fn text(app: &App) -> String {

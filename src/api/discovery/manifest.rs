@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::catalogue::X402_PATH;
-use crate::api::discovery::{document, document_of, levels, public_rows};
+use crate::api::discovery::{document, document_of, kept, levels, public_rows};
 use crate::api::openapi::DESCRIPTION_VERSION;
 use crate::api::{agent, bundles, mcp, site};
 use crate::app::{App, Shared};
@@ -16,10 +16,14 @@ const THEME_COLOUR: &str = "#0c6b52";
 const BACKGROUND_COLOUR: &str = "#fdfcf9";
 
 /// GET /manifest.json: a web app manifest and the service's own description in one object.
-pub async fn manifest(app: Shared, _: Call) -> Reply {
+pub async fn manifest(app: Shared, call: Call) -> Reply {
+    kept(&app, &call, |app| document(manifest_json(app)))
+}
+
+fn manifest_json(app: &App) -> Value {
     let terms = &app.config.payment;
-    let legacy = public_rows(&app).filter(|row| row.about.tag == Tag::Legacy);
-    document(json!({
+    let legacy = public_rows(app).filter(|row| row.about.tag == Tag::Legacy);
+    json!({
         "name": app.config.service_name,
         "short_name": app.config.service_name,
         "description": env!("CARGO_PKG_DESCRIPTION"),
@@ -37,14 +41,14 @@ pub async fn manifest(app: Shared, _: Call) -> Reply {
         "agent_card": app.url(agent::CARD_PATH),
         "x402": app.url(X402_PATH),
         "mcp": app.url(mcp::PATH),
-        "endpoints": endpoints(&app),
+        "endpoints": endpoints(app),
         "pricing": {"tiers": levels(Product::Context), "packs": levels(Product::ProofPack), "bundles": bundles::price_list()},
         "payment": {
             "x402Version": 2, "scheme": "exact", "network": terms.network, "asset": terms.asset, "pay_to": terms.pay_to,
             "facilitator": terms.facilitator.name(),
         },
         "legacy": legacy.map(|row| row.path).collect::<Vec<_>>(),
-    }))
+    })
 }
 
 fn endpoints(app: &App) -> Vec<Value> {

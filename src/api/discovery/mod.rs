@@ -47,9 +47,23 @@ fn public(reply: Reply) -> Reply {
     reply.public("public, max-age=300")
 }
 
+/// A document that is made once: whoever asks for the reference a thousand times costs no more than for a stylesheet.
+pub fn kept(app: &App, call: &Call, make: impl FnOnce(&App) -> Reply) -> Reply {
+    let documents = || {
+        let kept = app.documents.lock();
+        kept.unwrap_or_else(|poisoned| poisoned.into_inner())
+    };
+    if let Some(document) = documents().get(call.pattern) {
+        return document.clone();
+    }
+    let document = make(app);
+    documents().insert(call.pattern, document.clone());
+    document
+}
+
 /// GET /openapi.json.
-pub async fn openapi(app: Shared, _: Call) -> Reply {
-    document(openapi::document(&app))
+pub async fn openapi(app: Shared, call: Call) -> Reply {
+    kept(&app, &call, |app| document(openapi::document(app)))
 }
 
 pub fn brief(app: &App) -> Value {

@@ -112,6 +112,7 @@ pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<Value, Fau
     })?;
     let inner = request(row, call, asked)?;
     let arrived = Arrived {
+        method: row.method,
         headers: &inner.headers,
         peer: inner.peer,
         asked: Asked {

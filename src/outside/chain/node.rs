@@ -10,7 +10,7 @@ use crate::outside::chain::line::Line;
 use crate::x402::address::{Address, Network, TransactionHash};
 use crate::x402::onchain::{
     Asked, L1_FEE_ORACLE, Log, address_word, authorization_state_call, canceled_topic, l1_fee_call,
-    used_topic, word_number,
+    paid_in, transfer_topic, used_topic, word_number,
 };
 
 /// For one inquiry.
@@ -48,6 +48,11 @@ impl<'line> Node<'line> {
             deadline,
             calls_left: CALLS_MAX,
         }
+    }
+
+    /// Lets this conversation be longer than most.
+    pub(super) fn allow(&mut self, calls: u32) {
+        self.calls_left = calls;
     }
 
     fn ask(&mut self, method: &str, params: &Value) -> Result<Value, ChainError> {
@@ -131,6 +136,29 @@ impl<'line> Node<'line> {
             return Err(ChainError::Contradiction("a log of other blocks"));
         }
         Ok(marks)
+    }
+
+    /// The logs of these blocks that transfer the token to `to_whom`.
+    pub(super) fn transfers_to(
+        &mut self,
+        token: Address,
+        to_whom: Address,
+        from: u64,
+        to: u64,
+    ) -> Result<Vec<Log>, ChainError> {
+        let filter = json!([{
+            "fromBlock": quantity(from),
+            "toBlock": quantity(to),
+            "address": hex_text(&token.0),
+            "topics": [hex_text(&transfer_topic()), null, hex_text(&address_word(to_whom))],
+        }]);
+        let mut logs = logs(&self.ask("eth_getLogs", &filter)?)?;
+        // Not every node applies the whole filter.
+        logs.retain(|log| paid_in(log, token, to_whom).is_some());
+        if logs.iter().any(|log| !(from..=to).contains(&log.block)) {
+            return Err(ChainError::Contradiction("a log of other blocks"));
+        }
+        Ok(logs)
     }
 
     /// All logs of the transaction that has written `mark`.

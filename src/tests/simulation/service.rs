@@ -22,6 +22,7 @@ use crate::outside::Outside;
 use crate::outside::chain::{Chain, ChainSettings};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{Facilitator, FacilitatorAuth, FacilitatorSettings, PassesOn};
+use crate::outside::mailer::Mailer;
 use crate::outside::robots::RobotsFiles;
 use crate::routes::ROUTES;
 use crate::store::{Due, DueKind, Settings, StoreError};
@@ -98,6 +99,7 @@ impl Service {
         let outside = Outside {
             facilitator: Facilitator::replaced(facilitator_settings(), world.facilitator(&disk)),
             chain: Some(Chain::replaced(chain_settings(), world.chain(&disk))),
+            mailer: Mailer::Off,
             robots: RobotsFiles::new(outside.web.clone(), clock.clone()),
             clock: clock.clone(),
             ..outside

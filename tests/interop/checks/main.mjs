@@ -8,6 +8,7 @@ import './repetitions.mjs';
 import './documents.mjs';
 import './directories.mjs';
 import './agents.mjs';
+import './console.mjs';
 import './facilitator_faults.mjs';
 import './crashes.mjs';
 import { runAll } from './suite.mjs';

@@ -3,6 +3,7 @@
 const checks = [];
 const SECONDS_MAX = 60;
 
+/** `secondsMax` is for checks that look at many things. */
 export function check(name, run, { secondsMax = SECONDS_MAX } = {}) {
   checks.push({ name, run, secondsMax });
 }

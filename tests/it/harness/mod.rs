@@ -4,7 +4,9 @@ pub(crate) mod ask;
 pub(crate) mod buyer;
 pub(crate) mod chain;
 pub(crate) mod facilitator;
+pub(crate) mod mailbox;
 pub(crate) mod process;
+pub(crate) mod provider;
 pub(crate) mod server;
 pub(crate) mod site;
 
@@ -32,6 +34,7 @@ pub(crate) use ask::{Answer, Ask};
 pub(crate) use buyer::Wallet;
 pub(crate) use chain::{Chain, End, FEED, Move, Sent, Tells};
 pub(crate) use facilitator::{Facilitator, Says};
+pub(crate) use mailbox::{Mailbox, Manner};
 pub(crate) use process::Service;
 pub(crate) use site::{Page, Site};
 
@@ -429,7 +432,7 @@ pub(crate) fn for_each<T: Send>(cases: impl IntoIterator<Item = T>, story: impl 
 /// Waits a moment for something that another thread does.
 #[track_caller]
 pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(5);
+    let end = Instant::now() + Duration::from_secs(20);
     while !holds() {
         assert!(Instant::now() < end, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(5));

@@ -1,0 +1,106 @@
+//! From the JSON that the operator's addresses answer to the cells of a view.
+
+use serde_json::Value;
+
+use crate::domain::time::UnixSeconds;
+use crate::pages::console::{Block, Cell, Tone, VIEWS_PATH};
+
+/// Characters of an identifier in a table: the beginning tells things apart, the whole stands on its own page.
+const ID_CHARACTERS: usize = 16;
+
+/// A member's text; nothing for null, missing or empty.
+pub(super) fn text(value: &Value, name: &str) -> Cell {
+    match &value[name] {
+        Value::Null => Cell::Nothing,
+        Value::String(text) if text.is_empty() => Cell::Nothing,
+        Value::String(text) => Cell::Text(text.clone()),
+        other => Cell::Text(other.to_string()),
+    }
+}
+
+pub(super) fn number(value: &Value, name: &str) -> Cell {
+    match text(value, name) {
+        Cell::Text(text) => Cell::Number(text),
+        other => other,
+    }
+}
+
+pub(super) fn time(value: &Value, name: &str) -> Cell {
+    value[name]
+        .as_u64()
+        .map_or(Cell::Nothing, |at| Cell::Time(UnixSeconds(at)))
+}
+
+pub(super) fn outward(value: &Value, name: &str) -> Cell {
+    match text(value, name) {
+        Cell::Text(text) => Cell::Outward(text),
+        other => other,
+    }
+}
+
+/// A member's text that leads to one thing of a view.
+pub(super) fn link(value: &Value, name: &str, view: &str) -> Cell {
+    match text(value, name) {
+        Cell::Text(text) => Cell::Link {
+            path: one(view, &text),
+            text: text.chars().take(ID_CHARACTERS).collect(),
+        },
+        other => other,
+    }
+}
+
+/// The path of one thing of a view.
+pub(super) fn one(view: &str, id: &str) -> String {
+    let id: String = url::form_urlencoded::byte_serialize(id.as_bytes()).collect();
+    format!("{VIEWS_PATH}{view}?id={id}")
+}
+
+/// A state, with the tone that the view gives it.
+pub(super) fn tag(value: &Value, name: &str, tone: impl Fn(&str) -> Tone) -> Cell {
+    match text(value, name) {
+        Cell::Text(text) => Cell::Tag {
+            tone: tone(&text),
+            text: text.replace('_', " "),
+        },
+        other => other,
+    }
+}
+
+/// A choice of one state, or of all.
+pub(super) fn choices(view: &str, names: &[&str], chosen: Option<&str>) -> Block {
+    let all = (
+        "all".to_owned(),
+        format!("{VIEWS_PATH}{view}"),
+        chosen.is_none(),
+    );
+    let each = names.iter().map(|name| {
+        let path = format!("{VIEWS_PATH}{view}?state={name}");
+        (name.replace('_', " "), path, chosen == Some(name))
+    });
+    Block::Choices {
+        label: "Show",
+        choices: std::iter::once(all).chain(each).collect(),
+    }
+}
+
+/// The rows of a list in an answer.
+pub(super) fn rows(
+    answer: &Value,
+    list: &str,
+    row: impl Fn(&Value) -> Vec<Cell>,
+) -> Vec<Vec<Cell>> {
+    answer[list]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(row)
+        .collect()
+}
+
+/// A value as it stands, for what has no better view.
+pub(super) fn whole(caption: &str, value: &Value) -> Block {
+    Block::Code {
+        caption: caption.to_owned(),
+        text: serde_json::to_string_pretty(value).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,277 @@
+//! Reports, the outbox, what is known of a person, health and configuration.
+
+use serde_json::Value;
+
+use crate::api::console::{View, show};
+use crate::api::operator::{self, data, mails};
+use crate::app::{App, Shared};
+use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
+use crate::domain::refusal::{Code, Refusal};
+use crate::http::Call;
+use crate::pages::console::{Block, Cell, Field, Form, Tone, VIEWS_PATH};
+
+pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> {
+    if let Some(id) = call.query.get("id") {
+        return report(app, &id).await;
+    }
+    let state = call.query.get("state").map(|state| state.into_owned());
+    let listed = operator::list_reports(&app.store, state.clone(), app.now()).await?;
+    let rows = show::rows(&listed, "reports", |report| {
+        vec![
+            show::time(report, "created_at"),
+            show::text(report, "state"),
+            show::text(report, "pack"),
+            show::text(report, "decision"),
+            show::outward(report, "target_url"),
+            show::text(report, "question"),
+            show::link(report, "report_id", "reports"),
+        ]
+    });
+    let table = Block::Table {
+        caption: "Reports, newest first",
+        head: vec![
+            "Since", "State", "Pack", "Decision", "Source", "Question", "Report",
+        ],
+        rows,
+        empty: "There are no such reports.",
+    };
+    let states = ["retained", "unsettled", "expired"];
+    Ok(View::new(
+        "Reports",
+        vec![show::choices("reports", &states, state.as_deref()), table],
+    ))
+}
+
+async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
+    let found = operator::show_report(&app.store, id, app.now()).await?;
+    let mut found = found.ok_or_else(|| Refusal::of(Code::ReportNotFound))?;
+    let document = found["report"].take();
+    let purge = Form::button("purge-report", "report_id", id, "Forget this report")
+        .confirmed("Yes, at once and for ever");
+    Ok(View::new(
+        "One report",
+        vec![
+            Block::Facts(vec![
+                ("State", show::text(&found, "state")),
+                ("Source", show::outward(&found, "target_url")),
+                ("Question", show::text(&found, "question")),
+                ("Decision", show::text(&found, "decision")),
+                ("Payment", show::link(&found, "payment", "payments")),
+                ("Shared as", show::text(&found, "shared")),
+                ("Since", show::time(&found, "created_at")),
+                ("Until", show::time(&found, "expires_at")),
+            ]),
+            show::whole("What was sold", &document),
+            Block::Forms(vec![purge]),
+        ],
+    ))
+}
+
+pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
+    if let Some(key) = call.query.get("id") {
+        return mail(app, &key).await;
+    }
+    let state = call.query.get("state").map(|state| state.into_owned());
+    let listed = mails::list(&app.store, state.clone()).await?;
+    let rows = show::rows(&listed, "mails", |mail| {
+        vec![
+            show::time(mail, "created_at"),
+            show::tag(mail, "state", tone),
+            show::text(mail, "kind"),
+            show::text(mail, "to"),
+            show::text(mail, "subject"),
+            show::number(mail, "tries"),
+            show::text(mail, "problem"),
+            show::link(mail, "key", "outbox"),
+        ]
+    });
+    let mut blocks = vec![show::choices("outbox", &MailState::NAMES, state.as_deref())];
+    if !app.outside.mailer.is_on() {
+        blocks.push(Block::Note {
+            text: "No mail server is configured: mails wait here until mail.smtp_host is set."
+                .to_owned(),
+            tone: Tone::Warn,
+        });
+    }
+    blocks.push(Block::Table {
+        caption: "Mails, newest first",
+        head: vec![
+            "Since", "State", "Kind", "To", "Subject", "Tries", "Problem", "Mail",
+        ],
+        rows,
+        empty: "There are no such mails.",
+    });
+    Ok(View::new("Outbox", blocks))
+}
+
+async fn mail(app: &Shared, text: &str) -> Result<View, Refusal> {
+    let missing = || Refusal::new(Code::NotFound, mails::NO_MAIL);
+    let key = mails::key(text).ok_or_else(missing)?;
+    let found = mails::show(&app.store, key).await?.ok_or_else(missing)?;
+    let mut forms = Vec::new();
+    if found["state"] != "sent" {
+        forms.push(Form::button("retry-mail", "key", text, "Try again now"));
+    }
+    forms.push(
+        Form::button("delete-mail", "key", text, "Delete").confirmed("Yes, it is not to be sent"),
+    );
+    Ok(View::new(
+        "One mail",
+        vec![
+            Block::Facts(vec![
+                ("State", show::tag(&found, "state", tone)),
+                ("To", show::text(&found, "to")),
+                ("Subject", show::text(&found, "subject")),
+                ("About", show::text(&found, "about")),
+                ("Attachment", show::text(&found, "attachment")),
+                ("Tries", show::text(&found, "tries")),
+                ("Next try", show::time(&found, "next_try")),
+                ("Problem", show::text(&found, "problem")),
+                ("Since", show::time(&found, "created_at")),
+                ("Changed", show::time(&found, "changed_at")),
+            ]),
+            Block::Code {
+                caption: "Text".to_owned(),
+                text: found["text"].as_str().unwrap_or_default().to_owned(),
+            },
+            Block::Forms(forms),
+        ],
+    ))
+}
+
+fn tone(state: &str) -> Tone {
+    match state {
+        "sent" => Tone::Good,
+        "failed" => Tone::Bad,
+        _ => Tone::Warn,
+    }
+}
+
+/// Exports, and what is known of one person.
+pub(super) async fn data(app: &Shared, call: &Call) -> Result<View, Refusal> {
+    let mut blocks = vec![
+        Block::Heading("Export".to_owned()),
+        Block::Text("Everything of a kind, as CSV for spreadsheets or as JSON.".to_owned()),
+        Block::Table {
+            caption: "Exports",
+            head: vec!["What", "CSV", "JSON"],
+            rows: data::KINDS.iter().map(|kind| export(kind.name)).collect(),
+            empty: "",
+        },
+        Block::Heading("A person's data".to_owned()),
+        Block::Text(
+            "What leads, orders and outbox know of an e-mail address. It can be handed out, and it can be deleted."
+                .to_owned(),
+        ),
+        Block::Forms(vec![Form {
+            act: "look-up",
+            fields: vec![Field::Text {
+                name: "email",
+                label: "E-mail address",
+                kind: "email",
+                characters_max: ADDRESS_CHARACTERS_MAX,
+                required: true,
+            }],
+            button: "Look up".to_owned(),
+            confirm: None,
+        }]),
+    ];
+    if let Some(email) = call.query.get("email") {
+        let person = data::person(&app.store, &email).await?;
+        blocks.push(Block::Heading(format!("What is known of {email}")));
+        blocks.push(show::whole("Leads, orders and mails", &person));
+        if !is_nothing(&person) {
+            let form = Form::button("forget", "email", &email, "Delete all of it");
+            blocks.push(Block::Forms(vec![form.confirmed(
+                "Yes, at once and for ever; an order under way is dropped too",
+            )]));
+        }
+    }
+    Ok(View::new("Data", blocks))
+}
+
+fn is_nothing(person: &Value) -> bool {
+    ["leads", "orders", "mails"]
+        .iter()
+        .all(|list| person[list].as_array().is_none_or(Vec::is_empty))
+}
+
+fn export(name: &str) -> Vec<Cell> {
+    let link = |format: &str| Cell::Link {
+        text: format!("{name}.{format}"),
+        path: format!("{VIEWS_PATH}export?what={name}&format={format}"),
+    };
+    vec![Cell::Text(name.to_owned()), link("csv"), link("json")]
+}
+
+pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
+    let health = &app.health;
+    let facilitator = match health.facilitator() {
+        None => said("not asked yet", Tone::Plain),
+        Some(found) => match found.trouble {
+            Some(trouble) => said(&trouble, Tone::Bad),
+            None => said(
+                &format!("answers in {} ms", found.latency.as_millis()),
+                Tone::Good,
+            ),
+        },
+    };
+    let gas = health.gas();
+    let chain = match (&app.outside.chain, gas.trouble) {
+        (None, _) => said("not configured", Tone::Plain),
+        (Some(_), Some(trouble)) => said(&trouble, Tone::Bad),
+        (Some(_), None) => said("answers", Tone::Good),
+    };
+    let disk = match health.disk_low() {
+        true => said("low: nothing is sold", Tone::Bad),
+        false => said("enough", Tone::Good),
+    };
+    let mail = match app.outside.mailer.is_on() {
+        true => said("configured", Tone::Good),
+        false => said("not configured: mails wait", Tone::Warn),
+    };
+    let mib = |bytes: u64| Cell::Text(format!("{} MiB", bytes / (1024 * 1024)));
+    let stored = app.store.stored_bytes().await?;
+    Ok(View::new(
+        "Health",
+        vec![Block::Facts(vec![
+            ("Version", Cell::Text(env!("CARGO_PKG_VERSION").to_owned())),
+            (
+                "Running for",
+                Cell::Text(format!("{} s", app.started.elapsed().as_secs())),
+            ),
+            ("Facilitator", facilitator),
+            ("Chain", chain),
+            ("Disk", disk),
+            ("Free on disk", mib(health.free_bytes())),
+            ("In the data file", mib(stored)),
+            ("Reports and answers kept", mib(health.kept_bytes())),
+            ("Mail", mail),
+        ])],
+    ))
+}
+
+fn said(text: &str, tone: Tone) -> Cell {
+    Cell::Tag {
+        text: text.to_owned(),
+        tone,
+    }
+}
+
+/// Every setting in force; secrets are masked.
+pub(super) fn config(app: &App) -> View {
+    let rows = app.config.lines.iter().map(|(key, value, origin)| {
+        vec![
+            Cell::Code((*key).to_owned()),
+            Cell::Text(value.clone()),
+            Cell::Text(origin.clone()),
+        ]
+    });
+    let table = Block::Table {
+        caption: "Settings in force",
+        head: vec!["Setting", "Value", "From"],
+        rows: rows.collect(),
+        empty: "",
+    };
+    View::new("Configuration", vec![table])
+}

@@ -1,0 +1,120 @@
+//! The outbox for the operator: what is waiting, what was given up and why, and another try.
+
+use serde_json::{Value, json};
+
+use crate::api::failure;
+use crate::api::operator::{Newest, answered};
+use crate::app::Shared;
+use crate::domain::mail::MailState;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+use crate::http::{Call, Reply};
+use crate::store::{MailKey, MailRecord, Store, StoreError};
+
+pub const NO_MAIL: &str = "There is no such mail in the outbox.";
+const NOTHING_TO_RETRY: &str = "There is no such mail in the outbox, or it is sent already.";
+
+/// GET /operator/mails: the newest, by state if one is asked for.
+pub async fn mails(app: Shared, call: Call) -> Reply {
+    let state = call.query.get("state").map(|state| state.into_owned());
+    answered(&app, &call, list(&app.store, state).await)
+}
+
+/// GET /operator/mails/{key}: one, with its text.
+pub async fn mail(app: Shared, call: Call) -> Reply {
+    let found = match key(call.param("key").unwrap_or_default()) {
+        None => Ok(None),
+        Some(key) => show(&app.store, key).await,
+    };
+    match found {
+        Ok(Some(answer)) => Reply::json(200, answer.to_string()),
+        Ok(None) => failure::reply(&app, &Refusal::new(Code::NotFound, NO_MAIL), &call),
+        Err(error) => failure::reply(&app, &error.into(), &call),
+    }
+}
+
+/// POST /operator/mails/{key}/retry.
+pub async fn retry_mail(app: Shared, call: Call) -> Reply {
+    let retried = retry(&app.store, call.param("key").unwrap_or_default(), app.now()).await;
+    changed(&app, &call, retried)
+}
+
+/// POST /operator/mails/{key}/delete.
+pub async fn delete_mail(app: Shared, call: Call) -> Reply {
+    let deleted = delete(&app.store, call.param("key").unwrap_or_default()).await;
+    changed(&app, &call, deleted)
+}
+
+fn changed(app: &Shared, call: &Call, outcome: Result<(), Refusal>) -> Reply {
+    match outcome {
+        Ok(()) => Reply::json(200, json!({"status": "success"}).to_string()),
+        Err(refusal) => failure::reply(app, &refusal, call),
+    }
+}
+
+/// Has a mail that is not sent tried anew.
+pub async fn retry(store: &Store, text: &str, now: UnixSeconds) -> Result<(), Refusal> {
+    let missing = || Refusal::new(Code::NotFound, NOTHING_TO_RETRY);
+    let key = key(text).ok_or_else(missing)?;
+    let retried = store.write(move |tables| tables.retry_mail(key, now));
+    retried.await?.map(drop).ok_or_else(missing)
+}
+
+/// Forgets a mail.
+pub async fn delete(store: &Store, text: &str) -> Result<(), Refusal> {
+    let missing = || Refusal::new(Code::NotFound, NO_MAIL);
+    let key = key(text).ok_or_else(missing)?;
+    let was_there = store.write(move |tables| tables.delete_mail(key)).await?;
+    was_there.then_some(()).ok_or_else(missing)
+}
+
+pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
+    let listed = store.read(move |snapshot| {
+        let mut newest = Newest::default();
+        snapshot.mails(|key, record| {
+            let fits = |state: &String| state == record.state.name();
+            if state.as_ref().is_none_or(fits) {
+                newest.add(record.created_at, mail_json(key, &record));
+            }
+            Ok(())
+        })?;
+        Ok(newest.values())
+    });
+    Ok(json!({"status": "success", "mails": listed.await?}))
+}
+
+/// One mail with its text.
+pub async fn show(store: &Store, key: MailKey) -> Result<Option<Value>, StoreError> {
+    let record = store.read(move |snapshot| snapshot.mail(key)).await?;
+    Ok(record.map(|record| {
+        let mut answer = mail_json(key, &record);
+        answer["text"] = record.mail.text.into();
+        answer
+    }))
+}
+
+pub fn key(text: &str) -> Option<MailKey> {
+    let mut key: MailKey = [0; 32];
+    hex::decode_to_slice(text, &mut key).ok().map(|()| key)
+}
+
+pub fn mail_json(key: MailKey, record: &MailRecord) -> Value {
+    let next_try = match record.state {
+        MailState::Waiting { at } => Some(at),
+        MailState::Sent | MailState::Failed => None,
+    };
+    json!({
+        "key": hex::encode(key),
+        "state": record.state.name(),
+        "kind": record.mail.kind.name(),
+        "about": record.mail.about,
+        "to": record.mail.to,
+        "subject": record.mail.subject,
+        "attachment": record.mail.attachment.as_ref().map(|file| &file.name),
+        "tries": record.tries,
+        "next_try": next_try,
+        "problem": record.problem,
+        "created_at": record.created_at,
+        "changed_at": record.changed_at,
+    })
+}

@@ -1,0 +1,266 @@
+//! Paid bundles for the operator: each with its trail, what may be done with one, and the payment provider's events.
+
+use serde_json::{Value, json};
+
+use crate::api::failure;
+use crate::api::operator::{LIST_MAX, newest_first};
+use crate::app::Shared;
+use crate::domain::ids::{LeadId, OrderId};
+use crate::domain::order::{Order, OrderState};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+use crate::flows::letters::{Letters, delivery_key};
+use crate::flows::orders::{Granted, Wish, grant};
+use crate::http::{Call, Reply};
+use crate::store::{EventRecord, SourceRecord, Store, StoreError};
+
+pub const NO_ORDER: &str = "There is no such order.";
+const NO_LEAD: &str = "Say which lead: lead_id must be there and begin with lead_.";
+
+/// GET /operator/orders: the newest, by state if one is asked for.
+pub async fn orders(app: Shared, call: Call) -> Reply {
+    let state = call.query.get("state").map(|state| state.into_owned());
+    match list(&app.store, state).await {
+        Ok(answer) => Reply::json(200, answer.to_string()),
+        Err(error) => failure::reply(&app, &error.into(), &call),
+    }
+}
+
+/// GET /operator/orders/{order_id}.
+pub async fn order(app: Shared, call: Call) -> Reply {
+    match show(&app.store, call.param("order_id").unwrap_or_default()).await {
+        Ok(Some(answer)) => Reply::json(200, answer.to_string()),
+        Ok(None) => failure::reply(&app, &Refusal::new(Code::NotFound, NO_ORDER), &call),
+        Err(error) => failure::reply(&app, &error.into(), &call),
+    }
+}
+
+/// GET /operator/events: what the payment provider has sent in the last 35 days, the newest first.
+pub async fn events(app: Shared, call: Call) -> Reply {
+    match list_events(&app.store).await {
+        Ok(answer) => Reply::json(200, answer.to_string()),
+        Err(error) => failure::reply(&app, &error.into(), &call),
+    }
+}
+
+/// POST /operator/orders/{order_id}/refulfil.
+pub async fn refulfil(app: Shared, call: Call) -> Reply {
+    wished(&app, &call, Some(Wish::Refulfil)).await
+}
+
+/// POST /operator/orders/{order_id}/resend.
+pub async fn resend(app: Shared, call: Call) -> Reply {
+    wished(&app, &call, Some(Wish::Resend)).await
+}
+
+/// POST /operator/orders/{order_id}/refund.
+pub async fn refund(app: Shared, call: Call) -> Reply {
+    wished(&app, &call, Some(Wish::Refund)).await
+}
+
+/// POST /operator/orders/{order_id}/delete.
+pub async fn delete(app: Shared, call: Call) -> Reply {
+    wished(&app, &call, Some(Wish::Delete)).await
+}
+
+/// POST /operator/orders/{order_id}/attach?lead_id=.
+pub async fn attach(app: Shared, call: Call) -> Reply {
+    let lead = call.query.get("lead_id").and_then(|id| LeadId::parse(&id));
+    wished(&app, &call, lead.map(Wish::Attach)).await
+}
+
+async fn wished(app: &Shared, call: &Call, wish: Option<Wish>) -> Reply {
+    let Some(wish) = wish else {
+        return failure::reply(app, &Refusal::new(Code::InvalidRequest, NO_LEAD), call);
+    };
+    let id = call.param("order_id").unwrap_or_default();
+    match carry_out(&app.store, id, wish, Letters::of(app), app.now()).await {
+        Ok(Granted::Done) => {
+            let answer = json!({"status": "success", "order_id": id});
+            Reply::json(200, answer.to_string())
+        }
+        Ok(Granted::NoOrder) => failure::reply(app, &Refusal::new(Code::NotFound, NO_ORDER), call),
+        Ok(Granted::Refused(why)) => failure::reply(app, &Refusal::new(Code::Conflict, why), call),
+        Err(error) => failure::reply(app, &error.into(), call),
+    }
+}
+
+/// Does what the operator wishes, in a running service or in the file of a stopped one.
+pub async fn carry_out(
+    store: &Store,
+    id: &str,
+    wish: Wish,
+    letters: Letters,
+    now: UnixSeconds,
+) -> Result<Granted, StoreError> {
+    let Some(id) = OrderId::parse(id) else {
+        return Ok(Granted::NoOrder);
+    };
+    let granted = store
+        .write(move |tables| grant(tables, id, wish, &letters, now))
+        .await?;
+    if granted == Granted::Done {
+        tracing::info!(order.id = %id, ?wish, "did what the operator wished");
+    }
+    Ok(granted)
+}
+
+/// The list, from a running service or from the file of a stopped one.
+pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
+    let listed = store.read(move |snapshot| {
+        let mut found: Vec<(u64, Value)> = Vec::new();
+        snapshot.orders(|id, order| {
+            if state
+                .as_deref()
+                .is_none_or(|state| state == order.state.name())
+            {
+                found.push((order.created_at, order_json(id, &order)));
+            }
+            if found.len() >= 2 * LIST_MAX {
+                newest_first(&mut found);
+            }
+            Ok(())
+        })?;
+        newest_first(&mut found);
+        Ok(found
+            .into_iter()
+            .map(|(_, order)| order)
+            .collect::<Vec<_>>())
+    });
+    Ok(json!({"status": "success", "orders": listed.await?}))
+}
+
+/// One order with its trail, what came of its sources, its events, and what became of its e-mail.
+pub async fn show(store: &Store, id: &str) -> Result<Option<Value>, StoreError> {
+    let Some(id) = OrderId::parse(id) else {
+        return Ok(None);
+    };
+    let found = store.read(move |snapshot| {
+        let Some(order) = snapshot.order(id)? else {
+            return Ok(None);
+        };
+        let sources = snapshot.order_sources(id)?;
+        let report = snapshot.order_report(id)?;
+        let mail = snapshot.mail(delivery_key(id, &order))?;
+        let mut events = Vec::new();
+        snapshot.provider_events(|event| {
+            if event.order == Some(id.0) {
+                events.push((event.received_at, event_json(&event)));
+            }
+            Ok(())
+        })?;
+        newest_first(&mut events);
+        let mut answer = order_json(id, &order);
+        answer["session_id"] = order.session_id.clone().into();
+        answer["target_urls"] = order.target_urls.clone().into();
+        answer["trail"] = order
+            .trail
+            .iter()
+            .map(|step| json!({"at": step.at, "what": step.what}))
+            .collect();
+        answer["sources"] = sources.iter().map(source_json).collect();
+        answer["events"] = events.into_iter().map(|(_, event)| event).collect();
+        answer["report"] = report.map_or(Value::Null, |report| {
+            json!({
+                "sha256": hex::encode(report.document),
+                "pdf_sha256": report.pdf.map(hex::encode),
+                "pdf_bytes": report.pdf_bytes,
+                "sources_read": report.sources_read,
+                "created_at": report.created_at,
+            })
+        });
+        answer["mail"] = mail.map_or(Value::Null, |mail| {
+            json!({"state": mail.state.name(), "tries": mail.tries, "problem": mail.problem})
+        });
+        Ok(Some(answer))
+    });
+    found.await
+}
+
+/// The provider's events, from a running service or from the file of a stopped one.
+pub async fn list_events(store: &Store) -> Result<Value, StoreError> {
+    let listed = store.read(|snapshot| {
+        let mut found: Vec<(u64, Value)> = Vec::new();
+        snapshot.provider_events(|event| {
+            found.push((event.received_at, event_json(&event)));
+            if found.len() >= 2 * LIST_MAX {
+                newest_first(&mut found);
+            }
+            Ok(())
+        })?;
+        newest_first(&mut found);
+        Ok(found
+            .into_iter()
+            .map(|(_, event)| event)
+            .collect::<Vec<_>>())
+    });
+    Ok(json!({"status": "success", "events": listed.await?}))
+}
+
+pub fn order_json(id: OrderId, order: &Order) -> Value {
+    let (doubt, reason) = match &order.state {
+        OrderState::NeedsReview { doubt } => (Some(doubt.name()), Some(doubt.to_string())),
+        OrderState::Failed { reason } => (None, Some(reason.clone())),
+        _ => (None, None),
+    };
+    let progress = match order.state {
+        OrderState::Processing { done, total, .. } => Some(json!({"done": done, "total": total})),
+        _ => None,
+    };
+    json!({
+        "order_id": id.to_string(),
+        "state": order.state.name(),
+        "doubt": doubt,
+        "reason": reason,
+        "progress": progress,
+        "bundle": order.bundle,
+        "lead_id": order.lead.map(|lead| LeadId(lead).to_string()),
+        "email": order.email,
+        "question": order.question,
+        "source_count": order.target_urls.len(),
+        "amount_total": order.amount_total,
+        "currency": order.currency,
+        "livemode": order.livemode,
+        "round": order.round,
+        "created_at": order.created_at,
+        "changed_at": order.changed_at,
+        "fulfilled_at": order.fulfilled_at,
+    })
+}
+
+pub fn event_json(event: &EventRecord) -> Value {
+    json!({
+        "event_id": event.id,
+        "type": event.kind,
+        "livemode": event.livemode,
+        "order_id": event.order.map(|id| OrderId(id).to_string()),
+        "outcome": event.outcome,
+        "raw": event.raw,
+        "created_at": event.created_at,
+        "received_at": event.received_at,
+    })
+}
+
+fn source_json((place, source): &(u32, SourceRecord)) -> Value {
+    match source {
+        SourceRecord::Read { fetched_at, .. } => {
+            json!({"place": place, "state": "read", "fetched_at": fetched_at})
+        }
+        SourceRecord::Waiting {
+            tries,
+            again_at,
+            code,
+            message,
+        } => json!({
+            "place": place, "state": "waiting", "tries": tries, "again_at": again_at, "code": code,
+            "message": message,
+        }),
+        SourceRecord::Unreachable {
+            fetched_at,
+            code,
+            message,
+        } => json!({
+            "place": place, "state": "unreachable", "fetched_at": fetched_at, "code": code, "message": message,
+        }),
+    }
+}

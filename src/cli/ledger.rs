@@ -1,0 +1,62 @@
+//! `context402 ledger …`: what each day has earned, and whether it has reached the vault.
+
+use serde_json::Value;
+
+use crate::api::operator::books;
+use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
+use crate::config::Config;
+
+#[derive(Debug, clap::Subcommand)]
+pub(in crate::cli) enum Args {
+    /// The newest days
+    List(ConfigFile),
+    /// Hold a day's ledger against what the vault has received, now; the running service does it once a day
+    Reckon {
+        #[command(flatten)]
+        file: ConfigFile,
+        /// Such as 2026-11-21, in UTC
+        day: String,
+    },
+}
+
+const NOT_RUNNING: &str = "The service does not run, and only the running service asks the chain. Start it, and run this again.";
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let (Args::List(file) | Args::Reckon { file, .. }) = &self;
+        let config =
+            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        match &self {
+            Args::List(_) => list(&config),
+            Args::Reckon { day, .. } => {
+                let stream = socket::connect(&config.socket).ok_or_else(|| failed(NOT_RUNNING))?;
+                let answer = socket::post(stream, &format!("/operator/ledger/{day}/reckon"))?;
+                Ok(say(serde_json::to_string_pretty(&answer)?)?)
+            }
+        }
+    }
+}
+
+fn list(config: &Config) -> Result<(), Failure> {
+    let answer = socket::ask_or_open(config, ("GET", "/operator/ledger"), async |store| {
+        let days = store.read(books::days).await.map_err(failed)?;
+        Ok(books::days_json(&days))
+    })?;
+    for day in answer["days"].as_array().into_iter().flatten() {
+        say(line(day))?;
+    }
+    Ok(())
+}
+
+fn line(day: &Value) -> String {
+    let (ledger, reckoning) = (&day["ledger"], &day["reckoning"]);
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    format!(
+        "{}  {:>6} sales  {:>12} USDC  margin {:>12} USDC  vault: {}",
+        text(&day["day"]),
+        ledger["sales"],
+        text(&ledger["revenue_usdc"]),
+        text(&ledger["profit_usdc"]),
+        text(&reckoning["status"])
+    )
+}

@@ -1,0 +1,163 @@
+//! `context402 mail …`: one mail through the configured server, to see whether it arrives; and the outbox.
+
+use serde_json::{Value, json};
+
+use crate::api::operator::mails;
+use crate::app;
+use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::config::{Config, ConfigError};
+use crate::domain::mail::MailKind;
+use crate::domain::refusal::Refusal;
+use crate::outside::chance;
+use crate::outside::clock::Clock;
+use crate::outside::mailer::Message;
+use crate::pages::email::{Notice, notice};
+
+#[derive(Debug, clap::Subcommand)]
+pub(in crate::cli) enum Args {
+    /// Send a short mail to an address, with the settings of [mail]; the outbox is left alone
+    Test {
+        #[command(flatten)]
+        file: ConfigFile,
+        /// Where to, such as you@example.com
+        address: String,
+    },
+    /// The newest mails of the outbox
+    List {
+        #[command(flatten)]
+        file: ConfigFile,
+        /// Only those that stand so: waiting, sent or failed
+        #[arg(long)]
+        state: Option<String>,
+    },
+    /// One mail of the outbox, by its key
+    Show {
+        #[command(flatten)]
+        file: ConfigFile,
+        key: String,
+    },
+    /// Try a mail again that is not sent
+    Retry {
+        #[command(flatten)]
+        file: ConfigFile,
+        key: String,
+    },
+    /// Forget a mail, sent or not
+    Delete {
+        #[command(flatten)]
+        file: ConfigFile,
+        key: String,
+    },
+}
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let (Args::Test { file, .. }
+        | Args::List { file, .. }
+        | Args::Show { file, .. }
+        | Args::Retry { file, .. }
+        | Args::Delete { file, .. }) = &self;
+        let config =
+            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        match &self {
+            Args::Test { address, .. } => test(&config, address),
+            Args::List { state, .. } => list(&config, state.clone()),
+            Args::Show { key, .. } => show(&config, key),
+            Args::Retry { key, .. } => {
+                let path = format!("/operator/mails/{key}/retry");
+                let now = Clock::System.now();
+                socket::ask_or_open(&config, ("POST", &path), async |store| {
+                    done(mails::retry(store, key, now).await)
+                })?;
+                Ok(say("The mail is tried again, now if the service runs.")?)
+            }
+            Args::Delete { key, .. } => {
+                let path = format!("/operator/mails/{key}/delete");
+                socket::ask_or_open(&config, ("POST", &path), async |store| {
+                    done(mails::delete(store, key).await)
+                })?;
+                Ok(say("The mail is forgotten.")?)
+            }
+        }
+    }
+}
+
+fn test(config: &Config, address: &str) -> Result<(), Failure> {
+    let mailer = app::mailer(config).map_err(failed)?;
+    if !mailer.is_on() {
+        return Err(config_failure(&ConfigError(
+            "no mail server is configured: set mail.smtp_host and mail.from".to_owned(),
+        )));
+    }
+    let message = message(config, address.to_owned());
+    run_async(2, async move {
+        let sent = mailer.send(message, Clock::System.now()).await;
+        sent.map_err(|error| failed(format_args!("the mail was not sent: {error}")))
+    })?;
+    Ok(say(format_args!(
+        "The mail server has taken a mail to {address}. Look whether it arrives, and not among the junk."
+    ))?)
+}
+
+fn list(config: &Config, state: Option<String>) -> Result<(), Failure> {
+    let query = state
+        .as_ref()
+        .map_or(String::new(), |state| format!("?state={state}"));
+    let path = format!("/operator/mails{query}");
+    let answer = socket::ask_or_open(config, ("GET", &path), async |store| {
+        mails::list(store, state).await.map_err(failed)
+    })?;
+    for mail in answer["mails"].as_array().into_iter().flatten() {
+        let text = |name: &str| mail[name].as_str().unwrap_or("-");
+        say(format_args!(
+            "{:<7}  {:<15}  {}  {}  {}",
+            text("state"),
+            text("kind"),
+            text("to"),
+            text("key"),
+            text("problem")
+        ))?;
+    }
+    Ok(())
+}
+
+fn show(config: &Config, key: &str) -> Result<(), Failure> {
+    let path = format!("/operator/mails/{key}");
+    let answer = socket::ask_or_open(config, ("GET", &path), async |store| {
+        let missing = || failed(mails::NO_MAIL);
+        let key = mails::key(key).ok_or_else(missing)?;
+        mails::show(store, key)
+            .await
+            .map_err(failed)?
+            .ok_or_else(missing)
+    })?;
+    Ok(say(serde_json::to_string_pretty(&answer)?)?)
+}
+
+fn done(outcome: Result<(), Refusal>) -> Result<Value, Failure> {
+    outcome
+        .map(|()| json!({}))
+        .map_err(|refusal| failed(refusal.message))
+}
+
+fn message(config: &Config, to: String) -> Message {
+    let email = notice(&Notice {
+        service: &config.service_name,
+        subject: &format!("A test mail of {}", config.service_name),
+        paragraphs: &[format!(
+            "This is how the deliveries of {} will reach their buyers.",
+            config.base_url
+        )],
+        links: &[],
+        contact: config.contact.as_deref(),
+    });
+    let random: [u8; 16] = chance::bytes();
+    Message {
+        to,
+        subject: email.subject,
+        text: email.text,
+        html: email.html,
+        message_id: format!("{}.{}", hex::encode(random), MailKind::Test.name()),
+        attachment: None,
+    }
+}

@@ -1,0 +1,203 @@
+//! `context402 orders …`: from the running service over the operator's socket, or from the file of a stopped one.
+
+use std::os::unix::net::UnixStream;
+
+use serde_json::{Value, json};
+
+use crate::api::operator::orders;
+use crate::app::store_settings;
+use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::config::Config;
+use crate::domain::ids::LeadId;
+use crate::flows::letters::Letters;
+use crate::flows::orders::{Granted, Wish};
+use crate::outside::clock::Clock;
+use crate::store::Store;
+
+#[derive(Debug, clap::Subcommand)]
+pub(in crate::cli) enum Args {
+    /// The newest orders
+    List {
+        #[command(flatten)]
+        file: ConfigFile,
+        /// Only those that stand so: awaiting_payment, payment_failed, needs_review, queued, processing, fulfilled,
+        /// failed or refunded
+        #[arg(long)]
+        state: Option<String>,
+    },
+    /// One order with its trail, its sources and what the payment provider said of it
+    Show {
+        #[command(flatten)]
+        file: ConfigFile,
+        order_id: String,
+    },
+    /// Do a delivered or failed order anew: every source is read again, and a new e-mail is sent
+    Refulfil {
+        #[command(flatten)]
+        file: ConfigFile,
+        order_id: String,
+    },
+    /// Send the e-mail of a delivered order again
+    Resend {
+        #[command(flatten)]
+        file: ConfigFile,
+        order_id: String,
+    },
+    /// Take a payment that needs review for what a lead asks
+    Attach {
+        #[command(flatten)]
+        file: ConfigFile,
+        order_id: String,
+        lead_id: String,
+    },
+    /// Note that an order was refunded; the money is given back at the payment provider
+    Refund {
+        #[command(flatten)]
+        file: ConfigFile,
+        order_id: String,
+    },
+    /// Forget an order, its report and everything that is known of its buyer
+    Delete {
+        #[command(flatten)]
+        file: ConfigFile,
+        order_id: String,
+    },
+}
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let config =
+            Config::load(self.file().config.as_deref()).map_err(|error| config_failure(&error))?;
+        // While the service runs it has the file to itself, and is asked instead.
+        let answer = match socket::connect(&config.socket) {
+            Some(stream) => self.ask(stream)?,
+            None => self.open(&config)?,
+        };
+        self.tell(&answer)
+    }
+
+    fn file(&self) -> &ConfigFile {
+        let (Args::List { file, .. }
+        | Args::Show { file, .. }
+        | Args::Refulfil { file, .. }
+        | Args::Resend { file, .. }
+        | Args::Attach { file, .. }
+        | Args::Refund { file, .. }
+        | Args::Delete { file, .. }) = self;
+        file
+    }
+
+    fn ask(&self, stream: UnixStream) -> Result<Value, Failure> {
+        let order = |id: &str| format!("/operator/orders/{id}");
+        match self {
+            Args::List { state, .. } => {
+                let query = state
+                    .as_ref()
+                    .map_or(String::new(), |state| format!("?state={state}"));
+                socket::get(stream, &format!("/operator/orders{query}"))
+            }
+            Args::Show { order_id, .. } => socket::get(stream, &order(order_id)),
+            Args::Attach {
+                order_id, lead_id, ..
+            } => socket::post(
+                stream,
+                &format!("{}/attach?lead_id={lead_id}", order(order_id)),
+            ),
+            Args::Refulfil { order_id, .. } => {
+                socket::post(stream, &format!("{}/refulfil", order(order_id)))
+            }
+            Args::Resend { order_id, .. } => {
+                socket::post(stream, &format!("{}/resend", order(order_id)))
+            }
+            Args::Refund { order_id, .. } => {
+                socket::post(stream, &format!("{}/refund", order(order_id)))
+            }
+            Args::Delete { order_id, .. } => {
+                socket::post(stream, &format!("{}/delete", order(order_id)))
+            }
+        }
+    }
+
+    fn open(&self, config: &Config) -> Result<Value, Failure> {
+        let opened = store_settings(config)
+            .open(&config.data_file, false)
+            .map_err(failed)?;
+        run_async(1, async {
+            let answer = self.look(&opened.store, Letters::new(config)).await;
+            opened.store.close().await.map_err(failed)?;
+            answer
+        })
+    }
+
+    async fn look(&self, store: &Store, letters: Letters) -> Result<Value, Failure> {
+        let (order_id, wish) = match self {
+            Args::List { state, .. } => {
+                return orders::list(store, state.clone()).await.map_err(failed);
+            }
+            Args::Show { order_id, .. } => {
+                let shown = orders::show(store, order_id).await.map_err(failed)?;
+                return shown.ok_or_else(|| failed(orders::NO_ORDER));
+            }
+            Args::Refulfil { order_id, .. } => (order_id, Wish::Refulfil),
+            Args::Resend { order_id, .. } => (order_id, Wish::Resend),
+            Args::Refund { order_id, .. } => (order_id, Wish::Refund),
+            Args::Delete { order_id, .. } => (order_id, Wish::Delete),
+            Args::Attach {
+                order_id, lead_id, ..
+            } => {
+                let lead = LeadId::parse(lead_id);
+                let lead = lead.ok_or_else(|| failed("There is no such lead."))?;
+                (order_id, Wish::Attach(lead))
+            }
+        };
+        let granted = orders::carry_out(store, order_id, wish, letters, Clock::System.now());
+        match granted.await.map_err(failed)? {
+            Granted::Done => Ok(json!({"order_id": order_id})),
+            Granted::NoOrder => Err(failed(orders::NO_ORDER)),
+            Granted::Refused(why) => Err(failed(why)),
+        }
+    }
+
+    fn tell(&self, answer: &Value) -> Result<(), Failure> {
+        match self {
+            Args::List { .. } => {
+                for order in answer["orders"].as_array().into_iter().flatten() {
+                    say(line(order))?;
+                }
+            }
+            Args::Show { .. } => say(serde_json::to_string_pretty(answer)?)?,
+            Args::Refulfil { order_id, .. } => say(format_args!("{order_id} is done anew."))?,
+            Args::Resend { order_id, .. } => {
+                say(format_args!("The e-mail of {order_id} is sent again."))?;
+            }
+            Args::Attach {
+                order_id, lead_id, ..
+            } => say(format_args!("{order_id} is taken for what {lead_id} asks."))?,
+            Args::Refund { order_id, .. } => say(format_args!("{order_id} is noted as refunded."))?,
+            Args::Delete { order_id, .. } => {
+                say(format_args!("{order_id} is forgotten, with its report."))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn line(order: &Value) -> String {
+    let text = |name: &str| order[name].as_str().unwrap_or("-");
+    let at = order["created_at"]
+        .as_i64()
+        .and_then(|at| jiff::Timestamp::from_second(at).ok());
+    let at = at.map_or(String::new(), |at| at.to_string());
+    let paid = order["amount_total"].as_u64().map_or_else(
+        || "-".to_owned(),
+        |cents| format!("{}.{:02}", cents / 100, cents % 100),
+    );
+    format!(
+        "{at}  {:<16} {:<8} {paid:>6} {}  {}  {}",
+        text("state"),
+        text("bundle"),
+        text("currency"),
+        text("order_id"),
+        text("reason"),
+    )
+}

@@ -1,0 +1,32 @@
+//! `context402 pause` and `resume`: the brake for what is paid for.
+
+use serde_json::{Value, json};
+
+use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
+use crate::config::Config;
+use crate::outside::clock::Clock;
+
+pub(in crate::cli) fn pause(file: &ConfigFile) -> Result<(), Failure> {
+    set(file, true)?;
+    Ok(say(
+        "Sales are paused: what is paid for answers 503 and nobody is charged. `context402 resume` ends it.",
+    )?)
+}
+
+pub(in crate::cli) fn resume(file: &ConfigFile) -> Result<(), Failure> {
+    set(file, false)?;
+    Ok(say("Sales go on.")?)
+}
+
+fn set(file: &ConfigFile, is_paused: bool) -> Result<Value, Failure> {
+    let config = Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+    let path = match is_paused {
+        true => "/operator/pause",
+        false => "/operator/resume",
+    };
+    socket::ask_or_open(&config, ("POST", path), async |store| {
+        let since = is_paused.then(|| Clock::System.now());
+        let written = store.write(move |tables| tables.set_paused(since)).await;
+        written.map(|()| json!({})).map_err(failed)
+    })
+}

@@ -1,0 +1,56 @@
+//! `context402 person …`: what leads, orders and outbox know of an e-mail address, to be handed out or forgotten.
+
+use crate::api::operator::data;
+use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
+use crate::config::Config;
+
+#[derive(Debug, clap::Subcommand)]
+pub(in crate::cli) enum Args {
+    /// Everything that is known of an address, as JSON
+    Show {
+        #[command(flatten)]
+        file: ConfigFile,
+        email: String,
+    },
+    /// Delete it: leads, orders with their reports, and mails
+    Forget {
+        #[command(flatten)]
+        file: ConfigFile,
+        email: String,
+    },
+}
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let (Args::Show { file, email } | Args::Forget { file, email }) = &self;
+        let config =
+            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let path = |name: &str| {
+            let email: String = url::form_urlencoded::byte_serialize(email.as_bytes()).collect();
+            format!("/operator/{name}?email={email}")
+        };
+        let answer = match &self {
+            Args::Show { .. } => {
+                socket::ask_or_open(&config, ("GET", &path("person")), async |store| {
+                    data::person(store, email).await.map_err(failed)
+                })
+            }
+            Args::Forget { .. } => {
+                socket::ask_or_open(&config, ("POST", &path("forget")), async |store| {
+                    data::forget(store, email).await.map_err(failed)
+                })
+            }
+        }?;
+        match &self {
+            Args::Show { .. } => say(serde_json::to_string_pretty(&answer)?)?,
+            Args::Forget { .. } => {
+                let gone = &answer["deleted"];
+                say(format_args!(
+                    "Deleted: {} leads, {} orders, {} mails.",
+                    gone["leads"], gone["orders"], gone["mails"]
+                ))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! The section `[mail]`: which server takes our mail, or which folder, and in whose name it is written.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::config::{ConfigError, Resolved, Secret};
+use crate::outside::mailer::{Sender, Tls};
+
+#[derive(Clone, Debug)]
+pub struct Mail {
+    pub way: Way,
+    pub from: Sender,
+    pub reply_to: Option<Sender>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Way {
+    Smtp(Smtp),
+    /// For trying out: a file for each mail.
+    Folder(PathBuf),
+}
+
+#[derive(Clone, Debug)]
+pub struct Smtp {
+    pub host: String,
+    pub port: u16,
+    pub tls: Tls,
+    pub credentials: Option<(String, Secret)>,
+    pub ca_file: Option<PathBuf>,
+    pub time_max: Duration,
+}
+
+pub(in crate::config) fn mail(resolved: &Resolved) -> Result<Option<Mail>, ConfigError> {
+    let host = resolved.optional("mail.smtp_host");
+    let way = match (host, resolved.optional("mail.folder")) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(_)) => {
+            return Err(ConfigError(
+                "mail.smtp_host and mail.folder are both set: remove one of them".to_owned(),
+            ));
+        }
+        (None, Some(folder)) => Way::Folder(folder.into()),
+        (Some(host), None) => Way::Smtp(smtp(resolved, host)?),
+    };
+    let expected = "an address such as reports@example.com, or Example <reports@example.com>";
+    let reply_to = match resolved.optional("mail.reply_to") {
+        None => None,
+        Some(_) => Some(resolved.checked("mail.reply_to", expected, Sender::parse)?),
+    };
+    Ok(Some(Mail {
+        way,
+        from: resolved.checked("mail.from", expected, Sender::parse)?,
+        reply_to,
+    }))
+}
+
+fn smtp(resolved: &Resolved, host: &str) -> Result<Smtp, ConfigError> {
+    let tls = resolved.checked("mail.tls", "starttls, implicit or none", Tls::parse)?;
+    if tls == Tls::None && !is_loopback(host) {
+        return Err(ConfigError(format!(
+            "mail.tls = \"none\" is allowed for a server on this machine alone, but mail.smtp_host is \"{host}\": use \
+             starttls or implicit, or name 127.0.0.1"
+        )));
+    }
+    let port = match resolved.optional("mail.smtp_port") {
+        None => tls.port(),
+        Some(_) => resolved.parse("mail.smtp_port", "a port from 0 to 65535")?,
+    };
+    let credentials = match resolved.optional("mail.username") {
+        None => None,
+        Some(name) => Some((name.to_owned(), resolved.secret("mail.password")?)),
+    };
+    Ok(Smtp {
+        host: host.to_owned(),
+        port,
+        tls,
+        credentials,
+        ca_file: resolved.optional("mail.ca_file").map(PathBuf::from),
+        time_max: resolved.seconds("mail.seconds_max")?,
+    })
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}

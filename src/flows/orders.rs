@@ -1,0 +1,363 @@
+//! Takes the payment provider's news: each event once, each checkout session one order, whatever arrives in whatever
+//! order. What is decided is on disk before the provider is answered; the work itself is `flows::fulfil`'s. It also does
+//! what the operator wishes with an order.
+
+use crate::app::Shared;
+use crate::config::Secret;
+use crate::domain::checkout::{Checkout, News, ProviderEvent, bundle_of, is_email, judge};
+use crate::domain::ids::{LeadId, OrderId};
+use crate::domain::lead::{By, Lead, LeadEvent};
+use crate::domain::order::{Order, OrderEvent, OrderState, next};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+use crate::flows::letters::Letters;
+use crate::outside::chance;
+use crate::signing::stamp;
+use crate::store::{EventRecord, StoreError, Tables};
+
+/// Bytes of an event that the operator's log keeps.
+const RAW_BYTES_MAX: usize = 16 * 1024;
+
+/// What became of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// About nothing that concerns us.
+    Ignored,
+    /// It had been received before.
+    Repeated,
+    Taken,
+}
+
+/// Takes an event as it arrived, if it is the provider's.
+pub async fn receive(app: &Shared, header: &str, body: &[u8]) -> Result<Received, Refusal> {
+    let secrets = &app.config.orders.webhook_secrets;
+    if secrets.is_empty() {
+        return Err(Refusal::of(Code::WebhookNotTaken));
+    }
+    let now = app.now();
+    if let Err(error) = stamp::check(header, secrets.iter().map(Secret::expose), body, now.0) {
+        tracing::warn!(%error, bytes = body.len(), "an event was refused");
+        app.metrics.webhook("-", "refused");
+        return Err(Refusal::of(Code::InvalidSignature));
+    }
+    let event = ProviderEvent::read(body).map_err(|error| {
+        tracing::error!(%error, "a signed event of the payment provider cannot be read");
+        Refusal::new(Code::InvalidRequest, format!("{error}."))
+    })?;
+    let is_live = app.config.orders.is_live;
+    let raw = String::from_utf8_lossy(body).into_owned();
+    let fresh = (OrderId(chance::bytes()), chance::bytes());
+    let letters = Letters::of(app);
+    let kind = kind_label(&event.kind);
+    let taken = app
+        .store
+        .write(move |tables| take(tables, &event, raw, (is_live, now), fresh, &letters))
+        .await?;
+    app.crash_point("event_taken");
+    app.metrics.webhook(kind, taken.outcome);
+    match (taken.received, taken.order) {
+        (Received::Taken, Some(id)) => {
+            tracing::info!(order.id = %id, outcome = taken.outcome, kind, "an event was taken");
+        }
+        (received, _) => tracing::info!(?received, kind, "an event was received"),
+    }
+    Ok(taken.received)
+}
+
+/// The closed set of kinds for the metrics.
+fn kind_label(kind: &str) -> &'static str {
+    match kind {
+        "checkout.session.completed" => "checkout.session.completed",
+        "checkout.session.async_payment_succeeded" => "checkout.session.async_payment_succeeded",
+        "checkout.session.async_payment_failed" => "checkout.session.async_payment_failed",
+        _ => "other",
+    }
+}
+
+struct Taken {
+    received: Received,
+    order: Option<OrderId>,
+    /// The state that the order has come to, or why it has not changed.
+    outcome: &'static str,
+}
+
+/// The whole effect of an event, in one transaction.
+fn take(
+    tables: &mut Tables<'_>,
+    event: &ProviderEvent,
+    raw: String,
+    (is_live, now): (bool, UnixSeconds),
+    fresh: (OrderId, [u8; 32]),
+    letters: &Letters,
+) -> Result<Taken, StoreError> {
+    if tables.provider_event(&event.id)?.is_some() {
+        return Ok(Taken {
+            received: Received::Repeated,
+            order: None,
+            outcome: "repeated",
+        });
+    }
+    let taken = match &event.checkout {
+        None => Taken {
+            received: Received::Ignored,
+            order: None,
+            outcome: "ignored",
+        },
+        Some(checkout) => {
+            let (id, outcome) = change_order(tables, checkout, (is_live, now), fresh, letters)?;
+            Taken {
+                received: Received::Taken,
+                order: id,
+                outcome,
+            }
+        }
+    };
+    tables.put_provider_event(&EventRecord {
+        id: event.id.clone(),
+        kind: event.kind.clone(),
+        livemode: event.livemode,
+        order: taken.order.map(|id| id.0),
+        outcome: taken.outcome.to_owned(),
+        raw: shortened(raw),
+        created_at: event.created_at,
+        received_at: now.0,
+    })?;
+    Ok(taken)
+}
+
+fn shortened(mut raw: String) -> String {
+    let end = (0..=RAW_BYTES_MAX.min(raw.len())).rfind(|end| raw.is_char_boundary(*end));
+    raw.truncate(end.unwrap_or_default());
+    raw
+}
+
+/// Lets a checkout's news happen to its order, and to its lead.
+fn change_order(
+    tables: &mut Tables<'_>,
+    checkout: &Checkout,
+    (is_live, now): (bool, UnixSeconds),
+    (fresh_id, link_key): (OrderId, [u8; 32]),
+    letters: &Letters,
+) -> Result<(Option<OrderId>, &'static str), StoreError> {
+    let known = tables.order_of_session(checkout.session.as_str())?;
+    let lead = lead_of(tables, checkout, known.as_ref().map(|(_, order)| order))?;
+    let judged = judge(checkout, lead.as_ref().map(|(_, lead)| lead), is_live);
+    let event = match (checkout.news, judged) {
+        (News::Unpaid, _) => OrderEvent::Unpaid,
+        (News::Failed, _) => OrderEvent::PaymentFailed,
+        (News::Paid, Ok(_)) => OrderEvent::Paid,
+        (News::Paid, Err(doubt)) => OrderEvent::PaidInDoubt(doubt),
+    };
+    let Some(state) = next(known.as_ref().map(|(_, order)| &order.state), &event) else {
+        return Ok((known.map(|(id, _)| id), "unchanged"));
+    };
+    let (id, mut order) = known.unwrap_or_else(|| (fresh_id, new_order(checkout, link_key, now)));
+    order.state = state;
+    order.changed_at = now.0;
+    order.email = checkout.email.clone().or(order.email);
+    order.amount_total = checkout.amount_total.or(order.amount_total);
+    if let Some((lead_id, lead)) = &lead {
+        order.lead = Some(lead_id.0);
+        ask_as(&mut order, lead);
+    }
+    order.note(now.0, told(&event));
+    let outcome = order.state.name();
+    match &order.state {
+        OrderState::Queued => {
+            if let Some((lead_id, lead)) = lead {
+                pay_lead(tables, lead_id, lead, id, By::Provider, now)?;
+            }
+            tables.schedule_order(id, now)?;
+        }
+        OrderState::NeedsReview { doubt } => {
+            tracing::warn!(order.id = %id, doubt = doubt.name(), "a payment needs the operator's review");
+            letters.review_needed(tables, id, *doubt, now)?;
+        }
+        OrderState::PaymentFailed => letters.payment_failed(tables, id, &order, now)?,
+        _ => {}
+    }
+    tables.put_order(id, &order)?;
+    Ok((Some(id), outcome))
+}
+
+fn new_order(checkout: &Checkout, link_key: [u8; 32], now: UnixSeconds) -> Order {
+    Order {
+        session_id: checkout.session.as_str().to_owned(),
+        lead: None,
+        bundle: None,
+        email: None,
+        question: String::new(),
+        target_urls: Vec::new(),
+        amount_total: checkout.amount_total,
+        currency: checkout.currency.clone(),
+        livemode: checkout.livemode,
+        state: OrderState::AwaitingPayment,
+        round: 0,
+        resent: 0,
+        link_key,
+        trail: Vec::new(),
+        created_at: now.0,
+        changed_at: now.0,
+        fulfilled_at: None,
+    }
+}
+
+/// What the lead asks for becomes what the order is about.
+fn ask_as(order: &mut Order, lead: &Lead) {
+    order.bundle = bundle_of(lead).ok().map(|bundle| bundle.name().to_owned());
+    order.question.clone_from(&lead.question);
+    order.target_urls.clone_from(&lead.target_urls);
+    if order.email.is_none() && is_email(&lead.contact) {
+        order.email = Some(lead.contact.clone());
+    }
+}
+
+fn told(event: &OrderEvent) -> String {
+    match event {
+        OrderEvent::Unpaid => "checked out, to be paid later".to_owned(),
+        OrderEvent::PaymentFailed => "the payment failed".to_owned(),
+        OrderEvent::Paid => "paid".to_owned(),
+        OrderEvent::PaidInDoubt(doubt) => format!("paid, but {doubt}"),
+        _ => String::new(),
+    }
+}
+
+/// The lead that a checkout is for: the one that our reference names; without a reference, the newest open one of the
+/// buyer's address.
+fn lead_of(
+    tables: &Tables<'_>,
+    checkout: &Checkout,
+    known: Option<&Order>,
+) -> Result<Option<(LeadId, Lead)>, StoreError> {
+    let named = known.and_then(|order| order.lead).map(LeadId);
+    let by_id = |id: LeadId| Ok::<_, StoreError>(tables.lead(id)?.map(|lead| (id, lead)));
+    match (named, &checkout.reference, &checkout.email) {
+        (Some(id), ..) => by_id(id),
+        (None, Some(reference), _) => match LeadId::parse(reference) {
+            Some(id) => by_id(id),
+            None => Ok(None),
+        },
+        (None, None, Some(email)) => tables.newest_open_lead_of(email),
+        (None, None, None) => Ok(None),
+    }
+}
+
+fn pay_lead(
+    tables: &mut Tables<'_>,
+    lead_id: LeadId,
+    mut lead: Lead,
+    order: OrderId,
+    by: By,
+    now: UnixSeconds,
+) -> Result<(), StoreError> {
+    // A payment takes every lead that is not paid or fulfilled to paid.
+    if lead
+        .apply(LeadEvent::Pay, by, &order.to_string(), now)
+        .is_ok()
+    {
+        tables.put_lead(lead_id, &lead)?;
+    }
+    Ok(())
+}
+
+/// What the operator may want of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Do it anew: read every source again, write a new report, send a new e-mail.
+    Refulfil,
+    /// Send the e-mail of a delivered order again.
+    Resend,
+    /// Take the payment in doubt as one for this lead.
+    Attach(LeadId),
+    /// Note that the money was given back. The provider is not told: that is done there.
+    Refund,
+    /// Forget the order and everything that is known of its buyer.
+    Delete,
+}
+
+/// What became of a wish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Granted {
+    Done,
+    NoOrder,
+    /// Not as things stand, as a sentence.
+    Refused(String),
+}
+
+/// Does what the operator wishes, in one transaction.
+pub fn grant(
+    tables: &mut Tables<'_>,
+    id: OrderId,
+    wish: Wish,
+    letters: &Letters,
+    now: UnixSeconds,
+) -> Result<Granted, StoreError> {
+    let Some(mut order) = tables.order(id)? else {
+        return Ok(Granted::NoOrder);
+    };
+    let refused = |order: &Order, what: &str| {
+        let state = order.state.name();
+        Ok(Granted::Refused(format!("The order is {state}: {what}.")))
+    };
+    match wish {
+        Wish::Delete => {
+            tables.delete_mails_about(&id.to_string())?;
+            tables.delete_order(id)?;
+            return Ok(Granted::Done);
+        }
+        Wish::Refulfil => {
+            if !order.happen(&OrderEvent::Refulfil, now.0) {
+                return refused(
+                    &order,
+                    "only one that is fulfilled or failed can be done anew",
+                );
+            }
+            tables.drop_order_sources(id)?;
+            tables.schedule_order(id, now)?;
+            order.note(now.0, "to be done anew, as the operator wishes");
+        }
+        Wish::Resend => {
+            if order.state != OrderState::Fulfilled {
+                return refused(
+                    &order,
+                    "there is no delivery whose e-mail could be sent again",
+                );
+            }
+            order.resent = order.resent.saturating_add(1);
+            if !letters.delivered(tables, id, &order, now)? {
+                return refused(&order, "it has no e-mail address");
+            }
+            order.note(now.0, "e-mail sent again, as the operator wishes");
+        }
+        Wish::Refund => {
+            if !order.happen(&OrderEvent::Refunded, now.0) {
+                return refused(
+                    &order,
+                    "only what was paid and not given back can be refunded",
+                );
+            }
+            order.note(now.0, "refunded by the operator");
+        }
+        Wish::Attach(lead_id) => {
+            let Some(lead) = tables.lead(lead_id)? else {
+                return Ok(Granted::Refused("There is no such lead.".to_owned()));
+            };
+            if let Err(doubt) = bundle_of(&lead) {
+                return Ok(Granted::Refused(format!("It does not fit: {doubt}.")));
+            }
+            if !order.happen(&OrderEvent::Attached, now.0) {
+                return refused(
+                    &order,
+                    "only one that needs review can be attached to a lead",
+                );
+            }
+            order.lead = Some(lead_id.0);
+            ask_as(&mut order, &lead);
+            order.note(now.0, format!("attached to {lead_id} by the operator"));
+            pay_lead(tables, lead_id, lead, id, By::Operator, now)?;
+            tables.schedule_order(id, now)?;
+        }
+    }
+    tables.put_order(id, &order)?;
+    Ok(Granted::Done)
+}

@@ -1,0 +1,120 @@
+//! What an address has received of the token between two times, log by log, and what it holds: the book of the vault as
+//! the chain keeps it.
+
+use crate::domain::time::UnixSeconds;
+use crate::outside::chain::error::ChainError;
+use crate::outside::chain::node::{Block, Node};
+use crate::outside::chain::{FUTURE_SECONDS_MAX, LOG_BLOCKS};
+use crate::x402::address::{Address, TransactionHash};
+use crate::x402::onchain::{balance_call, paid_in, word_number};
+
+/// A look at a day takes more calls than one at a payment.
+const CALLS_MAX: u32 = 2_000;
+/// Transfers of one look. More is no day of ours.
+const TRANSFERS_MAX: usize = 200_000;
+
+/// Whose income of what, from when until before when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub token: Address,
+    pub vault: Address,
+    pub from: UnixSeconds,
+    pub to: UnixSeconds,
+}
+
+/// What has arrived.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Income {
+    /// Each transfer's transaction and units.
+    pub transfers: Vec<(TransactionHash, u64)>,
+    /// What the vault held in the newest block that counts.
+    pub balance: u128,
+}
+
+/// `None` while the chain has not got past the span in blocks that count.
+pub(super) fn income(
+    node: &mut Node<'_>,
+    span: &Span,
+    confirmations: u64,
+    now: UnixSeconds,
+) -> Result<Option<Income>, ChainError> {
+    node.allow(CALLS_MAX);
+    let head = node.head()?;
+    if head.time > now.plus(FUTURE_SECONDS_MAX) {
+        return Err(ChainError::Contradiction(
+            "its newest block is of the future",
+        ));
+    }
+    let deep = match confirmations - 1 {
+        0 => head,
+        above => node.block(head.number.saturating_sub(above))?,
+    };
+    if deep.time < span.to {
+        return Ok(None);
+    }
+    let first = first_since(node, span.from, deep)?;
+    let end = first_since(node, span.to, deep)?;
+    let transfers = transfers(node, span, first, end)?;
+    let held = node.call_contract(
+        span.token,
+        &balance_call(span.vault),
+        &format!("{:#x}", deep.number),
+    )?;
+    let balance = word_number(&held).ok_or(ChainError::Garbled("a balance"))?;
+    Ok(Some(Income { transfers, balance }))
+}
+
+/// The first block of this time or later, up to `deep`, which is.
+fn first_since(node: &mut Node<'_>, time: UnixSeconds, deep: Block) -> Result<u64, ChainError> {
+    let (mut low, mut high) = (deep.number, deep.number);
+    let mut step = 1024;
+    let mut earlier = deep.time;
+    while earlier >= time && low > 0 {
+        high = low;
+        low = low.saturating_sub(step);
+        step *= 4;
+        earlier = node.block(low)?.time;
+    }
+    if earlier >= time {
+        return Ok(low);
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if node.block(middle)?.time < time {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(high)
+}
+
+/// The transfers of the blocks from `first` until before `end`.
+fn transfers(
+    node: &mut Node<'_>,
+    span: &Span,
+    first: u64,
+    end: u64,
+) -> Result<Vec<(TransactionHash, u64)>, ChainError> {
+    let mut found = Vec::new();
+    let (mut from, mut blocks) = (first, LOG_BLOCKS);
+    while from < end {
+        let to = (end - 1).min(from.saturating_add(blocks - 1));
+        match node.transfers_to(span.token, span.vault, from, to) {
+            Err(refusal) if refusal.is_about_size() && blocks > 1 => {
+                blocks = blocks.min(to - from + 1).div_ceil(2);
+                continue;
+            }
+            Err(error) => return Err(error),
+            Ok(logs) => found.extend(logs.iter().filter_map(|log| {
+                let amount = paid_in(log, span.token, span.vault)?;
+                Some((log.transaction, amount.units()))
+            })),
+        }
+        if found.len() > TRANSFERS_MAX {
+            return Err(ChainError::TooLong);
+        }
+        from = to + 1;
+    }
+    Ok(found)
+}

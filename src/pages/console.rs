@@ -1,0 +1,351 @@
+//! The operator's console: every view is a heading with facts, tables and forms, and every change is a form that is
+//! posted. Which facts and which forms, the API decides; here is how they look. All text in them may be a stranger's.
+
+use maud::{Markup, html};
+
+use crate::domain::time::UnixSeconds;
+use crate::pages::layout::{Layout, layout};
+use crate::pages::parts;
+use crate::pages::site::Site;
+
+/// Where the console begins.
+pub const HOME_PATH: &str = "/operator";
+/// Below it stand its views, and what its forms are posted to.
+pub const VIEWS_PATH: &str = "/operator/console/";
+/// The form field that proves that a form is the console's own.
+pub const TOKEN_FIELD: &str = "form_token";
+/// The form field that says where to go on.
+pub const BACK_FIELD: &str = "back";
+
+/// The views: name in the address and label.
+pub const VIEWS: [(&str, &str); 11] = [
+    ("today", "Today"),
+    ("leads", "Leads"),
+    ("orders", "Orders"),
+    ("payments", "Payments"),
+    ("reports", "Reports"),
+    ("outbox", "Outbox"),
+    ("events", "Webhook log"),
+    ("books", "Books"),
+    ("data", "Data"),
+    ("health", "Health"),
+    ("config", "Configuration"),
+];
+
+/// One view of the console, for whoever is signed in.
+#[derive(Clone, Debug)]
+pub struct ConsoleView<'a> {
+    pub site: Site<'a>,
+    /// Of [`VIEWS`].
+    pub view: &'a str,
+    /// The path of this page with its query, for its forms to come back to.
+    pub path: &'a str,
+    pub title: &'a str,
+    /// What a form has just brought about.
+    pub done: Option<&'a str>,
+    /// Since when what is paid for is paused.
+    pub paused_since: Option<UnixSeconds>,
+    pub form_token: &'a str,
+    pub blocks: Vec<Block>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Block {
+    Heading(String),
+    Text(String),
+    Note {
+        text: String,
+        tone: Tone,
+    },
+    Facts(Vec<(&'static str, Cell)>),
+    Table {
+        caption: &'static str,
+        head: Vec<&'static str>,
+        rows: Vec<Vec<Cell>>,
+        /// What is said in place of an empty table.
+        empty: &'static str,
+    },
+    /// Links side by side: label, path, and whether it is where one is.
+    Choices {
+        label: &'static str,
+        choices: Vec<(String, String, bool)>,
+    },
+    Forms(Vec<Form>),
+    Code {
+        caption: String,
+        text: String,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Good,
+    Plain,
+    Warn,
+    Bad,
+}
+
+#[derive(Clone, Debug)]
+pub enum Cell {
+    Text(String),
+    Number(String),
+    Time(UnixSeconds),
+    /// A page of ours.
+    Link {
+        text: String,
+        path: String,
+    },
+    /// Somebody else's address.
+    Outward(String),
+    Tag {
+        text: String,
+        tone: Tone,
+    },
+    Code(String),
+    Forms(Vec<Form>),
+    Nothing,
+}
+
+/// One change: what it does, with what, and the button's words.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The last part of the address that it is posted to.
+    pub act: &'static str,
+    pub fields: Vec<Field>,
+    pub button: String,
+    /// What has to be ticked before it is done, for what cannot be undone.
+    pub confirm: Option<&'static str>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Field {
+    Hidden {
+        name: &'static str,
+        value: String,
+    },
+    Text {
+        name: &'static str,
+        label: &'static str,
+        kind: &'static str,
+        characters_max: usize,
+        required: bool,
+    },
+}
+
+impl Form {
+    /// A button that does something to one thing.
+    pub fn button(act: &'static str, name: &'static str, value: &str, button: &str) -> Form {
+        Form {
+            act,
+            fields: vec![Field::Hidden {
+                name,
+                value: value.to_owned(),
+            }],
+            button: button.to_owned(),
+            confirm: None,
+        }
+    }
+
+    pub fn confirmed(mut self, what: &'static str) -> Form {
+        self.confirm = Some(what);
+        self
+    }
+
+    pub fn with(mut self, field: Field) -> Form {
+        self.fields.push(field);
+        self
+    }
+}
+
+/// The path of a view.
+pub fn path(view: &str) -> String {
+    match view {
+        "today" => HOME_PATH.to_owned(),
+        view => format!("{VIEWS_PATH}{view}"),
+    }
+}
+
+/// A view.
+pub fn page(view: &ConsoleView<'_>) -> String {
+    framed(
+        view.site,
+        view.title,
+        html! {
+            (navigation(view))
+            h1 { (view.title) }
+            @if let Some(done) = view.done { .note role="status" { p { (done) } } }
+            @if let Some(since) = view.paused_since {
+                .note.warn role="status" { p {
+                    strong { "Sales are paused" } " since " (parts::time(since))
+                    ": what is paid for answers 503, and nobody is charged."
+                } }
+            }
+            @for block in &view.blocks { (shown(view, block)) }
+        },
+    )
+}
+
+/// The form that asks for the token. `trouble` says why it is asked for again.
+pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
+    framed(
+        site,
+        "Operator",
+        html! {
+            h1 { "Operator" }
+            @if let Some(trouble) = trouble { .note.bad role="alert" { p { (trouble) } } }
+            form.ask action="/operator/login" method="post" {
+                label for="token" { "The operator's token" }
+                .row {
+                    input #token name="token" type="password" required maxlength="512" autocomplete="current-password"
+                        autofocus;
+                    button type="submit" { "Sign in" }
+                }
+                p.hint { "It stands in your configuration as " code { "operator.token" } ", or in the credential "
+                    code { "operator_token" } "." }
+            }
+        },
+    )
+}
+
+/// What stands here while no token is configured.
+pub fn closed_page(site: Site<'_>) -> String {
+    framed(
+        site,
+        "The console is closed",
+        html! {
+            h1 { "The console is closed" }
+            p.lead {
+                "No token is configured, so nobody can sign in here. If this is your service: make one with "
+                code { "openssl rand -hex 32" } ", give it as the credential " code { "operator_token" }
+                ", in the file that " code { "operator.token_file" } " names, or in the environment as "
+                code { "CONTEXT402_OPERATOR_TOKEN" } ", and start the service again."
+            }
+            p { "Until then the commands of " code { "context402" } " on the machine itself do the same." }
+        },
+    )
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "markup is made for this one use"
+)]
+fn framed(site: Site<'_>, title: &str, content: Markup) -> String {
+    let page = Layout {
+        site,
+        title,
+        description: "The operator's console.",
+        path: HOME_PATH,
+        noindex: true,
+        markdown: None,
+    };
+    layout(page, html! { .console { (content) } })
+}
+
+fn navigation(view: &ConsoleView<'_>) -> Markup {
+    html! {
+        nav.console-nav aria-label="Console" { ul {
+            @for (name, label) in VIEWS {
+                li { a href=(path(name)) aria-current=[(name == view.view).then_some("page")] { (label) } }
+            }
+            li { form action="/operator/logout" method="post" {
+                input type="hidden" name=(TOKEN_FIELD) value=(view.form_token);
+                button.quiet type="submit" { "Sign out" }
+            } }
+        } }
+    }
+}
+
+fn shown(view: &ConsoleView<'_>, block: &Block) -> Markup {
+    html! {
+        @match block {
+            Block::Heading(text) => { h2 { (text) } }
+            Block::Text(text) => { p { (text) } }
+            Block::Note { text, tone } => { div class={ "note " (class(*tone)) } { p { (text) } } }
+            Block::Facts(facts) => { dl.facts {
+                @for (label, value) in facts { dt { (label) } dd { (cell(view, value)) } }
+            } }
+            Block::Table { empty, rows, .. } if rows.is_empty() => { p.muted { (empty) } }
+            Block::Table { caption, head, rows, .. } => {
+                (parts::scrolling(caption, &table(view, head, rows)))
+            }
+            Block::Choices { label, choices } => { (choice_list(label, choices)) }
+            Block::Forms(forms) => { .forms { @for form in forms { (shown_form(view, form)) } } }
+            Block::Code { caption, text } => { (parts::folded_code(caption, text)) }
+        }
+    }
+}
+
+fn table(view: &ConsoleView<'_>, head: &[&str], rows: &[Vec<Cell>]) -> Markup {
+    let is_number = |column: usize| {
+        let cell = rows.first().and_then(|row| row.get(column));
+        matches!(cell, Some(Cell::Number(_)))
+    };
+    html! {
+        table {
+            thead { tr { @for (column, label) in head.iter().enumerate() {
+                th.num[is_number(column)] scope="col" { (label) }
+            } } }
+            tbody { @for row in rows { tr { @for value in row {
+                td.num[matches!(value, Cell::Number(_))] { (cell(view, value)) }
+            } } } }
+        }
+    }
+}
+
+fn choice_list(label: &str, choices: &[(String, String, bool)]) -> Markup {
+    html! {
+        nav.choices aria-label=(label) { ul { @for (text, path, is_here) in choices {
+            li { a href=(path) aria-current=[is_here.then_some("true")] { (text) } }
+        } } }
+    }
+}
+
+fn cell(view: &ConsoleView<'_>, value: &Cell) -> Markup {
+    html! {
+        @match value {
+            Cell::Text(text) | Cell::Number(text) => { (text) }
+            Cell::Time(at) => { (parts::time(*at)) }
+            Cell::Link { text, path } => { a href=(path) { (text) } }
+            Cell::Outward(address) => { (parts::foreign_link(address)) }
+            Cell::Tag { text, tone } => { span class={ "tag " (class(*tone)) } { (text) } }
+            Cell::Code(text) => { code { (text) } }
+            Cell::Forms(forms) => { .forms { @for form in forms { (shown_form(view, form)) } } }
+            Cell::Nothing => { span.muted { "–" } }
+        }
+    }
+}
+
+fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "good",
+        Tone::Plain => "",
+        Tone::Warn => "warn",
+        Tone::Bad => "bad",
+    }
+}
+
+fn shown_form(view: &ConsoleView<'_>, form: &Form) -> Markup {
+    html! {
+        form action={ (VIEWS_PATH) (form.act) } method="post" {
+            input type="hidden" name=(TOKEN_FIELD) value=(view.form_token);
+            input type="hidden" name=(BACK_FIELD) value=(view.path);
+            @for field in &form.fields { (shown_field(field)) }
+            @if let Some(what) = form.confirm {
+                label.confirm { input type="checkbox" name="confirm" value="yes" required; " " (what) }
+            }
+            button.quiet type="submit" { (form.button) }
+        }
+    }
+}
+
+fn shown_field(field: &Field) -> Markup {
+    html! {
+        @match field {
+            Field::Hidden { name, value } => { input type="hidden" name=(name) value=(value); }
+            Field::Text { name, label, kind, characters_max, required } => {
+                label { span { (label) } " "
+                    input name=(name) type=(kind) maxlength=(characters_max) required[*required] autocomplete="off"; }
+            }
+        }
+    }
+}

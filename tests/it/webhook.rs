@@ -1,0 +1,381 @@
+//! The payment provider's events: whose they are, which count, and that each counts once.
+
+use context402::signing::stamp;
+use serde_json::{Value, json};
+
+use crate::harness::provider::{
+    BUYER, COMPLETED, Event, FAILED, SECRET, SUCCEEDED, WEBHOOK, lead, lead_request, order, orders,
+    settle, shop, shop_with,
+};
+use crate::harness::{Ask, FERRY, FERRY_CLAIM, Page, Rig};
+
+fn ferry_lead(rig: &Rig) -> String {
+    lead(rig, "builder", FERRY_CLAIM, &[FERRY])
+}
+
+fn lead_status(rig: &Rig, lead_id: &str) -> Value {
+    rig.operator(&format!("/operator/leads/{lead_id}")).json()["status"].clone()
+}
+
+fn signed(rig: &Rig, body: &[u8], header: String) -> Ask {
+    rig.post(WEBHOOK)
+        .header("Stripe-Signature", header)
+        .body(body)
+}
+
+#[test]
+fn what_the_provider_did_not_sign_now_is_refused_without_a_trace() {
+    let (rig, _) = shop();
+    let body = Event::paid(&ferry_lead(&rig)).0.to_string().into_bytes();
+    let now = rig.now().0;
+    let good = stamp::sign(SECRET, now, &body);
+    let digits = &good[good.find("v1=").expect("a signature") + 3..];
+    let mut changed = body.clone();
+    changed[body.len() / 2] ^= 1;
+    let spaced = String::from_utf8(body.clone())
+        .expect("UTF-8")
+        .replace(":", ": ")
+        .into_bytes();
+    let with_break = [&body[..], b"\r\n"].concat();
+    let wrong = stamp::sign("whsec_ffffffffffffffffffffffffffffffff", now, &body);
+    for (what, ask) in [
+        ("no header", rig.post(WEBHOOK).body(body.clone())),
+        ("another secret", signed(&rig, &body, wrong)),
+        (
+            "301 s ago",
+            signed(&rig, &body, stamp::sign(SECRET, now - 301, &body)),
+        ),
+        (
+            "301 s ahead",
+            signed(&rig, &body, stamp::sign(SECRET, now + 301, &body)),
+        ),
+        ("a changed byte", signed(&rig, &changed, good.clone())),
+        ("other white space", signed(&rig, &spaced, good.clone())),
+        ("a line break more", signed(&rig, &with_break, good.clone())),
+        ("v0 alone", signed(&rig, &body, good.replace("v1=", "v0="))),
+        (
+            "another time",
+            signed(&rig, &body, format!("t={},v1={digits}", now + 1)),
+        ),
+        (
+            "two headers",
+            signed(&rig, &body, good.clone()).header("Stripe-Signature", good.clone()),
+        ),
+        ("no body", signed(&rig, b"", good.clone())),
+    ] {
+        let answer = ask.send();
+        assert_eq!(answer.code(), "invalid_signature", "{what}: {answer:?}");
+        let answer = answer.refused(400, "invalid_signature");
+        assert!(!answer.text().contains("whsec_"), "{what}");
+    }
+    assert_eq!(orders(&rig), Vec::<Value>::new());
+    let events = rig.operator("/operator/events").json();
+    assert_eq!(events["events"], json!([]));
+    // And so it was only the signature.
+    signed(&rig, &body, good).send().expect(200);
+    assert_eq!(orders(&rig).len(), 1);
+}
+
+#[test]
+fn without_a_secret_nothing_is_taken_and_the_provider_comes_again() {
+    let rig = Rig::start();
+    let event = Event::paid("lead_1");
+    event
+        .at(&rig)
+        .send()
+        .refused(503, "webhook_not_taken")
+        .must("retry-after");
+    assert_eq!(orders(&rig), Vec::<Value>::new());
+}
+
+#[test]
+fn secrets_are_changed_while_both_are_in_use() {
+    let (rig, _) = shop_with(|resolved| {
+        resolved.set(
+            "bundles.webhook_secrets",
+            format!("whsec_the_new_one_is_here\n{SECRET}"),
+        );
+    });
+    Event::paid(&ferry_lead(&rig)).send(&rig);
+    let other = Event::paid("lead_2").0.to_string();
+    let now = rig.now().0;
+    let (old, new) = (
+        stamp::sign("whsec_an_older_one_that_is_gone", now, other.as_bytes()),
+        stamp::sign("whsec_the_new_one_is_here", now, other.as_bytes()),
+    );
+    let both = format!("{old},{}", &new[new.find("v1=").expect("a signature")..]);
+    signed(&rig, other.as_bytes(), both).send().expect(200);
+    assert_eq!(orders(&rig).len(), 2);
+}
+
+#[test]
+fn events_of_no_concern_are_received_and_large_ones_are_not_read() {
+    let (rig, _) = shop();
+    let mut other = Event::paid("lead_1");
+    other.0["type"] = "charge.refunded".into();
+    assert_eq!(other.send(&rig), json!({"received": true, "ignored": true}));
+    assert_eq!(
+        other.send(&rig),
+        json!({"received": true, "repeated": true})
+    );
+    let log = rig.operator("/operator/events").json();
+    assert_eq!(log["events"][0]["outcome"], "ignored");
+    // 200 KB is an event with much metadata; the provider sends nothing near 256 KiB.
+    let large = |bytes: usize| Event::paid("lead_1").with("metadata", "x".repeat(bytes));
+    large(200_000).at(&rig).send().expect(200);
+    large(300_000)
+        .at(&rig)
+        .send()
+        .refused(413, "body_too_large");
+    // Signed, but no event.
+    for body in [
+        "",
+        "{}",
+        "[]",
+        "{\"id\":\"evt_1\",\"type\":\"checkout.session.completed\"}",
+    ] {
+        let header = stamp::sign(SECRET, rig.now().0, body.as_bytes());
+        signed(&rig, body.as_bytes(), header)
+            .send()
+            .refused(400, "invalid_request");
+    }
+}
+
+#[test]
+fn the_same_event_fifty_times_at_once_is_one_order_and_one_mail() {
+    let (rig, mailbox) = shop();
+    let lead_id = ferry_lead(&rig);
+    let event = Event::paid(&lead_id);
+    let answers = event.at(&rig).send_at_once(50);
+    assert!(answers.iter().all(|answer| answer.status == 200));
+    let first = |answer: &&crate::harness::Answer| answer.json() == json!({"received": true});
+    assert_eq!(answers.iter().filter(first).count(), 1);
+    // The same checkout told by other events, at once and later.
+    let others: Vec<Ask> = (0..10)
+        .map(|number| event.then([COMPLETED, SUCCEEDED][number % 2]).at(&rig))
+        .collect();
+    for answer in crate::harness::ask::at_once(others) {
+        answer.expect(200);
+    }
+    settle(&rig);
+    event.send(&rig);
+    settle(&rig);
+    let order = order(&rig);
+    assert_eq!(order["state"], "fulfilled", "{order:#}");
+    assert_eq!(order["events"].as_array().map(Vec::len), Some(11));
+    assert_eq!(mailbox.received().len(), 1);
+    assert_eq!(rig.site.hits("/ferry"), 1);
+    assert_eq!(lead_status(&rig, &lead_id), "fulfilled");
+    let figures = rig.operator("/metrics").json();
+    assert_eq!(
+        figures["webhook_events"]["checkout.session.completed queued"],
+        1
+    );
+    assert_eq!(
+        figures["webhook_events"]["checkout.session.completed repeated"],
+        50
+    );
+    let public = rig.get("/metrics").json();
+    assert_eq!(
+        public.get("webhook_events"),
+        None,
+        "sales are the operator's affair"
+    );
+}
+
+#[test]
+fn events_arrive_in_any_order() {
+    for (kinds, state) in [
+        (&[SUCCEEDED][..], "fulfilled"),
+        (&[COMPLETED, SUCCEEDED], "fulfilled"),
+        (&[SUCCEEDED, COMPLETED], "fulfilled"),
+        (&[FAILED, SUCCEEDED], "fulfilled"),
+        (&[SUCCEEDED, FAILED], "fulfilled"),
+        (&[COMPLETED, FAILED], "payment_failed"),
+        (&[FAILED, COMPLETED], "payment_failed"),
+        (&[COMPLETED], "awaiting_payment"),
+    ] {
+        let (rig, mailbox) = shop();
+        let first = Event::paid(&ferry_lead(&rig));
+        for kind in kinds {
+            let status = if *kind == SUCCEEDED { "paid" } else { "unpaid" };
+            first.then(kind).with("payment_status", status).send(&rig);
+        }
+        settle(&rig);
+        assert_eq!(order(&rig)["state"], state, "{kinds:?}");
+        let answer = rig.get(&first.delivery());
+        let expected = match state {
+            "fulfilled" => (200, "fulfilled"),
+            "payment_failed" => (200, "payment_failed"),
+            _ => (202, "pending"),
+        };
+        assert_eq!(
+            (answer.status, answer.json()["status"].as_str()),
+            (expected.0, Some(expected.1))
+        );
+        let fulfilled = mailbox
+            .received()
+            .iter()
+            .filter(|mail| mail.text.contains("Bundle is ready"))
+            .count();
+        assert_eq!(fulfilled, usize::from(state == "fulfilled"), "{kinds:?}");
+    }
+}
+
+/// Whatever does not fit is set aside for the operator: nothing is made of it, nothing is lost.
+#[test]
+fn a_payment_that_does_not_fit_is_set_aside() {
+    let (rig, mailbox) = shop_with(|resolved| resolved.set("contact", "operator@shop.example"));
+    let sources = |number: usize| format!("http://news.sample-site.org/ferry?{number}");
+    let lead_of =
+        |number: usize, bundle: &str| lead(&rig, bundle, FERRY_CLAIM, &[&sources(number)]);
+    let good = |number: usize| Event::paid(&lead_of(number, "builder"));
+    let live = {
+        let mut event = good(4).with("livemode", true);
+        event.0["livemode"] = true.into();
+        event
+    };
+    let pack = rig
+        .post("/v1/proof-pack/leads")
+        .json(&json!({"contact": BUYER, "pack": "standard", "target_url": FERRY}))
+        .send();
+    let pack = pack.json()["lead_id"].as_str().expect("an id").to_owned();
+    rig.site.put("/ferry?6", Page::html("Ferry", FERRY_CLAIM));
+    let cases = [
+        (good(0).with("amount_total", 699), "amount"),
+        (good(1).with("amount_total", 70_000), "amount"),
+        (good(2).with("amount_total", Value::Null), "amount"),
+        (Event::paid(&lead_of(3, "scout")), "amount"),
+        (good(5).with("currency", "jpy"), "currency"),
+        (live, "mode"),
+        (Event::paid(&format!("lead_{}", "0".repeat(32))), "no_lead"),
+        (
+            Event::paid("something else").with("client_reference_id", "'; drop"),
+            "no_lead",
+        ),
+        (Event::paid(&pack), "not_a_bundle"),
+    ];
+    let paid_twice = good(6);
+    paid_twice.send(&rig);
+    settle(&rig);
+    for (event, doubt) in &cases {
+        event.send(&rig);
+        settle(&rig);
+        let listed = rig.operator("/operator/orders?state=needs_review").json();
+        let found = listed["orders"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .find(|order| {
+                let id = order["order_id"].as_str().expect("an id");
+                rig.operator(&format!("/operator/orders/{id}")).json()["session_id"]
+                    == event.session()
+            });
+        assert_eq!(
+            found.map(|order| order["doubt"].clone()),
+            Some((*doubt).into()),
+            "{event:?}"
+        );
+        let answer = rig.get(&event.delivery()).expect(202).json();
+        assert_eq!(answer["status"], "pending", "{doubt}");
+    }
+    let mut again = paid_twice.clone();
+    again.0["id"] = "evt_another".into();
+    let again = again.with("id", "cs_test_00000another");
+    again.send(&rig);
+    let doubts: Vec<Value> = orders(&rig)
+        .iter()
+        .map(|order| order["doubt"].clone())
+        .collect();
+    assert!(doubts.contains(&"lead_paid".into()), "{doubts:?}");
+    settle(&rig);
+    let mails = mailbox.received();
+    let told: Vec<_> = mails
+        .iter()
+        .filter(|mail| mail.to[0].contains("operator@shop.example"))
+        .collect();
+    let about: Vec<_> = told.iter().map(|mail| mail.header("message-id")).collect();
+    assert_eq!(
+        told.len(),
+        cases.len() + 1,
+        "the operator is told of each: {about:#?}"
+    );
+    assert_eq!(
+        mails.len() - told.len(),
+        1,
+        "the buyer of the one that fits"
+    );
+}
+
+#[test]
+fn a_buyer_who_came_without_a_reference_is_known_by_the_address() {
+    let (rig, _) = shop();
+    let older = ferry_lead(&rig);
+    rig.pass(60);
+    let newer = lead(
+        &rig,
+        "builder",
+        "Is it dear?",
+        &[FERRY, "http://news.sample-site.org/article"],
+    );
+    assert_ne!(older, newer);
+    let event = Event::paid("").with("client_reference_id", Value::Null);
+    event.send(&rig);
+    settle(&rig);
+    let order = order(&rig);
+    assert_eq!(
+        (&order["state"], &order["lead_id"]),
+        (&"fulfilled".into(), &newer.into())
+    );
+    assert_eq!(lead_status(&rig, &older), "new");
+    // Somebody else has no lead here.
+    let stranger = Event::paid("")
+        .with("client_reference_id", Value::Null)
+        .with("customer_details", json!({"email": "bob@example.com"}));
+    stranger.send(&rig);
+    let listed = rig.operator("/operator/orders?state=needs_review").json();
+    assert_eq!(listed["orders"][0]["doubt"], "no_lead");
+}
+
+#[test]
+fn the_operator_attaches_a_payment_to_its_lead() {
+    let (rig, mailbox) = shop();
+    let event = Event::paid("").with("client_reference_id", "unknown");
+    event.send(&rig);
+    let order_id = order(&rig)["order_id"].as_str().expect("an id").to_owned();
+    let attach = |lead_id: &str| {
+        rig.operate(
+            "POST",
+            &format!("/operator/orders/{order_id}/attach?lead_id={lead_id}"),
+        )
+    };
+    attach("nonsense").refused(400, "invalid_request");
+    attach(&format!("lead_{}", "0".repeat(32))).refused(409, "conflict");
+    rig.operate("POST", &format!("/operator/orders/{order_id}/refulfil"))
+        .refused(409, "conflict");
+    let asked = rig.post("/v1/proof-pack/bundle/leads");
+    let request = lead_request("builder", FERRY_CLAIM, &[FERRY]);
+    let lead_id = crate::harness::provider::lead_id(&asked.json(&request).send());
+    attach(&lead_id).expect(200);
+    attach(&lead_id).refused(409, "conflict");
+    settle(&rig);
+    assert_eq!(order(&rig)["state"], "fulfilled");
+    assert_eq!(lead_status(&rig, &lead_id), "fulfilled");
+    assert_eq!(mailbox.received().len(), 1);
+}
+
+/// An event is known for five weeks; its checkout for as long as the order.
+#[test]
+fn what_is_forgotten_of_an_event_makes_no_second_order() {
+    let (rig, mailbox) = shop();
+    let event = Event::paid(&ferry_lead(&rig));
+    event.send(&rig);
+    settle(&rig);
+    rig.pass(35 * 24 * 3600 + 1);
+    rig.work_off();
+    assert_eq!(rig.operator("/operator/events").json()["events"], json!([]));
+    assert_eq!(event.send(&rig), json!({"received": true}));
+    settle(&rig);
+    assert_eq!(order(&rig)["round"], 0);
+    assert_eq!(mailbox.received().len(), 1);
+}
