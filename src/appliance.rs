@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use crate::api::{door, failure, twin};
-use crate::app::{App, Shared, store_settings};
+use crate::app::{App, Shared, blocking_threads, store_settings};
 use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
 use crate::flows::{due, health, offer, pause, reckoning, recover};
@@ -23,6 +23,7 @@ use crate::http::{Call, Method, Reply, Route};
 use crate::outside::chain::ChainError;
 use crate::outside::chance;
 use crate::outside::clock::Clock;
+use crate::outside::descriptors::descriptors_max;
 use crate::routes::ROUTES;
 use crate::sandbox::ledger::Ledger;
 
@@ -50,6 +51,9 @@ const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-S
                                     Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, \
                                     X402-Token, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
                                     Mcp-Session-Id, A2A-Version";
+
+/// Descriptors beside those of connections and neighbours: data file, listeners, the operator, the runtime, and spare ones.
+const DESCRIPTORS_RESERVED: usize = 48;
 
 /// Any failure to start, as one line.
 pub type StartError = Box<dyn std::error::Error + Send + Sync>;
@@ -129,11 +133,11 @@ impl Appliance {
                 "took up sales that were left half way"
             );
         }
+        let address = listener.local_addr()?;
         let server = Arc::new(Server::new(
             shell(app.clone()),
-            server_settings(&app.config),
+            server_settings(&app.config, address),
         ));
-        let address = listener.local_addr()?;
         warn_of_hidden_clients(&app.config, address);
         server.listen(listener);
         server.listen_operator(bind_operator(&socket)?);
@@ -202,10 +206,36 @@ async fn check_chain(app: &Shared) -> Result<(), ConfigError> {
     }
 }
 
+/// As many as are configured, or as there are descriptors for beside those of the service's own work: without these no
+/// page could be fetched and no payment settled.
+fn connections_max(config: &Config) -> usize {
+    let wanted = config.limits.connections_max;
+    let Some(descriptors) = descriptors_max() else {
+        return wanted;
+    };
+    let own = blocking_threads(config) + DESCRIPTORS_RESERVED;
+    let possible = usize::try_from(descriptors).unwrap_or(usize::MAX);
+    let possible = possible.saturating_sub(own).max(1);
+    if possible < wanted {
+        tracing::warn!(
+            descriptors,
+            connections_max = possible,
+            "limits.connections_max is {wanted}, but the system gives fewer descriptors; raise LimitNOFILE in the unit, \
+             or `ulimit -n`, to {}",
+            wanted + own
+        );
+    }
+    possible.min(wanted)
+}
+
 /// Who serves the public from loopback has a proxy in front, and then everybody comes from its address.
-fn warn_of_hidden_clients(config: &Config, address: SocketAddr) {
+fn hides_clients(config: &Config, address: SocketAddr) -> bool {
     let has_proxy = address.ip().is_loopback() && !config.is_loopback();
-    if has_proxy && config.trusted_proxies.is_empty() {
+    has_proxy && config.trusted_proxies.is_empty()
+}
+
+fn warn_of_hidden_clients(config: &Config, address: SocketAddr) {
+    if hides_clients(config, address) {
         tracing::warn!(
             "trusted_proxies is not set: all clients behind the reverse proxy share one client's rate limits. Set it to \
              the proxy's address, such as [\"127.0.0.1\"], if the proxy sets X-Forwarded-For or Forwarded itself"
@@ -265,9 +295,11 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
     }
 }
 
-fn server_settings(config: &Config) -> server::Settings {
+fn server_settings(config: &Config, address: SocketAddr) -> server::Settings {
+    let of_client_max = config.limits.connections_of_client_max;
     server::Settings {
-        connections_max: config.limits.connections_max,
+        connections_max: connections_max(config),
+        connections_of_client_max: (!hides_clients(config, address)).then_some(of_client_max),
         header_time_max: config.limits.header_time_max,
         write_stall_max: config.limits.write_stall_max,
     }

@@ -15,8 +15,11 @@
 //! - **Retry credit**: what a buyer gets when an accepted payment could not be served; it holds that payment.
 //! - **Report**: what a Proof Pack sells; **retained** as the bytes that were sold, **shared** under a slug of its own.
 //!   **Source**: the page that a report cites. **Quote**: what a purchase would cost, kept for a while.
+//! - **Bundle report**: what several sources say together. **Group**: sources that carry one text and count as one.
 //! - **Finding**: a passage that bears on a question. **Citation**: a finding as a report shows it. **Synthesis**: what is
 //!   left of a language model's claims once they are checked.
+//! - **Bundle**: a report on several sources, paid for through a payment link. **Lead**: what somebody who may buy has told
+//!   us, and how far it has come. **Notice**: what the operator's own address is told of it.
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
 //! - **Tool**: a row of the table as MCP offers it to agents, and the agent card as a skill.
 //! - **Attribution**: where a buyer came from (wire name: `source`).

@@ -3,8 +3,9 @@
 
 use crate::api::discovery::{crawlers, figures, full, health, keys, llms, manifest, trust};
 use crate::api::{
-    access, agent, bundles, catalogue, console, delivery, diagnose, discovery, leads, legacy, mcp,
-    operator, operator_leads, preview, proof_pack, quotes, reports, retry, site, webhook,
+    access, agent, bundle_pay, bundles, catalogue, console, delivery, diagnose, discovery, leads,
+    legacy, mcp, operator, operator_leads, preview, proof_pack, quotes, reports, retry, site,
+    webhook,
 };
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
@@ -301,7 +302,7 @@ pub static ROUTES: &[Row] = &[
         rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
     get("/proof-pack/bundle/checkout", run!(bundles::checkout_page), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
-    get("/proof-pack/bundle/pay", run!(bundles::pay), Endpoint {
+    get("/proof-pack/bundle/pay", run!(bundle_pay::pay), Endpoint {
         rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
     get("/proof-pack/request", run!(leads::request_page), Endpoint::page("Ask for a bundle or a report")),
     get("/contact", run!(leads::contact_page), Endpoint::page("Write to the operator")),

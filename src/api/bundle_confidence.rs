@@ -127,6 +127,12 @@ fn payment_link(app: &App, sorted: &Sorted) -> Check {
     check("payment_link", "There is a payment link", status, detail)
 }
 
+/// By mail only where mail goes out.
+fn channels(app: &App) -> Vec<&'static str> {
+    let mail = app.config.mail.as_ref().map(|_| "email");
+    ["browser", "json", "pdf"].into_iter().chain(mail).collect()
+}
+
 fn confidence_json(app: &App, sorted: &Sorted, checks: &[Check]) -> Value {
     let bundle = sorted.bundle;
     let is_payable = app.config.bundles.link(bundle).is_some();
@@ -149,7 +155,7 @@ fn confidence_json(app: &App, sorted: &Sorted, checks: &[Check]) -> Value {
         "what_you_get": WHAT_YOU_GET,
         "payment_methods": [if is_payable { "payment_link" } else { "on_request" }],
         "checkout_url": app.url(if is_payable { PAY_PATH } else { REQUEST_PATH }),
-        "delivery": {"channels": ["browser", "json", "pdf"], "expected_seconds": seconds},
+        "delivery": {"channels": channels(app), "expected_seconds": seconds},
         "sample_url": app.url("/v1/proof-pack/sample"),
         "support_url": app.url("/contact"),
     })

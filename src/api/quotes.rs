@@ -15,8 +15,7 @@ use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, QUOTE_REQUEST};
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
-use crate::flows;
-use crate::flows::bundles::BundleQuote;
+use crate::flows::bundles::{self as bundle_flow, BundleQuote};
 use crate::flows::offer::TIMEOUT_SECONDS_MAX;
 use crate::flows::quote::{self, Asked, Inspected, LevelOffer, Quote};
 use crate::http::{Call, Reply};
@@ -233,7 +232,7 @@ async fn created(app: &Shared, call: &Call) -> Result<Created, Refusal> {
     check_belongings(&body)?;
     let Some(product) = body.text("product").and_then(Product::parse) else {
         let asked = bundles::asked_in_body(call, &body)?;
-        return Ok(Created::Bundle(flows::bundles::quote(app, asked).await?));
+        return Ok(Created::Bundle(bundle_flow::quote(app, asked).await?));
     };
     let labelled = body.text("source").and_then(Attribution::parse);
     let attribution = labelled.or_else(|| attribution(call));

@@ -54,6 +54,11 @@ pub fn site<'a>(app: &'a App, texts: &'a Texts) -> Site<'a> {
     }
 }
 
+/// Where programs that have come upon us find the rest (RFC 8288, RFC 8631, RFC 9727).
+pub const LINKS: &str = "</openapi.json>; rel=\"service-desc\"; type=\"application/vnd.oai.openapi+json;version=3.1\", \
+                         </docs>; rel=\"service-doc\", </.well-known/api-catalog>; rel=\"api-catalog\", \
+                         </.well-known/ai-catalog.json>; rel=\"ard\", </llms.txt>; rel=\"alternate\"; type=\"text/markdown\"";
+
 /// The headers of every HTML answer (safety A28).
 pub fn with_page_headers(reply: Reply) -> Reply {
     reply
@@ -61,11 +66,7 @@ pub fn with_page_headers(reply: Reply) -> Reply {
         .fixed("referrer-policy", "strict-origin-when-cross-origin")
         .fixed("cross-origin-opener-policy", "same-origin")
         .fixed("vary", "Accept")
-        .fixed(
-            "link",
-            "</openapi.json>; rel=\"service-desc\"; type=\"application/vnd.oai.openapi+json;version=3.1\", \
-             </docs>; rel=\"service-doc\", </llms.txt>; rel=\"alternate\"; type=\"text/markdown\"",
-        )
+        .fixed("link", LINKS)
 }
 
 fn page(app: &App, make: impl FnOnce(Site<'_>) -> String) -> Reply {

@@ -43,11 +43,6 @@ impl Args {
                     "The configuration is good: {} on {}.",
                     config.base_url, config.listen
                 ))?;
-                for section in resolved.unused_sections() {
-                    say(format_args!(
-                        "Note: [{section}] is for a later version and has no effect yet."
-                    ))?;
-                }
             }
             Args::Print(file) => {
                 let resolved = Resolved::from_surroundings(file.config.as_deref())

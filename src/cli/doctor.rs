@@ -12,10 +12,12 @@ use crate::cli::{
     ConfigFile, Failure, config_failure, failed, healthcheck, run_async, say, socket,
 };
 use crate::config::{Coin, Config, FacilitatorAt, Gas};
+use crate::domain::bundle::Bundle;
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
+use crate::outside::mailer::MailError;
 use crate::outside::{disk, probe};
 
 /// Payments carry the time until which they are valid: beyond so much, good ones are refused.
@@ -63,6 +65,8 @@ impl Args {
         tell(("chain", ask(chain(&config))?))?;
         tell(("clock", clock(Clock::System.now(), &clocks)))?;
         tell(("signing", signing(&config)))?;
+        tell(("bundles", bundles(&config)))?;
+        tell(("mail", ask(mail(&config))?))?;
         match bad {
             0 => Ok(()),
             bad => Err(failed(format_args!("{bad} of these must be mended first"))),
@@ -304,6 +308,44 @@ fn signing(config: &Config) -> Finding {
     match &config.signing {
         Some(_) => Good("offers, receipts and reports are signed".to_owned()),
         None => Note("signing.key is not set: nothing is signed".to_owned()),
+    }
+}
+
+fn sells_bundles(config: &Config) -> bool {
+    let mut bundles = Bundle::ALL.iter();
+    bundles.any(|bundle| config.bundles.link(*bundle).is_some())
+}
+
+/// Whether what is paid by a link is noticed.
+fn bundles(config: &Config) -> Finding {
+    match config.orders.webhook_secrets.len() {
+        _ if !sells_bundles(config) => {
+            Note("no payment link is set: bundles are asked for by form".to_owned())
+        }
+        0 => Bad(
+            "there are payment links, but bundles.webhook_secrets is not set: what is paid is not noticed".to_owned(),
+        ),
+        _ if !config.orders.is_live => {
+            Note("only test payments count: set bundles.livemode to sell".to_owned())
+        }
+        secrets => Good(format!("payments are noticed, by {secrets} signing secrets")),
+    }
+}
+
+async fn mail(config: &Config) -> Finding {
+    let mailer = match app::mailer(config) {
+        Ok(mailer) => mailer,
+        Err(error) => return Bad(error.to_string()),
+    };
+    match mailer.check().await {
+        _ if !mailer.is_on() && sells_bundles(config) => {
+            Bad("mail.smtp_host is not set: whoever buys a bundle is not written to".to_owned())
+        }
+        _ if !mailer.is_on() => Note("mail.smtp_host is not set: nobody is written to".to_owned()),
+        Ok(()) => Good("the mail server lets us in".to_owned()),
+        Err(MailError::Temporary(text) | MailError::Permanent(text)) => {
+            Bad(format!("mail does not leave: {text}"))
+        }
     }
 }
 

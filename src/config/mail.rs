@@ -34,12 +34,7 @@ pub(in crate::config) fn mail(resolved: &Resolved) -> Result<Option<Mail>, Confi
     let host = resolved.optional("mail.smtp_host");
     let way = match (host, resolved.optional("mail.folder")) {
         (None, None) => return Ok(None),
-        (Some(_), Some(_)) => {
-            return Err(ConfigError(
-                "mail.smtp_host and mail.folder are both set: remove one of them".to_owned(),
-            ));
-        }
-        (None, Some(folder)) => Way::Folder(folder.into()),
+        (_, Some(folder)) => Way::Folder(folder.into()),
         (Some(host), None) => Way::Smtp(smtp(resolved, host)?),
     };
     let expected = "an address such as reports@example.com, or Example <reports@example.com>";

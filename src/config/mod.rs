@@ -212,6 +212,7 @@ pub struct Llm {
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub connections_max: usize,
+    pub connections_of_client_max: usize,
     pub header_time_max: Duration,
     pub body_time_max: Duration,
     pub write_stall_max: Duration,
@@ -575,6 +576,7 @@ fn operator(resolved: &Resolved) -> Result<Option<Sessions>, ConfigError> {
 fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
     Ok(Limits {
         connections_max: resolved.count("limits.connections_max")?,
+        connections_of_client_max: resolved.count("limits.connections_of_client_max")?,
         header_time_max: resolved.seconds("limits.header_seconds_max")?,
         body_time_max: resolved.seconds("limits.body_seconds_max")?,
         write_stall_max: resolved.seconds("limits.write_stall_seconds_max")?,

@@ -169,15 +169,16 @@ pub static SETTINGS: &[Setting] = &[
     shown("mail.reply_to", Text, "help@example.com", "Where answers of readers go; to mail.from when not set."),
     shown("mail.ca_file", Text, "/etc/context402/mail-ca.pem", "A further trust root for the mail server, in PEM."),
     row("mail.seconds_max", Number, Some("30"), "Time for each step of the conversation with the mail server; after it the mail is tried again later."),
-    shown("mail.folder", Text, "/tmp/mail", "For trying out: writes each mail into this folder, as NAME.eml, and sends none."),
+    shown("mail.folder", Text, "/tmp/mail", "For trying out: writes each mail into this folder, as NAME.eml, and sends none, whatever else stands here."),
 
     row("operator.token", Secret, None,
         "Opens the operator's console at /operator, and the operator's addresses to `Authorization: Bearer`: at least 32 characters, as `openssl rand -hex 32` writes them. Without it they answer on the Unix socket alone."),
 
     row("limits.connections_max", Number, Some("4096"), "Client connections at once; further ones wait in the backlog."),
+    row("limits.connections_of_client_max", Number, Some("2048"), "Connections of one client at once; one more gets 429 and is closed. A trusted proxy's are not counted."),
     row("limits.header_seconds_max", Number, Some("10"), "Time for a request's headers, and for an idle connection."),
     row("limits.body_seconds_max", Number, Some("10"), "Time for a request's body; after it 408."),
-    row("limits.write_stall_seconds_max", Number, Some("20"), "How long a client may not read; then its connection is closed."),
+    row("limits.write_stall_seconds_max", Number, Some("20"), "How long a client may not read, or read less than 4 KiB a second; then its connection is closed."),
     row("limits.stop_grace_seconds", Number, Some("40"), "On a stop: time for paid work to finish before the process ends."),
     row("limits.store_cache_mib", Number, Some("64"), "Memory for the data file's pages, in MiB."),
     row("limits.page_cache_mib", Number, Some("512"), "Converted pages kept in the data file, in MiB; the oldest leave first."),
@@ -201,9 +202,6 @@ pub static SETTINGS: &[Setting] = &[
     shown("lab.ca_file", Text, "/tmp/ca.pem", "For tests on loopback: a further trust root for https targets."),
     shown("lab.crash_at", Text, "kept", "For tests on loopback: abort the process at this point of a sale (verified, fetched, held, redeeming, kept, settled, recorded), or of an order (event_taken, order_taken, source_kept, sources_done, order_written, order_delivered)."),
 ];
-
-/// Sections that later versions read. Their presence is no mistake; what they hold is not used yet.
-pub const RESERVED_SECTIONS: &[&str] = &[];
 
 pub(in crate::config) fn find(key: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.key == key)
@@ -269,8 +267,8 @@ fn line(setting: &Setting, name: &str) -> String {
     let needed = matches!(setting.key, "base_url" | "payment.pay_to");
     match (setting.kind, setting.default) {
         (Secret, _) => format!(
-            "#{name}_file = \"/etc/context402/{}\"\n",
-            credential_name(setting.key)
+            "#{name}_file = \"/etc/context402/credentials/{}\"\n",
+            setting.key.replace('.', "/")
         ),
         (Number | Flag, Some(default)) => format!("#{name} = {default}\n"),
         (_, Some(default)) => format!("#{name} = \"{default}\"\n"),

@@ -8,15 +8,13 @@ use toml::{Table, Value};
 
 use crate::config::ConfigError;
 use crate::config::settings::{
-    Kind, RESERVED_SECTIONS, SETTINGS, Setting, credential_name, environment_name, find, masked,
+    Kind, SETTINGS, Setting, credential_name, environment_name, find, masked,
 };
 
 /// Every setting that has a value, with where it came from.
 #[derive(Clone, Default)]
 pub struct Resolved {
     values: BTreeMap<&'static str, (Text, Origin)>,
-    /// Sections of the file that this version does not read.
-    unused: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,14 +59,8 @@ impl Resolved {
     ) -> Result<Self, ConfigError> {
         let table = file.map(read_file).transpose()?.unwrap_or_default();
         refuse_unknown(&table, file)?;
-        let unused = table
-            .keys()
-            .filter(|name| RESERVED_SECTIONS.contains(&name.as_str()))
-            .cloned()
-            .collect();
         let mut resolved = Resolved {
             values: BTreeMap::new(),
-            unused,
         };
         for setting in SETTINGS {
             if let Some(value) = resolved.look_up(setting, &table, file, around)? {
@@ -117,13 +109,7 @@ impl Resolved {
         });
         Resolved {
             values: values.collect(),
-            unused: Vec::new(),
         }
-    }
-
-    /// Sections that are there for later versions: what they hold has no effect yet.
-    pub fn unused_sections(&self) -> &[String] {
-        &self.unused
     }
 
     /// Puts a value where no source has one.
@@ -213,7 +199,6 @@ fn refuse_unknown(table: &Table, file: Option<&Path>) -> Result<(), ConfigError>
                 .is_some_and(|(section, _)| section == name)
         });
         match value {
-            Value::Table(_) if RESERVED_SECTIONS.contains(&name.as_str()) => {}
             Value::Table(members) if section => {
                 for key in members.keys() {
                     refuse_unknown_key(&format!("{name}.{key}"), &place)?;

@@ -365,19 +365,24 @@ mod tests {
             change(&mut lead);
             judge(&good, Some(&lead), false)
         };
-        let cases: [(fn(&mut Lead), Doubt); 6] = [
-            (|l| l.status = LeadStatus::Paid, Doubt::LeadPaid),
-            (|l| l.status = LeadStatus::Fulfilled, Doubt::LeadPaid),
-            (|l| l.product = LeadProduct::Pack, Doubt::NotABundle),
-            (|l| l.level = "standard".into(), Doubt::NotABundle),
-            (|l| l.target_urls.clear(), Doubt::NoSources),
-            (
-                |l| l.target_urls = vec![String::new(); 11],
-                Doubt::TooManySources,
-            ),
+        let changes: [fn(&mut Lead); 6] = [
+            |l| l.status = LeadStatus::Paid,
+            |l| l.status = LeadStatus::Fulfilled,
+            |l| l.product = LeadProduct::Pack,
+            |l| l.level = "standard".into(),
+            |l| l.target_urls.clear(),
+            |l| l.target_urls = vec![String::new(); 11],
         ];
-        for (change, doubt) in cases {
-            assert_eq!(lead_with(&change), Err(doubt));
+        let doubts = [
+            Doubt::LeadPaid,
+            Doubt::LeadPaid,
+            Doubt::NotABundle,
+            Doubt::NotABundle,
+            Doubt::NoSources,
+            Doubt::TooManySources,
+        ];
+        for (change, doubt) in changes.iter().zip(doubts) {
+            assert_eq!(lead_with(change), Err(doubt));
         }
         assert_eq!(
             lead_with(&|l| l.status = LeadStatus::Lost),

@@ -1,10 +1,14 @@
 //! Shapes of request bodies as tables, and what a table gives: validation with the errors of FastAPI's
 //! HTTPValidationError (`loc`, `msg`, `type`, `input`, `ctx`), and a JSON Schema for OpenAPI and discovery.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
+
+/// Complaints about one body. Thousands of members fit into a body, and each would get an answer of its own.
+const COMPLAINTS_MAX: usize = 32;
 
 /// A JSON object's shape.
 #[derive(Debug)]
@@ -152,11 +156,13 @@ impl Object {
                 None => {}
             }
         }
-        for (position, (name, value)) in members.iter().enumerate() {
+        let mut seen = HashSet::new();
+        for (name, value) in &members {
+            if errors.len() >= COMPLAINTS_MAX {
+                break;
+            }
             let known = self.fields.iter().any(|field| field.name == name);
-            let again = members[..position]
-                .iter()
-                .any(|(earlier, _)| earlier == name);
+            let again = !seen.insert(name.as_str());
             if (!known && self.closed) || again {
                 let msg = if again {
                     "The same member is there twice"
@@ -429,6 +435,15 @@ mod tests {
             .map(|(loc, kind)| (loc.as_str(), *kind))
             .collect();
         assert_eq!(found, expected, "{body}");
+    }
+
+    #[test]
+    fn a_body_of_thousands_of_members_gets_a_few_complaints() {
+        let members: Vec<String> = (0..6_000).map(|n| format!("\"m{n}\":1")).collect();
+        let body = format!("{{{}}}", members.join(","));
+        let errors = ACCESS_REQUEST.validate(body.as_bytes()).err();
+        let count = errors.map_or(0, |errors| errors.len());
+        assert!((1..=COMPLAINTS_MAX).contains(&count), "{count}");
     }
 
     #[test]

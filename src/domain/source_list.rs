@@ -31,14 +31,18 @@ fn unwrapped(piece: &str) -> &str {
     if bare.starts_with("[\"") || bare.starts_with("['") {
         bare = bare.trim_start_matches(['[', '"', '\'']);
     }
+    // Closing brackets that nothing in the address has opened.
+    let count = |c: char| bare.chars().filter(|&other| other == c).count();
+    let mut round = count(')').saturating_sub(count('('));
+    let mut square = count(']').saturating_sub(count('['));
     loop {
-        let count = |c: char| bare.chars().filter(|&other| other == c).count();
-        bare = match bare.chars().last() {
-            Some('"' | '\'' | '>' | ';') => &bare[..bare.len() - 1],
-            Some(')') if count(')') > count('(') => &bare[..bare.len() - 1],
-            Some(']') if count(']') > count('[') => &bare[..bare.len() - 1],
+        match bare.chars().last() {
+            Some('"' | '\'' | '>' | ';') => {}
+            Some(')') if round > 0 => round -= 1,
+            Some(']') if square > 0 => square -= 1,
             _ => return bare,
-        };
+        }
+        bare = &bare[..bare.len() - 1];
     }
 }
 
@@ -115,6 +119,18 @@ mod tests {
             "http://[2001:db8::1]/ https://[2001:db8::1]",
             &["http://[2001:db8::1]/", "https://[2001:db8::1]"],
         );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_written_is_read_as_addresses(text in ".{0,300}") {
+            let (found, more) = listed(&text);
+            proptest::prop_assert!(found.len() <= LISTED_MAX && (more == 0 || found.len() == LISTED_MAX));
+            for address in found {
+                proptest::prop_assert!(has_scheme(&address), "{}", address);
+                proptest::prop_assert!(!address.contains([' ', ',', '\n']), "{}", address);
+            }
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::domain::margin::GasPrice;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::{Chain, ChainError};
-use crate::outside::disk;
+use crate::outside::{disk, process};
 
 const PROBE_EVERY: Duration = Duration::from_secs(15);
 /// A data file that leaves a read unanswered for so long cannot be sold from.
@@ -190,6 +190,11 @@ pub async fn probe(app: Shared) {
         probe_facilitator(&app).await;
         tokio::time::sleep(PROBE_EVERY).await;
     }
+}
+
+/// What this process takes of its machine; `None` where it cannot be told.
+pub fn process_usage() -> Option<process::Usage> {
+    process::usage()
 }
 
 /// Reads one number from the file system's memory; not worth a thread of its own.

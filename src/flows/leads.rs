@@ -139,15 +139,19 @@ fn known(
     }))
 }
 
+/// What was said last counts; what was not said again stays.
 fn again(known: Lead, said: Lead, now: UnixSeconds) -> Lead {
+    let last = |said: String, known: String| if said.is_empty() { known } else { said };
     let mut lead = Lead {
-        status: known.status,
-        created_at: known.created_at,
-        changed_at: known.changed_at,
-        trail: known.trail,
-        source: known.source.or(said.source),
+        name: last(said.name, known.name),
+        question: last(said.question, known.question),
+        use_case: last(said.use_case, known.use_case),
+        budget_usdc: last(said.budget_usdc, known.budget_usdc),
+        notes: last(said.notes, known.notes),
+        level: said.level,
         quote: said.quote.or(known.quote),
-        ..said
+        source: known.source.or(said.source),
+        ..known
     };
     note_once(&mut lead, "sent again", now);
     lead

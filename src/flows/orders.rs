@@ -325,7 +325,7 @@ pub fn grant(
             }
             order.resent = order.resent.saturating_add(1);
             if !letters.delivered(tables, id, &order, now)? {
-                return refused(&order, "it has no e-mail address");
+                return refused(&order, "no mail is configured, or it has no e-mail address");
             }
             order.note(now.0, "e-mail sent again, as the operator wishes");
         }

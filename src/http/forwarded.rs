@@ -25,7 +25,7 @@ impl TrustedProxies {
         TrustedProxies(blocks.collect())
     }
 
-    fn trusts(&self, address: IpAddr) -> bool {
+    pub(in crate::http) fn trusts(&self, address: IpAddr) -> bool {
         let address = number(address);
         self.0.iter().any(|(block, bits)| {
             let differing = (address ^ block).leading_zeros();

@@ -2,6 +2,7 @@
 //! state their handlers share, and hooks that put its refusals into the product's words.
 
 pub mod call;
+mod crowd;
 pub mod forwarded;
 pub mod reply;
 pub mod route;

@@ -1,7 +1,8 @@
-//! Sockets: accept, cap, serve, stop. Each connection has a deadline for its headers and a bound on how long a reader
-//! may stall us; all of them end when the service stops.
+//! Sockets: accept, cap, serve, stop. Each connection has a deadline for its headers and a bound on how slowly a reader
+//! may read; all of them end when the service stops.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -9,12 +10,13 @@ use std::time::Duration;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::http::call::Peer;
+use crate::http::crowd::{Crowd, Member};
 use crate::http::forwarded::TrustedProxies;
 use crate::http::reply::Reply;
 use crate::http::route::Route;
@@ -26,6 +28,9 @@ use crate::http::stall::Stalled;
 pub struct Settings {
     /// Connections at once; further ones wait in the listener's backlog.
     pub connections_max: usize,
+    /// Connections of one client at once; one more is told so and closed. `None` where all clients come through a proxy
+    /// that is not known.
+    pub connections_of_client_max: Option<usize>,
     /// Time for a request's whole header block, counted from the connection's idle state too.
     pub header_time_max: Duration,
     /// Time a client may leave us unable to write.
@@ -37,12 +42,21 @@ pub struct Server<S: 'static, D: 'static> {
     shell: Arc<Shell<S, D>>,
     settings: Settings,
     places: Arc<Semaphore>,
+    crowd: Crowd,
     connections: TaskTracker,
     stopping: CancellationToken,
 }
 
-/// hyper's own bound; above [`crate::http::service::Limits::header_bytes_max`], so that our answer explains the limit.
-const HEADER_BYTES_HARD_MAX: usize = 64 * 1024;
+/// hyper's own bound on a request's head; above our limits for headers and address together, so that our answer explains
+/// them, and not far above, because a thousand clients can each send almost as much and then wait.
+const HEAD_BYTES_HARD_MAX: usize = 28 * 1024;
+/// What hyper reads ahead, and what it writes before it waits, for each connection. A large answer is not copied there.
+const BUFFER_BYTES_MAX: usize = 32 * 1024;
+/// What a client with too many connections is told; no request of it was read.
+const TOO_MANY: &[u8] =
+    b"HTTP/1.1 429 Too Many Requests\r\nContent-Type: text/plain; charset=utf-8\r\n\
+    Content-Length: 87\r\nRetry-After: 1\r\nConnection: close\r\n\r\n\
+    Too many connections from your address are open. Close some, or use the open ones again";
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// A connection that was accepted just before a stop has this long to send its request; hyper would close it unheard.
 const FIRST_REQUEST_TIME: Duration = Duration::from_secs(1);
@@ -53,6 +67,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             shell: Arc::new(shell),
             settings,
             places: Arc::new(Semaphore::new(settings.connections_max)),
+            crowd: Crowd::new(settings.connections_of_client_max),
             connections: TaskTracker::new(),
             stopping: CancellationToken::new(),
         }
@@ -65,11 +80,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             while let Some(place) = server.place().await {
                 tokio::select! {
                     accepted = listener.accept() => match accepted {
-                        Ok((stream, peer)) => {
-                            // Answers are written whole; waiting to fill a segment only delays them.
-                            let _ = stream.set_nodelay(true);
-                            server.connect(stream, Peer::Network(peer), place);
-                        }
+                        Ok((stream, peer)) => server.welcome(stream, peer, place),
                         Err(error) => accept_failed(&error).await,
                     },
                     () = server.stopping.cancelled() => break,
@@ -85,7 +96,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             loop {
                 tokio::select! {
                     accepted = listener.accept() => match accepted {
-                        Ok((stream, _)) => server.connect(stream, Peer::Operator, None),
+                        Ok((stream, _)) => server.connect(stream, Peer::Operator, (None, None)),
                         Err(error) => accept_failed(&error).await,
                     },
                     () = server.stopping.cancelled() => break,
@@ -113,14 +124,36 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
         }
     }
 
-    fn connect<I>(&self, stream: I, peer: Peer, place: Option<OwnedSemaphorePermit>)
-    where
+    fn welcome(&self, stream: TcpStream, peer: SocketAddr, place: Option<OwnedSemaphorePermit>) {
+        let address = peer.ip().to_canonical();
+        let member = match self.shell.trusted_proxies.trusts(address) {
+            true => None,
+            false => match self.crowd.join(address) {
+                Ok(member) => member,
+                Err(_) => {
+                    // It may not be listening; then the closed connection says enough.
+                    let _ = stream.try_write(TOO_MANY);
+                    return;
+                }
+            },
+        };
+        // Answers are written whole; waiting to fill a segment only delays them.
+        let _ = stream.set_nodelay(true);
+        self.connect(stream, Peer::Network(peer), (place, member));
+    }
+
+    fn connect<I>(
+        &self,
+        stream: I,
+        peer: Peer,
+        held: (Option<OwnedSemaphorePermit>, Option<Member>),
+    ) where
         I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let (shell, stopping, settings) =
             (self.shell.clone(), self.stopping.clone(), self.settings);
         self.connections.spawn(async move {
-            let _place = place;
+            let _held = held;
             let is_new = AtomicBool::new(true);
             let service = service_fn(|request| {
                 let shell = shell.clone();
@@ -132,7 +165,8 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
                 // Without a timer the header deadline is silently off.
                 .timer(TokioTimer::new())
                 .header_read_timeout(settings.header_time_max)
-                .max_header_size(HEADER_BYTES_HARD_MAX)
+                .max_header_size(HEAD_BYTES_HARD_MAX)
+                .max_buf_size(BUFFER_BYTES_MAX)
                 .half_close(false)
                 .serve_connection(io, service);
             tokio::pin!(connection);
@@ -191,6 +225,7 @@ pub fn plain<S: Send + Sync + 'static>(
     };
     let settings = Settings {
         connections_max: 1024,
+        connections_of_client_max: None,
         header_time_max: Duration::from_secs(60),
         write_stall_max: Duration::from_secs(30),
     };

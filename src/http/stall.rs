@@ -1,5 +1,6 @@
-//! A stream that gives up on a reader who does not read. hyper has no time limit for writing: without this one, a
-//! client that asks for a large answer and stops reading holds the answer and the connection for ever.
+//! A stream that gives up on a reader who does not read, or reads next to nothing. hyper has no time limit for writing:
+//! without this one, a client that asks for a large answer and reads a byte now and then holds the answer and the
+//! connection for ever.
 
 use std::future::Future;
 use std::io;
@@ -10,12 +11,15 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// `inner`, with an error once a write has been pending for the limit.
+/// Every so many bytes that a reader takes give it one more millisecond, up to the limit.
+const BYTES_PER_MILLISECOND_MIN: usize = 4;
+
+/// `inner`, with an error once a reader owes us the limit: by reading nothing for so long, or too little for longer.
 #[derive(Debug)]
 pub(in crate::http) struct Stalled<I> {
     inner: I,
     limit: Duration,
-    /// Armed while a write is pending.
+    /// Armed by the first write of an answer that is pending, until all of the answer is written.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -28,25 +32,35 @@ impl<I> Stalled<I> {
         }
     }
 
-    fn watch<T>(
+    fn watch(
         &mut self,
-        outcome: Poll<io::Result<T>>,
+        outcome: Poll<io::Result<usize>>,
         context: &mut Context<'_>,
-    ) -> Poll<io::Result<T>> {
-        if outcome.is_ready() {
-            self.timer = None;
-            return outcome;
-        }
-        let deadline = Instant::now() + self.limit;
-        let timer = self
-            .timer
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
-        match timer.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(
-                io::ErrorKind::TimedOut,
-                "the client stopped reading",
-            ))),
-            Poll::Pending => Poll::Pending,
+    ) -> Poll<io::Result<usize>> {
+        let latest = Instant::now() + self.limit;
+        match outcome {
+            Poll::Ready(Ok(bytes)) => {
+                if let Some(timer) = &mut self.timer {
+                    let earned = u64::try_from(bytes / BYTES_PER_MILLISECOND_MIN);
+                    let earned = Duration::from_millis(earned.unwrap_or(u64::MAX));
+                    let deadline = (timer.deadline() + earned).min(latest);
+                    timer.as_mut().reset(deadline);
+                }
+                outcome
+            }
+            Poll::Ready(Err(_)) => outcome,
+            Poll::Pending => {
+                let timer = self
+                    .timer
+                    .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(latest)));
+                match timer.as_mut().poll(context) {
+                    Poll::Ready(()) => Poll::Ready(Err(io::Error::new(
+                        io::ErrorKind::TimedOut,
+                        "the client stopped reading",
+                    ))),
+                    Poll::Pending => Poll::Pending,
+                }
+            }
         }
     }
 }
@@ -73,7 +87,14 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Stalled<I> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.inner).poll_flush(context);
-        self.watch(outcome, context)
+        match outcome {
+            // hyper flushes once it has written all that it had.
+            Poll::Ready(outcome) => {
+                self.timer = None;
+                Poll::Ready(outcome)
+            }
+            Poll::Pending => self.watch(Poll::Pending, context).map_ok(|_| ()),
+        }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -115,6 +115,16 @@ impl Mailer {
         !matches!(self, Mailer::Off)
     }
 
+    /// Whether mail would leave now, as far as can be told without sending any. Nothing to check where it is off.
+    pub async fn check(&self) -> Result<(), MailError> {
+        let Mailer::On { outlet, mails } = self else {
+            return Ok(());
+        };
+        let outlet = outlet.clone();
+        let checked = mails.run(move || outlet.check()).await;
+        checked.unwrap_or_else(|_| Err(no_place()))
+    }
+
     /// Sends one mail. After an `Ok` the next server is answerable for it.
     pub async fn send(&self, message: Message, now: UnixSeconds) -> Result<(), MailError> {
         let Mailer::On { outlet, mails } = self else {
@@ -124,15 +134,23 @@ impl Mailer {
         };
         let outlet = outlet.clone();
         let sent = mails.run(move || outlet.send(&message, now));
-        sent.await.unwrap_or_else(|_| {
-            Err(MailError::Temporary(
-                "earlier mails took all places for too long".to_owned(),
-            ))
-        })
+        sent.await.unwrap_or_else(|_| Err(no_place()))
     }
 }
 
+fn no_place() -> MailError {
+    MailError::Temporary("earlier mails took all places for too long".to_owned())
+}
+
 impl Outlet {
+    fn check(&self) -> Result<(), MailError> {
+        match (&self.smtp, &self.settings.way) {
+            (Some(smtp), _) => smtp.greet(),
+            (None, Way::Folder(folder)) if folder.is_dir() => Ok(()),
+            (None, _) => Err(MailError::Temporary("the folder is not there".to_owned())),
+        }
+    }
+
     fn send(&self, message: &Message, now: UnixSeconds) -> Result<(), MailError> {
         let composed = self.settings.compose(message, now)?;
         match (&self.smtp, &self.settings.way) {

@@ -6,6 +6,7 @@ pub mod call;
 pub mod chain;
 pub mod chance;
 pub mod clock;
+pub mod descriptors;
 pub mod disk;
 pub mod facilitator;
 pub mod fonts;

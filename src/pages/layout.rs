@@ -3,7 +3,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::pages::assets::{COPY_SCRIPT, FAVICON_PATH, ICON_PATH, STYLE_PATH};
+use crate::pages::assets::{COPY_SCRIPT, FAVICON_PATH, SOCIAL_PATH, STYLE_PATH};
 use crate::pages::site::{FacilitatorMode, NAME, Site};
 
 /// What a browser may do with any page of ours: it runs no script but those whose hashes stand here, so that hostile text
@@ -83,6 +83,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
         "Service",
         &[
             ("About", "/about"),
+            ("Contact", "/contact"),
             ("Questions", "/faq"),
             ("Contact", "/contact"),
             ("Terms", "/terms"),
@@ -135,7 +136,10 @@ fn head(page: &Layout<'_>) -> Markup {
             meta property="og:title" content=(title);
             meta property="og:description" content=(page.description);
             meta property="og:url" content=(canonical);
-            meta property="og:image" content=(page.site.url(ICON_PATH));
+            meta property="og:image" content=(page.site.url(SOCIAL_PATH));
+            meta property="og:image:width" content="1200";
+            meta property="og:image:height" content="630";
+            meta name="twitter:card" content="summary_large_image";
             meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff";
             meta name="theme-color" media="(prefers-color-scheme: dark)" content="#171b1d";
             link rel="icon" type="image/svg+xml" href=(FAVICON_PATH);

@@ -1,5 +1,7 @@
 //! Draws what has its place: glyphs, rules, links, the foot of every page, bookmarks, tags and the attached JSON.
 
+mod pieces;
+
 use std::collections::HashMap;
 
 use krilla::action::{Action, LinkAction};
@@ -18,12 +20,13 @@ use krilla::tagging::{
     Artifact, ArtifactType, ContentTag, Identifier, Node as TagNode, SpanTag, Tag, TagGroup,
     TagTree,
 };
-use krilla::text::{Font, GlyphId, KrillaGlyph};
+use krilla::text::Font;
 use krilla::{Document, SerializeSettings};
 
 use crate::pdf::PdfError;
 use crate::pdf::block::{Link, Span, Style, Tone};
 use crate::pdf::flow::{BODY_WIDTH, Flow, HEIGHT, Item, MARGIN, Node, Page, WIDTH};
+use crate::pdf::paint::pieces::{Piece, Run, pieces};
 use crate::pdf::shape::{Set, Typesetter};
 
 const FOOT: f32 = HEIGHT - 38.0;
@@ -365,102 +368,6 @@ fn outline(flow: &Flow) -> Outline {
 
 fn place_of(page: usize, y: f32) -> XyzDestination {
     XyzDestination::new(page, Point::from_xy(0.0, (y - 8.0).max(0.0)))
-}
-
-/// Neighbouring glyphs that lead to the same place.
-struct Piece {
-    link: Option<usize>,
-    runs: Vec<Run>,
-    start: f32,
-    end: f32,
-    /// From the text's top.
-    top: f32,
-    bottom: f32,
-    text: String,
-}
-
-/// Neighbouring glyphs of one font, size and colour.
-struct Run {
-    font: parley::FontData,
-    size: f32,
-    tone: Tone,
-    x: f32,
-    baseline: f32,
-    glyphs: Vec<KrillaGlyph>,
-}
-
-fn pieces(set: &Set, line: usize, x: f32) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
-    let Some(line) = set.layout.get(line) else {
-        return pieces;
-    };
-    let metrics = line.metrics();
-    let mut x = x + metrics.offset;
-    for run in line.runs() {
-        let size = run.font_size();
-        let mut is_new = true;
-        for cluster in run.visual_clusters() {
-            let text = set.text.get(cluster.text_range()).unwrap_or_default();
-            if cluster.is_ligature_continuation() {
-                let last = pieces.last_mut().and_then(|piece| piece.runs.last_mut());
-                if let Some(glyph) = last.and_then(|run| run.glyphs.last_mut()) {
-                    let range = cluster.text_range();
-                    glyph.text_range = glyph.text_range.start.min(range.start)
-                        ..glyph.text_range.end.max(range.end);
-                }
-                continue;
-            }
-            if text.starts_with('\n') {
-                continue;
-            }
-            let brush = cluster.style().brush;
-            if pieces.last().is_none_or(|piece| piece.link != brush.link) {
-                pieces.push(Piece {
-                    link: brush.link,
-                    runs: Vec::new(),
-                    start: x,
-                    end: x,
-                    top: metrics.block_min_coord,
-                    bottom: metrics.block_max_coord,
-                    text: String::new(),
-                });
-                is_new = true;
-            }
-            let Some(piece) = pieces.last_mut() else {
-                continue;
-            };
-            if is_new || piece.runs.last().is_none_or(|run| run.tone != brush.tone) {
-                piece.runs.push(Run {
-                    font: run.font().clone(),
-                    size,
-                    tone: brush.tone,
-                    x,
-                    baseline: metrics.baseline,
-                    glyphs: Vec::new(),
-                });
-                is_new = false;
-            }
-            piece.text.push_str(text);
-            let Some(drawn) = piece.runs.last_mut() else {
-                continue;
-            };
-            for glyph in cluster.glyphs() {
-                drawn.glyphs.push(KrillaGlyph::new(
-                    GlyphId::new(glyph.id),
-                    glyph.advance / size,
-                    glyph.x / size,
-                    glyph.y / size,
-                    0.0,
-                    cluster.text_range(),
-                    None,
-                ));
-                x += glyph.advance;
-            }
-            piece.end = x;
-        }
-    }
-    pieces.retain(|piece| piece.runs.iter().any(|run| !run.glyphs.is_empty()));
-    pieces
 }
 
 fn artifact(kind: ArtifactType) -> ContentTag<'static> {

@@ -119,8 +119,8 @@ pub(super) fn passage(
     ]
 }
 
-/// A text whose `[S1.E2]` lead to the passages.
-pub(super) fn cited(text: &str, style: Style) -> Vec<Span> {
+/// A text whose `[S1.E2]` lead to the passages; in a report of one source, `of` is what stands before `E2` elsewhere.
+pub(super) fn cited(text: &str, of: &str, style: Style) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find('[') {
@@ -129,7 +129,7 @@ pub(super) fn cited(text: &str, style: Style) -> Vec<Span> {
         let (before, id) = (&rest[..start + 1], &inside[..end]);
         spans.push(Span::new(before, style));
         if is_id(id) {
-            spans.push(Span::place(id, id, style));
+            spans.push(Span::place(id, format!("{of}{id}"), style));
             rest = &inside[end..];
         } else {
             rest = inside;
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn names_of_passages_lead_to_them() {
         let check = |text: &str, expected: &[&str]| {
-            let spans = cited(text, Style::BODY);
+            let spans = cited(text, "", Style::BODY);
             let whole: String = spans.iter().map(|span| span.text.as_str()).collect();
             assert_eq!(whole, text);
             let links = spans.iter().filter_map(|span| match &span.link {

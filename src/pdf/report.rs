@@ -28,7 +28,7 @@ pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
     ));
     blocks.push(Block::heading(3, "In short", "short"));
     let answer = report.at("answer").text();
-    blocks.push(Block::paragraph(cited(answer, Style::BODY)));
+    blocks.push(Block::paragraph(cited(answer, "", Style::BODY)));
     blocks.push(Block::heading(3, "What it rests on", "rests"));
     blocks.push(profile(report));
     blocks.push(Block::heading(1, "Evidence", "evidence"));
@@ -67,7 +67,11 @@ pub(super) fn section<'a>(source: Told<'a>, report: Told<'a>) -> Vec<Block> {
             Style::SMALL,
         )]),
         Block::paragraph(vec![Span::new(label, Style::BODY.bold())]),
-        Block::text(report.at("answer").text()),
+        Block::paragraph(cited(
+            report.at("answer").text(),
+            &format!("{id}."),
+            Style::BODY,
+        )),
     ];
     blocks.extend(passages(report, &format!("{id}."), PASSAGES_MAX));
     if report.at("gaps").count() > 0 {

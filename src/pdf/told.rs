@@ -56,7 +56,7 @@ impl<'a> Told<'a> {
 
     pub(super) fn list(self) -> impl Iterator<Item = Told<'a>> + Clone {
         let items = self.value().and_then(Value::as_array);
-        items.into_iter().flatten().map(|item| Told::Value(item))
+        items.into_iter().flatten().map(Told::Value)
     }
 
     pub(super) fn count(self) -> usize {

@@ -147,7 +147,7 @@ mod tests {
     fn nobody_else_makes_a_cookie() {
         let sessions = sessions(TOKEN);
         let cookie = sessions.open(NOW, [7; 16]);
-        let others = self::sessions("another token of enough characters");
+        let others = self::sessions("another-token-of-enough-characters");
         assert!(others.read(&cookie, NOW).is_none());
         for position in 0..cookie.len() {
             let mut bytes = cookie.clone().into_bytes();

@@ -9,7 +9,8 @@ use redb::WriteTransaction;
 
 use crate::store::StoreError;
 use crate::store::backup::durable;
-use crate::store::open::{OpenError, SCHEMA, private};
+use crate::store::open::{SCHEMA, private};
+use crate::store::open_error::OpenError;
 use crate::store::tables::META;
 
 /// One step. The first leads from schema 1 to schema 2, the next to 3, and so on; none is ever taken out.

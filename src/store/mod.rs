@@ -14,6 +14,7 @@ mod due;
 mod leads;
 mod migrate;
 mod open;
+mod open_error;
 mod orders;
 mod outbox;
 mod overlay;
@@ -41,7 +42,8 @@ pub use books::{LedgerDay, Reckoning, day};
 pub use bundle_quotes::BundleQuoteRecord;
 pub use due::{Due, DueKind};
 pub use leads::{LeadFilter, NoticeRecord, contact_key};
-pub use open::{OpenError, Opened, SCHEMA_VERSION};
+pub use open::{Opened, SCHEMA_VERSION};
+pub use open_error::OpenError;
 pub use orders::{
     EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,
 };

@@ -1,19 +1,19 @@
 //! Opening the data file: never an empty one by accident, never a newer or damaged one, checked in full after an
 //! unclean stop.
 
-use std::fmt;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use redb::{
-    Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase, ReadableTable,
-    ReadableTableMetadata, TableDefinition,
+    Builder, Database, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
+    TableDefinition,
 };
 
 use crate::domain::time::UnixSeconds;
 use crate::store::backup::{BACKED_UP_AT, TAKEN_AT};
 use crate::store::migrate::{MIGRATIONS, Migration, apply, keep_aside, schema};
+use crate::store::open_error::{OpenError, damaged, from_redb};
 use crate::store::tables::{META, Snapshot, Tables, VisitTable, each_table};
 use crate::store::threads::{Threads, transact};
 use crate::store::{Settings, Store, StoreError};
@@ -31,25 +31,6 @@ pub struct Opened {
     pub was_clean: bool,
     /// Where the file lies as it was, if its schema was an older one.
     pub kept_aside: Option<PathBuf>,
-}
-
-#[derive(Debug)]
-pub enum OpenError {
-    Missing(PathBuf),
-    Exists(PathBuf),
-    InUse(PathBuf),
-    Newer {
-        path: PathBuf,
-        found: u64,
-    },
-    Damaged {
-        path: PathBuf,
-        why: String,
-    },
-    Io {
-        path: PathBuf,
-        error: std::io::Error,
-    },
 }
 
 pub(in crate::store) fn create(path: &Path, settings: Settings) -> Result<Opened, OpenError> {
@@ -212,13 +193,6 @@ pub(in crate::store) fn read_meta(database: &Database, path: &Path) -> Result<Me
     }
 }
 
-pub(in crate::store) fn damaged(path: &Path, why: impl fmt::Display) -> OpenError {
-    OpenError::Damaged {
-        path: path.to_owned(),
-        why: why.to_string(),
-    }
-}
-
 fn start(
     path: &Path,
     database: Database,
@@ -298,51 +272,3 @@ impl VisitTable for CountBytes {
         Ok(())
     }
 }
-
-pub(in crate::store) fn from_redb(path: &Path, error: DatabaseError) -> OpenError {
-    match error {
-        DatabaseError::DatabaseAlreadyOpen => OpenError::InUse(path.to_owned()),
-        error => damaged(path, error),
-    }
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::Missing(path) => write!(
-                f,
-                "{} does not exist. If this is a new installation, make it with `context402 init`; if not, restore a \
-                 backup, because an empty file would forget every used payment",
-                path.display()
-            ),
-            OpenError::Exists(path) => write!(
-                f,
-                "{} is there already; it was left as it is",
-                path.display()
-            ),
-            OpenError::InUse(path) => {
-                write!(
-                    f,
-                    "{} is open in another process; stop that one first",
-                    path.display()
-                )
-            }
-            OpenError::Newer { path, found } => write!(
-                f,
-                "{} was written by a newer version (schema {found}, this program knows {SCHEMA_VERSION}); install \
-                 that version or restore an older backup",
-                path.display()
-            ),
-            OpenError::Damaged { path, why } => {
-                write!(
-                    f,
-                    "{} cannot be used: {why}. Restore a backup",
-                    path.display()
-                )
-            }
-            OpenError::Io { path, error } => write!(f, "{}: {error}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::domain::time::UnixSeconds;
 use crate::store::Settings;
 use crate::store::backup::{durable, sync_folder};
-use crate::store::open::{OpenError, private};
+use crate::store::open::private;
+use crate::store::open_error::OpenError;
 use crate::store::verify::{Verified, verify};
 
 /// A backup that now is the data file.

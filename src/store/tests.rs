@@ -13,7 +13,7 @@ use crate::domain::order::{Order, OrderState};
 use crate::domain::payment::{Credit, KeptAnswer, Payment, State};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::{PAGE_SECONDS, REPORT_SECONDS, UnixSeconds};
-use crate::store::open::OpenError;
+use crate::store::open_error::OpenError;
 
 const SETTINGS: Settings = Settings {
     cache_bytes: 1024 * 1024,

@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::time::UnixSeconds;
 use crate::store::backup::TAKEN_AT;
-use crate::store::open::{OpenError, SCHEMA_VERSION, caught, damaged, from_redb, read_meta};
+use crate::store::open::{SCHEMA_VERSION, caught, read_meta};
+use crate::store::open_error::{OpenError, damaged, from_redb};
 use crate::store::overlay::Overlay;
 use crate::store::record;
 use crate::store::tables::{BLOBS, META, VisitTable, each_table};

@@ -1,12 +1,16 @@
 //! What operators do with a service: back it up, restore it, restart it, ask how it is.
 
+use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use context402::flows::health;
 use redb::TableDefinition;
 use serde_json::Value;
 
@@ -396,6 +400,21 @@ fn the_doctor_finds_what_is_wrong() {
         found.err.contains("1 of these must be mended"),
         "{found:#?}"
     );
+    // Bundles that are paid for and not noticed, and a mail server that is not there.
+    let sells = [
+        at[0],
+        at[1],
+        ("bundles.scout_link", "https://pay.example.com/pro"),
+        ("mail.smtp_host", "127.0.0.1"),
+        ("mail.smtp_port", "9"),
+        ("mail.tls", "none"),
+        ("mail.from", "reports@example.com"),
+    ];
+    let found = doctor(&sells).expect(1);
+    assert_eq!(
+        (word(&found, "bundles"), word(&found, "mail")),
+        ("BAD".to_owned(), "BAD".to_owned())
+    );
     std::fs::remove_file(data_file(&rig)).expect("gone");
     let found = doctor(&with_chain).expect(1);
     assert_eq!(word(&found, "data file"), "BAD");
@@ -420,4 +439,106 @@ fn the_program_describes_itself() {
     let page = std::fs::read_to_string(folder.path("context402-restore.1")).expect("a page");
     assert!(page.contains(".TH"), "{page}");
     assert!(run(&["man"]).expect(0).out.contains("verify\\-backup"));
+}
+
+/// Every series that an alert or the dashboard asks for is there, and the README says what to do about every alert.
+#[test]
+fn alerts_and_dashboard_ask_for_what_there_is() {
+    let rig = Rig::on_chain_today();
+    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+    until("the facilitator was looked at", || {
+        rig.get("/metrics?format=prometheus")
+            .text()
+            .contains("context402_facilitator_up 1")
+    });
+    rig.probe_gas();
+    let figures = rig.get("/metrics?format=prometheus").text();
+    let shown: BTreeSet<&str> = figures
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE "))
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("UTF-8");
+    let (alerts, dashboard) = (read("data/ops/alerts.yml"), read("data/ops/dashboard.json"));
+    let mut asked = 0;
+    for found in [&alerts, &dashboard]
+        .into_iter()
+        .flat_map(|text| text.split("context402_").skip(1))
+    {
+        let end = found.find(|c: char| !c.is_ascii_lowercase() && c != '_');
+        let name = format!("context402_{}", &found[..end.unwrap_or(found.len())]);
+        let family = name.strip_suffix("_bucket").unwrap_or(&name);
+        assert!(shown.contains(family), "{family} is not among {shown:?}");
+        asked += 1;
+    }
+    assert!(asked > 30, "only {asked} were looked at");
+    let readme = read("README.md");
+    let mut named = 0;
+    for alert in alerts
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- alert: "))
+    {
+        assert!(
+            readme.contains(&format!("| {alert} |")),
+            "the README says nothing of {alert}"
+        );
+        named += 1;
+    }
+    assert!(named > 10);
+}
+
+/// The listener's queue is the kernel's: who is in it when the service stops is answered by the next one, and who was
+/// just accepted is heard.
+#[test]
+fn a_connection_made_just_before_a_stop_is_heard() {
+    let mut rig = Rig::today();
+    assert!(rig.stop());
+    let mut service = Service::start(rig.resolved(), &[]);
+    let mut early = ask::connect(service.address);
+    // Whoever is answered was accepted after it.
+    service.get("/health?live=1").send().expect(200);
+    service.terminate();
+    thread::sleep(Duration::from_millis(200));
+    early
+        .write_all(b"GET /health?live=1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        .expect("still open");
+    let answer = ask::read_all(&mut early);
+    assert!(answer.starts_with(b"HTTP/1.1 200 "), "{answer:?}");
+    assert!(service.end().success());
+    rig.run();
+}
+
+/// A data file that hangs, as a dying disk makes it: health says so without waiting for it, and says when it is over.
+#[test]
+fn a_data_file_that_does_not_answer_is_seen_in_health() {
+    let rig = Rig::start();
+    let (release, released) = (Arc::new(AtomicBool::new(false)), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            let release = release.clone();
+            let (rig, released) = (&rig, &released);
+            scope.spawn(move || {
+                let hangs = rig.app().store.read(move |_| {
+                    while !release.load(Ordering::Relaxed) {
+                        thread::sleep(Duration::from_millis(5));
+                    }
+                    Ok(())
+                });
+                rig.wait(hangs).expect("reads in the end");
+                released.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        let answers = || rig.wait(health::probe_store(rig.app()));
+        until("both readers hang", || !answers());
+        let found = rig.get("/health").expect(503).json();
+        assert_eq!(found["status"], "down");
+        assert_eq!(found["checks"]["database"]["status"], "down");
+        assert_eq!(found["paid_enabled"], false);
+        rig.get("/health?live=1").expect(200);
+        release.store(true, Ordering::Relaxed);
+        until("it answers again", answers);
+    });
+    assert_eq!(released.load(Ordering::Relaxed), 2);
+    assert_eq!(rig.get("/health").expect(200).json()["status"], "ok");
 }

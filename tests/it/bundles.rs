@@ -673,6 +673,10 @@ fn confidence_says_what_is_in_place_for_a_bundle() {
         (&single["ready"], &single["score"]),
         (&json!(true), &json!(0.83))
     );
+    assert_eq!(
+        single["delivery"]["channels"],
+        json!(["browser", "json", "pdf"])
+    );
     let none = judged("&target_url=http://10.0.0.1/");
     assert_eq!(none["ready"], false);
     assert_eq!(none["checks"][0]["status"], "fail");

@@ -210,6 +210,7 @@ fn openapi_lists_what_there_is() {
             let responses = operation["responses"].as_object().expect("responses");
             let success = match (method.as_str(), path.as_str()) {
                 ("post", "/v1/quotes") => "201",
+                (_, "/v1/proof-pack/bundle/recover") => "202",
                 _ => "200",
             };
             assert!(responses.contains_key(success), "{method} {path}");

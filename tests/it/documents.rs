@@ -156,7 +156,7 @@ fn a_weakness_can_be_reported() {
     let rig = Rig::start();
     let text = rig.get("/.well-known/security.txt").expect(200).text();
     assert!(
-        text.contains(&format!("Contact: {BASE_URL}/about\n")),
+        text.contains(&format!("Contact: {BASE_URL}/contact\n")),
         "{text}"
     );
     let expires = text

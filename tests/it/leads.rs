@@ -218,6 +218,7 @@ fn the_same_form_is_the_same_lead_for_a_day() {
     again["target_urls"] = format!("{FERRY}, https://example.com").into();
     again["bundle"] = "audit".into();
     again["notes"] = "changed my mind".into();
+    again["question"] = "".into();
     let known = send(&rig, BUNDLE, &again).expect(200).json();
     assert_eq!(
         (&known["lead_id"], &known["duplicate"]),
@@ -229,6 +230,13 @@ fn the_same_form_is_the_same_lead_for_a_day() {
     );
     let all = leads(&rig);
     assert_eq!((all.len(), &all[0]["level"]), (1, &json!("audit")));
+    let kept = rig.operator(&format!("/operator/leads/{}", id_of(&first)));
+    let kept = kept.expect(200).json();
+    assert_eq!(
+        (&kept["notes"], &kept["question"]),
+        (&json!("changed my mind"), &json!("Is it so?")),
+        "what was not said again stays"
+    );
     // Another product, another person and other sources are others, and so is the next day.
     let pack = json!({"contact": "ada@example.com", "target_url": FERRY});
     send(&rig, PACK, &pack).expect(202);

@@ -288,10 +288,6 @@ fn mail_needs_a_server_and_keeps_its_secrets_off_the_wire() {
             "[mail]\nsmtp_host = \"smtp.shop.example\"\nfrom = \"a@b.example\"\nusername = \"a\"\n",
             "mail.password",
         ),
-        (
-            "[mail]\nsmtp_host = \"smtp.shop.example\"\nfrom = \"a@b.example\"\nfolder = \"/tmp\"\n",
-            "mail.folder",
-        ),
     ] {
         let config = config_file(&folder, section);
         let line = run(&["mail", "test", "--config", &config, "a@b.example"]).failed(78);

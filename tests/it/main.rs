@@ -25,6 +25,8 @@ mod chain;
 mod challenge;
 /// The program's commands, as child processes.
 mod cli;
+/// The operator's commands for outbox, books, data and brake.
+mod commands;
 /// The operator over the network: the token, the console with its forms, and the brake.
 mod console;
 /// The endpoints of the specification's section 4, as a list.
@@ -39,6 +41,8 @@ mod documents;
 mod evidence;
 /// Requests that cannot be served as they are.
 mod failure;
+/// Everything that the outside can do to a service to wear it down.
+mod hostile;
 /// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
 mod http;
 /// Requests and messages of people, and what the operator makes of them.

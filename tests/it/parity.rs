@@ -345,12 +345,9 @@ fn documented_statuses_agree_and_their_examples_are_real() {
     for row in ROUTES.iter().filter(|row| row.about.in_openapi) {
         let method = row.method.name().to_ascii_lowercase();
         let responses = &surface.openapi["paths"][row.path][&method]["responses"];
-        let statuses: Vec<&str> = responses
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(status, _)| status.as_str())
-            .collect();
+        let statuses = responses.as_object().into_iter().flatten();
+        let statuses: BTreeSet<&str> = statuses.map(|(status, _)| status.as_str()).collect();
+        let statuses: Vec<&str> = statuses.into_iter().collect();
         let section = surface
             .full
             .split(&format!("### {} {}\n", row.method.name(), row.path))

@@ -75,7 +75,7 @@ fn every_page_has_its_headers_and_runs_no_script_but_ours() {
             "{path}"
         );
         let link = answer.must("link");
-        for relation in ["service-desc", "service-doc", "alternate"] {
+        for relation in ["service-desc", "service-doc", "api-catalog", "alternate"] {
             assert!(
                 link.contains(&format!("rel=\"{relation}\"")),
                 "{path}: {link}"

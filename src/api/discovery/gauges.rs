@@ -2,7 +2,7 @@
 
 use crate::app::Shared;
 use crate::flows::guardian;
-use crate::outside::process;
+use crate::flows::health;
 
 /// Lines to be put after the counters. No revenue and no payers: anybody may read them.
 pub(super) fn text(app: &Shared) -> String {
@@ -66,7 +66,7 @@ pub(super) fn text(app: &Shared) -> String {
             u64::from(is_up),
         ));
     }
-    if let Some(usage) = process::usage() {
+    if let Some(usage) = health::process_usage() {
         gauges.push((
             "resident_memory_bytes",
             "Memory in use.",

@@ -49,7 +49,7 @@ pub fn introduction(app: &App) -> String {
          Packs of a report, in USDC:\n\n{packs}\n\
          To learn what several sources say together, GET {bundle_quote} with target_urls and question: the answer says which \
          bundle takes them, what it costs and where it is paid, in dollars through a payment link.\n\n\
-         Bundles, in USD:\n\n{bundles}",
+         Bundles:\n\n{bundles}",
         bundle_quote = app.url(bundles::QUOTE_PATH),
         bundles = bundle_prices(),
         name = app.config.service_name,
@@ -70,7 +70,7 @@ fn prices(product: Product) -> String {
 fn bundle_prices() -> String {
     let row = |bundle: Bundle| {
         let (name, price) = (bundle.name(), bundle.price());
-        format!("- {name}: {price} ({})\n", bundle.policy())
+        format!("- {name}: {price} USD ({})\n", bundle.policy())
     };
     Bundle::ALL.into_iter().map(row).collect()
 }

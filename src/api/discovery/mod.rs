@@ -26,12 +26,9 @@ pub async fn root(app: Shared, call: Call) -> Reply {
     if is_page {
         return site::home_page(&app);
     }
-    document(brief(&app)).fixed("vary", "Accept").fixed(
-        "link",
-        "</openapi.json>; rel=\"service-desc\"; type=\"application/vnd.oai.openapi+json;version=3.1\", \
-         </docs>; rel=\"service-doc\", </.well-known/api-catalog>; rel=\"api-catalog\", \
-         </.well-known/ai-catalog.json>; rel=\"ard\", </llms.txt>; rel=\"alternate\"; type=\"text/markdown\"",
-    )
+    document(brief(&app))
+        .fixed("vary", "Accept")
+        .fixed("link", site::LINKS)
 }
 
 pub fn document(value: Value) -> Reply {

@@ -36,7 +36,7 @@ pub fn responses(app: &App, row: &Row, is_alias: bool) -> Value {
     for status in statuses(row).into_iter().chain(of_alias) {
         if status != about.gives_status {
             let answer = match status {
-                200 => known_already(),
+                200..300 => other_success(status),
                 _ => refusal(app, row, status),
             };
             responses.insert(status.to_string(), answer);
@@ -98,10 +98,14 @@ fn success_schema(row: &Row) -> Value {
     }
 }
 
-/// What is created, or there before.
-fn known_already() -> Value {
+/// Another way to go well than the usual one.
+fn other_success(status: u16) -> Value {
+    let description = match status {
+        202 => "Not there yet; Retry-After says when to ask again.",
+        _ => "Known already.",
+    };
     let schema = json!({"type": "object"});
-    json!({"description": "Known already.", "content": {"application/json": {"schema": schema}}})
+    json!({"description": description, "content": {"application/json": {"schema": schema}}})
 }
 
 fn refusal(app: &App, row: &Row, status: u16) -> Value {

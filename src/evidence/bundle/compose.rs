@@ -12,6 +12,7 @@ use crate::evidence::bundle::matrix::{Row, Verdict, rows};
 use crate::evidence::bundle::read::Submitted;
 use crate::evidence::bundle::remarks::{RiskNote, gaps, risk_notes};
 use crate::evidence::bundle::{BundleRequest, BundleSource};
+use crate::evidence::canonical::{report_text, sha256};
 use crate::evidence::citation::rounded;
 use crate::evidence::text::{URL_CHARS_MAX, bounded, plain};
 
@@ -40,7 +41,7 @@ pub(super) struct BundleReport {
     unreachable: Vec<Unread>,
     source_hashes: Vec<SourceHash>,
     risk_notes: Vec<RiskNote>,
-    /// The reports themselves, as they are retained.
+    /// The reports on the sources that were read.
     reports: Vec<Map<String, Value>>,
 }
 
@@ -336,7 +337,22 @@ fn reports(submitted: &[Submitted<'_>]) -> Vec<Map<String, Value>> {
     let read = submitted
         .iter()
         .filter_map(|source| source.source.outcome.as_ref().ok());
-    read.map(|read| read.report.clone()).collect()
+    read.map(|read| within(read.report)).collect()
+}
+
+/// Members that speak of a report which can be read and asked by itself.
+const OF_RETAINED: [&str; 3] = ["expires_at", "retention_days", "recommended_next_call"];
+
+/// A report as a part of this one. Without an address of its own it promises none, and its hash is made anew.
+fn within(report: &Map<String, Value>) -> Map<String, Value> {
+    let mut report = report.clone();
+    if report.contains_key("verify_url") {
+        return report;
+    }
+    report.retain(|name, _| !OF_RETAINED.contains(&name.as_str()));
+    let hash = sha256(&report_text(&report));
+    report.insert("result_hash".to_owned(), Value::String(hash));
+    report
 }
 
 /// The decision in a sentence, and the words of the sources that carry it.

@@ -3,6 +3,7 @@ use serde_json::json;
 
 use super::*;
 use crate::evidence::Source;
+use crate::evidence::canonical::result_hash;
 use crate::evidence::examine::examine_page;
 use crate::evidence::facts::Facts;
 use crate::evidence::report::{Request, report};
@@ -221,6 +222,19 @@ fn answers_to_a_question_agree_or_clash_by_their_values() {
     assert_eq!(conflict["sides"][0]["source_ids"], json!(["S1", "S3"]));
     assert_eq!(conflict["sides"][1]["value"], "$25 per month");
     assert_eq!(clashing["decision"]["disputed"], true);
+}
+
+#[test]
+fn a_report_within_a_bundle_promises_no_address_that_it_lacks() {
+    let one = made("https://one.test/bridge", &bridge("1932", LONG), CLAIM);
+    let mut retained = made("https://two.test/bridge", &bridge("1934", LONG), CLAIM);
+    let url = json!("https://context.example.com/v1/proof-pack/reports/ppr_2/verify");
+    retained.report.insert("verify_url".to_owned(), url);
+    let report = bundle(CLAIM, &[read(&one), read(&retained)]);
+    let within = &report["reports"][0];
+    assert!(within.get("recommended_next_call").is_none() && within.get("expires_at").is_none());
+    assert_eq!(within["result_hash"], result_hash(within));
+    assert_eq!(report["reports"][1], Value::Object(retained.report));
 }
 
 #[test]

@@ -390,6 +390,8 @@ fn measure(stem: &str) -> Option<(&'static str, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn check(text: &str, expected: &[(&str, &str)]) {
@@ -450,6 +452,15 @@ mod tests {
         check("founded in 1998", &[("date", "1998")]);
         check("$2000 was paid", &[("usd", "2000")]);
         check("2000 people came", &[("peopl", "2000")]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_and_quoted_from(text in "[\\PC$€% 0-9.,/-]{0,60}") {
+            for amount in amounts(&text) {
+                prop_assert!(text.contains(&amount.text), "{amount:?}");
+            }
+        }
     }
 
     #[test]

@@ -88,6 +88,19 @@ impl Smtp {
     }
 }
 
+impl Smtp {
+    /// Connects, encrypts and says who we are, and sends nothing.
+    pub(super) fn greet(&self) -> Result<(), MailError> {
+        match self.0.test_connection() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(MailError::Temporary(
+                "the mail server hangs up at once".to_owned(),
+            )),
+            Err(error) => Err(outcome(&error)),
+        }
+    }
+}
+
 impl SmtpSettings {
     fn tls_parameters(&self) -> Result<TlsParameters, SettingsError> {
         let unusable = |what: &str, error: &Error| SettingsError(format!("{what}: {error}"));

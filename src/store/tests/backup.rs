@@ -13,6 +13,11 @@ async fn filled(folder: &Folder) -> Store {
     let store = SETTINGS.create(&folder.file()).expect("creates").store;
     put(&store, "https://example.com/", 1, 500, NOW).await;
     keep(&store, ReportId([9; 16]), 3, true).await;
+    let bought = store.write(|tables| {
+        tables.put_order(OrderId([1; 16]), &order("cs_test_1", "ann@example.com"))?;
+        tables.put_provider_event(&event(OrderId([1; 16])))
+    });
+    bought.await.expect("writes");
     for name in 0..40_u8 {
         store
             .write(move |tables| tables.put_payment([name; 32], &payment()))
@@ -43,6 +48,7 @@ async fn a_copy_made_between_writes_holds_everything_and_is_a_data_file() {
     );
     assert_eq!(rows(&found, "payments-1"), 40);
     assert_eq!(rows(&found, "reports-1"), 1);
+    assert_eq!(rows(&found, "orders-by-email-1"), 1);
     assert!(rows(&found, "blobs-1") >= 2);
     store.close().await.expect("closes");
     // It opens like any other, as cleanly closed, and is a copy no more.

@@ -5,6 +5,8 @@ import './reports.mjs';
 import './signatures.mjs';
 import './transfers.mjs';
 import './repetitions.mjs';
+import './webhooks.mjs';
+import './bundles.mjs';
 import './documents.mjs';
 import './directories.mjs';
 import './agents.mjs';

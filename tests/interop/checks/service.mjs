@@ -48,7 +48,9 @@ export async function start(name, environment = {}, earlier = undefined) {
     assert.deepEqual(await ended, { code: 0, signal: null });
   };
   for (let tries = 0; tries < 100; tries += 1) {
-    if (await fetch(`${url}/health`).then((reply) => reply.ok, () => false)) return { url, ended, stop };
+    if (await fetch(`${url}/health`).then((reply) => reply.ok, () => false)) {
+      return { url, ended, stop, kill: () => child.kill('SIGKILL') };
+    }
     await pause(0.1);
   }
   child.kill('SIGKILL');

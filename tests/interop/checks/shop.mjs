@@ -113,8 +113,8 @@ export const facilitator = {
 };
 
 /** Runs a program; gives its exit code and output. */
-export function program(command, words, { env = {}, input = '' } = {}) {
-  const options = { env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024 };
+export function program(command, words, { env = {}, input = '', cwd = undefined } = {}) {
+  const options = { env: { ...process.env, ...env }, maxBuffer: 64 * 1024 * 1024, cwd };
   return new Promise((resolve) => {
     const child = execFile(command, words, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : error.code, stdout, stderr });

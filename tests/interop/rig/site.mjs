@@ -15,6 +15,12 @@ const article = page('Lighthouses of the North Sea', [
   'A second tower was built in 1833 when the sand banks had moved and the first light misled more than it helped.',
 ]);
 
+// Pages under /notes/ agree with the article, each in its own words.
+const note = (number) => page(`Note ${number} on the towers`, [
+  `As the harbour office writes in note ${number}, the oldest lighthouse on this coast was lit in 1774.`,
+  `Visitors of tower ${number} pay ${number} euros and climb ${90 + 7 * number} steps, which takes a while in the wind.`,
+]);
+
 // Pages under /flaky/ are down the first time and there the second.
 const asked = new Set();
 
@@ -29,5 +35,8 @@ http.createServer((request, response) => {
     return html(503, page('Down', ['Come back later.']));
   }
   if (pathname === '/missing') return html(404, page('Missing', ['There is nothing here.']));
+  // Those of sources take their time, so that a check can come in between.
+  const noted = pathname.match(/^\/notes\/(\d+)$/);
+  if (noted) return setTimeout(() => html(200, note(Number(noted[1]))), 300);
   return html(200, article);
 }).listen(Number(process.env.PORT), '127.0.0.1');

@@ -35,6 +35,14 @@ impl Ask {
         self.address
     }
 
+    /// The same of a service that listens elsewhere by now.
+    pub(crate) fn at(&self, address: SocketAddr) -> Ask {
+        Ask {
+            address,
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self

@@ -156,7 +156,19 @@ impl Rig {
         self.appliance = Some(appliance);
     }
 
+    /// Starts, if the data file lets it; `check` asks for all of the file to be looked at.
+    pub(crate) fn try_run(&mut self, check: bool) -> Result<(), StartError> {
+        let appliance = self.started_with(check)?;
+        self.address = appliance.address;
+        self.appliance = Some(appliance);
+        Ok(())
+    }
+
     fn started(&self) -> Result<Appliance, StartError> {
+        self.started_with(false)
+    }
+
+    fn started_with(&self, check: bool) -> Result<Appliance, StartError> {
         let config = Config::from_resolved(&self.resolved).expect("a good configuration");
         let clock = self.clock.clone();
         self.runtime().block_on(async move {
@@ -165,7 +177,7 @@ impl Rig {
                 config,
                 clock,
                 create: true,
-                check: false,
+                check,
                 listener: Some(listener),
             };
             Appliance::start(start).await
@@ -196,6 +208,18 @@ impl Rig {
         self.run();
     }
 
+    /// The same with a line of shell before the program.
+    pub(crate) fn in_process_behind(
+        &mut self,
+        line: &str,
+        while_it_runs: impl FnOnce(&Rig, Service),
+    ) {
+        assert!(self.stop(), "the service stops in order");
+        let service = Service::start_behind(line, &self.resolved, &[]);
+        while_it_runs(self, service);
+        self.run();
+    }
+
     /// Stops in order; tells whether everything was done in time.
     pub(crate) fn stop(&mut self) -> bool {
         let appliance = self.appliance.take().expect("a service that runs");
@@ -204,6 +228,10 @@ impl Rig {
 
     pub(crate) fn resolved(&self) -> &Resolved {
         &self.resolved
+    }
+
+    pub(crate) fn resolved_data_file(&self) -> PathBuf {
+        self.folder.path("data.redb")
     }
 
     fn runtime(&self) -> &Runtime {

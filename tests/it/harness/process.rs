@@ -98,6 +98,8 @@ impl Finished {
 pub(crate) struct Service {
     pub(crate) address: SocketAddr,
     child: Child,
+    /// What it logged before it was ready.
+    pub(crate) start_log: Vec<String>,
     /// Its log; read on, so that it never has to wait for us.
     lines: Receiver<String>,
 }
@@ -127,6 +129,19 @@ impl Service {
     /// Starts the program with the settings of a rig, but a port of its own.
     pub(crate) fn start(resolved: &Resolved, more: &[(&str, &str)]) -> Service {
         Service::spawn(serve(resolved, more))
+    }
+
+    /// The same behind a line of shell, which can take from the program what the system would give it.
+    pub(crate) fn start_behind(line: &str, resolved: &Resolved, more: &[(&str, &str)]) -> Service {
+        let plain = serve(resolved, more);
+        let mut command = Command::new("sh");
+        let script = format!("{line}; exec \"$0\" \"$@\"");
+        command.args(["-c", &script]).arg(plain.get_program());
+        command.args(plain.get_args()).env_clear();
+        let set = plain.get_envs();
+        command.envs(set.filter_map(|(name, value)| Some((name, value?))));
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        Service::spawn(command)
     }
 
     /// The same under a supervisor that has told it something.
@@ -170,10 +185,11 @@ impl Service {
                 let _ = tell.send(line);
             }
         });
-        let address = address(&lines, &mut child);
+        let (address, start_log) = address(&lines, &mut child);
         Service {
             address,
             child,
+            start_log,
             lines,
         }
     }
@@ -235,6 +251,32 @@ impl Service {
         assert!(sent.expect("kill runs").success());
     }
 
+    /// Memory in use, in MiB.
+    pub(crate) fn memory_mib(&self) -> u64 {
+        self.status("VmRSS:") / 1024
+    }
+
+    /// The most that ever was.
+    pub(crate) fn memory_mib_most(&self) -> u64 {
+        self.status("VmHWM:") / 1024
+    }
+
+    fn status(&self, name: &str) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let text = std::fs::read_to_string(path).expect("a process that runs");
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        let number = line.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+        number.unwrap_or_else(|| panic!("{name} is not in {text}"))
+    }
+
+    /// Files and sockets that it has open.
+    pub(crate) fn descriptors(&self) -> usize {
+        let path = format!("/proc/{}/fd", self.child.id());
+        std::fs::read_dir(path)
+            .expect("a process that runs")
+            .count()
+    }
+
     /// The log since it was last read.
     pub(crate) fn log(&self) -> Vec<String> {
         self.lines.try_iter().collect()
@@ -248,8 +290,8 @@ impl Drop for Service {
     }
 }
 
-/// Where the service says that it is ready.
-fn address(lines: &Receiver<String>, child: &mut Child) -> SocketAddr {
+/// Where the service says that it is ready, and what it has said before.
+fn address(lines: &Receiver<String>, child: &mut Child) -> (SocketAddr, Vec<String>) {
     let end = Instant::now() + START_TIME_MAX;
     let mut seen = Vec::new();
     loop {
@@ -261,7 +303,8 @@ fn address(lines: &Receiver<String>, child: &mut Child) -> SocketAddr {
         let said: Value = serde_json::from_str(&line).unwrap_or_default();
         if said["message"] == "ready" {
             let address = said["address"].as_str().map(str::parse);
-            return address.expect("an address").expect("an address and a port");
+            let address = address.expect("an address").expect("an address and a port");
+            return (address, seen);
         }
         seen.push(line);
     }

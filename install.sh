@@ -1,0 +1,333 @@
+#!/bin/sh
+# Installs, upgrades or removes context402 on a machine with systemd. Safe to repeat: running it again is an upgrade,
+# with a backup before it and the way back if the new version is not healthy.
+set -eu
+
+NAME=context402
+PREFIX=
+ARCHIVE=
+DRY_RUN=
+ACTION=install
+START=yes
+HEALTH_SECONDS=60
+PROGRAM_FILES='context402.service context402.socket context402-init.service context402-backup.service
+context402-backup.timer'
+SHELLS='bash zsh fish'
+
+usage() {
+	cat <<'END'
+Usage: install.sh [OPTIONS]
+
+Installs the program that lies beside this script (an unpacked release) or in target/release (a built tree).
+
+  --archive FILE   install from a release archive; SHA256SUMS beside it must name it
+  --prefix DIR     put everything below DIR, for a look or a test; without it /usr/local, /etc and /var/lib
+  --no-start       install, and start nothing
+  --dry-run        say what would be done, and do nothing
+  --uninstall      remove the program; configuration, secrets, data and backups stay
+  --purge          with --uninstall: remove those too
+  --help           this text
+END
+}
+
+say() { printf '%s\n' "$*"; }
+fail() {
+	printf 'install.sh: %s\n' "$*" >&2
+	exit 1
+}
+# Runs a command, or says that it would.
+run() {
+	if [ -n "$DRY_RUN" ]; then
+		say "would run: $*"
+	else
+		"$@"
+	fi
+}
+need() { command -v "$1" >/dev/null 2>&1 || fail "$1 is needed and not there"; }
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--archive | --prefix)
+		[ $# -ge 2 ] || fail "$1 needs a value"
+		case $1 in
+		--archive) ARCHIVE=$2 ;;
+		--prefix) PREFIX=$2 ;;
+		esac
+		shift
+		;;
+	--no-start) START= ;;
+	--dry-run) DRY_RUN=yes ;;
+	--uninstall) ACTION=uninstall ;;
+	--purge) PURGE=yes ;;
+	--help)
+		usage
+		exit 0
+		;;
+	*)
+		usage >&2
+		fail "$1 is no option"
+		;;
+	esac
+	shift
+done
+: "${PURGE:=}"
+[ -z "$PURGE" ] || [ "$ACTION" = uninstall ] || fail "--purge goes with --uninstall"
+case $PREFIX in
+'' | /*) ;;
+*) fail "--prefix must be an absolute path" ;;
+esac
+
+HERE=$(cd "$(dirname "$0")" && pwd)
+TREE=${PREFIX:-/usr/local}
+BIN=$TREE/bin/$NAME
+PREVIOUS=$TREE/bin/$NAME.previous
+MAN=$TREE/share/man/man1
+ETC=$PREFIX/etc/$NAME
+CONFIG=$ETC/config.toml
+UNITS=$PREFIX/etc/systemd/system
+STATE=$PREFIX/var/lib/$NAME
+BACKUPS=$STATE/backups
+WORK=
+
+cleanup() { [ -z "$WORK" ] || rm -rf "$WORK"; }
+trap cleanup EXIT
+trap 'exit 1' HUP INT TERM
+
+# Where a shell looks for completions.
+completion() {
+	case $1 in
+	bash) printf '%s\n' "$TREE/share/bash-completion/completions/$NAME" ;;
+	zsh) printf '%s\n' "$TREE/share/zsh/site-functions/_$NAME" ;;
+	fish) printf '%s\n' "$TREE/share/fish/vendor_completions.d/$NAME.fish" ;;
+	esac
+}
+
+# The folder that holds the program and its units: beside this script, or out of the archive.
+source_folder() {
+	if [ -n "$ARCHIVE" ]; then
+		check_archive
+		tar -xzf "$ARCHIVE" -C "$WORK"
+		SOURCE=$(find "$WORK" -name install.sh -type f | head -n 1)
+		[ -n "$SOURCE" ] || fail "$ARCHIVE holds no release"
+		SOURCE=$(dirname "$SOURCE")
+	else
+		SOURCE=$HERE
+	fi
+	NEW=$SOURCE/$NAME
+	[ -f "$NEW" ] || NEW=$SOURCE/target/release/$NAME
+	[ -f "$NEW" ] || fail "there is no $NAME to install: build it with cargo build --release, or name a release with --archive"
+	NEW_VERSION=$("$NEW" version --json) || fail "$NEW does not run on this machine ($(uname -m))"
+}
+
+# Before anything of it is unpacked.
+check_archive() {
+	need sha256sum
+	need tar
+	[ -f "$ARCHIVE" ] || fail "$ARCHIVE is not there"
+	sums=$(dirname "$ARCHIVE")/SHA256SUMS
+	[ -f "$sums" ] || fail "$sums is not there: an archive without its checksum is not installed"
+	expected=$(awk -v name="$(basename "$ARCHIVE")" '{ sub(/^\*/, "", $2) } $2 == name { print $1 }' "$sums")
+	[ -n "$expected" ] || fail "$sums does not name $(basename "$ARCHIVE")"
+	found=$(sha256sum "$ARCHIVE" | awk '{ print $1 }')
+	[ "$found" = "$expected" ] || fail "$ARCHIVE is not what $sums says: its checksum is $found, not $expected"
+	say "The checksum of $(basename "$ARCHIVE") is right."
+	WORK=$(mktemp -d)
+}
+
+# A fact out of `version --json`.
+fact() { printf '%s\n' "$1" | sed -n 's/.*"'"$2"'": *"\{0,1\}\([^",}]*\).*/\1/p'; }
+
+# One file, whole or not at all.
+place() {
+	mode=$1 from=$2 to=$3
+	if [ -n "$DRY_RUN" ]; then
+		say "would write: $to"
+		return
+	fi
+	mkdir -p "$(dirname "$to")"
+	install -m "$mode" "$from" "$to.new"
+	mv -f "$to.new" "$to"
+}
+
+# A unit as it is installed: with the paths of this installation.
+unit() {
+	if [ -z "$PREFIX" ]; then
+		sed "s|/usr/bin/$NAME|$BIN|g" "$SOURCE/systemd/$1"
+	else
+		# Below a prefix there is no state folder of systemd's and no user of the service's own.
+		sed -e "s|/usr/bin/$NAME|$BIN|g" -e "s|/etc/$NAME|$ETC|g" -e "s|/var/lib/$NAME|$STATE|g" \
+			-e "s|^StateDirectory=.*|ReadWritePaths=$STATE|" -e '/^StateDirectoryMode=/d' -e '/^ConfigurationDirectory=/d' \
+			-e '/^DynamicUser=/d' -e "s|^User=.*|User=$(id -un)|" -e '/^ProtectHome=/d' -e '/^PrivateTmp=/d' \
+			"$SOURCE/systemd/$1"
+	fi | sed "s|^ListenStream=.*|ListenStream=$LISTEN|"
+}
+
+install_units() {
+	for file in $PROGRAM_FILES; do
+		to=$UNITS/$file
+		fresh=$(mktemp)
+		unit "$file" >"$fresh"
+		if [ -f "$to" ] && ! cmp -s "$fresh" "$to"; then
+			say "$file changes:"
+			diff -u "$to" "$fresh" || true
+		fi
+		[ ! -f "$to" ] || [ -n "$DRY_RUN" ] || cp -p "$to" "$to.previous"
+		place 644 "$fresh" "$to"
+		rm -f "$fresh"
+	done
+}
+
+install_manual() {
+	if [ -n "$DRY_RUN" ]; then
+		say "would write: $MAN/$NAME*.1 and completions for $SHELLS"
+		return
+	fi
+	mkdir -p "$MAN"
+	"$NEW" man --folder "$MAN"
+	for shell in $SHELLS; do
+		to=$(completion "$shell")
+		mkdir -p "$(dirname "$to")"
+		"$NEW" completions "$shell" >"$to"
+	done
+}
+
+install_configuration() {
+	if [ ! -f "$CONFIG" ]; then
+		say "Writing $CONFIG."
+		if [ -z "$DRY_RUN" ]; then
+			mkdir -p "$ETC"
+			"$NEW" config init "$CONFIG.new" >/dev/null
+			sed "s|^#data_file = .*|data_file = \"$STATE/$NAME.redb\"|" "$CONFIG.new" >"$CONFIG"
+			rm -f "$CONFIG.new"
+			chmod 644 "$CONFIG"
+		fi
+		FRESH=yes
+	fi
+	# A folder for each section's secrets, as the unit names them.
+	sed -n 's|^LoadCredential=[a-z]*:.*/credentials/||p' "$SOURCE/systemd/$NAME.service" | while read -r section; do
+		[ -d "$ETC/credentials/$section" ] || run mkdir -p "$ETC/credentials/$section"
+	done
+	[ ! -d "$ETC/credentials" ] || run chmod -R go-rwx "$ETC/credentials"
+	[ -z "$PREFIX" ] || run mkdir -p "$BACKUPS"
+}
+
+setting() { "$1" config print --config "$CONFIG" | sed -n "s|^$2 = \(.*\)  # .*|\1|p"; }
+
+has_systemd() { command -v systemctl >/dev/null 2>&1; }
+
+check_systemd() {
+	has_systemd || fail "systemctl is not there: this installer is for systemd; see the README for other ways to run $NAME"
+	version=$(systemctl --version | sed -n 's/^systemd \([0-9]*\).*/\1/p')
+	[ "${version:-0}" -ge 250 ] || fail "systemd ${version:-of unknown version} is too old; 250 or newer is needed"
+}
+
+# The program that is installed backs up what it has written, before anything is changed.
+back_up() {
+	data_file=$(setting "$BIN" data_file)
+	[ -n "$data_file" ] && [ -e "$data_file" ] || return 0
+	BACKUP=$BACKUPS/before-upgrade-$(date -u +%Y%m%dT%H%M%SZ).redb
+	say "Backing up to $BACKUP."
+	run "$BIN" backup "$BACKUP" --config "$CONFIG" || fail "the backup failed; nothing was changed"
+}
+
+start() {
+	run systemctl daemon-reload
+	data_file=$(setting "$NEW" data_file)
+	if [ ! -e "$data_file" ]; then
+		say "Making the first data file."
+		run systemctl start "$NAME-init.service"
+	fi
+	if [ -f "$UNITS/$NAME.socket.previous" ] && ! cmp -s "$UNITS/$NAME.socket" "$UNITS/$NAME.socket.previous"; then
+		# It listens elsewhere now, and a listener is bound only when nobody uses it.
+		run systemctl stop "$NAME.service" "$NAME.socket"
+	fi
+	run systemctl enable "$NAME.socket" "$NAME.service" "$NAME-backup.timer"
+	run systemctl start "$NAME.socket" "$NAME-backup.timer"
+	run systemctl restart "$NAME.service"
+}
+
+is_healthy() {
+	[ -z "$DRY_RUN" ] || return 0
+	"$BIN" healthcheck --wait "$HEALTH_SECONDS" --config "$CONFIG"
+}
+
+roll_back() {
+	[ -n "$OLD_VERSION" ] || fail "$NAME is installed but not healthy; see: journalctl -u $NAME"
+	say "The new version is not healthy: going back to the one before."
+	# The socket too: a client that connects now would start what is being replaced.
+	systemctl stop "$NAME.socket" "$NAME.service" || true
+	mv -f "$PREVIOUS" "$BIN"
+	for file in $PROGRAM_FILES; do
+		[ ! -f "$UNITS/$file.previous" ] || mv -f "$UNITS/$file.previous" "$UNITS/$file"
+	done
+	systemctl daemon-reload
+	# Sales of the new version are lost only where its file cannot be read any more.
+	if [ "$(fact "$OLD_VERSION" schema)" != "$(fact "$NEW_VERSION" schema)" ]; then
+		say "Its data file has another schema: restoring $BACKUP."
+		"$BIN" restore "$BACKUP" --discard-newer --config "$CONFIG"
+	fi
+	systemctl start "$NAME.socket" "$NAME.service"
+	"$BIN" healthcheck --wait "$HEALTH_SECONDS" --config "$CONFIG" ||
+		fail "the version before is back and not healthy either; see: journalctl -u $NAME"
+	fail "the upgrade was taken back; version $(fact "$OLD_VERSION" version) runs again"
+}
+
+install_program() {
+	source_folder
+	[ -z "$START" ] || check_systemd
+	say "Installing $NAME $(fact "$NEW_VERSION" version)."
+	FRESH=
+	BACKUP=
+	OLD_VERSION=
+	if [ -f "$BIN" ] && [ -f "$CONFIG" ]; then
+		# What the new version cannot run with is learnt before the old one is touched.
+		"$NEW" config check --config "$CONFIG" || fail "the new version refuses $CONFIG; nothing was changed"
+		OLD_VERSION=$("$BIN" version --json)
+		back_up
+		[ -n "$DRY_RUN" ] || cp -p "$BIN" "$PREVIOUS"
+	fi
+	install_configuration
+	LISTEN=127.0.0.1:4020
+	[ ! -f "$CONFIG" ] || LISTEN=$(setting "$NEW" listen)
+	place 755 "$NEW" "$BIN"
+	install_units
+	install_manual
+	if [ -n "$FRESH" ]; then
+		say "Next: set base_url and payment.pay_to in $CONFIG, put secrets into $ETC/credentials, then run install.sh again."
+		return
+	fi
+	if [ -z "$START" ]; then
+		say "Installed. Nothing was started."
+		return
+	fi
+	start
+	is_healthy || roll_back
+	say "$NAME $(fact "$NEW_VERSION" version) runs. Look around with: $BIN doctor --config $CONFIG"
+}
+
+uninstall() {
+	if has_systemd && [ -f "$UNITS/$NAME.service" ]; then
+		run systemctl disable --now "$NAME-backup.timer" "$NAME.socket" "$NAME.service" || true
+	fi
+	for file in $PROGRAM_FILES; do
+		run rm -f "$UNITS/$file" "$UNITS/$file.previous"
+	done
+	if has_systemd; then run systemctl daemon-reload || true; fi
+	run rm -f "$BIN" "$PREVIOUS" "$MAN/$NAME.1" "$MAN/$NAME"-*.1
+	for shell in $SHELLS; do
+		run rm -f "$(completion "$shell")"
+	done
+	if [ -z "$PURGE" ]; then
+		say "The program is gone. Still there: $ETC (configuration and secrets) and $STATE (data and backups);" \
+			"--uninstall --purge removes them."
+		return
+	fi
+	# With a user of the service's own the folder lies elsewhere, and here is a link.
+	run rm -rf "$ETC" "$STATE" "$PREFIX/var/lib/private/$NAME"
+	say "The program, its configuration, its data and its backups are gone."
+}
+
+case $ACTION in
+install) install_program ;;
+uninstall) uninstall ;;
+esac

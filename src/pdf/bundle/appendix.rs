@@ -1,0 +1,101 @@
+//! What a reader checks a bundle's report by: hashes, commands, and how it was made.
+
+use crate::pdf::block::{Block, Span, Style, Table, Tone};
+use crate::pdf::parts::{cell, column, command, items};
+use crate::pdf::told::{Told, when};
+
+pub(super) fn hashes(report: Told<'_>) -> Vec<Block> {
+    let rows = report.at("source_hashes").list().map(|source| {
+        let mut hashes = vec![Span::new(
+            format!("text  {}", source.at("sha256").text()),
+            Style::CODE,
+        )];
+        if source.at("source_sha256").is_there() {
+            hashes.push(Span::new(
+                format!("\nbody  {}", source.at("source_sha256").text()),
+                Style::CODE,
+            ));
+        }
+        vec![
+            cell(source.at("source_id").text()),
+            vec![
+                Span::address(source.at("url").text(), Style::NOTE),
+                Span::new(
+                    format!("\nread {}", when(source.at("fetched_at").number())),
+                    Style::NOTE,
+                ),
+            ],
+            hashes,
+        ]
+    });
+    vec![
+        Block::heading(1, "Appendix A: hashes of the sources", "hashes"),
+        Block::paragraph(vec![Span::new(
+            "SHA-256 of the text that the passages are slices of, and of the body that the server sent.",
+            Style::SMALL.toned(Tone::Muted),
+        )]),
+        Block::Table(Table {
+            summary: "Hashes of the sources that were read".to_owned(),
+            columns: vec![
+                column("", 0.4),
+                column("Source", 3.0),
+                column("SHA-256", 5.4),
+            ],
+            rows: rows.collect(),
+            after: 10.0,
+        }),
+    ]
+}
+
+pub(super) fn verification(report: Told<'_>, attachment: &str) -> Vec<Block> {
+    let hash = report.at("result_hash").text();
+    let mut blocks = vec![
+        Block::heading(1, "Appendix B: how to check this report", "verify"),
+        Block::text(format!(
+            "The report is attached to this document as data ({attachment}). Save the attachment and hash it; the result must \
+             be the hash at the foot of every page."
+        )),
+        command(format!("sha256sum {attachment}\n{hash}")),
+        Block::text(
+            "The attached file is the report in its canonical form (RFC 8785), without what stands around it in a delivery: \
+             result_hash, signature, download, recovery_url, email, expires_at and progress. Whoever holds the delivered \
+             JSON in any spelling can make the same bytes from it.",
+        ),
+        Block::text(
+            "Each passage is the bytes from start to end of its source's text, whose hash stands in appendix A. The reports on \
+             the sources are parts of the attached file.",
+        ),
+    ];
+    let urls = report
+        .at("reports")
+        .list()
+        .map(|told| told.at("verify_url").text());
+    let checks = urls
+        .filter(|url| !url.is_empty())
+        .map(|url| format!("curl -s {url}"));
+    let checks: Vec<String> = checks.collect();
+    if !checks.is_empty() {
+        blocks.push(Block::text(
+            "They are retained by themselves too, and the service checks them free of charge:",
+        ));
+        blocks.push(command(checks.join("\n")));
+    }
+    blocks
+}
+
+pub(super) fn method() -> Vec<Block> {
+    let told = [
+        "Every source is read once, turned into text and checked against the question by rules that give the same answer to \
+         the same text. What a page tells AI systems to say is not taken as evidence.",
+        "Sources that carry the same text, or most of it, count as one, whoever publishes them. Agreement needs two \
+         independent sources; two pages of one publisher are noted as such.",
+        "Each statement is put to every other source. A contradiction is called clear only where a source says otherwise in \
+         nearly the same words, or answers the same question with another value of the same unit.",
+        "The rules compare words, names, numbers and dates. They do not know whether a source is honest, and a source that says \
+         a thing in quite other words may be counted as silent. The percentages of single sources were \
+         measured on questions with known answers; those of the whole are reckoned from them by rule, and promise nothing.",
+    ];
+    let mut blocks = vec![Block::heading(1, "Appendix C: method and limits", "method")];
+    blocks.extend(items(told.into_iter()));
+    blocks
+}

@@ -1,0 +1,228 @@
+//! Very many connections at once, and clients that send or read as slowly as they may.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::harness::ask::{Answer, Ask, connect, read_all};
+use crate::harness::{ACCESS, Page, Rig, Wallet, until};
+
+const LIVE: &[u8] = b"GET /health?live=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+
+/// A connection from another address of loopback.
+fn connect_from(last: u8, address: SocketAddr) -> TcpStream {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
+    let socket = socket.expect("a socket");
+    let from: SocketAddr = (Ipv4Addr::new(127, 0, 0, last), 0).into();
+    socket.bind(&from.into()).expect("all of 127/8 is ours");
+    socket
+        .connect(&address.into())
+        .expect("the service accepts");
+    let stream: TcpStream = socket.into();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .expect("a socket takes a timeout");
+    stream
+}
+
+fn is_served(mut stream: TcpStream) -> u16 {
+    stream.write_all(LIVE).expect("sent");
+    Answer::parse(&read_all(&mut stream)).status
+}
+
+/// One client cannot take every place.
+#[test]
+fn a_client_with_too_many_connections_is_told_and_others_are_served() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("limits.connections_of_client_max", "5");
+        resolved.set("limits.header_seconds_max", "30");
+    });
+    let mut held: Vec<TcpStream> = (0..5).map(|_| connect(rig.address)).collect();
+    // Accepted one after the other, so that the five before it are counted.
+    let refused = Answer::parse(&read_all(&mut connect(rig.address))).expect(429);
+    assert_eq!(refused.must("connection"), "close");
+    assert_eq!(refused.must("retry-after"), "1");
+    assert_eq!(
+        refused.must("content-length"),
+        refused.body.len().to_string()
+    );
+    assert_eq!(is_served(connect_from(2, rig.address)), 200);
+    // Those that it has still work, and one that ends makes room.
+    assert_eq!(is_served(held.remove(0)), 200);
+    until("the place is free", || {
+        let mut stream = connect(rig.address);
+        stream.write_all(LIVE).is_ok() && Answer::parse(&read_all(&mut stream)).status == 200
+    });
+    drop(held);
+}
+
+/// Connections of a trusted proxy are many clients'.
+#[test]
+fn a_trusted_proxy_has_as_many_connections_as_it_needs() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("limits.connections_of_client_max", "2");
+        resolved.set_list("trusted_proxies", vec!["127.0.0.1".to_owned()]);
+    });
+    let _held: Vec<TcpStream> = (0..10).map(|_| connect(rig.address)).collect();
+    assert_eq!(is_served(connect(rig.address)), 200);
+}
+
+/// Three hundred idle connections and as many half heads and half bodies: whoever asks something is served meanwhile, and
+/// all of them are gone after their time.
+#[test]
+fn a_flood_of_waiting_connections_keeps_nobody_out() {
+    let mut rig = Rig::today_with(|resolved| {
+        resolved.set("limits.header_seconds_max", "1.5");
+        resolved.set("limits.body_seconds_max", "1.5");
+    });
+    rig.in_process(&[], |_, service| {
+        service.get("/health?live=1").send().expect(200);
+        let before = service.descriptors();
+        let body = format!("POST {ACCESS} HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\nx");
+        let starts = ["", "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: a", &body];
+        let mut held: Vec<TcpStream> = Vec::new();
+        for start in starts.iter().cycle().take(900) {
+            let mut stream = connect(service.address);
+            stream.write_all(start.as_bytes()).expect("sent");
+            held.push(stream);
+        }
+        for _ in 0..20 {
+            service.get("/health?live=1").send().expect(200);
+        }
+        until("all are closed", || service.descriptors() <= before + 2);
+        for mut stream in held {
+            let end = read_all(&mut stream);
+            assert!(end.is_empty() || Answer::parse(&end).status == 408);
+        }
+    });
+}
+
+/// What a client may send and leave half done takes little more memory than it has sent.
+#[test]
+fn half_requests_take_no_more_memory_than_they_are_long() {
+    const CLIENTS: u64 = 150;
+    let mut rig = Rig::today();
+    let chunked =
+        format!("POST {ACCESS} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    let whole = format!("POST {ACCESS} HTTP/1.1\r\nHost: x\r\nContent-Length: 65536\r\n\r\n");
+    let pipeline = "GET /docs HTTP/1.1\r\nHost: x\r\n\r\n".repeat(400);
+    for (what, start, rest, kib_max) in [
+        (
+            "a head",
+            "GET / HTTP/1.1\r\nHost: x\r\nX-A: ",
+            "a".repeat(65_000),
+            80,
+        ),
+        ("a body", &*whole, "x".repeat(65_535), 180),
+        (
+            "a body of single bytes",
+            &chunked,
+            "1\r\nx\r\n".repeat(65_000),
+            240,
+        ),
+        ("requests whose answers nobody reads", "", pipeline, 120),
+    ] {
+        rig.in_process(&[], |_, service| {
+            service.get("/docs").send().expect(200);
+            let before = service.memory_mib();
+            let message = [start, &rest].concat();
+            let held: Vec<TcpStream> = thread::scope(|scope| {
+                let send = |_| scope.spawn(|| send_all(service.address, message.as_bytes()));
+                let sending: Vec<_> = (0..CLIENTS).map(send).collect();
+                let sent = sending.into_iter().map(|thread| thread.join());
+                sent.map(|stream| stream.expect("no panic")).collect()
+            });
+            let used = service.memory_mib_most().saturating_sub(before);
+            let most = CLIENTS * kib_max / 1024;
+            assert!(
+                used <= most,
+                "{what}: {used} MiB for {CLIENTS} clients, {most} at most"
+            );
+            drop(held);
+        });
+    }
+}
+
+/// Sends as much of it as the service takes.
+fn send_all(address: SocketAddr, bytes: &[u8]) -> TcpStream {
+    let mut stream = connect(address);
+    stream
+        .set_write_timeout(Some(Duration::from_secs(1)))
+        .expect("a socket takes a timeout");
+    let _ = stream.write_all(bytes);
+    stream
+}
+
+/// A page of a few megabytes in text, paid for.
+fn large(rig: &Rig) -> (Ask, usize) {
+    let text = "Words that fill the page, line after line.\n".repeat(110_000);
+    rig.site.put("/large", Page::of("text/plain", text));
+    let payment = Wallet::new().sign(rig, "fresh");
+    let ask = rig
+        .order("http://news.sample-site.org/large", "fresh")
+        .paid(&payment.header);
+    let length = ask.send().expect(200).body.len();
+    (ask, length)
+}
+
+/// Reads so much at a time, with so long a pause, and gives how much came.
+fn read_slowly(ask: &Ask, bytes: usize, pause: Duration) -> usize {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
+    let socket = socket.expect("a socket");
+    socket
+        .set_recv_buffer_size(16 * 1024)
+        .expect("a small buffer");
+    socket
+        .connect(&ask.address().into())
+        .expect("the service accepts");
+    let mut stream: TcpStream = socket.into();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .expect("a socket takes a timeout");
+    stream.write_all(&ask.bytes()).expect("sent");
+    let (mut got, mut buffer, start) = (0, vec![0; bytes], Instant::now());
+    while start.elapsed() < Duration::from_secs(20) {
+        match stream.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => got += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+        thread::sleep(pause);
+    }
+    got
+}
+
+fn patient(seconds: &str) -> Rig {
+    Rig::with(|resolved| {
+        resolved.set("limits.write_stall_seconds_max", seconds);
+        resolved.set("fetch.seconds_max", "10");
+        resolved.set("fetch.idle_seconds_max", "5");
+    })
+}
+
+/// A reader who takes a little now and then is dropped as one who takes nothing: it would hold the answer for hours.
+#[test]
+fn whoever_reads_next_to_nothing_is_dropped() {
+    let rig = patient("0.3");
+    let (ask, whole) = large(&rig);
+    let got = read_slowly(&ask, 60, Duration::from_millis(50));
+    assert!(
+        got < whole,
+        "all {whole} bytes went to a reader of 1,200 a second"
+    );
+    rig.get("/health?live=1").expect(200);
+}
+
+/// A slow line is none of that.
+#[test]
+fn whoever_reads_slowly_gets_all_of_it() {
+    let rig = patient("1");
+    let (ask, whole) = large(&rig);
+    let got = read_slowly(&ask, 64 * 1024, Duration::from_millis(20));
+    assert!(
+        got > whole,
+        "{got} bytes of an answer whose body alone has {whole}"
+    );
+}

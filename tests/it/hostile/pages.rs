@@ -1,0 +1,65 @@
+//! Bombs are pages like any other: whoever pays for one gets an answer, in time and within the memory of a fetch.
+
+use std::net::SocketAddr;
+
+use crate::harness::{ACCESS, Ask, Rig, Wallet, for_each, order};
+use crate::hostile::bombs::BOMBS;
+
+/// Enough to show what grows faster than its page, little enough for a build without optimisation.
+const BOMB_BYTES: usize = 192 * 1024;
+/// Buyers at once: as many as the program converts at once.
+const AT_ONCE: usize = 4;
+const MEMORY_MIB_MAX: u64 = 150;
+/// What may become of a bomb.
+const ANSWERS: [(u16, &str); 4] = [
+    (200, ""),
+    (400, "content_too_large"),
+    (400, "unsupported_content_type"),
+    (503, "upstream_unavailable"),
+];
+
+/// Each has a deadline of the harness's, as every answer has.
+#[test]
+fn every_bomb_is_answered_within_its_memory() {
+    assert!(BOMBS.len() >= 50, "{} bombs", BOMBS.len());
+    let mut rig = Rig::today_with(|resolved| {
+        resolved.set("fetch.seconds_max", "8");
+        resolved.set("fetch.at_once_max", AT_ONCE.to_string());
+    });
+    for bomb in BOMBS {
+        rig.site.put(&path(bomb.name), bomb.page(BOMB_BYTES));
+    }
+    rig.in_process(&[], |rig, service| {
+        for group in BOMBS.chunks(AT_ONCE) {
+            for_each(group, |bomb| buy(rig, service.address, bomb.name));
+        }
+        let used = service.memory_mib_most();
+        assert!(used <= MEMORY_MIB_MAX, "{used} MiB were in use at once");
+        service.get("/health").send().expect(200);
+    });
+}
+
+fn buy(rig: &Rig, address: SocketAddr, name: &str) {
+    let payment = Wallet::new().sign_at(address, "fresh", rig.now(), None);
+    let host = [
+        "news.sample-site.org",
+        "www.second-site.org",
+        "www.third-site.org",
+    ][name.len() % 3];
+    let target = format!("http://{host}{}", path(name));
+    let answer = Ask::new(address, "POST", ACCESS)
+        .json(&order(&target, "fresh"))
+        .paid(&payment.header)
+        .send();
+    let outcome = (answer.status, answer.code());
+    assert!(
+        ANSWERS
+            .iter()
+            .any(|(status, code)| outcome == (*status, (*code).to_owned())),
+        "{name}: {answer:?}"
+    );
+}
+
+fn path(name: &str) -> String {
+    format!("/bombs/{name}")
+}
