@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::api::openapi::responses;
 use crate::api::{challenge, failure, quotes, report_page};
 use crate::app::{App, Shared, user_agent};
 use crate::domain::attribution::Attribution;
@@ -273,7 +274,7 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
                 .map(|object| object.name)
                 .collect(),
             gives: row.about.gives,
-            statuses: statuses(row),
+            statuses: responses::statuses(row),
         })
         .collect();
     let used_by = |object: &'static Object| -> &'static str {
@@ -322,14 +323,6 @@ fn parameter(parameter: &'static crate::domain::endpoint::Parameter) -> Paramete
         doc: parameter.doc,
         one_of: parameter.one_of,
     }
-}
-
-/// A 429 may come from every row.
-fn statuses(row: &crate::app::Row) -> Vec<u16> {
-    let mut errors: Vec<u16> = row.about.statuses.iter().copied().chain([429]).collect();
-    errors.sort_unstable();
-    errors.dedup();
-    [vec![row.about.gives_status], errors].concat()
 }
 
 fn field(field: &crate::domain::schema::Field) -> Field<'static> {

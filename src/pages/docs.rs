@@ -256,10 +256,11 @@ fn parameters(label: &str, parameters: &[Parameter<'_>]) -> Markup {
 
 fn answers(row: &Endpoint<'_>) -> Markup {
     html! {
-        @for status in &row.statuses {
+        @for (index, status) in row.statuses.iter().enumerate() {
+            @if index > 0 { ", " }
             @match status {
                 200..300 => { (status) " " code { (row.gives) } },
-                _ => { ", " a href={ "#status-" (status) } { (status) } },
+                _ => a href={ "#status-" (status) } { (status) },
             }
         }
     }
