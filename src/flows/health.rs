@@ -13,7 +13,7 @@ use crate::domain::margin::GasPrice;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::{Chain, ChainError};
-use crate::outside::disk;
+use crate::outside::{disk, process};
 
 const PROBE_EVERY: Duration = Duration::from_secs(15);
 /// A data file that leaves a read unanswered for so long cannot be sold from.
@@ -178,6 +178,11 @@ pub fn paused() -> Refusal {
         Code::Paused,
         "The operator has paused sales for the moment. Nothing was charged and no payment was used: come back later.",
     )
+}
+
+/// What this process takes of the machine, where the kernel says so.
+pub fn usage() -> Option<process::Usage> {
+    process::usage()
 }
 
 /// Looks at disk, data file and facilitator, now and then for ever.
