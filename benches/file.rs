@@ -316,9 +316,10 @@ fn sample(service: &Service, name: &str, meanwhile: impl FnOnce()) -> Vec<(&'sta
     };
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     std::thread::scope(|scope| {
-        let spawn = |request| scope.spawn(move || times(request));
-        let readers: Vec<_> = (0..CLIENTS).map(|_| spawn(&read)).collect();
-        let writers: Vec<_> = (0..CLIENTS).map(|_| spawn(&quote)).collect();
+        let readers: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| times(&read))).collect();
+        let writers: Vec<_> = (0..CLIENTS)
+            .map(|_| scope.spawn(|| times(&quote)))
+            .collect();
         meanwhile();
         done.store(true, Ordering::Relaxed);
         let all = |clients: Vec<std::thread::ScopedJoinHandle<'_, Vec<f64>>>| -> Vec<f64> {

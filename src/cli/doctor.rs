@@ -213,9 +213,7 @@ fn base_url(config: &Config, clocks: &mut Vec<UnixSeconds>) -> Finding {
             clocks.extend(probed.date);
             let body: Value = serde_json::from_slice(&probed.body).unwrap_or_default();
             match body["version"].as_str() {
-                Some(version) if version == env!("CARGO_PKG_VERSION") => {
-                    Good(format!("{url} answers {}", probed.status))
-                }
+                Some(env!("CARGO_PKG_VERSION")) => Good(format!("{url} answers {}", probed.status)),
                 Some(version) => Note(format!(
                     "{url} is answered by version {version}, this is {}",
                     env!("CARGO_PKG_VERSION")

@@ -180,6 +180,11 @@ pub fn paused() -> Refusal {
     )
 }
 
+/// What this process takes of the machine, where the kernel says so.
+pub fn usage() -> Option<process::Usage> {
+    process::usage()
+}
+
 /// Looks at disk, data file and facilitator, now and then for ever.
 pub async fn probe(app: Shared) {
     loop {

@@ -101,7 +101,7 @@ impl redb::StorageBackend for Overlay {
                 .blocks
                 .insert(number, vec![0; usize_of(BLOCK_BYTES)]);
         }
-        if bytes < written.bytes && bytes % BLOCK_BYTES > 0 {
+        if bytes < written.bytes && !bytes.is_multiple_of(BLOCK_BYTES) {
             let number = bytes / BLOCK_BYTES;
             let mut block = match written.blocks.remove(&number) {
                 Some(block) => block,

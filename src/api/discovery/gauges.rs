@@ -1,8 +1,7 @@
 //! How the service stands this moment, as Prometheus gauges: the same facts as /health, for alerts.
 
 use crate::app::Shared;
-use crate::flows::guardian;
-use crate::flows::health;
+use crate::flows::{guardian, health};
 
 /// Lines to be put after the counters. No revenue and no payers: anybody may read them.
 pub(super) fn text(app: &Shared) -> String {
@@ -66,7 +65,7 @@ pub(super) fn text(app: &Shared) -> String {
             u64::from(is_up),
         ));
     }
-    if let Some(usage) = health::process_usage() {
+    if let Some(usage) = health::usage() {
         gauges.push((
             "resident_memory_bytes",
             "Memory in use.",
