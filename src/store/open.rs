@@ -199,6 +199,7 @@ fn start(
         store: Store {
             database,
             threads: Arc::new(threads),
+            counted: Arc::default(),
         },
         was_clean,
     })

@@ -65,3 +65,5 @@ mod retry;
 mod site;
 /// Conventions that matter, as tests.
 mod tidy;
+/// What the wire and the disk may bring, by the thousand.
+mod untrusted;
