@@ -9,6 +9,7 @@ mod harness;
 #[path = "harness/shop.rs"]
 mod shop;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
@@ -22,7 +23,9 @@ use context402::domain::pack::Pack;
 use context402::domain::time::UnixSeconds;
 use context402::store::ReportRecord;
 
-use harness::{Folder, Server, child, config, read_message, say, say_machine, serve};
+use harness::{
+    AT_ONCE, Folder, Series, Server, child, config, read_message, say, say_machine, send_all, serve,
+};
 use shop::{SHORT, Signed, facilitator, keep_pages, paid_request, past};
 
 const RETAINED: usize = 1_000_000;
@@ -31,6 +34,7 @@ const FILLED_AT_ONCE: usize = 20_000;
 /// Asked one after the other, on one connection.
 const READS: usize = 2_000;
 const SALES: usize = 500;
+const REPETITIONS: usize = 5;
 const DOCUMENT_BYTES: usize = 600;
 const LIFE_SECONDS: u64 = 30 * 86_400;
 
@@ -84,6 +88,7 @@ fn compare() {
     service.order("fill 0 100");
     let reads = reads(&runtime, &service.ready, 100);
     let sales = sales(&runtime, &service.ready, &signed, 0);
+    let work = work(&runtime, &mut service, 100);
     let began = Instant::now();
     for first in (100..count).step_by(FILLED_AT_ONCE) {
         let end = count.min(first + FILLED_AT_ONCE);
@@ -112,6 +117,11 @@ fn compare() {
         late_reads.at(99) / reads.at(99),
         late_sales.at(99) / sales.at(99)
     ));
+    work.show("CPU of a report, almost no file", "µs");
+    let late_work = self::work(&runtime, &mut service, count);
+    late_work.show("CPU of a report, full file", "µs");
+    let more = late_work.with(&work, |late, early| late / early);
+    more.show("the one beside the other", "×");
     service.order("die");
     drop(service);
     let (service, took) = start();
@@ -123,12 +133,29 @@ fn compare() {
 }
 
 fn reads(runtime: &Runtime, address: &str, count: usize) -> Times {
-    let requests = (0..READS).map(|number| {
-        // Spread over all of them.
+    runtime.block_on(timed(address, read_requests(count)))
+}
+
+/// Requests for reports all over the file.
+fn read_requests(count: usize) -> Vec<Vec<u8>> {
+    let request = |number: usize| {
         let id = report_id(number * 7_919 % count);
         format!("GET /v1/proof-pack/reports/{id} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").into_bytes()
-    });
-    runtime.block_on(timed(address, requests.collect()))
+    };
+    (0..READS).map(request).collect()
+}
+
+/// What reading costs of the processor, with many readers at once.
+fn work(runtime: &Runtime, service: &mut Server, count: usize) -> Series {
+    let requests = Arc::new(read_requests(count));
+    let mut series = Series::default();
+    for _ in 0..REPETITIONS {
+        let before = service.cpu();
+        let sent = send_all(&service.ready, requests.clone(), AT_ONCE, READS, "200");
+        runtime.block_on(sent);
+        series.add(service.cpu() - before, READS);
+    }
+    series
 }
 
 fn sales(runtime: &Runtime, address: &str, signed: &Signed, first: usize) -> Times {
