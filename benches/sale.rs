@@ -7,42 +7,33 @@
 //! count; it believes every signature.
 
 mod harness;
+#[path = "harness/shop.rs"]
+mod shop;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use context402::appliance::Appliance;
-use context402::config::Config;
 use context402::domain::level::Level;
-use context402::domain::payment::{Payment, State};
-use context402::domain::purchase::{ContextPurchase, Purchase};
 use context402::domain::tier::Tier;
-use context402::domain::time::UnixSeconds;
-use context402::domain::usage::Usage;
 use context402::flows::offer::Offers;
-use context402::flows::page::{PageFacts, page_goods};
-use context402::markdown::{ContentKind, Converter, Settings};
 use context402::outside::clock::Clock;
 use context402::outside::facilitator::{
     Facilitator, FacilitatorAuth, FacilitatorSettings, Settlement, Verdict,
 };
-use context402::store::{self, PageRecord};
-use context402::x402::address::Nonce;
-use context402::x402::eip3009::SecretKey;
-use context402::x402::payer::{ReceivedChallenge, usdc};
+use context402::store;
 use context402::x402::proof::PaymentProof;
 use context402::x402::wire::PaymentRequirements;
 
 use harness::{
-    AT_ONCE, Folder, Series, Server, child, config, obey, read_message, runtime, say, say_machine,
-    send_all, serve,
+    AT_ONCE, Folder, Series, Server, child, config, obey, runtime, say, say_machine, send_all,
+    serve,
 };
+use shop::{LONG, Page, SHORT, Signed, facilitator, keep_pages, paid_request, past};
 
 /// Short and many: the machine's own speed changes from second to second.
 const PURCHASES: usize = 1_000;
@@ -54,21 +45,6 @@ const PAST_PAYMENTS: usize = 1_000_000;
 const PAST_AT_ONCE: usize = 20_000;
 const GOAL_US: f64 = 100.0;
 const STRETCH_US: f64 = 60.0;
-const SHORT: Page = Page {
-    url: "https://example.com/short",
-    bytes: 4 * 1024,
-};
-const LONG: Page = Page {
-    url: "https://example.com/long",
-    bytes: 32 * 1024,
-};
-
-/// A page in the service's cache.
-#[derive(Clone, Copy)]
-struct Page {
-    url: &'static str,
-    bytes: usize,
-}
 
 fn main() {
     match child() {
@@ -242,98 +218,6 @@ impl Took {
     }
 }
 
-/// Payments for the cached tier, each with a nonce of its own.
-struct Signed {
-    challenge: ReceivedChallenge,
-    keys: Vec<SecretKey>,
-    now: UnixSeconds,
-}
-
-impl Signed {
-    fn new(config: &Config) -> Signed {
-        let offers = Offers::new(config, None, Vec::new()).expect("offers");
-        let header = &offers.level(Level::Tier(Tier::Cached)).challenge.header;
-        let key = |number: u8| SecretKey::from_bytes([number; 32]).expect("a key");
-        Signed {
-            challenge: ReceivedChallenge::decode(header).expect("our own challenge"),
-            keys: (1..=AT_ONCE)
-                .map(|number| key(u8::try_from(number).expect("small")))
-                .collect(),
-            now: Clock::System.now(),
-        }
-    }
-
-    fn header(&self, number: usize) -> String {
-        let price = Tier::Cached.price();
-        let choice = self.challenge.choose(price, &usdc()).expect("payable");
-        let nonce = Nonce(Sha256::digest(number.to_be_bytes()).into());
-        let key = &self.keys[number % self.keys.len()];
-        self.challenge
-            .sign(&choice, key, self.now, nonce, None)
-            .header
-    }
-}
-
-fn paid_request(url: &str, header: &str) -> Vec<u8> {
-    let body = format!(r#"{{"target_url":"{url}","tier":"cached"}}"#);
-    format!(
-        "POST /v1/x402/access HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: */*\r\n\
-         User-Agent: bench\r\nPAYMENT-SIGNATURE: {header}\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .into_bytes()
-}
-
-async fn keep_pages(appliance: &Appliance) {
-    for page in [SHORT, LONG] {
-        keep_page(appliance, page).await;
-    }
-}
-
-/// Puts a page into the service's cache as a fetch would.
-async fn keep_page(appliance: &Appliance, Page { url, bytes }: Page) {
-    let mut converter = Converter::new(Settings {
-        kind: ContentKind::Html,
-        url: url.parse().expect("a URL"),
-        charset: Some("utf-8".to_owned()),
-        full: false,
-    });
-    let sentence = "Pages are kept as markdown, and a buyer gets them with one request. ";
-    let text = sentence.repeat(bytes / sentence.len());
-    let html = format!("<title>An article</title><main><h1>An article</h1><p>{text}</p></main>");
-    converter.push(html.as_bytes()).expect("HTML");
-    let page = converter.finish().expect("a page");
-    let now = appliance.app.now();
-    let facts = PageFacts {
-        final_url: url,
-        status: 200,
-        content_type: "text/html; charset=utf-8",
-        kind: ContentKind::Html,
-        source_sha256: Sha256::digest(&html).into(),
-        bytes_fetched: html.len() as u64,
-        fetch_time: Duration::ZERO,
-        extract_time: Duration::ZERO,
-        usage: &Usage::default(),
-        fetched_at: now,
-    };
-    let goods = page_goods(&page, &facts).expect("goods");
-    let record = PageRecord {
-        blob: goods.blob,
-        blob_bytes: goods.members.len() as u64,
-        content_sha256: goods.content_sha256,
-        tokens: goods.tokens,
-        title: page.metadata.title,
-        fetched_at: now.0,
-        etag: None,
-        last_modified: None,
-    };
-    let write = appliance
-        .app
-        .store
-        .write(move |tables| tables.put_page(url, &record, &goods.members));
-    write.await.expect("the page is stored");
-}
-
 /// `fill N`: so many payments that ended long ago, as the book keeps them.
 async fn fill(appliance: &Appliance, line: &str) -> String {
     let count: usize = line
@@ -353,38 +237,6 @@ async fn fill(appliance: &Appliance, line: &str) -> String {
         write.await.expect("they are stored");
     }
     count.to_string()
-}
-
-fn past(key: [u8; 32], now: UnixSeconds) -> Payment {
-    let purchase = Purchase::Context(ContextPurchase {
-        target_url: SHORT.url.to_owned(),
-        tier: Tier::Cached.name().to_owned(),
-        force_refresh: false,
-    });
-    let mut payer = [0; 20];
-    payer.copy_from_slice(&key[..20]);
-    Payment {
-        payer,
-        nonce: key,
-        amount_units: Tier::Cached.price().units(),
-        valid_before: now.0,
-        payload_hash: key,
-        payload: Vec::new(),
-        requirements: Vec::new(),
-        fingerprint: purchase.fingerprint(),
-        purchase,
-        identifier: None,
-        attribution: None,
-        state: State::Settled {
-            transaction: format!("0x{}", hex::encode(key)),
-            at: now.0 - 86_400,
-        },
-        answer: None,
-        credit: None,
-        redelivered: 0,
-        created_at: now.0 - 86_400,
-        changed_at: now.0 - 86_400,
-    }
 }
 
 /// The store's limit: of each purchase the two commits, each of a small record, as many at once as there are buyers.
@@ -477,58 +329,5 @@ async fn call_all(
     }
     while let Some(task) = tasks.join_next().await {
         task.expect("no call fails");
-    }
-}
-
-/// A facilitator that says yes.
-fn facilitator() {
-    let runtime = runtime(8);
-    let listener = runtime
-        .block_on(TcpListener::bind("127.0.0.1:0"))
-        .expect("a free port");
-    let address = listener.local_addr().expect("bound");
-    runtime.spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(say_yes(stream));
-        }
-    });
-    obey(&address.to_string(), |line| panic!("unknown order {line}"));
-}
-
-async fn say_yes(mut stream: TcpStream) {
-    let _ = stream.set_nodelay(true);
-    let mut buffer = Vec::new();
-    while let Some(length) = read_message(&mut stream, &mut buffer).await {
-        let request = String::from_utf8_lossy(&buffer[..length]);
-        let member = |name: &str| {
-            let after = request
-                .split_once(&format!("\"{name}\":\""))
-                .map_or("", |(_, after)| after);
-            after.split('"').next().unwrap_or_default().to_owned()
-        };
-        let (payer, network) = (member("from"), member("network"));
-        let body = if request.starts_with("POST /verify ") {
-            format!(r#"{{"isValid":true,"payer":"{payer}"}}"#)
-        } else if request.starts_with("POST /settle ") {
-            // A nonce has the form of a transaction, and is as unique.
-            let transaction = member("nonce");
-            format!(
-                r#"{{"success":true,"payer":"{payer}","transaction":"{transaction}","network":"{network}"}}"#
-            )
-        } else {
-            r#"{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:8453"}],"extensions":[],"signers":{}}"#.to_owned()
-        };
-        let head = format!(
-            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
-        if stream
-            .write_all(&[head, body].concat().into_bytes())
-            .await
-            .is_err()
-        {
-            return;
-        }
-        buffer.drain(..length);
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
@@ -55,6 +55,9 @@ const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-S
 /// Descriptors beside those of connections and neighbours: data file, listeners, the operator, the runtime, and spare ones.
 const DESCRIPTORS_RESERVED: usize = 48;
 
+/// Connections that wait to be accepted. Where there is no room, a client tries again after a second or more.
+const BACKLOG: u32 = 1024;
+
 /// Any failure to start, as one line.
 pub type StartError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -102,7 +105,7 @@ impl Appliance {
         };
         let listener = match listener {
             Some(listener) => listener,
-            None => bind(config.listen).await?,
+            None => bind(config.listen)?,
         };
         let (sandbox, facilitator_url) = match &config.payment.facilitator {
             FacilitatorAt::Url(url) => (None, url.clone()),
@@ -243,8 +246,17 @@ fn warn_of_hidden_clients(config: &Config, address: SocketAddr) {
     }
 }
 
-async fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
-    TcpListener::bind(address).await.map_err(|error| {
+fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
+    let listen = || {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4(),
+            SocketAddr::V6(_) => TcpSocket::new_v6(),
+        }?;
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    listen().map_err(|error| {
         format!("cannot listen on {address}: {error}. Set `listen` to a free address").into()
     })
 }

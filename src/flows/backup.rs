@@ -56,7 +56,7 @@ pub async fn snapshot(app: &Shared) -> Result<Snapshot, Refusal> {
 
 /// A full disk stops all sales; a backup must not be what fills it.
 async fn refuse_without_room(app: &Shared) -> Result<(), Refusal> {
-    let needed = app.store.stored_bytes().await?;
+    let needed = app.store.count_bytes().await?;
     let free = disk::free_bytes(&app.config.data_file)
         .map_err(|error| internal("the disk's free space could not be read", &error))?;
     let floor = app.config.limits.free_disk_bytes_min;

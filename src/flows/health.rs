@@ -197,11 +197,6 @@ pub async fn probe(app: Shared) {
     }
 }
 
-/// What this process takes of its machine; `None` where it cannot be told.
-pub fn process_usage() -> Option<process::Usage> {
-    process::usage()
-}
-
 /// Reads one number from the file system's memory; not worth a thread of its own.
 pub fn probe_disk(app: &Shared) {
     match disk::free_bytes(&app.config.data_file) {

@@ -27,11 +27,13 @@ mod restore;
 mod tables;
 mod terms;
 mod threads;
+pub mod trial;
 mod verify;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use redb::Database;
 
@@ -62,7 +64,18 @@ pub use verify::Verified;
 pub struct Store {
     database: Arc<Database>,
     threads: Arc<threads::Threads>,
+    counted: Arc<Mutex<Option<Counted>>>,
 }
+
+/// What the tables held at some moment; no bytes while the first count is under way.
+#[derive(Clone, Copy)]
+struct Counted {
+    at: Instant,
+    bytes: Option<u64>,
+}
+
+/// Counting walks the whole file, so that whoever asks for the metrics must not have it done each time.
+const COUNT_PAUSE: Duration = Duration::from_secs(600);
 
 /// Limits of an open store.
 #[derive(Clone, Copy, Debug)]
@@ -123,12 +136,42 @@ impl Store {
         backup::copy(&self.database, path, now)
     }
 
-    /// Bytes that the file's tables hold, for the metrics.
-    pub async fn stored_bytes(&self) -> Result<u64, StoreError> {
+    /// Bytes that the file's tables hold, for the metrics: as they were some minutes ago at most, and `None` while nobody
+    /// has counted yet.
+    pub async fn stored_bytes(&self) -> Result<Option<u64>, StoreError> {
+        {
+            let mut counted = self.counted();
+            if let Some(counted) = *counted
+                && counted.at.elapsed() < COUNT_PAUSE
+            {
+                return Ok(counted.bytes);
+            }
+            // Whoever asks meanwhile gets what was known before.
+            let bytes = counted.and_then(|counted| counted.bytes);
+            *counted = Some(Counted {
+                at: Instant::now(),
+                bytes,
+            });
+        }
+        let bytes = Some(self.count_bytes().await?);
+        *self.counted() = Some(Counted {
+            at: Instant::now(),
+            bytes,
+        });
+        Ok(bytes)
+    }
+
+    /// The same as they are now. Takes the longer the more there are.
+    pub async fn count_bytes(&self) -> Result<u64, StoreError> {
         let database = self.database.clone();
         self.threads
             .read(move |_| open::file_bytes(&database))
             .await
+    }
+
+    /// Nothing panics while it is held.
+    fn counted(&self) -> MutexGuard<'_, Option<Counted>> {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -218,6 +218,7 @@ fn start(
         store: Store {
             database,
             threads: Arc::new(threads),
+            counted: Arc::default(),
         },
         was_clean,
         kept_aside: None,

@@ -57,7 +57,7 @@ impl From<PageQuote> for QuoteRecord {
     }
 }
 
-fn read(bytes: &[u8]) -> Result<QuoteRecord, StoreError> {
+pub(in crate::store) fn read(bytes: &[u8]) -> Result<QuoteRecord, StoreError> {
     match version(bytes) {
         Some(1) => decode::<PageQuote>(bytes, TABLE).map(QuoteRecord::from),
         _ => decode_as(VERSION, bytes, TABLE),

@@ -12,8 +12,11 @@ use crate::store::StoreError;
 const VERSION: u8 = 1;
 const CHECKSUM_BYTES: usize = 8;
 
+/// The largest record. A length in a record that claims more is damage, and nothing is allocated for it.
+const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
+
 fn config() -> impl bincode::config::Config {
-    bincode::config::standard()
+    bincode::config::standard().with_limit::<RECORD_BYTES_MAX>()
 }
 
 /// A record that has never changed.
@@ -29,9 +32,7 @@ pub(in crate::store) fn encode_as<T: Serialize>(
     let mut bytes = vec![version];
     bincode::serde::encode_into_std_write(value, &mut bytes, config())
         .map_err(|error| StoreError::File(error.to_string()))?;
-    let checksum = checksum(&bytes);
-    bytes.extend_from_slice(&checksum);
-    Ok(bytes)
+    Ok(seal(bytes))
 }
 
 pub(in crate::store) fn decode<T: DeserializeOwned>(
@@ -57,6 +58,19 @@ pub(in crate::store) fn decode_as<T: DeserializeOwned>(
         Ok((value, read)) if read == body.len() - 1 => Ok(value),
         _ => Err(damaged),
     }
+}
+
+/// Puts a good checksum behind a version and a body, whatever they are: for trying what no disk would hold.
+pub(in crate::store) fn seal(mut bytes: Vec<u8>) -> Vec<u8> {
+    let checksum = checksum(&bytes);
+    bytes.extend_from_slice(&checksum);
+    bytes
+}
+
+/// The same without its checksum.
+pub(in crate::store) fn unseal(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.truncate(bytes.len().saturating_sub(CHECKSUM_BYTES));
+    bytes
 }
 
 /// The number under which a record was written.

@@ -48,10 +48,12 @@ const SHOWN: &[(u8, &str, &[&str])] = &[
     (19, "paid answers from somebody's cache", &["tests/it/access.rs::the_answer_s_headers_say_what_it_is_and_that_it_is_private"]),
     (20, "an offer that changes before it is paid", &["tests/it/restart.rs::an_offer_of_the_last_five_minutes_is_honoured"]),
     (21, "other spellings of a path", &["tests/it/http.rs::path_tricks_never_reach_the_paid_operation"]),
-    (22, "two payments in one request", &["tests/it/failure.rs::two_payments_in_one_request_are_refused"]),
+    (22, "two payments in one request", &["tests/it/failure.rs::two_payments_in_one_request_are_refused",
+        "tests/it/hostile/wire.rs::a_payment_in_a_broken_header_pays_for_nothing",
+        "tests/it/hostile/wire.rs::a_payment_in_a_trailer_pays_for_nothing"]),
     (23, "a header that is no payment", &["tests/it/failure.rs::a_header_that_is_no_base64_is_an_invalid_payment",
         "tests/it/failure.rs::a_payment_that_is_no_json_object_is_invalid", "tests/it/http.rs::headers_over_16_kib_are_too_large",
-        "src/x402/proof/tests.rs::a_changed_byte_never_panics"]),
+        "src/x402/proof/tests.rs::a_changed_byte_never_panics", "tests/it/untrusted.rs::any_payment_header_is_read_or_refused"]),
     (24, "a nonce in other letters", &["tests/it/failure.rs::a_payment_of_the_wrong_shape_is_invalid",
         "tests/it/replay.rs::a_nonce_in_capitals_is_the_same_nonce"]),
     (25, "a signature in other bytes", &["tests/it/replay.rs::the_same_authorization_in_other_bytes_is_not_given_the_answer",
@@ -94,7 +96,12 @@ const SHOWN: &[(u8, &str, &[&str])] = &[
         "src/domain/ids.rs::an_identifier_reads_back_and_has_one_spelling"]),
     (40, "connections that never end", &["tests/it/limits.rs::headers_that_never_end_are_cut", "tests/it/limits.rs::a_body_that_never_ends_is_cut",
         "tests/it/limits.rs::an_idle_connection_is_closed", "tests/it/limits.rs::whoever_does_not_read_is_dropped",
-        "tests/it/limits.rs::a_connection_beyond_the_cap_waits_for_a_place"]),
+        "tests/it/limits.rs::a_connection_beyond_the_cap_waits_for_a_place",
+        "tests/it/hostile/floods.rs::a_flood_of_waiting_connections_keeps_nobody_out",
+        "tests/it/hostile/floods.rs::half_requests_take_no_more_memory_than_they_are_long",
+        "tests/it/hostile/floods.rs::whoever_reads_next_to_nothing_is_dropped",
+        "tests/it/hostile/floods.rs::a_client_with_too_many_connections_is_told_and_others_are_served",
+        "tests/it/hostile/shortage.rs::a_flood_of_connections_leaves_descriptors_for_sales"]),
     (32, "exports that run in a spreadsheet", &["src/domain/csv.rs::nothing_that_a_stranger_writes_is_a_formula",
         "tests/it/console.rs::exports_are_whole_and_run_nothing_in_a_spreadsheet"]),
     (33, "the operator's token guessed, and forms from elsewhere", &["src/signing/session.rs::a_token_is_long_and_plain",
@@ -103,8 +110,12 @@ const SHOWN: &[(u8, &str, &[&str])] = &[
         "tests/it/console.rs::nothing_changes_but_from_a_page_of_ours", "tests/it/console.rs::programs_bring_the_token_as_bearer"]),
     (37, "headers smuggled into a mail", &["src/outside/mailer/tests.rs::nothing_in_a_mail_becomes_a_header",
         "src/outside/mailer/tests.rs::an_address_is_one_address", "tests/it/mail.rs::an_address_that_is_none_reaches_no_server"]),
-    (41, "pages made to break the converter", &["tests/it/conversion.rs::hostile_pages_end_in_an_answer"]),
+    (41, "pages made to break the converter", &["tests/it/conversion.rs::hostile_pages_end_in_an_answer",
+        "tests/it/hostile/pages.rs::every_bomb_is_answered_within_its_memory", "src/markdown/tests.rs::bombs_end_in_an_answer",
+        "src/outside/web/tests.rs::a_bomb_is_stopped_at_the_limit_and_not_at_its_end"]),
     (42, "a full or failing disk", &["tests/it/limits.rs::a_full_disk_stops_sales_and_nothing_else",
+        "tests/it/hostile/shortage.rs::a_data_file_that_cannot_grow_loses_nothing",
+        "tests/it/hostile/file.rs::a_flipped_bit_is_found_by_the_check",
         "src/tests/power_loss.rs::after_an_error_of_the_disk_nothing_is_acknowledged",
         "src/tests/power_loss.rs::what_was_acknowledged_survives_a_loss_of_power_at_any_moment"]),
     (43, "one wallet's money promised to many sales", &["tests/it/limits.rs::one_wallet_with_many_nonces_gets_little_work_for_nothing"]),
@@ -141,6 +152,35 @@ fn every_attack_has_its_test() {
         if shown.count() != 1 {
             wrong.push(format!("attack {attack} is not there once"));
         }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What the README promises its readers under Security, each with the tests that hold it to that.
+#[test]
+fn every_promise_has_its_test() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = std::fs::read_to_string(readme).expect("a README");
+    let (_, security) = readme
+        .split_once("\n## Security\n")
+        .expect("a part on security");
+    let security = security.split("\n## ").next().unwrap_or_default();
+    let rows: Vec<&str> = security
+        .lines()
+        .filter(|line| line.starts_with("| "))
+        .skip(1)
+        .collect();
+    assert!(rows.len() >= 20, "{} promises", rows.len());
+    let mut wrong = Vec::new();
+    for row in rows {
+        let tests: Vec<&str> = row
+            .split('`')
+            .filter(|piece| piece.contains("::"))
+            .collect();
+        if tests.is_empty() {
+            wrong.push(format!("no test: {row}"));
+        }
+        wrong.extend(tests.into_iter().filter_map(missing));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -91,5 +91,7 @@ mod retry;
 mod site;
 /// Conventions that matter, as tests.
 mod tidy;
+/// What the wire and the disk may bring, by the thousand.
+mod untrusted;
 /// The payment provider's events.
 mod webhook;

@@ -244,7 +244,10 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
             ("Chain", chain),
             ("Disk", disk),
             ("Free on disk", mib(health.free_bytes())),
-            ("In the data file", mib(stored)),
+            (
+                "In the data file",
+                stored.map_or(Cell::Text("not counted yet".to_owned()), mib),
+            ),
             ("Reports and answers kept", mib(health.kept_bytes())),
             ("Mail", mail),
         ])],

@@ -18,7 +18,7 @@ pub async fn metrics(app: Shared, call: Call) -> Reply {
         .is_some_and(|format| format == "prometheus")
         || call.accepts_rather("text/plain", "application/json");
     let reply = if prometheus {
-        let stored = app.store.stored_bytes().await.ok();
+        let stored = app.store.stored_bytes().await.ok().flatten();
         Reply::new(
             200,
             "text/plain; version=0.0.4; charset=utf-8",

@@ -34,7 +34,11 @@ struct Failure {
 }
 
 pub(crate) fn main(target: Target) -> ExitCode {
-    let options = match options() {
+    run_with(target, std::env::args().skip(1))
+}
+
+pub(crate) fn run_with(target: Target, arguments: impl Iterator<Item = String>) -> ExitCode {
+    let options = match options(arguments) {
         Ok(options) => options,
         Err(problem) => {
             eprintln!("{problem}");
@@ -129,7 +133,7 @@ fn again(target: Target, files: &[PathBuf]) -> ExitCode {
     ExitCode::from(u8::from(failed > 0))
 }
 
-fn options() -> Result<Options, String> {
+fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
     let mut options = Options {
         executions: u64::MAX,
         time: Duration::MAX,
@@ -137,7 +141,6 @@ fn options() -> Result<Options, String> {
         threads: 1,
         files: Vec::new(),
     };
-    let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         if !argument.starts_with("--") {
             options.files.push(argument.into());

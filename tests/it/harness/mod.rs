@@ -138,10 +138,16 @@ impl Rig {
     }
 
     pub(crate) fn run(&mut self) {
+        if let Err(error) = self.try_run(false) {
+            panic!("the service does not start: {error}");
+        }
+    }
+
+    /// Starts, if the data file lets it; `check` asks for all of the file to be looked at.
+    pub(crate) fn try_run(&mut self, check: bool) -> Result<(), StartError> {
         let mut tries = 0;
         let appliance = loop {
-            match self.started() {
-                Ok(appliance) => break appliance,
+            match self.started(check) {
                 // A process that another test has just forked holds the file's lock until it runs its own program.
                 Err(error)
                     if matches!(error.downcast_ref(), Some(OpenError::InUse(_))) && tries < 50 =>
@@ -149,26 +155,15 @@ impl Rig {
                     tries += 1;
                     std::thread::sleep(Duration::from_millis(100));
                 }
-                Err(error) => panic!("the service does not start: {error}"),
+                started => break started?,
             }
         };
-        self.address = appliance.address;
-        self.appliance = Some(appliance);
-    }
-
-    /// Starts, if the data file lets it; `check` asks for all of the file to be looked at.
-    pub(crate) fn try_run(&mut self, check: bool) -> Result<(), StartError> {
-        let appliance = self.started_with(check)?;
         self.address = appliance.address;
         self.appliance = Some(appliance);
         Ok(())
     }
 
-    fn started(&self) -> Result<Appliance, StartError> {
-        self.started_with(false)
-    }
-
-    fn started_with(&self, check: bool) -> Result<Appliance, StartError> {
+    fn started(&self, check: bool) -> Result<Appliance, StartError> {
         let config = Config::from_resolved(&self.resolved).expect("a good configuration");
         let clock = self.clock.clone();
         self.runtime().block_on(async move {

