@@ -68,7 +68,7 @@ const SHOWN: &[(u8, &str, &[&str])] = &[
         "tests/it/access.rs::the_alias_sells_the_same_and_remembers_where_the_buyer_came_from",
         "tests/it/site.rs::a_source_that_is_no_label_has_no_page"]),
     (28, "script in what strangers typed", &["tests/it/quotes.rs::hostile_targets_are_shown_as_text",
-        "tests/it/site.rs::every_page_has_its_headers_and_no_script", "src/pages/tests.rs::hostile_text_is_only_ever_text",
+        "tests/it/site.rs::every_page_has_its_headers_and_runs_no_script_but_ours", "src/pages/tests.rs::hostile_text_is_only_ever_text",
         "tests/it/leads.rs::forms_work_without_script"]),
     (29, "a page that gives a model orders", &["src/evidence/synthesis/tests.rs::the_prompt_holds_evidence_in_a_fence_that_it_cannot_close",
         "src/evidence/synthesis/tests.rs::a_claim_that_says_more_than_its_evidence_is_dropped",

@@ -367,9 +367,31 @@ fn routes_prints_the_table() {
 fn openapi_prints_the_document() {
     let printed: Value = serde_json::from_str(&run(&["openapi"]).expect(0).out).expect("JSON");
     let rig = Rig::start();
-    let served = rig.get("/openapi.json").expect(200).json();
-    assert_eq!(printed["paths"], served["paths"]);
-    assert_eq!(printed["components"], served["components"]);
+    let served = rig.get("/openapi.json").expect(200).text();
+    // The vault is the configuration's.
+    let served = served.replace(PAY_TO, "0x000000000000000000000000000000000000dEaD");
+    let served: Value = serde_json::from_str(&served).expect("JSON");
+    for part in ["paths", "components"] {
+        let (printed, served) = (&printed[part], &served[part]);
+        assert_eq!(first_difference(printed, served), None, "{part}");
+    }
+}
+
+/// Where two documents part, with what each says there.
+fn first_difference(one: &Value, other: &Value) -> Option<String> {
+    match (one, other) {
+        (Value::Object(ones), Value::Object(others)) if ones.len() == others.len() => {
+            ones.iter().find_map(|(name, value)| {
+                let at = |found| format!("{name}/{found}");
+                first_difference(value, others.get(name).unwrap_or(&Value::Null)).map(at)
+            })
+        }
+        (Value::Array(ones), Value::Array(others)) if ones.len() == others.len() => ones
+            .iter()
+            .zip(others)
+            .find_map(|(one, other)| first_difference(one, other)),
+        _ => (one != other).then(|| format!(": {one:.200} is not {other:.200}")),
+    }
 }
 
 const HTML: &str = "<html><head><title>T</title></head><body><nav><a href=\"/menu\">Menu</a></nav><main><h1>Title</h1>\
