@@ -177,6 +177,11 @@ pub enum Means {
 pub const NO_END: u64 = u64::MAX;
 
 impl Payment {
+    /// Whether this very payload has bought, or is buying, this very purchase.
+    pub fn is_of(&self, payload_hash: [u8; 32], fingerprint: Fingerprint) -> bool {
+        self.payload_hash == payload_hash && self.fingerprint == fingerprint
+    }
+
     pub fn means(&self) -> Means {
         match self.valid_before {
             NO_END => Means::Transfer,

@@ -43,7 +43,7 @@ pub async fn recall(
         return Ok(Recalled::Nothing);
     };
     // After settlement nonce and signature are public on chain: only the very bytes that were verified get the answer.
-    if payment.payload_hash != payload_hash || payment.fingerprint != fingerprint {
+    if !payment.is_of(payload_hash, fingerprint) {
         return Err(replayed(
             "This authorization was already used for another request.",
         ));
@@ -130,10 +130,10 @@ pub async fn known_purchase(
         return Ok(None);
     };
     let claim = Claim::take(app, key).ok_or_else(in_use)?;
-    let Some(payment) = app
-        .store
-        .read(move |snapshot| snapshot.payment(key))
+    let stored = app.store.read(move |snapshot| snapshot.payment(key));
+    let Some(payment) = stored
         .await?
+        .filter(|payment| payment.fingerprint == fingerprint)
     else {
         return Ok(None);
     };

@@ -407,8 +407,14 @@ pub async fn keep_answer(
     let durable = app.store.write(move |tables| {
         payment.credit = match tables.payment(key)? {
             None => None,
-            // What the buyer holds stays good until the answer is delivered.
-            Some(stored) if stored.state == State::Held => stored.credit,
+            // What the buyer holds stays good until the answer is delivered. A credit that holds the authorization for
+            // another purchase was issued since we looked.
+            Some(stored)
+                if stored.state == State::Held
+                    && stored.is_of(payment.payload_hash, payment.fingerprint) =>
+            {
+                stored.credit
+            }
             // Unlike an authorization, a transfer that was let go can be taken up again: the money is here.
             Some(stored) if stored.state == State::Released && means == Means::Transfer => None,
             // Another request has used the same authorization since we looked.

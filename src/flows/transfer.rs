@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::app::Shared;
 use crate::domain::payment::{Means, NO_END, Payment, PaymentKey, State};
-use crate::domain::purchase::{Fingerprint, Purchase};
+use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
@@ -190,7 +190,7 @@ async fn take(
                     }),
                 ));
             }
-            Some(stored) if !is_same(&stored, hash, fingerprint) => {
+            Some(stored) if !stored.is_of(hash, fingerprint) => {
                 is_held |= stored.state == State::Held;
             }
             Some(stored) if stored.state == State::Held => {
@@ -213,11 +213,6 @@ async fn take(
         ),
         _ => Refusal::of(Code::PaymentHashReplayed),
     })
-}
-
-/// Whether a record is of this very purchase by this very buyer.
-fn is_same(stored: &Payment, hash: [u8; 32], fingerprint: Fingerprint) -> bool {
-    stored.payload_hash == hash && stored.fingerprint == fingerprint
 }
 
 fn age_max(app: &Shared) -> u64 {

@@ -7,7 +7,7 @@ use context402::store::DueKind;
 use serde_json::json;
 
 use crate::harness::ask::at_once;
-use crate::harness::{ACCESS, ARTICLE, Answer, Page, Rig, Says, Wallet, order};
+use crate::harness::{ACCESS, ARTICLE, Answer, Page, Rig, Says, Wallet, order, until};
 
 fn slow_rig() -> Rig {
     let rig = Rig::start();
@@ -94,6 +94,45 @@ fn one_authorization_in_two_payloads_at_once_is_settled_once() {
     assert!(matches!(statuses[..], [200, 400 | 409]), "{answers:?}");
     assert_eq!(rig.facilitator.settle_calls(), 1);
     assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+}
+
+/// An authorization that has come to be held by a credit while it was being verified for something else pays for what the
+/// credit says, and for nothing else; nor is anybody given what the other bought.
+#[test]
+fn an_authorization_that_a_credit_holds_pays_for_nothing_else() {
+    let rig = Rig::start();
+    let flaky = "http://news.sample-site.org/flaky";
+    rig.site.put("/flaky", Page::Status(503));
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let other = payment.altered(|payload| payload["note"] = json!("the same, said otherwise"));
+    rig.facilitator.verifies(Says::Late(Duration::from_secs(1)));
+    let slow = rig.order(ARTICLE, "fresh").paid(&other.header);
+    let held = rig.order(flaky, "fresh").paid(&payment.header);
+    let credit = std::thread::scope(|scope| {
+        let slow = scope.spawn(|| slow.send());
+        until("the first is being verified", || {
+            rig.facilitator.verify_calls() == 1
+        });
+        rig.facilitator.verifies(Says::Honest);
+        let owed = held.send().expect(503);
+        let slow = slow.join().expect("an answer");
+        slow.refused(400, "payment_replayed");
+        owed.must("x-service-retry-credit").to_owned()
+    });
+    rig.site
+        .put("/flaky", Page::html("Ferries", "They run again."));
+    let retried = rig.retry(&credit, flaky, "fresh").send().expect(200);
+    assert!(retried.text().contains("They run again."));
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+    let anew = wallet.sign(&rig, "fresh");
+    let bought = rig
+        .order(flaky, "fresh")
+        .paid(&anew.header)
+        .send()
+        .expect(200);
+    assert!(bought.text().contains("They run again."));
+    assert_eq!(rig.facilitator.spent(wallet.address()), 60_000);
 }
 
 #[test]
