@@ -1,6 +1,7 @@
 //! The values in a passage that can be compared with those in another: money, shares, dates and measured numbers, each
 //! with its unit. Reads English words of units; a value without a unit is not compared.
 
+use crate::domain::time::MONTHS;
 use crate::evidence::text::{Word, is_stop, number, stem, words};
 
 /// A long passage has more than can mean one thing.
@@ -301,20 +302,6 @@ fn is_year(word: &str, year: u32) -> bool {
 }
 
 fn month(lower: &str) -> Option<usize> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
     let is_short = lower.len() == 3 || lower == "sept";
     let found = MONTHS
         .iter()
