@@ -7,11 +7,10 @@ mod claims;
 use crate::pdf::block::{Block, Span, Style, Table};
 use crate::pdf::bundle::appendix::{hashes, method, verification};
 use crate::pdf::bundle::claims::{agreements, claims, conflicts, matrix};
-use crate::pdf::parts::{cell, cited, column, decision, facts, hash, items, kicker, risks};
+use crate::pdf::parts::{cell, column, facts, hash, items, opening, risks};
 use crate::pdf::report;
 use crate::pdf::told::{Told, bounded, day, percent, spoken, when};
 
-const TITLE_CHARS_MAX: usize = 140;
 /// Sources that have a line on the title page.
 const GLANCE_MAX: usize = 12;
 
@@ -47,25 +46,9 @@ pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
 }
 
 fn cover(report: Told<'_>) -> Vec<Block> {
-    let question = report.at("question").text();
     let coverage = report.at("synthesis").at("coverage");
     let number = |name: &str| coverage.at(name).number();
-    let mut blocks = vec![
-        kicker(format!(
-            "EVIDENCE BUNDLE · {}",
-            report.at("bundle").text().to_uppercase()
-        )),
-        Block::heading(0, bounded(question, TITLE_CHARS_MAX), "title"),
-    ];
-    if question.chars().count() > TITLE_CHARS_MAX {
-        blocks.push(Block::text(question));
-    }
-    blocks.push(decision(
-        report.at("decision"),
-        report.at("agent_action").text(),
-    ));
-    blocks.push(Block::heading(3, "In short", "short"));
-    blocks.push(Block::paragraph(cited(answer(report), "", Style::BODY)));
+    let mut blocks = opening(report, "EVIDENCE BUNDLE", "bundle", answer(report));
     blocks.push(Block::heading(3, "What it rests on", "rests"));
     blocks.push(facts(
         "What the bundle rests on",

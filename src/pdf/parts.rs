@@ -33,7 +33,7 @@ pub(super) fn facts(summary: &str, rows: Vec<(&str, Vec<Span>)>) -> Block {
 }
 
 /// The line above the title.
-pub(super) fn kicker(text: String) -> Block {
+fn kicker(text: String) -> Block {
     Block::Text {
         kind: Kind::Paragraph,
         spans: vec![Span::new(text, Style::SMALL.bold().toned(Tone::Accent))],
@@ -41,7 +41,30 @@ pub(super) fn kicker(text: String) -> Block {
     }
 }
 
-pub(super) fn decision(report: Told<'_>, action: &str) -> Block {
+/// A longer question does not fit a title whole, and follows it.
+const TITLE_CHARS_MAX: usize = 140;
+
+/// What every document opens with: what it is and at which level, the question, the decision, and the answer in short.
+pub(super) fn opening(report: Told<'_>, product: &str, level: &str, answer: &str) -> Vec<Block> {
+    let question = report.at("question").text();
+    let level = report.at(level).text().to_uppercase();
+    let mut blocks = vec![
+        kicker(format!("{product} · {level}")),
+        Block::heading(0, bounded(question, TITLE_CHARS_MAX), "title"),
+    ];
+    if question.chars().count() > TITLE_CHARS_MAX {
+        blocks.push(Block::text(question));
+    }
+    blocks.push(decision(
+        report.at("decision"),
+        report.at("agent_action").text(),
+    ));
+    blocks.push(Block::heading(3, "In short", "short"));
+    blocks.push(Block::paragraph(cited(answer, "", Style::BODY)));
+    blocks
+}
+
+fn decision(report: Told<'_>, action: &str) -> Block {
     let disputed = if report.at("disputed").is_true() {
         " – disputed"
     } else {

@@ -2,33 +2,16 @@
 
 use crate::pdf::block::{Block, Span, Style, Table, Tone};
 use crate::pdf::parts::{
-    self, cell, cited, column, command, decision, facts, hash, items, kicker, passage, risks,
+    self, cell, cited, column, command, facts, hash, items, opening, passage, risks,
 };
 use crate::pdf::told::{Told, bounded, capital, day, percent, spoken, when};
 
-const TITLE_CHARS_MAX: usize = 140;
 /// Passages of a section; the attached JSON has all.
 const PASSAGES_MAX: usize = 6;
 
 pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
-    let question = report.at("question").text();
-    let mut blocks = vec![
-        kicker(format!(
-            "PROOF PACK · {}",
-            report.at("pack").text().to_uppercase()
-        )),
-        Block::heading(0, bounded(question, TITLE_CHARS_MAX), "title"),
-    ];
-    if question.chars().count() > TITLE_CHARS_MAX {
-        blocks.push(Block::text(question));
-    }
-    blocks.push(decision(
-        report.at("decision"),
-        report.at("agent_action").text(),
-    ));
-    blocks.push(Block::heading(3, "In short", "short"));
     let answer = report.at("answer").text();
-    blocks.push(Block::paragraph(cited(answer, "", Style::BODY)));
+    let mut blocks = opening(report, "PROOF PACK", "pack", answer);
     blocks.push(Block::heading(3, "What it rests on", "rests"));
     blocks.push(profile(report));
     blocks.push(Block::heading(1, "Evidence", "evidence"));
