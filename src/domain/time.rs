@@ -2,22 +2,6 @@
 
 use std::fmt;
 
-/// The months in English, as lower-case text is compared with them.
-pub const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-
 /// Seconds since 1970-01-01T00:00:00Z, the one form in which bodies and records carry time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixSeconds(pub u64);

@@ -1,7 +1,21 @@
 //! Dates as pages write them, brought to ISO 8601 where only one reading is possible. Knows no time zone names but
 //! UTC and GMT, and no language of month names but English; what it cannot read it leaves as it is written.
 
-use crate::domain::time::MONTHS;
+/// The months in English, as lower-case text is compared with them.
+pub(crate) const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
 
 const WEEKDAYS: [&str; 7] = [
     "monday",

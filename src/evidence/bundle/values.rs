@@ -1,8 +1,8 @@
 //! The values in a passage that can be compared with those in another: money, shares, dates and measured numbers, each
 //! with its unit. Reads English words of units; a value without a unit is not compared.
 
-use crate::domain::time::MONTHS;
 use crate::evidence::text::{Word, is_stop, number, stem, words};
+use crate::markdown::MONTHS;
 
 /// A long passage has more than can mean one thing.
 const VALUES_MAX: usize = 12;
