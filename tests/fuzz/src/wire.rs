@@ -9,6 +9,7 @@ mod records;
 mod request;
 mod run;
 mod target;
+mod webhook;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("records", target!(records)),
     ("request", target!(request)),
     ("target", target!(target)),
+    ("webhook", target!(webhook)),
 ];
 
 fn main() -> ExitCode {
