@@ -765,6 +765,15 @@ fn buy_pays_a_seller_and_prints_the_page() {
         let both = buy(&["--pack", "quick", "--tier", "fresh"]).expect(2);
         assert!(both.err.contains("cannot be used with"), "{both:#?}");
         let finished = run(&[
+        // What is kept is skipped where the buyer says so.
+        for (more, hit) in [
+            (&["--force-refresh"][..], false),
+            (&["--force-refresh=false"], true),
+        ] {
+            let words = [&["--tier", "basic", "--json"], more].concat();
+            let answer: Value = serde_json::from_str(&buy(&words).expect(0).out).expect("JSON");
+            assert_eq!(answer["cache"]["hit"], hit, "{more:?}");
+        }
             "buy",
             "http://10.0.0.1/",
             "--seller",
@@ -774,7 +783,7 @@ fn buy_pays_a_seller_and_prints_the_page() {
         ])
         .expect(1);
         assert!(finished.err.contains("target_blocked"), "{finished:#?}");
-        assert_eq!(rig.facilitator.settlements(), 3);
+        assert_eq!(rig.facilitator.settlements(), 5);
     });
 }
 
