@@ -53,7 +53,7 @@ pub fn status(code: Code) -> u16 {
         Code::QuoteNotFound | Code::ReportNotFound | Code::SessionNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
-        Code::AlreadyPaid | Code::Conflict => 409,
+        Code::AlreadyPaid | Code::PaymentIdentifierUsed | Code::Conflict => 409,
         Code::QuoteExpired | Code::ReportExpired | Code::LinkExpired => 410,
         Code::BodyTooLarge => 413,
         Code::UriTooLong => 414,
