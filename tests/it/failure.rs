@@ -511,6 +511,32 @@ fn a_paid_body_must_be_json() {
 fn a_body_of_the_wrong_shape_is_complained_about_member_by_member() {
     let quiet = Quiet::start();
     for (body, kind, loc) in [
+/// A body that is packed is not taken for bad JSON, and nothing is unpacked.
+#[test]
+fn a_packed_body_is_told_to_come_as_it_is() {
+    let quiet = Quiet::start();
+    let body = order(ARTICLE, "fresh").to_string();
+    let packed = |coding: &str| {
+        let ask = quiet.rig.post(ACCESS).header("Content-Encoding", coding);
+        let ask = ask.header("Content-Type", "application/json").body(&*body);
+        ask.paid(&quiet.payment().header).send()
+    };
+    for coding in ["gzip", "br", "identity, gzip"] {
+        let answer = packed(coding).refused(415, "unsupported_media_type");
+        assert!(answer.text().contains("without Content-Encoding"));
+    }
+    let form = quiet
+        .rig
+        .post("/v1/quotes")
+        .header("Content-Encoding", "gzip");
+    let form = form.header("Content-Type", "application/x-www-form-urlencoded");
+    form.body("product=context")
+        .send()
+        .refused(415, "unsupported_media_type");
+    quiet.nobody_was_called();
+    packed("identity").expect(200);
+}
+
         ("", "missing", &["body"][..]),
         ("{}", "missing", &["body", "target_url"]),
         ("[]", "model_attributes_type", &["body"]),
