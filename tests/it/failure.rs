@@ -75,7 +75,12 @@ fn a_header_that_is_no_base64_is_an_invalid_payment() {
         &format!("{good}!"),
         &good[..good.len() - 3],
     ] {
-        quiet.pay(header).refused(400, "invalid_payment");
+        let answer = quiet.pay(header).refused(400, "invalid_payment");
+        // What to sign instead stands beside it (x402, 4.3).
+        let challenge = answer.challenge();
+        assert_eq!(challenge["error"], "invalid_payload");
+        assert_eq!(challenge["accepts"][0]["amount"], "30000");
+        assert_eq!(answer.must("x-service-payment-tier"), "fresh");
     }
     quiet.nobody_was_called();
 }
@@ -506,11 +511,6 @@ fn a_paid_body_must_be_json() {
     }
 }
 
-/// The body's complaints are those of FastAPI's HTTPValidationError (specification 2.9).
-#[test]
-fn a_body_of_the_wrong_shape_is_complained_about_member_by_member() {
-    let quiet = Quiet::start();
-    for (body, kind, loc) in [
 /// A body that is packed is not taken for bad JSON, and nothing is unpacked.
 #[test]
 fn a_packed_body_is_told_to_come_as_it_is() {
@@ -537,6 +537,11 @@ fn a_packed_body_is_told_to_come_as_it_is() {
     packed("identity").expect(200);
 }
 
+/// The body's complaints are those of FastAPI's HTTPValidationError (specification 2.9).
+#[test]
+fn a_body_of_the_wrong_shape_is_complained_about_member_by_member() {
+    let quiet = Quiet::start();
+    for (body, kind, loc) in [
         ("", "missing", &["body"][..]),
         ("{}", "missing", &["body", "target_url"]),
         ("[]", "model_attributes_type", &["body"]),
