@@ -375,6 +375,14 @@ fn the_sample_is_sold_without_a_fetch_and_only_to_tiers_that_include_it() {
             .as_str()
             .is_some_and(|text| text.contains("# "))
     );
+    // Whoever asks the wrong tier is told of the one that is cheapest, too.
+    let answer = rig.buy(&wallet, &sample, "cached");
+    let alternatives = answer.refused(400, "cache_miss").json()["alternatives"].clone();
+    assert_eq!(
+        alternatives[0],
+        json!({"tier": "starter", "amount": "12000"})
+    );
+    assert_eq!(alternatives.as_array().map(Vec::len), Some(4));
     assert_eq!(rig.site.requests().len(), 0);
     assert_eq!(rig.facilitator.spent(wallet.address()), 12_000);
 }
