@@ -54,6 +54,14 @@ fn health_says_how_the_service_is() {
     );
     assert!(checks["disk"]["free_bytes"].is_u64());
     assert_eq!(
+        checks["supplier"],
+        json!({"status": "ok", "free_places": 16, "places": 16})
+    );
+    assert_eq!(
+        checks["smtp"],
+        json!({"status": "not_configured", "checked_at": null})
+    );
+    assert_eq!(
         rig.get("/health?live=1").expect(200).json(),
         json!({"status": "ok"})
     );
