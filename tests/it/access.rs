@@ -269,6 +269,9 @@ fn the_answer_has_all_its_parts() {
         );
     }
     assert_eq!(receipt["revenue_usdc"], 0.03);
+    // Shares without the noise of binary fractions.
+    assert_eq!(receipt["projected_margin"], 0.95);
+    assert_eq!(receipt["min_margin"], 0.166667);
     assert_eq!(receipt["decision"], "accept");
     assert_eq!(receipt["evaluated_at"], now);
     assert_eq!(body["retry_credit"], json!(null));
@@ -767,6 +770,8 @@ fn a_sale_that_does_not_pay_is_refused_before_the_work() {
         .refused(400, "margin_rejected");
     assert_eq!(rig.site.requests().len(), 0);
     assert_eq!(rig.facilitator.settle_calls(), 0);
+    let figures = rig.get("/metrics?format=prometheus").expect(200).text();
+    assert!(figures.contains("context402_ueg_rejections_total{reason=\"too_thin\"} 1\n"));
     rig.buy(&wallet, ARTICLE, "deep").expect(200);
 }
 

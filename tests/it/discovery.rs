@@ -122,6 +122,8 @@ fn figures_are_public_and_revenue_is_not() {
 
     let operator = rig.operator("/metrics").json();
     assert_eq!(operator["revenue_units"], "30000");
+    assert_eq!(operator["revenue_usdc"], 0.03);
+    assert_eq!(operator["paid_total"], 1);
     let prometheus = rig
         .operator("/metrics?format=prometheus")
         .expect(200)
