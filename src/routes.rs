@@ -37,7 +37,7 @@ const SOURCE: Parameter = Parameter {
 };
 const TIER: Parameter = Parameter {
     name: "tier",
-    doc: "The tier to be priced; must agree with header and body.",
+    doc: "The tier to be priced; on a paid operation it must agree with header and body.",
     one_of: &Tier::NAMES,
 };
 const PACK: Parameter = Parameter {
@@ -234,7 +234,7 @@ pub static ROUTES: &[Row] = &[
         query: &[TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("preview_report"), ..Endpoint::new(Tag::Quotes, "What a report on one source would hold; spends nothing") }),
     get("/v1/checkout/confidence", run!(preview::confidence), Endpoint {
-        query: &[PRODUCT, TARGET_URL, TARGET_URLS, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        query: &[PRODUCT, TARGET_URL, TARGET_URLS, TIER, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("checkout_confidence"), ..Endpoint::new(Tag::Quotes, "Whether everything is in place for a purchase; spends nothing") }),
     post("/v1/quotes", run!(quotes::create), Endpoint {
         takes: Some(&QUOTE_REQUEST), gives_status: 201, statuses: &[400, 413, 415, 422, 503], rate: RateClass::Quote,

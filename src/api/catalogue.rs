@@ -185,7 +185,8 @@ fn accept(app: &App, level: Level) -> Value {
         Product::ProofPack => "/v1/proof-pack/quote",
     };
     set("quote", app.url(quote).into());
-    set("checkout", app.url("/checkout/confidence").into());
+    let checkout = format!("/checkout/confidence?product={}", product.name());
+    set("checkout", app.url(&checkout).into());
     json!({
         "scheme": "exact",
         "network": requirements.network,

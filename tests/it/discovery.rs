@@ -456,10 +456,12 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
         rig.get("/.well-known/x402.json").expect(200).body
     );
     let well_known = well_known.json();
-    for (position, (path, word, level)) in
-        [(ACCESS, "tier", "fresh"), (PROOF_PACK, "pack", "standard")]
-            .into_iter()
-            .enumerate()
+    for (position, (path, word, level, product)) in [
+        (ACCESS, "tier", "fresh", "context"),
+        (PROOF_PACK, "pack", "standard", "proof_pack"),
+    ]
+    .into_iter()
+    .enumerate()
     {
         let offered = rig.post(path).send().expect(402).challenge();
         let offered = &offered["accepts"][0];
@@ -512,6 +514,14 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
     assert_eq!(well_known["routes"][1]["price_minor"], 25);
     assert_eq!(well_known["packs"].as_array().map(Vec::len), Some(3));
     assert!(
+            // The checkout that it leads to is that of this product.
+            let checkout = extra["checkout"].as_str().expect("an address");
+            let checkout = checkout.replacen(BASE_URL, "/v1", 1);
+            let confidence = rig.get(&checkout).expect(200).json();
+            assert_eq!(
+                (&confidence["product"], &confidence[word]),
+                (&json!(product), &json!(level))
+            );
         well_known["instructions"]
             .as_str()
             .is_some_and(|text| text.len() <= 300)
