@@ -8,11 +8,11 @@ use crate::app::{App, Shared};
 use crate::domain::mail::MailState;
 use crate::domain::order::OrderState;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::Checked;
+use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::RECOVER_REQUEST;
 use crate::flows::delivery::{self, Pass, Recovery, Seen};
 use crate::flows::letters::{API_PATH, Letters, PAGE_PATH};
-use crate::http::{Call, Reply};
+use crate::http::{Call, Method, Reply};
 use crate::pages;
 use crate::pages::delivery::{DeliveryView, RecoverView, Stage};
 
@@ -351,7 +351,10 @@ fn recover_request(call: &Call) -> Result<Checked, Refusal> {
         })
         .collect();
     let checked = RECOVER_REQUEST.validate(Value::Object(members).to_string().as_bytes());
-    checked.map_err(Refusal::validation)
+    checked.map_err(|errors| match call.method {
+        Method::Post => Refusal::validation(errors),
+        _ => Refusal::validation(errors.into_iter().map(ValidationError::in_query).collect()),
+    })
 }
 
 async fn recovered(app: &Shared, asked: &Checked) -> Result<Recovery, Refusal> {

@@ -547,5 +547,7 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
         (&json!([]), &json!(0))
     );
     page("limit=0").invalid("greater_than_equal", &["query", "limit"]);
-    page("offset=-1").invalid("int_parsing", &["query", "offset"]);
+    page("limit=-1").invalid("greater_than_equal", &["query", "limit"]);
+    page("offset=-1").invalid("greater_than_equal", &["query", "offset"]);
+    page("offset=one").invalid("int_parsing", &["query", "offset"]);
 }

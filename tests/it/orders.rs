@@ -375,6 +375,10 @@ fn without_mail_who_knows_both_gets_the_link() {
     assert_eq!(ask("bob@example.com"), json!([]));
     let form = rig.get("/proof-pack/bundle/recover").expect(200).text();
     assert!(
+    // What is missing is named where it was looked for.
+    rig.get(RECOVER).invalid("missing", &["query", "email"]);
+    let posted = rig.post(RECOVER).send();
+    posted.invalid("missing", &["body", "email"]);
         !form.contains("The answer is the same"),
         "no promise that is not kept"
     );
