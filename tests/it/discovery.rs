@@ -250,6 +250,20 @@ fn openapi_lists_what_there_is() {
         json!({"mode": "dynamic", "currency": "USD", "min": "0.1", "max": "1"})
     );
     assert!(buy["responses"]["402"]["headers"]["PAYMENT-REQUIRED"].is_object());
+    let parameter = |path: &str, name: &str| {
+        let all = paths[path]["get"]["parameters"]
+            .as_array()
+            .expect("parameters");
+        let found = all.iter().find(|parameter| parameter["name"] == name);
+        found.unwrap_or_else(|| panic!("{path} {name}")).clone()
+    };
+    // Specification 4.1: a probe's level may stand in a header; 4.5: the defaults of the listing.
+    assert_eq!(parameter(PROOF_PACK, "X-Service-Pack")["in"], "header");
+    assert_eq!(parameter(ACCESS, "X-Service-Tier")["in"], "header");
+    for (name, default) in [("limit", 20), ("offset", 0)] {
+        let found = parameter("/discovery/resources", name);
+        assert_eq!(found["schema"]["default"], default, "{name}");
+    }
     let references = references(&document);
     assert!(!references.is_empty());
     for reference in references {
@@ -500,6 +514,14 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
                     .as_str()
                     .is_some_and(|price| price.starts_with('$'))
             );
+            // The checkout that it leads to is that of this product.
+            let checkout = extra["checkout"].as_str().expect("an address");
+            let checkout = checkout.replacen(BASE_URL, "/v1", 1);
+            let confidence = rig.get(&checkout).expect(200).json();
+            assert_eq!(
+                (&confidence["product"], &confidence[word]),
+                (&json!(product), &json!(level))
+            );
         }
         assert_eq!(
             well_known["resources"][position],
@@ -514,14 +536,6 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
     assert_eq!(well_known["routes"][1]["price_minor"], 25);
     assert_eq!(well_known["packs"].as_array().map(Vec::len), Some(3));
     assert!(
-            // The checkout that it leads to is that of this product.
-            let checkout = extra["checkout"].as_str().expect("an address");
-            let checkout = checkout.replacen(BASE_URL, "/v1", 1);
-            let confidence = rig.get(&checkout).expect(200).json();
-            assert_eq!(
-                (&confidence["product"], &confidence[word]),
-                (&json!(product), &json!(level))
-            );
         well_known["instructions"]
             .as_str()
             .is_some_and(|text| text.len() <= 300)
