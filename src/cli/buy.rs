@@ -122,7 +122,11 @@ impl Args {
 
     fn wallet(&self) -> Result<Wallet, Failure> {
         let place = self.key_file.display();
-        let read = |error: std::io::Error| Failure::Failed(format!("{place}: {error}"));
+        let read = |error: std::io::Error| {
+            Failure::Failed(format!(
+                "{place}: {error}. It should hold your wallet's private key: 0x and 64 hex digits, mode 0600"
+            ))
+        };
         let mode = std::fs::metadata(&self.key_file)
             .map_err(read)?
             .permissions()

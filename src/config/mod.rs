@@ -7,6 +7,7 @@ pub mod mail;
 mod orders;
 pub mod settings;
 mod sources;
+mod suggest;
 mod supervisor;
 
 use std::collections::BTreeMap;
@@ -412,7 +413,8 @@ fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
         "an EVM network such as eip155:8453",
         Network::parse,
     )?;
-    let address = "0x and 40 hex digits; in mixed case its EIP-55 checksum must be right";
+    let address =
+        "0x and 40 hex digits, not all 0; in mixed case its EIP-55 checksum must be right";
     Ok(Payment {
         facilitator,
         auth,
@@ -679,7 +681,7 @@ impl Resolved {
 
     fn text(&self, key: &str) -> Result<&str, ConfigError> {
         self.optional(key)
-            .ok_or_else(|| self.expected(key, settings::doc(key)))
+            .ok_or_else(|| ConfigError(format!("{key} is not set. {}", settings::doc(key))))
     }
 
     fn checked<T>(
