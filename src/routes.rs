@@ -37,7 +37,7 @@ const SOURCE: Parameter = Parameter {
 };
 const TIER: Parameter = Parameter {
     name: "tier",
-    doc: "The tier to be priced; must agree with header and body.",
+    doc: "The tier to be priced; on a paid operation it must agree with header and body.",
     one_of: &Tier::NAMES,
 };
 const PACK: Parameter = Parameter {
@@ -234,7 +234,7 @@ pub static ROUTES: &[Row] = &[
         query: &[TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("preview_report"), ..Endpoint::new(Tag::Quotes, "What a report on one source would hold; spends nothing") }),
     get("/v1/checkout/confidence", run!(preview::confidence), Endpoint {
-        query: &[PRODUCT, TARGET_URL, TARGET_URLS, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        query: &[PRODUCT, TARGET_URL, TARGET_URLS, TIER, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("checkout_confidence"), ..Endpoint::new(Tag::Quotes, "Whether everything is in place for a purchase; spends nothing") }),
     post("/v1/quotes", run!(quotes::create), Endpoint {
         takes: Some(&QUOTE_REQUEST), gives_status: 201, statuses: &[400, 413, 415, 422, 503], rate: RateClass::Quote,
@@ -253,7 +253,7 @@ pub static ROUTES: &[Row] = &[
 
     // Retained reports
     get("/v1/proof-pack/sample", run!(reports::sample), Endpoint {
-        query: &[SOURCE], statuses: &[404], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
+        query: &[SOURCE], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
     get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
         statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
     get("/v1/proof-pack/reports/{report_id}/pdf", run!(reports::pdf), Endpoint {

@@ -49,7 +49,8 @@ impl View {
 pub async fn home(app: Shared, call: Call) -> Reply {
     match session(&app, &call) {
         Ok(session) => shown(&app, &call, &session, "today").await,
-        Err(NotIn::Closed) => closed(&app),
+        // The page is there (specification 4.5) and says why there is nothing behind it.
+        Err(NotIn::Closed) => closed_with(&app, 200),
         Err(NotIn::Out) => login(&app, 200, None),
     }
 }
@@ -256,10 +257,12 @@ fn fields(call: &Call) -> HashMap<String, String> {
 }
 
 fn closed(app: &App) -> Reply {
-    operators_page(Reply::html(
-        404,
-        closed_page(site::site(app, &site::Texts::of(app))),
-    ))
+    closed_with(app, 404)
+}
+
+fn closed_with(app: &App, status: u16) -> Reply {
+    let page = closed_page(site::site(app, &site::Texts::of(app)));
+    operators_page(Reply::html(status, page))
 }
 
 fn login(app: &App, status: u16, trouble: Option<&str>) -> Reply {

@@ -35,7 +35,12 @@ pub async fn buy(app: &Shared, call: &Call, product: Product, resolve: Resolve) 
     }
     // The sale's state is large. In a box of its own, requests without payment make no room for it.
     let outcome = Box::pin(sell(app, call, product, resolve)).await;
-    answer(app, call, outcome)
+    let unreadable = matches!(&outcome, Err(refusal) if refusal.code == Code::InvalidPayment);
+    let reply = answer(app, call, outcome);
+    match (unreadable, level_by_address(call, product)) {
+        (true, Ok(stated)) => challenge::beside(app, reply, priced(call, product, stated)),
+        _ => reply,
+    }
 }
 
 /// The same challenge with 200; accepts no payment and does no work.

@@ -4,6 +4,7 @@
 
 pub mod settings;
 mod sources;
+mod suggest;
 mod values;
 
 mod bundles;

@@ -77,7 +77,8 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
         "an EVM network such as eip155:8453",
         Network::parse,
     )?;
-    let address = "0x and 40 hex digits; in mixed case its EIP-55 checksum must be right";
+    let address =
+        "0x and 40 hex digits, not all 0; in mixed case its EIP-55 checksum must be right";
     Ok(Payment {
         facilitator,
         auth,

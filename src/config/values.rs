@@ -54,7 +54,7 @@ impl Resolved {
 
     pub(in crate::config) fn text(&self, key: &str) -> Result<&str, ConfigError> {
         self.optional(key)
-            .ok_or_else(|| self.expected(key, doc(key)))
+            .ok_or_else(|| ConfigError(format!("{key} is not set. {}", doc(key))))
     }
 
     pub(in crate::config) fn checked<T>(

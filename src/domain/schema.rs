@@ -84,6 +84,14 @@ impl ValidationError {
         }
     }
 
+    /// The same of what stands in a query instead of a body.
+    pub fn in_query(mut self) -> Self {
+        if let Some(place) = self.loc.first_mut() {
+            *place = "query".into();
+        }
+        self
+    }
+
     fn ctx(mut self, ctx: Value) -> Self {
         self.ctx = Some(ctx);
         self

@@ -300,7 +300,11 @@ pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<J
     };
     let price = purchase.price();
     guardian::judge(app, price, work).map_err(|unsold| {
-        app.metrics.margin_rejection();
+        let reason = match unsold {
+            Unsold::TooThin(_) => "too_thin",
+            Unsold::GasUnknown => "gas_unknown",
+        };
+        app.metrics.margin_rejection(reason);
         let message = match unsold {
             Unsold::TooThin(rejected) => format!(
                 "At {price} USDC this sale would not cover its costs ({} USDC); nothing was charged.",

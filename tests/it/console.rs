@@ -132,7 +132,9 @@ fn mail_state(rig: &Rig, key: &str) -> Value {
 #[test]
 fn without_a_token_the_console_says_so_and_stays_closed() {
     let rig = Rig::start();
-    let page = rig.get("/operator").expect(404);
+    // The page itself is there (specification 4.5).
+    let page = rig.get("/operator").expect(200);
+    assert!(page.must("content-type").starts_with("text/html"));
     assert!(page.text().contains("operator.token"), "{page:?}");
     rig.get("/operator/console/payments").expect(404);
     form(&rig, "/operator/login", &[("token", "")])

@@ -126,7 +126,11 @@ fn without_a_node_no_transfer_is_asked_for_or_taken() {
     let unpaid = rig.post(LEGACY).json(&order(ARTICLE, "fresh")).send();
     let unpaid = unpaid.refused(402, "payment_hash_required");
     assert_eq!(unpaid.json()["payment"], Value::Null);
-    assert!(unpaid.text().contains("do not transfer anything"));
+    for part in ["message", "next_step"] {
+        let text = unpaid.json()["error"][part].clone();
+        let text = text.as_str().expect("a sentence");
+        assert!(text.contains("do not transfer anything"), "{part}: {text}");
+    }
     let hash = format!("0x{}", "ab".repeat(32));
     let refused = buy(&rig, &hash, ARTICLE, "fresh").send();
     let refused = refused.refused(503, "transfers_not_taken");

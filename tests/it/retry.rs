@@ -145,7 +145,7 @@ fn a_final_refusal_earns_nothing_and_costs_nothing() {
         (
             "/to-itself",
             Page::Redirect("/to-itself".to_owned()),
-            "redirect_blocked",
+            "too_many_redirects",
         ),
         (
             "/hop1",

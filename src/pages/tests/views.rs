@@ -377,6 +377,7 @@ fn refused(texts: Texts) -> quote::QuoteView<'static> {
 fn checkout_view(texts: Texts, expired: bool) -> checkout::CheckoutView<'static> {
     let target_url = texts.pick("https://docs.sample-site.org/guides/rate-limits");
     let kept = checkout::KeptQuote {
+        force_refresh: None,
         target_url,
         question: None,
         level: Level::Tier(Tier::Fresh),
