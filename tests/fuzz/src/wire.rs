@@ -46,5 +46,5 @@ fn main() -> ExitCode {
         eprintln!("name one of: {}", names.join(", "));
         return ExitCode::from(2);
     };
-    run::run_with(*target, arguments)
+    run::main(*target, arguments)
 }
