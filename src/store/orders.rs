@@ -188,17 +188,6 @@ impl Tables<'_> {
         Ok(())
     }
 
-    pub fn order_source(
-        &self,
-        id: OrderId,
-        place: u32,
-    ) -> Result<Option<SourceRecord>, StoreError> {
-        let record = self.order_sources.get((id.0, place))?;
-        record
-            .map(|bytes| decode(bytes.value(), SOURCES_TABLE))
-            .transpose()
-    }
-
     /// Writes what came of a source; `document` are the bytes of the blob that it names.
     pub fn put_order_source(
         &mut self,
