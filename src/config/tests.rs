@@ -1,7 +1,9 @@
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::sources::Surroundings;
 use super::*;
+use crate::domain::amount::Amount;
 
 const PAY_TO: &str = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
 

@@ -58,7 +58,6 @@ impl Told {
 
     fn lead(self, now: UnixSeconds) -> Lead {
         Lead {
-            product: self.product,
             level: self.level,
             contact: self.contact,
             name: self.name,
@@ -69,10 +68,7 @@ impl Told {
             notes: self.notes,
             source: self.source,
             quote: self.quote,
-            status: LeadStatus::New,
-            created_at: now.0,
-            changed_at: now.0,
-            trail: Vec::new(),
+            ..Lead::of(self.product, now)
         }
     }
 }

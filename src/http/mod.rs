@@ -5,6 +5,7 @@ pub mod call;
 mod crowd;
 pub mod forwarded;
 pub mod reply;
+pub mod request_ids;
 pub mod route;
 pub mod router;
 pub mod server;

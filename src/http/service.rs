@@ -5,7 +5,6 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -18,6 +17,7 @@ use tokio_util::task::TaskTracker;
 use crate::http::call::{Call, Peer, Query};
 use crate::http::forwarded::TrustedProxies;
 use crate::http::reply::Reply;
+use crate::http::request_ids::RequestIds;
 use crate::http::route::{Answer, Method, Route, Run};
 use crate::http::router::{Found, Params, Router};
 
@@ -122,42 +122,6 @@ pub struct Seen {
     pub duration: Duration,
 }
 
-/// Unique request ids: a random start that a counter is added to. They are labels, not secrets.
-#[derive(Debug)]
-pub struct RequestIds {
-    seed: u64,
-    next: AtomicU64,
-}
-
-impl RequestIds {
-    pub fn new(random: [u8; 16]) -> Self {
-        let (seed, start) = random.split_at(8);
-        let number = |bytes: &[u8]| {
-            bytes
-                .iter()
-                .fold(0, |sum, byte| sum << 8 | u64::from(*byte))
-        };
-        RequestIds {
-            seed: number(seed),
-            next: AtomicU64::new(number(start)),
-        }
-    }
-
-    fn next(&self) -> String {
-        let count = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&self.seed.to_be_bytes());
-        bytes[8..].copy_from_slice(&count.to_be_bytes());
-        let mut id = String::with_capacity(36);
-        id.push_str("req_");
-        for byte in bytes {
-            id.push(char::from(HEX[usize::from(byte >> 4)]));
-            id.push(char::from(HEX[usize::from(byte & 15)]));
-        }
-        id
-    }
-}
-
 /// What is answered anywhere.
 const METHODS: [Method; 5] = [
     Method::Get,
@@ -166,8 +130,6 @@ const METHODS: [Method; 5] = [
     Method::Delete,
     Method::Options,
 ];
-
-const HEX: &[u8; 16] = b"0123456789abcdef";
 
 impl<S: Send + Sync + 'static, D> Shell<S, D> {
     /// Answers one request. Never fails: whatever goes wrong is an answer.

@@ -320,15 +320,6 @@ fn is_identifier(text: &str) -> bool {
 /// Whether `accepted` is our offer copied: addresses by their bytes, the amount by its number, `extra` with all that
 /// we put there (the buyer may add), no other key with a value, everything else exactly.
 fn is_copy_of(accepted: &Value, offer: &PaymentRequirements) -> bool {
-    const KEYS: [&str; 7] = [
-        "scheme",
-        "network",
-        "amount",
-        "asset",
-        "payTo",
-        "maxTimeoutSeconds",
-        "extra",
-    ];
     let Some(fields) = accepted.as_object() else {
         return false;
     };
@@ -346,9 +337,9 @@ fn is_copy_of(accepted: &Value, offer: &PaymentRequirements) -> bool {
         && fields
             .get("extra")
             .is_some_and(|theirs| is_within(&our_extra, theirs))
-        && fields
-            .iter()
-            .all(|(key, value)| value.is_null() || KEYS.contains(&key.as_str()))
+        && fields.iter().all(|(key, value)| {
+            value.is_null() || PaymentRequirements::FIELDS.contains(&key.as_str())
+        })
 }
 
 fn is_echo(echo: &str, ours: &Advertised) -> bool {
