@@ -160,7 +160,9 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     let takes_transfers = app.config.chain.is_some();
     let next_step = match code {
         // Money that is sent where nobody looks for it is lost.
-        Code::PaymentHashRequired if !takes_transfers => Code::TransfersNotTaken.next_step(),
+        Code::PaymentHashRequired | Code::InvalidPaymentHash if !takes_transfers => {
+            Code::TransfersNotTaken.next_step()
+        }
         _ => code.next_step(),
     };
     let mut body = json!({

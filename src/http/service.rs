@@ -122,6 +122,15 @@ pub struct Seen {
     pub duration: Duration,
 }
 
+/// What is answered anywhere.
+const METHODS: [Method; 5] = [
+    Method::Get,
+    Method::Head,
+    Method::Post,
+    Method::Delete,
+    Method::Options,
+];
+
 impl<S: Send + Sync + 'static, D> Shell<S, D> {
     /// Answers one request. Never fails: whatever goes wrong is an answer.
     pub async fn answer(&self, request: Request<Incoming>, peer: Peer) -> Response<Full<Bytes>> {
@@ -271,6 +280,16 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         peer: Peer,
     ) -> Result<(&'static Route<S, D>, Params, Method), Preflight> {
         let method = Method::parse(request.method().as_str());
+        match (method, request.uri().path()) {
+            // Of the service as a whole, not of an address (RFC 9110, 9.3.7).
+            (Some(Method::Options), "*") => return Err(Preflight::Options(METHODS.to_vec())),
+            // A tunnel has no path to be looked up, and there are none here.
+            (None, "") => {
+                let refused = Refused::MethodNotAllowed(METHODS.to_vec());
+                return Err(Preflight::Refused(refused));
+            }
+            _ => {}
+        }
         // A method we do not know is looked up as OPTIONS, which no row has, to learn whether the path is there.
         let found = self.router.find(
             method.unwrap_or(Method::Options),

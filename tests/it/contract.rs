@@ -1,4 +1,4 @@
-//! The endpoints of the specification's section 4 that exist so far: method, path, status without further input, content
+//! The endpoints of the specification's section 4: method, path, status without further input, content
 //! type.
 
 use context402::evidence::action::AgentAction;
@@ -9,7 +9,7 @@ use context402::routes::ROUTES;
 use serde_json::json;
 
 use crate::harness::provider;
-use crate::harness::{ARTICLE, Rig, Wallet};
+use crate::harness::{ARTICLE, BASE_URL, Rig, Wallet};
 
 #[rustfmt::skip]
 const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
@@ -104,6 +104,12 @@ fn every_endpoint_answers_as_the_specification_says() {
         assert_eq!(answer.status, *status, "{method} {path}: {answer:?}");
         let found = answer.must("content-type").split(';').next();
         assert_eq!(found, Some(*content_type), "{method} {path}");
+    }
+    // What leads on: to the request form, where no payment link is configured and no source named.
+    for path in ["/proof-pack/bundle/pay", "/proof-pack/bundle/checkout"] {
+        let answer = rig.get(path).expect(303);
+        let form = format!("{BASE_URL}/proof-pack/request");
+        assert_eq!(answer.must("location"), form, "{path}");
     }
 }
 

@@ -126,8 +126,14 @@ fn without_a_node_no_transfer_is_asked_for_or_taken() {
     let unpaid = rig.post(LEGACY).json(&order(ARTICLE, "fresh")).send();
     let unpaid = unpaid.refused(402, "payment_hash_required");
     assert_eq!(unpaid.json()["payment"], Value::Null);
-    for part in ["message", "next_step"] {
-        let text = unpaid.json()["error"][part].clone();
+    let unreadable = buy(&rig, "0x12", ARTICLE, "fresh").send();
+    let unreadable = unreadable.refused(400, "invalid_payment_hash");
+    for (answer, part) in [
+        (&unpaid, "message"),
+        (&unpaid, "next_step"),
+        (&unreadable, "next_step"),
+    ] {
+        let text = answer.json()["error"][part].clone();
         let text = text.as_str().expect("a sentence");
         assert!(text.contains("do not transfer anything"), "{part}: {text}");
     }

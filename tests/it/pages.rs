@@ -53,6 +53,8 @@ fn every_page_has_a_markdown_twin_at_its_own_address() {
         }
         let said = rig.get(&format!("{path}?format=markdown")).expect(200);
         assert_eq!(said.text(), twin, "{path}");
+        let tokens: usize = said.must("x-markdown-tokens").parse().expect("a number");
+        assert_eq!(tokens, twin.chars().count().div_ceil(4), "{path}");
         let tags = [&said, &html].map(|answer| answer.header("etag").map(str::to_owned));
         assert!(tags[0] != tags[1] || tags[0].is_none(), "{path}: {tags:?}");
         assert!(html.must("vary").contains("Accept"), "{path}");

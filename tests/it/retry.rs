@@ -277,6 +277,9 @@ fn nobody_learns_why_a_credit_is_not_good() {
             .json(&refreshed)
             .send(),
     );
+    // Of two, nobody knows which is meant.
+    let twice = rig.retry(&credit, FLAKY, "fresh");
+    others.push(twice.header("X-Service-Retry-Credit", &*credit).send());
     let mut texts = messages;
     for answer in others {
         texts.push(answer.refused(400, "retry_credit_invalid").json()["detail"].to_string());
