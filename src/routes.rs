@@ -413,7 +413,7 @@ pub static ROUTES: &[Row] = &[
     Row { method: Method::Post, ..operator("/operator/mails/{key}/retry", run!(operator::mails::retry_mail),
         "Try a mail again that is not sent") },
     Row { method: Method::Post, ..operator("/operator/mails/{key}/delete", run!(operator::mails::delete_mail), "Forget a mail") },
-    operator("/operator/export/{what}", run!(operator::data::export), "Everything of a kind, as JSON or CSV"),
+    operator("/operator/export/{what}", run!(operator::export::export), "Everything of a kind, as JSON or CSV"),
     operator("/operator/person", run!(operator::data::show_person), "What is known of an e-mail address"),
     Row { method: Method::Post, ..operator("/operator/forget", run!(operator::data::forget_person),
         "Delete what is known of an e-mail address") },

@@ -21,11 +21,8 @@ pub fn as_markdown(app: Shared, asked: PageAsked, page: Reply) -> Answer {
 fn dressed(page: Reply, markdown: String) -> Reply {
     let tag = page.headers.get("etag").and_then(|tag| tag.to_str().ok());
     let tag = tag.map(|tag| format!("{}-markdown\"", tag.trim_end_matches('"')));
-    let mut reply = Reply {
-        body: markdown.into(),
-        ..page
-    }
-    .fixed("content-type", "text/markdown; charset=utf-8");
+    let mut reply = page.fixed("content-type", "text/markdown; charset=utf-8");
+    reply.body = markdown.into();
     reply.headers.remove("content-security-policy");
     match tag {
         Some(tag) => reply.header("etag", &tag),
