@@ -4,8 +4,8 @@
 use crate::api::discovery::{crawlers, figures, full, health, keys, llms, manifest, trust};
 use crate::api::{
     access, agent, bundle_pay, bundles, catalogue, console, delivery, diagnose, discovery, leads,
-    legacy, mcp, operator, operator_leads, preview, proof_pack, quotes, reports, retry, site,
-    webhook,
+    legacy, mcp, operator, operator_leads, preview, pricing, proof_pack, quotes, reports, retry,
+    site, webhook,
 };
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
@@ -373,6 +373,7 @@ pub static ROUTES: &[Row] = &[
     get("/docs", run!(site::docs), Endpoint::page("The reference")),
     get("/quickstart", run!(site::quickstart), Endpoint::page("Buy a page from the shell, TypeScript or Python")),
     get("/paid-test", run!(site::paid_test), Endpoint::page("A live challenge, step by step")),
+    get("/pricing", run!(pricing::page), Endpoint::page("Every price, and what a month comes to")),
     get("/proof-pack", run!(site::proof_pack), Endpoint::page("What Proof Packs are and cost")),
     get("/about", run!(site::about), Endpoint::page("How we fetch, and how to opt out")),
     get("/faq", run!(site::faq), Endpoint::page("Short answers")),
