@@ -584,7 +584,7 @@ fn a_mail_that_was_given_up_is_tried_again() {
     assert!(
         desk.get("/operator")
             .text()
-            .contains("1 mails could not be sent")
+            .contains("1 mail could not be sent")
     );
 
     mailbox.behaves(Manner::Takes);
