@@ -413,6 +413,8 @@ fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
         Network::parse,
     )?;
     let address = "0x and 40 hex digits; in mixed case its EIP-55 checksum must be right";
+    let vault = "the address that is paid, whose key you hold: 0x and 40 hex digits, not all of them 0; in mixed case \
+                 its EIP-55 checksum must be right";
     Ok(Payment {
         facilitator,
         auth,
@@ -431,7 +433,7 @@ fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
         asset: resolved.checked("payment.asset", address, Address::parse_checksummed)?,
         asset_name: resolved.text("payment.asset_name")?.to_owned(),
         asset_version: resolved.text("payment.asset_version")?.to_owned(),
-        pay_to: resolved.checked("payment.pay_to", address, |text| {
+        pay_to: resolved.checked("payment.pay_to", vault, |text| {
             Address::parse_checksummed(text).filter(|address| *address != Address([0; 20]))
         })?,
     })
@@ -728,9 +730,9 @@ impl Resolved {
         match self.optional(key) {
             Some(text) if !text.is_empty() => Ok(Secret::new(text)),
             _ => Err(ConfigError(format!(
-                "{key} is needed and not set: give it as systemd credential {}, in the file that {key}_file names, or \
-                 in the environment as {}",
-                settings::credential_name(key),
+                "{key} is needed and not set: put it into the file credentials/{} beside the configuration (root's \
+                 alone: run this as root), into the file that {key}_file names, or into the environment as {}",
+                key.replace('.', "/"),
                 settings::environment_name(key)
             ))),
         }
