@@ -56,7 +56,16 @@ pub(in crate::cli) fn health_at(listen: SocketAddr) -> Result<Value, Failure> {
     let stream = TcpStream::connect_timeout(&address, HEALTH_TIME_MAX)
         .map_err(|error| failed(format_args!("no service answers at {address}: {error}")))?;
     stream.set_read_timeout(Some(HEALTH_TIME_MAX))?;
-    read(&exchange(stream, "GET", "/health")?)
+    let silent = |why: &str| {
+        failed(format_args!(
+            "what listens at {address} gives no answer ({why}); see `journalctl -u context402`"
+        ))
+    };
+    let answer = exchange(stream, "GET", "/health").map_err(|error| silent(&error.to_string()))?;
+    if answer.is_empty() {
+        return Err(silent("it hangs up"));
+    }
+    read(&answer)
 }
 
 /// Hands the answer to GET `path` on as it comes: one that is made while it is sent, in chunks.

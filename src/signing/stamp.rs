@@ -6,7 +6,7 @@ use std::fmt;
 use ring::hmac;
 
 /// How far the time of sending may lie from now, in seconds, before or after.
-const TOLERANCE_SECONDS: u64 = 300;
+pub const TOLERANCE_SECONDS: u64 = 300;
 /// Longest header that is read.
 const HEADER_BYTES_MAX: usize = 4096;
 /// Signatures that are tried; senders with two secrets send two.
