@@ -6,10 +6,13 @@ set -eu
 NAME=context402
 PREFIX=
 ARCHIVE=
+VERIFY_KEY=
 DRY_RUN=
 ACTION=install
 START=yes
 HEALTH_SECONDS=60
+# Backups from before upgrades that are kept.
+WAYS_BACK=5
 PROGRAM_FILES='context402.service context402.socket context402-init.service context402-backup.service
 context402-backup.timer'
 SHELLS='bash zsh fish'
@@ -21,6 +24,7 @@ Usage: install.sh [OPTIONS]
 Installs the program that lies beside this script (an unpacked release) or in target/release (a built tree).
 
   --archive FILE   install from a release archive; SHA256SUMS beside it must name it
+  --verify-key KEY with --archive: SHA256SUMS.sig must be a signature by this public key (ssh-ed25519 …, in a file)
   --prefix DIR     put everything below DIR, for a look or a test; without it /usr/local, /etc and /var/lib
   --no-start       install, and start nothing
   --dry-run        say what would be done, and do nothing
@@ -47,10 +51,11 @@ need() { command -v "$1" >/dev/null 2>&1 || fail "$1 is needed and not there"; }
 
 while [ $# -gt 0 ]; do
 	case $1 in
-	--archive | --prefix)
+	--archive | --verify-key | --prefix)
 		[ $# -ge 2 ] || fail "$1 needs a value"
 		case $1 in
 		--archive) ARCHIVE=$2 ;;
+		--verify-key) VERIFY_KEY=$2 ;;
 		--prefix) PREFIX=$2 ;;
 		esac
 		shift
@@ -72,10 +77,12 @@ while [ $# -gt 0 ]; do
 done
 : "${PURGE:=}"
 [ -z "$PURGE" ] || [ "$ACTION" = uninstall ] || fail "--purge goes with --uninstall"
+[ -z "$VERIFY_KEY" ] || [ -n "$ARCHIVE" ] || fail "--verify-key goes with --archive"
 case $PREFIX in
 '' | /*) ;;
 *) fail "--prefix must be an absolute path" ;;
 esac
+[ -n "$PREFIX$DRY_RUN" ] || [ "$(id -u)" = 0 ] || fail "this needs root: run it with sudo, or look first with --dry-run"
 
 HERE=$(cd "$(dirname "$0")" && pwd)
 TREE=${PREFIX:-/usr/local}
@@ -105,8 +112,9 @@ completion() {
 # The folder that holds the program and its units: beside this script, or out of the archive.
 source_folder() {
 	if [ -n "$ARCHIVE" ]; then
+		WORK=$(mktemp -d)
 		check_archive
-		tar -xzf "$ARCHIVE" -C "$WORK"
+		tar -xzf "$WORK/archive" --no-same-owner -C "$WORK"
 		SOURCE=$(find "$WORK" -name install.sh -type f | head -n 1)
 		[ -n "$SOURCE" ] || fail "$ARCHIVE holds no release"
 		SOURCE=$(dirname "$SOURCE")
@@ -119,19 +127,33 @@ source_folder() {
 	NEW_VERSION=$("$NEW" version --json) || fail "$NEW does not run on this machine ($(uname -m))"
 }
 
-# Before anything of it is unpacked.
+# Before anything of it is unpacked, on copies that nobody else can change.
 check_archive() {
 	need sha256sum
 	need tar
-	[ -f "$ARCHIVE" ] || fail "$ARCHIVE is not there"
+	name=$(basename "$ARCHIVE")
 	sums=$(dirname "$ARCHIVE")/SHA256SUMS
+	[ -f "$ARCHIVE" ] || fail "$ARCHIVE is not there"
 	[ -f "$sums" ] || fail "$sums is not there: an archive without its checksum is not installed"
-	expected=$(awk -v name="$(basename "$ARCHIVE")" '{ sub(/^\*/, "", $2) } $2 == name { print $1 }' "$sums")
-	[ -n "$expected" ] || fail "$sums does not name $(basename "$ARCHIVE")"
-	found=$(sha256sum "$ARCHIVE" | awk '{ print $1 }')
+	cp "$ARCHIVE" "$WORK/archive"
+	cp "$sums" "$WORK/sums"
+	[ -z "$VERIFY_KEY" ] || check_signature
+	expected=$(awk -v name="$name" '{ sub(/^\*/, "", $2) } $2 == name { print $1 }' "$WORK/sums")
+	[ -n "$expected" ] || fail "$sums does not name $name"
+	found=$(sha256sum "$WORK/archive" | awk '{ print $1 }')
 	[ "$found" = "$expected" ] || fail "$ARCHIVE is not what $sums says: its checksum is $found, not $expected"
-	say "The checksum of $(basename "$ARCHIVE") is right."
-	WORK=$(mktemp -d)
+	say "The checksum of $name is right."
+}
+
+# Checksums that came with an archive say only that it arrived whole; a signature says whose it is.
+check_signature() {
+	need ssh-keygen
+	[ -f "$VERIFY_KEY" ] || fail "$VERIFY_KEY is not there"
+	[ -f "$sums.sig" ] || fail "$sums.sig is not there: without its signature the archive is not installed"
+	printf '%s %s\n' "$NAME" "$(cat "$VERIFY_KEY")" >"$WORK/signers"
+	ssh-keygen -Y verify -f "$WORK/signers" -I "$NAME" -n "$NAME" -s "$sums.sig" <"$WORK/sums" >/dev/null 2>&1 ||
+		fail "$sums.sig is no signature of $sums by the key in $VERIFY_KEY"
+	say "The signature of SHA256SUMS is right."
 }
 
 # A fact out of `version --json`.
@@ -221,21 +243,45 @@ check_systemd() {
 	[ "${version:-0}" -ge 250 ] || fail "systemd ${version:-of unknown version} is too old; 250 or newer is needed"
 }
 
+# Its units would be hidden by those of this script, and its program would not run.
+refuse_package() {
+	[ -n "$PREFIX" ] || [ ! -e "/usr/lib/systemd/system/$NAME.service" ] ||
+		fail "$NAME is installed as a package: upgrade it with apt or dpkg, or remove it first (apt remove $NAME keeps the data)"
+}
+
 # The program that is installed backs up what it has written, before anything is changed.
 back_up() {
 	data_file=$(setting "$BIN" data_file)
 	[ -n "$data_file" ] && [ -e "$data_file" ] || return 0
+	[ -d "$BACKUPS" ] || run mkdir -p -m 700 "$BACKUPS"
 	BACKUP=$BACKUPS/before-upgrade-$(date -u +%Y%m%dT%H%M%SZ).redb
 	say "Backing up to $BACKUP."
 	run "$BIN" backup "$BACKUP" --config "$CONFIG" || fail "the backup failed; nothing was changed"
 }
 
+# An empty file would forget every used payment: only the first start makes one.
+refuse_lost_data() {
+	data_file=$(setting "$NEW" data_file)
+	[ ! -e "$data_file" ] || return 0
+	systemctl --quiet is-enabled "$NAME.service" 2>/dev/null || return 0
+	fail "$data_file is gone, and $NAME has run here before. Restore a backup: $BIN restore BACKUP --config $CONFIG
+To begin anew without one: systemctl start $NAME-init.service. Then run this again"
+}
+
+remove_old_ways_back() {
+	[ -d "$BACKUPS" ] || return 0
+	find "$BACKUPS" -name 'before-upgrade-*.redb' | sort -r | tail -n "+$((WAYS_BACK + 1))" | while read -r old; do
+		run rm -f "$old"
+	done
+}
+
+# Whether it came up is for the health check to say: systemctl would wait as long as the unit may, and end this script.
 start() {
 	run systemctl daemon-reload
 	data_file=$(setting "$NEW" data_file)
 	if [ ! -e "$data_file" ]; then
 		say "Making the first data file."
-		run systemctl start "$NAME-init.service"
+		run systemctl start "$NAME-init.service" || fail "it could not be made; see: journalctl -u $NAME-init"
 	fi
 	if [ -f "$UNITS/$NAME.socket.previous" ] && ! cmp -s "$UNITS/$NAME.socket" "$UNITS/$NAME.socket.previous"; then
 		# It listens elsewhere now, and a listener is bound only when nobody uses it.
@@ -243,7 +289,8 @@ start() {
 	fi
 	run systemctl enable "$NAME.socket" "$NAME.service" "$NAME-backup.timer"
 	run systemctl start "$NAME.socket" "$NAME-backup.timer"
-	run systemctl restart "$NAME.service"
+	run systemctl stop "$NAME.service"
+	run systemctl start --no-block "$NAME.service"
 }
 
 is_healthy() {
@@ -253,20 +300,21 @@ is_healthy() {
 
 roll_back() {
 	[ -n "$OLD_VERSION" ] || fail "$NAME is installed but not healthy; see: journalctl -u $NAME"
-	say "The new version is not healthy: going back to the one before."
+	say "The new version is not healthy (journalctl -u $NAME says why): going back to the one before."
 	# The socket too: a client that connects now would start what is being replaced.
 	systemctl stop "$NAME.socket" "$NAME.service" || true
 	mv -f "$PREVIOUS" "$BIN"
 	for file in $PROGRAM_FILES; do
 		[ ! -f "$UNITS/$file.previous" ] || mv -f "$UNITS/$file.previous" "$UNITS/$file"
 	done
-	systemctl daemon-reload
+	systemctl daemon-reload || true
 	# Sales of the new version are lost only where its file cannot be read any more.
-	if [ "$(fact "$OLD_VERSION" schema)" != "$(fact "$NEW_VERSION" schema)" ]; then
+	if [ -n "$BACKUP" ] && [ "$(fact "$OLD_VERSION" schema)" != "$(fact "$NEW_VERSION" schema)" ]; then
 		say "Its data file has another schema: restoring $BACKUP."
 		"$BIN" restore "$BACKUP" --discard-newer --config "$CONFIG"
 	fi
-	systemctl start "$NAME.socket" "$NAME.service"
+	systemctl start "$NAME.socket" || true
+	systemctl start --no-block "$NAME.service" || true
 	"$BIN" healthcheck --wait "$HEALTH_SECONDS" --config "$CONFIG" ||
 		fail "the version before is back and not healthy either; see: journalctl -u $NAME"
 	fail "the upgrade was taken back; version $(fact "$OLD_VERSION" version) runs again"
@@ -275,14 +323,17 @@ roll_back() {
 install_program() {
 	source_folder
 	[ -z "$START" ] || check_systemd
+	refuse_package
 	say "Installing $NAME $(fact "$NEW_VERSION" version)."
 	FRESH=
 	BACKUP=
 	OLD_VERSION=
 	if [ -f "$BIN" ] && [ -f "$CONFIG" ]; then
 		# What the new version cannot run with is learnt before the old one is touched.
-		"$NEW" config check --config "$CONFIG" || fail "the new version refuses $CONFIG; nothing was changed"
+		"$NEW" config check --config "$CONFIG" ||
+			fail "$CONFIG is not ready for version $(fact "$NEW_VERSION" version); nothing was changed. Mend it and run this again"
 		OLD_VERSION=$("$BIN" version --json)
+		[ -z "$START" ] || refuse_lost_data
 		back_up
 		[ -n "$DRY_RUN" ] || cp -p "$BIN" "$PREVIOUS"
 	fi
@@ -300,19 +351,23 @@ install_program() {
 		say "Installed. Nothing was started."
 		return
 	fi
-	start
-	is_healthy || roll_back
+	if ! start || ! is_healthy; then roll_back; fi
+	remove_old_ways_back
 	say "$NAME $(fact "$NEW_VERSION" version) runs. Look around with: $BIN doctor --config $CONFIG"
 }
 
 uninstall() {
+	data_file=
+	[ ! -x "$BIN" ] || [ ! -f "$CONFIG" ] || data_file=$(setting "$BIN" data_file)
 	if has_systemd && [ -f "$UNITS/$NAME.service" ]; then
 		run systemctl disable --now "$NAME-backup.timer" "$NAME.socket" "$NAME.service" || true
+		run systemctl stop "$NAME-backup.service" "$NAME-init.service" || true
 	fi
 	for file in $PROGRAM_FILES; do
 		run rm -f "$UNITS/$file" "$UNITS/$file.previous"
 	done
 	if has_systemd; then run systemctl daemon-reload || true; fi
+	run rm -f "$PREFIX/var/lib/systemd/timers/stamp-$NAME-backup.timer"
 	run rm -f "$BIN" "$PREVIOUS" "$MAN/$NAME.1" "$MAN/$NAME"-*.1
 	for shell in $SHELLS; do
 		run rm -f "$(completion "$shell")"
@@ -325,6 +380,10 @@ uninstall() {
 	# With a user of the service's own the folder lies elsewhere, and here is a link.
 	run rm -rf "$ETC" "$STATE" "$PREFIX/var/lib/private/$NAME"
 	say "The program, its configuration, its data and its backups are gone."
+	case $data_file in
+	'' | "$STATE"/*) ;;
+	*) say "The data file lies elsewhere and stays: $data_file" ;;
+	esac
 }
 
 case $ACTION in

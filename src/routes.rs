@@ -4,8 +4,8 @@
 use crate::api::discovery::{crawlers, figures, full, health, keys, llms, manifest, trust};
 use crate::api::{
     access, agent, bundle_pay, bundles, catalogue, console, delivery, diagnose, discovery, leads,
-    legacy, mcp, operator, operator_leads, preview, proof_pack, quotes, reports, retry, site,
-    webhook,
+    legacy, mcp, operator, operator_leads, preview, pricing, proof_pack, quotes, reports, retry,
+    site, webhook,
 };
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
@@ -373,6 +373,7 @@ pub static ROUTES: &[Row] = &[
     get("/docs", run!(site::docs), Endpoint::page("The reference")),
     get("/quickstart", run!(site::quickstart), Endpoint::page("Buy a page from the shell, TypeScript or Python")),
     get("/paid-test", run!(site::paid_test), Endpoint::page("A live challenge, step by step")),
+    get("/pricing", run!(pricing::page), Endpoint::page("Every price, and what a month comes to")),
     get("/proof-pack", run!(site::proof_pack), Endpoint::page("What Proof Packs are and cost")),
     get("/about", run!(site::about), Endpoint::page("How we fetch, and how to opt out")),
     get("/faq", run!(site::faq), Endpoint::page("Short answers")),
@@ -413,7 +414,7 @@ pub static ROUTES: &[Row] = &[
     Row { method: Method::Post, ..operator("/operator/mails/{key}/retry", run!(operator::mails::retry_mail),
         "Try a mail again that is not sent") },
     Row { method: Method::Post, ..operator("/operator/mails/{key}/delete", run!(operator::mails::delete_mail), "Forget a mail") },
-    operator("/operator/export/{what}", run!(operator::data::export), "Everything of a kind, as JSON or CSV"),
+    operator("/operator/export/{what}", run!(operator::export::export), "Everything of a kind, as JSON or CSV"),
     operator("/operator/person", run!(operator::data::show_person), "What is known of an e-mail address"),
     Row { method: Method::Post, ..operator("/operator/forget", run!(operator::data::forget_person),
         "Delete what is known of an e-mail address") },

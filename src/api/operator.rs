@@ -3,6 +3,7 @@
 
 pub mod books;
 pub mod data;
+pub mod export;
 pub mod mails;
 pub mod orders;
 

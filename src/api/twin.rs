@@ -22,12 +22,10 @@ fn dressed(html: Reply, markdown: String) -> Reply {
     let tokens = page::tokens(&markdown);
     let tag = html.headers.get("etag").and_then(|tag| tag.to_str().ok());
     let tag = tag.map(|tag| format!("{}-markdown\"", tag.trim_end_matches('"')));
-    let mut reply = Reply {
-        body: markdown.into(),
-        ..html
-    }
-    .fixed("content-type", "text/markdown; charset=utf-8")
-    .header("x-markdown-tokens", &tokens.to_string());
+    let mut reply = html
+        .fixed("content-type", "text/markdown; charset=utf-8")
+        .header("x-markdown-tokens", &tokens.to_string());
+    reply.body = markdown.into();
     reply.headers.remove("content-security-policy");
     match tag {
         Some(tag) => reply.header("etag", &tag),

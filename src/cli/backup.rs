@@ -48,6 +48,15 @@ impl Args {
                 self.path.display()
             )));
         }
+        if let Some(folder) = self.path.parent().filter(|_| !is_folder)
+            && !folder.as_os_str().is_empty()
+            && !folder.is_dir()
+        {
+            let folder = folder.display();
+            return Err(failed(format_args!(
+                "the folder {folder} is not there; make it first: `mkdir -m 700 {folder}`"
+            )));
+        }
         let path = match is_folder {
             true => self.path.join(name(Clock::System.now())?),
             false => self.path.clone(),

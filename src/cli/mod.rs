@@ -113,7 +113,8 @@ enum Command {
 /// Where most commands find their settings.
 #[derive(Clone, Debug, clap::Args)]
 struct ConfigFile {
-    /// The configuration file; CONTEXT402_… variables override what it says
+    /// The configuration file; without it the one that CONTEXT402_CONFIG names, or /etc/context402/config.toml where
+    /// that is there. CONTEXT402_… variables override what it says
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }

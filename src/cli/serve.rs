@@ -93,6 +93,10 @@ impl Args {
 fn warn_of_another_address(appliance: &Appliance) {
     let (configured, address) = (appliance.app.config.listen, appliance.address);
     if configured.port() != 0 && configured != address {
-        tracing::warn!(%configured, %address, "the socket that was handed over is not where `listen` says");
+        tracing::warn!(
+            %configured, %address,
+            "the socket that was handed over is not where `listen` says: install.sh sets it, or ListenStream= in \
+             `systemctl edit context402.socket`; then stop and start both units"
+        );
     }
 }

@@ -77,8 +77,9 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
         "an EVM network such as eip155:8453",
         Network::parse,
     )?;
-    let address =
-        "0x and 40 hex digits, not all 0; in mixed case its EIP-55 checksum must be right";
+    let address = "0x and 40 hex digits; in mixed case its EIP-55 checksum must be right";
+    let vault = "the address that is paid, whose key you hold: 0x and 40 hex digits, not all of them 0; in mixed case \
+                 its EIP-55 checksum must be right";
     Ok(Payment {
         facilitator,
         auth,
@@ -97,7 +98,7 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
         asset: resolved.checked("payment.asset", address, Address::parse_checksummed)?,
         asset_name: resolved.text("payment.asset_name")?.to_owned(),
         asset_version: resolved.text("payment.asset_version")?.to_owned(),
-        pay_to: resolved.checked("payment.pay_to", address, |text| {
+        pay_to: resolved.checked("payment.pay_to", vault, |text| {
             Address::parse_checksummed(text).filter(|address| *address != Address([0; 20]))
         })?,
     })

@@ -1,4 +1,5 @@
-//! Where values come from: the file, the environment, systemd credentials, files named by `*_file` keys, defaults.
+//! Where values come from: the file, the environment, credentials (systemd's, or the folder that it hands over), files
+//! named by `*_file` keys, defaults.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,6 +12,12 @@ use crate::config::settings::{
     Kind, SETTINGS, Setting, credential_name, environment_name, find, masked,
 };
 use crate::config::suggest;
+
+/// Where installations have their configuration.
+const INSTALLED: &str = "/etc/context402/config.toml";
+
+/// Beside the configuration file: `credentials/SECTION/KEY`, as the units hand them over.
+const CREDENTIALS: &str = "credentials";
 
 /// Every setting that has a value, with where it came from.
 #[derive(Clone, Default)]
@@ -48,8 +55,9 @@ impl Resolved {
         let environment = |name: &str| std::env::var(name).ok();
         let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let installed = installed_file(environment("CONTEXT402_CONFIG"));
         Resolved::read(
-            file,
+            file.or(installed.as_deref()),
             &Surroundings {
                 environment: &environment,
                 variables: names.collect(),
@@ -84,7 +92,7 @@ impl Resolved {
         around: &Surroundings<'_>,
     ) -> Result<Option<(Text, Origin)>, ConfigError> {
         if setting.kind == Kind::Secret {
-            return secret(setting, table, around);
+            return secret(setting, table, file, around);
         }
         let name = environment_name(setting.key);
         if let Some(text) = (around.environment)(&name) {
@@ -179,6 +187,14 @@ impl Resolved {
                 ),
             })
             .collect()
+    }
+}
+
+/// The configuration of a command that names none. An empty variable means none.
+fn installed_file(named: Option<String>) -> Option<PathBuf> {
+    match named {
+        Some(named) => (!named.is_empty()).then(|| PathBuf::from(named)),
+        None => Some(PathBuf::from(INSTALLED)).filter(|path| path.exists()),
     }
 }
 
@@ -323,19 +339,11 @@ fn from_environment(setting: &Setting, text: String) -> Result<Text, ConfigError
 fn secret(
     setting: &Setting,
     table: &Table,
+    file: Option<&Path>,
     around: &Surroundings<'_>,
 ) -> Result<Option<(Text, Origin)>, ConfigError> {
-    let name = credential_name(setting.key);
-    if let Some(path) = around
-        .credentials
-        .as_ref()
-        .map(|folder| folder.join(&name))
-        .filter(|path| path.exists())
-    {
-        return Ok(Some((
-            Text::One(read_secret(&path, false)?),
-            Origin::Credential(name),
-        )));
+    if let Some(found) = credential(setting, file, around)? {
+        return Ok(Some(found));
     }
     let file_key = format!("{}_file", setting.key);
     let named = (around.environment)(&environment_name(&file_key)).or_else(|| {
@@ -356,6 +364,31 @@ fn secret(
             Origin::Environment(variable),
         )
     }))
+}
+
+/// What systemd hands to a unit. A command that it did not start looks where systemd takes it from, so that the operator's
+/// commands see the same secrets as the service; for whom that folder is closed, there are none.
+fn credential(
+    setting: &Setting,
+    file: Option<&Path>,
+    around: &Surroundings<'_>,
+) -> Result<Option<(Text, Origin)>, ConfigError> {
+    let name = credential_name(setting.key);
+    let (path, origin) = match (&around.credentials, file) {
+        (Some(handed), _) => (handed.join(&name), Origin::Credential(name)),
+        (None, Some(file)) => {
+            let path = file
+                .with_file_name(CREDENTIALS)
+                .join(setting.key.replace('.', "/"));
+            (path.clone(), Origin::File(path))
+        }
+        (None, None) => return Ok(None),
+    };
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let check_mode = around.credentials.is_none();
+    Ok(Some((Text::One(read_secret(&path, check_mode)?), origin)))
 }
 
 fn read_secret(path: &Path, check_mode: bool) -> Result<String, ConfigError> {

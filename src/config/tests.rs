@@ -241,6 +241,50 @@ fn secrets_come_from_credentials_then_files_and_never_show() {
     std::fs::remove_dir_all(place).expect("removes the temporary folder");
 }
 
+/// A command that the operator types sees the secrets that systemd hands to the service.
+#[test]
+fn commands_find_the_secrets_of_the_service() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = folder("secret-folder");
+    let path = place.join("config.toml");
+    std::fs::write(&path, format!("{PUBLIC}facilitator_auth = \"bearer\"\n")).expect("writes");
+    let read = |credentials: Option<PathBuf>| {
+        let around = Surroundings {
+            environment: &|_| None,
+            variables: Vec::new(),
+            credentials,
+        };
+        let resolved = Resolved::read(Some(&path), &around)?;
+        match Config::from_resolved(&resolved)?.payment.auth {
+            FacilitatorAuth::Bearer(secret) => Ok::<_, ConfigError>(secret.expose().to_owned()),
+            other => panic!("{other:?} is no bearer token"),
+        }
+    };
+    let missing = read(None).expect_err("refused").to_string();
+    assert!(
+        missing.contains("credentials/payment/facilitator_token"),
+        "{missing}"
+    );
+    let secrets = place.join("credentials/payment");
+    std::fs::create_dir_all(&secrets).expect("makes");
+    let token = secrets.join("facilitator_token");
+    std::fs::write(&token, "from-folder\n").expect("writes");
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o644)).expect("chmod");
+    assert!(
+        read(None)
+            .expect_err("refused")
+            .to_string()
+            .contains("chmod 600")
+    );
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600)).expect("chmod");
+    assert_eq!(read(None).expect("reads"), "from-folder");
+    // A unit has what it was handed, and the folder is closed to it.
+    let handed = place.join("handed");
+    std::fs::create_dir(&handed).expect("makes");
+    assert!(read(Some(handed)).is_err());
+    std::fs::remove_dir_all(place).expect("removes the temporary folder");
+}
+
 #[test]
 fn the_example_file_is_a_configuration_once_it_is_filled_in() {
     let text = settings::example_file()

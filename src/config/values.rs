@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::config::Resolved;
-use crate::config::settings::{credential_name, doc, environment_name, masked};
+use crate::config::settings::{doc, environment_name, masked};
 use crate::domain::amount::Amount;
 
 /// What is wrong with the configuration: the setting, where its value came from, and what to do.
@@ -107,9 +107,9 @@ impl Resolved {
         match self.optional(key) {
             Some(text) if !text.is_empty() => Ok(Secret::new(text)),
             _ => Err(ConfigError(format!(
-                "{key} is needed and not set: give it as systemd credential {}, in the file that {key}_file names, or \
-                 in the environment as {}",
-                credential_name(key),
+                "{key} is needed and not set: put it into the file credentials/{} beside the configuration (root's \
+                 alone: run this as root), into the file that {key}_file names, or into the environment as {}",
+                key.replace('.', "/"),
                 environment_name(key)
             ))),
         }

@@ -9,7 +9,7 @@ use super::words::{does, known};
 use credits::{COMPARISONS_MAX, credits};
 
 /// Units that are compared with the question in full.
-pub(super) const CANDIDATES_MAX: usize = 40;
+const CANDIDATES_MAX: usize = 40;
 
 /// A term of the question on this page.
 #[derive(Debug)]

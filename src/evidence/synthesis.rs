@@ -26,7 +26,7 @@ pub const CLAIMS_MAX: usize = 6;
 /// Claims that are looked at; further ones are dropped unread.
 const CLAIMS_READ_MAX: usize = 20;
 /// Bytes of an answer that are read.
-pub const ANSWER_BYTES_MAX: usize = 64 * 1024;
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
 const CLAIM_CHARS_MAX: usize = 300;
 const QUOTE_CHARS_MAX: usize = 1_000;
 /// A shorter quote stands in nearly every unit.

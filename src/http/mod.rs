@@ -4,6 +4,7 @@
 pub mod call;
 mod crowd;
 pub mod forwarded;
+pub mod pieces;
 pub mod reply;
 pub mod request_ids;
 pub mod route;
@@ -15,5 +16,6 @@ mod stall;
 pub use call::{Call, Peer, Query};
 pub use hyper::HeaderMap;
 pub use hyper::body::Bytes;
+pub use pieces::Sink;
 pub use reply::{HeaderText, Reply};
 pub use route::{Answer, Guard, Method, Route, Run};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode};
@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::http::call::{Call, Peer, Query};
 use crate::http::forwarded::TrustedProxies;
+use crate::http::pieces::Content;
 use crate::http::reply::Reply;
 use crate::http::request_ids::RequestIds;
 use crate::http::route::{Answer, Method, Route, Run};
@@ -133,7 +134,11 @@ const METHODS: [Method; 5] = [
 
 impl<S: Send + Sync + 'static, D> Shell<S, D> {
     /// Answers one request. Never fails: whatever goes wrong is an answer.
-    pub async fn answer(&self, request: Request<Incoming>, peer: Peer) -> Response<Full<Bytes>> {
+    pub(in crate::http) async fn answer(
+        &self,
+        request: Request<Incoming>,
+        peer: Peer,
+    ) -> Response<Content> {
         let started = Instant::now();
         let request_id = self.request_ids.next();
         let peer = match (self.hooks.knows_operator)(&self.state, request.headers()) {
@@ -350,11 +355,11 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             .fixed("access-control-max-age", "86400")
     }
 
-    fn respond(&self, reply: Reply, request_id: &str) -> Response<Full<Bytes>> {
-        let mut response = Response::new(Full::new(reply.body));
-        *response.status_mut() =
-            StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut headers = reply.headers;
+    fn respond(&self, reply: Reply, request_id: &str) -> Response<Content> {
+        let status = StatusCode::from_u16(reply.status);
+        let (mut headers, content) = reply.content();
+        let mut response = Response::new(content);
+        *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         for (name, value) in self.common_headers {
             headers
                 .entry(HeaderName::from_static(name))

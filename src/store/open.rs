@@ -1,7 +1,7 @@
 //! Opening the data file: never an empty one by accident, never a newer or damaged one, checked in full after an
 //! unclean stop.
 
-use std::fs::OpenOptions;
+use std::fs::{DirBuilder, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,6 +38,7 @@ pub(in crate::store) fn create(path: &Path, settings: Settings) -> Result<Opened
         path: path.to_owned(),
         error,
     };
+    make_folder(path).map_err(io)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
     let opened = private(&mut options).open(path);
@@ -49,6 +50,18 @@ pub(in crate::store) fn create(path: &Path, settings: Settings) -> Result<Opened
         .create_file(file)
         .map_err(|error| from_redb(path, error))?;
     start(path, database, settings, true)
+}
+
+/// The folder of a data file that is the first there, its owner's alone.
+pub(in crate::store) fn make_folder(data_file: &Path) -> std::io::Result<()> {
+    let folder = data_file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or(Ok(()), |folder| {
+        let mut maker = DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut maker, 0o700);
+        maker.recursive(true).create(folder)
+    })
 }
 
 /// For files that hold what was paid for: nobody but their owner reads them.

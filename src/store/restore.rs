@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::time::UnixSeconds;
 use crate::store::Settings;
 use crate::store::backup::{durable, sync_folder};
-use crate::store::open::private;
+use crate::store::open::{make_folder, private};
 use crate::store::open_error::OpenError;
 use crate::store::verify::{Verified, verify};
 
@@ -55,6 +55,7 @@ pub(in crate::store) fn restore(
     }
     // Held until the end, so that no service starts on the file that is being replaced.
     let _lock = is_there.then(|| lock(data_file)).transpose()?;
+    make_folder(data_file).map_err(at(data_file))?;
     let incoming = beside(data_file, "restoring");
     place(backup, &incoming).map_err(at(&incoming))?;
     let replaced = is_there.then(|| beside(data_file, &format!("replaced-{now}")));

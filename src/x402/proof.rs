@@ -21,9 +21,9 @@ use crate::x402::{encoding, json};
 /// Longest header value in bytes.
 pub const HEADER_BYTES_MAX: usize = 16 * 1024;
 /// Time that settlement may take after the work, in seconds (decisions, Money 2).
-pub const SETTLE_SECONDS: u64 = 30;
+const SETTLE_SECONDS: u64 = 30;
 /// How far a buyer's clock may be ahead of ours, in seconds.
-pub const CLOCK_SKEW_SECONDS: u64 = 60;
+const CLOCK_SKEW_SECONDS: u64 = 60;
 
 /// A payment that could be read. It has not been compared with an offer, nor verified.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -156,6 +157,32 @@ fn a_stopped_service_is_backed_up_from_its_file() {
     operate(&rig, &["restore", &text(&backup)]).expect(0);
     rig.run();
     assert_eq!(rig.get(&report).expect(200).body, sold);
+}
+
+/// On a machine that is new, nothing is there yet but the backup.
+#[test]
+fn a_backup_is_restored_where_no_folder_is() {
+    let rig = Rig::today();
+    bought(&rig);
+    let backup = rig.folder.path("backup.redb");
+    let nowhere = text(&rig.folder.path("nowhere/backup.redb"));
+    let refused = operate(&rig, &["backup", &nowhere]).failed(1);
+    assert!(refused.contains("mkdir -m 700"), "{refused}");
+    operate(&rig, &["backup", &text(&backup)]).expect(0);
+    let folder = rig.folder.path("new/context402");
+    let (file, socket) = (text(&folder.join("data.redb")), text(&folder.join("s")));
+    let new = [("data_file", &*file), ("socket", &*socket)];
+    let mut restore = program_with(rig.resolved(), &new);
+    let said = Finished::of(restore.args(["restore", &text(&backup)])).expect(0);
+    assert!(said.out.contains("1 reports"), "{said:#?}");
+    let mode = std::fs::metadata(&folder)
+        .expect("made")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
+    let mut list = program_with(rig.resolved(), &new);
+    let said = Finished::of(list.args(["reports", "list"])).expect(0);
+    assert!(said.out.contains("ppr_"), "{said:#?}");
 }
 
 /// A full disk stops all sales, so a backup is not what fills it.
@@ -348,6 +375,22 @@ fn a_health_check_has_an_exit_code() {
     rig.run();
 }
 
+/// A socket unit listens although its service is gone.
+#[test]
+fn a_listener_without_a_service_is_told_apart() {
+    let rig = Rig::today();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("bound").to_string();
+    let hangs_up = thread::spawn(move || drop(listener.accept().expect("a connection")));
+    let mut ask = program_with(rig.resolved(), &[("listen", &address)]);
+    let refused = Finished::of(ask.arg("healthcheck")).failed(1);
+    assert!(
+        refused.contains("gives no answer") && refused.contains("journalctl"),
+        "{refused}"
+    );
+    hangs_up.join().expect("no panic");
+}
+
 /// Everything right, then one thing after the other wrong.
 #[test]
 fn the_doctor_finds_what_is_wrong() {
@@ -477,6 +520,10 @@ fn alerts_and_dashboard_ask_for_what_there_is() {
         let name = format!("context402_{}", &found[..end.unwrap_or(found.len())]);
         let family = name.strip_suffix("_bucket").unwrap_or(&name);
         assert!(shown.contains(family), "{family} is not among {shown:?}");
+        for label in labels(&found[name.len() - "context402_".len()..]) {
+            let has = |line: &str| line.starts_with(&name) && line.contains(&format!("{label}=\""));
+            assert!(figures.lines().any(has), "{name} has no label {label}");
+        }
         asked += 1;
     }
     assert!(asked > 30, "only {asked} were looked at");
@@ -493,6 +540,17 @@ fn alerts_and_dashboard_ask_for_what_there_is() {
         named += 1;
     }
     assert!(named > 10);
+}
+
+/// The labels that a selector names, where one follows: `{code=~"5.."}` names `code`.
+fn labels(after: &str) -> Vec<&str> {
+    let selector = after
+        .strip_prefix('{')
+        .and_then(|text| text.split('}').next());
+    let terms = selector.into_iter().flat_map(|text| text.split(','));
+    terms
+        .map(|term| term.split(['=', '!']).next().unwrap_or(term).trim())
+        .collect()
 }
 
 /// The listener's queue is the kernel's: who is in it when the service stops is answered by the next one, and who was

@@ -122,6 +122,25 @@ fn config_init_writes_a_file_that_names_what_is_needed() {
     );
 }
 
+/// An installation's configuration need not be named each time.
+#[test]
+fn a_command_finds_the_configuration_by_itself() {
+    let folder = Folder::new();
+    let config = config_file(&folder, "");
+    let check = |named: &str| {
+        let mut command = program();
+        Finished::of(
+            command
+                .args(["config", "check"])
+                .env("CONTEXT402_CONFIG", named),
+        )
+    };
+    assert!(check(&config).expect(0).out.contains("is good"));
+    assert!(check("").failed(78).contains("base_url is not set"));
+    let gone = check("/nowhere/config.toml").failed(78);
+    assert!(gone.contains("/nowhere/config.toml"), "{gone}");
+}
+
 #[test]
 fn config_print_shows_every_setting_and_no_secret() {
     let folder = Folder::new();

@@ -135,6 +135,21 @@ fn ten_sources_are_read_compared_and_delivered() {
     for shown in [FERRY_CLAIM, GONE, DOWN, "Download the PDF", "Check it"] {
         assert!(page.text().contains(shown), "{shown}: {}", page.text());
     }
+    // Each excerpt leads to its source, each source to its own report, and copies are said to speak as one.
+    for shown in [
+        "id=\"S1.E1\"",
+        "href=\"#S1\"",
+        "id=\"S1\"",
+        "as one with S2, S3",
+    ] {
+        assert!(page.text().contains(shown), "{shown}: {}", page.text());
+    }
+    assert_eq!(
+        page.text().matches("<details>").count(),
+        8,
+        "{}",
+        page.text()
+    );
 
     // As a mail.
     let mails = mailbox.received();

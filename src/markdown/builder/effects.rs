@@ -125,7 +125,7 @@ impl Builder {
     }
 
     /// The sign that many headings carry to be linked to is no part of them.
-    pub(super) fn end_anchor(&mut self, text: usize, plain: usize, is_fragment: bool) {
+    fn end_anchor(&mut self, text: usize, plain: usize, is_fragment: bool) {
         self.writer.end_link();
         if !is_fragment || !self.writer.is_in_block(text) {
             return;

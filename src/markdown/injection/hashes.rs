@@ -25,7 +25,6 @@ impl Hashes {
 }
 
 /// Of no word.
-
 pub(super) const HASH_START: u32 = 0;
 
 pub(super) const fn hashed(hash: u32, byte: u8) -> u32 {

@@ -20,6 +20,8 @@ pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_context402"));
     command
         .env_clear()
+        // Nor the configuration of one that is installed here.
+        .env("CONTEXT402_CONFIG", "")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
