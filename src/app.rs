@@ -328,9 +328,12 @@ fn network(config: &Config, facilitator_url: &str) -> Result<Network, std::io::E
             .ok()
             .and_then(|url| url.host_str().map(str::to_owned))
     };
+    let notify = config.bundles.notify.as_ref();
     let own = [
         host_of(&config.base_url),
         host_of(facilitator_url),
+        // Buyers have no business where the operator is told of things.
+        notify.and_then(|notify| host_of(notify.url.expose())),
         Some(config.listen.ip().to_string()),
     ];
     let own: Vec<String> = own.into_iter().flatten().collect();

@@ -1,6 +1,6 @@
 //! context402 sells clean markdown of public web pages to AI agents, and reports on what a page establishes, paid per
-//! call in USDC by the x402 protocol (version 2, scheme exact). One program, one data file; the library exists so that tests and benches drive the true
-//! service.
+//! call in USDC by the x402 protocol (version 2, scheme exact). One program, one data file; the library exists so that
+//! tests and benches drive the true service.
 //!
 //! # Words
 //!
@@ -16,48 +16,51 @@
 //! - **Report**: what a Proof Pack sells; **retained** as the bytes that were sold, **shared** under a slug of its own.
 //!   **Source**: the page that a report cites. **Quote**: what a purchase would cost, kept for a while.
 //! - **Bundle report**: what several sources say together. **Group**: sources that carry one text and count as one.
-//! - **Finding**: a passage that bears on a question. **Citation**: a finding as a report shows it. **Synthesis**: what is
-//!   left of a language model's claims once they are checked.
-//! - **Bundle**: a report on several sources, paid for through a payment link. **Lead**: what somebody who may buy has told
-//!   us, and how far it has come. **Notice**: what the operator's own address is told of it.
+//! - **Finding**: a passage that bears on a question. **Citation**: a finding as a report shows it. **Synthesis**: what
+//!   is left of a language model's claims once they are checked.
+//! - **Bundle**: a report on several sources, paid for through a payment link. **Order**: one that was bought.
+//!   **Lead**: what somebody who may buy has told us, and how far it has come. **Notice**: what the operator's own
+//!   address is told of it.
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
 //! - **Tool**: a row of the table as MCP offers it to agents, and the agent card as a skill.
 //! - **Attribution**: where a buyer came from (wire name: `source`).
-//! - **Outbox**: mails that are to be sent. **Ledger**: what each day has earned. **Reckoning**: a day's ledger held against
-//!   what the vault has received. **Console**: the operator's pages.
+//! - **Outbox**: mails that are to be sent. **Ledger**: what each day has earned. **Reckoning**: a day's ledger held
+//!   against what the vault has received. **Console**: the operator's pages.
 //! - **Client**: an IPv4 address or an IPv6 /64, as the connection or a trusted proxy says. **Standing**: how much of a
 //!   rate limit a client has left.
 //! - **Neighbour**: another process that we call. **Lane**: the places that calls to one neighbour may take.
 //!
 //! # Layers, each importing only what stands above it
 //!
-//! - [`domain`], [`markdown`], [`evidence`], [`signing`], [`x402`], [`pages`], [`pdf`], [`sandbox`]: pure. Bytes, values, the time and
-//!   random bytes come in as arguments, values go out. A rule belongs here first.
+//! - [`domain`], [`markdown`], [`evidence`], [`signing`], [`x402`], [`pages`], [`pdf`], [`sandbox`]: pure. Bytes,
+//!   values, the time and random bytes come in as arguments, values go out. A rule belongs here first.
 //! - [`http`]: hyper's shell, which knows no product. [`store`]: redb, one writer thread. [`outside`]: everything that
-//!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served. [`metrics`], [`log`].
+//!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served.
+//!   [`metrics`], [`log`].
 //! - [`flows`]: one file per thing that can happen. They wait and decide, and know no status code.
 //! - [`app`]: what handlers share. [`api`]: thin handlers. [`routes`]: the table. [`appliance`]: all of it running.
 //! - [`cli`]: the commands.
 //!
 //! # What is absent, and must stay so (`tests/it/tidy.rs`)
 //!
-//! No clock, randomness or waiting in the pure layers. hyper outside `http`, redb outside `store`, ureq and
-//! lettre outside `outside`, maud outside `pages`, lol_html outside `markdown`, krilla and parley outside `pdf`. A second place that reads the clock or the
-//! environment. A status code in `flows`. A switch that allows private targets. Global state.
+//! No clock, randomness or waiting in the pure layers. hyper outside `http`, redb outside `store`, ureq and lettre
+//! outside `outside`, maud outside `pages`, lol_html outside `markdown`, krilla and parley outside `pdf`. A second
+//! place that reads the clock or the environment. A status code in `flows`. A switch that allows private targets.
+//! Global state.
 //!
 //! # The life of a paid request
 //!
 //! [`http::service`] reads it within limits, finds its row in [`routes`] and counts its client ([`api::door`]); the row
 //! is detached, so that nothing stops half way when the client leaves. [`api::paid`] answers 402 if there is no
-//! payment; else it reads payment and body and hands an order to [`flows::sale`], which goes through the steps in this
-//! order: join an identical request under way; recall what the records say of this authorization; count it, if it is
-//! new; compare the terms; have it verified; claim it; wait for a place among its payer's; judge the margin; clear the
-//! target; fetch and convert, or read the cache; write the report, if that is what is sold; keep the finished answer
-//! durably; settle; deliver. Both products go through the same steps.
-//! A sale for a transfer ([`flows::transfer`]) asks the chain in place of the facilitator and has nothing to settle.
-//! What may follow what is decided by [`domain::payment::next`] alone. Anything between keeping and a known end is taken
-//! up again by [`flows::due`] and, after a stop, by [`flows::recover`]; what the facilitator cannot tell of it, the chain
-//! may ([`flows::reconcile`]). "Unknown" is never "failed".
+//! payment; else it reads payment and body and hands the paid request to [`flows::sale`], which goes through the steps
+//! in this order: join an identical request under way; recall what the records say of this authorization; count it, if
+//! it is new; compare the terms; have it verified; claim it; wait for a place among its payer's; judge the margin;
+//! clear the target; fetch and convert, or read the cache; write the report, if that is what is sold; keep the finished
+//! answer durably; settle; deliver. Both products go through the same steps. A sale for a transfer
+//! ([`flows::transfer`]) asks the chain in place of the facilitator and has nothing to settle. What may follow what is
+//! decided by [`domain::payment::next`] alone. Anything between keeping and a known end is taken up again by
+//! [`flows::due`] and, after a stop, by [`flows::recover`]; what the facilitator cannot tell of it, the chain may
+//! ([`flows::reconcile`]). "Unknown" is never "failed".
 
 pub mod domain;
 pub mod evidence;

@@ -17,7 +17,7 @@ pub struct Metrics {
     revenue_units: AtomicU64,
     fetches: Mutex<BTreeMap<&'static str, u64>>,
     cache: [AtomicU64; 2],
-    margin_rejections: AtomicU64,
+    margin_rejections: Mutex<BTreeMap<&'static str, u64>>,
     credits: Mutex<BTreeMap<&'static str, u64>>,
     chain_inquiries: Mutex<BTreeMap<&'static str, u64>>,
     limited: Mutex<BTreeMap<&'static str, u64>>,
@@ -50,7 +50,8 @@ pub struct Snapshot {
     pub fetches: BTreeMap<&'static str, u64>,
     pub cache_hits: u64,
     pub cache_misses: u64,
-    pub margin_rejections: u64,
+    /// Sales that were refused for their margin, by the reason.
+    pub margin_rejections: BTreeMap<&'static str, u64>,
     /// Retry credits, by what became of them.
     pub credits: BTreeMap<&'static str, u64>,
     /// By what the chain said.
@@ -70,11 +71,20 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Settled payments.
+    pub fn paid(&self) -> u64 {
+        self.ended_as("settled")
+    }
+
     /// Settlements whose end was not known when their buyer was answered.
     pub fn settle_unknown(&self) -> u64 {
+        self.ended_as("unknown")
+    }
+
+    fn ended_as(&self, state: &str) -> u64 {
         let payments = self.payments.iter();
-        let unknown = payments.filter(|((_, _, outcome), _)| *outcome == "unknown");
-        unknown.map(|(_, count)| count).sum()
+        let ended = payments.filter(|((_, _, outcome), _)| *outcome == state);
+        ended.map(|(_, count)| count).sum()
     }
 }
 
@@ -108,8 +118,9 @@ impl Metrics {
         self.cache[usize::from(hit)].fetch_add(1, Ordering::Relaxed);
     }
 
-    pub fn margin_rejection(&self) {
-        self.margin_rejections.fetch_add(1, Ordering::Relaxed);
+    /// A sale was refused for its margin: too thin, or not known.
+    pub fn margin_rejection(&self, reason: &'static str) {
+        *lock(&self.margin_rejections).entry(reason).or_default() += 1;
     }
 
     /// A retry credit was issued, redeemed, or asked for in vain.
@@ -155,7 +166,7 @@ impl Metrics {
             fetches: lock(&self.fetches).clone(),
             cache_hits: self.cache[1].load(Ordering::Relaxed),
             cache_misses: self.cache[0].load(Ordering::Relaxed),
-            margin_rejections: self.margin_rejections.load(Ordering::Relaxed),
+            margin_rejections: lock(&self.margin_rejections).clone(),
             credits: lock(&self.credits).clone(),
             chain_inquiries: lock(&self.chain_inquiries).clone(),
             limited: lock(&self.limited).clone(),

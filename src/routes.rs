@@ -4,8 +4,8 @@
 use crate::api::discovery::{crawlers, figures, full, health, keys, llms, manifest, trust};
 use crate::api::{
     access, agent, bundle_pay, bundles, catalogue, console, delivery, diagnose, discovery, leads,
-    legacy, mcp, operator, operator_leads, preview, proof_pack, quotes, reports, retry, site,
-    webhook,
+    legacy, mcp, operator, operator_leads, preview, pricing, proof_pack, quotes, reports, retry,
+    site, webhook,
 };
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
@@ -37,7 +37,7 @@ const SOURCE: Parameter = Parameter {
 };
 const TIER: Parameter = Parameter {
     name: "tier",
-    doc: "The tier to be priced; must agree with header and body.",
+    doc: "The tier to be priced; on a paid operation it must agree with header and body.",
     one_of: &Tier::NAMES,
 };
 const PACK: Parameter = Parameter {
@@ -234,7 +234,7 @@ pub static ROUTES: &[Row] = &[
         query: &[TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("preview_report"), ..Endpoint::new(Tag::Quotes, "What a report on one source would hold; spends nothing") }),
     get("/v1/checkout/confidence", run!(preview::confidence), Endpoint {
-        query: &[PRODUCT, TARGET_URL, TARGET_URLS, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
+        query: &[PRODUCT, TARGET_URL, TARGET_URLS, TIER, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("checkout_confidence"), ..Endpoint::new(Tag::Quotes, "Whether everything is in place for a purchase; spends nothing") }),
     post("/v1/quotes", run!(quotes::create), Endpoint {
         takes: Some(&QUOTE_REQUEST), gives_status: 201, statuses: &[400, 413, 415, 422, 503], rate: RateClass::Quote,
@@ -253,7 +253,7 @@ pub static ROUTES: &[Row] = &[
 
     // Retained reports
     get("/v1/proof-pack/sample", run!(reports::sample), Endpoint {
-        query: &[SOURCE], statuses: &[404], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
+        query: &[SOURCE], tool: Some("sample_report"), ..Endpoint::new(Tag::Reports, "A whole report for nothing") }),
     get("/v1/proof-pack/reports/{report_id}", run!(reports::read), Endpoint {
         statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
     get("/v1/proof-pack/reports/{report_id}/pdf", run!(reports::pdf), Endpoint {
@@ -373,6 +373,7 @@ pub static ROUTES: &[Row] = &[
     get("/docs", run!(site::docs), Endpoint::page("The reference")),
     get("/quickstart", run!(site::quickstart), Endpoint::page("Buy a page from the shell, TypeScript or Python")),
     get("/paid-test", run!(site::paid_test), Endpoint::page("A live challenge, step by step")),
+    get("/pricing", run!(pricing::page), Endpoint::page("Every price, and what a month comes to")),
     get("/proof-pack", run!(site::proof_pack), Endpoint::page("What Proof Packs are and cost")),
     get("/about", run!(site::about), Endpoint::page("How we fetch, and how to opt out")),
     get("/faq", run!(site::faq), Endpoint::page("Short answers")),
@@ -413,7 +414,7 @@ pub static ROUTES: &[Row] = &[
     Row { method: Method::Post, ..operator("/operator/mails/{key}/retry", run!(operator::mails::retry_mail),
         "Try a mail again that is not sent") },
     Row { method: Method::Post, ..operator("/operator/mails/{key}/delete", run!(operator::mails::delete_mail), "Forget a mail") },
-    operator("/operator/export/{what}", run!(operator::data::export), "Everything of a kind, as JSON or CSV"),
+    operator("/operator/export/{what}", run!(operator::export::export), "Everything of a kind, as JSON or CSV"),
     operator("/operator/person", run!(operator::data::show_person), "What is known of an e-mail address"),
     Row { method: Method::Post, ..operator("/operator/forget", run!(operator::data::forget_person),
         "Delete what is known of an e-mail address") },

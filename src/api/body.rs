@@ -8,6 +8,7 @@ use crate::http::Call;
 
 /// A body of JSON, or of a form as browsers send it. An absent one is an empty object.
 pub fn read_body(call: &Call, object: &Object) -> Result<Checked, Refusal> {
+    check_coding(call)?;
     let is_form = call
         .header("content-type")
         .is_some_and(|media| media.starts_with("application/x-www-form-urlencoded"));
@@ -52,10 +53,27 @@ fn joined(earlier: Option<&Value>, text: &str) -> Value {
 
 /// Whether a body may be taken for JSON.
 pub fn check_media_type(call: &Call) -> Result<(), Refusal> {
+    check_coding(call)?;
     match call.header("content-type") {
         None if call.header_count("content-type") == 0 => Ok(()),
         Some(media) if is_json(media) => Ok(()),
         _ => Err(Refusal::of(Code::UnsupportedMediaType)),
+    }
+}
+
+/// Bodies are small: none is unpacked here, and what is packed is said to be so rather than to be bad JSON.
+fn check_coding(call: &Call) -> Result<(), Refusal> {
+    let codings = call.headers.get_all("content-encoding").iter();
+    let is_plain = |coding: &[u8]| coding.eq_ignore_ascii_case(b"identity");
+    match codings
+        .into_iter()
+        .all(|coding| is_plain(coding.as_bytes()))
+    {
+        true => Ok(()),
+        false => Err(Refusal::new(
+            Code::UnsupportedMediaType,
+            "The body is compressed; send it as it is, without Content-Encoding.",
+        )),
     }
 }
 

@@ -78,6 +78,7 @@ pub async fn quote_page(app: Shared, call: Call) -> Reply {
     let view = BundleView {
         typed: &typed.target_urls,
         typed_question: &typed.question,
+        typed_bundle: &typed.level,
         outcome: match &outcome {
             Ok(None) => QuoteOutcome::Nothing,
             Ok(Some(quote)) => QuoteOutcome::Quoted(quoted(quote, &id)),

@@ -89,8 +89,10 @@ fn number(call: &Call, name: &str, default: usize, least: usize) -> Result<usize
     let Some(text) = call.query.get(name) else {
         return Ok(default);
     };
-    match text.parse::<usize>() {
-        Ok(number) if number >= least => Ok(number),
+    match text.parse::<i64>() {
+        Ok(number) if usize::try_from(number).is_ok_and(|number| number >= least) => {
+            Ok(usize::try_from(number).unwrap_or(usize::MAX))
+        }
         // More than can be counted is more than there is.
         Err(error) if *error.kind() == IntErrorKind::PosOverflow => Ok(usize::MAX),
         parsed => {
@@ -185,7 +187,8 @@ fn accept(app: &App, level: Level) -> Value {
         Product::ProofPack => "/v1/proof-pack/quote",
     };
     set("quote", app.url(quote).into());
-    set("checkout", app.url("/checkout/confidence").into());
+    let checkout = format!("/checkout/confidence?product={}", product.name());
+    set("checkout", app.url(&checkout).into());
     json!({
         "scheme": "exact",
         "network": requirements.network,

@@ -22,6 +22,12 @@ pub fn required(app: &App, level: Level, challenge: &Challenge) -> Reply {
     with_headers(app, reply, level, challenge)
 }
 
+/// A refusal of a payment that could not be read, with a challenge to sign instead.
+pub fn beside(app: &App, refused: Reply, level: Level) -> Reply {
+    let fresh = app.offers.challenge_because(level, "invalid_payload");
+    with_headers(app, refused, level, &fresh)
+}
+
 /// A probe's 200 with the same challenge.
 pub fn probe(app: &App, level: Level) -> Reply {
     let challenge = &app.offers.level(level).challenge;

@@ -10,7 +10,7 @@ mod upkeep;
 
 use std::collections::HashMap;
 
-use crate::api::operator::data;
+use crate::api::operator::export;
 use crate::api::{failure, site};
 use crate::app::{App, Shared};
 use crate::domain::refusal::{Code, Refusal};
@@ -49,7 +49,8 @@ impl View {
 pub async fn home(app: Shared, call: Call) -> Reply {
     match session(&app, &call) {
         Ok(session) => shown(&app, &call, &session, "today").await,
-        Err(NotIn::Closed) => closed(&app),
+        // The page is there (specification 4.5) and says why there is nothing behind it.
+        Err(NotIn::Closed) => closed_with(&app, 200),
         Err(NotIn::Out) => login(&app, 200, None),
     }
 }
@@ -121,7 +122,7 @@ pub async fn act(app: Shared, call: Call) -> Reply {
 
 async fn shown(app: &Shared, call: &Call, session: &Session, name: &str) -> Reply {
     if name == EXPORT {
-        return exported(app, call).await;
+        return exported(app, call);
     }
     let made = match name {
         "today" => money::today(app).await,
@@ -162,10 +163,10 @@ fn framed(app: &App, call: &Call, session: &Session, name: &str, view: View) -> 
     operators_page(Reply::html(200, html))
 }
 
-async fn exported(app: &Shared, call: &Call) -> Reply {
+fn exported(app: &Shared, call: &Call) -> Reply {
     let text = |name: &str| call.query.get(name).map(|text| text.into_owned());
     let what = text("what").unwrap_or_default();
-    match data::exported(&app.store, &what, text("format").as_deref(), app.now()).await {
+    match export::exported(app, &what, text("format").as_deref()) {
         Ok(file) => private(file),
         Err(refusal) => failure::page(app, &refusal, call),
     }
@@ -256,10 +257,12 @@ fn fields(call: &Call) -> HashMap<String, String> {
 }
 
 fn closed(app: &App) -> Reply {
-    operators_page(Reply::html(
-        404,
-        closed_page(site::site(app, &site::Texts::of(app))),
-    ))
+    closed_with(app, 404)
+}
+
+fn closed_with(app: &App, status: u16) -> Reply {
+    let page = closed_page(site::site(app, &site::Texts::of(app)));
+    operators_page(Reply::html(status, page))
 }
 
 fn login(app: &App, status: u16, trouble: Option<&str>) -> Reply {

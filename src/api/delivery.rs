@@ -8,11 +8,11 @@ use crate::app::{App, Shared};
 use crate::domain::mail::MailState;
 use crate::domain::order::OrderState;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::Checked;
+use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::RECOVER_REQUEST;
 use crate::flows::delivery::{self, Pass, Recovery, Seen};
 use crate::flows::letters::{API_PATH, Letters, PAGE_PATH};
-use crate::http::{Call, Reply};
+use crate::http::{Call, Method, Reply};
 use crate::pages;
 use crate::pages::delivery::{DeliveryView, RecoverView, Stage};
 
@@ -32,8 +32,10 @@ pub async fn read(app: Shared, call: Call) -> Reply {
         let pass = pass(&call)?;
         let seen = delivery::find(&app, &pass).await?;
         match call.query.get("format").as_deref() {
-            None => delivery_reply(&app, seen.as_ref(), &pass).await,
-            Some(format) => download(&app, seen.as_ref(), format).await,
+            Some(format) if !is_under_way(seen.as_ref()) => {
+                download(&app, seen.as_ref(), format).await
+            }
+            _ => delivery_reply(&app, seen.as_ref(), &pass).await,
         }
     };
     match outcome.await {
@@ -163,6 +165,12 @@ fn standing(seen: Option<&Seen>) -> Standing {
     }
 }
 
+/// Whether there may be a report later that is not there yet.
+fn is_under_way(seen: Option<&Seen>) -> bool {
+    let has_report = seen.is_some_and(|seen| seen.report.is_some());
+    !has_report && standing(seen).retry_after.is_some()
+}
+
 /// Sources that are done, and all of them.
 fn progress(seen: Option<&Seen>) -> Option<(u32, u32)> {
     let order = &seen?.order;
@@ -259,7 +267,7 @@ fn masked(email: &str) -> String {
 async fn download(app: &Shared, seen: Option<&Seen>, format: &str) -> Result<Reply, Refusal> {
     let nothing = |message: &str| Refusal::new(Code::NotFound, message);
     let Some((seen, report)) = seen.and_then(|seen| Some((seen, seen.report.as_ref()?))) else {
-        return Err(nothing("There is nothing to download yet."));
+        return Err(nothing("There is nothing to download."));
     };
     let (key, media_type) = match (format, report.pdf) {
         ("json", _) => (report.document, "application/json"),
@@ -351,7 +359,10 @@ fn recover_request(call: &Call) -> Result<Checked, Refusal> {
         })
         .collect();
     let checked = RECOVER_REQUEST.validate(Value::Object(members).to_string().as_bytes());
-    checked.map_err(Refusal::validation)
+    checked.map_err(|errors| match call.method {
+        Method::Post => Refusal::validation(errors),
+        _ => Refusal::validation(errors.into_iter().map(ValidationError::in_query).collect()),
+    })
 }
 
 async fn recovered(app: &Shared, asked: &Checked) -> Result<Recovery, Refusal> {

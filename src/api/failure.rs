@@ -53,7 +53,7 @@ pub fn status(code: Code) -> u16 {
         Code::QuoteNotFound | Code::ReportNotFound | Code::SessionNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
-        Code::AlreadyPaid | Code::Conflict => 409,
+        Code::AlreadyPaid | Code::PaymentIdentifierUsed | Code::Conflict => 409,
         Code::QuoteExpired | Code::ReportExpired | Code::LinkExpired => 410,
         Code::BodyTooLarge => 413,
         Code::UriTooLong => 414,
@@ -157,6 +157,14 @@ pub fn payment_response(response: &SettleResponse) -> String {
 
 pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     let code = refusal.code;
+    let takes_transfers = app.config.chain.is_some();
+    let next_step = match code {
+        // Money that is sent where nobody looks for it is lost.
+        Code::PaymentHashRequired | Code::InvalidPaymentHash if !takes_transfers => {
+            Code::TransfersNotTaken.next_step()
+        }
+        _ => code.next_step(),
+    };
     let mut body = json!({
         "status": "error",
         "error": {
@@ -165,7 +173,7 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             "retryable": code.is_retryable(),
             // A payment whose settlement is not known may have been taken: whoever pays again may pay twice.
             "charged": code == Code::SettlementUnknown || refusal.with == With::Charged,
-            "next_step": code.next_step(),
+            "next_step": next_step,
             "docs_url": app.url(&format!("/docs#{}", code.text())),
         },
         "detail": refusal.message,

@@ -81,6 +81,7 @@ async fn taken_pack(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
     let mut sorted = bundle_flow::sort(app, &listed, Some(Bundle::Scout));
     let told = Told {
         level: pack_of(&body).name().to_owned(),
+        is_chosen: body.text("pack").is_some(),
         contact,
         target_urls: vec![sorted.sources.pop().unwrap_or_default()],
         ..told(call, &body, LeadProduct::Pack)
@@ -101,6 +102,7 @@ async fn taken_bundle(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
     let sorted = bundle_flow::sort(app, &bundles::listed_in(&body), chosen);
     let told = Told {
         level: sorted.bundle.name().to_owned(),
+        is_chosen: chosen.is_some(),
         contact,
         target_urls: sorted.sources,
         ..told(call, &body, LeadProduct::Bundle)

@@ -5,14 +5,14 @@ use serde_json::json;
 use crate::api::access;
 use crate::api::body::check_media_type;
 use crate::api::failure;
-use crate::api::paid::{answer, order, unread};
+use crate::api::paid::{answer, paid_request, unread};
 use crate::app::Shared;
 use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::COMPUTE_REQUEST;
 use crate::flows::brokerage;
-use crate::flows::sale::Order;
+use crate::flows::sale::PaidRequest;
 use crate::flows::transfer::{self, TransferProof};
 use crate::http::{Call, Reply};
 use crate::x402::address::TransactionHash;
@@ -40,19 +40,22 @@ pub async fn access(app: Shared, call: Call) -> Reply {
             &call,
         );
     }
-    let outcome = match read_order(&app, &call) {
-        Ok((order, proof)) => Box::pin(transfer::sell(&app, order, proof)).await,
+    let outcome = match read_request(&app, &call) {
+        Ok((request, proof)) => Box::pin(transfer::sell(&app, request, proof)).await,
         Err(refusal) => Err(unread(&app, &call, refusal)),
     };
     answer(&app, &call, outcome)
 }
 
-fn read_order(app: &Shared, call: &Call) -> Result<(Order, TransferProof), Refusal> {
+fn read_request(app: &Shared, call: &Call) -> Result<(PaidRequest, TransferProof), Refusal> {
     let proof = TransferProof {
         transaction: transaction(call)?,
         secret: secret(call)?,
     };
-    Ok((order(app, call, Product::Context, access::purchase)?, proof))
+    Ok((
+        paid_request(app, call, Product::Context, access::purchase)?,
+        proof,
+    ))
 }
 
 /// Exactly one hash: 64 hex digits in any case, with 0x or without.

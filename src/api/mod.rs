@@ -23,6 +23,7 @@ pub mod operator;
 pub mod operator_leads;
 pub mod paid;
 pub mod preview;
+pub mod pricing;
 pub mod proof_pack;
 pub mod quotes;
 pub mod report_page;

@@ -3,6 +3,7 @@
 
 pub mod books;
 pub mod data;
+pub mod export;
 pub mod mails;
 pub mod orders;
 
@@ -20,7 +21,7 @@ use crate::http::{Call, Reply};
 use crate::store::{ReportRecord, Store, StoreError};
 use crate::x402::address::{Address, Nonce};
 
-/// Payments, or reports, in one list.
+/// Records of a kind in one list.
 pub(in crate::api) const LIST_MAX: usize = 1000;
 
 /// The newest of many, with never more in memory than twice what is shown.
@@ -39,6 +40,11 @@ impl Newest {
         newest_first(&mut self.0);
         self.0.into_iter().map(|(_, value)| value).collect()
     }
+}
+
+fn newest_first(found: &mut Vec<(u64, Value)>) {
+    found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
+    found.truncate(LIST_MAX);
 }
 
 /// The answer to what the store was asked.
@@ -220,11 +226,6 @@ pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreEr
         Ok(newest.values())
     });
     Ok(json!({"status": "success", "payments": listed.await?}))
-}
-
-pub(in crate::api) fn newest_first(found: &mut Vec<(u64, Value)>) {
-    found.sort_by_key(|(created_at, _)| std::cmp::Reverse(*created_at));
-    found.truncate(LIST_MAX);
 }
 
 /// One payment by the hex digits of its key.

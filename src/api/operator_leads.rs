@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::api::failure;
+use crate::api::operator::LIST_MAX;
 use crate::app::Shared;
 use crate::domain::ids::LeadId;
 use crate::domain::lead::{Lead, LeadEvent, LeadProduct, LeadStatus, LeadStep};
@@ -13,8 +14,6 @@ use crate::flows::leads;
 use crate::http::{Call, Reply};
 use crate::store::{LeadFilter, Store};
 
-/// Leads in one list.
-const LIST_MAX: usize = 1000;
 /// Leads in one part of an export.
 const PART_MAX: usize = 200;
 

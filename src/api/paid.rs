@@ -16,7 +16,7 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
 use crate::flows::offer;
-use crate::flows::sale::{self, Delivered, Order};
+use crate::flows::sale::{self, Delivered, PaidRequest};
 use crate::flows::source::Target;
 use crate::http::{Bytes, Call, Reply};
 use crate::x402::proof::PaymentProof;
@@ -35,7 +35,12 @@ pub async fn buy(app: &Shared, call: &Call, product: Product, resolve: Resolve) 
     }
     // The sale's state is large. In a box of its own, requests without payment make no room for it.
     let outcome = Box::pin(sell(app, call, product, resolve)).await;
-    answer(app, call, outcome)
+    let unreadable = matches!(&outcome, Err(refusal) if refusal.code == Code::InvalidPayment);
+    let reply = answer(app, call, outcome);
+    match (unreadable, level_by_address(call, product)) {
+        (true, Ok(stated)) => challenge::beside(app, reply, priced(call, product, stated)),
+        _ => reply,
+    }
 }
 
 /// The same challenge with 200; accepts no payment and does no work.
@@ -52,35 +57,35 @@ async fn sell(
     product: Product,
     resolve: Resolve,
 ) -> Result<Delivered, Refusal> {
-    let read = read_order(app, call, product, resolve);
-    let (order, proof) = read.map_err(|refusal| unread(app, call, refusal))?;
-    sale::sell(app, order, proof).await
+    let read = read_request(app, call, product, resolve);
+    let (request, proof) = read.map_err(|refusal| unread(app, call, refusal))?;
+    sale::sell(app, request, proof).await
 }
 
-fn read_order(
+fn read_request(
     app: &Shared,
     call: &Call,
     product: Product,
     resolve: Resolve,
-) -> Result<(Order, PaymentProof), Refusal> {
+) -> Result<(PaidRequest, PaymentProof), Refusal> {
     let proof = payment(call, product)?;
-    Ok((order(app, call, product, resolve)?, proof))
+    Ok((paid_request(app, call, product, resolve)?, proof))
 }
 
 /// What is asked for, however it is paid.
-pub fn order(
+pub fn paid_request(
     app: &Shared,
     call: &Call,
     product: Product,
     resolve: Resolve,
-) -> Result<Order, Refusal> {
+) -> Result<PaidRequest, Refusal> {
     check_media_type(call)?;
     let body = product
         .request()
         .validate(&call.body)
         .map_err(Refusal::validation)?;
     let level = agreed_level(call, product, &body)?;
-    Ok(Order {
+    Ok(PaidRequest {
         purchase: resolve(app, &body, level)?,
         attribution: attribution(call).map(|label| label.as_str().to_owned()),
         client: call.peer.client(),

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::api::quotes::{self, fresh};
-use crate::api::{bundle_confidence, failure, site};
+use crate::api::{bundle_confidence, failure, paid, site};
 use crate::app::{App, Shared};
 use crate::domain::level::{Level, Product};
 use crate::domain::refusal::Refusal;
@@ -262,7 +262,8 @@ pub const REFUND_POLICY: &str = "Paid only after the answer is ready. What canno
 async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
     let product = product(call)?;
     let asked = quotes::asked(app, call, product)?;
-    let level = asked.level;
+    let tier = tier(call)?.filter(|_| product == Product::Context);
+    let level = tier.unwrap_or(asked.level);
     let mut checks = Vec::new();
     let (mut target_url, mut time) = (
         asked.target_url.clone(),
@@ -274,7 +275,10 @@ async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
                 "target",
                 "The source may be read",
                 Status::Pass,
-                "It is public and its name was looked up.",
+                match target.is_sample {
+                    true => "It is our own sample page.",
+                    false => "It is public and its name was looked up.",
+                },
             ));
             checks.push(cached(&target));
             checks.push(margin(quote::offer(app, level, &target)));
@@ -298,6 +302,15 @@ async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
         checks,
         seconds: time,
     })
+}
+
+/// The tier that a query names. One that there is no such thing of is refused even where a report is asked for.
+fn tier(call: &Call) -> Result<Option<Level>, Refusal> {
+    let named = call.query.get("tier").map(|name| {
+        let level = Product::Context.level(&name);
+        level.ok_or_else(|| paid::unknown_level(Product::Context))
+    });
+    named.transpose()
 }
 
 fn product(call: &Call) -> Result<Product, Refusal> {
@@ -377,6 +390,13 @@ fn facilitator(app: &App) -> Check {
     )
 }
 
+fn channels(product: Product) -> &'static [&'static str] {
+    match product {
+        Product::Context => &["json", "markdown"],
+        Product::ProofPack => &["browser", "pdf", "json"],
+    }
+}
+
 fn what_you_get(product: Product) -> &'static [&'static str] {
     match product {
         Product::Context => &[
@@ -402,7 +422,7 @@ fn confidence_json(app: &App, judged: &Judged) -> Value {
         "refund_policy": REFUND_POLICY,
         "what_you_get": what_you_get(product),
         "payment_methods": ["x402"],
-        "delivery": {"channels": ["browser", "json"], "expected_seconds": judged.seconds},
+        "delivery": {"channels": channels(product), "expected_seconds": judged.seconds},
         "sample_url": match product {
             Product::Context => app.sample.url.clone(),
             Product::ProofPack => app.url("/v1/proof-pack/sample"),

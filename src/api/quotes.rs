@@ -9,7 +9,7 @@ use crate::app::{App, Shared};
 use crate::domain::amount::Amount;
 use crate::domain::attribution::Attribution;
 use crate::domain::ids::{BundleQuoteId, QuoteId};
-use crate::domain::level::{Level, Product};
+use crate::domain::level::Product;
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::schema::{Checked, ValidationError};
@@ -95,6 +95,7 @@ pub async fn resume_page(app: Shared, call: Call) -> Reply {
         CheckoutState::Kept(KeptQuote {
             target_url,
             question,
+            force_refresh: record.purchase.stated_refresh(),
             level: record.purchase.level(),
             created_at: UnixSeconds(record.created_at),
             expires_at: UnixSeconds(record.expires_at),
@@ -305,6 +306,7 @@ pub fn quote_json(app: &App, quote: &Quote) -> Value {
         target_url: purchase.target_url(),
         level: purchase.level(),
         question: purchase.question(),
+        force_refresh: purchase.stated_refresh(),
     };
     let texts = site::Texts::of(app);
     let view = site::site(app, &texts);
@@ -415,10 +417,7 @@ pub fn request_json(purchase: &Purchase) -> Value {
         set("question", question.into());
     }
     set(level.product().level_word(), level.name().into());
-    // A deep pack refreshes without being told.
-    let refresh = purchase.reading().refresh;
-    let default = matches!(level, Level::Pack(pack) if pack.refreshes_by_default());
-    if refresh != default {
+    if let Some(refresh) = purchase.stated_refresh() {
         set("force_refresh", refresh.into());
     }
     request.into()

@@ -32,8 +32,9 @@ async fn deliver(app: &Shared, call: &Call) -> Result<Delivered, Refusal> {
 }
 
 fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal> {
+    // Of several nobody knows which is meant.
     let Some(credit) = call.header("x-service-retry-credit") else {
-        return Err(Refusal::of(Code::RetryCreditRequired));
+        return Err(Refusal::of(Code::RetryCreditInvalid));
     };
     check_media_type(call)?;
     let (product, body) = read_body(call)?;

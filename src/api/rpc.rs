@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::http::{Call, Reply};
 use crate::x402::json as strict;
 
-pub const PARSE_ERROR: i64 = -32700;
+const PARSE_ERROR: i64 = -32700;
 pub const INVALID_REQUEST: i64 = -32600;
 pub const METHOD_NOT_FOUND: i64 = -32601;
 pub const INVALID_PARAMS: i64 = -32602;

@@ -3,7 +3,7 @@
 
 use crate::api::failure;
 use crate::app::Shared;
-use crate::flows::twin;
+use crate::flows::{page, twin};
 use crate::http::service::PageAsked;
 use crate::http::{Answer, Reply};
 
@@ -18,14 +18,14 @@ pub fn as_markdown(app: Shared, asked: PageAsked, page: Reply) -> Answer {
     })
 }
 
-fn dressed(page: Reply, markdown: String) -> Reply {
-    let tag = page.headers.get("etag").and_then(|tag| tag.to_str().ok());
+fn dressed(html: Reply, markdown: String) -> Reply {
+    let tokens = page::tokens(&markdown);
+    let tag = html.headers.get("etag").and_then(|tag| tag.to_str().ok());
     let tag = tag.map(|tag| format!("{}-markdown\"", tag.trim_end_matches('"')));
-    let mut reply = Reply {
-        body: markdown.into(),
-        ..page
-    }
-    .fixed("content-type", "text/markdown; charset=utf-8");
+    let mut reply = html
+        .fixed("content-type", "text/markdown; charset=utf-8")
+        .header("x-markdown-tokens", &tokens.to_string());
+    reply.body = markdown.into();
     reply.headers.remove("content-security-policy");
     match tag {
         Some(tag) => reply.header("etag", &tag),

@@ -92,12 +92,24 @@ impl VerifyArgs {
             cache_bytes: 16 * 1024 * 1024,
             pages_bytes_max: 0,
         };
+        check_is_there(&self.path)?;
         let verified = settings.verify(&self.path).map_err(failed)?;
         say(line(&self.path, &verified))?;
         for (table, rows) in &verified.rows {
             say(format_args!("{rows:>12} {table}"))?;
         }
         Ok(())
+    }
+}
+
+/// A backup that is missing is no new installation.
+pub(in crate::cli) fn check_is_there(path: &Path) -> Result<(), Failure> {
+    match path.exists() {
+        true => Ok(()),
+        false => Err(Failure::Failed(format!(
+            "{} does not exist; name a file that `context402 backup` has made",
+            path.display()
+        ))),
     }
 }
 

@@ -32,6 +32,9 @@ pub(in crate::cli) struct Args {
     /// What the report is to say of the page: a question or a claim
     #[arg(long, requires = "pack")]
     question: Option<String>,
+    /// Skip the seller's cache; =false for a deep pack that may be read from it
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    force_refresh: Option<bool>,
     /// The seller's base address
     #[arg(long, value_name = "BASE")]
     seller: String,
@@ -111,12 +114,19 @@ impl Args {
         if let Some(question) = &self.question {
             body["question"] = question.as_str().into();
         }
+        if let Some(refresh) = self.force_refresh {
+            body["force_refresh"] = refresh.into();
+        }
         SellerRequest::post_json(&address, &body)
     }
 
     fn wallet(&self) -> Result<Wallet, Failure> {
         let place = self.key_file.display();
-        let read = |error: std::io::Error| Failure::Failed(format!("{place}: {error}"));
+        let read = |error: std::io::Error| {
+            Failure::Failed(format!(
+                "{place}: {error}. It should hold your wallet's private key: 0x and 64 hex digits, mode 0600"
+            ))
+        };
         let mode = std::fs::metadata(&self.key_file)
             .map_err(read)?
             .permissions()

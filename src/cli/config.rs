@@ -25,8 +25,15 @@ impl Args {
             Args::Init { file: Some(path) } => {
                 let mut options = std::fs::OpenOptions::new();
                 let opened = options.write(true).create_new(true).mode(0o640).open(&path);
-                let mut file = opened
-                    .map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
+                let mut file = opened.map_err(|error| {
+                    let place = path.display();
+                    Failure::Failed(match error.kind() {
+                        std::io::ErrorKind::AlreadyExists => format!(
+                            "{place} is there already; it was left as it is. Name another file, or none to print the settings"
+                        ),
+                        _ => format!("{place}: {error}"),
+                    })
+                })?;
                 file.write_all(example_file().as_bytes())?;
                 say(format_args!(
                     "{} is written. Set base_url and payment.pay_to in it.",

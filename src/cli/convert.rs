@@ -29,7 +29,7 @@ pub(in crate::cli) struct Args {
     /// A file, an http or https address, or - for standard input
     #[arg(default_value = "-")]
     input: String,
-    /// The page's address, against which its links are resolved
+    /// The page's address, against which its links are resolved; https://example.com/ when absent
     #[arg(long, value_name = "BASE")]
     url: Option<Url>,
     /// Keep the whole page instead of its main content

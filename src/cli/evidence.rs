@@ -59,11 +59,7 @@ impl Args {
         let page = convert::convert(&bytes, &self.input, convert::placeholder(), false)
             .map_err(|error| named(&error))?
             .page;
-        let source = Source {
-            title: page.metadata.title.as_deref(),
-            language: page.metadata.language.as_deref(),
-            text: &page.markdown,
-        };
+        let source = Source::of_page(&page);
         let question = self.question.as_deref().unwrap_or(DEFAULT_QUESTION);
         let check = Examiner::new(&source).check(question, Reading::Guess);
         if self.json {

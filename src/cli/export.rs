@@ -1,9 +1,12 @@
 //! `context402 export`: everything of a kind, from the running service or from the file of a stopped one.
 
-use crate::api::operator::data;
+use std::io::{self, Write as _};
+
+use crate::api::operator::export::{self, Export};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 use crate::outside::clock::Clock;
+use crate::store::Store;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -21,23 +24,37 @@ impl Args {
         let config =
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let format = if self.csv { "csv" } else { "json" };
-        if !data::KINDS.iter().any(|kind| kind.name == self.what) {
-            let names: Vec<_> = data::KINDS.iter().map(|kind| kind.name).collect();
+        if !export::KINDS.iter().any(|kind| kind.name == self.what) {
+            let names: Vec<_> = export::KINDS.iter().map(|kind| kind.name).collect();
             return Err(Failure::Usage(format!(
                 "there is no such export: take one of {}",
                 names.join(", ")
             )));
         }
-        let text = match socket::connect(&config.socket) {
+        match socket::connect(&config.socket) {
             Some(stream) => {
                 let path = format!("/operator/export/{}?format={format}", self.what);
-                socket::text(stream, &path)?
+                socket::copy(stream, &path, write)?;
             }
-            None => socket::open(&config, async |store| {
-                let text = data::text(store, &self.what, Some(format), Clock::System.now()).await;
-                text.map_err(|refusal| failed(refusal.message))
-            })?,
-        };
-        Ok(say(text.trim_end())?)
+            None => socket::open(&config, async |store| self.write(store, format).await)?,
+        }
+        match self.csv {
+            true => Ok(()),
+            false => Ok(say("")?),
+        }
     }
+
+    async fn write(&self, store: &Store, format: &str) -> Result<(), Failure> {
+        let export = Export::of(&self.what, Some(format), Clock::System.now());
+        let mut export = export.map_err(|refusal| failed(refusal.message))?;
+        while let Some(piece) = export.piece(store).await.map_err(failed)? {
+            write(piece.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// To standard output, as it comes.
+fn write(piece: &[u8]) -> io::Result<()> {
+    io::stdout().write_all(piece)
 }

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::api::operator_leads;
-use crate::app::store_settings;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::cli::list::{Cell, List, time};
+use crate::cli::{ConfigFile, Failure, config_failure, say, socket};
 use crate::config::Config;
 use crate::domain::csv;
 use crate::domain::refusal::Refusal;
@@ -88,26 +88,18 @@ impl Args {
         if let Args::Export { format, .. } = self {
             return export(&config, format);
         }
-        self.tell(&self.asked(&config)?)
-    }
-
-    /// While the service runs it has the file to itself, and is asked instead.
-    fn asked(&self, config: &Config) -> Result<Value, Failure> {
-        if let Some(stream) = socket::connect(&config.socket) {
-            let (method, path) = self.request();
-            return match method {
-                "GET" => socket::get(stream, &path),
-                _ => socket::post(stream, &path),
-            };
-        }
-        with_file(config, async |store| self.look(store).await)
+        let (method, path) = self.request();
+        let answer = socket::ask_or_open(&config, (method, &path), async |store| {
+            self.look(store).await.map_err(told)
+        })?;
+        self.tell(&answer)
     }
 
     fn request(&self) -> (&'static str, String) {
         let address = |path: &str, pairs: &[(&str, &str)]| {
             let mut query = url::form_urlencoded::Serializer::new(String::new());
             query.extend_pairs(pairs);
-            format!("/operator/leads{path}?{}", query.finish())
+            format!("{}{path}?{}", LIST.path, query.finish())
         };
         match self {
             Args::List {
@@ -171,13 +163,9 @@ impl Args {
 
     fn tell(&self, answer: &Value) -> Result<(), Failure> {
         match self {
-            Args::List { .. } => {
-                for lead in answer["leads"].as_array().into_iter().flatten() {
-                    say(line(lead))?;
-                }
-            }
+            Args::List { .. } => LIST.tell(answer)?,
             Args::Delete { .. } => say(format_args!("{} forgotten.", answer["deleted"]))?,
-            Args::Move { .. } | Args::Note { .. } => say(line(answer))?,
+            Args::Move { .. } | Args::Note { .. } => say(LIST.line(answer))?,
             Args::Show { .. } | Args::Export { .. } => say(serde_json::to_string_pretty(answer)?)?,
         }
         Ok(())
@@ -192,18 +180,8 @@ fn segment(id: &str) -> String {
     format!("/{}", if plain && !id.is_empty() { id } else { "-" })
 }
 
-fn with_file(
-    config: &Config,
-    work: impl AsyncFnOnce(&Store) -> Result<Value, Refusal>,
-) -> Result<Value, Failure> {
-    let opened = store_settings(config)
-        .open(&config.data_file, false)
-        .map_err(failed)?;
-    run_async(1, async {
-        let answer = work(&opened.store).await;
-        opened.store.close().await.map_err(failed)?;
-        answer.map_err(|refusal| Failure::Failed(refusal.message))
-    })
+fn told(refusal: Refusal) -> Failure {
+    Failure::Failed(refusal.message)
 }
 
 /// Part after part, so that neither side holds all of them.
@@ -229,12 +207,10 @@ fn export(config: &Config, format: Format) -> Result<(), Failure> {
 
 fn part(config: &Config, after: Option<&str>) -> Result<Value, Failure> {
     let query = after.map_or(String::new(), |after| format!("?after={after}"));
-    match socket::connect(&config.socket) {
-        Some(stream) => socket::get(stream, &format!("/operator/leads/export{query}")),
-        None => with_file(config, async |store| {
-            operator_leads::part(store, after).await
-        }),
-    }
+    let path = format!("{}/export{query}", LIST.path);
+    socket::ask_or_open(config, ("GET", &path), async |store| {
+        operator_leads::part(store, after).await.map_err(told)
+    })
 }
 
 const COLUMNS: [&str; 15] = [
@@ -268,22 +244,15 @@ fn cells(lead: &Value) -> String {
     csv::row(texts.iter().map(String::as_str))
 }
 
-fn time(seconds: &Value) -> String {
-    let at = seconds
-        .as_i64()
-        .and_then(|at| jiff::Timestamp::from_second(at).ok());
-    at.map_or(String::new(), |at| at.to_string())
-}
-
-fn line(lead: &Value) -> String {
-    let text = |name: &str| lead[name].as_str().unwrap_or("-");
-    format!(
-        "{}  {:<9} {:<12} {:<8} {}  {}",
-        time(&lead["created_at"]),
-        text("status"),
-        text("product"),
-        text("level"),
-        text("lead_id"),
-        text("contact")
-    )
-}
+const LIST: List = List {
+    path: "/operator/leads",
+    member: "leads",
+    columns: &[
+        (Cell::Time, "created_at", "  "),
+        (Cell::Left(9), "status", " "),
+        (Cell::Left(12), "product", " "),
+        (Cell::Left(8), "level", " "),
+        (Cell::Text, "lead_id", "  "),
+        (Cell::Text, "contact", ""),
+    ],
+};

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::api::operator::mails;
 use crate::app;
+use crate::cli::list::{Cell, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
 use crate::config::{Config, ConfigError};
 use crate::domain::mail::MailKind;
@@ -64,7 +65,7 @@ impl Args {
             Args::List { state, .. } => list(&config, state.clone()),
             Args::Show { key, .. } => show(&config, key),
             Args::Retry { key, .. } => {
-                let path = format!("/operator/mails/{key}/retry");
+                let path = format!("{}/retry", LIST.one(key));
                 let now = Clock::System.now();
                 socket::ask_or_open(&config, ("POST", &path), async |store| {
                     done(mails::retry(store, key, now).await)
@@ -72,7 +73,7 @@ impl Args {
                 Ok(say("The mail is tried again, now if the service runs.")?)
             }
             Args::Delete { key, .. } => {
-                let path = format!("/operator/mails/{key}/delete");
+                let path = format!("{}/delete", LIST.one(key));
                 socket::ask_or_open(&config, ("POST", &path), async |store| {
                     done(mails::delete(store, key).await)
                 })?;
@@ -100,30 +101,16 @@ fn test(config: &Config, address: &str) -> Result<(), Failure> {
 }
 
 fn list(config: &Config, state: Option<String>) -> Result<(), Failure> {
-    let query = state
-        .as_ref()
-        .map_or(String::new(), |state| format!("?state={state}"));
-    let path = format!("/operator/mails{query}");
-    let answer = socket::ask_or_open(config, ("GET", &path), async |store| {
-        mails::list(store, state).await.map_err(failed)
-    })?;
-    for mail in answer["mails"].as_array().into_iter().flatten() {
-        let text = |name: &str| mail[name].as_str().unwrap_or("-");
-        say(format_args!(
-            "{:<7}  {:<15}  {}  {}  {}",
-            text("state"),
-            text("kind"),
-            text("to"),
-            text("key"),
-            text("problem")
-        ))?;
-    }
-    Ok(())
+    let path = LIST.of_state(state.as_deref());
+    LIST.tell(&socket::ask_or_open(
+        config,
+        ("GET", &path),
+        async |store| mails::list(store, state).await.map_err(failed),
+    )?)
 }
 
 fn show(config: &Config, key: &str) -> Result<(), Failure> {
-    let path = format!("/operator/mails/{key}");
-    let answer = socket::ask_or_open(config, ("GET", &path), async |store| {
+    let answer = socket::ask_or_open(config, ("GET", &LIST.one(key)), async |store| {
         let missing = || failed(mails::NO_MAIL);
         let key = mails::key(key).ok_or_else(missing)?;
         mails::show(store, key)
@@ -161,3 +148,15 @@ fn message(config: &Config, to: String) -> Message {
         attachment: None,
     }
 }
+
+const LIST: List = List {
+    path: "/operator/mails",
+    member: "mails",
+    columns: &[
+        (Cell::Left(7), "state", "  "),
+        (Cell::Left(15), "kind", "  "),
+        (Cell::Text, "to", "  "),
+        (Cell::Text, "key", "  "),
+        (Cell::Text, "problem", ""),
+    ],
+};

@@ -14,6 +14,7 @@ mod init;
 mod jsonl;
 mod leads;
 mod ledger;
+mod list;
 mod mail;
 mod orders;
 mod pause;

@@ -1,12 +1,10 @@
 //! `context402 orders …`: from the running service over the operator's socket, or from the file of a stopped one.
 
-use std::os::unix::net::UnixStream;
-
 use serde_json::{Value, json};
 
 use crate::api::operator::orders;
-use crate::app::store_settings;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::cli::list::{Cell, List};
+use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::ids::LeadId;
 use crate::flows::letters::Letters;
@@ -68,11 +66,10 @@ impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let config =
             Config::load(self.file().config.as_deref()).map_err(|error| config_failure(&error))?;
-        // While the service runs it has the file to itself, and is asked instead.
-        let answer = match socket::connect(&config.socket) {
-            Some(stream) => self.ask(stream)?,
-            None => self.open(&config)?,
-        };
+        let (method, path) = self.request();
+        let answer = socket::ask_or_open(&config, (method, &path), async |store| {
+            self.look(store, Letters::new(&config)).await
+        })?;
         self.tell(&answer)
     }
 
@@ -87,46 +84,19 @@ impl Args {
         file
     }
 
-    fn ask(&self, stream: UnixStream) -> Result<Value, Failure> {
-        let order = |id: &str| format!("/operator/orders/{id}");
+    fn request(&self) -> (&'static str, String) {
+        let act = |id: &str, act: &str| ("POST", format!("{}/{act}", LIST.one(id)));
         match self {
-            Args::List { state, .. } => {
-                let query = state
-                    .as_ref()
-                    .map_or(String::new(), |state| format!("?state={state}"));
-                socket::get(stream, &format!("/operator/orders{query}"))
-            }
-            Args::Show { order_id, .. } => socket::get(stream, &order(order_id)),
+            Args::List { state, .. } => ("GET", LIST.of_state(state.as_deref())),
+            Args::Show { order_id, .. } => ("GET", LIST.one(order_id)),
             Args::Attach {
                 order_id, lead_id, ..
-            } => socket::post(
-                stream,
-                &format!("{}/attach?lead_id={lead_id}", order(order_id)),
-            ),
-            Args::Refulfil { order_id, .. } => {
-                socket::post(stream, &format!("{}/refulfil", order(order_id)))
-            }
-            Args::Resend { order_id, .. } => {
-                socket::post(stream, &format!("{}/resend", order(order_id)))
-            }
-            Args::Refund { order_id, .. } => {
-                socket::post(stream, &format!("{}/refund", order(order_id)))
-            }
-            Args::Delete { order_id, .. } => {
-                socket::post(stream, &format!("{}/delete", order(order_id)))
-            }
+            } => act(order_id, &format!("attach?lead_id={lead_id}")),
+            Args::Refulfil { order_id, .. } => act(order_id, "refulfil"),
+            Args::Resend { order_id, .. } => act(order_id, "resend"),
+            Args::Refund { order_id, .. } => act(order_id, "refund"),
+            Args::Delete { order_id, .. } => act(order_id, "delete"),
         }
-    }
-
-    fn open(&self, config: &Config) -> Result<Value, Failure> {
-        let opened = store_settings(config)
-            .open(&config.data_file, false)
-            .map_err(failed)?;
-        run_async(1, async {
-            let answer = self.look(&opened.store, Letters::new(config)).await;
-            opened.store.close().await.map_err(failed)?;
-            answer
-        })
     }
 
     async fn look(&self, store: &Store, letters: Letters) -> Result<Value, Failure> {
@@ -160,11 +130,7 @@ impl Args {
 
     fn tell(&self, answer: &Value) -> Result<(), Failure> {
         match self {
-            Args::List { .. } => {
-                for order in answer["orders"].as_array().into_iter().flatten() {
-                    say(line(order))?;
-                }
-            }
+            Args::List { .. } => LIST.tell(answer)?,
             Args::Show { .. } => say(serde_json::to_string_pretty(answer)?)?,
             Args::Refulfil { order_id, .. } => say(format_args!("{order_id} is done anew."))?,
             Args::Resend { order_id, .. } => {
@@ -182,22 +148,16 @@ impl Args {
     }
 }
 
-fn line(order: &Value) -> String {
-    let text = |name: &str| order[name].as_str().unwrap_or("-");
-    let at = order["created_at"]
-        .as_i64()
-        .and_then(|at| jiff::Timestamp::from_second(at).ok());
-    let at = at.map_or(String::new(), |at| at.to_string());
-    let paid = order["amount_total"].as_u64().map_or_else(
-        || "-".to_owned(),
-        |cents| format!("{}.{:02}", cents / 100, cents % 100),
-    );
-    format!(
-        "{at}  {:<16} {:<8} {paid:>6} {}  {}  {}",
-        text("state"),
-        text("bundle"),
-        text("currency"),
-        text("order_id"),
-        text("reason"),
-    )
-}
+const LIST: List = List {
+    path: "/operator/orders",
+    member: "orders",
+    columns: &[
+        (Cell::Time, "created_at", "  "),
+        (Cell::Left(16), "state", " "),
+        (Cell::Left(8), "bundle", " "),
+        (Cell::Cents(6), "amount_total", " "),
+        (Cell::Text, "currency", "  "),
+        (Cell::Text, "order_id", "  "),
+        (Cell::Text, "reason", ""),
+    ],
+};

@@ -1,13 +1,10 @@
 //! `context402 payments …`: from the running service over the operator's socket, or from the file of a stopped one.
 
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use serde_json::Value;
-
 use crate::api::operator;
-use crate::app::store_settings;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::cli::list::{Cell, List};
+use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 
 #[derive(Debug, clap::Subcommand)]
@@ -69,7 +66,7 @@ fn reconcile(at: &Path, key: Option<String>) -> Result<(), Failure> {
         None => {
             let mut keys = Vec::new();
             for state in ["unknown", "kept"] {
-                let listed = socket::get(service()?, &format!("/operator/payments?state={state}"))?;
+                let listed = socket::get(service()?, &LIST.of_state(Some(state)))?;
                 let payments = listed["payments"].as_array().into_iter().flatten();
                 keys.extend(
                     payments.filter_map(|payment| payment["key"].as_str().map(str::to_owned)),
@@ -79,8 +76,8 @@ fn reconcile(at: &Path, key: Option<String>) -> Result<(), Failure> {
         }
     };
     for key in &keys {
-        match socket::post(service()?, &format!("/operator/payments/{key}/reconcile")) {
-            Ok(payment) => say(line(&payment))?,
+        match socket::post(service()?, &format!("{}/reconcile", LIST.one(key))) {
+            Ok(payment) => say(LIST.line(&payment))?,
             // One that cannot be looked at now does not keep the others from it.
             Err(failure) if keys.len() > 1 => say(format_args!("{key}: {failure}"))?,
             Err(failure) => return Err(failure),
@@ -94,65 +91,36 @@ fn reconcile(at: &Path, key: Option<String>) -> Result<(), Failure> {
 
 impl Reading {
     fn run(&self, config: &Config) -> Result<(), Failure> {
-        // While the service runs it has the file to itself, and is asked instead.
-        let answer = match socket::connect(&config.socket) {
-            Some(stream) => self.ask(stream)?,
-            None => self.read(config)?,
-        };
-        if matches!(self, Reading::Show { .. }) {
-            return Ok(say(serde_json::to_string_pretty(&answer)?)?);
-        }
-        for payment in answer["payments"].as_array().into_iter().flatten() {
-            say(line(payment))?;
-        }
-        Ok(())
-    }
-
-    fn ask(&self, stream: UnixStream) -> Result<Value, Failure> {
         match self {
             Reading::List { state, .. } => {
-                let query = state
-                    .as_ref()
-                    .map_or(String::new(), |state| format!("?state={state}"));
-                socket::get(stream, &format!("/operator/payments{query}"))
+                let path = LIST.of_state(state.as_deref());
+                LIST.tell(&socket::ask_or_open(
+                    config,
+                    ("GET", &path),
+                    async |store| operator::list(store, state.clone()).await.map_err(failed),
+                )?)
             }
-            Reading::Show { key, .. } => socket::get(stream, &format!("/operator/payments/{key}")),
+            Reading::Show { key, .. } => {
+                let path = LIST.one(key);
+                let shown = socket::ask_or_open(config, ("GET", &path), async |store| {
+                    let shown = operator::show(store, key).await.map_err(failed)?;
+                    shown.ok_or_else(|| failed(operator::NO_PAYMENT))
+                })?;
+                Ok(say(serde_json::to_string_pretty(&shown)?)?)
+            }
         }
     }
-
-    fn read(&self, config: &Config) -> Result<Value, Failure> {
-        let opened = store_settings(config)
-            .open(&config.data_file, false)
-            .map_err(failed)?;
-        run_async(1, async {
-            let store = opened.store;
-            let answer = match self {
-                Reading::List { state, .. } => operator::list(&store, state.clone())
-                    .await
-                    .map_err(failed)?,
-                Reading::Show { key, .. } => operator::show(&store, key)
-                    .await
-                    .map_err(failed)?
-                    .ok_or_else(|| failed(operator::NO_PAYMENT))?,
-            };
-            store.close().await.map_err(failed)?;
-            Ok(answer)
-        })
-    }
 }
 
-fn line(payment: &Value) -> String {
-    let text = |name: &str| payment[name].as_str().unwrap_or("-");
-    let at = payment["created_at"]
-        .as_i64()
-        .and_then(|at| jiff::Timestamp::from_second(at).ok());
-    let at = at.map_or(String::new(), |at| at.to_string());
-    format!(
-        "{at}  {:<8} {:>8}  {}  {}  {}",
-        text("state"),
-        text("amount_units"),
-        text("payer"),
-        text("target_url"),
-        text("key")
-    )
-}
+const LIST: List = List {
+    path: "/operator/payments",
+    member: "payments",
+    columns: &[
+        (Cell::Time, "created_at", "  "),
+        (Cell::Left(8), "state", " "),
+        (Cell::Right(8), "amount_units", "  "),
+        (Cell::Text, "payer", "  "),
+        (Cell::Text, "target_url", "  "),
+        (Cell::Text, "key", ""),
+    ],
+};

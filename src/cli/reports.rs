@@ -1,12 +1,10 @@
 //! `context402 reports …`: from the running service over the operator's socket, or from the file of a stopped one.
 
-use std::os::unix::net::UnixStream;
-
 use serde_json::{Value, json};
 
 use crate::api::operator;
-use crate::app::store_settings;
-use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::cli::list::{Cell, List};
+use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 use crate::outside::clock::Clock;
 use crate::store::Store;
@@ -40,40 +38,19 @@ impl Args {
         let (Args::List { file, .. } | Args::Show { file, .. } | Args::Purge { file, .. }) = &self;
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
-        // While the service runs it has the file to itself, and is asked instead.
-        let answer = match socket::connect(&config.socket) {
-            Some(stream) => self.ask(stream)?,
-            None => self.open(&config)?,
-        };
+        let (method, path) = self.request();
+        let answer = socket::ask_or_open(&config, (method, &path), async |store| {
+            self.look(store).await
+        })?;
         self.tell(&answer)
     }
 
-    fn ask(&self, stream: UnixStream) -> Result<Value, Failure> {
+    fn request(&self) -> (&'static str, String) {
         match self {
-            Args::List { state, .. } => {
-                let query = state
-                    .as_ref()
-                    .map_or(String::new(), |state| format!("?state={state}"));
-                socket::get(stream, &format!("/operator/reports{query}"))
-            }
-            Args::Show { report_id, .. } => {
-                socket::get(stream, &format!("/operator/reports/{report_id}"))
-            }
-            Args::Purge { report_id, .. } => {
-                socket::post(stream, &format!("/operator/reports/{report_id}/purge"))
-            }
+            Args::List { state, .. } => ("GET", LIST.of_state(state.as_deref())),
+            Args::Show { report_id, .. } => ("GET", LIST.one(report_id)),
+            Args::Purge { report_id, .. } => ("POST", format!("{}/purge", LIST.one(report_id))),
         }
-    }
-
-    fn open(&self, config: &Config) -> Result<Value, Failure> {
-        let opened = store_settings(config)
-            .open(&config.data_file, false)
-            .map_err(failed)?;
-        run_async(1, async {
-            let answer = self.look(&opened.store).await;
-            opened.store.close().await.map_err(failed)?;
-            answer
-        })
     }
 
     async fn look(&self, store: &Store) -> Result<Value, Failure> {
@@ -97,11 +74,7 @@ impl Args {
 
     fn tell(&self, answer: &Value) -> Result<(), Failure> {
         match self {
-            Args::List { .. } => {
-                for report in answer["reports"].as_array().into_iter().flatten() {
-                    say(line(report))?;
-                }
-            }
+            Args::List { .. } => LIST.tell(answer)?,
             Args::Show { .. } => say(serde_json::to_string_pretty(answer)?)?,
             Args::Purge { report_id, .. } => {
                 say(format_args!("{report_id} is forgotten, with its text."))?;
@@ -111,18 +84,15 @@ impl Args {
     }
 }
 
-fn line(report: &Value) -> String {
-    let text = |name: &str| report[name].as_str().unwrap_or("-");
-    let at = report["created_at"]
-        .as_i64()
-        .and_then(|at| jiff::Timestamp::from_second(at).ok());
-    let at = at.map_or(String::new(), |at| at.to_string());
-    format!(
-        "{at}  {:<9} {:<8} {:<19} {}  {}",
-        text("state"),
-        text("pack"),
-        text("decision"),
-        text("report_id"),
-        text("target_url")
-    )
-}
+const LIST: List = List {
+    path: "/operator/reports",
+    member: "reports",
+    columns: &[
+        (Cell::Time, "created_at", "  "),
+        (Cell::Left(9), "state", " "),
+        (Cell::Left(8), "pack", " "),
+        (Cell::Left(19), "decision", " "),
+        (Cell::Text, "report_id", "  "),
+        (Cell::Text, "target_url", ""),
+    ],
+};

@@ -27,6 +27,7 @@ impl Args {
                 "the service is running; stop it first, then restore",
             ));
         }
+        backup::check_is_there(&self.backup)?;
         let restored = store_settings(&config)
             .restore(
                 &self.backup,

@@ -1,6 +1,6 @@
 //! The running service from the command line: one request over its own HTTP, mostly by the operator's socket.
 
-use std::io::{Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -17,6 +17,9 @@ use crate::store::Store;
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
 
 const HEALTH_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Of a line of a head or between chunks.
+const LINE_BYTES_MAX: u64 = 16 * 1024;
 
 /// The running service's end of the socket. `None` when no service listens there.
 pub(in crate::cli) fn connect(socket: &Path) -> Option<UnixStream> {
@@ -65,14 +68,64 @@ pub(in crate::cli) fn health_at(listen: SocketAddr) -> Result<Value, Failure> {
     read(&answer)
 }
 
-/// The answer to GET `path` as a text, which is told as it stands.
-pub(in crate::cli) fn text(stream: UnixStream, path: &str) -> Result<String, Failure> {
+/// Hands the answer to GET `path` on as it comes: one that is made while it is sent, in chunks.
+pub(in crate::cli) fn copy(
+    stream: UnixStream,
+    path: &str,
+    mut write: impl FnMut(&[u8]) -> io::Result<()>,
+) -> Result<(), Failure> {
     stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
-    let body = exchange(stream, "GET", path)?;
-    if is_error(&body) {
+    let mut answer = BufReader::new(stream);
+    answer
+        .get_mut()
+        .write_all(request("GET", path).as_bytes())?;
+    if !is_chunked(&mut answer)? {
+        let mut body = Vec::new();
+        answer.read_to_end(&mut body)?;
         read(&body)?;
+        return Err(failed("the service's answer is none"));
     }
-    String::from_utf8(body).map_err(Failure::from)
+    let mut chunk = Vec::new();
+    loop {
+        let size = line(&mut answer)?;
+        let size = u64::from_str_radix(size.trim_end(), 16).map_err(|_| broken_off())?;
+        if size == 0 {
+            return Ok(());
+        }
+        chunk.clear();
+        (&mut answer).take(size).read_to_end(&mut chunk)?;
+        if chunk.len() as u64 != size || line(&mut answer)? != "\r\n" {
+            return Err(broken_off());
+        }
+        write(&chunk)?;
+    }
+}
+
+/// Reads the head of an answer: whether its body comes in chunks.
+fn is_chunked(answer: &mut impl BufRead) -> Result<bool, Failure> {
+    let mut is_chunked = false;
+    loop {
+        let line = line(answer)?.to_ascii_lowercase();
+        match line.trim_end() {
+            "" => return Ok(is_chunked),
+            line => {
+                is_chunked |= line.starts_with("transfer-encoding:") && line.ends_with("chunked")
+            }
+        }
+    }
+}
+
+fn line(answer: &mut impl BufRead) -> Result<String, Failure> {
+    let mut line = String::new();
+    answer.take(LINE_BYTES_MAX).read_line(&mut line)?;
+    match line.ends_with('\n') {
+        true => Ok(line),
+        false => Err(broken_off()),
+    }
+}
+
+fn broken_off() -> Failure {
+    failed("the service's answer broke off: what came of it is not whole. Try again")
 }
 
 /// Asks the running service, or looks into the file of a stopped one: the operator notices no difference.
@@ -108,10 +161,7 @@ fn ask(stream: UnixStream, method: &str, path: &str, time_max: Duration) -> Resu
 }
 
 fn exchange(mut stream: impl Read + Write, method: &str, path: &str) -> Result<Vec<u8>, Failure> {
-    let request = format!(
-        "{method} {path} HTTP/1.1\r\nHost: operator\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    );
-    stream.write_all(request.as_bytes())?;
+    stream.write_all(request(method, path).as_bytes())?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer)?;
     let end = answer
@@ -121,8 +171,10 @@ fn exchange(mut stream: impl Read + Write, method: &str, path: &str) -> Result<V
     Ok(answer.split_off(end))
 }
 
-fn is_error(body: &[u8]) -> bool {
-    body.starts_with(br#"{"status":"error""#)
+fn request(method: &str, path: &str) -> String {
+    format!(
+        "{method} {path} HTTP/1.1\r\nHost: operator\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )
 }
 
 fn read(body: &[u8]) -> Result<Value, Failure> {
@@ -130,5 +182,53 @@ fn read(body: &[u8]) -> Result<Value, Failure> {
     match value["error"]["message"].as_str() {
         Some(message) => Err(Failure::Failed(message.to_owned())),
         None => Ok(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Shutdown;
+
+    use super::*;
+
+    /// What a command makes of an answer.
+    fn copied(answer: &str) -> (Result<(), Failure>, String) {
+        let (ours, mut theirs) = UnixStream::pair().expect("a pair of sockets");
+        theirs.write_all(answer.as_bytes()).expect("room");
+        theirs.shutdown(Shutdown::Write).expect("an open socket");
+        let mut told = Vec::new();
+        let outcome = copy(ours, "/", |piece| {
+            told.extend_from_slice(piece);
+            Ok(())
+        });
+        (outcome, String::from_utf8_lossy(&told).into_owned())
+    }
+
+    #[test]
+    fn an_answer_in_chunks_is_told_whole_or_not_taken_for_whole() {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let (outcome, told) = copied(&format!("{head}5\r\na\r\nbc\r\n2\r\nde\r\n0\r\n\r\n"));
+        assert!(outcome.is_ok() && told == "a\r\nbcde", "{told:?}");
+        for rest in [
+            "",
+            "5\r\nab",
+            "2\r\nab",
+            "2\r\nab\r\n",
+            "2\r\nabc\r\n",
+            "x\r\n",
+        ] {
+            let (outcome, told) = copied(&format!("{head}{rest}"));
+            assert!(outcome.is_err(), "{rest:?}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_in_place_of_chunks_is_told_as_one() {
+        let error = r#"{"status":"error","error":{"message":"There is no such export."}}"#;
+        let (outcome, told) = copied(&format!("HTTP/1.1 404 Not Found\r\n\r\n{error}"));
+        let Err(Failure::Failed(message)) = outcome else {
+            panic!("it is no failure")
+        };
+        assert_eq!((&*message, &*told), ("There is no such export.", ""));
     }
 }

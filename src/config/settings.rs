@@ -180,7 +180,7 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.body_seconds_max", Number, Some("10"), "Time for a request's body; after it 408."),
     row("limits.write_stall_seconds_max", Number, Some("20"), "How long a client may not read, or read less than 4 KiB a second; then its connection is closed."),
     row("limits.stop_grace_seconds", Number, Some("40"), "On a stop: time for paid work to finish before the process ends."),
-    row("limits.store_cache_mib", Number, Some("64"), "Memory for the data file's pages, in MiB."),
+    row("limits.store_cache_mib", Number, Some("32"), "Memory for the data file's pages, in MiB."),
     row("limits.page_cache_mib", Number, Some("512"), "Converted pages kept in the data file, in MiB; the oldest leave first."),
     row("limits.report_store_mib", Number, Some("4096"), "Reports kept with their sources in the data file, in MiB; beyond it none is sold until some expire."),
     row("limits.free_disk_mib_min", Number, Some("64"), "Free disk space below which nothing is sold, in MiB."),

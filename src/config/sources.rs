@@ -11,6 +11,7 @@ use crate::config::ConfigError;
 use crate::config::settings::{
     Kind, SETTINGS, Setting, credential_name, environment_name, find, masked,
 };
+use crate::config::suggest;
 
 /// Where installations have their configuration.
 const INSTALLED: &str = "/etc/context402/config.toml";
@@ -44,6 +45,8 @@ pub enum Origin {
 /// The process's surroundings, as arguments, so that tests need not touch the real ones.
 pub(in crate::config) struct Surroundings<'a> {
     pub(in crate::config) environment: &'a dyn Fn(&str) -> Option<String>,
+    /// The names of all variables.
+    pub(in crate::config) variables: Vec<String>,
     pub(in crate::config) credentials: Option<PathBuf>,
 }
 
@@ -51,11 +54,13 @@ impl Resolved {
     pub fn from_surroundings(file: Option<&Path>) -> Result<Self, ConfigError> {
         let environment = |name: &str| std::env::var(name).ok();
         let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         let installed = installed_file(environment("CONTEXT402_CONFIG"));
         Resolved::read(
             file.or(installed.as_deref()),
             &Surroundings {
                 environment: &environment,
+                variables: names.collect(),
                 credentials,
             },
         )
@@ -67,6 +72,7 @@ impl Resolved {
     ) -> Result<Self, ConfigError> {
         let table = file.map(read_file).transpose()?.unwrap_or_default();
         refuse_unknown(&table, file)?;
+        refuse_unknown_variables(&around.variables)?;
         let mut resolved = Resolved {
             values: BTreeMap::new(),
         };
@@ -200,8 +206,13 @@ fn read_file(path: &Path) -> Result<Table, ConfigError> {
             path.display()
         ))
     })?;
-    text.parse()
-        .map_err(|error: toml::de::Error| ConfigError(format!("{}: {error}", path.display())))
+    text.parse().map_err(|error: toml::de::Error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let line = 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
+        // The message may have several lines; an error of ours has one.
+        let message = error.message().replace('\n', ", ");
+        ConfigError(format!("{}, line {line}: {message}", path.display()))
+    })
 }
 
 /// A key that nobody reads is a typing mistake; silence would run with the default instead.
@@ -239,7 +250,24 @@ fn refuse_unknown_key(key: &str, place: &str) -> Result<(), ConfigError> {
         Some(_) => Ok(()),
         None if secret_file => Ok(()),
         None => Err(ConfigError(format!(
-            "{place}: there is no setting {key}. `context402 config init` lists all"
+            "{place}: there is no setting {key}{}. `context402 config init` lists all",
+            meant(suggest::nearest(key))
+        ))),
+    }
+}
+
+fn meant(suggestion: Option<String>) -> String {
+    suggestion.map_or_else(String::new, |known| format!("; did you mean {known}?"))
+}
+
+/// The same for the environment, as far as a variable can only be ours.
+fn refuse_unknown_variables(variables: &[String]) -> Result<(), ConfigError> {
+    let is_mistake = |name: &&String| suggest::is_in_section(name) && !suggest::is_variable(name);
+    match variables.iter().find(is_mistake) {
+        None => Ok(()),
+        Some(name) => Err(ConfigError(format!(
+            "the environment variable {name} stands for no setting{}. `context402 config init` lists all",
+            meant(suggest::nearest_variable(name))
         ))),
     }
 }

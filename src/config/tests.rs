@@ -1,7 +1,9 @@
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::sources::Surroundings;
 use super::*;
+use crate::domain::amount::Amount;
 
 const PAY_TO: &str = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
 
@@ -23,6 +25,10 @@ fn load(name: &str, text: &str, environment: &[(&str, &str)]) -> Result<Config, 
     };
     let around = Surroundings {
         environment: &look_up,
+        variables: environment
+            .iter()
+            .map(|(key, _)| (*key).to_owned())
+            .collect(),
         credentials: None,
     };
     let loaded =
@@ -116,7 +122,12 @@ fn mistakes_name_the_setting_and_what_to_do() {
     refused(
         "unknown",
         &format!("{PUBLIC}pay_two = 1\n"),
-        "there is no setting payment.pay_two",
+        "there is no setting payment.pay_two; did you mean payment.pay_to?",
+    );
+    refused(
+        "twice",
+        &format!("{PUBLIC}network = \"eip155:8453\"\nnetwork = \"eip155:1\"\n"),
+        "config.toml, line 6: duplicate key",
     );
     refused(
         "section",
@@ -127,6 +138,21 @@ fn mistakes_name_the_setting_and_what_to_do() {
         "pay_to",
         "base_url = \"https://a.example\"\n",
         "payment.pay_to is not set",
+    );
+    let mistyped = [("CONTEXT402_LIMITS_QUOTES_PER_MINUT", "1")];
+    let error = load("variable", PUBLIC, &mistyped).expect_err("a refusal");
+    assert!(
+        error.contains("did you mean CONTEXT402_LIMITS_QUOTES_PER_MINUTE?"),
+        "{error}"
+    );
+    // What may be somebody else's is left alone.
+    assert!(
+        load(
+            "other",
+            PUBLIC,
+            &[("CONTEXT402_BIN", "x"), ("CONTEXT402_LOG", "info")]
+        )
+        .is_ok()
     );
     refused("checksum", &PUBLIC.replace("90F79", "90f79"), "checksum");
     refused(
@@ -192,6 +218,7 @@ fn secrets_come_from_credentials_then_files_and_never_show() {
     let read = |credentials: Option<PathBuf>| {
         let around = Surroundings {
             environment: &|_| None,
+            variables: Vec::new(),
             credentials,
         };
         let resolved = Resolved::read(Some(&path), &around).map_err(|error| error.to_string())?;
@@ -224,6 +251,7 @@ fn commands_find_the_secrets_of_the_service() {
     let read = |credentials: Option<PathBuf>| {
         let around = Surroundings {
             environment: &|_| None,
+            variables: Vec::new(),
             credentials,
         };
         let resolved = Resolved::read(Some(&path), &around)?;

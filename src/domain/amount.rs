@@ -60,6 +60,11 @@ impl Amount {
         self.0 as f64 / UNITS_PER_USDC as f64
     }
 
+    /// What part of `whole` this is, to six decimals. For display.
+    pub fn share_of(self, whole: Amount) -> f64 {
+        (self.as_usdc() / whole.as_usdc() * 1e6).round() / 1e6
+    }
+
     pub fn checked_add(self, other: Amount) -> Option<Amount> {
         self.0.checked_add(other.0).map(Amount)
     }

@@ -5,7 +5,7 @@
 pub struct Attribution(String);
 
 /// Longest label (decisions, Numbers).
-pub const ATTRIBUTION_BYTES_MAX: usize = 64;
+const ATTRIBUTION_BYTES_MAX: usize = 64;
 
 impl Attribution {
     /// `None` for anything outside `[a-z0-9_.-]{1,64}`: a label that does not fit is dropped, not refused.

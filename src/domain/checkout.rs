@@ -216,6 +216,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::domain::time::UnixSeconds;
 
     const SESSION: &str = "cs_test_a1b2c3d4e5f6g7";
 
@@ -238,21 +239,10 @@ mod tests {
 
     fn lead() -> Lead {
         Lead {
-            product: LeadProduct::Bundle,
             level: "builder".to_owned(),
             contact: "ann@example.com".to_owned(),
-            name: String::new(),
             target_urls: vec!["https://example.com/".to_owned()],
-            question: String::new(),
-            use_case: String::new(),
-            budget_usdc: String::new(),
-            notes: String::new(),
-            source: None,
-            quote: None,
-            status: LeadStatus::New,
-            created_at: 1,
-            changed_at: 1,
-            trail: Vec::new(),
+            ..Lead::of(LeadProduct::Bundle, UnixSeconds(1))
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Random bytes in an identifier.
-pub const RANDOM_BYTES: usize = 16;
+const RANDOM_BYTES: usize = 16;
 
 macro_rules! identifier {
     ($(#[$doc:meta])* $name:ident, $prefix:literal) => {

@@ -123,6 +123,27 @@ pub fn next(status: LeadStatus, event: LeadEvent) -> Result<LeadStatus, NotAllow
 }
 
 impl Lead {
+    /// A new lead of which nothing is known but what it is for.
+    pub fn of(product: LeadProduct, now: UnixSeconds) -> Lead {
+        Lead {
+            product,
+            level: String::new(),
+            contact: String::new(),
+            name: String::new(),
+            target_urls: Vec::new(),
+            question: String::new(),
+            use_case: String::new(),
+            budget_usdc: String::new(),
+            notes: String::new(),
+            source: None,
+            quote: None,
+            status: LeadStatus::New,
+            created_at: now.0,
+            changed_at: now.0,
+            trail: Vec::new(),
+        }
+    }
+
     /// Takes the step and writes it down; the lead stays as it was where the pipeline does not have it.
     pub fn apply(
         &mut self,
@@ -278,21 +299,10 @@ mod tests {
 
     fn lead() -> Lead {
         Lead {
-            product: LeadProduct::Bundle,
             level: "builder".to_owned(),
             contact: "a@example.com".to_owned(),
-            name: String::new(),
             target_urls: vec!["https://example.com/".to_owned()],
-            question: String::new(),
-            use_case: String::new(),
-            budget_usdc: String::new(),
-            notes: String::new(),
-            source: None,
-            quote: None,
-            status: LeadStatus::New,
-            created_at: NOW.0,
-            changed_at: NOW.0,
-            trail: Vec::new(),
+            ..Lead::of(LeadProduct::Bundle, NOW)
         }
     }
 

@@ -9,6 +9,7 @@ pub mod cache;
 pub mod checkout;
 pub mod csv;
 pub mod endpoint;
+pub mod estimate;
 pub mod ids;
 pub mod lead;
 pub mod level;

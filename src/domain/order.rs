@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Steps that a trail keeps; later ones are dropped, since a state tells the end.
 pub const TRAIL_MAX: usize = 200;
 /// Characters of a step in a trail.
-pub const STEP_CHARS_MAX: usize = 300;
+const STEP_CHARS_MAX: usize = 300;
 
 /// Where an order stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

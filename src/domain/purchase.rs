@@ -117,6 +117,13 @@ impl Purchase {
         }
     }
 
+    /// What a request has to say of the cache, where it is not what the level does by itself.
+    pub fn stated_refresh(&self) -> Option<bool> {
+        let refresh = self.reading().refresh;
+        let default = matches!(self.level(), Level::Pack(pack) if pack.refreshes_by_default());
+        (refresh != default).then_some(refresh)
+    }
+
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hash = Sha256::new();
         let mut part = |text: &str| {

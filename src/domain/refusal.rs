@@ -84,6 +84,7 @@ codes! {
     InvalidSignature "invalid_signature" false "The event is not signed by the payment provider, or not now." "Check the webhook's signing secret, and the clocks on both sides.";
     WebhookNotTaken "webhook_not_taken" true "This service takes no events of a payment provider." "Set bundles.webhook_secrets; the provider sends the event again.";
     Conflict "conflict" true "The same payment, payment id or credit is being used by another request." "Wait and repeat the same request.";
+    PaymentIdentifierUsed "payment_identifier_used" false "The payment identifier belongs to another purchase of yours." "Send an identifier of its own with each purchase; this payment was not used.";
     RateLimited "rate_limited" true "Too many requests in a minute." "Wait as long as Retry-After says; a payment that was sent along was not used.";
     UpstreamUnavailable "upstream_unavailable" true "The target or a supplier does not answer." "Use the retry credit, or try again later.";
     NetworkUnavailable "network_unavailable" true "The payment network does not answer." "Repeat the same request; do not sign again.";

@@ -19,7 +19,7 @@ pub use crate::domain::target::address::{AddressVerdict, classify};
 /// The most characters of a target's raw text (decisions, Numbers).
 pub const CHARACTERS_MAX: usize = 2_048;
 /// The ports that a target may name (specification 8).
-pub const PORTS: [u16; 2] = [80, 443];
+const PORTS: [u16; 2] = [80, 443];
 
 /// An absolute http or https URL whose text the policy allows, without its fragment, which is never sent.
 ///
@@ -54,6 +54,10 @@ impl TargetUrl {
                 .map_err(TargetError::Unparseable)?;
         }
         url.set_fragment(None);
+        // What is kept can be read again: percent-encoding makes it longer.
+        if url.as_str().len() > CHARACTERS_MAX {
+            return Err(TargetError::TooLong);
+        }
         Ok(TargetUrl(url))
     }
 
@@ -294,7 +298,7 @@ impl fmt::Display for TargetError {
         match self {
             TargetError::TooLong => write!(
                 f,
-                "The target URL is longer than {CHARACTERS_MAX} characters"
+                "The target URL is longer than {CHARACTERS_MAX} characters, counted as it is sent, percent-encoded"
             ),
             TargetError::Unparseable(error) => write!(
                 f,

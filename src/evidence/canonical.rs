@@ -38,7 +38,7 @@ pub fn report_text(report: &Map<String, Value>) -> Vec<u8> {
 }
 
 /// Members that the hash of a bundle's report leaves out.
-pub const UNHASHED_OF_BUNDLE: [&str; 7] = [
+const UNHASHED_OF_BUNDLE: [&str; 7] = [
     "result_hash",
     "signature",
     "download",

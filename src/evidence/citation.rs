@@ -12,7 +12,7 @@ const CONTEXT_BYTES_MAX: usize = 600;
 const HEADINGS_MAX: usize = 6;
 const HEADING_CHARS_MAX: usize = 200;
 const TERMS_MAX: usize = 24;
-pub(super) const TERM_CHARS_MAX: usize = 80;
+const TERM_CHARS_MAX: usize = 80;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Citation {

@@ -46,7 +46,7 @@ pub mod verify;
 
 use std::ops::Range;
 
-use crate::markdown::PassageKind;
+use crate::markdown::{self, PassageKind};
 
 use page::Page;
 use verdict::Judge;
@@ -75,6 +75,14 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
+    pub fn of_page(page: &'a markdown::Page) -> Source<'a> {
+        Source {
+            title: page.metadata.title.as_deref(),
+            language: page.metadata.language.as_deref(),
+            text: &page.markdown,
+        }
+    }
+
     /// Text alone, as it is kept.
     pub fn of_text(text: &'a str) -> Source<'a> {
         Source {

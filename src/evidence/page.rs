@@ -13,7 +13,7 @@ use super::tokens::Lexicon;
 use super::words::{does, known};
 
 /// Units that are examined; the README of a large project has some thousands.
-pub(super) const UNITS_MAX: usize = 100_000;
+const UNITS_MAX: usize = 100_000;
 const ABBREVIATIONS_MAX: usize = 1_000;
 
 /// A sentence, an item, a row: what a finding can be.

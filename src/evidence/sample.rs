@@ -27,11 +27,7 @@ pub fn sample_report(page: &Page, html: &str, url: &str) -> Report {
         cache_hit: true,
         ..Facts::of_page(page, url, url)
     };
-    let source = Source {
-        title: page.metadata.title.as_deref(),
-        language: page.metadata.language.as_deref(),
-        text: &page.markdown,
-    };
+    let source = Source::of_page(page);
     let request = Request {
         target_url: url,
         pack: PACK,

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 /// A longer piece is cut between words: nobody can cite it.
-pub(super) const SENTENCE_BYTES_MAX: usize = 1_200;
+const SENTENCE_BYTES_MAX: usize = 1_200;
 /// How far the end of a code span or of an address is looked for.
 const SPAN_BYTES_MAX: usize = 300;
 

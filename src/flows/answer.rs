@@ -245,6 +245,7 @@ fn cache_key(target_url: &str) -> String {
 fn cost(judged: &Judged) -> MarginMembers {
     let receipt = &judged.receipt;
     let usdc = |units: u64| Amount::from_units(units).as_usdc();
+    let share = |part: u64| Amount::from_units(part).share_of(Amount::from_units(receipt.revenue));
     let total = receipt.revenue - receipt.profit;
     MarginMembers {
         revenue_usdc: usdc(receipt.revenue),
@@ -254,8 +255,8 @@ fn cost(judged: &Judged) -> MarginMembers {
         facilitator_fee_usdc: usdc(receipt.facilitator_fee),
         total_cost_usdc: usdc(total),
         projected_profit_usdc: usdc(receipt.profit),
-        projected_margin: usdc(receipt.profit) / usdc(receipt.revenue),
-        min_margin: usdc(receipt.minimum_profit) / usdc(receipt.revenue),
+        projected_margin: share(receipt.profit),
+        min_margin: share(receipt.minimum_profit),
         min_profit_usdc: usdc(receipt.minimum_profit),
         gas_price_gwei: judged.gas_price.as_ref().map(GasPrice::gwei),
         decision: "accept",

@@ -73,11 +73,7 @@ fn examined(
         fetched_at: MADE_AT,
         ..Facts::of_page(page, url, url)
     };
-    let source = Source {
-        title: page.metadata.title.as_deref(),
-        language: page.metadata.language.as_deref(),
-        text: &page.markdown,
-    };
+    let source = Source::of_page(page);
     let request = Request {
         target_url: url,
         pack: Pack::Quick.name(),

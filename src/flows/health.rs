@@ -35,6 +35,14 @@ pub struct Health {
     reports_full: AtomicBool,
     facilitator: Mutex<Option<Facilitator>>,
     gas: Mutex<Gas>,
+    mail: Mutex<Option<MailTry>>,
+}
+
+/// What came of the last try to hand a mail over.
+#[derive(Clone, Copy, Debug)]
+pub struct MailTry {
+    pub is_taken: bool,
+    pub at: UnixSeconds,
 }
 
 /// What the last probe of the facilitator has found.
@@ -117,6 +125,16 @@ impl Health {
     /// Whether the data file has failed, or does not answer.
     pub fn store_down(&self) -> bool {
         self.store_failed.load(Ordering::Relaxed) || self.store_silent.load(Ordering::Relaxed)
+    }
+
+    pub fn note_mail(&self, is_taken: bool, at: UnixSeconds) {
+        let mut mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        *mail = Some(MailTry { is_taken, at });
+    }
+
+    /// `None` while no mail has been due.
+    pub fn mail(&self) -> Option<MailTry> {
+        *self.mail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn note_backup(&self, at: UnixSeconds) {

@@ -27,6 +27,8 @@ pub struct Received {
 pub struct Told {
     pub product: LeadProduct,
     pub level: String,
+    /// Whether the level was named; else it is the default, or what the sources ask for.
+    pub is_chosen: bool,
     pub contact: String,
     pub name: String,
     pub target_urls: Vec<String>,
@@ -44,6 +46,7 @@ impl Told {
         Told {
             product,
             level: String::new(),
+            is_chosen: false,
             contact: String::new(),
             name: String::new(),
             target_urls: Vec::new(),
@@ -58,7 +61,6 @@ impl Told {
 
     fn lead(self, now: UnixSeconds) -> Lead {
         Lead {
-            product: self.product,
             level: self.level,
             contact: self.contact,
             name: self.name,
@@ -69,10 +71,7 @@ impl Told {
             notes: self.notes,
             source: self.source,
             quote: self.quote,
-            status: LeadStatus::New,
-            created_at: now.0,
-            changed_at: now.0,
-            trail: Vec::new(),
+            ..Lead::of(self.product, now)
         }
     }
 }
@@ -81,11 +80,12 @@ impl Told {
 pub async fn receive(app: &Shared, told: Told) -> Result<Received, Refusal> {
     check_room(app)?;
     let (fresh, event, now) = (LeadId(chance::bytes()), chance::bytes(), app.now());
-    let (lead, leads_max) = (told.lead(now), app.config.bundles.leads_max);
+    let (is_chosen, leads_max) = (told.is_chosen, app.config.bundles.leads_max);
+    let lead = told.lead(now);
     let announces = app.outside.hook.is_some();
     let received = app.store.write(move |tables| {
         if let Some((id, known)) = known(tables, &lead, now)? {
-            let lead = again(known, lead, now);
+            let lead = again(known, lead, is_chosen, now);
             tables.put_lead(id, &lead)?;
             let duplicate = true;
             return Ok(Some(Received {
@@ -140,7 +140,11 @@ fn known(
 }
 
 /// What was said last counts; what was not said again stays.
-fn again(known: Lead, said: Lead, now: UnixSeconds) -> Lead {
+fn again(known: Lead, said: Lead, is_chosen: bool, now: UnixSeconds) -> Lead {
+    let level = match is_chosen {
+        true => said.level,
+        false => known.level,
+    };
     let last = |said: String, known: String| if said.is_empty() { known } else { said };
     let mut lead = Lead {
         name: last(said.name, known.name),
@@ -148,7 +152,7 @@ fn again(known: Lead, said: Lead, now: UnixSeconds) -> Lead {
         use_case: last(said.use_case, known.use_case),
         budget_usdc: last(said.budget_usdc, known.budget_usdc),
         notes: last(said.notes, known.notes),
-        level: said.level,
+        level,
         quote: said.quote.or(known.quote),
         source: known.source.or(said.source),
         ..known
@@ -243,6 +247,7 @@ pub async fn lead_of_quote(
 ) -> Result<Received, Refusal> {
     let told = Told {
         level: quote.bundle.name().to_owned(),
+        is_chosen: true,
         target_urls: quote.target_urls,
         question: quote.question.unwrap_or_default(),
         source: quote.attribution,

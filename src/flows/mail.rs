@@ -99,6 +99,14 @@ async fn run(errand: Errand, mail: Mail) {
         app.crash_point("mailed");
     }
     let (now, note) = (app.now(), outcome.clone());
+    match &outcome {
+        MailOutcome::Sent => app.health.note_mail(true, now),
+        // One mail is at fault, not the way of all.
+        MailOutcome::Failed {
+            is_permanent: true, ..
+        } => {}
+        MailOutcome::Failed { .. } => app.health.note_mail(false, now),
+    }
     let noted = app
         .store
         .write(move |tables| tables.note_mail(key, note, now))

@@ -66,9 +66,14 @@ struct Members<'a> {
     policy: Value,
 }
 
+/// About how many tokens a text is to a language model.
+pub fn tokens(markdown: &str) -> u64 {
+    markdown.chars().count().div_ceil(4) as u64
+}
+
 /// Writes a page as the JSON members under which it is kept and served.
 pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde_json::Error> {
-    let tokens = page.markdown.chars().count().div_ceil(4) as u64;
+    let tokens = tokens(&page.markdown);
     let content_sha256 = hex::encode(Sha256::digest(&page.markdown));
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let members = serde_json::to_vec(&Members {

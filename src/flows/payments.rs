@@ -14,7 +14,7 @@ use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
 
 /// Attempts of a retry credit (decisions, Retry credits).
-pub const CREDIT_ATTEMPTS: u8 = 3;
+const CREDIT_ATTEMPTS: u8 = 3;
 /// A held authorization must still be valid this long when it is settled.
 const CREDIT_MARGIN_SECONDS: u64 = 30;
 /// How long the operator's book tells of an authorization that was let go, from its end on. Nothing moved.

@@ -108,8 +108,7 @@ pub async fn known_purchase(
             );
         match earlier.await? {
             Some((_, payment)) if payment.fingerprint != fingerprint => {
-                let message = "This payment identifier was used for another purchase.";
-                return Err(Refusal::new(Code::Conflict, message));
+                return Err(Refusal::of(Code::PaymentIdentifierUsed));
             }
             Some((key, payment)) if key != own && payment.state.is_open() => {
                 return Ok(Some(

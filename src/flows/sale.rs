@@ -32,7 +32,7 @@ use crate::x402::wire::PaymentRequirements;
 
 /// A paid request that has passed validation.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct PaidRequest {
     pub purchase: Purchase,
     pub attribution: Option<String>,
     /// The address under which a client is counted.
@@ -62,14 +62,14 @@ pub struct Delivered {
 const SETTLE_SECONDS_MIN: u64 = 6;
 
 /// Sells one page or report. Identical requests that arrive meanwhile share the outcome: one piece of work, one settlement.
-pub async fn sell(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
-    let fingerprint = order.purchase.fingerprint();
+pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Outcome {
+    let fingerprint = request.purchase.fingerprint();
     match app
         .desk
-        .board(proof.payload_hash(), fingerprint, order.client)
+        .board(proof.payload_hash(), fingerprint, request.client)
     {
         Boarding::Leader(leader) => {
-            let outcome = lead(app, order, proof).await;
+            let outcome = lead(app, request, proof).await;
             leader.land(&outcome);
             outcome
         }
@@ -83,16 +83,16 @@ pub async fn sell(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
     }
 }
 
-async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
-    let terms = check_terms(app, &order.purchase, &proof);
+async fn lead(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Outcome {
+    let terms = check_terms(app, &request.purchase, &proof);
     let offered = terms
         .as_ref()
-        .unwrap_or(&app.offers.of(&order.purchase).requirements);
+        .unwrap_or(&app.offers.of(&request.purchase).requirements);
     let key = payment_key(offered, proof.from(), proof.nonce());
     // Before anything else, its time window included: a payment whose settlement is unknown must never meet a 402.
-    let (payload_hash, fingerprint) = (proof.payload_hash(), order.purchase.fingerprint());
+    let (payload_hash, fingerprint) = (proof.payload_hash(), request.purchase.fingerprint());
     let recalled = recall(app, key, payload_hash, fingerprint);
-    let count = || app.admit(RateClass::Sale, order.client);
+    let count = || app.admit(RateClass::Sale, request.client);
     match recalled.await {
         // What was paid for, or may have been, is given out whatever the limit says: nobody loses money to somebody
         // else behind the same address. There is an end to it, for an answer is given again a few times only.
@@ -114,8 +114,8 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
         }
     };
     app.health
-        .check_can_sell_product(app, order.purchase.product())?;
-    let verified = match verify(app, proof, offer, &order).await {
+        .check_can_sell_product(app, request.purchase.product())?;
+    let verified = match verify(app, proof, offer, &request).await {
         Ok(verified) => verified,
         Err(refusal) => {
             return turned_down(app, key, (payload_hash, fingerprint), refusal).await;
@@ -127,7 +127,7 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
         return known;
     }
     claim.queue(verified.payment.payer).await?;
-    let margin = check_margin(app, &order.purchase, Means::Authorization)?;
+    let margin = check_margin(app, &request.purchase, Means::Authorization)?;
     let goods = match deliver_goods(app, &verified.payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
@@ -136,7 +136,7 @@ async fn lead(app: &Shared, order: Order, proof: PaymentProof) -> Outcome {
         }
     };
     app.crash_point("fetched");
-    match keep(app, claim, verified, goods, margin, &order).await {
+    match keep(app, claim, verified, goods, margin, &request).await {
         Ok(kept) => settle::settle(app, kept, true).await,
         // A credit was redeemed for it after it was looked up: what it bought is this buyer's.
         Err(refusal) if refusal.code == Code::PaymentReplayed => {
@@ -256,7 +256,7 @@ async fn verify(
     app: &Shared,
     proof: PaymentProof,
     offer: PaymentRequirements,
-    order: &Order,
+    request: &PaidRequest,
 ) -> Result<Verified, Refusal> {
     match app
         .outside
@@ -267,7 +267,7 @@ async fn verify(
         Ok(Verdict::Valid { .. }) => {}
         Ok(Verdict::Invalid { reason }) => {
             let message = format!("The payment is not valid ({reason}); nothing was charged.");
-            return Err(challenge(order.purchase.level(), &reason, message));
+            return Err(challenge(request.purchase.level(), &reason, message));
         }
         Err(error) => {
             tracing::error!(error = %error, "the facilitator could not verify a payment");
@@ -279,8 +279,8 @@ async fn verify(
     let payment = payments::verified(
         &proof,
         &offer,
-        order.purchase.clone(),
-        order.attribution.clone(),
+        request.purchase.clone(),
+        request.attribution.clone(),
         app.now(),
     )
     .map_err(|error| internal("a payment could not be written down", &error))?;
@@ -300,7 +300,11 @@ pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<J
     };
     let price = purchase.price();
     guardian::judge(app, price, work).map_err(|unsold| {
-        app.metrics.margin_rejection();
+        let reason = match unsold {
+            Unsold::TooThin(_) => "too_thin",
+            Unsold::GasUnknown => "gas_unknown",
+        };
+        app.metrics.margin_rejection(reason);
         let message = match unsold {
             Unsold::TooThin(rejected) => format!(
                 "At {price} USDC this sale would not cover its costs ({} USDC); nothing was charged.",
@@ -359,12 +363,20 @@ async fn keep(
     verified: Verified,
     goods: Goods,
     margin: Judged,
-    order: &Order,
+    request: &PaidRequest,
 ) -> Result<Kept, Refusal> {
     let Verified {
         settling, payment, ..
     } = verified;
-    let members = keep_answer(app, claim.key(), payment, goods, margin, &order.request_id).await?;
+    let members = keep_answer(
+        app,
+        claim.key(),
+        payment,
+        goods,
+        margin,
+        &request.request_id,
+    )
+    .await?;
     Ok(Kept {
         claim,
         settling,

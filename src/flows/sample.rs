@@ -21,7 +21,7 @@ use crate::pages::site::{FacilitatorMode, Site};
 use crate::signing::Signer;
 
 /// The path of the sample page below `base_url`.
-pub const SAMPLE_PATH: &str = "/sample";
+const SAMPLE_PATH: &str = "/sample";
 
 #[derive(Clone, Debug)]
 pub struct SamplePage {

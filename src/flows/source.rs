@@ -100,7 +100,7 @@ pub async fn read(
         Target::Sample if reading.cache != (CachePolicy::CacheOnly { sample: false }) => {
             return Ok(sample(app));
         }
-        Target::Sample => return Err(Trouble::Refused(cache_miss())),
+        Target::Sample => return Err(Trouble::Refused(cache_miss(true))),
         Target::Web(target) => target,
     };
     // What is kept of a host that has been blocked since is not sold any more.
@@ -122,7 +122,7 @@ pub async fn read(
         }
         _ if !reading.cache.may_fetch() => {
             app.metrics.cache(false);
-            Err(Trouble::Refused(cache_miss()))
+            Err(Trouble::Refused(cache_miss(false)))
         }
         kept => {
             app.metrics.cache(false);
@@ -195,12 +195,14 @@ fn sample(app: &Shared) -> SourcePage {
     }
 }
 
-fn cache_miss() -> Refusal {
+/// The sample page is sold by one more tier than those that fetch.
+fn cache_miss(is_sample: bool) -> Refusal {
     let message = "This tier reads the cache only, and the page is not there. Nothing was charged.";
-    let alternatives = Tier::ALL
-        .into_iter()
-        .filter(|tier| tier.may_fetch())
-        .collect();
+    let delivers = |tier: &Tier| match tier.cache() {
+        CachePolicy::CacheOnly { sample } => sample && is_sample,
+        CachePolicy::UpTo { .. } | CachePolicy::Bypass => true,
+    };
+    let alternatives = Tier::ALL.into_iter().filter(delivers).collect();
     Refusal::new(Code::CacheMiss, message).with(With::Alternatives(alternatives))
 }
 

@@ -14,7 +14,7 @@ use crate::flows::deliver::Goods;
 use crate::flows::desk::{Claim, Outcome};
 use crate::flows::guardian::Judged;
 use crate::flows::recall::{self, Recalled};
-use crate::flows::sale::{self, Delivered, Order, in_use};
+use crate::flows::sale::{self, Delivered, PaidRequest, in_use};
 use crate::flows::source::Trouble;
 use crate::flows::{internal, payments};
 use crate::outside::chain::{Chain, Written};
@@ -58,17 +58,17 @@ struct Standing {
 }
 
 /// Sells one page for a transfer.
-pub async fn sell(app: &Shared, order: Order, proof: TransferProof) -> Outcome {
+pub async fn sell(app: &Shared, request: PaidRequest, proof: TransferProof) -> Outcome {
     let chain = app
         .outside
         .chain
         .as_ref()
         .ok_or_else(|| Refusal::of(Code::TransfersNotTaken))?;
     // Each look costs calls to the node, whatever stands there.
-    app.admit(RateClass::Credit, order.client)?;
+    app.admit(RateClass::Credit, request.client)?;
     app.health.check_can_sell(app)?;
-    let standing = look_up(app, chain, &order.purchase, &proof).await?;
-    let (claim, payment) = match take(app, &order, &proof, &standing).await? {
+    let standing = look_up(app, chain, &request.purchase, &proof).await?;
+    let (claim, payment) = match take(app, &request, &proof, &standing).await? {
         Taken::Again(delivered) => return Ok(delivered),
         Taken::Free(claim, payment) => (claim, *payment),
     };
@@ -79,7 +79,7 @@ pub async fn sell(app: &Shared, order: Order, proof: TransferProof) -> Outcome {
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => return Err(sale::hold(app, key, payment, refusal).await),
     };
-    deliver(app, key, payment, goods, margin, &order.request_id).await
+    deliver(app, key, payment, goods, margin, &request.request_id).await
 }
 
 /// Asks the chain. What it does not show clearly is no payment.
@@ -157,11 +157,14 @@ enum Taken {
 
 async fn take(
     app: &Shared,
-    order: &Order,
+    request: &PaidRequest,
     proof: &TransferProof,
     standing: &Standing,
 ) -> Result<Taken, Refusal> {
-    let (hash, fingerprint) = (proof.hash(&order.request_id), order.purchase.fingerprint());
+    let (hash, fingerprint) = (
+        proof.hash(&request.request_id),
+        request.purchase.fingerprint(),
+    );
     let (mut is_busy, mut is_held) = (false, false);
     for (transfer, terms) in &standing.transfers {
         let key = transfer_key(app, proof.transaction, transfer);
@@ -173,7 +176,7 @@ async fn take(
             .store
             .read(move |snapshot| snapshot.payment(key))
             .await?;
-        let fresh = payment(app, order, proof, (transfer, terms))?;
+        let fresh = payment(app, request, proof, (transfer, terms))?;
         match stored {
             None if app.now().since(standing.since) > age_max(app) => {
                 return Err(invalid("The transfer is too old to be used."));
@@ -234,7 +237,7 @@ fn transfer_key(app: &Shared, transaction: TransactionHash, transfer: &Received)
 
 fn payment(
     app: &Shared,
-    order: &Order,
+    request: &PaidRequest,
     proof: &TransferProof,
     (transfer, terms): (&Received, &PaymentRequirements),
 ) -> Result<Payment, Refusal> {
@@ -246,13 +249,13 @@ fn payment(
         nonce: proof.transaction.0,
         amount_units: transfer.amount.units(),
         valid_before: NO_END,
-        payload_hash: proof.hash(&order.request_id),
+        payload_hash: proof.hash(&request.request_id),
         payload: Vec::new(),
         requirements,
-        purchase: order.purchase.clone(),
-        fingerprint: order.purchase.fingerprint(),
+        purchase: request.purchase.clone(),
+        fingerprint: request.purchase.fingerprint(),
         identifier: None,
-        attribution: order.attribution.clone(),
+        attribution: request.attribution.clone(),
         state: State::New,
         answer: None,
         credit: None,

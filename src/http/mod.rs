@@ -4,7 +4,9 @@
 pub mod call;
 mod crowd;
 pub mod forwarded;
+pub mod pieces;
 pub mod reply;
+pub mod request_ids;
 pub mod route;
 pub mod router;
 pub mod server;
@@ -14,5 +16,6 @@ mod stall;
 pub use call::{Call, Peer, Query};
 pub use hyper::HeaderMap;
 pub use hyper::body::Bytes;
+pub use pieces::Sink;
 pub use reply::{HeaderText, Reply};
 pub use route::{Answer, Guard, Method, Route, Run};

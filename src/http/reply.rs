@@ -1,4 +1,4 @@
-//! An answer: status, headers, complete body.
+//! An answer: status, headers, body.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -6,12 +6,16 @@ use hyper::HeaderMap;
 use hyper::body::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
 
+use crate::http::pieces::{Content, Pieces, Sink, channel};
+
 /// What a handler answers.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Bytes,
+    /// In place of the body, where it is made while it is sent.
+    pieces: Option<Pieces>,
 }
 
 /// A header value that was checked once and is cheap to clone: for values that are sent often.
@@ -39,7 +43,24 @@ impl Reply {
             status,
             headers,
             body: body.into(),
+            pieces: None,
         }
+    }
+
+    /// An answer whose body is made while it is sent, and where its pieces are put in.
+    pub fn in_pieces(status: u16, content_type: &'static str) -> (Self, Sink) {
+        let (sink, pieces) = channel();
+        let mut reply = Reply::new(status, content_type, Bytes::new());
+        reply.pieces = Some(pieces);
+        (reply, sink)
+    }
+
+    pub(in crate::http) fn content(self) -> (HeaderMap, Content) {
+        let content = match self.pieces {
+            Some(pieces) => Content::Pieces(pieces),
+            None => Content::Whole(self.body),
+        };
+        (self.headers, content)
     }
 
     pub fn empty(status: u16) -> Self {
@@ -47,6 +68,7 @@ impl Reply {
             status,
             headers: HeaderMap::new(),
             body: Bytes::new(),
+            pieces: None,
         }
     }
 

@@ -19,9 +19,10 @@ use crate::http::call::Peer;
 use crate::http::crowd::{Crowd, Member};
 use crate::http::forwarded::TrustedProxies;
 use crate::http::reply::Reply;
+use crate::http::request_ids::RequestIds;
 use crate::http::route::Route;
 use crate::http::router::Router;
-use crate::http::service::{Admission, Hooks, Limits, RequestIds, Shell};
+use crate::http::service::{Admission, Hooks, Limits, Shell};
 use crate::http::stall::Stalled;
 
 #[derive(Clone, Copy, Debug)]

@@ -5,11 +5,10 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode};
@@ -17,7 +16,9 @@ use tokio_util::task::TaskTracker;
 
 use crate::http::call::{Call, Peer, Query};
 use crate::http::forwarded::TrustedProxies;
+use crate::http::pieces::Content;
 use crate::http::reply::Reply;
+use crate::http::request_ids::RequestIds;
 use crate::http::route::{Answer, Method, Route, Run};
 use crate::http::router::{Found, Params, Router};
 
@@ -122,47 +123,22 @@ pub struct Seen {
     pub duration: Duration,
 }
 
-/// Unique request ids: a random start that a counter is added to. They are labels, not secrets.
-#[derive(Debug)]
-pub struct RequestIds {
-    seed: u64,
-    next: AtomicU64,
-}
-
-impl RequestIds {
-    pub fn new(random: [u8; 16]) -> Self {
-        let (seed, start) = random.split_at(8);
-        let number = |bytes: &[u8]| {
-            bytes
-                .iter()
-                .fold(0, |sum, byte| sum << 8 | u64::from(*byte))
-        };
-        RequestIds {
-            seed: number(seed),
-            next: AtomicU64::new(number(start)),
-        }
-    }
-
-    fn next(&self) -> String {
-        let count = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&self.seed.to_be_bytes());
-        bytes[8..].copy_from_slice(&count.to_be_bytes());
-        let mut id = String::with_capacity(36);
-        id.push_str("req_");
-        for byte in bytes {
-            id.push(char::from(HEX[usize::from(byte >> 4)]));
-            id.push(char::from(HEX[usize::from(byte & 15)]));
-        }
-        id
-    }
-}
-
-const HEX: &[u8; 16] = b"0123456789abcdef";
+/// What is answered anywhere.
+const METHODS: [Method; 5] = [
+    Method::Get,
+    Method::Head,
+    Method::Post,
+    Method::Delete,
+    Method::Options,
+];
 
 impl<S: Send + Sync + 'static, D> Shell<S, D> {
     /// Answers one request. Never fails: whatever goes wrong is an answer.
-    pub async fn answer(&self, request: Request<Incoming>, peer: Peer) -> Response<Full<Bytes>> {
+    pub(in crate::http) async fn answer(
+        &self,
+        request: Request<Incoming>,
+        peer: Peer,
+    ) -> Response<Content> {
         let started = Instant::now();
         let request_id = self.request_ids.next();
         let peer = match (self.hooks.knows_operator)(&self.state, request.headers()) {
@@ -309,6 +285,16 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         peer: Peer,
     ) -> Result<(&'static Route<S, D>, Params, Method), Preflight> {
         let method = Method::parse(request.method().as_str());
+        match (method, request.uri().path()) {
+            // Of the service as a whole, not of an address (RFC 9110, 9.3.7).
+            (Some(Method::Options), "*") => return Err(Preflight::Options(METHODS.to_vec())),
+            // A tunnel has no path to be looked up, and there are none here.
+            (None, "") => {
+                let refused = Refused::MethodNotAllowed(METHODS.to_vec());
+                return Err(Preflight::Refused(refused));
+            }
+            _ => {}
+        }
         // A method we do not know is looked up as OPTIONS, which no row has, to learn whether the path is there.
         let found = self.router.find(
             method.unwrap_or(Method::Options),
@@ -369,11 +355,11 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             .fixed("access-control-max-age", "86400")
     }
 
-    fn respond(&self, reply: Reply, request_id: &str) -> Response<Full<Bytes>> {
-        let mut response = Response::new(Full::new(reply.body));
-        *response.status_mut() =
-            StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut headers = reply.headers;
+    fn respond(&self, reply: Reply, request_id: &str) -> Response<Content> {
+        let status = StatusCode::from_u16(reply.status);
+        let (mut headers, content) = reply.content();
+        let mut response = Response::new(content);
+        *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         for (name, value) in self.common_headers {
             headers
                 .entry(HeaderName::from_static(name))

@@ -377,11 +377,14 @@ fn is_language(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::markdown) mod tests {
     use super::super::markup;
     use super::*;
 
-    fn with<T>(pairs: &[(&str, &str)], asked: impl Fn(&Attributes<'_>) -> T) -> T {
+    pub(in crate::markdown) fn with<T>(
+        pairs: &[(&str, &str)],
+        asked: impl Fn(&Attributes<'_>) -> T,
+    ) -> T {
         let written = pairs
             .iter()
             .map(|(name, value)| format!(" {name}='{value}'"));

@@ -5,7 +5,7 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 /// How many bytes are looked at for a declaration. The standard asks for 1,024; pages often say it later.
-pub(super) const DECLARATION_BYTES: usize = 4096;
+const DECLARATION_BYTES: usize = 4096;
 
 /// How many bytes are looked at to see whether a declaration can be true.
 pub(super) const EVIDENCE_BYTES: usize = 64 * 1024;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::ContentSource;
 use super::ConvertError;
-use super::Selector;
 use super::builder::Builder;
+use super::html::{Selector, kept_words};
 use super::links::Links;
 use super::metadata::Collected;
 use super::outline::Outline;
@@ -62,7 +62,7 @@ pub(super) fn find(
         let kept = selector.kept(&outline);
         let found = Found {
             source,
-            words: super::kept_words(&outline, &kept),
+            words: kept_words(&outline, &kept),
             outline,
             kept,
         };

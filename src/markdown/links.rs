@@ -5,7 +5,7 @@ use url::{Position, Url};
 use super::attributes::Attributes;
 
 /// Longer addresses are left out: they carry state, not a place, and an answer should not be made of them.
-const URL_BYTES_MAX: usize = 2048;
+pub(super) const URL_BYTES_MAX: usize = 2048;
 
 /// All addresses of one page together; beyond it links become plain text. A long `<base>` would multiply otherwise.
 const URLS_BYTES_MAX: usize = 5 * 1024 * 1024;

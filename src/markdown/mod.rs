@@ -7,6 +7,7 @@ mod charset;
 mod dates;
 mod escape;
 mod fallback;
+mod html;
 mod injection;
 mod inline;
 mod json_ld;
@@ -15,6 +16,7 @@ mod links;
 mod markup;
 mod metadata;
 mod outline;
+mod page;
 mod passages;
 mod plain;
 mod reader;
@@ -30,7 +32,6 @@ mod round_trip;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -39,12 +40,9 @@ use url::Url;
 
 use builder::Builder;
 use charset::Decoding;
+use html::html_page;
 use links::Links;
-use outline::{Kind, Outline};
 use reader::Reader;
-use render::render;
-use select::hints::Hints;
-use select::select;
 use select::training::training_page;
 
 pub(crate) use select::model::Model;
@@ -54,6 +52,7 @@ pub(crate) use dates::MONTHS;
 pub use injection::{addresses_models, instructions, plainly_addresses_models};
 pub use kinds::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
 
+pub use page::{ContentSource, ConvertError, Heading, Link, Metadata, Page};
 pub use passages::{Passage, PassageKind};
 pub use warnings::Warning;
 
@@ -291,234 +290,3 @@ impl Sink {
 fn top_level_domain(url: &Url) -> Option<&str> {
     url.domain()?.rsplit('.').next()
 }
-
-struct Selector<'a> {
-    full: bool,
-    hints: &'a Hints,
-    model: &'a Arc<Model>,
-}
-
-impl Selector<'_> {
-    /// Numbers of the blocks to keep.
-    fn kept(&self, outline: &Outline) -> Vec<usize> {
-        match self.full {
-            true => (0..outline.blocks.len()).collect(),
-            false => select(outline, self.hints, self.model),
-        }
-    }
-}
-
-fn html_page(
-    builder: Builder,
-    settings: &Settings,
-    model: &Arc<Model>,
-) -> Result<Page, ConvertError> {
-    let (mut own, collected, links) = builder.finish();
-    let selector = Selector {
-        full: settings.full,
-        hints: &collected.hints(&settings.url),
-        model,
-    };
-    let own_kept = selector.kept(&own);
-    let own_words = kept_words(&own, &own_kept);
-    let mut found = fallback::find(&collected, &links, &selector, own_words)?;
-    let (source, outline, kept, words) = match &found {
-        Some(found) => (found.source, &found.outline, &found.kept, found.words),
-        None => (ContentSource::Page, &own, &own_kept, own_words),
-    };
-    if words == 0 {
-        return Err(ConvertError::Empty);
-    }
-    let headings = kept_headings(outline, kept);
-    let first_heading = headings.first().map(|heading| heading.text.as_str());
-    let mut warnings = warnings::of_page(&warnings::Facts {
-        words,
-        own_words,
-        source,
-        collected: &collected,
-        outline: &own,
-        first_heading,
-    });
-    let is_injected = |outline: &Outline| injection::is_suspected(outline, &collected);
-    if is_injected(&own) || (found.is_some() && is_injected(outline)) {
-        warnings.push(Warning::PromptInjectionSuspected);
-    }
-    let mut page = Page {
-        metadata: collected.decide(&links, &own, first_heading),
-        source,
-        meta_robots: collected.robots(),
-        links: kept_links(outline, kept),
-        headings,
-        warnings,
-        ..Page::default()
-    };
-    // The document is written last, without what it does not need: never is more memory held than now.
-    let (outline, kept) = match &mut found {
-        Some(found) => (&mut found.outline, &found.kept),
-        None => (&mut own, &own_kept),
-    };
-    outline.links = Vec::new();
-    let rendered = render(outline, kept).map_err(|_| ConvertError::OutOfMemory)?;
-    page.markdown = rendered.markdown;
-    page.passages = rendered.passages;
-    Ok(page)
-}
-
-fn kept_words(outline: &Outline, kept: &[usize]) -> u64 {
-    let words = kept.iter().map(|&block| outline.blocks[block].words);
-    words.map(u64::from).sum()
-}
-
-fn kept_headings(outline: &Outline, kept: &[usize]) -> Vec<Heading> {
-    let blocks = kept.iter().map(|&block| &outline.blocks[block]);
-    let headings = blocks.filter_map(|block| match block.kind {
-        Kind::Heading(level, plain) => Some(Heading {
-            level,
-            text: outline.label(plain).to_owned(),
-        }),
-        _ => None,
-    });
-    headings
-        .filter(|heading| !heading.text.is_empty())
-        .collect()
-}
-
-fn kept_links(outline: &Outline, kept: &[usize]) -> Vec<Link> {
-    let mut is_kept = vec![false; outline.blocks.len()];
-    for &block in kept {
-        is_kept[block] = true;
-    }
-    let mut seen = HashSet::new();
-    let mut links = Vec::new();
-    for link in &outline.links {
-        let url = &outline.text[link.url.range()];
-        if links.len() < LINKS_MAX
-            && is_kept[link.block as usize]
-            && url.starts_with("http")
-            && seen.insert(url)
-        {
-            links.push(Link {
-                text: outline.label(link.text).to_owned(),
-                url: url.to_owned(),
-                rel: outline.label(link.rel).to_owned(),
-            });
-        }
-    }
-    links
-}
-
-/// A converted page.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Page {
-    pub markdown: String,
-    /// Its pieces in order; of HTML pages only.
-    pub passages: Vec<Passage>,
-    pub metadata: Metadata,
-    pub source: ContentSource,
-    pub links: Vec<Link>,
-    pub headings: Vec<Heading>,
-    pub warnings: Vec<Warning>,
-    /// Values of `<meta name="robots">`, and of the same under our name, lower case, one directive each.
-    pub meta_robots: Vec<String>,
-}
-
-/// Where the markdown comes from: the page's own text, or a place that was looked at because there was so little.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ContentSource {
-    #[default]
-    Page,
-    /// The `articleBody` of its JSON-LD.
-    JsonLd,
-    Noscript,
-    /// The data that an application in it starts from.
-    AppState,
-    Description,
-}
-
-/// What the page says of itself. Absent means that it did not say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Metadata {
-    pub title: Option<String>,
-    pub description: Option<String>,
-    pub author: Option<String>,
-    pub site_name: Option<String>,
-    /// ISO 8601 where it can be read in one way only, else as the page wrote it.
-    pub published_at: Option<String>,
-    pub modified_at: Option<String>,
-    pub language: Option<String>,
-    pub canonical_url: Option<String>,
-    pub image: Option<String>,
-    pub favicon: Option<String>,
-    /// `og:type`, or the JSON-LD type of what the page is about.
-    pub kind: Option<String>,
-    pub keywords: Vec<String>,
-    /// The pages after and before this one in a series.
-    pub next: Option<String>,
-    pub previous: Option<String>,
-    /// The same page as markdown, as the site offers it.
-    pub markdown_alternate: Option<String>,
-    /// All types of the page's JSON-LD items, in its order.
-    pub json_ld_types: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
-    pub text: String,
-    /// Absolute, http or https.
-    pub url: String,
-    pub rel: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heading {
-    /// 1 to 6.
-    pub level: u8,
-    pub text: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConvertError {
-    /// More than [`PAGE_BYTES_MAX`] decoded bytes.
-    TooLarge,
-    /// Nothing readable was left; an empty page is never sold.
-    Empty,
-    /// The page needs more memory than one conversion may use.
-    OutOfMemory,
-    /// The bytes are not text (a NUL among the first 512 bytes, or a known binary signature).
-    NotText,
-    /// A PDF that asks for a password or restricts what is done with it.
-    EncryptedPdf,
-    /// A PDF of pictures.
-    ScannedPdf,
-    /// A PDF whose fonts do not say which characters they show.
-    UnmappedPdf,
-    /// A PDF in which no page can be found.
-    DamagedPdf,
-}
-
-impl fmt::Display for ConvertError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ConvertError::TooLarge => "The page is larger than 5,242,880 bytes once decoded",
-            ConvertError::Empty => "The page holds no readable text",
-            ConvertError::OutOfMemory => {
-                "The page's markup needs more memory than a conversion may use"
-            }
-            ConvertError::NotText => "The page's content is not text",
-            ConvertError::EncryptedPdf => {
-                "The PDF is encrypted; name a copy without a password and restrictions"
-            }
-            ConvertError::ScannedPdf => {
-                "The PDF holds no text, only pictures such as a scan; name a copy with a text layer"
-            }
-            ConvertError::UnmappedPdf => {
-                "The PDF's fonts do not say which characters they show; name another copy of the document"
-            }
-            ConvertError::DamagedPdf => {
-                "The PDF is damaged, so that no page of it can be read; name another copy of the document"
-            }
-        })
-    }
-}
-
-impl std::error::Error for ConvertError {}

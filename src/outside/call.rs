@@ -26,6 +26,11 @@ impl Lane {
         }
     }
 
+    /// The places that nobody has taken at this moment.
+    pub fn free(&self) -> usize {
+        self.places.available_permits()
+    }
+
     /// Runs `work` on a blocking thread once a place is free. A panic inside `work` is passed on to the caller.
     pub async fn run<T: Send + 'static>(
         &self,

@@ -230,22 +230,33 @@ impl Chain {
     }
 }
 
+/// The newest block. A node whose blocks are of the future is believed in nothing.
+fn newest(node: &mut Node<'_>, now: UnixSeconds) -> Result<Block, ChainError> {
+    let head = node.head()?;
+    match head.time > now.plus(FUTURE_SECONDS_MAX) {
+        true => Err(ChainError::Contradiction(
+            "its newest block is of the future",
+        )),
+        false => Ok(head),
+    }
+}
+
+/// The newest block that counts, because so many confirm it.
+fn deep(node: &mut Node<'_>, confirmations: u64, now: UnixSeconds) -> Result<Block, ChainError> {
+    let head = newest(node, now)?;
+    match confirmations - 1 {
+        0 => Ok(head),
+        above => node.block(head.number.saturating_sub(above)),
+    }
+}
+
 fn fate(
     node: &mut Node<'_>,
     inquiry: &Inquiry,
     confirmations: u64,
     now: UnixSeconds,
 ) -> Result<Fate, ChainError> {
-    let head = node.head()?;
-    if head.time > now.plus(FUTURE_SECONDS_MAX) {
-        return Err(ChainError::Contradiction(
-            "its newest block is of the future",
-        ));
-    }
-    let deep = match confirmations - 1 {
-        0 => head,
-        above => node.block(head.number.saturating_sub(above))?,
-    };
+    let deep = deep(node, confirmations, now)?;
     if node.is_used(&inquiry.asked, deep.number)? {
         return end(node, inquiry, deep);
     }
@@ -266,12 +277,7 @@ fn written(
     let Some(receipt) = node.receipt_of(hash)? else {
         return Ok(Written::Missing);
     };
-    let head = node.head()?;
-    if head.time > now.plus(FUTURE_SECONDS_MAX) {
-        return Err(ChainError::Contradiction(
-            "its newest block is of the future",
-        ));
-    }
+    let head = newest(node, now)?;
     if head.number < receipt.block {
         return Ok(Written::Shallow { confirmations: 0 });
     }

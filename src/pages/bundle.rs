@@ -17,6 +17,7 @@ pub struct BundleView<'a> {
     /// What stands in the form.
     pub typed: &'a str,
     pub typed_question: &'a str,
+    pub typed_bundle: &'a str,
     pub outcome: QuoteOutcome<'a>,
 }
 
@@ -55,6 +56,7 @@ impl<'a> BundleView<'a> {
             path,
             typed: "",
             typed_question: "",
+            typed_bundle: "",
             outcome: QuoteOutcome::Nothing,
         }
     }
@@ -136,9 +138,27 @@ fn form(view: &BundleView<'_>) -> Markup {
             .row {
                 input #question name="question" type="text" maxlength="1000" autocomplete="off"
                     value=(view.typed_question) placeholder="Is the free plan limited to three users?";
+            }
+            label for="bundle" { "Bundle" }
+            .row {
+                (bundle_choice(view.typed_bundle))
                 button type="submit" { "Show the price" }
             }
             p.hint { "Costs nothing and fetches nothing. Bare domains are read by https." }
+        }
+    }
+}
+
+/// The field in which a bundle is chosen, or left to the number of sources.
+pub(super) fn bundle_choice(typed: &str) -> Markup {
+    html! {
+        select #bundle name="bundle" {
+            option value="" selected[Bundle::parse(typed).is_none()] { "by the number of sources" }
+            @for bundle in Bundle::ALL {
+                option value=(bundle.name()) selected[bundle.name() == typed] {
+                    (bundle.name()) ": up to " (bundle.source_limit()) " sources, " (price(bundle))
+                }
+            }
         }
     }
 }

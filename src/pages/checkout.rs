@@ -35,6 +35,8 @@ pub struct KeptQuote<'a> {
     pub target_url: &'a str,
     /// What is asked of it, for a report.
     pub question: Option<&'a str>,
+    /// What is said of the cache, where it is not what the level does by itself.
+    pub force_refresh: Option<bool>,
     /// The level that was chosen, or the recommended one.
     pub level: Level,
     pub created_at: UnixSeconds,
@@ -70,6 +72,7 @@ fn kept(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
         target_url: quote.target_url,
         level,
         question: quote.question,
+        force_refresh: quote.force_refresh,
     };
     let all = match level.product() {
         Product::Context => parts::quote_path(quote.target_url),

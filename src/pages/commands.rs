@@ -15,6 +15,8 @@ pub struct Item<'a> {
     pub level: Level,
     /// What is asked of the page, for a report.
     pub question: Option<&'a str>,
+    /// Whether the cache is skipped, where that is not what the level does by itself.
+    pub force_refresh: Option<bool>,
 }
 
 impl<'a> Item<'a> {
@@ -23,6 +25,7 @@ impl<'a> Item<'a> {
             target_url,
             level: Level::Tier(tier),
             question: None,
+            force_refresh: None,
         }
     }
 
@@ -31,6 +34,7 @@ impl<'a> Item<'a> {
             target_url,
             level: Level::Pack(pack),
             question: Some(question),
+            force_refresh: None,
         }
     }
 
@@ -39,6 +43,10 @@ impl<'a> Item<'a> {
         let mut members = vec![("target_url", Value::from(self.target_url))];
         members.extend(self.question.map(|question| ("question", question.into())));
         members.push((self.level.product().level_word(), self.level.name().into()));
+        members.extend(
+            self.force_refresh
+                .map(|refresh| ("force_refresh", refresh.into())),
+        );
         members
     }
 }
@@ -71,8 +79,13 @@ pub fn buy(site: &Site<'_>, item: Item<'_>) -> String {
     let question = item.question.map_or(String::new(), |question| {
         format!("  --question {} \\\n", shell_word(question))
     });
+    let refresh = match item.force_refresh {
+        None => "",
+        Some(true) => " --force-refresh",
+        Some(false) => " --force-refresh=false",
+    };
     format!(
-        "context402 buy {target} \\\n{question}  --{} {} --max-usdc {} \\\n  --seller {} --key-file buyer.key",
+        "context402 buy {target} \\\n{question}  --{} {}{refresh} --max-usdc {} \\\n  --seller {} --key-file buyer.key",
         level.product().level_word(),
         level.name(),
         level.price(),
@@ -131,7 +144,7 @@ pub fn python(site: &Site<'_>, item: Item<'_>) -> String {
     let members = item.members();
     let members = members
         .iter()
-        .map(|(name, value)| format!("\"{name}\": {value}"));
+        .map(|(name, value)| format!("\"{name}\": {}", python_literal(value)));
     let members = members.collect::<Vec<_>>().join(", ");
     let shown = match item.level.product() {
         Product::Context => r#"answer["markdown"]"#,
@@ -169,6 +182,15 @@ async def main() -> None:
 
 asyncio.run(main())"#,
     )
+}
+
+/// JSON's strings are good in Python, its truths are not.
+fn python_literal(value: &Value) -> String {
+    match value {
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 /// Address and network as string literals; JSON's are good in both languages.

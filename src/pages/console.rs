@@ -181,6 +181,7 @@ pub fn page(view: &ConsoleView<'_>) -> String {
                 } }
             }
             @for block in &view.blocks { (shown(view, block)) }
+            p.small.muted { "Times are in UTC." }
         },
     )
 }
@@ -262,7 +263,9 @@ fn shown(view: &ConsoleView<'_>, block: &Block) -> Markup {
             Block::Text(text) => { p { (text) } }
             Block::Note { text, tone } => { div class={ "note " (class(*tone)) } { p { (text) } } }
             Block::Facts(facts) => { dl.facts {
-                @for (label, value) in facts { dt { (label) } dd { (cell(view, value)) } }
+                @for (label, value) in facts.iter().filter(|(_, value)| !matches!(value, Cell::Nothing)) {
+                    dt { (label) } dd { (cell(view, value)) }
+                }
             } }
             Block::Table { empty, rows, .. } if rows.is_empty() => { p.muted { (empty) } }
             Block::Table { caption, head, rows, .. } => {
@@ -281,12 +284,14 @@ fn table(view: &ConsoleView<'_>, head: &[&str], rows: &[Vec<Cell>]) -> Markup {
         matches!(cell, Some(Cell::Number(_)))
     };
     html! {
-        table {
+        table.labelled[head.len() > 1] {
             thead { tr { @for (column, label) in head.iter().enumerate() {
                 th.num[is_number(column)] scope="col" { (label) }
             } } }
-            tbody { @for row in rows { tr { @for value in row {
-                td.num[matches!(value, Cell::Number(_))] { (cell(view, value)) }
+            tbody { @for row in rows { tr { @for (value, label) in row.iter().zip(head) {
+                td.num[matches!(value, Cell::Number(_))].none[matches!(value, Cell::Nothing)] data-label=(label) {
+                    (cell(view, value))
+                }
             } } } }
         }
     }
@@ -304,7 +309,7 @@ fn cell(view: &ConsoleView<'_>, value: &Cell) -> Markup {
     html! {
         @match value {
             Cell::Text(text) | Cell::Number(text) => { (text) }
-            Cell::Time(at) => { (parts::time(*at)) }
+            Cell::Time(at) => { (parts::short_time(*at)) }
             Cell::Link { text, path } => { a href=(path) { (text) } }
             Cell::Outward(address) => { (parts::foreign_link(address)) }
             Cell::Tag { text, tone } => { span class={ "tag " (class(*tone)) } { (text) } }
@@ -333,7 +338,7 @@ fn shown_form(view: &ConsoleView<'_>, form: &Form) -> Markup {
             @if let Some(what) = form.confirm {
                 label.confirm { input type="checkbox" name="confirm" value="yes" required; " " (what) }
             }
-            button.quiet type="submit" { (form.button) }
+            button.quiet.grave[form.confirm.is_some()] type="submit" { (form.button) }
         }
     }
 }

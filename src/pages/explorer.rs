@@ -28,7 +28,8 @@ pub fn page(view: &ExplorerView<'_>) -> String {
                 link rel="stylesheet" href=(EXPLORER_STYLE_PATH);
             }
             body {
-                main #main {
+                // The explorer has a main part of its own.
+                header #main {
                     .wrap {
                         h1 { "API explorer" }
                         p {
@@ -37,8 +38,8 @@ pub fn page(view: &ExplorerView<'_>) -> String {
                         }
                         noscript { p { "This explorer needs script; the reference does not." } }
                     }
-                    #explorer {}
                 }
+                #explorer {}
                 script src=(EXPLORER_SCRIPT_PATH) {}
                 script src=(EXPLORER_START_PATH) {}
             }

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use crate::domain::bundle::Bundle;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::layout::{Layout, layout};
@@ -53,13 +54,14 @@ fn questions(questions: &[Question]) -> Markup {
 fn buying(site: &Site<'_>) -> Vec<Question> {
     let cheapest = cents(Tier::Starter.price());
     let (quick, deep) = (cents(Pack::Quick.price()), cents(Pack::Deep.price()));
+    let scout = cents(Bundle::Scout.price());
     vec![
         (
             "What does it cost?",
             html! { p {
                 "A page from " (cheapest) " USDC, the default tier " (cents(Tier::default().price())) " USDC; a report from "
-                (quick) " to " (deep) " USDC. " a href="/quote" { "Ask for a page" } " or " a href="/proof-pack/quote" { "for a report" }
-                ": a quote costs nothing."
+                (quick) " to " (deep) " USDC; a report on several sources from " (scout) " USD. "
+                a href="/pricing" { "All prices" } ", and what a month of them comes to."
             } },
         ),
         (
@@ -108,7 +110,7 @@ fn pages() -> Vec<Question> {
         ),
         (
             "Which kinds of content?",
-            html! { p { "HTML, PDF with a text layer, JSON, XML, feeds, plain text and markdown, up to 5 MB." } },
+            html! { p { "HTML, PDF with a text layer, JSON, XML, CSV, feeds, plain text and markdown, up to 5 MB." } },
         ),
         (
             "Do you obey robots.txt?",

@@ -54,7 +54,10 @@ pub fn page(view: &HomeView<'_>) -> String {
             }
             (report::brief(&view.found))
             h2 #prices { "What a page costs" }
-            p { "One price for one page, whatever its size. You choose how fresh it has to be." }
+            p {
+                "One price for one page, whatever its size. You choose how fresh it has to be. "
+                a href="/pricing" { "All prices, and what a month comes to" } "."
+            }
             (parts::tier_table())
             (how_a_sale_goes())
             (what_you_get())

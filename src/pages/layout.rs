@@ -60,6 +60,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
     (
         "Product",
         &[
+            ("Prices", "/pricing"),
             ("Price a page", "/quote"),
             ("Proof Packs", "/proof-pack"),
             ("Evidence Bundles", "/proof-pack/bundle"),
@@ -83,7 +84,6 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
         "Service",
         &[
             ("About", "/about"),
-            ("Contact", "/contact"),
             ("Questions", "/faq"),
             ("Contact", "/contact"),
             ("Terms", "/terms"),

@@ -80,11 +80,15 @@ fn terms(view: &LegalView<'_>) -> Markup {
             "what you ask. The price is the one in the 402 answer, in USDC on " (view.site.network_name())
             ", and includes everything. There is no account, no subscription and no minimum."
         }
+        p {
+            "A report on several sources is paid once through the payment link, in dollars, at the price that stands on "
+            a href="/pricing#bundles" { "the price list" } ". It is made when the payment is confirmed."
+        }
         @if view.site.facilitator == FacilitatorMode::Sandbox {
             p { strong { "This instance runs with its sandbox: " } "payments are play money and nothing is owed by anyone." }
         }
         p {
-            "The sale is made when the payment is settled. What is delivered is kept for you as " a href="/docs#limits" { "the reference" }
+            "A sale by USDC is made when the payment is settled. What is delivered is kept for you as " a href="/docs#limits" { "the reference" }
             " says. " a href="/refunds" { "Refunds" } " has its own page."
         }
         h2 #promise { "What we promise" }
@@ -131,9 +135,19 @@ fn privacy() -> Markup {
             "24 hours at most",
         ),
         (
-            "Requests and orders that you send us",
-            "What you write in the form, your e-mail address",
+            "Requests and bundles",
+            "What you write in the form, your e-mail address, the bundle’s report",
             "until you or we delete them",
+        ),
+        (
+            "Checkouts",
+            "What the payment provider tells of them: name, e-mail address, amount, never a card number",
+            "35 days, or until the order is deleted",
+        ),
+        (
+            "E-mails to you",
+            "Their text, and whether they were sent",
+            "30 days after they were sent",
         ),
         (
             "Access log",
@@ -157,7 +171,7 @@ fn privacy() -> Markup {
         h2 #not { "What is not" }
         ul {
             li { "No cookies for visitors, no scripts of others, no fonts or pictures from elsewhere, no analytics." }
-            li { "No account, no name, no card number. Payment signatures are not written to the log." }
+            li { "No account and no card number. Payment signatures are not written to the log." }
             li { "Nothing is sold or passed on. The facilitator sees what it must verify and settle; where the operator has "
                  "configured a language model, it sees passages of the public page and your question." }
         }

@@ -33,6 +33,7 @@ pub mod legal;
 pub mod library;
 pub mod paid_test;
 pub mod plain;
+pub mod pricing;
 pub mod proof_pack;
 pub mod quickstart;
 pub mod quote;

@@ -147,7 +147,7 @@ fn pack_row(pack: Pack) -> Markup {
 }
 
 pub(super) fn usdc(price: Amount) -> Markup {
-    html! { (price) " USDC " span.units { (price.units()) " units" } }
+    html! { (cents(price)) " USDC " span.units { (price.units()) " units" } }
 }
 
 /// An amount with at least two decimals, as prices are written: `0.10`, `1.00`, `0.012`.
@@ -277,12 +277,20 @@ pub(super) fn path_segment(text: &str) -> String {
 
 /// A time for people, in UTC; machines get the `datetime` attribute.
 pub(super) fn time(at: UnixSeconds) -> Markup {
-    let moment = i64::try_from(at.0)
-        .ok()
-        .and_then(|seconds| Timestamp::from_second(seconds).ok());
+    moment(at, "%-d %B %Y, %H:%M UTC")
+}
+
+/// The same for tables: `2026-11-21 22:20`, in UTC.
+pub(super) fn short_time(at: UnixSeconds) -> Markup {
+    moment(at, "%Y-%m-%d %H:%M")
+}
+
+fn moment(at: UnixSeconds, format: &str) -> Markup {
+    let seconds = i64::try_from(at.0).ok();
+    let moment = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
     html! {
         @match moment {
-            Some(moment) => time datetime=(moment) { (moment.strftime("%-d %B %Y, %H:%M UTC")) },
+            Some(moment) => time datetime=(moment) { (moment.strftime(format)) },
             None => (at),
         }
     }

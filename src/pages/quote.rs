@@ -149,6 +149,7 @@ fn quoted(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
         target_url: quote.target_url,
         level: quote.recommended,
         question: quote.question,
+        force_refresh: None,
     };
     html! {
         h2 #offers { "Your choice of " (quote.offers.len()) " prices" }

@@ -140,14 +140,7 @@ pub(super) fn bundle_form(form: &Form<'_>, action: &str) -> Markup {
             (question_field(form.question))
             label for="bundle" { "Bundle" }
             .row {
-                select #bundle name="bundle" {
-                    option value="" selected[Bundle::parse(form.level).is_none()] { "by the number of sources" }
-                    @for bundle in Bundle::ALL {
-                        option value=(bundle.name()) selected[bundle.name() == form.level] {
-                            (bundle.name()) ": up to " (bundle.source_limit()) " sources, " (bundle::price(bundle))
-                        }
-                    }
-                }
+                (bundle::bundle_choice(form.level))
             }
             (rest(form))
         }

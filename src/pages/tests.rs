@@ -1,6 +1,7 @@
 //! What holds for every page, tried with an ordinary view and with one whose every text is hostile.
 
 mod bundle_views;
+mod delivery_views;
 mod views;
 
 use std::path::Path;
@@ -12,7 +13,7 @@ use sha2::Digest as _;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::domain::time;
-use crate::pages::{assets, docs, layout, quickstart};
+use crate::pages::{assets, docs, layout, parts, quickstart};
 
 pub(super) use self::views::site;
 use self::views::{both_rounds, docs_view, hostile, ordinary, pages};
@@ -128,9 +129,10 @@ fn pages_load_only_from_the_service_itself() {
                 let ours = [
                     "/quote",
                     "/demo#answer",
+                    "/pricing#calculator",
                     "/proof-pack/quote",
-                    "/demo#answer",
                     "/proof-pack/bundle/quote",
+                    "/proof-pack/bundle/recover",
                     "/v1/proof-pack/bundle/leads",
                 ];
                 let own = ours.contains(&action) || action.starts_with("/proof-pack/reports/ppr_");
@@ -201,7 +203,8 @@ fn only_public_pages_ask_to_be_indexed() {
                 | "from"
                 | "confidence"
                 | "error"
-        ) || bundle_views::HIDDEN.contains(&name);
+        ) || bundle_views::HIDDEN.contains(&name)
+            || delivery_views::HIDDEN.contains(&name);
         assert_eq!(
             page.contains(r#"<meta name="robots" content="noindex">"#),
             hidden,
@@ -227,10 +230,13 @@ fn a_sandbox_says_so_and_a_real_service_does_not() {
 #[test]
 fn every_pack_and_its_price_stand_on_the_pages_that_sell_reports() {
     for (name, page) in pages(ordinary()) {
-        if matches!(name, "pack-quote" | "pack-quote-result" | "docs") {
+        if matches!(
+            name,
+            "pack-quote" | "pack-quote-result" | "docs" | "pricing"
+        ) {
             for pack in Pack::ALL {
                 assert!(
-                    page.contains(&format!("{} USDC", pack.price())),
+                    page.contains(&format!("{} USDC", parts::cents(pack.price()))),
                     "{name}: {}",
                     pack.name()
                 );

@@ -165,7 +165,7 @@ fn joined(spans: &[Span]) -> (String, Vec<std::ops::Range<usize>>) {
 }
 
 /// What shows nothing in any font: white space, joiners and marks of direction.
-pub(super) fn is_invisible(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
         || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'

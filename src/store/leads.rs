@@ -1,7 +1,5 @@
 //! Leads, kept until the operator deletes them, and the notices of new ones that are still to be sent.
 
-use std::ops::Bound;
-
 use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -182,20 +180,9 @@ impl Snapshot {
         after: Option<LeadId>,
         rows_max: usize,
     ) -> Result<Vec<(LeadId, Lead)>, StoreError> {
-        let begin = match after {
-            Some(id) => Bound::Excluded(id.0),
-            None => Bound::Unbounded,
-        };
-        let table = self.table(LEADS)?;
-        let rows = table.range::<[u8; 16]>((begin, Bound::Unbounded))?;
-        let row = |row: Result<_, redb::StorageError>| {
-            let (id, bytes): (
-                redb::AccessGuard<'_, [u8; 16]>,
-                redb::AccessGuard<'_, &[u8]>,
-            ) = row?;
-            Ok((LeadId(id.value()), decode(bytes.value(), TABLE)?))
-        };
-        rows.take(rows_max).map(row).collect()
+        let found = self.records_after((LEADS, TABLE), after.map(|id| id.0), rows_max)?;
+        let lead = |(id, lead)| (LeadId(id), lead);
+        Ok(found.into_iter().map(lead).collect())
     }
 
     /// Every lead of one contact, oldest first: what a person's data are.

@@ -188,17 +188,6 @@ impl Tables<'_> {
         Ok(())
     }
 
-    pub fn order_source(
-        &self,
-        id: OrderId,
-        place: u32,
-    ) -> Result<Option<SourceRecord>, StoreError> {
-        let record = self.order_sources.get((id.0, place))?;
-        record
-            .map(|bytes| decode(bytes.value(), SOURCES_TABLE))
-            .transpose()
-    }
-
     /// Writes what came of a source; `document` are the bytes of the blob that it names.
     pub fn put_order_source(
         &mut self,
@@ -345,6 +334,17 @@ impl Snapshot {
         Ok(found)
     }
 
+    /// The orders after one, in the order of their identifiers.
+    pub fn orders_after(
+        &self,
+        after: Option<OrderId>,
+        rows_max: usize,
+    ) -> Result<Vec<(OrderId, Order)>, StoreError> {
+        let found = self.records_after((ORDERS, TABLE), after.map(|id| id.0), rows_max)?;
+        let order = |(id, order)| (OrderId(id), order);
+        Ok(found.into_iter().map(order).collect())
+    }
+
     /// Every order, in the order of their identifiers.
     pub fn orders(
         &self,
@@ -363,6 +363,15 @@ impl Snapshot {
         record
             .map(|bytes| decode(bytes.value(), EVENTS_TABLE))
             .transpose()
+    }
+
+    /// The events of the payment provider after one, by the hashes of their identifiers.
+    pub fn provider_events_after(
+        &self,
+        after: Option<[u8; 32]>,
+        rows_max: usize,
+    ) -> Result<Vec<([u8; 32], EventRecord)>, StoreError> {
+        self.records_after((PROVIDER_EVENTS, EVENTS_TABLE), after, rows_max)
     }
 
     /// Every event of the payment provider that is known, in no order that means anything.

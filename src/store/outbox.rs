@@ -243,6 +243,15 @@ impl Snapshot {
         record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
     }
 
+    /// The mails after one, in the order of their keys.
+    pub fn mails_after(
+        &self,
+        after: Option<MailKey>,
+        rows_max: usize,
+    ) -> Result<Vec<(MailKey, MailRecord)>, StoreError> {
+        self.records_after((OUTBOX, TABLE), after, rows_max)
+    }
+
     /// Every mail, in the order of their keys, for the operator's list.
     pub fn mails(
         &self,

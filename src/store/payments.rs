@@ -90,6 +90,15 @@ impl Snapshot {
             .map(|key| key.value()))
     }
 
+    /// The payments after one, in the order of their keys.
+    pub fn payments_after(
+        &self,
+        after: Option<PaymentKey>,
+        rows_max: usize,
+    ) -> Result<Vec<(PaymentKey, Payment)>, StoreError> {
+        self.records_after((PAYMENTS, TABLE), after, rows_max)
+    }
+
     /// Every payment, in the order of their keys, for the operator's list.
     pub fn payments(
         &self,

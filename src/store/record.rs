@@ -60,6 +60,12 @@ pub(in crate::store) fn decode_as<T: DeserializeOwned>(
     }
 }
 
+/// The value that some bytes begin with, without version and checksum, whatever follows it.
+pub(in crate::store) fn beginning<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    let read = bincode::serde::decode_from_slice(bytes, config()).ok()?;
+    Some(read.0)
+}
+
 /// Puts a good checksum behind a version and a body, whatever they are: for trying what no disk would hold.
 pub(in crate::store) fn seal(mut bytes: Vec<u8>) -> Vec<u8> {
     let checksum = checksum(&bytes);

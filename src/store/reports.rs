@@ -315,6 +315,17 @@ impl Snapshot {
         Ok(found)
     }
 
+    /// The reports after one, in the order of their identifiers.
+    pub fn reports_after(
+        &self,
+        after: Option<ReportId>,
+        rows_max: usize,
+    ) -> Result<Vec<(ReportId, ReportRecord)>, StoreError> {
+        let found = self.records_after((REPORTS, TABLE), after.map(|id| id.0), rows_max)?;
+        let report = |(id, report)| (ReportId(id), report);
+        Ok(found.into_iter().map(report).collect())
+    }
+
     /// Every report, in the order of their identifiers, for the operator's list.
     pub fn reports(
         &self,

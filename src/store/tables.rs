@@ -1,9 +1,13 @@
 //! Every table of the data file, one line each, and the ways to them: `Tables` inside the writer's transaction,
 //! `Snapshot` inside a reader's, `each_table` for what is done with all of them alike.
 
+use std::ops::Bound;
+
 use redb::{ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransaction};
+use serde::de::DeserializeOwned;
 
 use crate::store::StoreError;
+use crate::store::record::decode;
 
 pub(in crate::store) type Hash = [u8; 32];
 
@@ -131,6 +135,27 @@ impl Snapshot {
         definition: TableDefinition<'_, K, V>,
     ) -> Result<ReadOnlyTable<K, V>, StoreError> {
         Ok(self.transaction.open_table(definition)?)
+    }
+
+    /// Records after a key, in the order of keys, at most so many: for whoever reads a table in parts.
+    pub(in crate::store) fn records_after<K, T>(
+        &self,
+        (definition, name): (TableDefinition<'_, K, &'static [u8]>, &'static str),
+        after: Option<K>,
+        rows_max: usize,
+    ) -> Result<Vec<(K, T)>, StoreError>
+    where
+        K: redb::Key + for<'a> redb::Value<SelfType<'a> = K> + 'static,
+        T: DeserializeOwned,
+    {
+        let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let table = self.table(definition)?;
+        let rows = table.range::<K>((begin, Bound::Unbounded))?;
+        let rows = rows.take(rows_max).map(|row| {
+            let (key, bytes) = row?;
+            Ok((key.value(), decode(bytes.value(), name)?))
+        });
+        rows.collect()
     }
 }
 

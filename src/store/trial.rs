@@ -4,11 +4,50 @@ use std::fmt::Debug;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
 
-use crate::domain::payment::{Payment, State};
-use crate::domain::purchase::{ContextPurchase, Purchase};
-use crate::store::record::{decode, encode, seal, unseal};
-use crate::store::{PageRecord, QuoteRecord, ReportRecord, Shared, quotes};
+use crate::domain::lead::Lead;
+use crate::domain::order::Order;
+use crate::domain::payment::Payment;
+use crate::store::orders::{EventRecord, OrderReport, SourceRecord};
+use crate::store::record::{beginning, decode, encode, seal, unseal};
+use crate::store::{
+    BundleQuoteRecord, LedgerDay, MailRecord, NoticeRecord, PageRecord, QuoteRecord, Reckoning,
+    ReportRecord, quotes,
+};
+
+/// What is tried for each kind of record.
+struct Kind {
+    comes_back: fn(&[u8]) -> bool,
+    example: fn(&[u8]) -> Option<Vec<u8>>,
+}
+
+const fn kind<T: Serialize + DeserializeOwned + PartialEq + Debug>() -> Kind {
+    Kind {
+        comes_back: comes_back::<T>,
+        example: example::<T>,
+    }
+}
+
+const KINDS: &[Kind] = &[
+    kind::<BundleQuoteRecord>(),
+    kind::<EventRecord>(),
+    kind::<Lead>(),
+    kind::<LedgerDay>(),
+    kind::<MailRecord>(),
+    kind::<NoticeRecord>(),
+    kind::<Order>(),
+    kind::<OrderReport>(),
+    kind::<PageRecord>(),
+    kind::<Payment>(),
+    kind::<QuoteRecord>(),
+    kind::<Reckoning>(),
+    kind::<ReportRecord>(),
+    kind::<SourceRecord>(),
+];
+/// Streams of bytes in which examples are looked for, and the parts of 32 bytes of one.
+const STREAMS: u8 = 32;
+const STREAM_PARTS: u8 = 128;
 
 /// Reads bytes as a record of each kind, behind a good checksum, and gives how many kinds they are.
 ///
@@ -17,14 +56,8 @@ use crate::store::{PageRecord, QuoteRecord, ReportRecord, Shared, quotes};
 /// When a record that was read is written and then reads as another one.
 pub fn try_as_every_record(bytes: &[u8]) -> usize {
     let sealed = seal(bytes.to_vec());
-    let kinds = [
-        comes_back::<Payment>(&sealed),
-        comes_back::<PageRecord>(&sealed),
-        comes_back::<ReportRecord>(&sealed),
-        comes_back::<QuoteRecord>(&sealed),
-        quotes::read(&sealed).is_ok(),
-    ];
-    kinds.iter().filter(|is| **is).count()
+    let kinds = KINDS.iter().filter(|kind| (kind.comes_back)(&sealed));
+    kinds.count() + usize::from(quotes::read(&sealed).is_ok())
 }
 
 fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(sealed: &[u8]) -> bool {
@@ -38,79 +71,46 @@ fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(sealed: &[u8]
     true
 }
 
-/// Records as they are written, without their checksums: where whoever changes bytes may begin.
+/// Records of every kind as they are written, without their checksums: where whoever changes bytes may begin. They are
+/// what streams of small numbers begin with, so that every field and variant comes up without a list of them.
 pub fn examples() -> Vec<Vec<u8>> {
-    let text = || "https://example.com/".to_owned();
-    let page = PageRecord {
-        blob: [1; 32],
-        blob_bytes: 300,
-        content_sha256: text(),
-        tokens: 70_000,
-        title: Some(text()),
-        fetched_at: 1_795_000_000,
-        etag: Some(text()),
-        last_modified: None,
-    };
-    let purchase = Purchase::Context(ContextPurchase {
-        target_url: text(),
-        tier: "fresh".to_owned(),
-        force_refresh: true,
+    let streams: Vec<Vec<u8>> = (0..STREAMS).map(stream).collect();
+    let found = KINDS
+        .iter()
+        .flat_map(|kind| streams.iter().filter_map(|bytes| (kind.example)(bytes)));
+    found.collect()
+}
+
+fn example<T: Serialize + DeserializeOwned>(stream: &[u8]) -> Option<Vec<u8>> {
+    encode(&beginning::<T>(stream)?).ok().map(unseal)
+}
+
+/// Lengths, variants and truths for the most part, some letters, and the mark of a number of four bytes.
+fn stream(number: u8) -> Vec<u8> {
+    let parts = (0..STREAM_PARTS).flat_map(|part| Sha256::digest([number, part]));
+    let bytes = parts.map(|byte| match byte {
+        0 => 252,
+        1..8 => b'a',
+        8..16 => 2,
+        _ => byte & 1,
     });
-    let quote = QuoteRecord {
-        purchase: purchase.clone(),
-        amount_units: 30_000,
-        content_sha256: Some(text()),
-        attribution: None,
-        created_at: 1_795_000_000,
-        expires_at: 1_795_600_000,
-    };
-    let report = ReportRecord {
-        payment: [2; 32],
-        target_url: text(),
-        question: text(),
-        pack: "quick".to_owned(),
-        label: text(),
-        title: None,
-        document: [3; 32],
-        source: [4; 32],
-        paid: text(),
-        transaction: Some(text()),
-        shared: Some(Shared {
-            slug: [5; 16],
-            at: 1_795_000_000,
-            is_listed: true,
-        }),
-        created_at: 1_795_000_000,
-        expires_at: 1_797_600_000,
-    };
-    let payment = Payment {
-        payer: [6; 20],
-        nonce: [7; 32],
-        amount_units: 30_000,
-        valid_before: 1_795_000_300,
-        payload_hash: [8; 32],
-        payload: b"{}".to_vec(),
-        requirements: b"{}".to_vec(),
-        fingerprint: purchase.fingerprint(),
-        purchase,
-        identifier: Some([9; 32]),
-        attribution: Some("ads".to_owned()),
-        state: State::Settled {
-            transaction: text(),
-            at: 1_795_000_000,
-        },
-        answer: None,
-        credit: None,
-        redelivered: 1,
-        created_at: 1_795_000_000,
-        changed_at: 1_795_000_000,
-    };
-    let written = [
-        encode(&page),
-        encode(&quote),
-        encode(&report),
-        encode(&payment),
-    ];
-    let bare = written.into_iter().flatten().map(unseal);
-    bare.collect()
+    bytes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_examples_of_every_kind() {
+        let streams: Vec<Vec<u8>> = (0..STREAMS).map(stream).collect();
+        for (number, kind) in KINDS.iter().enumerate() {
+            let examples = streams.iter().filter_map(|bytes| (kind.example)(bytes));
+            let examples: Vec<Vec<u8>> = examples.collect();
+            assert!(examples.len() >= 2, "kind {number}: {}", examples.len());
+            for example in examples {
+                assert!((kind.comes_back)(&seal(example)), "kind {number}");
+            }
+        }
+    }
 }

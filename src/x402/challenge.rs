@@ -11,18 +11,18 @@ use crate::x402::offer_receipt::OFFER_RECEIPT;
 use crate::x402::wire::{PaymentRequired, PaymentRequirements, ResourceInfo, Version2};
 
 /// Longest challenge in bytes of JSON. Facilitators have refused payments that echo more than about 3,000 of them.
-pub const JSON_BYTES_MAX: usize = 2_900;
+const JSON_BYTES_MAX: usize = 2_900;
 /// Longest description in characters; a large facilitator refuses payments that echo about 500.
-pub const DESCRIPTION_CHARS_MAX: usize = 300;
+const DESCRIPTION_CHARS_MAX: usize = 300;
 /// Longest service name, and longest tag, in printable ASCII characters.
-pub const NAME_CHARS_MAX: usize = 32;
-pub const TAGS_MAX: usize = 5;
-pub const ICON_URL_CHARS_MAX: usize = 2_048;
+const NAME_CHARS_MAX: usize = 32;
+const TAGS_MAX: usize = 5;
+const ICON_URL_CHARS_MAX: usize = 2_048;
 
 /// The key of the idempotency extension.
 pub const PAYMENT_IDENTIFIER: &str = "payment-identifier";
 /// The key of the discovery extension.
-pub const BAZAAR: &str = "bazaar";
+const BAZAAR: &str = "bazaar";
 
 /// What the schemas of extensions are written in.
 pub const SCHEMA_DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";

@@ -21,9 +21,9 @@ use crate::x402::{encoding, json};
 /// Longest header value in bytes.
 pub const HEADER_BYTES_MAX: usize = 16 * 1024;
 /// Time that settlement may take after the work, in seconds (decisions, Money 2).
-pub const SETTLE_SECONDS: u64 = 30;
+const SETTLE_SECONDS: u64 = 30;
 /// How far a buyer's clock may be ahead of ours, in seconds.
-pub const CLOCK_SKEW_SECONDS: u64 = 60;
+const CLOCK_SKEW_SECONDS: u64 = 60;
 
 /// A payment that could be read. It has not been compared with an offer, nor verified.
 #[derive(Clone, Debug)]
@@ -320,15 +320,6 @@ fn is_identifier(text: &str) -> bool {
 /// Whether `accepted` is our offer copied: addresses by their bytes, the amount by its number, `extra` with all that
 /// we put there (the buyer may add), no other key with a value, everything else exactly.
 fn is_copy_of(accepted: &Value, offer: &PaymentRequirements) -> bool {
-    const KEYS: [&str; 7] = [
-        "scheme",
-        "network",
-        "amount",
-        "asset",
-        "payTo",
-        "maxTimeoutSeconds",
-        "extra",
-    ];
     let Some(fields) = accepted.as_object() else {
         return false;
     };
@@ -346,9 +337,9 @@ fn is_copy_of(accepted: &Value, offer: &PaymentRequirements) -> bool {
         && fields
             .get("extra")
             .is_some_and(|theirs| is_within(&our_extra, theirs))
-        && fields
-            .iter()
-            .all(|(key, value)| value.is_null() || KEYS.contains(&key.as_str()))
+        && fields.iter().all(|(key, value)| {
+            value.is_null() || PaymentRequirements::FIELDS.contains(&key.as_str())
+        })
 }
 
 fn is_echo(echo: &str, ours: &Advertised) -> bool {

@@ -84,6 +84,19 @@ pub struct PaymentRequirements {
     pub extra: Extra,
 }
 
+impl PaymentRequirements {
+    /// The names of its fields as they are written.
+    pub const FIELDS: [&str; 7] = [
+        "scheme",
+        "network",
+        "amount",
+        "asset",
+        "payTo",
+        "maxTimeoutSeconds",
+        "extra",
+    ];
+}
+
 /// The EIP-712 domain of the token, and whatever else the seller put there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Extra {

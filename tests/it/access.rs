@@ -269,6 +269,9 @@ fn the_answer_has_all_its_parts() {
         );
     }
     assert_eq!(receipt["revenue_usdc"], 0.03);
+    // Shares without the noise of binary fractions.
+    assert_eq!(receipt["projected_margin"], 0.95);
+    assert_eq!(receipt["min_margin"], 0.166667);
     assert_eq!(receipt["decision"], "accept");
     assert_eq!(receipt["evaluated_at"], now);
     assert_eq!(body["retry_credit"], json!(null));
@@ -375,6 +378,14 @@ fn the_sample_is_sold_without_a_fetch_and_only_to_tiers_that_include_it() {
             .as_str()
             .is_some_and(|text| text.contains("# "))
     );
+    // Whoever asks the wrong tier is told of the one that is cheapest, too.
+    let answer = rig.buy(&wallet, &sample, "cached");
+    let alternatives = answer.refused(400, "cache_miss").json()["alternatives"].clone();
+    assert_eq!(
+        alternatives[0],
+        json!({"tier": "starter", "amount": "12000"})
+    );
+    assert_eq!(alternatives.as_array().map(Vec::len), Some(4));
     assert_eq!(rig.site.requests().len(), 0);
     assert_eq!(rig.facilitator.spent(wallet.address()), 12_000);
 }
@@ -759,6 +770,8 @@ fn a_sale_that_does_not_pay_is_refused_before_the_work() {
         .refused(400, "margin_rejected");
     assert_eq!(rig.site.requests().len(), 0);
     assert_eq!(rig.facilitator.settle_calls(), 0);
+    let figures = rig.get("/metrics?format=prometheus").expect(200).text();
+    assert!(figures.contains("context402_ueg_rejections_total{reason=\"too_thin\"} 1\n"));
     rig.buy(&wallet, ARTICLE, "deep").expect(200);
 }
 

@@ -208,6 +208,13 @@ fn files_that_are_not_sound_are_refused_and_left_alone() {
     assert!(rig.stop());
     let older = operate(&rig, &["restore", &text(&backup)]).failed(1);
     assert!(older.contains("--discard-newer"), "{older}");
+    let missing = text(&rig.folder.path("missing.redb"));
+    for refused in [
+        run(&["verify-backup", &missing]).failed(1),
+        operate(&rig, &["restore", &missing]).failed(1),
+    ] {
+        assert!(refused.contains("name a file that"), "{refused}");
+    }
     let sound = std::fs::read(&backup).expect("read");
     let newer = rig.folder.path("newer.redb");
     std::fs::write(&newer, &sound).expect("written");

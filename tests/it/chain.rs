@@ -189,16 +189,7 @@ fn an_unused_authorization_stays_unknown_in_its_window() {
 /// Whatever a bad node says, it decides nothing; and a good facilitator is believed beside it.
 #[test]
 fn a_node_that_lies_or_stalls_decides_nothing() {
-    let lies = [
-        Tells::Hang,
-        Tells::Garbage,
-        Tells::Status(500),
-        Tells::Status(429),
-        Tells::Endless,
-        Tells::AnotherNetwork,
-        Tells::Future,
-    ];
-    for_each(lies, |tells| {
+    for_each(Tells::LIES, |tells| {
         let rig = rig();
         let wallet = Wallet::new();
         rig.chain.tells(tells.clone());

@@ -101,7 +101,10 @@ fn config_init_writes_a_file_that_names_what_is_needed() {
     assert_eq!(mode & 0o007, 0, "others may not read it: {mode:o}");
     // Never over a file that is there.
     let line = run(&["config", "init", &text(&path)]).failed(1);
-    assert!(line.contains("config.toml"), "{line}");
+    assert!(
+        line.contains("config.toml") && line.contains("left as it is"),
+        "{line}"
+    );
     // The zero address is no vault.
     let line = run(&["config", "check", "--config", &text(&path)]).failed(78);
     assert!(line.contains("payment.pay_to"), "{line}");
@@ -781,6 +784,15 @@ fn buy_pays_a_seller_and_prints_the_page() {
             finished.err.contains("0.1 USDC") && finished.out.contains("verify      http"),
             "{finished:#?}"
         );
+        // What is kept is skipped where the buyer says so.
+        for (more, hit) in [
+            (&["--force-refresh"][..], false),
+            (&["--force-refresh=false"], true),
+        ] {
+            let words = [&["--tier", "basic", "--json"], more].concat();
+            let answer: Value = serde_json::from_str(&buy(&words).expect(0).out).expect("JSON");
+            assert_eq!(answer["cache"]["hit"], hit, "{more:?}");
+        }
         let both = buy(&["--pack", "quick", "--tier", "fresh"]).expect(2);
         assert!(both.err.contains("cannot be used with"), "{both:#?}");
         let finished = run(&[
@@ -793,7 +805,7 @@ fn buy_pays_a_seller_and_prints_the_page() {
         ])
         .expect(1);
         assert!(finished.err.contains("target_blocked"), "{finished:#?}");
-        assert_eq!(rig.facilitator.settlements(), 3);
+        assert_eq!(rig.facilitator.settlements(), 5);
     });
 }
 

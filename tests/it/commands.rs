@@ -1,9 +1,8 @@
 //! The operator's commands for outbox, books, data and brake: the same whether the service runs or is stopped.
 
-use context402::domain::mail::MailKind;
-use context402::store::{Mail, mail_key};
 use serde_json::{Value, json};
 
+use crate::harness::mailbox::enqueue;
 use crate::harness::process::{Finished, run};
 use crate::harness::{ARTICLE, BASE_URL, PAY_TO, Rig, Wallet};
 
@@ -30,27 +29,6 @@ fn running_and_stopped(rig: &mut Rig, arguments: &[&str]) -> [String; 2] {
     let stopped = command(rig, arguments).expect(0).out;
     rig.run();
     [running, stopped]
-}
-
-fn enqueue(rig: &Rig, to: &str) -> String {
-    let key = mail_key(MailKind::Delivery, to, 0);
-    let mail = Mail {
-        kind: MailKind::Delivery,
-        about: "ord_1".to_owned(),
-        to: to.to_owned(),
-        subject: "Your report is ready".to_owned(),
-        text: "It is here.".to_owned(),
-        html: "<p>It is here.</p>".to_owned(),
-        message_id: "ord_1.delivery".to_owned(),
-        attachment: None,
-    };
-    let now = rig.now();
-    let written = rig
-        .app()
-        .store
-        .write(move |tables| tables.enqueue_mail(key, mail, now));
-    assert!(rig.wait(written).expect("is written"));
-    key.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn lead(rig: &Rig, contact: &str) {
@@ -98,7 +76,7 @@ fn exports_are_the_same_running_and_stopped() {
 #[test]
 fn the_outbox_is_listed_and_cleared() {
     let mut rig = Rig::start();
-    let key = enqueue(&rig, "ada@example.org");
+    let key = enqueue(&rig, "ord_1", "ada@example.org");
     let [running, stopped] = running_and_stopped(&mut rig, &["mail", "list"]);
     assert_eq!(running, stopped);
     assert!(
@@ -128,7 +106,7 @@ fn a_person_s_data_are_shown_and_forgotten() {
     let mut rig = Rig::start();
     lead(&rig, "ada@example.org");
     lead(&rig, "bob@example.org");
-    enqueue(&rig, "ada@example.org");
+    enqueue(&rig, "ord_1", "ada@example.org");
     let [running, stopped] = running_and_stopped(&mut rig, &["person", "show", "ADA@example.org"]);
     assert_eq!(running, stopped);
     let shown: Value = serde_json::from_str(&running).expect("JSON");

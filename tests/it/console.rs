@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use context402::domain::lead::LeadStatus;
-use context402::domain::mail::{MailKind, MailState};
+use context402::domain::mail::MailState;
 use context402::signing::session::SESSION_SECONDS;
-use context402::store::{Mail, mail_key};
 use serde_json::{Value, json};
 
+use crate::harness::mailbox::enqueue;
 use crate::harness::{
     ARTICLE, Answer, Ask, BASE_URL, FERRY, FERRY_CLAIM, Mailbox, Manner, Rig, Wallet,
 };
@@ -104,27 +104,6 @@ fn lead(rig: &Rig, contact: &str, notes: &str) -> String {
         .to_owned()
 }
 
-fn enqueue(rig: &Rig, about: &str, to: &str) -> String {
-    let key = mail_key(MailKind::Delivery, about, 0);
-    let mail = Mail {
-        kind: MailKind::Delivery,
-        about: about.to_owned(),
-        to: to.to_owned(),
-        subject: "Your report is ready".to_owned(),
-        text: "It is here.".to_owned(),
-        html: "<p>It is here.</p>".to_owned(),
-        message_id: format!("{about}.delivery"),
-        attachment: None,
-    };
-    let now = rig.now();
-    let written = rig
-        .app()
-        .store
-        .write(move |tables| tables.enqueue_mail(key, mail, now));
-    assert!(rig.wait(written).expect("is written"));
-    key.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn mail_state(rig: &Rig, key: &str) -> Value {
     rig.operator(&format!("/operator/mails/{key}")).json()["state"].clone()
 }
@@ -132,7 +111,9 @@ fn mail_state(rig: &Rig, key: &str) -> Value {
 #[test]
 fn without_a_token_the_console_says_so_and_stays_closed() {
     let rig = Rig::start();
-    let page = rig.get("/operator").expect(404);
+    // The page itself is there (specification 4.5).
+    let page = rig.get("/operator").expect(200);
+    assert!(page.must("content-type").starts_with("text/html"));
     assert!(page.text().contains("operator.token"), "{page:?}");
     rig.get("/operator/console/payments").expect(404);
     form(&rig, "/operator/login", &[("token", "")])
@@ -603,7 +584,7 @@ fn a_mail_that_was_given_up_is_tried_again() {
     assert!(
         desk.get("/operator")
             .text()
-            .contains("1 mails could not be sent")
+            .contains("1 mail could not be sent")
     );
 
     mailbox.behaves(Manner::Takes);

@@ -1,4 +1,4 @@
-//! The endpoints of the specification's section 4 that exist so far: method, path, status without further input, content
+//! The endpoints of the specification's section 4: method, path, status without further input, content
 //! type.
 
 use context402::evidence::action::AgentAction;
@@ -9,7 +9,7 @@ use context402::routes::ROUTES;
 use serde_json::json;
 
 use crate::harness::provider;
-use crate::harness::{ARTICLE, Rig, Wallet};
+use crate::harness::{ARTICLE, BASE_URL, Rig, Wallet};
 
 #[rustfmt::skip]
 const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
@@ -61,6 +61,13 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     ("GET",  "/proof-pack/bundle",                             200, "text/html"),
     ("GET",  "/proof-pack/bundle/quote",                       200, "text/html"),
     ("GET",  "/proof-pack/request",                            200, "text/html"),
+    ("GET",  "/v1/proof-pack/bundle/delivery",                 404, "application/json"),
+    ("GET",  "/proof-pack/bundle/delivery",                    404, "text/html"),
+    ("GET",  "/v1/proof-pack/bundle/recover",                  422, "application/json"),
+    ("POST", "/v1/proof-pack/bundle/recover",                  422, "application/json"),
+    ("GET",  "/proof-pack/bundle/recover",                     200, "text/html"),
+    ("POST", "/proof-pack/bundle/recover",                     200, "text/html"),
+    ("GET",  "/proof-pack/share/share_00",                     404, "text/html"),
     // 4.5 Discovery and operations
     ("GET",  "/llms.txt",                                      200, "text/plain"),
     ("GET",  "/robots.txt",                                    200, "text/plain"),
@@ -69,6 +76,8 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     ("GET",  "/paid-test",                                     200, "text/html"),
     ("GET",  "/proof-pack",                                    200, "text/html"),
     ("GET",  "/proof-pack/sample",                             200, "text/html"),
+    ("GET",  "/operator",                                      200, "text/html"),
+    ("GET",  "/demo",                                          200, "text/html"),
     ("GET",  "/",                                              200, "application/json"),
     ("GET",  "/health",                                        200, "application/json"),
     ("GET",  "/metrics",                                       200, "application/json"),
@@ -77,6 +86,8 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     ("GET",  "/.well-known/x402",                              200, "application/json"),
     ("GET",  "/.well-known/x402.json",                         200, "application/json"),
     ("GET",  "/about",                                         200, "text/html"),
+    ("GET",  "/swagger",                                       200, "text/html"),
+    ("GET",  "/faq",                                           200, "text/html"),
     ("GET",  "/sitemap.xml",                                   200, "application/xml"),
     ("GET",  "/manifest.json",                                 200, "application/json"),
     ("GET",  "/.well-known/agent.json",                        200, "application/json"),
@@ -93,6 +104,12 @@ fn every_endpoint_answers_as_the_specification_says() {
         assert_eq!(answer.status, *status, "{method} {path}: {answer:?}");
         let found = answer.must("content-type").split(';').next();
         assert_eq!(found, Some(*content_type), "{method} {path}");
+    }
+    // What leads on: to the request form, where no payment link is configured and no source named.
+    for path in ["/proof-pack/bundle/pay", "/proof-pack/bundle/checkout"] {
+        let answer = rig.get(path).expect(303);
+        let form = format!("{BASE_URL}/proof-pack/request");
+        assert_eq!(answer.must("location"), form, "{path}");
     }
 }
 

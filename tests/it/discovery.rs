@@ -54,6 +54,14 @@ fn health_says_how_the_service_is() {
     );
     assert!(checks["disk"]["free_bytes"].is_u64());
     assert_eq!(
+        checks["supplier"],
+        json!({"status": "ok", "free_places": 16, "places": 16})
+    );
+    assert_eq!(
+        checks["smtp"],
+        json!({"status": "not_configured", "checked_at": null})
+    );
+    assert_eq!(
         rig.get("/health?live=1").expect(200).json(),
         json!({"status": "ok"})
     );
@@ -114,6 +122,8 @@ fn figures_are_public_and_revenue_is_not() {
 
     let operator = rig.operator("/metrics").json();
     assert_eq!(operator["revenue_units"], "30000");
+    assert_eq!(operator["revenue_usdc"], 0.03);
+    assert_eq!(operator["paid_total"], 1);
     let prometheus = rig
         .operator("/metrics?format=prometheus")
         .expect(200)
@@ -240,6 +250,20 @@ fn openapi_lists_what_there_is() {
         json!({"mode": "dynamic", "currency": "USD", "min": "0.1", "max": "1"})
     );
     assert!(buy["responses"]["402"]["headers"]["PAYMENT-REQUIRED"].is_object());
+    let parameter = |path: &str, name: &str| {
+        let all = paths[path]["get"]["parameters"]
+            .as_array()
+            .expect("parameters");
+        let found = all.iter().find(|parameter| parameter["name"] == name);
+        found.unwrap_or_else(|| panic!("{path} {name}")).clone()
+    };
+    // Specification 4.1: a probe's level may stand in a header; 4.5: the defaults of the listing.
+    assert_eq!(parameter(PROOF_PACK, "X-Service-Pack")["in"], "header");
+    assert_eq!(parameter(ACCESS, "X-Service-Tier")["in"], "header");
+    for (name, default) in [("limit", 20), ("offset", 0)] {
+        let found = parameter("/discovery/resources", name);
+        assert_eq!(found["schema"]["default"], default, "{name}");
+    }
     let references = references(&document);
     assert!(!references.is_empty());
     for reference in references {
@@ -446,10 +470,12 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
         rig.get("/.well-known/x402.json").expect(200).body
     );
     let well_known = well_known.json();
-    for (position, (path, word, level)) in
-        [(ACCESS, "tier", "fresh"), (PROOF_PACK, "pack", "standard")]
-            .into_iter()
-            .enumerate()
+    for (position, (path, word, level, product)) in [
+        (ACCESS, "tier", "fresh", "context"),
+        (PROOF_PACK, "pack", "standard", "proof_pack"),
+    ]
+    .into_iter()
+    .enumerate()
     {
         let offered = rig.post(path).send().expect(402).challenge();
         let offered = &offered["accepts"][0];
@@ -487,6 +513,14 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
                 extra["price"]
                     .as_str()
                     .is_some_and(|price| price.starts_with('$'))
+            );
+            // The checkout that it leads to is that of this product.
+            let checkout = extra["checkout"].as_str().expect("an address");
+            let checkout = checkout.replacen(BASE_URL, "/v1", 1);
+            let confidence = rig.get(&checkout).expect(200).json();
+            assert_eq!(
+                (&confidence["product"], &confidence[word]),
+                (&json!(product), &json!(level))
             );
         }
         assert_eq!(
@@ -527,5 +561,7 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
         (&json!([]), &json!(0))
     );
     page("limit=0").invalid("greater_than_equal", &["query", "limit"]);
-    page("offset=-1").invalid("int_parsing", &["query", "offset"]);
+    page("limit=-1").invalid("greater_than_equal", &["query", "limit"]);
+    page("offset=-1").invalid("greater_than_equal", &["query", "offset"]);
+    page("offset=one").invalid("int_parsing", &["query", "offset"]);
 }

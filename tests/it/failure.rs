@@ -75,7 +75,12 @@ fn a_header_that_is_no_base64_is_an_invalid_payment() {
         &format!("{good}!"),
         &good[..good.len() - 3],
     ] {
-        quiet.pay(header).refused(400, "invalid_payment");
+        let answer = quiet.pay(header).refused(400, "invalid_payment");
+        // What to sign instead stands beside it (x402, 4.3).
+        let challenge = answer.challenge();
+        assert_eq!(challenge["error"], "invalid_payload");
+        assert_eq!(challenge["accepts"][0]["amount"], "30000");
+        assert_eq!(answer.must("x-service-payment-tier"), "fresh");
     }
     quiet.nobody_was_called();
 }
@@ -504,6 +509,32 @@ fn a_paid_body_must_be_json() {
             .send()
             .expect(200);
     }
+}
+
+/// A body that is packed is not taken for bad JSON, and nothing is unpacked.
+#[test]
+fn a_packed_body_is_told_to_come_as_it_is() {
+    let quiet = Quiet::start();
+    let body = order(ARTICLE, "fresh").to_string();
+    let packed = |coding: &str| {
+        let ask = quiet.rig.post(ACCESS).header("Content-Encoding", coding);
+        let ask = ask.header("Content-Type", "application/json").body(&*body);
+        ask.paid(&quiet.payment().header).send()
+    };
+    for coding in ["gzip", "br", "identity, gzip"] {
+        let answer = packed(coding).refused(415, "unsupported_media_type");
+        assert!(answer.text().contains("without Content-Encoding"));
+    }
+    let form = quiet
+        .rig
+        .post("/v1/quotes")
+        .header("Content-Encoding", "gzip");
+    let form = form.header("Content-Type", "application/x-www-form-urlencoded");
+    form.body("product=context")
+        .send()
+        .refused(415, "unsupported_media_type");
+    quiet.nobody_was_called();
+    packed("identity").expect(200);
 }
 
 /// The body's complaints are those of FastAPI's HTTPValidationError (specification 2.9).

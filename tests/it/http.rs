@@ -115,6 +115,22 @@ fn a_wrong_method_is_told_the_right_ones() {
     }
 }
 
+/// Safety 4: CONNECT is 405, OPTIONS explicit, also without an address.
+#[test]
+fn a_tunnel_is_refused_and_the_whole_service_names_its_methods() {
+    let rig = Rig::start();
+    let ask = |line: &str| {
+        let head = format!("{line} HTTP/1.1\r\nHost: example.com\r\nConnection: close\r\n\r\n");
+        raw(rig.address, head.as_bytes())
+    };
+    let tunnel = ask("CONNECT example.com:443").refused(405, "method_not_allowed");
+    let methods = ask("OPTIONS *").expect(204);
+    for answer in [tunnel, methods] {
+        assert_eq!(answer.must("allow"), "GET, HEAD, POST, DELETE, OPTIONS");
+    }
+    ask("GET *").refused(404, "not_found");
+}
+
 #[test]
 fn an_unknown_address_is_404_for_programs_and_people() {
     let rig = Rig::start();

@@ -237,6 +237,18 @@ fn the_same_form_is_the_same_lead_for_a_day() {
         (&json!("changed my mind"), &json!("Is it so?")),
         "what was not said again stays"
     );
+    // Without a bundle the one that was chosen stays, and so does the pack of a report.
+    let said = bundle_lead();
+    let unsaid = json!({"contact": said["contact"], "target_urls": said["target_urls"]});
+    let kept = send(&rig, BUNDLE, &unsaid).expect(200).json();
+    assert_eq!(
+        (&kept["lead_id"], &kept["bundle"]),
+        (&first["lead_id"], &json!("audit"))
+    );
+    let pack = json!({"contact": "eve@example.com", "target_url": FERRY, "pack": "deep"});
+    send(&rig, PACK, &pack).expect(202);
+    let pack = json!({"contact": "eve@example.com", "target_url": FERRY});
+    assert_eq!(send(&rig, PACK, &pack).expect(200).json()["pack"], "deep");
     // Another product, another person and other sources are others, and so is the next day.
     let pack = json!({"contact": "ada@example.com", "target_url": FERRY});
     send(&rig, PACK, &pack).expect(202);
@@ -249,7 +261,7 @@ fn the_same_form_is_the_same_lead_for_a_day() {
     rig.pass(1);
     let next_day = send(&rig, BUNDLE, &bundle_lead()).expect(202).json();
     assert_ne!(next_day["lead_id"], first["lead_id"]);
-    assert_eq!(leads(&rig).len(), 5);
+    assert_eq!(leads(&rig).len(), 6);
 }
 
 #[test]
@@ -627,6 +639,17 @@ fn an_export_has_every_lead_once() {
         .map(|line| id_of(&serde_json::from_str(line).expect("JSON")))
         .collect();
     assert_eq!((ids.len(), lines.lines().count()), (401, 401));
+
+    // The same by the operator's address, which sends part after part.
+    let answer = rig.operator("/operator/export/leads").expect(200);
+    assert_eq!(answer.must("transfer-encoding"), "chunked");
+    let whole = answer.json();
+    let leads = whole["leads"].as_array().expect("a list").iter();
+    let told: std::collections::BTreeSet<String> = leads.map(id_of).collect();
+    assert_eq!((told, &whole["is_complete"]), (ids, &true.into()));
+    let csv = rig.operator("/operator/export/leads?format=csv").text();
+    assert_eq!(csv.matches("@example.com\"").count(), 401);
+    assert_eq!(csv.matches("\"lead_id\"").count(), 1, "one head");
 }
 
 /// An address that hears of leads: what it was sent, and what it answers.

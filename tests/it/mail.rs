@@ -97,6 +97,23 @@ fn a_mail_goes_out_once() {
     assert_eq!(state(&rig, "ord_1"), MailState::Sent);
 }
 
+/// `bodies`, /health: by the last mail that was due.
+#[test]
+fn health_says_whether_mail_goes_out() {
+    let (rig, mailbox) = rig();
+    let smtp = || rig.get("/health").expect(200).json()["checks"]["smtp"].clone();
+    assert_eq!(smtp()["status"], "unknown");
+    mailbox.behaves(Manner::HangsUp);
+    enqueue(&rig, mail("ord_1"));
+    rig.work_off();
+    assert_eq!(smtp()["status"], "down");
+    mailbox.behaves(Manner::Takes);
+    rig.pass(PAUSES[0]);
+    rig.work_off();
+    assert_eq!(smtp()["status"], "ok");
+    assert_eq!(smtp()["checked_at"], rig.now().0);
+}
+
 #[test]
 fn a_server_that_is_busy_is_asked_again_after_longer_and_longer_pauses() {
     for manner in [

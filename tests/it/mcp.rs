@@ -447,3 +447,123 @@ fn tools_are_limited_like_their_endpoints() {
     );
     rig.get("/v1/x402/quote").refused(429, "rate_limited");
 }
+
+/// What the conformance suite asks for by fixtures of its own, every client may ask for: an optional part of the protocol
+/// that is not offered in the capabilities is a method that does not exist, and no error of another kind.
+#[test]
+fn what_is_not_offered_does_not_exist() {
+    let rig = Rig::start();
+    let client = json!({"name": "a", "version": "1"});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let offered = ask(&rig, "initialize", &params)["result"]["capabilities"].clone();
+    for (capability, method, params) in [
+        ("logging", "logging/setLevel", json!({"level": "info"})),
+        (
+            "completions",
+            "completion/complete",
+            json!({"ref": {"type": "ref/prompt", "name": "a"}, "argument": {"name": "a", "value": "b"}}),
+        ),
+        ("resources", "resources/list", json!({})),
+        ("resources", "resources/templates/list", json!({})),
+        ("resources", "resources/read", json!({"uri": "test://a"})),
+        (
+            "resources",
+            "resources/subscribe",
+            json!({"uri": "test://a"}),
+        ),
+        (
+            "resources",
+            "resources/unsubscribe",
+            json!({"uri": "test://a"}),
+        ),
+        ("prompts", "prompts/list", json!({})),
+        ("prompts", "prompts/get", json!({"name": "a"})),
+        ("tasks", "tasks/list", json!({})),
+    ] {
+        assert!(offered[capability].is_null(), "{capability}: {offered}");
+        let answer = ask(&rig, method, &params);
+        assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+        assert!(answer["result"].is_null(), "{method}: {answer}");
+    }
+    for notification in [
+        "notifications/initialized",
+        "notifications/cancelled",
+        "notifications/roots/list_changed",
+        "notifications/unheard_of",
+    ] {
+        let told = json!({"jsonrpc": "2.0", "method": notification, "params": {"requestId": 1}});
+        let answer = message(&rig, &told).send();
+        assert_eq!(
+            (answer.status, answer.body.len()),
+            (202, 0),
+            "{notification}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_bears_the_id_of_its_question_and_needs_no_progress() {
+    let rig = Rig::start();
+    for id in [
+        json!("a string"),
+        json!(""),
+        json!(0),
+        json!(-1),
+        json!(9_007_199_254_740_991_i64),
+    ] {
+        let asked = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+            "name": "sample_report", "arguments": {}, "_meta": {"progressToken": "p", "a.b/c": [1]},
+        }});
+        let answer = message(&rig, &asked).send().expect(200).json();
+        assert_eq!(answer["id"], id, "{answer}");
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+    }
+}
+
+/// Clients hand names and schemas on to models, which are particular about both.
+#[test]
+fn every_tool_is_described_as_models_take_it() {
+    let rig = Rig::start();
+    let list = ask(&rig, "tools/list", &json!({}))["result"].clone();
+    assert!(list["nextCursor"].is_null(), "one page holds them all");
+    let tools = list["tools"].as_array().expect("tools");
+    assert!(tools.len() >= 5, "{list}");
+    let mut names = std::collections::BTreeSet::new();
+    for tool in tools {
+        let name = tool["name"].as_str().expect("a name");
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+        assert!(
+            (1..=64).contains(&name.len()) && name.chars().all(is_plain),
+            "{name}"
+        );
+        assert!(names.insert(name), "{name} is there twice");
+        for told in ["title", "description"] {
+            assert!(
+                tool[told].as_str().is_some_and(|text| text.len() > 3),
+                "{name}: {told}"
+            );
+        }
+        let schema = &tool["inputSchema"];
+        assert_eq!(
+            schema["$schema"], "https://json-schema.org/draft/2020-12/schema",
+            "{name}"
+        );
+        assert_eq!(
+            (&schema["type"], &schema["additionalProperties"]),
+            (&json!("object"), &json!(false))
+        );
+        let properties = schema["properties"].as_object().expect("properties");
+        for required in schema["required"].as_array().expect("a list") {
+            let required = required.as_str().expect("a name");
+            assert!(properties.contains_key(required), "{name}: {required}");
+        }
+        for (property, schema) in properties {
+            assert!(
+                schema["type"].is_string()
+                    || schema["anyOf"].is_array()
+                    || schema["oneOf"].is_array(),
+                "{name}: {property}: {schema}"
+            );
+        }
+    }
+}

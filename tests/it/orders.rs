@@ -135,6 +135,21 @@ fn ten_sources_are_read_compared_and_delivered() {
     for shown in [FERRY_CLAIM, GONE, DOWN, "Download the PDF", "Check it"] {
         assert!(page.text().contains(shown), "{shown}: {}", page.text());
     }
+    // Each excerpt leads to its source, each source to its own report, and copies are said to speak as one.
+    for shown in [
+        "id=\"S1.E1\"",
+        "href=\"#S1\"",
+        "id=\"S1\"",
+        "as one with S2, S3",
+    ] {
+        assert!(page.text().contains(shown), "{shown}: {}", page.text());
+    }
+    assert_eq!(
+        page.text().matches("<details>").count(),
+        8,
+        "{}",
+        page.text()
+    );
 
     // As a mail.
     let mails = mailbox.received();
@@ -205,8 +220,10 @@ fn a_buyer_sees_what_becomes_of_the_order() {
     let order_id = running["order_id"].as_str().expect("an id");
     let seen = rig.operator(&format!("/operator/orders/{order_id}")).json();
     assert_eq!(seen["sources"][1]["state"], "waiting");
-    rig.get(&format!("{}&format=json", event.delivery()))
-        .expect(404);
+    for format in ["json", "pdf"] {
+        let file = rig.get(&format!("{}&format={format}", event.delivery()));
+        assert_eq!(file.expect(202).json(), running, "{format}");
+    }
     // The source comes back before it is given up.
     rig.site.raise();
     settle(&rig);
@@ -373,6 +390,10 @@ fn without_mail_who_knows_both_gets_the_link() {
         asked.send().expect(202).json()["links"].clone()
     };
     assert_eq!(ask("bob@example.com"), json!([]));
+    // What is missing is named where it was looked for.
+    rig.get(RECOVER).invalid("missing", &["query", "email"]);
+    let posted = rig.post(RECOVER).send();
+    posted.invalid("missing", &["body", "email"]);
     let form = rig.get("/proof-pack/bundle/recover").expect(200).text();
     assert!(
         !form.contains("The answer is the same"),

@@ -27,6 +27,7 @@ fn every_page_has_a_markdown_twin_at_its_own_address() {
         "/docs",
         "/quickstart",
         "/paid-test",
+        "/pricing",
         "/proof-pack",
         "/proof-pack/sample",
         "/faq",
@@ -53,6 +54,8 @@ fn every_page_has_a_markdown_twin_at_its_own_address() {
         }
         let said = rig.get(&format!("{path}?format=markdown")).expect(200);
         assert_eq!(said.text(), twin, "{path}");
+        let tokens: usize = said.must("x-markdown-tokens").parse().expect("a number");
+        assert_eq!(tokens, twin.chars().count().div_ceil(4), "{path}");
         let tags = [&said, &html].map(|answer| answer.header("etag").map(str::to_owned));
         assert!(tags[0] != tags[1] || tags[0].is_none(), "{path}: {tags:?}");
         assert!(html.must("vary").contains("Accept"), "{path}");
@@ -266,4 +269,70 @@ fn the_reference_holds_every_endpoint_and_status() {
             "{status}"
         );
     }
+}
+
+/// `pages`: a price calculator, which adds up on the server.
+#[test]
+fn prices_are_added_up() {
+    let rig = Rig::start();
+    let said = |query: &str| page(&rig, &format!("/pricing{query}"));
+    let example = said("").expect(200).text();
+    for sum in ["35.00 USDC and 7.00 USD", "30.00 USDC", "5.00 USDC"] {
+        assert!(example.contains(sum), "{sum}");
+    }
+    assert!(!example.contains("noindex"));
+    let asked = said("?pages=2,000&tier=starter&reports=1&pack=deep")
+        .expect(200)
+        .text();
+    for shown in [
+        "25.00 USDC</p>",
+        "2000 pages, starter",
+        "1 Proof Pack, deep",
+        "noindex",
+    ] {
+        assert!(asked.contains(shown), "{shown}: {asked}");
+    }
+    for chosen in [
+        "<option value=\"starter\" selected>",
+        "<option value=\"deep\" selected>",
+        "value=\"2,000\"",
+    ] {
+        assert!(asked.contains(chosen), "{chosen}");
+    }
+    for wrong in [
+        "?pages=-1",
+        "?reports=1e9",
+        "?bundles=1000001",
+        "?pages=1&tier=free",
+        "?pages=%3Cb%3E",
+    ] {
+        let refused = said(wrong).expect(400);
+        assert_eq!(refused.must("cache-control"), "no-store");
+        let text = refused.text();
+        assert!(text.contains("role=\"alert\""), "{wrong}");
+    }
+}
+
+/// A bundle that was chosen stays chosen, whatever is wrong with the list.
+#[test]
+fn a_form_keeps_the_bundle_that_was_chosen() {
+    let rig = Rig::start();
+    let scout = "<option value=\"scout\" selected>";
+    let send = |body: &str| {
+        let ask = rig
+            .post("/proof-pack/bundle/quote")
+            .header("Accept", "text/html");
+        ask.header("Content-Type", "application/x-www-form-urlencoded")
+            .body(body)
+            .send()
+    };
+    let refused =
+        send("target_urls=ftp%3A%2F%2Fexample.com&bundle=scout&question=So%3F").expect(400);
+    assert!(refused.text().contains(scout), "{}", refused.text());
+    let open = page(&rig, "/proof-pack/bundle/quote").expect(200).text();
+    assert!(open.contains("<option value=\"\" selected>") && !open.contains(scout));
+    let taken = send("target_urls=example.com&bundle=scout")
+        .expect(200)
+        .text();
+    assert!(taken.contains("2.00 USD"), "{taken}");
 }

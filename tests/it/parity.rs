@@ -56,14 +56,17 @@ impl Surface {
 
 /// The live 402 of a level.
 fn live(rig: &Rig, level: Level) -> Value {
+    rig.post(&address(level)).send().expect(402).challenge()
+}
+
+fn address(level: Level) -> String {
     let product = level.product();
-    let address = format!(
+    format!(
         "{}?{}={}",
         product.path(),
         product.level_word(),
         level.name()
-    );
-    rig.post(&address).send().expect(402).challenge()
+    )
 }
 
 fn lists(product: Product) -> [&'static str; 2] {
@@ -428,14 +431,10 @@ fn example_bodies_are_taken() {
 fn challenges_stay_small_with_every_extension() {
     let rig = Rig::with(|resolved| resolved.set("signing.key", "0123456789abcdef".repeat(4)));
     for level in Level::ALL {
-        let product = level.product();
-        let address = format!(
-            "{}?{}={}",
-            product.path(),
-            product.level_word(),
-            level.name()
-        );
-        let answer = rig.ask(Method::Post.name(), &address).send().expect(402);
+        let answer = rig
+            .ask(Method::Post.name(), &address(level))
+            .send()
+            .expect(402);
         assert!(
             answer.body.len() <= 2_900,
             "{} has {} bytes",

@@ -179,6 +179,22 @@ fn a_quote_knows_robots_txt_from_earlier_sales_only() {
 }
 
 /// Blocking a host takes its pages off the shelf too.
+/// Safety 1.2: nobody reads by us where the operator is told of leads.
+#[test]
+fn the_host_of_the_operator_s_notices_is_no_target() {
+    let hook = "https://other.sample-site.org/hooks/0123";
+    let rig = Rig::with(|resolved| resolved.set("bundles.notify_url", hook));
+    for target in [
+        "http://other.sample-site.org/article",
+        "https://other.sample-site.org/hooks/0123",
+    ] {
+        rig.buy(&Wallet::new(), target, "fresh")
+            .refused(400, "target_blocked");
+    }
+    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+    assert_eq!(rig.facilitator.settle_calls(), 1);
+}
+
 #[test]
 fn a_host_that_was_blocked_is_not_sold_from_the_cache_either() {
     let mut rig = Rig::start();

@@ -487,6 +487,10 @@ fn confidence_says_whether_a_purchase_would_go_well() {
     for member in ["refund_policy", "sample_url", "support_url"] {
         assert!(sample[member].is_string(), "{member}");
     }
+    assert_eq!(
+        sample["delivery"]["channels"],
+        json!(["browser", "pdf", "json"])
+    );
     for member in ["checks", "what_you_get", "payment_methods"] {
         assert!(
             sample[member].as_array().is_some_and(|all| !all.is_empty()),
@@ -508,6 +512,15 @@ fn confidence_says_whether_a_purchase_would_go_well() {
         unknown["score"].as_f64().is_some_and(|score| score < 1.0),
         "it was never read"
     );
+    // A level that is named is the one that is judged, and one that does not exist is refused.
+    let cached = ask(&format!("product=context&tier=cached&target_url={ARTICLE}"));
+    assert_eq!(
+        (&cached["tier"], &cached["price"]["amount_units"]),
+        (&json!("cached"), &json!("15000"))
+    );
+    assert_eq!(cached["ready"], false, "the page is not kept");
+    rig.get("/v1/checkout/confidence?product=context&tier=gold")
+        .refused(400, "invalid_tier");
     let blocked = ask("target_url=http://10.0.0.1/&pack=quick");
     assert_eq!(blocked["ready"], false);
     assert_eq!(blocked["checks"][0]["status"], "fail");

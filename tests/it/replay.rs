@@ -362,8 +362,12 @@ fn a_new_signature_under_the_same_identifier_is_given_the_first_answer() {
     assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
     assert_eq!(rig.facilitator.settle_calls(), 1);
     assert_eq!(rig.site.hits("/article"), 1);
-    // For anything else the identifier is taken.
-    pay("http://other.sample-site.org/article", ID).refused(409, "conflict");
+    // For anything else the identifier is taken, for good: waiting would not help.
+    let other = pay("http://other.sample-site.org/article", ID);
+    let other = other.refused(409, "payment_identifier_used");
+    assert_eq!(other.json()["error"]["retryable"], false);
+    assert_eq!(other.json()["error"]["charged"], false);
+    assert_eq!(other.header("retry-after"), None);
     assert_eq!(rig.facilitator.settle_calls(), 1);
     // Another identifier is another purchase.
     pay(ARTICLE, "another_identifier_of_the_buyer").expect(200);
@@ -456,7 +460,7 @@ fn an_identifier_counts_while_its_payment_is_held() {
         rig.order(target, "fresh").paid(&payment.header).send()
     };
     pay(flaky).expect(503);
-    pay(ARTICLE).refused(409, "conflict");
+    pay(ARTICLE).refused(409, "payment_identifier_used");
     rig.site
         .put("/flaky", Page::html("It is back", "Here again."));
     pay(flaky).expect(200);
@@ -475,7 +479,7 @@ fn an_identifier_leads_to_the_unknown_settlement() {
     rig.facilitator.settles(Says::Lost);
     assert_eq!(pay(ARTICLE).expect(503).code(), "settlement_unknown");
     assert_eq!(pay(ARTICLE).expect(503).code(), "settlement_unknown");
-    pay("http://other.sample-site.org/article").refused(409, "conflict");
+    pay("http://other.sample-site.org/article").refused(409, "payment_identifier_used");
     rig.facilitator.settles(Says::Honest);
     pay(ARTICLE).expect(200);
     assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);

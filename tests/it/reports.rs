@@ -456,6 +456,20 @@ fn a_refresh_is_a_quote_that_knows_the_report() {
         json!({"target_url": FERRY, "question": FERRY_CLAIM, "pack": "standard", "force_refresh": true})
     );
     assert_eq!(quote["supplier_spend"], 0);
+    // Whoever copies a command buys the fresh report, too, and whoever comes back to the quote.
+    let commands = &quote["commands"];
+    for (command, words) in [
+        (&quote["buyer_command"], "--pack standard --force-refresh "),
+        (&commands["curl"], "\"force_refresh\": true"),
+        (&commands["node"], "force_refresh: true"),
+        (&commands["python"], "\"force_refresh\": True"),
+    ] {
+        let command = command.as_str().expect("a command");
+        assert!(command.contains(words), "{command}");
+    }
+    let resumed = quote["resume_page"].as_str().expect("an address");
+    let resumed = rig.get(&resumed[BASE_URL.len()..]).expect(200).text();
+    assert!(resumed.contains("--force-refresh "), "{resumed}");
     let other =
         json!({"pack": "quick", "question": "Do bicycles travel free?", "force_refresh": false});
     let quote = rig.post(&path).json(&other).send().expect(200).json();

@@ -6,7 +6,7 @@ use base64::Engine as _;
 
 use crate::harness::{ARTICLE, Answer, Rig};
 
-const PAGES: [&str; 18] = [
+const PAGES: [&str; 20] = [
     "/docs",
     "/quickstart",
     "/paid-test",
@@ -16,6 +16,8 @@ const PAGES: [&str; 18] = [
     "/quote",
     "/from/a-list",
     "/faq",
+    "/pricing",
+    "/pricing?pages=1000&tier=fresh&reports=20&pack=standard",
     "/demo",
     "/demo?page=shop&question=Is+the+guarantee+three+years%3F",
     "/terms",

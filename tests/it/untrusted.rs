@@ -14,6 +14,8 @@ mod records;
 mod request;
 #[path = "../fuzz/src/target.rs"]
 mod target;
+#[path = "../fuzz/src/webhook.rs"]
+mod webhook;
 
 use crate::random::{self, Random};
 
@@ -54,4 +56,9 @@ fn any_header_of_proxies_names_a_client() {
 #[test]
 fn any_bytes_are_a_record_or_damaged() {
     run(records::corpus, records::input, records::body);
+}
+
+#[test]
+fn any_webhook_is_taken_only_with_its_signature() {
+    run(webhook::corpus, webhook::input, webhook::body);
 }

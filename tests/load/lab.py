@@ -46,14 +46,26 @@ class Web(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        """Readers that go away in the middle are what the lab is for."""
+
+
+def unit_environment():
+    """What the unit sets for the service."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../systemd/context402.service")) as unit:
+        return dict(line.strip().split("=", 2)[1:] for line in unit if line.startswith("Environment="))
+
+
 class Lab:
     def __init__(self, program, **settings):
         self.program, self.settings = os.path.abspath(program), settings
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="context402-load-")
-        self.web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Web)
-        self.web.daemon_threads = True
+        self.web = Server(("127.0.0.1", 0), Web)
         threading.Thread(target=self.web.serve_forever, daemon=True).start()
         port = self.web.server_address[1]
         hosts = {f"www.site{n}.org": f"93.184.216.{34 + n}@127.0.0.1:{port}" for n in range(8)}
@@ -77,7 +89,7 @@ class Lab:
         seen = self.log.seek(0, os.SEEK_END)
         more = ["--create"] if create else []
         self.process = subprocess.Popen([self.program, "serve", "--config", self.config, *more],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log)
+                                        env={**os.environ, **unit_environment()}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log)
         end = time.monotonic() + 30
         while time.monotonic() < end:
             with open(self.log.name) as file:

@@ -18,7 +18,7 @@ pub async fn card(app: Shared, call: Call) -> Reply {
     kept(&app, &call, |app| document(card_json(app)))
 }
 
-pub fn card_json(app: &App) -> Value {
+fn card_json(app: &App) -> Value {
     let interface = app.url(PATH);
     json!({
         "protocolVersion": "0.3.0",

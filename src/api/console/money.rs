@@ -34,7 +34,7 @@ pub(super) async fn today(app: &Shared) -> Result<View, Refusal> {
             ("Retry credits held", Cell::Text(found.credits.to_string())),
             ("Mails waiting", Cell::Text(found.mails_waiting.to_string())),
         ]),
-        heading("The brake"),
+        heading("Pause and resume"),
         Block::Text(
             "Paused, everything that is paid for answers 503 and nobody is charged. What is paid already is delivered."
                 .to_owned(),
@@ -63,27 +63,35 @@ fn attention(found: &books::Today) -> Vec<Block> {
     let mut notes = vec![
         (
             of(&found.orders, "needs_review"),
-            "paid orders do not fit their leads: see Orders, needs review.",
+            ["paid order does", "paid orders do"],
+            "not fit the lead: see Orders, needs review.",
         ),
         (
             of(&found.orders, "failed"),
-            "orders could not be fulfilled: refund them, or have them done again.",
+            ["order", "orders"],
+            "could not be fulfilled: refund it, or have it done again.",
         ),
-        (found.mails_failed, "mails could not be sent: see Outbox."),
+        (
+            found.mails_failed,
+            ["mail", "mails"],
+            "could not be sent: see Outbox.",
+        ),
         (
             of(&found.open_payments, "unknown"),
-            "settlements have no known end yet: see Payments, unknown.",
+            ["settlement has", "settlements have"],
+            "no known end yet: see Payments, unknown.",
         ),
     ];
     if let Some((_, reckoning)) = &found.reckoning {
         notes.push((
             reckoning.missing_payments,
-            "payments did not reach the vault on the last day that was compared: see Books.",
+            ["payment", "payments"],
+            "did not reach the vault on the last day that was compared: see Books.",
         ));
     }
-    let notes = notes.into_iter().filter(|(count, _)| *count > 0);
-    let note = |(count, text)| Block::Note {
-        text: format!("{count} {text}"),
+    let notes = notes.into_iter().filter(|(count, ..)| *count > 0);
+    let note = |(count, [one, more], rest): (u64, [&str; 2], &str)| Block::Note {
+        text: format!("{count} {} {rest}", if count == 1 { one } else { more }),
         tone: Tone::Warn,
     };
     notes.map(note).collect()

@@ -69,6 +69,7 @@ async fn lead(app: &Shared, id: &str) -> Result<View, Refusal> {
             targets(&found),
             Block::Heading("Next step".to_owned()),
             Block::Forms(steps(&found, id)),
+            Block::Heading("What happened".to_owned()),
             trail(&found),
         ],
     ))
@@ -224,11 +225,27 @@ async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
             targets(&found),
             Block::Heading("What can be done".to_owned()),
             Block::Forms(wishes(&found, id)),
+            Block::Heading("What happened".to_owned()),
             trail(&found),
             sources(&found),
-            show::whole("Report", &found["report"]),
+            Block::Heading("Report".to_owned()),
+            report(&found["report"]),
         ],
     ))
+}
+
+/// What was delivered; the buyer's own page shows what it says.
+fn report(report: &Value) -> Block {
+    if report.is_null() {
+        return Block::Text("There is none.".to_owned());
+    }
+    Block::Facts(vec![
+        ("Made", show::time(report, "created_at")),
+        ("Sources read", show::text(report, "sources_read")),
+        ("SHA-256", show::text(report, "sha256")),
+        ("SHA-256 of the PDF", show::text(report, "pdf_sha256")),
+        ("Bytes of the PDF", show::text(report, "pdf_bytes")),
+    ])
 }
 
 fn mail_of(mail: &Value) -> Cell {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::api::console::{View, show};
-use crate::api::operator::{self, data, mails};
+use crate::api::operator::{self, data, export, mails};
 use crate::app::{App, Shared};
 use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
 use crate::domain::refusal::{Code, Refusal};
@@ -155,7 +155,7 @@ pub(super) async fn data(app: &Shared, call: &Call) -> Result<View, Refusal> {
         Block::Table {
             caption: "Exports",
             head: vec!["What", "CSV", "JSON"],
-            rows: data::KINDS.iter().map(|kind| export(kind.name)).collect(),
+            rows: export::KINDS.iter().map(|kind| export_row(kind.name)).collect(),
             empty: "",
         },
         Block::Heading("A person's data".to_owned()),
@@ -196,7 +196,7 @@ fn is_nothing(person: &Value) -> bool {
         .all(|list| person[list].as_array().is_none_or(Vec::is_empty))
 }
 
-fn export(name: &str) -> Vec<Cell> {
+fn export_row(name: &str) -> Vec<Cell> {
     let link = |format: &str| Cell::Link {
         text: format!("{name}.{format}"),
         path: format!("{VIEWS_PATH}export?what={name}&format={format}"),

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::api::discovery::gauges;
 use crate::app::Shared;
+use crate::domain::amount::Amount;
 use crate::domain::margin::GasPrice;
 use crate::http::{Call, Peer, Reply};
 use crate::metrics::{BUCKETS_US, Snapshot};
@@ -54,7 +55,7 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
         "by_route": by_route,
         "cache": {"hits": figures.cache_hits, "misses": figures.cache_misses},
         "fetches": figures.fetches,
-        "margin_rejections": figures.margin_rejections,
+        "margin_rejections": figures.margin_rejections.values().sum::<u64>(),
         "settle_unknown": figures.settle_unknown(),
         "retry_credits": figures.credits,
         "rate_limited": figures.limited,
@@ -80,7 +81,9 @@ fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
             .map(|((kind, outcome), count)| (format!("{kind} {outcome}"), (*count).into()));
         body["webhook_events"] = events.collect::<serde_json::Map<String, Value>>().into();
         body["chain_inquiries"] = json!(figures.chain_inquiries);
+        body["paid_total"] = figures.paid().into();
         body["revenue_units"] = figures.revenue_units.to_string().into();
+        body["revenue_usdc"] = Amount::from_units(figures.revenue_units).as_usdc().into();
     }
     body
 }
@@ -156,7 +159,10 @@ fn prometheus_text(
         "ueg_rejections_total",
         "counter",
         "Sales refused for their margin.",
-        &mut [(String::new(), figures.margin_rejections.to_string())].into_iter(),
+        &mut figures
+            .margin_rejections
+            .iter()
+            .map(|(reason, count)| (format!("{{reason=\"{reason}\"}}"), count.to_string())),
     );
     family(
         "settle_unknown_total",

@@ -1,8 +1,8 @@
 //! How the service is, for load balancers and for people who wonder: never asks a neighbour while it answers.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::domain::amount::Amount;
 use crate::domain::margin::GasPrice;
 use crate::flows::guardian;
@@ -54,6 +54,8 @@ pub async fn health(app: Shared, call: Call) -> Reply {
                 "known_at": gas.price.map(|_| gas.known_at.0),
                 "checked_at": gas.checked_at.map(|at| at.0),
             },
+            "supplier": supplier(&app),
+            "smtp": smtp(&app),
             "disk": {"status": if app.health.disk_low() { "low" } else { "ok" }, "free_bytes": app.health.free_bytes()},
             "reports": {"status": if app.health.reports_full() { "full" } else { "ok" }, "kept_bytes": app.health.kept_bytes()},
         },
@@ -67,4 +69,23 @@ pub async fn health(app: Shared, call: Call) -> Reply {
     }
     Reply::json(if store_down { 503 } else { 200 }, body.to_string())
         .fixed("cache-control", "no-store")
+}
+
+/// What fetches pages: as long as no place is free, a sale waits and then owes a retry credit.
+fn supplier(app: &App) -> Value {
+    let free = app.outside.fetches.free();
+    let status = if free == 0 { "busy" } else { "ok" };
+    json!({"status": status, "free_places": free, "places": app.config.fetch.fetches_max})
+}
+
+/// By the last mail that was due: a server may turn one away for a minute, so that it says nothing of the service.
+fn smtp(app: &App) -> Value {
+    let tried = app.health.mail();
+    let status = match tried {
+        _ if !app.outside.mailer.is_on() => "not_configured",
+        None => "unknown",
+        Some(tried) if tried.is_taken => "ok",
+        Some(_) => "down",
+    };
+    json!({"status": status, "checked_at": tried.map(|tried| tried.at.0)})
 }

@@ -86,6 +86,11 @@ const DOCS: &[Link] = &[
         "the same purchase in curl, TypeScript and Python",
     ),
     (
+        "/pricing",
+        "Prices",
+        "every price, and what a number of calls comes to",
+    ),
+    (
         "/llms-full.txt",
         "Everything in one file",
         "the whole reference as markdown",

@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use crate::app::Row;
 use crate::domain::endpoint::{Parameter, Price};
+use crate::domain::level::Product;
 use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
 
-/// Parameters that are whole numbers, with the least that is taken.
-const NUMBERS: [(&str, u64); 2] = [("limit", 1), ("offset", 0)];
+/// Parameters that are whole numbers, with the least that is taken and what holds without them.
+const NUMBERS: [(&str, u64, u64); 2] = [("limit", 1, 20), ("offset", 0, 0)];
 /// Parameters that are texts of a bounded length.
 const TEXTS: [(&str, usize); 1] = [("question", QUESTION_CHARACTERS_MAX)];
 /// Path parameters that have a shape, with an example that is there, or that nobody has.
@@ -60,10 +61,12 @@ fn in_path(name: &str) -> Value {
 
 /// The schema of a query parameter.
 pub fn query_schema(parameter: &Parameter) -> Value {
-    let number = NUMBERS.iter().find(|(name, _)| *name == parameter.name);
+    let number = NUMBERS.iter().find(|(name, ..)| *name == parameter.name);
     let text = TEXTS.iter().find(|(name, _)| *name == parameter.name);
     let mut schema = match (number, text) {
-        (Some((_, least)), _) => json!({"type": "integer", "minimum": least}),
+        (Some((_, least, default)), _) => {
+            json!({"type": "integer", "minimum": least, "default": default})
+        }
         (_, Some((_, most))) => json!({"type": "string", "maxLength": most}),
         _ => json!({"type": "string"}),
     };
@@ -77,24 +80,26 @@ pub fn query_schema(parameter: &Parameter) -> Value {
 /// The headers that a row reads: name and meaning.
 pub fn headers(row: &Row) -> Vec<(&'static str, String)> {
     let header = |name, doc: &str| (name, doc.to_owned());
+    let level = |product: Product, elsewhere: &str| {
+        let doc = format!(
+            "The {}, where it is not in {elsewhere}.",
+            product.level_word()
+        );
+        (product.level_header(), doc)
+    };
     let mut headers = match row.about.price {
         Price::Of(product) if row.about.takes.is_some() => vec![
             header(
                 "PAYMENT-SIGNATURE",
                 "Base64 of the x402 payment payload; without it the answer is 402.",
             ),
-            (
-                product.level_header(),
-                format!(
-                    "The {}, where it is not in query or body.",
-                    product.level_word()
-                ),
-            ),
+            level(product, "query or body"),
             header(
                 "X-Service-Source",
                 "Where the buyer came from; no credential.",
             ),
         ],
+        Price::Of(product) => vec![level(product, "the query")],
         Price::Credit => vec![header(
             "X-Service-Retry-Credit",
             "The credit of an earlier 503.",

@@ -7,6 +7,7 @@ use crate::domain::pack::Pack;
 use crate::domain::refusal::Code;
 use crate::domain::shapes;
 use crate::domain::tier::Tier;
+use crate::x402::wire::PaymentRequirements;
 
 /// What a page says of itself. Whatever it does not say is null.
 fn metadata() -> Value {
@@ -167,15 +168,7 @@ fn payment_required() -> Value {
     let text = || json!({"type": "string"});
     let address = || json!({"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$"});
     let accept = object(
-        &[
-            "scheme",
-            "network",
-            "amount",
-            "asset",
-            "payTo",
-            "maxTimeoutSeconds",
-            "extra",
-        ],
+        &PaymentRequirements::FIELDS,
         json!({
             "scheme": {"const": "exact"}, "network": {"type": "string", "pattern": "^eip155:[0-9]+$"},
             "amount": {"type": "string", "pattern": "^[0-9]+$", "description": "Units of the asset, which has 6 decimals."},

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::failure;
-use crate::api::operator::{LIST_MAX, newest_first};
+use crate::api::operator::Newest;
 use crate::app::Shared;
 use crate::domain::ids::{LeadId, OrderId};
 use crate::domain::order::{Order, OrderState};
@@ -108,24 +108,15 @@ pub async fn carry_out(
 /// The list, from a running service or from the file of a stopped one.
 pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
     let listed = store.read(move |snapshot| {
-        let mut found: Vec<(u64, Value)> = Vec::new();
+        let mut newest = Newest::default();
         snapshot.orders(|id, order| {
-            if state
-                .as_deref()
-                .is_none_or(|state| state == order.state.name())
-            {
-                found.push((order.created_at, order_json(id, &order)));
-            }
-            if found.len() >= 2 * LIST_MAX {
-                newest_first(&mut found);
+            let fits = |state: &String| state == order.state.name();
+            if state.as_ref().is_none_or(fits) {
+                newest.add(order.created_at, order_json(id, &order));
             }
             Ok(())
         })?;
-        newest_first(&mut found);
-        Ok(found
-            .into_iter()
-            .map(|(_, order)| order)
-            .collect::<Vec<_>>())
+        Ok(newest.values())
     });
     Ok(json!({"status": "success", "orders": listed.await?}))
 }
@@ -142,14 +133,13 @@ pub async fn show(store: &Store, id: &str) -> Result<Option<Value>, StoreError> 
         let sources = snapshot.order_sources(id)?;
         let report = snapshot.order_report(id)?;
         let mail = snapshot.mail(delivery_key(id, &order))?;
-        let mut events = Vec::new();
+        let mut events = Newest::default();
         snapshot.provider_events(|event| {
             if event.order == Some(id.0) {
-                events.push((event.received_at, event_json(&event)));
+                events.add(event.received_at, event_json(&event));
             }
             Ok(())
         })?;
-        newest_first(&mut events);
         let mut answer = order_json(id, &order);
         answer["session_id"] = order.session_id.clone().into();
         answer["target_urls"] = order.target_urls.clone().into();
@@ -159,7 +149,7 @@ pub async fn show(store: &Store, id: &str) -> Result<Option<Value>, StoreError> 
             .map(|step| json!({"at": step.at, "what": step.what}))
             .collect();
         answer["sources"] = sources.iter().map(source_json).collect();
-        answer["events"] = events.into_iter().map(|(_, event)| event).collect();
+        answer["events"] = events.values().into();
         answer["report"] = report.map_or(Value::Null, |report| {
             json!({
                 "sha256": hex::encode(report.document),
@@ -180,19 +170,12 @@ pub async fn show(store: &Store, id: &str) -> Result<Option<Value>, StoreError> 
 /// The provider's events, from a running service or from the file of a stopped one.
 pub async fn list_events(store: &Store) -> Result<Value, StoreError> {
     let listed = store.read(|snapshot| {
-        let mut found: Vec<(u64, Value)> = Vec::new();
+        let mut newest = Newest::default();
         snapshot.provider_events(|event| {
-            found.push((event.received_at, event_json(&event)));
-            if found.len() >= 2 * LIST_MAX {
-                newest_first(&mut found);
-            }
+            newest.add(event.received_at, event_json(&event));
             Ok(())
         })?;
-        newest_first(&mut found);
-        Ok(found
-            .into_iter()
-            .map(|(_, event)| event)
-            .collect::<Vec<_>>())
+        Ok(newest.values())
     });
     Ok(json!({"status": "success", "events": listed.await?}))
 }

@@ -165,10 +165,14 @@ fn what_is_no_url_at_all_is_told_from_what_is_refused() {
 fn lengths_are_refused_just_past_their_limit() {
     let url = |characters: usize| {
         let start = "https://example.com/";
-        format!("{start}{}", "é".repeat(characters - start.len()))
+        format!("{start}{}", "a".repeat(characters - start.len()))
     };
     assert!(TargetUrl::parse(&url(CHARACTERS_MAX)).is_ok());
     assert_eq!(refusal(&url(CHARACTERS_MAX + 1)), TargetError::TooLong);
+    // As it is sent: six characters each.
+    let encoded = |letters: usize| format!("https://example.com/{}", "é".repeat(letters));
+    assert!(TargetUrl::parse(&encoded(338)).is_ok());
+    assert_eq!(refusal(&encoded(339)), TargetError::TooLong);
 
     let label = |bytes: usize| format!("https://{}.com/", "a".repeat(bytes));
     assert!(TargetUrl::parse(&label(63)).is_ok());

@@ -34,11 +34,7 @@ pub(crate) fn made(url: &str, html: &str, question: &str) -> Made {
         fetched_at: NOW,
         ..Facts::of_page(&page, url, url)
     };
-    let source = Source {
-        title: page.metadata.title.as_deref(),
-        language: page.metadata.language.as_deref(),
-        text: &page.markdown,
-    };
+    let source = Source::of_page(&page);
     let request = Request {
         target_url: url,
         pack: "standard",

@@ -1,3 +1,4 @@
+use super::table::TABLE;
 use super::*;
 use crate::evidence::Source;
 use crate::evidence::examine::examine;

@@ -1,6 +1,10 @@
+use serde_json::json;
+
+use super::prompt::{SYSTEM, fence};
 use super::*;
 use crate::evidence::examine::examine;
 use crate::evidence::sentences::sentences;
+use crate::evidence::{Finding, NoteKind, Source};
 
 const PAGE: &str = "# Acme refund policy\n\nAcme refunds every order within 30 days of delivery. \
 Refunds may take 5 days to arrive. Gift cards are not refunded. Orders over $200 are refunded only by bank transfer.\n\n\

@@ -5,7 +5,9 @@
 mod blocks;
 mod classes;
 mod code;
+mod effects;
 mod ends;
+mod finish;
 mod footnotes;
 mod images;
 mod implied;
@@ -15,14 +17,15 @@ mod skipped;
 use std::sync::Arc;
 
 use super::attributes::{self, Attributes};
-use super::inline::{Mark, Writer};
+use super::inline::Writer;
 use super::links::Links;
 use super::metadata::Collected;
-use super::outline::{Block, Kind, Node, NodeId, Outline, PAGE, Role, Shape, Span};
+use super::outline::{Block, Kind, NodeId, Outline, PAGE, Role, Shape, Span};
 use super::select::counts::Counts;
 use super::select::model::Model;
 use super::select::names::Names;
 use super::tag::{Name, Tag};
+use effects::Effect;
 
 /// How deep elements may nest before the rest is read flat. Browsers draw the line at the same depth.
 const DEPTH_MAX: usize = 512;
@@ -71,33 +74,6 @@ struct Open {
     node: NodeId,
     /// The number that the next item of this list gets.
     next_number: u32,
-}
-
-/// What has to be undone when the element ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
-    None,
-    Mark(Mark),
-    Code,
-    /// Where its text began, and whether it leads to another place on the same page.
-    Link {
-        text: usize,
-        plain: usize,
-        is_fragment: bool,
-    },
-    Quotation,
-    Preformatted,
-    /// A block in preformatted text, and where its text began.
-    Line(usize),
-    /// A piece of code in preformatted text, which may be one line of several.
-    LineOfCode,
-    /// Where the text of a link in preformatted text began.
-    LinkInCode(usize),
-    Math,
-    MathPart,
-    Skip,
-    Table,
-    Row,
 }
 
 #[derive(Debug)]
@@ -277,60 +253,6 @@ impl Builder {
         self.open.push(open);
     }
 
-    /// Whether the element needs to be known while it is open.
-    fn begin_inline(&mut self, open: &mut Open, attributes: &Attributes<'_>) -> bool {
-        let tag = open.tag;
-        if !tag.is_skipped()
-            && self.preformatted.is_none()
-            && let Some(effect) = self.begin_math(tag, attributes)
-        {
-            open.effect = effect;
-            return true;
-        }
-        open.effect = match tag {
-            _ if tag.is_skipped() => {
-                if tag == Tag::Script {
-                    self.begin_math_script(attributes);
-                }
-                self.collected.skipped(tag, attributes);
-                Effect::Skip
-            }
-            Tag::Button => Effect::Skip,
-            _ if self.preformatted.is_some() => {
-                if attributes::is_beside_code(attributes) {
-                    Effect::Skip
-                } else if tag == Tag::Code {
-                    self.begin_line_of_code(attributes)
-                } else if tag == Tag::Anchor {
-                    self.begin_link_in_code(attributes)
-                } else if tag.is_formatting(open.name) {
-                    Effect::None
-                } else {
-                    return false;
-                }
-            }
-            _ if !self.full && self.is_hidden(attributes) => Effect::Skip,
-            Tag::Strong => self.begin_mark(Mark::Strong),
-            Tag::Emphasis => self.begin_mark(Mark::Emphasis),
-            Tag::Strike => self.begin_mark(Mark::Strike),
-            Tag::Code => {
-                self.writer.begin_code(self.tables.is_empty());
-                Effect::Code
-            }
-            Tag::Quotation => {
-                self.writer.text("“");
-                Effect::Quotation
-            }
-            Tag::Anchor => self.begin_anchor(attributes),
-            Tag::Superscript => {
-                self.writer.raise();
-                return false;
-            }
-            _ => return false,
-        };
-        true
-    }
-
     /// What stands in a comment, with its end mark.
     pub(super) fn comment(&mut self, text: &str) {
         self.collected.comment(text);
@@ -342,233 +264,8 @@ impl Builder {
             || attributes::is_hidden_beside_class(attributes)
     }
 
-    fn begin_mark(&mut self, mark: Mark) -> Effect {
-        self.writer.begin(mark);
-        Effect::Mark(mark)
-    }
-
-    fn begin_anchor(&mut self, attributes: &Attributes<'_>) -> Effect {
-        let (text, plain) = self.writer.position();
-        let href = attributes.get("href").unwrap_or_default();
-        let is_fragment = href.trim_start().starts_with('#');
-        if is_fragment {
-            self.begin_reference(&href);
-        } else if let Some(url) = self.links.page(&href) {
-            let rel = attributes.get("rel").unwrap_or_default();
-            let title = attributes.get("title").unwrap_or_default();
-            let rel = match rel.char_indices().nth(100) {
-                Some((end, _)) => rel[..end].to_owned(),
-                None => rel.into_owned(),
-            };
-            self.writer.begin_link(url, rel, title.into_owned());
-        }
-        Effect::Link {
-            text,
-            plain,
-            is_fragment,
-        }
-    }
-
     fn is_inside(&self, asked: impl Fn(Tag) -> bool) -> bool {
         self.open.iter().rev().take(16).any(|open| asked(open.tag))
-    }
-
-    fn end_open_anchor(&mut self) {
-        if let Some(at) = self
-            .open
-            .iter()
-            .rposition(|open| matches!(open.effect, Effect::Link { .. } | Effect::LinkInCode(_)))
-        {
-            self.close_alone(at);
-        }
-    }
-
-    /// Takes back what an element did to the text in it.
-    fn undo(&mut self, effect: Effect) {
-        match effect {
-            Effect::None => {}
-            Effect::Mark(mark) => self.writer.end(mark),
-            Effect::Code => self.writer.end_code(),
-            Effect::Quotation => self.writer.text("”"),
-            Effect::Link {
-                text,
-                plain,
-                is_fragment,
-            } => self.end_anchor(text, plain, is_fragment),
-            Effect::Skip => {
-                self.skipping = None;
-                self.noscript_image();
-                self.end_math_script();
-            }
-            Effect::Preformatted => self.end_preformatted(),
-            Effect::Math => self.end_math(),
-            Effect::MathPart => self.end_part(),
-            Effect::Line(from) => self.end_line(from),
-            Effect::LineOfCode => self.end_line_of_code(),
-            Effect::LinkInCode(from) => self.end_link_in_code(from),
-            Effect::Table => {
-                self.tables.pop();
-            }
-            Effect::Row => {
-                if let Some(table) = self.tables.last_mut() {
-                    table.in_row = false;
-                    for rows in &mut table.covered {
-                        *rows = rows.saturating_sub(1);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The sign that many headings carry to be linked to is no part of them.
-    fn end_anchor(&mut self, text: usize, plain: usize, is_fragment: bool) {
-        self.writer.end_link();
-        if !is_fragment || !self.writer.is_in_block(text) {
-            return;
-        }
-        if let Some(read) = self.writer.plain().get(plain..)
-            && matches!(
-                read.trim(),
-                "#" | "¶" | "§" | "🔗" | "🔗\u{FE0E}" | "Permalink"
-            )
-        {
-            self.writer.drop_link_text(plain);
-        } else {
-            self.end_reference(plain);
-        }
-    }
-
-    /// A block begins or ends here; inside preformatted text that is only a new line.
-    fn cut(&mut self, ends_preformatted: bool) {
-        if self.preformatted.is_none() || ends_preformatted {
-            self.finish_block();
-        } else if !self.writer.is_at_line_start() {
-            self.writer.preformatted("\n");
-        }
-    }
-
-    fn finish_block(&mut self) {
-        if !self.is_full() || self.preformatted.is_some() {
-            self.write_block();
-        } else if !self.writer.is_empty() {
-            self.writer.line_break();
-        }
-    }
-
-    /// Whether boundaries of blocks have become line breaks.
-    fn is_full(&self) -> bool {
-        self.outline.blocks.len() >= BLOCKS_MAX
-    }
-
-    fn write_block(&mut self) {
-        let (finished, kind) = match self.preformatted.take() {
-            Some(preformatted) => {
-                let finished = self.writer.finish_preformatted();
-                let language = match &finished {
-                    Some(_) => self
-                        .writer
-                        .label(preformatted.language.as_deref().unwrap_or("")),
-                    None => Span::default(),
-                };
-                self.preformatted = Some(preformatted);
-                (finished, Kind::Code(language))
-            }
-            None if self.writer.is_empty() => {
-                self.writer.finish(u32::MAX);
-                return;
-            }
-            None => self.finish_text(),
-        };
-        let Some(finished) = finished else { return };
-        if matches!(kind, Kind::Code(_)) && self.is_numbering(&finished) {
-            return;
-        }
-        self.settle_note(&finished);
-        let node = self.place();
-        if let Some(table) = self.tables.last() {
-            let facts = &mut self.outline.tables[table.facts as usize];
-            facts.words = facts.words.saturating_add(finished.words);
-            let heads_cell = matches!(kind, Kind::Heading(..))
-                && self
-                    .open
-                    .iter()
-                    .rev()
-                    .take(16)
-                    .any(|open| open.tag == Tag::HeaderCell);
-            facts.arranges |= !heads_cell && !matches!(kind, Kind::Paragraph);
-        }
-        self.outline.blocks.push(Block {
-            kind,
-            node,
-            text: finished.text,
-            words: finished.words,
-            link_words: finished.link_words,
-            counts: finished.counts,
-        });
-    }
-
-    fn finish_text(&mut self) -> (Option<super::inline::Finished>, Kind) {
-        let level = self
-            .open
-            .iter()
-            .rev()
-            .take(16)
-            .find_map(|open| match open.tag {
-                Tag::Heading(level) => Some(Some(level)),
-                Tag::Division | Tag::Button => None,
-                tag if tag.is_block() => Some(None),
-                _ => None,
-            });
-        let kind = match level.flatten() {
-            Some(level) => {
-                let plain = self.writer.take_plain_label();
-                Kind::Heading(level, plain)
-            }
-            None => Kind::Paragraph,
-        };
-        let block = u32::try_from(self.outline.blocks.len()).unwrap_or(u32::MAX);
-        let finished = self.writer.finish(block);
-        let is_listing = finished.as_ref().is_some_and(|found| found.is_listing);
-        let kind = if is_listing {
-            Kind::Code(Span::default())
-        } else {
-            kind
-        };
-        (finished, kind)
-    }
-
-    /// The node of the innermost open block. Elements get one only once they hold a block.
-    fn place(&mut self) -> NodeId {
-        let mut parent = match self.placed {
-            0 => PAGE,
-            placed => self.open[placed - 1].node,
-        };
-        for open in &mut self.open[self.placed..] {
-            if open.tag.is_block() {
-                let id = NodeId::try_from(self.outline.nodes.len()).unwrap_or(PAGE);
-                let container = match open.shape {
-                    Shape::Plain => self.outline.node(parent).container,
-                    _ => id,
-                };
-                self.outline.nodes.push(Node {
-                    parent,
-                    depth: self.outline.node(parent).depth + 1,
-                    tag: open.tag,
-                    class_hash: open.names.class_hash,
-                    names: open.names.weigh(&self.model.names),
-                    role: open.role,
-                    shape: open.shape,
-                    container,
-                });
-                if self.is_training {
-                    self.outline.bins.push((id, open.names.bins().to_vec()));
-                }
-                parent = id;
-            }
-            open.node = parent;
-        }
-        self.placed = self.open.len();
-        parent
     }
 
     /// Two breaks in a row are how many pages part their paragraphs.

@@ -99,7 +99,7 @@ pub(super) struct Path {
 }
 
 /// A block long enough to be prose and mostly not links.
-pub(super) fn is_paragraph(block: &Block) -> bool {
+fn is_paragraph(block: &Block) -> bool {
     block.words > 15 && block.link_words * 10 < block.words * 3
 }
 

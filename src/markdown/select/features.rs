@@ -2,8 +2,10 @@
 //! come from here. Reads the facts of a page, judges nothing.
 
 use super::super::outline::{Block, Kind, NodeId, PAGE};
+use super::columns::{ANCESTOR_NAMES, ANCESTORS, NEAR_NAMES, NEIGHBOUR_NAMES, REPEAT_NAMES};
 use super::facts::{Facts, Group, Hops, Page};
 use super::hints::Hints;
+use super::once::{SAME, beside, nodes, overlap, repeats, title_block};
 use super::scale::{count, log, ratio, share, signed, weight};
 
 /// Takes the features of a block one after the other, always in the same order.
@@ -13,19 +15,13 @@ pub(super) trait Row {
     fn put(&mut self, name: &'static str, value: u8);
 }
 
-/// Ancestors whose figures are told, the block's own element among them.
-const ANCESTORS: usize = 6;
-
 /// Blocks before and after whose figures are told.
 const NEIGHBOURS: isize = 3;
 
-/// A block of at most so many words is compared with the title and known by its text.
-const SHORT_WORDS: u32 = 16;
-
 /// All that is computed once a page.
 pub(super) struct Features<'a> {
-    page: &'a Page<'a>,
-    hints: &'a Hints,
+    pub(super) page: &'a Page<'a>,
+    pub(super) hints: &'a Hints,
     nodes: Vec<[u8; 10]>,
     to_heading: Vec<Hops>,
     pub(super) title_block: Option<usize>,
@@ -36,7 +32,7 @@ pub(super) struct Features<'a> {
     is_repeated: Vec<bool>,
     /// What each block tells of itself as a neighbour: words, links, tag, weight of its text.
     beside: Vec<[u8; 4]>,
-    good_words: u32,
+    pub(super) good_words: u32,
 }
 
 /// What changes from one block to the next.
@@ -120,7 +116,7 @@ impl<'a> Features<'a> {
         walk.at += 1;
     }
 
-    fn total(&self) -> &Facts {
+    pub(super) fn total(&self) -> &Facts {
         self.page.fact(PAGE)
     }
 
@@ -335,185 +331,6 @@ impl<'a> Features<'a> {
             }
         }
     }
-
-    fn of_page(&self) -> Vec<(&'static str, u8)> {
-        let page = self.page;
-        let total = self.total();
-        let blocks = &page.outline.blocks;
-        let words_where = |asked: &dyn Fn(&Block) -> bool| {
-            let words = blocks
-                .iter()
-                .filter(|block| asked(block))
-                .map(|block| block.words);
-            share(words.sum(), total.words)
-        };
-        let near = |block: &Block, kind: usize| {
-            page.near[block.node as usize].hops(kind) < super::facts::FAR
-        };
-        let headings = blocks
-            .iter()
-            .filter(|block| matches!(block.kind, Kind::Heading(2..=4, _)));
-        let prices = blocks
-            .iter()
-            .map(|block| u32::from(block.counts.prices))
-            .sum();
-        let function_words = blocks
-            .iter()
-            .map(|block| u32::from(block.counts.function_words))
-            .sum();
-        let main = page.fact(page.main);
-        let top = page.fact(page.top);
-        let largest = |asked: &dyn Fn(&Group) -> bool| {
-            let found = page
-                .groups
-                .iter()
-                .filter(|group| group.size >= 5 && asked(group));
-            share(
-                found.map(|group| group.words).max().unwrap_or(0),
-                total.words,
-            )
-        };
-        let good = count(page.good_blocks.len());
-        let mut bytes = vec![
-            ("page_words", log(total.words)),
-            ("page_blocks", log(total.blocks)),
-            ("page_links", share(total.link_words, total.words)),
-            ("page_paragraphs", log(total.paragraphs)),
-            ("page_good_blocks", log(good)),
-            ("page_good_words", share(self.good_words, total.words)),
-            ("page_good_length", log(self.good_words / good.max(1))),
-            ("page_function_words", share(function_words, total.words)),
-            ("page_prices", log(prices)),
-            ("page_headings", log(count(headings.count()))),
-            (
-                "page_title_at",
-                share(self.title_block.map_or(0, |at| count(at) + 1), total.blocks),
-            ),
-            ("page_in_items", words_where(&|block| near(block, 9))),
-            ("page_in_tables", words_where(&|block| near(block, 11))),
-            ("page_in_main", words_where(&|block| near(block, 3))),
-            ("page_in_article", words_where(&|block| near(block, 4))),
-            (
-                "page_in_footer",
-                words_where(&|block| near(block, 2) || near(block, 6)),
-            ),
-            (
-                "page_in_code",
-                words_where(&|block| matches!(block.kind, Kind::Code(_))),
-            ),
-            ("main_words", share(main.words, total.words)),
-            ("main_links", share(main.link_words, main.words)),
-            (
-                "main_depth",
-                page.outline.node(page.main).depth.min(255) as u8,
-            ),
-            ("main_names", weight(page.path[page.main as usize].sum / 2)),
-            ("top_words", share(top.words, total.words)),
-            ("top_score", log(top.score)),
-            ("top_paragraphs", log(top.paragraphs)),
-            (
-                "long_group",
-                largest(&|group| group.words > 25 * group.size),
-            ),
-            (
-                "short_group",
-                largest(&|group| group.words <= 25 * group.size && group.words > 3 * group.size),
-            ),
-        ];
-        bytes.extend(self.hints.bytes());
-        bytes
-    }
-}
-
-fn beside(page: &Page<'_>, names: &[i8], block: &Block) -> [u8; 4] {
-    let text_weight = text_name(block).and_then(|bin| names.get(usize::from(bin)));
-    [
-        log(block.words) + 1,
-        share(block.link_words, block.words),
-        page.outline.node(block.node).tag.rank(),
-        weight(text_weight.map_or(0, |&weight| i32::from(weight))),
-    ]
-}
-
-/// The weight that a short text has of its own, as the number of it.
-pub(super) fn text_name(block: &Block) -> Option<u16> {
-    let is_short = block.words > 0 && block.words <= 6;
-    is_short.then_some(super::names::bin(block.counts.hash))
-}
-
-/// Which of a node's bytes says how many siblings are like it.
-const SAME: usize = 5;
-
-fn nodes(page: &Page<'_>) -> Vec<[u8; 10]> {
-    let total = page.fact(PAGE);
-    let same = |fact: &Facts, node: &super::super::outline::Node| match node.depth {
-        0 => 0,
-        _ => page.groups[fact.group as usize].size,
-    };
-    let of = |(fact, node): (&Facts, &super::super::outline::Node)| {
-        [
-            node.tag.rank(),
-            share(fact.words, total.words),
-            share(fact.link_words, fact.words),
-            log(fact.paragraphs),
-            log(fact.blocks),
-            log(same(fact, node)),
-            share(fact.marks * 4, fact.words),
-            log(fact.words / fact.blocks.max(1)),
-            share(fact.good_words, total.good_words),
-            weight(i32::from(node.names.mean)),
-        ]
-    };
-    page.facts.iter().zip(&page.outline.nodes).map(of).collect()
-}
-
-/// How often each block's text stands on the page, and whether it did before.
-fn repeats(blocks: &[Block]) -> (Vec<u8>, Vec<bool>) {
-    let mut order: Vec<u32> = (0..count(blocks.len())).collect();
-    order.sort_unstable_by_key(|&at| (blocks[at as usize].counts.hash, at));
-    let mut repeats = vec![0; blocks.len()];
-    let mut is_repeated = vec![false; blocks.len()];
-    for same in
-        order.chunk_by(|&a, &b| blocks[a as usize].counts.hash == blocks[b as usize].counts.hash)
-    {
-        for (number, &at) in same.iter().enumerate() {
-            repeats[at as usize] = log(count(same.len()));
-            is_repeated[at as usize] = number > 0;
-        }
-    }
-    (repeats, is_repeated)
-}
-
-/// The heading that says what the page's title says.
-fn title_block(page: &Page<'_>, hints: &Hints) -> Option<usize> {
-    let likeness = |block: &Block| {
-        let (own, of_title) = overlap(block, hints.title);
-        u32::from(own) + u32::from(of_title)
-    };
-    let blocks = page.outline.blocks.iter().enumerate();
-    let first = blocks
-        .clone()
-        .filter(|(_, block)| matches!(block.kind, Kind::Heading(1, _)))
-        .max_by_key(|(at, block)| (likeness(block), std::cmp::Reverse(*at)));
-    let other = || {
-        blocks.clone().find(|(_, block)| {
-            matches!(block.kind, Kind::Heading(2 | 3, _)) && likeness(block) > 380
-        })
-    };
-    first.or_else(other).map(|(at, _)| at)
-}
-
-/// The share of a short block's words that the other text has, and the share of the other's that the block has.
-fn overlap(block: &Block, other: u64) -> (u8, u8) {
-    if block.words == 0 || block.words > SHORT_WORDS {
-        return (0, 0);
-    }
-    let own = block.counts.sketch;
-    let both = (own & other).count_ones();
-    (
-        share(both, own.count_ones()),
-        share(both, other.count_ones()),
-    )
 }
 
 /// How unequal the members of a group are: the coefficient of variation of their words.
@@ -524,64 +341,3 @@ fn variation(group: &Group) -> u8 {
     let scaled = variance.isqrt().saturating_mul(64) / mean.max(1);
     u8::try_from(scaled).unwrap_or(u8::MAX)
 }
-
-const NEAR_NAMES: [&str; super::facts::NEAR] = [
-    "near_hidden",
-    "near_consent",
-    "near_navigation",
-    "near_main",
-    "near_article",
-    "near_header",
-    "near_footer",
-    "near_aside",
-    "near_form",
-    "near_item",
-    "near_cell",
-    "near_table",
-    "near_section",
-    "near_quote",
-    "near_figcaption",
-    "near_definitions",
-];
-
-macro_rules! ancestor_names {
-    ($($number:literal),*) => {
-        [$([
-            concat!("a", $number, "_tag"), concat!("a", $number, "_words"), concat!("a", $number, "_links"),
-            concat!("a", $number, "_paragraphs"), concat!("a", $number, "_blocks"), concat!("a", $number, "_same"),
-            concat!("a", $number, "_marks"), concat!("a", $number, "_words_a_block"),
-            concat!("a", $number, "_good_words"), concat!("a", $number, "_names"),
-        ]),*]
-    };
-}
-
-const ANCESTOR_NAMES: [[&str; 10]; ANCESTORS] = ancestor_names!("0", "1", "2", "3", "4", "5");
-
-macro_rules! repeat_names {
-    ($($which:literal),*) => {
-        [$([
-            concat!($which, "_hops"), concat!($which, "_size"), concat!($which, "_words"),
-            concat!($which, "_variation"), concat!($which, "_links"), concat!($which, "_share"),
-            concat!($which, "_index"), concat!($which, "_own_words"),
-        ]),*]
-    };
-}
-
-const REPEAT_NAMES: [[&str; 8]; 2] = repeat_names!("inner", "outer");
-
-macro_rules! neighbour_names {
-    ($($which:literal),*) => {
-        [$([
-            concat!($which, "_words"), concat!($which, "_links"), concat!($which, "_tag"), concat!($which, "_text"),
-        ]),*]
-    };
-}
-
-const NEIGHBOUR_NAMES: [[&str; 4]; 6] = neighbour_names!(
-    "third_before",
-    "second_before",
-    "first_before",
-    "first_after",
-    "second_after",
-    "third_after"
-);

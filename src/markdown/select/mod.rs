@@ -3,6 +3,7 @@
 //!
 //! The model is made by `data/selection/train.py` from the rows that this very code writes.
 
+mod columns;
 pub(super) mod counts;
 mod decide;
 mod facts;
@@ -11,6 +12,7 @@ pub(super) mod hints;
 mod mend;
 pub(super) mod model;
 pub(super) mod names;
+mod once;
 mod scale;
 pub(super) mod training;
 

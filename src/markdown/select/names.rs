@@ -148,19 +148,14 @@ fn hash_of(seed: u32, bytes: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::markup;
     use super::*;
+    use crate::markdown::attributes::tests::with;
 
     fn names(pairs: &[(&str, &str)]) -> Names {
-        let written = pairs
-            .iter()
-            .map(|(name, value)| format!(" {name}='{value}'"));
-        let source = format!("<x{}>", written.collect::<String>());
-        let mut places = Vec::new();
-        markup::next(&source, &mut places).expect("a whole tag");
-        let attributes = Attributes::new(&source, &places);
-        let class = Names::of_class(attributes.raw("class").unwrap_or_default());
-        Names::of(&attributes, &class)
+        with(pairs, |attributes| {
+            let class = Names::of_class(attributes.raw("class").unwrap_or_default());
+            Names::of(attributes, &class)
+        })
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::error::ChainError;
 use crate::outside::chain::node::{Block, Node};
-use crate::outside::chain::{FUTURE_SECONDS_MAX, LOG_BLOCKS};
+use crate::outside::chain::{LOG_BLOCKS, deep};
 use crate::x402::address::{Address, TransactionHash};
 use crate::x402::onchain::{balance_call, paid_in, word_number};
 
@@ -39,16 +39,7 @@ pub(super) fn income(
     now: UnixSeconds,
 ) -> Result<Option<Income>, ChainError> {
     node.allow(CALLS_MAX);
-    let head = node.head()?;
-    if head.time > now.plus(FUTURE_SECONDS_MAX) {
-        return Err(ChainError::Contradiction(
-            "its newest block is of the future",
-        ));
-    }
-    let deep = match confirmations - 1 {
-        0 => head,
-        above => node.block(head.number.saturating_sub(above))?,
-    };
+    let deep = deep(node, confirmations, now)?;
     if deep.time < span.to {
         return Ok(None);
     }

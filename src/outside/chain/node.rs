@@ -129,13 +129,7 @@ impl<'line> Node<'line> {
                 hex_text(&asked.nonce.0),
             ],
         }]);
-        let mut marks = logs(&self.ask("eth_getLogs", &filter)?)?;
-        // Not every node applies the whole filter.
-        marks.retain(|log| asked.mark(log).is_some());
-        if marks.iter().any(|log| !(from..=to).contains(&log.block)) {
-            return Err(ChainError::Contradiction("a log of other blocks"));
-        }
-        Ok(marks)
+        self.logs_of(&filter, (from, to), |log| asked.mark(log).is_some())
     }
 
     /// The logs of these blocks that transfer the token to `to_whom`.
@@ -152,9 +146,20 @@ impl<'line> Node<'line> {
             "address": hex_text(&token.0),
             "topics": [hex_text(&transfer_topic()), null, hex_text(&address_word(to_whom))],
         }]);
-        let mut logs = logs(&self.ask("eth_getLogs", &filter)?)?;
+        self.logs_of(&filter, (from, to), |log| {
+            paid_in(log, token, to_whom).is_some()
+        })
+    }
+
+    fn logs_of(
+        &mut self,
+        filter: &Value,
+        (from, to): (u64, u64),
+        fits: impl Fn(&Log) -> bool,
+    ) -> Result<Vec<Log>, ChainError> {
+        let mut logs = logs(&self.ask("eth_getLogs", filter)?)?;
         // Not every node applies the whole filter.
-        logs.retain(|log| paid_in(log, token, to_whom).is_some());
+        logs.retain(fits);
         if logs.iter().any(|log| !(from..=to).contains(&log.block)) {
             return Err(ChainError::Contradiction("a log of other blocks"));
         }

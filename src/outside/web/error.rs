@@ -91,8 +91,10 @@ impl FetchError {
             FetchError::OwnHost => "target_blocked",
             FetchError::LookupFailed | FetchError::LookupTimedOut => "dns_failed",
             FetchError::LookupsFull | FetchError::Network => "network_unavailable",
+            FetchError::Redirect(RedirectError::Loop) | FetchError::TooManyRedirects(_) => {
+                "too_many_redirects"
+            }
             FetchError::Redirect(_) => "redirect_blocked",
-            FetchError::TooManyRedirects(_) => "too_many_redirects",
             FetchError::Refused
             | FetchError::Lost
             | FetchError::TimedOut
@@ -204,9 +206,9 @@ impl fmt::Display for FetchError {
             FetchError::LookupTimedOut => f.write_str(
                 "The target's host name was not found in time; its name servers do not answer",
             ),
-            FetchError::LookupsFull => {
-                f.write_str("Too many host names are being looked up; try again in a few seconds")
-            }
+            FetchError::LookupsFull => f.write_str(
+                "Too many pages are being read at the moment; try again in a few seconds",
+            ),
             FetchError::Redirect(error) => error.fmt(f),
             FetchError::TooManyRedirects(count) => {
                 write!(

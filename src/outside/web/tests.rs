@@ -356,6 +356,7 @@ fn redirects_end_after_five_in_a_circle_and_without_a_location() {
         .map(|_| ())
         .expect_err("a circle");
     assert_eq!(error, FetchError::Redirect(RedirectError::Loop));
+    assert_eq!(error.code(), "too_many_redirects");
     assert_eq!(site.connections(), 2);
 
     assert_eq!(

@@ -78,6 +78,7 @@ fn bundle_view<'a>(texts: Texts, outcome: QuoteOutcome<'a>) -> BundleView<'a> {
         path: "/proof-pack/bundle/quote",
         typed: texts.pick("https://example.com/\nexample.org/a"),
         typed_question: texts.pick("Is the free plan limited to three users?"),
+        typed_bundle: texts.pick("scout"),
         outcome,
     }
 }

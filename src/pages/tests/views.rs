@@ -1,6 +1,8 @@
 //! Views to try every page with.
 
-use super::bundle_views;
+use super::{bundle_views, delivery_views};
+use crate::domain::bundle::Bundle;
+use crate::domain::estimate::Estimate;
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
@@ -9,7 +11,7 @@ use crate::pages::samples::SAMPLES;
 use crate::pages::site::{FacilitatorMode, Site};
 use crate::pages::{
     about, checkout, confidence, demo, docs, error, explorer, faq, from, home, legal, library,
-    paid_test, plain, proof_pack, quickstart, quote, report, sample,
+    paid_test, plain, pricing, proof_pack, quickstart, quote, report, sample,
 };
 
 /// An ordinary service.
@@ -377,6 +379,7 @@ fn refused(texts: Texts) -> quote::QuoteView<'static> {
 fn checkout_view(texts: Texts, expired: bool) -> checkout::CheckoutView<'static> {
     let target_url = texts.pick("https://docs.sample-site.org/guides/rate-limits");
     let kept = checkout::KeptQuote {
+        force_refresh: None,
         target_url,
         question: None,
         level: Level::Tier(Tier::Fresh),
@@ -451,6 +454,26 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
         (
             "proof-pack",
             proof_pack::page(&proof_pack::ProofPackView { site }),
+        ),
+        (
+            "pricing",
+            pricing::page(&pricing::PricingView {
+                site,
+                form: pricing::Form {
+                    pages: texts.pick("1000"),
+                    tier: texts.pick("fresh"),
+                    reports: texts.pick("20"),
+                    pack: texts.pick("standard"),
+                    bundles: texts.pick("1"),
+                    bundle: texts.pick("scout"),
+                },
+                outcome: Ok(Estimate {
+                    pages: (1_000, Tier::Fresh),
+                    reports: (20, Pack::Standard),
+                    bundles: (1, Bundle::Scout),
+                }),
+                is_asked: false,
+            }),
         ),
         (
             "from",
@@ -528,7 +551,12 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
         ),
         ("explorer", explorer::page(&explorer::ExplorerView { site })),
     ];
-    [all, bundle_views::pages(texts)].concat()
+    [
+        all,
+        bundle_views::pages(texts),
+        delivery_views::pages(texts),
+    ]
+    .concat()
 }
 
 pub(super) fn both_rounds() -> Vec<(&'static str, String)> {

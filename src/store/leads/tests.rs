@@ -17,21 +17,11 @@ fn store() -> Store {
 
 fn lead(contact: &str, targets: &[&str], created_at: u64) -> Lead {
     Lead {
-        product: LeadProduct::Bundle,
         level: "scout".to_owned(),
         contact: contact.to_owned(),
-        name: String::new(),
         target_urls: targets.iter().map(|&target| target.to_owned()).collect(),
         question: "q".to_owned(),
-        use_case: String::new(),
-        budget_usdc: String::new(),
-        notes: String::new(),
-        source: None,
-        quote: None,
-        status: LeadStatus::New,
-        created_at,
-        changed_at: created_at,
-        trail: Vec::new(),
+        ..Lead::of(LeadProduct::Bundle, UnixSeconds(created_at))
     }
 }
 

@@ -11,10 +11,11 @@ use std::process::ExitCode;
 use run::Target;
 
 fn main() -> ExitCode {
-    run::main(Target {
+    let target = Target {
         folder: "evidence/pages",
         corpus: texts::corpus,
         input: texts::input,
         body: question::question,
-    })
+    };
+    run::main(target, std::env::args().skip(1))
 }

@@ -11,10 +11,11 @@ use std::process::ExitCode;
 use run::Target;
 
 fn main() -> ExitCode {
-    run::main(Target {
+    let target = Target {
         folder: "pages",
         corpus: grammar::corpus,
         input: grammar::input,
         body: page::page,
-    })
+    };
+    run::main(target, std::env::args().skip(1))
 }

@@ -33,11 +33,8 @@ struct Failure {
     data: Vec<u8>,
 }
 
-pub(crate) fn main(target: Target) -> ExitCode {
-    run_with(target, std::env::args().skip(1))
-}
-
-pub(crate) fn run_with(target: Target, arguments: impl Iterator<Item = String>) -> ExitCode {
+/// What the program was started with, after its name and what else was read of it.
+pub(crate) fn main(target: Target, arguments: impl Iterator<Item = String>) -> ExitCode {
     let options = match options(arguments) {
         Ok(options) => options,
         Err(problem) => {

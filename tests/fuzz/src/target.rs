@@ -108,10 +108,7 @@ fn is_public(target: &TargetUrl) {
         Some(target),
         "{text} is read otherwise: {again:?}"
     );
-    assert!(
-        text.len() <= 12 * CHARACTERS_MAX && text.is_ascii(),
-        "{text}"
-    );
+    assert!(text.len() <= CHARACTERS_MAX && text.is_ascii(), "{text}");
     let url = target.url();
     assert!(matches!(url.scheme(), "http" | "https"), "{text}");
     assert!(
@@ -125,12 +122,9 @@ fn is_public(target: &TargetUrl) {
         !host.is_empty() && !host.ends_with('.') && host.contains(['.', ':']),
         "{text}"
     );
-    assert!(
-        !host.contains(['@', '%', '/', '\\', ' ', '_']) || host.contains('_'),
-        "{text}"
-    );
+    assert!(!host.contains(['@', '%', '/', '\\', ' ']), "{text}");
     for ending in [
-        "localhost",
+        ".localhost",
         ".local",
         ".internal",
         ".arpa",

@@ -9,6 +9,7 @@ mod records;
 mod request;
 mod run;
 mod target;
+mod webhook;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("records", target!(records)),
     ("request", target!(request)),
     ("target", target!(target)),
+    ("webhook", target!(webhook)),
 ];
 
 fn main() -> ExitCode {
@@ -44,5 +46,5 @@ fn main() -> ExitCode {
         eprintln!("name one of: {}", names.join(", "));
         return ExitCode::from(2);
     };
-    run::run_with(*target, arguments)
+    run::main(*target, arguments)
 }

@@ -28,7 +28,8 @@ check('the official A2A client resolves the card and is answered over every inte
   ]);
 });
 
-// The suite's further scenarios call tools, resources and prompts of its own fixture, which no product has.
+// The suite's further scenarios call tools, resources and prompts of its own fixture, which no product has, or ask for a
+// stream, which is not offered. What they ask of any server, `tests/it/mcp.rs` asks.
 const SCENARIOS = ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'];
 for (const scenario of SCENARIOS) {
   check(`the MCP conformance suite passes: ${scenario}`, async () => {

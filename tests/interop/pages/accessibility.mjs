@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { check } from '../checks/suite.mjs';
-import { BASE, WIDTHS, allPages, withPage } from './browser.mjs';
+import { WIDTHS, allPages, open, withPage } from './browser.mjs';
 
 const require = createRequire(path.join(process.env.PAGES_NODE, 'package.json'));
 const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -12,10 +12,12 @@ const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 for (const colorScheme of ['light', 'dark']) {
   for (const [name, viewport] of Object.entries(WIDTHS)) {
     check(`axe finds nothing on any page, ${colorScheme}, ${name}`, async () => {
-      await withPage({ colorScheme, viewport }, async (page) => {
+      await withPage({ colorScheme, viewport }, async (page, context) => {
         const found = [];
-        for (const address of await allPages()) {
-          await page.goto(BASE + address);
+        const { addresses, cookie } = await allPages();
+        await context.addCookies([cookie]);
+        for (const address of addresses) {
+          await open(page, address);
           const result = await page.evaluate(`${axe}; axe.run(document, {resultTypes: ['violations']})`);
           for (const { id, nodes } of result.violations) {
             found.push(`${address}: ${id}: ${nodes.length} times, first ${nodes[0].html}: ${nodes[0].failureSummary}`);

@@ -1,5 +1,6 @@
-// The browser, and the pages of the demo that is looked at.
+// The browser, and the pages that are looked at: those of the demo, and those of a second service.
 import { chromium } from 'playwright-core';
+import { stand } from './stand.mjs';
 
 export const BASE = process.env.BASE_URL;
 export const WIDTHS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } };
@@ -17,7 +18,10 @@ export async function withPage(options, use) {
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complaints.push(message.text());
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(BASE) && !request.url().startsWith('data:')) complaints.push(`asked ${request.url()}`);
+    const from = new URL(page.url() === 'about:blank' ? request.url() : page.url()).origin;
+    const { origin, protocol, hostname } = new URL(request.url());
+    const isOurs = hostname === '127.0.0.1' && (origin === from || request.isNavigationRequest());
+    if (!isOurs && protocol !== 'data:') complaints.push(`asked ${request.url()}`);
   });
   try {
     await use(page, context);
@@ -29,8 +33,21 @@ export async function withPage(options, use) {
 
 const json = async (path, options = {}) => (await fetch(BASE + path, options)).json();
 
-/** Every page there is, by path: those that are always there, and those of a quote and of the report that was bought. */
+/** Every page there is, by address. Some are for the operator alone, whose cookie comes with them. */
 export async function allPages() {
+  const { pages, cookie } = await stand();
+  const addresses = [...(await pagesOfTheDemo()), '/swagger'].map((path) => BASE + path);
+  return { addresses: [...addresses, ...pages], cookie };
+}
+
+/** Goes to a page and waits for what it makes of itself. */
+export async function open(page, address) {
+  await page.goto(address);
+  if (address.endsWith('/swagger')) await page.waitForSelector('.opblock');
+}
+
+/** Those that are always there, and those of a quote and of the report that was bought. */
+async function pagesOfTheDemo() {
   const report = process.env.REPORT_PATH;
   const sample = encodeURIComponent(`${BASE}/sample`);
   const quote = await json(`/v1/x402/quote?target_url=${sample}`);
@@ -41,7 +58,7 @@ export async function allPages() {
     body: '{"listed":true}',
   });
   return [
-    ...['/', '/docs', '/quickstart', '/paid-test', '/demo', '/faq', '/about', '/terms', '/privacy', '/refunds', '/sample'],
+    ...['/', '/pricing', '/pricing?pages=1e9', '/docs', '/quickstart', '/paid-test', '/demo', '/faq', '/about', '/terms', '/privacy', '/refunds', '/sample'],
     ...['/quote', `/quote?target_url=${sample}`, '/quote?target_url=http%3A%2F%2F127.0.0.1%2F'],
     ...['/proof-pack', '/proof-pack/quote', `/proof-pack/quote?target_url=${sample}`, '/proof-pack/preview'],
     ...['/proof-pack/sample', '/proof-pack/library', `/proof-pack/share/${shared.slug}`, report],

@@ -4,16 +4,17 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { check } from '../checks/suite.mjs';
-import { BASE, allPages } from './browser.mjs';
+import { allPages } from './browser.mjs';
 
 const { PAGES_NODE, WORK } = process.env;
 const VNU = path.join(PAGES_NODE, 'node_modules/vnu-jar/build/dist/vnu.jar');
 
 check('every page is valid HTML, to the last warning', async () => {
   const folder = await fs.mkdtemp(path.join(WORK, 'markup-'));
-  const paths = [...(await allPages()), '/swagger'];
-  for (const [index, page] of paths.entries()) {
-    const reply = await fetch(BASE + page, { headers: { Accept: 'text/html' } });
+  const { addresses, cookie } = await allPages();
+  const headers = { Accept: 'text/html', Cookie: `${cookie.name}=${cookie.value}` };
+  for (const [index, address] of addresses.entries()) {
+    const reply = await fetch(address, { headers });
     await fs.writeFile(path.join(folder, `${index}.html`), await reply.text());
   }
   const found = await new Promise((resolve) => {
@@ -21,7 +22,7 @@ check('every page is valid HTML, to the last warning', async () => {
   });
   const messages = JSON.parse(found).messages.map(({ url, message, extract }) => {
     const index = Number(/(\d+)\.html$/.exec(url)?.[1]);
-    return `${paths[index]}: ${message} ${extract ?? ''}`;
+    return `${addresses[index]}: ${message} ${extract ?? ''}`;
   });
   assert.deepEqual(messages, []);
 });

@@ -87,7 +87,10 @@ impl Ask {
         let length = answer
             .header("content-length")
             .map(|text| text.parse::<usize>());
-        if self.method != "HEAD" && !matches!(answer.status, 204 | 304) {
+        let is_chunked = answer.header("transfer-encoding") == Some("chunked");
+        if is_chunked {
+            assert_eq!(length, None, "{answer:?}");
+        } else if self.method != "HEAD" && !matches!(answer.status, 204 | 304) {
             assert_eq!(length, Some(Ok(answer.body.len())), "{answer:?}");
         }
         answer
@@ -167,11 +170,15 @@ impl Answer {
             let (name, value) = line.split_once(':')?;
             Some((name.to_ascii_lowercase(), value.trim().to_owned()))
         });
-        Answer {
+        let mut answer = Answer {
             status: status.unwrap_or_else(|| panic!("no status: {:?}", shown())),
             headers: headers.collect(),
             body: bytes[end + 4..].to_vec(),
+        };
+        if answer.header("transfer-encoding") == Some("chunked") {
+            answer.body = whole(&answer.body);
         }
+        answer
     }
 
     /// The value of a header that is there exactly once.
@@ -285,6 +292,22 @@ impl Answer {
             "{self:?}"
         );
         credit
+    }
+}
+
+/// A body that came in chunks.
+fn whole(mut chunks: &[u8]) -> Vec<u8> {
+    let mut body = Vec::new();
+    loop {
+        let end = chunks.windows(2).position(|window| window == b"\r\n");
+        let (size, rest) = chunks.split_at(end.expect("the size of a chunk"));
+        let size = std::str::from_utf8(size).expect("digits");
+        let size = usize::from_str_radix(size, 16).expect("a number");
+        if size == 0 {
+            return body;
+        }
+        body.extend_from_slice(&rest[2..2 + size]);
+        chunks = &rest[2 + size + 2..];
     }
 }
 

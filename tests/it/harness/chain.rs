@@ -35,6 +35,19 @@ pub(crate) enum Tells {
     },
 }
 
+impl Tells {
+    /// From which nothing can be learnt.
+    pub(crate) const LIES: [Tells; 7] = [
+        Tells::Hang,
+        Tells::Garbage,
+        Tells::Status(500),
+        Tells::Status(429),
+        Tells::Endless,
+        Tells::AnotherNetwork,
+        Tells::Future,
+    ];
+}
+
 /// What an authorization has come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {

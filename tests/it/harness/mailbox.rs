@@ -7,6 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use context402::config::Resolved;
+use context402::domain::mail::MailKind;
+use context402::store::{Mail, mail_key};
+
+use crate::harness::Rig;
 
 /// How the server treats a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,4 +190,26 @@ impl Mailbox {
         writeln!(out, "250 taken\r")?;
         Ok(true)
     }
+}
+
+/// A mail in the outbox of the service, about an order. Gives its key.
+pub(crate) fn enqueue(rig: &Rig, about: &str, to: &str) -> String {
+    let key = mail_key(MailKind::Delivery, about, 0);
+    let mail = Mail {
+        kind: MailKind::Delivery,
+        about: about.to_owned(),
+        to: to.to_owned(),
+        subject: "Your report is ready".to_owned(),
+        text: "It is here.".to_owned(),
+        html: "<p>It is here.</p>".to_owned(),
+        message_id: format!("{about}.delivery"),
+        attachment: None,
+    };
+    let now = rig.now();
+    let written = rig
+        .app()
+        .store
+        .write(move |tables| tables.enqueue_mail(key, mail, now));
+    assert!(rig.wait(written).expect("is written"));
+    key.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -258,8 +258,8 @@ fn only_http_1_is_spoken() {
         ("lower case", "GET / http/1.1\r\nHost: x\r\n\r\n".to_owned(), &[400]),
         ("two spaces", "GET  / HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(), &[400]),
         ("a tab", "GET\t/ HTTP/1.1\r\nHost: x\r\n\r\n".to_owned(), &[400]),
-        ("a tunnel", "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".to_owned(), &[404, 405]),
-        ("all of it", "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".to_owned(), &[404]),
+        ("a tunnel", "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".to_owned(), &[405]),
+        ("all of it", "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".to_owned(), &[204]),
         ("a coding in 1.0", format!("POST {ACCESS} HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), &[400]),
         ("a change to h2c", "GET /health?live=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\n\
           HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n\r\n".to_owned(), &[200]),

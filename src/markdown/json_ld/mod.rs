@@ -1,11 +1,16 @@
 //! What a page says of itself in JSON-LD (schema.org). Reads broken scripts as far as they go, joins `@graph` by
 //! `@id`, and looks at no more than a bounded number of items. Knows no HTML but the markers around a script.
 
+mod script;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};
 
 use super::metadata::clean;
+use script::values;
 
 /// Items looked at on one page, nested ones included.
 const ITEMS_MAX: usize = 400;
@@ -300,179 +305,5 @@ fn truth(value: &Value) -> Option<bool> {
         Value::String(text) if text.eq_ignore_ascii_case("true") => Some(true),
         Value::String(text) if text.eq_ignore_ascii_case("false") => Some(false),
         _ => None,
-    }
-}
-
-/// The JSON values of one script; those before a mistake that cannot be mended.
-fn values(script: &str) -> Vec<Value> {
-    let script = bare(script);
-    if script.is_empty() {
-        return Vec::new();
-    }
-    // serde_json gives up at 128 levels, so that nesting cannot exhaust the stack.
-    let read = |text: &str| -> (Vec<Value>, bool) {
-        let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-        let mut values = Vec::new();
-        let mut is_whole = true;
-        for value in stream.by_ref().take(ITEMS_MAX) {
-            match value {
-                Ok(value) => values.push(value),
-                Err(_) => is_whole = false,
-            }
-        }
-        (values, is_whole)
-    };
-    let (values, is_whole) = read(script);
-    if is_whole {
-        return values;
-    }
-    let (mended, _) = read(&mended(script));
-    if mended.len() >= values.len() {
-        mended
-    } else {
-        values
-    }
-}
-
-/// Without the comment or CDATA markers that hide a script from old readers.
-fn bare(script: &str) -> &str {
-    const BEFORE: [&str; 6] = [
-        "<!--",
-        "//<![CDATA[",
-        "/*<![CDATA[*/",
-        "/* <![CDATA[ */",
-        "<![CDATA[",
-        "//",
-    ];
-    const AFTER: [&str; 7] = ["-->", "//]]>", "/*]]>*/", "/* ]]> */", "]]>", "//", ";"];
-    let mut script = script.trim_start_matches('\u{feff}').trim();
-    while let Some(rest) = BEFORE.iter().find_map(|mark| script.strip_prefix(mark)) {
-        script = rest.trim();
-    }
-    while let Some(rest) = AFTER.iter().find_map(|mark| script.strip_suffix(mark)) {
-        script = rest.trim();
-    }
-    script
-}
-
-/// The usual mistakes taken back: commas before a closing bracket, escapes that JSON does not have.
-fn mended(script: &str) -> String {
-    let mut out = String::with_capacity(script.len());
-    let mut in_string = false;
-    let mut characters = script.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => {
-                in_string = !in_string;
-                out.push('"');
-            }
-            '\\' if in_string => match characters.next() {
-                Some(escaped) if "\"\\/bfnrtu".contains(escaped) => {
-                    out.push('\\');
-                    out.push(escaped);
-                }
-                Some(escaped) => out.push(escaped),
-                None => {}
-            },
-            '}' | ']' if !in_string => {
-                let kept = out.trim_end().trim_end_matches([',', ' ']).len();
-                out.truncate(kept);
-                out.push(character);
-            }
-            _ => out.push(character),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(script: &str) -> JsonLd {
-        JsonLd::read(script)
-    }
-
-    #[test]
-    fn the_subject_is_found_in_a_graph() {
-        let found = read(
-            r##"{"@context":"https://schema.org","@graph":[
-            {"@type":"WebSite","name":"The Harbour Post","@id":"#site"},
-            {"@type":["WebPage","FAQPage"],"name":"Boats - The Harbour Post","datePublished":"2024-01-01","inLanguage":"en-GB"},
-            {"@type":"BreadcrumbList","name":"Home"},
-            {"@id":"#ann","@type":"Person","name":"Ann &amp; Lee"},
-            {"@type":"http://schema.org/NewsArticle","headline":"Boats","author":[{"@id":"#ann"},{"name":"Bo"},"Cy"],
-             "publisher":{"@type":"Organization","name":"Harbour Ltd"},"image":{"@type":"ImageObject","url":"/boat.jpg"},
-             "dateModified":"2024-03-04","keywords":["sea","ships"],"articleBody":"All about boats.","isAccessibleForFree":"False"}]}"##
-                .replace('\n', " ")
-                .as_str(),
-        );
-        assert_eq!(
-            found.types,
-            [
-                "WebSite",
-                "WebPage",
-                "FAQPage",
-                "BreadcrumbList",
-                "Person",
-                "NewsArticle"
-            ]
-        );
-        assert_eq!(found.subject.as_deref(), Some("NewsArticle"));
-        assert_eq!(found.headline.as_deref(), Some("Boats"));
-        assert_eq!(found.name.as_deref(), Some("Boats - The Harbour Post"));
-        assert_eq!(found.authors, ["Ann & Lee", "Bo", "Cy"]);
-        assert_eq!(found.publisher.as_deref(), Some("Harbour Ltd"));
-        assert_eq!(found.site.as_deref(), Some("The Harbour Post"));
-        assert_eq!(found.image.as_deref(), Some("/boat.jpg"));
-        assert_eq!(found.published_at.as_deref(), Some("2024-01-01"));
-        assert_eq!(found.modified_at.as_deref(), Some("2024-03-04"));
-        assert_eq!(found.language.as_deref(), Some("en-GB"));
-        assert_eq!(found.keywords, ["sea", "ships"]);
-        assert_eq!(found.article_body.as_deref(), Some("All about boats."));
-        assert_eq!(found.is_free, Some(false));
-    }
-
-    fn check_headline(script: &str) {
-        assert_eq!(read(script).headline.as_deref(), Some("It's A"), "{script}");
-    }
-
-    #[test]
-    fn broken_scripts_are_read() {
-        check_headline(r#"[{"@type":"Article","headline":"It's A",},]"#);
-        check_headline(r#"<!-- {"@type":"Article","headline":"It's A"} -->"#);
-        check_headline(r#"//<![CDATA[ {"@type":"Article","headline":"It's A"} //]]>"#);
-        check_headline(r#"/* <![CDATA[ */ {"@type":"Article","headline":"It's A"}; /* ]]> */"#);
-        check_headline(r#"{"@type":"Article","headline":"It\'s A"}"#);
-        check_headline(r#"{"@type":"Article","headline":"It's A"}{"@type":"#);
-        check_headline("nonsense\n{\"@type\":\"Article\",\"headline\":\"It&#39;s A\"}");
-    }
-
-    #[test]
-    fn nothing_is_made_up_and_nothing_runs_away() {
-        assert_eq!(read(""), JsonLd::default());
-        assert_eq!(read("null\n3\n\"x\"\n[[]]"), JsonLd::default());
-        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-        assert_eq!(read(&deep), JsonLd::default());
-        let deep = "{\"mainEntity\":".repeat(100_000);
-        assert_eq!(read(&deep), JsonLd::default());
-        let wide = format!("[{}]", vec!["{\"@type\":\"Article\"}"; 10_000].join(","));
-        assert_eq!(read(&wide).types, ["Article"]);
-        let types = (0..500)
-            .map(|n| format!("{{\"@type\":\"T{n}\"}}"))
-            .collect::<Vec<_>>();
-        assert_eq!(read(&types.join("\n")).types.len(), TYPES_MAX);
-    }
-
-    #[test]
-    fn a_free_page_with_a_part_that_is_not_is_not_free() {
-        let found = read(
-            r#"{"@type":"NewsArticle","isAccessibleForFree":true,"hasPart":{"isAccessibleForFree":"false","cssSelector":".paywall"}}"#,
-        );
-        assert_eq!(found.is_free, Some(false));
-        assert_eq!(
-            read(r#"{"@type":"NewsArticle","isAccessibleForFree":true}"#).is_free,
-            Some(true)
-        );
     }
 }

@@ -1,0 +1,270 @@
+//! Everything of a kind, as CSV or JSON. Rows are read from the store in parts and sent on at once, so that an export takes
+//! as much memory as one part, whatever its length. A row that changes meanwhile is told as it was when it was read.
+
+use serde_json::Value;
+
+use crate::api::operator::{self, books, mails, orders};
+use crate::api::{failure, operator_leads};
+use crate::app::Shared;
+use crate::domain::csv;
+use crate::domain::ids::{LeadId, OrderId, ReportId};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+use crate::http::{Call, Reply, Sink};
+use crate::store::{Snapshot, Store, StoreError};
+
+/// Rows of a part. A lead has 64 KiB at most.
+const PART_ROWS: usize = 200;
+/// Days of the ledger, which are read in one: a hundred years.
+const DAYS_MAX: usize = 36_525;
+
+/// The key of the last row that was read; nothing before the first.
+type After = Option<Vec<u8>>;
+
+/// Rows that follow each other, and the key of the last where there may be more.
+struct Part {
+    rows: Vec<Value>,
+    last: After,
+}
+
+/// One kind of export: its name, the columns of its CSV, and where its rows come from.
+#[derive(Debug)]
+pub struct Kind {
+    pub name: &'static str,
+    columns: &'static [&'static str],
+    part: fn(&Snapshot, UnixSeconds, &After) -> Result<Part, StoreError>,
+}
+
+#[rustfmt::skip]
+pub static KINDS: [Kind; 7] = [
+    Kind {
+        name: "payments",
+        columns: &["key", "state", "means", "payer", "nonce", "amount_units", "product", "level", "target_url", "source",
+            "transaction", "reason", "created_at", "changed_at"],
+        part: |snapshot, _, after| Ok(part(snapshot.payments_after(key(after), PART_ROWS)?, |key| key,
+            operator::payment_json)),
+    },
+    Kind {
+        name: "reports",
+        columns: &["report_id", "state", "pack", "decision", "target_url", "question", "title", "payment", "shared",
+            "listed", "created_at", "expires_at"],
+        part: |snapshot, now, after| Ok(part(snapshot.reports_after(key(after).map(ReportId), PART_ROWS)?, |id| &id.0,
+            |id, report| operator::report_json(id, report, now))),
+    },
+    Kind {
+        name: "leads",
+        columns: &["lead_id", "product", "level", "status", "contact", "name", "source_count", "target_urls", "question",
+            "use_case", "budget_usdc", "notes", "source", "quote_id", "created_at", "changed_at", "trail"],
+        part: |snapshot, _, after| Ok(part(snapshot.leads_after(key(after).map(LeadId), PART_ROWS)?, |id| &id.0,
+            operator_leads::lead_json)),
+    },
+    Kind {
+        name: "orders",
+        columns: &["order_id", "state", "reason", "bundle", "lead_id", "email", "question", "source_count", "amount_total",
+            "currency", "livemode", "round", "created_at", "changed_at", "fulfilled_at"],
+        part: |snapshot, _, after| Ok(part(snapshot.orders_after(key(after).map(OrderId), PART_ROWS)?, |id| &id.0,
+            orders::order_json)),
+    },
+    Kind {
+        name: "mails",
+        columns: &["key", "state", "kind", "about", "to", "subject", "attachment", "tries", "next_try", "problem",
+            "created_at", "changed_at"],
+        part: |snapshot, _, after| Ok(part(snapshot.mails_after(key(after), PART_ROWS)?, |key| key,
+            mails::mail_json)),
+    },
+    Kind {
+        name: "events",
+        columns: &["event_id", "type", "livemode", "order_id", "outcome", "created_at", "received_at", "raw"],
+        part: |snapshot, _, after| Ok(part(snapshot.provider_events_after(key(after), PART_ROWS)?, |key| key,
+            |_, event| orders::event_json(event))),
+    },
+    Kind {
+        name: "ledger",
+        columns: &["day", "sales", "revenue_usdc", "gas_usdc", "facilitator_fee_usdc", "supplier_usdc", "profit_usdc",
+            "levels", "sources", "reckoning"],
+        part: |snapshot, _, _| days(snapshot),
+    },
+];
+
+fn key<const N: usize>(after: &After) -> Option<[u8; N]> {
+    after.as_deref().and_then(|key| key.try_into().ok())
+}
+
+fn part<K: Copy, R>(
+    found: Vec<(K, R)>,
+    bytes: fn(&K) -> &[u8],
+    row: impl Fn(K, &R) -> Value,
+) -> Part {
+    let is_full = found.len() == PART_ROWS;
+    let last = found.last().filter(|_| is_full);
+    Part {
+        last: last.map(|(key, _)| bytes(key).to_vec()),
+        rows: found
+            .iter()
+            .map(|(key, record)| row(*key, record))
+            .collect(),
+    }
+}
+
+fn days(snapshot: &Snapshot) -> Result<Part, StoreError> {
+    let days = snapshot.ledger(DAYS_MAX)?.into_iter().map(|(day, ledger)| {
+        let mut row = books::ledger_json(&ledger);
+        row["day"] = books::date(day).into();
+        row["reckoning"] = snapshot
+            .reckoning(day)?
+            .as_ref()
+            .map(books::reckoning_json)
+            .into();
+        Ok(row)
+    });
+    Ok(Part {
+        rows: days.collect::<Result<_, StoreError>>()?,
+        last: None,
+    })
+}
+
+/// GET /operator/export/{what}: as JSON, or as CSV with `?format=csv`.
+pub async fn export(app: Shared, call: Call) -> Reply {
+    let what = call.param("what").unwrap_or_default();
+    let format = call.query.get("format");
+    match exported(&app, what, format.as_deref()) {
+        Ok(reply) => reply,
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// A file of everything of a kind, made while it is sent.
+pub fn exported(app: &Shared, what: &str, format: Option<&str>) -> Result<Reply, Refusal> {
+    let export = Export::of(what, format, app.now())?;
+    let media_type = match export.is_csv {
+        true => "text/csv; charset=utf-8",
+        false => "application/json",
+    };
+    let name = format!(
+        "attachment; filename=\"{what}.{}\"",
+        format.unwrap_or("json")
+    );
+    let (reply, sink) = Reply::in_pieces(200, media_type);
+    app.tasks.spawn(send(app.clone(), export, sink));
+    Ok(reply
+        .header("content-disposition", &name)
+        .fixed("cache-control", "no-store"))
+}
+
+/// A reader who leaves ends it, and so does a stop.
+async fn send(app: Shared, mut export: Export, sink: Sink) {
+    loop {
+        let piece = match app.health.is_stopping() {
+            true => Err(StoreError::Closed),
+            false => export.piece(&app.store).await,
+        };
+        match piece {
+            Ok(Some(text)) => {
+                if sink.send(text).await.is_err() {
+                    return;
+                }
+            }
+            Ok(None) => return,
+            Err(error) => {
+                tracing::error!(what = export.kind.name, %error, "an export broke off");
+                return sink.break_off().await;
+            }
+        }
+    }
+}
+
+/// An export on its way.
+#[derive(Debug)]
+pub struct Export {
+    kind: &'static Kind,
+    is_csv: bool,
+    now: UnixSeconds,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Begins,
+    GoesOn(After),
+    Ends,
+    Over,
+}
+
+impl Export {
+    pub fn of(what: &str, format: Option<&str>, now: UnixSeconds) -> Result<Export, Refusal> {
+        let kind = KINDS.iter().find(|kind| kind.name == what);
+        let kind = kind.ok_or_else(|| {
+            let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+            let names = names.join(", ");
+            Refusal::new(
+                Code::NotFound,
+                format!("There is no such export: take one of {names}."),
+            )
+        })?;
+        let is_csv = match format {
+            None | Some("json") => false,
+            Some("csv") => true,
+            Some(_) => {
+                return Err(Refusal::new(
+                    Code::InvalidRequest,
+                    "An export's format is csv or json.",
+                ));
+            }
+        };
+        Ok(Export {
+            kind,
+            is_csv,
+            now,
+            stage: Stage::Begins,
+        })
+    }
+
+    /// The next piece of its text; nothing after the last.
+    pub async fn piece(&mut self, store: &Store) -> Result<Option<String>, StoreError> {
+        let (is_first, after) = match std::mem::replace(&mut self.stage, Stage::Over) {
+            Stage::Begins => (true, None),
+            Stage::GoesOn(after) => (false, after),
+            Stage::Ends => return Ok(self.foot()),
+            Stage::Over => return Ok(None),
+        };
+        let (kind, now) = (self.kind, self.now);
+        let read = store.read(move |snapshot| (kind.part)(snapshot, now, &after));
+        let Part { rows, last } = read.await?;
+        self.stage = match last {
+            Some(key) => Stage::GoesOn(Some(key)),
+            None => Stage::Ends,
+        };
+        Ok(Some(self.written(is_first, &rows)))
+    }
+
+    fn written(&self, is_first: bool, rows: &[Value]) -> String {
+        let columns = self.kind.columns;
+        let mut text = match (is_first, self.is_csv) {
+            (false, _) => String::new(),
+            (true, true) => csv::row(columns.iter().copied()),
+            (true, false) => format!("{{\"status\":\"success\",\"{}\":[", self.kind.name),
+        };
+        for (index, row) in rows.iter().enumerate() {
+            if self.is_csv {
+                let cells: Vec<String> = columns.iter().map(|name| cell(&row[name])).collect();
+                text.push_str(&csv::row(cells.iter().map(String::as_str)));
+            } else {
+                text.push_str(if is_first && index == 0 { "" } else { "," });
+                text.push_str(&row.to_string());
+            }
+        }
+        text
+    }
+
+    fn foot(&self) -> Option<String> {
+        (!self.is_csv).then(|| "],\"is_complete\":true}".to_owned())
+    }
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

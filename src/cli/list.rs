@@ -1,0 +1,113 @@
+//! The newest of a kind, a line each: where they are asked for, and what a line shows. Knows no kind.
+
+use serde_json::Value;
+
+use crate::cli::{Failure, say};
+
+/// A kind of record that is listed.
+#[derive(Debug)]
+pub(in crate::cli) struct List {
+    /// Under which the operator asks for it; below it, for one by its identifier.
+    pub(in crate::cli) path: &'static str,
+    /// The member of the answer that holds the records.
+    pub(in crate::cli) member: &'static str,
+    pub(in crate::cli) columns: &'static [Column],
+}
+
+/// How a member is shown, its name, and what stands behind it.
+pub(in crate::cli) type Column = (Cell, &'static str, &'static str);
+
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cli) enum Cell {
+    Text,
+    Left(usize),
+    Right(usize),
+    /// Hundredths, with a point.
+    Cents(usize),
+    /// Seconds, as a date and a time.
+    Time,
+}
+
+impl List {
+    /// The address of the list, by state if one is asked for.
+    pub(in crate::cli) fn of_state(&self, state: Option<&str>) -> String {
+        let query = state.map_or(String::new(), |state| format!("?state={state}"));
+        format!("{}{query}", self.path)
+    }
+
+    /// The address of one record.
+    pub(in crate::cli) fn one(&self, id: &str) -> String {
+        format!("{}/{id}", self.path)
+    }
+
+    /// Prints a line for each record of an answer.
+    pub(in crate::cli) fn tell(&self, answer: &Value) -> Result<(), Failure> {
+        for record in answer[self.member].as_array().into_iter().flatten() {
+            say(self.line(record))?;
+        }
+        Ok(())
+    }
+
+    pub(in crate::cli) fn line(&self, record: &Value) -> String {
+        let cells = self.columns.iter();
+        cells
+            .map(|(cell, name, gap)| format!("{}{gap}", cell.shown(&record[name])))
+            .collect()
+    }
+}
+
+impl Cell {
+    fn shown(self, value: &Value) -> String {
+        let text = value.as_str().unwrap_or("-");
+        match self {
+            Cell::Text => text.to_owned(),
+            Cell::Left(width) => format!("{text:<width$}"),
+            Cell::Right(width) => format!("{text:>width$}"),
+            Cell::Cents(width) => {
+                let cents = value.as_u64();
+                let money = |cents| format!("{}.{:02}", cents / 100, cents % 100);
+                format!("{:>width$}", cents.map_or_else(|| "-".to_owned(), money))
+            }
+            Cell::Time => time(value),
+        }
+    }
+}
+
+/// Seconds as people read them; nothing if there are none.
+pub(in crate::cli) fn time(seconds: &Value) -> String {
+    let at = seconds
+        .as_i64()
+        .and_then(|at| jiff::Timestamp::from_second(at).ok());
+    at.map_or(String::new(), |at| at.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_line_shows_what_the_columns_say() {
+        let list = List {
+            path: "/operator/things",
+            member: "things",
+            columns: &[
+                (Cell::Time, "at", "  "),
+                (Cell::Left(5), "state", " "),
+                (Cell::Right(4), "units", " "),
+                (Cell::Cents(6), "paid", "  "),
+                (Cell::Text, "why", ""),
+            ],
+        };
+        let full = json!({"at": 0, "state": "new", "units": "7", "paid": 1905, "why": "so"});
+        assert_eq!(
+            list.line(&full),
+            "1970-01-01T00:00:00Z  new      7  19.05  so"
+        );
+        assert_eq!(list.line(&json!({})), "  -        -      -  -");
+        assert_eq!(list.of_state(None), "/operator/things");
+        assert_eq!(list.of_state(Some("new")), "/operator/things?state=new");
+        assert_eq!(list.one("t_1"), "/operator/things/t_1");
+    }
+}

@@ -1,0 +1,100 @@
+//! The rows `guard.…`: what a sale costs, and what it must earn.
+
+use crate::config::{ConfigError, Resolved};
+use crate::domain::amount::Amount;
+use crate::domain::margin::Costs;
+use crate::x402::address::Address;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Guard {
+    pub gas: Gas,
+    /// How old a gas price may be, in seconds.
+    pub gas_age_max: u64,
+    pub facilitator_fee: Amount,
+    /// What one fetch and conversion costs.
+    pub fetch_cost: Amount,
+    pub minimum_profit: Amount,
+}
+
+/// How a settlement's gas is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gas {
+    Fixed(Amount),
+    /// What the chain says, for a settlement of so much gas.
+    Live {
+        settlement_gas: u64,
+        coin: Coin,
+    },
+}
+
+/// How the price of the network's coin is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coin {
+    Fixed(Amount),
+    /// What a feed on the chain says, if that is not older than so many seconds.
+    Feed {
+        address: Address,
+        age_max: u64,
+    },
+}
+
+impl Guard {
+    pub fn costs(&self, gas: Amount, fetches: bool) -> Costs {
+        Costs {
+            gas,
+            facilitator_fee: self.facilitator_fee,
+            supplier: if fetches {
+                self.fetch_cost
+            } else {
+                Amount::ZERO
+            },
+            minimum_profit: self.minimum_profit,
+        }
+    }
+}
+
+pub(in crate::config) fn guard(resolved: &Resolved) -> Result<Guard, ConfigError> {
+    Ok(Guard {
+        gas: gas(resolved)?,
+        gas_age_max: resolved.seconds("guard.gas_age_seconds_max")?.as_secs(),
+        facilitator_fee: resolved.usdc("guard.facilitator_fee_usdc")?,
+        fetch_cost: resolved.usdc("guard.fetch_cost_usdc")?,
+        minimum_profit: resolved.usdc("guard.minimum_profit_usdc")?,
+    })
+}
+
+fn gas(resolved: &Resolved) -> Result<Gas, ConfigError> {
+    if resolved.text("guard.gas_usdc")? != "live" {
+        let expected = "an amount of USDC such as 0.001, or \"live\"";
+        let amount = resolved.checked("guard.gas_usdc", expected, Amount::parse_usdc)?;
+        return Ok(Gas::Fixed(amount));
+    }
+    if resolved.optional("chain.rpc_url").is_none() {
+        return Err(ConfigError(
+            "guard.gas_usdc = \"live\" needs chain.rpc_url: set it to a JSON-RPC endpoint of the network".to_owned(),
+        ));
+    }
+    let settlement_gas = resolved.count("guard.settlement_gas")?;
+    Ok(Gas::Live {
+        settlement_gas: u64::try_from(settlement_gas).unwrap_or(u64::MAX),
+        coin: coin(resolved)?,
+    })
+}
+
+fn coin(resolved: &Resolved) -> Result<Coin, ConfigError> {
+    let age_max = resolved.seconds("guard.coin_age_seconds_max")?.as_secs();
+    let expected = "the price of the network's coin in USDC, such as 3000, or chainlink: and the address of a feed, \
+                    because guard.gas_usdc is \"live\"";
+    resolved.checked("guard.coin_usdc", expected, |text| {
+        match text.strip_prefix("chainlink:") {
+            Some(address) => {
+                let address = Address::parse_checksummed(address)?;
+                Some(Coin::Feed { address, age_max })
+            }
+            None => {
+                let price = Amount::parse_usdc(text).filter(|price| *price > Amount::ZERO);
+                price.map(Coin::Fixed)
+            }
+        }
+    })
+}

@@ -1,0 +1,50 @@
+//! What nobody may guess: the key that signs in the service's name, and the operator's token. Neither is ever shown.
+
+use crate::config::{ConfigError, Resolved};
+use crate::signing::session::{Sessions, TOKEN_CHARACTERS_MIN};
+use crate::signing::{PublicKey, SigningKey};
+
+#[derive(Clone, Debug)]
+pub struct Signing {
+    pub key: SigningKey,
+    /// Earlier keys, which are published and sign no more.
+    pub former: Vec<PublicKey>,
+}
+
+pub(in crate::config) fn signing(resolved: &Resolved) -> Result<Option<Signing>, ConfigError> {
+    let Some((text, origin)) = resolved.get("signing.key") else {
+        return Ok(None);
+    };
+    // What stands there is not shown: it may be most of a key.
+    let key = SigningKey::parse(text).ok_or_else(|| {
+        ConfigError(format!(
+            "signing.key (from {origin}) is not usable: it must be 64 hex digits that nobody can guess. Make one with \
+             `openssl rand -hex 32`"
+        ))
+    })?;
+    let former = resolved.list("signing.former_keys");
+    let former = former.iter().map(|text| {
+        PublicKey::parse(text).ok_or_else(|| {
+            ConfigError(format!(
+                "signing.former_keys: \"{text}\" is not usable: each must be the member x of a key in \
+                 /.well-known/jwks.json, 43 characters of base64url"
+            ))
+        })
+    });
+    let former = former.collect::<Result<_, _>>()?;
+    Ok(Some(Signing { key, former }))
+}
+
+pub(in crate::config) fn operator(resolved: &Resolved) -> Result<Option<Sessions>, ConfigError> {
+    let Some((token, origin)) = resolved.get("operator.token") else {
+        return Ok(None);
+    };
+    // What stands there is not shown: it may be most of a token.
+    let sessions = Sessions::new(token).ok_or_else(|| {
+        ConfigError(format!(
+            "operator.token (from {origin}) is not usable: it must be at least {TOKEN_CHARACTERS_MIN} visible ASCII \
+             characters that nobody can guess. Make one with `openssl rand -hex 32`"
+        ))
+    })?;
+    Ok(Some(sessions))
+}

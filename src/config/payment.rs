@@ -1,0 +1,105 @@
+//! The rows `payment.…`: who verifies and settles, for whom, and in which money.
+
+use std::time::Duration;
+
+use url::Url;
+
+use crate::config::{ConfigError, Resolved, Secret};
+use crate::outside::facilitator::PassesOn;
+use crate::x402::address::{Address, Network};
+
+#[derive(Clone, Debug)]
+pub struct Payment {
+    pub facilitator: FacilitatorAt,
+    pub auth: FacilitatorAuth,
+    pub passes_on: PassesOn,
+    pub verify_time_max: Duration,
+    pub settle_time_max: Duration,
+    /// How long a buyer is kept waiting for a settlement whose call goes on.
+    pub settle_wait_max: Duration,
+    pub calls_max: usize,
+    pub network: Network,
+    pub asset: Address,
+    pub asset_name: String,
+    pub asset_version: String,
+    pub pay_to: Address,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FacilitatorAt {
+    /// The embedded one: play money on loopback.
+    Sandbox,
+    Url(String),
+}
+
+impl FacilitatorAt {
+    /// As the configuration writes it.
+    pub fn name(&self) -> &str {
+        match self {
+            FacilitatorAt::Sandbox => "sandbox",
+            FacilitatorAt::Url(url) => url,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum FacilitatorAuth {
+    None,
+    Bearer(Secret),
+    Cdp { key_id: String, secret: Secret },
+}
+
+pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
+    let facilitator = resolved.checked(
+        "payment.facilitator_url",
+        "\"sandbox\" or an https address",
+        |text| {
+            if text == "sandbox" {
+                return Some(FacilitatorAt::Sandbox);
+            }
+            let url = Url::parse(text).ok()?;
+            let fits =
+                matches!(url.scheme(), "http" | "https") && url.has_host() && url.query().is_none();
+            fits.then(|| FacilitatorAt::Url(url.as_str().trim_end_matches('/').to_owned()))
+        },
+    )?;
+    let auth = match resolved.text("payment.facilitator_auth")? {
+        "none" => FacilitatorAuth::None,
+        "bearer" => FacilitatorAuth::Bearer(resolved.secret("payment.facilitator_token")?),
+        "cdp" => FacilitatorAuth::Cdp {
+            key_id: resolved.text("payment.cdp_key_id")?.to_owned(),
+            secret: resolved.secret("payment.cdp_key_secret")?,
+        },
+        _ => return Err(resolved.expected("payment.facilitator_auth", "none, bearer or cdp")),
+    };
+    let network = resolved.checked(
+        "payment.network",
+        "an EVM network such as eip155:8453",
+        Network::parse,
+    )?;
+    let address = "0x and 40 hex digits; in mixed case its EIP-55 checksum must be right";
+    let vault = "the address that is paid, whose key you hold: 0x and 40 hex digits, not all of them 0; in mixed case \
+                 its EIP-55 checksum must be right";
+    Ok(Payment {
+        facilitator,
+        auth,
+        passes_on: resolved.checked("payment.facilitator_payload", "whole or bare", |text| {
+            match text {
+                "whole" => Some(PassesOn::Everything),
+                "bare" => Some(PassesOn::Payment),
+                _ => None,
+            }
+        })?,
+        verify_time_max: resolved.seconds("payment.verify_seconds_max")?,
+        settle_time_max: resolved.seconds("payment.settle_seconds_max")?,
+        settle_wait_max: resolved.seconds("payment.settle_wait_seconds_max")?,
+        calls_max: resolved.count("payment.calls_max")?,
+        network,
+        asset: resolved.checked("payment.asset", address, Address::parse_checksummed)?,
+        asset_name: resolved.text("payment.asset_name")?.to_owned(),
+        asset_version: resolved.text("payment.asset_version")?.to_owned(),
+        pay_to: resolved.checked("payment.pay_to", vault, |text| {
+            Address::parse_checksummed(text).filter(|address| *address != Address([0; 20]))
+        })?,
+    })
+}

@@ -1,0 +1,101 @@
+//! What somebody may have meant who wrote a setting that there is not. Knows the table of settings, no values.
+
+use crate::config::settings::{Kind, SETTINGS, environment_name};
+
+/// Letters that may be wrong in a key that is still recognised.
+const DISTANCE_MAX: usize = 3;
+
+/// The setting or section that comes nearest: the same name in another section, else nearly the same letters.
+pub(in crate::config) fn nearest(key: &str) -> Option<String> {
+    let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    let namesake = known().find(|known| name(known) == name(key));
+    namesake.or_else(|| {
+        let distances = known().map(|known| (distance(key, &known), known));
+        let (least, known) = distances.min()?;
+        (least <= DISTANCE_MAX && least < key.chars().count()).then_some(known)
+    })
+}
+
+/// The same among variables of the environment.
+pub(in crate::config) fn nearest_variable(variable: &str) -> Option<String> {
+    let variables = known().map(|key| environment_name(&key));
+    let distances = variables.map(|known| (distance(variable, &known), known));
+    let (least, known) = distances.min()?;
+    (least <= DISTANCE_MAX).then_some(known)
+}
+
+/// Whether a variable stands for a setting or a secret's file.
+pub(in crate::config) fn is_variable(variable: &str) -> bool {
+    known().any(|key| environment_name(&key) == variable)
+}
+
+/// Whether a variable is one of a section of ours, so that nobody else can have meant it.
+pub(in crate::config) fn is_in_section(variable: &str) -> bool {
+    sections().any(|section| variable.starts_with(&format!("{}_", environment_name(section))))
+}
+
+/// Every key, the keys of secrets' files, and the sections.
+fn known() -> impl Iterator<Item = String> {
+    let keys = SETTINGS.iter().map(|setting| setting.key.to_owned());
+    let secrets = SETTINGS
+        .iter()
+        .filter(|setting| setting.kind == Kind::Secret);
+    let files = secrets.map(|setting| format!("{}_file", setting.key));
+    keys.chain(files).chain(sections().map(str::to_owned))
+}
+
+fn sections() -> impl Iterator<Item = &'static str> {
+    SETTINGS
+        .iter()
+        .filter_map(|setting| Some(setting.key.split_once('.')?.0))
+}
+
+/// How many letters have to be put in, left out or changed (Levenshtein).
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = line + 1;
+        for (column, against) in other.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != *against);
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_recognised_and_nonsense_is_not() {
+        for (key, expected) in [
+            ("bas_url", Some("base_url")),
+            ("payment.facilitator_ur", Some("payment.facilitator_url")),
+            ("payment.rpc_url", Some("chain.rpc_url")),
+            ("pay_to", Some("payment.pay_to")),
+            ("limitz", Some("limits")),
+            ("operator.token_fil", Some("operator.token_file")),
+            ("prices.fresh", None),
+            ("x", None),
+        ] {
+            assert_eq!(nearest(key).as_deref(), expected, "{key}");
+        }
+    }
+
+    #[test]
+    fn distances_count_letters() {
+        for (one, other, expected) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("limits", "limitz", 1),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(one, other), expected, "{one} {other}");
+            assert_eq!(distance(other, one), expected, "{other} {one}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! One setting as a checked value, or the reason why it is none: which setting, where its text came from, what it must
+//! be.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::config::Resolved;
+use crate::config::settings::{doc, environment_name, masked};
+use crate::domain::amount::Amount;
+
+/// What is wrong with the configuration: the setting, where its value came from, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError(pub String);
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// A value that never shows itself.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(text: impl Into<String>) -> Self {
+        Secret(text.into())
+    }
+
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl Resolved {
+    pub(in crate::config) fn expected(&self, key: &str, expected: &str) -> ConfigError {
+        match self.get(key) {
+            Some((value, origin)) => ConfigError(format!(
+                "{key} = \"{}\" (from {origin}) is not usable: it must be {expected}",
+                masked(key, value)
+            )),
+            None => ConfigError(format!("{key} is not set: it must be {expected}")),
+        }
+    }
+
+    pub(in crate::config) fn text(&self, key: &str) -> Result<&str, ConfigError> {
+        self.optional(key)
+            .ok_or_else(|| ConfigError(format!("{key} is not set. {}", doc(key))))
+    }
+
+    pub(in crate::config) fn checked<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, ConfigError> {
+        self.optional(key)
+            .and_then(parse)
+            .ok_or_else(|| self.expected(key, expected))
+    }
+
+    pub(in crate::config) fn parse<T: FromStr>(
+        &self,
+        key: &str,
+        expected: &str,
+    ) -> Result<T, ConfigError> {
+        self.checked(key, expected, |text| text.parse().ok())
+    }
+
+    pub(in crate::config) fn count(&self, key: &str) -> Result<usize, ConfigError> {
+        self.checked(key, "a whole number from 1 to 1000000", |text| {
+            text.parse()
+                .ok()
+                .filter(|count| (1..=1_000_000).contains(count))
+        })
+    }
+
+    pub(in crate::config) fn quota(&self, key: &str) -> Result<u64, ConfigError> {
+        self.checked(key, "a whole number from 0 (no limit) to 1000000", |text| {
+            text.parse().ok().filter(|count| *count <= 1_000_000)
+        })
+    }
+
+    pub(in crate::config) fn seconds(&self, key: &str) -> Result<Duration, ConfigError> {
+        self.checked(key, "a number of seconds above 0 and up to 86400", |text| {
+            text.parse()
+                .ok()
+                .filter(|seconds| *seconds > 0.0 && *seconds <= 86_400.0)
+                .map(Duration::from_secs_f64)
+        })
+    }
+
+    pub(in crate::config) fn usdc(&self, key: &str) -> Result<Amount, ConfigError> {
+        self.checked(key, "an amount of USDC such as 0.001", Amount::parse_usdc)
+    }
+
+    pub(in crate::config) fn secret(&self, key: &str) -> Result<Secret, ConfigError> {
+        match self.optional(key) {
+            Some(text) if !text.is_empty() => Ok(Secret::new(text)),
+            _ => Err(ConfigError(format!(
+                "{key} is needed and not set: put it into the file credentials/{} beside the configuration (root's \
+                 alone: run this as root), into the file that {key}_file names, or into the environment as {}",
+                key.replace('.', "/"),
+                environment_name(key)
+            ))),
+        }
+    }
+}

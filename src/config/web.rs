@@ -1,0 +1,119 @@
+//! The rows that say how we are reached, and how others' pages are: addresses, proxies, `fetch.…` and `lab.…`.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use url::Url;
+
+use crate::config::{ConfigError, Resolved};
+use crate::outside::network::LabHost;
+
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    pub time_max: Duration,
+    pub idle_max: Duration,
+    pub fetches_max: usize,
+    pub redirects_max: usize,
+    /// Hosts that the operator does not fetch; a name covers its subdomains.
+    pub blocklist: Vec<String>,
+}
+
+/// The test seam. Refused unless `base_url` is on loopback.
+#[derive(Clone, Debug, Default)]
+pub struct Lab {
+    pub hosts: BTreeMap<String, LabHost>,
+    pub ca_file: Option<PathBuf>,
+    /// Abort the process at this named point of a sale.
+    pub crash_at: Option<String>,
+}
+
+pub(in crate::config) fn base_url(resolved: &Resolved) -> Result<String, ConfigError> {
+    let expected = "an http or https address without path, query or credentials, such as https://context.example.com";
+    resolved.checked("base_url", expected, |text| {
+        let url = Url::parse(text).ok()?;
+        let plain = matches!(url.scheme(), "http" | "https")
+            && url.path() == "/"
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none();
+        (plain && url.has_host()).then(|| url.as_str().trim_end_matches('/').to_owned())
+    })
+}
+
+pub(in crate::config) fn is_loopback_url(base_url: &str) -> bool {
+    let Ok(url) = Url::parse(base_url) else {
+        return false;
+    };
+    match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => IpAddr::V4(address).is_loopback(),
+        Some(url::Host::Ipv6(address)) => IpAddr::V6(address).is_loopback(),
+        None => false,
+    }
+}
+
+/// `10.0.0.0/8`, or one address. Bits beyond the length are a mistake, not noise.
+pub(in crate::config) fn trusted_proxies(
+    resolved: &Resolved,
+) -> Result<Vec<(IpAddr, u8)>, ConfigError> {
+    let blocks = resolved.list("trusted_proxies");
+    let parsed = blocks.iter().map(|text| {
+        address_block(text).ok_or_else(|| {
+            ConfigError(format!(
+                "trusted_proxies: \"{text}\" is not usable: each must be an address or a block such as 10.0.0.0/8, \
+                 without bits set beyond its length"
+            ))
+        })
+    });
+    parsed.collect()
+}
+
+fn address_block(text: &str) -> Option<(IpAddr, u8)> {
+    let (address, bits) = match text.split_once('/') {
+        Some((address, bits)) => (address, Some(bits.parse::<u8>().ok()?)),
+        None => (text, None),
+    };
+    let address: IpAddr = address.parse().ok()?;
+    let width = if address.is_ipv4() { 32 } else { 128 };
+    let bits = bits.unwrap_or(width);
+    let number = match address {
+        IpAddr::V4(v4) => u128::from(u32::from(v4)) << 96,
+        IpAddr::V6(v6) => u128::from(v6),
+    };
+    let beyond = u128::MAX.checked_shr(u32::from(bits)).unwrap_or(0);
+    (bits <= width && number & beyond == 0).then_some((address, bits))
+}
+
+pub(in crate::config) fn fetch(resolved: &Resolved) -> Result<Fetch, ConfigError> {
+    let blocklist = resolved.list("fetch.blocklist");
+    Ok(Fetch {
+        time_max: resolved.seconds("fetch.seconds_max")?,
+        idle_max: resolved.seconds("fetch.idle_seconds_max")?,
+        fetches_max: resolved.count("fetch.at_once_max")?,
+        redirects_max: resolved.count("fetch.redirects_max")?,
+        blocklist: blocklist
+            .into_iter()
+            .map(|host| host.to_ascii_lowercase())
+            .collect(),
+    })
+}
+
+pub(in crate::config) fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
+    let mut hosts = BTreeMap::new();
+    for (name, text) in resolved.map("lab.hosts") {
+        let host = LabHost::parse(&text).map_err(|error| {
+            ConfigError(format!(
+                "lab.hosts, {name} = \"{text}\": {error}. Write \"93.184.216.34@127.0.0.1:8081\""
+            ))
+        })?;
+        hosts.insert(name.to_ascii_lowercase(), host);
+    }
+    Ok(Lab {
+        hosts,
+        ca_file: resolved.optional("lab.ca_file").map(PathBuf::from),
+        crash_at: resolved.optional("lab.crash_at").map(str::to_owned),
+    })
+}

@@ -1,0 +1,104 @@
+//! What so many pages, reports and bundles cost together: the price lists multiplied out.
+
+use crate::domain::amount::Amount;
+use crate::domain::bundle::Bundle;
+use crate::domain::pack::Pack;
+use crate::domain::tier::Tier;
+
+/// Of each kind at most.
+pub const COUNT_MAX: u64 = 1_000_000;
+
+/// How many of what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    pub pages: (u64, Tier),
+    pub reports: (u64, Pack),
+    pub bundles: (u64, Bundle),
+}
+
+/// What one kind comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub count: u64,
+    pub price: Amount,
+    pub sum: Amount,
+}
+
+impl Estimate {
+    pub fn pages(&self) -> Line {
+        Line::of(self.pages.0, self.pages.1.price())
+    }
+
+    pub fn reports(&self) -> Line {
+        Line::of(self.reports.0, self.reports.1.price())
+    }
+
+    pub fn bundles(&self) -> Line {
+        Line::of(self.bundles.0, self.bundles.1.price())
+    }
+
+    /// What is paid call by call, in USDC. Bundles are paid through a payment link, in dollars.
+    pub fn by_call(&self) -> Amount {
+        let sums = [self.pages().sum, self.reports().sum].map(Amount::units);
+        Amount::from_units(sums[0].saturating_add(sums[1]))
+    }
+}
+
+impl Line {
+    /// No count beyond [`COUNT_MAX`] is read, so nothing saturates.
+    fn of(count: u64, price: Amount) -> Line {
+        let sum = Amount::from_units(price.units().saturating_mul(count));
+        Line { count, price, sum }
+    }
+}
+
+/// A count as it is typed: nothing is none.
+pub fn count(typed: &str) -> Option<u64> {
+    let digits: String = typed
+        .chars()
+        .filter(|c| !" ,_\u{a0}".contains(*c))
+        .collect();
+    match digits.as_str() {
+        "" => Some(0),
+        digits if digits.len() <= 7 && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            let count: u64 = digits.parse().ok()?;
+            (count <= COUNT_MAX).then_some(count)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_are_multiplied_out() {
+        let estimate = Estimate {
+            pages: (1_000, Tier::Fresh),
+            reports: (20, Pack::Standard),
+            bundles: (COUNT_MAX, Bundle::Audit),
+        };
+        assert_eq!(estimate.pages().sum.to_string(), "30");
+        assert_eq!(estimate.reports().sum.to_string(), "5");
+        assert_eq!(estimate.by_call().to_string(), "35");
+        assert_eq!(estimate.bundles().sum.to_string(), "20000000");
+    }
+
+    #[test]
+    fn a_count_is_read_as_people_write_it() {
+        for (typed, expected) in [
+            ("", Some(0)),
+            ("0", Some(0)),
+            ("1,000", Some(1_000)),
+            ("1 000 000", Some(COUNT_MAX)),
+            ("1000001", None),
+            ("99999999999999999999999", None),
+            ("-1", None),
+            ("1.5", None),
+            ("١", None),
+        ] {
+            assert_eq!(count(typed), expected, "{typed:?}");
+        }
+    }
+}

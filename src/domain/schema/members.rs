@@ -1,0 +1,63 @@
+//! A body as its members, in order, with what is wrong with it if it is no JSON object. Knows no table.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::{Value, json};
+
+use super::ValidationError;
+
+pub(super) fn parse_members(body: &[u8]) -> Result<Vec<(String, Value)>, Vec<ValidationError>> {
+    if body.is_empty() {
+        return Err(vec![ValidationError::new(
+            &["body"],
+            "missing",
+            "Field required",
+            None,
+        )]);
+    }
+    match serde_json::from_slice::<Members>(body) {
+        Ok(Members(members)) => Ok(members),
+        Err(error) if error.is_data() => Err(vec![ValidationError::new(
+            &["body"],
+            "model_attributes_type",
+            "Input should be a valid dictionary or object to extract fields from",
+            None,
+        )]),
+        Err(error) => {
+            let mut invalid = ValidationError::new(
+                &["body"],
+                "json_invalid",
+                "JSON decode error",
+                Some(json!({})),
+            );
+            invalid.loc.push(error.column().into());
+            Err(vec![invalid.ctx(json!({"error": error.to_string()}))])
+        }
+    }
+}
+
+/// The members of an object in order, repetitions included.
+struct Members(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Collect)
+    }
+}

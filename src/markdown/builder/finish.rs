@@ -1,0 +1,141 @@
+//! The end of a block: its text is closed, and it takes its place in the outline.
+
+use super::{BLOCKS_MAX, Builder};
+use crate::markdown::inline::Finished;
+use crate::markdown::outline::{Block, Kind, Node, NodeId, PAGE, Shape, Span};
+use crate::markdown::tag::Tag;
+
+impl Builder {
+    /// A block begins or ends here; inside preformatted text that is only a new line.
+    pub(super) fn cut(&mut self, ends_preformatted: bool) {
+        if self.preformatted.is_none() || ends_preformatted {
+            self.finish_block();
+        } else if !self.writer.is_at_line_start() {
+            self.writer.preformatted("\n");
+        }
+    }
+
+    pub(super) fn finish_block(&mut self) {
+        if !self.is_full() || self.preformatted.is_some() {
+            self.write_block();
+        } else if !self.writer.is_empty() {
+            self.writer.line_break();
+        }
+    }
+
+    /// Whether boundaries of blocks have become line breaks.
+    pub(super) fn is_full(&self) -> bool {
+        self.outline.blocks.len() >= BLOCKS_MAX
+    }
+
+    pub(super) fn write_block(&mut self) {
+        let (finished, kind) = match self.preformatted.take() {
+            Some(preformatted) => {
+                let finished = self.writer.finish_preformatted();
+                let language = match &finished {
+                    Some(_) => self
+                        .writer
+                        .label(preformatted.language.as_deref().unwrap_or("")),
+                    None => Span::default(),
+                };
+                self.preformatted = Some(preformatted);
+                (finished, Kind::Code(language))
+            }
+            None if self.writer.is_empty() => {
+                self.writer.finish(u32::MAX);
+                return;
+            }
+            None => self.finish_text(),
+        };
+        let Some(finished) = finished else { return };
+        if matches!(kind, Kind::Code(_)) && self.is_numbering(&finished) {
+            return;
+        }
+        self.settle_note(&finished);
+        let node = self.place();
+        if let Some(table) = self.tables.last() {
+            let facts = &mut self.outline.tables[table.facts as usize];
+            facts.words = facts.words.saturating_add(finished.words);
+            let heads_cell = matches!(kind, Kind::Heading(..))
+                && self
+                    .open
+                    .iter()
+                    .rev()
+                    .take(16)
+                    .any(|open| open.tag == Tag::HeaderCell);
+            facts.arranges |= !heads_cell && !matches!(kind, Kind::Paragraph);
+        }
+        self.outline.blocks.push(Block {
+            kind,
+            node,
+            text: finished.text,
+            words: finished.words,
+            link_words: finished.link_words,
+            counts: finished.counts,
+        });
+    }
+
+    fn finish_text(&mut self) -> (Option<Finished>, Kind) {
+        let level = self
+            .open
+            .iter()
+            .rev()
+            .take(16)
+            .find_map(|open| match open.tag {
+                Tag::Heading(level) => Some(Some(level)),
+                Tag::Division | Tag::Button => None,
+                tag if tag.is_block() => Some(None),
+                _ => None,
+            });
+        let kind = match level.flatten() {
+            Some(level) => {
+                let plain = self.writer.take_plain_label();
+                Kind::Heading(level, plain)
+            }
+            None => Kind::Paragraph,
+        };
+        let block = u32::try_from(self.outline.blocks.len()).unwrap_or(u32::MAX);
+        let finished = self.writer.finish(block);
+        let is_listing = finished.as_ref().is_some_and(|found| found.is_listing);
+        let kind = if is_listing {
+            Kind::Code(Span::default())
+        } else {
+            kind
+        };
+        (finished, kind)
+    }
+
+    /// The node of the innermost open block. Elements get one only once they hold a block.
+    pub(super) fn place(&mut self) -> NodeId {
+        let mut parent = match self.placed {
+            0 => PAGE,
+            placed => self.open[placed - 1].node,
+        };
+        for open in &mut self.open[self.placed..] {
+            if open.tag.is_block() {
+                let id = NodeId::try_from(self.outline.nodes.len()).unwrap_or(PAGE);
+                let container = match open.shape {
+                    Shape::Plain => self.outline.node(parent).container,
+                    _ => id,
+                };
+                self.outline.nodes.push(Node {
+                    parent,
+                    depth: self.outline.node(parent).depth + 1,
+                    tag: open.tag,
+                    class_hash: open.names.class_hash,
+                    names: open.names.weigh(&self.model.names),
+                    role: open.role,
+                    shape: open.shape,
+                    container,
+                });
+                if self.is_training {
+                    self.outline.bins.push((id, open.names.bins().to_vec()));
+                }
+                parent = id;
+            }
+            open.node = parent;
+        }
+        self.placed = self.open.len();
+        parent
+    }
+}

@@ -1,0 +1,130 @@
+//! From what was read of an HTML page to the page: which of its blocks are kept, in which order what is judged, written
+//! and let go.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::builder::Builder;
+use super::outline::{Kind, Outline};
+use super::page::{ContentSource, ConvertError, Heading, Link, Page};
+use super::render::render;
+use super::select::hints::Hints;
+use super::select::model::Model;
+use super::select::select;
+use super::warnings::{self, Warning};
+use super::{LINKS_MAX, Settings, fallback, injection};
+
+pub(super) struct Selector<'a> {
+    pub(super) full: bool,
+    pub(super) hints: &'a Hints,
+    pub(super) model: &'a Arc<Model>,
+}
+
+impl Selector<'_> {
+    /// Numbers of the blocks to keep.
+    pub(super) fn kept(&self, outline: &Outline) -> Vec<usize> {
+        match self.full {
+            true => (0..outline.blocks.len()).collect(),
+            false => select(outline, self.hints, self.model),
+        }
+    }
+}
+
+pub(super) fn html_page(
+    builder: Builder,
+    settings: &Settings,
+    model: &Arc<Model>,
+) -> Result<Page, ConvertError> {
+    let (mut own, collected, links) = builder.finish();
+    let selector = Selector {
+        full: settings.full,
+        hints: &collected.hints(&settings.url),
+        model,
+    };
+    let own_kept = selector.kept(&own);
+    let own_words = kept_words(&own, &own_kept);
+    let mut found = fallback::find(&collected, &links, &selector, own_words)?;
+    let (source, outline, kept, words) = match &found {
+        Some(found) => (found.source, &found.outline, &found.kept, found.words),
+        None => (ContentSource::Page, &own, &own_kept, own_words),
+    };
+    if words == 0 {
+        return Err(ConvertError::Empty);
+    }
+    let headings = kept_headings(outline, kept);
+    let first_heading = headings.first().map(|heading| heading.text.as_str());
+    let mut warnings = warnings::of_page(&warnings::Facts {
+        words,
+        own_words,
+        source,
+        collected: &collected,
+        outline: &own,
+        first_heading,
+    });
+    let is_injected = |outline: &Outline| injection::is_suspected(outline, &collected);
+    if is_injected(&own) || (found.is_some() && is_injected(outline)) {
+        warnings.push(Warning::PromptInjectionSuspected);
+    }
+    let mut page = Page {
+        metadata: collected.decide(&links, &own, first_heading),
+        source,
+        meta_robots: collected.robots(),
+        links: kept_links(outline, kept),
+        headings,
+        warnings,
+        ..Page::default()
+    };
+    // The document is written last, without what it does not need: never is more memory held than now.
+    let (outline, kept) = match &mut found {
+        Some(found) => (&mut found.outline, &found.kept),
+        None => (&mut own, &own_kept),
+    };
+    outline.links = Vec::new();
+    let rendered = render(outline, kept).map_err(|_| ConvertError::OutOfMemory)?;
+    page.markdown = rendered.markdown;
+    page.passages = rendered.passages;
+    Ok(page)
+}
+
+pub(super) fn kept_words(outline: &Outline, kept: &[usize]) -> u64 {
+    let words = kept.iter().map(|&block| outline.blocks[block].words);
+    words.map(u64::from).sum()
+}
+
+fn kept_headings(outline: &Outline, kept: &[usize]) -> Vec<Heading> {
+    let blocks = kept.iter().map(|&block| &outline.blocks[block]);
+    let headings = blocks.filter_map(|block| match block.kind {
+        Kind::Heading(level, plain) => Some(Heading {
+            level,
+            text: outline.label(plain).to_owned(),
+        }),
+        _ => None,
+    });
+    headings
+        .filter(|heading| !heading.text.is_empty())
+        .collect()
+}
+
+fn kept_links(outline: &Outline, kept: &[usize]) -> Vec<Link> {
+    let mut is_kept = vec![false; outline.blocks.len()];
+    for &block in kept {
+        is_kept[block] = true;
+    }
+    let mut seen = HashSet::new();
+    let mut links = Vec::new();
+    for link in &outline.links {
+        let url = &outline.text[link.url.range()];
+        if links.len() < LINKS_MAX
+            && is_kept[link.block as usize]
+            && url.starts_with("http")
+            && seen.insert(url)
+        {
+            links.push(Link {
+                text: outline.label(link.text).to_owned(),
+                url: url.to_owned(),
+                rel: outline.label(link.rel).to_owned(),
+            });
+        }
+    }
+    links
+}

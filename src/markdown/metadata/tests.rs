@@ -1,0 +1,137 @@
+use url::Url;
+
+use crate::markdown::{ContentKind, Converter, Metadata, Settings};
+
+fn metadata(html: &str) -> Metadata {
+    let mut converter = Converter::new(Settings {
+        kind: ContentKind::Html,
+        url: Url::parse("https://example.org/docs/page").expect("a valid URL"),
+        charset: None,
+        full: false,
+    });
+    let html = format!("{html}<body><p>Text of the page.");
+    converter.push(html.as_bytes()).expect("HTML");
+    converter.finish().expect("a page").metadata
+}
+
+fn check_published(html: &str, expected: &str) {
+    assert_eq!(
+        metadata(html).published_at.as_deref(),
+        Some(expected),
+        "{html}"
+    );
+}
+
+#[test]
+fn dates_are_found_under_many_names() {
+    check_published(
+        "<meta property=article:published_time content='2024-05-06T07:08:09+0200'>",
+        "2024-05-06T07:08:09+02:00",
+    );
+    check_published(
+        "<meta itemprop=datePublished content='May 6, 2024'>",
+        "2024-05-06",
+    );
+    check_published("<meta name=DC.date content=20240506>", "2024-05-06");
+    check_published(
+        "<meta name=parsely-pub-date content=2024-05-06>",
+        "2024-05-06",
+    );
+    check_published(
+        "<meta name=sailthru.date content='Mon, 06 May 2024 10:00:00 GMT'>",
+        "2024-05-06T10:00:00Z",
+    );
+    check_published(
+        "<body><time datetime=2024-05-06 pubdate>yesterday</time>",
+        "2024-05-06",
+    );
+    check_published(
+        "<body><time itemprop='a datePublished' datetime=2024-05-06>",
+        "2024-05-06",
+    );
+    check_published("<meta name=date content=05/06/2024>", "05/06/2024");
+    assert_eq!(
+        metadata("<body><time datetime=2024-05-06>").published_at,
+        None
+    );
+    let modified = metadata("<body><time itemprop=dateModified datetime=2024-05-07>").modified_at;
+    assert_eq!(modified.as_deref(), Some("2024-05-07"));
+}
+
+#[test]
+fn the_better_source_wins_wherever_it_stands() {
+    let html = "<meta name=date content=2020-01-01><script type=application/ld+json>{\"@type\":\"Article\",\
+        \"datePublished\":\"2021-01-01\",\"headline\":\"H\",\"author\":{\"name\":\"Ann\"},\"description\":\"D\",\
+        \"image\":\"/j.png\",\"publisher\":{\"name\":\"P\"},\"keywords\":\"a, b\",\"inLanguage\":\"de\"}</script>";
+    let found = metadata(html);
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(found.published_at, some("2021-01-01"));
+    assert_eq!(found.title, some("H"));
+    assert_eq!(found.author, some("Ann"));
+    assert_eq!(found.description, some("D"));
+    assert_eq!(found.image, some("https://example.org/j.png"));
+    assert_eq!(found.site_name, some("P"));
+    assert_eq!(found.keywords, ["a", "b"]);
+    assert_eq!(found.language, some("de"));
+    assert_eq!(found.kind, some("Article"));
+    assert_eq!(found.json_ld_types, ["Article"]);
+    let html = format!(
+        "{html}<meta name=author content=Bo><meta property=article:published_time content=2022-01-01>"
+    );
+    let found = metadata(&html);
+    assert_eq!(
+        (found.author, found.published_at),
+        (some("Bo"), some("2022-01-01"))
+    );
+}
+
+#[test]
+fn authors_are_names() {
+    let author = |html: &str| metadata(html).author;
+    assert_eq!(author("<meta name=author content=admin>"), None);
+    assert_eq!(author("<meta name=author content=ann@example.org>"), None);
+    let byline = author("<meta name=author content='By Ann'>");
+    assert_eq!(byline.as_deref(), Some("Ann"));
+    assert_eq!(
+        author("<meta property=article:author content=https://example.com/ann>"),
+        None
+    );
+    let two =
+        "<meta name=citation_author content='Lee, Ann'><meta name=citation_author content=Bo>";
+    assert_eq!(author(two).as_deref(), Some("Lee, Ann, Bo"));
+}
+
+#[test]
+fn languages_are_tags() {
+    let language = |html: &str| metadata(html).language;
+    assert_eq!(
+        language("<html lang='{{ lang }}'><meta property=og:locale content=pt_BR>").as_deref(),
+        Some("pt-BR")
+    );
+    assert_eq!(
+        language("<meta http-equiv=Content-Language content='de, en'>").as_deref(),
+        Some("de")
+    );
+    assert_eq!(language("<html lang=english>"), None);
+}
+
+#[test]
+fn related_addresses_are_absolute_and_of_the_web() {
+    let found = metadata(
+        "<link rel=next href=?page=3><link rel=prev href=?page=1><link rel=canonical href=javascript:x>\
+         <meta property=og:url content=//example.org/c><link rel=alternate type='text/markdown; charset=utf-8' href=page.md>\
+         <link rel=alternate type=application/rss+xml href=/feed><link rel=apple-touch-icon href=/t.png>",
+    );
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(found.next, some("https://example.org/docs/page?page=3"));
+    assert_eq!(found.previous, some("https://example.org/docs/page?page=1"));
+    assert_eq!(found.canonical_url, some("https://example.org/c"));
+    assert_eq!(
+        found.markdown_alternate,
+        some("https://example.org/docs/page.md")
+    );
+    assert_eq!(found.favicon, some("https://example.org/t.png"));
+    let found = metadata("<body><a rel='nofollow next' href=/2>Next</a>");
+    assert_eq!(found.next, some("https://example.org/2"));
+    assert_eq!((found.previous, found.favicon), (None, None));
+}

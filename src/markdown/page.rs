@@ -1,0 +1,122 @@
+//! What a conversion gives: a page as markdown with what it says of itself, or the reason why there is none.
+
+use std::fmt;
+
+use super::passages::Passage;
+use super::warnings::Warning;
+
+/// A converted page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    pub markdown: String,
+    /// Its pieces in order; of HTML pages only.
+    pub passages: Vec<Passage>,
+    pub metadata: Metadata,
+    pub source: ContentSource,
+    pub links: Vec<Link>,
+    pub headings: Vec<Heading>,
+    pub warnings: Vec<Warning>,
+    /// Values of `<meta name="robots">`, and of the same under our name, lower case, one directive each.
+    pub meta_robots: Vec<String>,
+}
+
+/// Where the markdown comes from: the page's own text, or a place that was looked at because there was so little.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContentSource {
+    #[default]
+    Page,
+    /// The `articleBody` of its JSON-LD.
+    JsonLd,
+    Noscript,
+    /// The data that an application in it starts from.
+    AppState,
+    Description,
+}
+
+/// What the page says of itself. Absent means that it did not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    pub title: Option<String>,
+    pub description: Option<String>,
+    pub author: Option<String>,
+    pub site_name: Option<String>,
+    /// ISO 8601 where it can be read in one way only, else as the page wrote it.
+    pub published_at: Option<String>,
+    pub modified_at: Option<String>,
+    pub language: Option<String>,
+    pub canonical_url: Option<String>,
+    pub image: Option<String>,
+    pub favicon: Option<String>,
+    /// `og:type`, or the JSON-LD type of what the page is about.
+    pub kind: Option<String>,
+    pub keywords: Vec<String>,
+    /// The pages after and before this one in a series.
+    pub next: Option<String>,
+    pub previous: Option<String>,
+    /// The same page as markdown, as the site offers it.
+    pub markdown_alternate: Option<String>,
+    /// All types of the page's JSON-LD items, in its order.
+    pub json_ld_types: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    pub text: String,
+    /// Absolute, http or https.
+    pub url: String,
+    pub rel: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// 1 to 6.
+    pub level: u8,
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConvertError {
+    /// More than [`PAGE_BYTES_MAX`] decoded bytes.
+    TooLarge,
+    /// Nothing readable was left; an empty page is never sold.
+    Empty,
+    /// The page needs more memory than one conversion may use.
+    OutOfMemory,
+    /// The bytes are not text (a NUL among the first 512 bytes, or a known binary signature).
+    NotText,
+    /// A PDF that asks for a password or restricts what is done with it.
+    EncryptedPdf,
+    /// A PDF of pictures.
+    ScannedPdf,
+    /// A PDF whose fonts do not say which characters they show.
+    UnmappedPdf,
+    /// A PDF in which no page can be found.
+    DamagedPdf,
+}
+
+impl fmt::Display for ConvertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ConvertError::TooLarge => "The page is larger than 5,242,880 bytes once decoded",
+            ConvertError::Empty => "The page holds no readable text",
+            ConvertError::OutOfMemory => {
+                "The page's markup needs more memory than a conversion may use"
+            }
+            ConvertError::NotText => "The page's content is not text",
+            ConvertError::EncryptedPdf => {
+                "The PDF is encrypted; name a copy without a password and restrictions"
+            }
+            ConvertError::ScannedPdf => {
+                "The PDF holds no text, only pictures such as a scan; name a copy with a text layer"
+            }
+            ConvertError::UnmappedPdf => {
+                "The PDF's fonts do not say which characters they show; name another copy of the document"
+            }
+            ConvertError::DamagedPdf => {
+                "The PDF is damaged, so that no page of it can be read; name another copy of the document"
+            }
+        })
+    }
+}
+
+impl std::error::Error for ConvertError {}

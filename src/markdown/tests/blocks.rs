@@ -1,0 +1,349 @@
+//! Elements that make blocks: which of them begin and end, and how each is written.
+
+use super::*;
+
+#[test]
+fn paragraphs_headings_and_rules() {
+    check("<h1>One</h1><p>two<p>three", "# One\n\ntwo\n\nthree");
+    check("<h2>a <b>b</b><h3>c</h3>d", "## a **b**\n\n### c\n\nd");
+    check("a<hr>b<hr><hr>", "a\n\n---\n\nb\n\n---");
+    check("a<br>b<br><br>c", "a  \nb\n\nc");
+    check("<h1>a<br>b</h1>", "# a b");
+    check("<h2>C #</h2>", "## C \\#");
+    check("<p>  a \n\t b&nbsp;&nbsp;c ", "a b c");
+    check("<h2>Title <a href='#title'>#</a></h2>", "## Title");
+}
+
+#[test]
+fn end_tags_that_are_missing_or_misplaced() {
+    check("<p>a<div>b</p>c</div>", "a\n\nb\n\nc");
+    check("<b>bold<p>still</b> not</p>", "**bold**\n\n**still** not");
+    check("<ul><li>a<li>b</ul>c", "- a\n- b\n\nc");
+    check("<div><nav>a</div>b", "a\n\nb");
+    check(
+        "<table><tr><td>1<td>2<tr><td>3<td>4</table>x",
+        "| 1 | 2 |\n| --- | --- |\n| 3 | 4 |\n\nx",
+    );
+    check(
+        "<a href=/1>one<a href=/2>two</a>",
+        "[one](https://example.org/1)[two](https://example.org/2)",
+    );
+    check("<p><svg><text>drawn</text></p>after", "after");
+    check("<i>a</b></i></div>b", "*a*b");
+    check("a</p>b</div>c</section>d", "a\n\nbcd");
+    check("a</br>b", "a  \nb");
+    check("<h2>a</h3>b", "## a\n\nb");
+    check("<div>a</body></html>b</div>c", "ab\n\nc");
+    check("<section>a<div>b</section>c", "a\n\nb\n\nc");
+    check(
+        "<ul><li>a<ul><li>b</li></li><li>c</ul></ul>d",
+        "- a\n  - b\n  - c\n\nd",
+    );
+    check(
+        "<div>x<table><tr><td>1</div></p><td>2<tr><td>3</tr></tr><td>4</table>y",
+        "x\n\n| 1 | 2 |\n| --- | --- |\n| 3 |\n| 4 |\n\ny",
+    );
+    check(
+        "<p>a<!-- > </p> --->b<!-->c<!--->d</ x></>e<?f?>g<!h>i",
+        "abcdegi",
+    );
+    check("a<div class='>' id=\">\">b</div x='>'>c", "a\n\nb\n\nc");
+}
+
+#[test]
+fn formatting_goes_on_after_the_block_it_began_in() {
+    check("<p><b>a<p>b</b>c", "**a**\n\n**b**c");
+    check("<p><b>a</p>b<div>c</div>", "**a**\n\n**b**\n\n**c**");
+    check("<p><i>a<ul><li>b</i><li>c</ul>", "*a*\n\n- *b*\n- c");
+    check("<p><code>a<p>b</code>c", "`a`\n\n`b`c");
+    // Not what is no formatting, nor out of a cell.
+    check("<p><del>a<p>b", "~~a~~\n\nb");
+    check(
+        "<table><tr><th><b>a<th>b<tr><td>c<td>d</table>e",
+        "| **a** | b |\n| --- | --- |\n| c | d |\n\ne",
+    );
+    // A link goes on only while it has no text.
+    check(
+        "<p><a href=/x></p><div>a</div><div>b</div></a>c",
+        "[a](https://example.org/x)\n\nb\n\nc",
+    );
+    check("<p><a href=/x>a<p>b", "[a](https://example.org/x)\n\nb");
+    let nested = "<p><b>".repeat(2000);
+    assert_eq!(
+        full_page(&format!("{nested}a</b></b></b></b>b")).markdown,
+        "**a**b\n"
+    );
+}
+
+#[test]
+fn what_is_left_out_ends_where_it_should() {
+    check("a<svg><g><p>b", "a\n\nb");
+    check("a<svg><foreignObject><p>x</p></foreignObject></svg>b", "ab");
+    check("a<svg><path/><title>x</title><svg>y</svg>z</svg>b", "ab");
+    check("<div>a<video><div>x</div>y</div>b", "a\n\nb");
+    check(
+        "<div>a<template><p>x</div></p>y</template>b</div>c",
+        "ab\n\nc",
+    );
+    check(
+        "<table><tr><td><select><option>x<td>a<tr><td><select><option>y</td><td>b</table>",
+        "| | a |\n| --- | --- |\n| | b |",
+    );
+    let html = format!("{}<span hidden>x<span>y</span>z</span>b", words(30));
+    let page = main_page(&html);
+    assert_eq!(page.markdown, format!("{}b\n", words(30)));
+}
+
+#[test]
+fn buttons_stand_apart() {
+    check("b<button>c<button>d</button>e", "b\n\nc\n\nd\n\ne");
+    check(
+        "<h2><button>a</button></h2><dl><dt><button>b</button><dd>c</dl>",
+        "## a\n\n**b**\n\nc",
+    );
+    check("<pre>a <button>Copy</button>b</pre>", "```\na b\n```");
+}
+
+#[test]
+fn lists() {
+    check("<ul><li>a<ul><li>b</ul><li>c</ul>", "- a\n  - b\n- c");
+    check("<ul><li>a</li><ul><li>b</li></ul></ul>", "- a\n  - b");
+    check("<ol start=9><li>a<li>b<p>c</ol>", "9. a\n10. b\n\n    c");
+    check("<ol><li>a<li value=7>b<li>c</ol>", "1. a\n7. b\n8. c");
+    check("<ul><li>a</ul><ul><li>b</ul>", "- a\n\n* b");
+    check("<ul><li>a</ul><ul><ul><li>b</ul></ul>", "- a\n\n* b");
+    check("<ol><li>a</ol><ul><li>b</ul>", "1. a\n\n- b");
+    check("<li>a<li>b", "- a\n- b");
+    check(
+        "<ul><li><p>a<p>b<pre>c\nd</pre></ul>",
+        "- a\n\n  b\n\n  ```\n  c\n  d\n  ```",
+    );
+    check(
+        "<ul><li><input type=checkbox checked> done<li><input type=checkbox>open</ul>",
+        "- [x] done\n- [ ] open",
+    );
+    check(
+        "<dl><dt>Term<dd>Meaning<dt>Other<dd>Thing</dl>",
+        "**Term**\n\nMeaning\n\n**Other**\n\nThing",
+    );
+}
+
+#[test]
+fn quotes() {
+    check("<blockquote>a<p>b</blockquote>c", "> a\n>\n> b\n\nc");
+    check(
+        "<blockquote><blockquote>a</blockquote>b</blockquote>",
+        "> > a\n>\n> b",
+    );
+    check(
+        "<blockquote><ul><li>a<li>b</ul></blockquote>",
+        "> - a\n> - b",
+    );
+    check(
+        "<ul><li><blockquote>a<br>b</blockquote></ul>",
+        "- > a  \n  > b",
+    );
+    check("say <q>so</q>", "say “so”");
+}
+
+#[test]
+fn code() {
+    check(
+        "<pre><code class=language-rust>\nfn main() {}\n\n  // end\n</code></pre>",
+        "```rust\nfn main() {}\n\n  // end\n```",
+    );
+    check(
+        "<div><pre class='hljs go'>a&lt;b</pre></div>",
+        "```go\na<b\n```",
+    );
+    check("<pre>```\nx</pre>", "````\n```\nx\n````");
+    check(
+        "<pre><span class=line>a</span>\n<p>b</p><div>c</div></pre>d",
+        "```\na\nb\nc\n```\n\nd",
+    );
+    check(
+        "<pre><span class=lineno>1 </span>a<br><span class=lineno>2 </span>b</pre>",
+        "```\na\nb\n```",
+    );
+    check(
+        "<table><tr><td class=gutter><pre>1\n2</pre><td><pre>a\nb</pre></table>",
+        "```\na\nb\n```",
+    );
+    check("a<code>b`c</code>d <code> *e* </code>", "a``b`c``d `*e*`");
+    check("<code>a</code><code>b</code>", "`ab`");
+    check("<code><p>a</code>", "`a`");
+}
+
+#[test]
+fn code_as_highlighters_leave_it() {
+    let row = |number: u32, code: &str| {
+        format!("<tr>\n<td class=blob-num>{number}</td>\n<td class=blob-code>{code}</td>\n</tr>")
+    };
+    check(
+        &format!(
+            "<table>{}{}{}</table>c",
+            row(1, "a"),
+            row(2, "\n"),
+            row(3, " b")
+        ),
+        "```\na\n\n b\n```\n\nc",
+    );
+    check(
+        "<div class='language-js highlighter-rouge'><pre><code>a</code></pre></div><pre>b</pre>",
+        "```js\na\n```\n\n```\nb\n```",
+    );
+    check(
+        "<table><tr><td><pre>7\n8\n9</pre><td><pre>7\n9</pre></table>",
+        "```\n7\n9\n```",
+    );
+    check(
+        "<pre><div>a</div><div></div><div>b</div></pre>",
+        "```\na\n\nb\n```",
+    );
+    check("<pre><code>a</code><code>b</code></pre>", "```\na\nb\n```");
+    check(
+        "<pre><button>Copy</button><i class=copy-btn>Copy</i>a&nbsp;b</pre>",
+        "```\na b\n```",
+    );
+    check("<p><code>a<br>&nbsp;b</code></p>", "```\na\n b\n```");
+    check("<p>x <code>a<br>b</code> y", "x `a b` y");
+    check(
+        "<table><tr><th>x<th>y<tr><td><code>a<br>b</code><td>c</table>",
+        "| x | y |\n| --- | --- |\n| `a b` | c |",
+    );
+    check(
+        "<pre>See <a href=/x>X</a>, <a href=/x>X</a>, <a href='#y'>Y</a></pre>",
+        "```\nSee X, X, Y\n```\n\n[X](https://example.org/x)",
+    );
+    check(
+        "<pre><a href=/x>X<a href=/y>Y</pre><a href=/z>Z</a>",
+        "```\nXY\n```\n\n[X](https://example.org/x) [Y](https://example.org/y)\n\n[Z](https://example.org/z)",
+    );
+    check(
+        "<table><tr><td class=gutter><table><tr><td>1</table></div></td><td><pre>a</table>b",
+        "```\na\n```\n\nb",
+    );
+    check(
+        "<form><div class=highlight-js><p></form><pre>a</pre></div><pre>b</pre>",
+        "```js\na\n```\n\n```\nb\n```",
+    );
+    check(
+        "<pre><code>use <a href=/x>X</a></code></pre>",
+        "```\nuse X\n```",
+    );
+}
+
+#[test]
+fn footnotes() {
+    let notes = "<ol><li id='fn:1'><p>The first note.<a href='#fnref:1'>↩︎</a><p>More.<li id=fn-b>Word<li id=fn3>Third note</ol>";
+    check(
+        &format!(
+            "a<sup><a href='#fn:1'>1</a></sup> <b>b<a href='#fn-b'><sup>[2]</sup></a></b>{notes}"
+        ),
+        "a[^1] **b[^b]**\n\n[^1]: The first note.\n\n    More.\n\n[^b]\\: Word\n3. Third note",
+    );
+    check(
+        "a <a href='#fn1'>see the note</a><sup><a href='#x'>1</a></sup>",
+        "a see the note^1",
+    );
+    check(
+        "a<sup><a href='#fn1'>*</a></sup> <b><a href='#fn2'>2</a></b>",
+        "a\\* **2**",
+    );
+}
+
+#[test]
+fn tables() {
+    check(
+        "<table><caption>Sizes</caption><thead><tr><th>A<th>B|C</thead><tr><td>1<td><code>x|y</code></table>",
+        "Sizes\n\n| A | B\\|C |\n| --- | --- |\n| 1 | `x\\|y` |",
+    );
+    check(
+        "<table><tr><th>a<th>b<th>c<tr><td colspan=2>wide<td>x<tr><td>1<td><td>3</table>",
+        "| a | b | c |\n| --- | --- | --- |\n| wide | | x |\n| 1 | | 3 |",
+    );
+    check(
+        "<table><tr><th>a<th>b<tr><td rowspan=2>1<td>2<tr><td>3</table>",
+        "| a | b |\n| --- | --- |\n| 1 | 2 |\n| | 3 |",
+    );
+    check(
+        "<table><tr><th>a<th>b<tr><td><p>x<p>y<td><ul><li>p<li>q</ul></table>",
+        "| a | b |\n| --- | --- |\n| x<br>y | p<br>q |",
+    );
+    check(
+        "<table><tr><th>a * <br><i>b</i><th>c<tr><td>1<td>2</table>",
+        "| a * <br> *b* | c |\n| --- | --- |\n| 1 | 2 |",
+    );
+    check(
+        "<table><tr><td><h1>Layout</h1><td>side</table>",
+        "# Layout\n\nside",
+    );
+    check(
+        "<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>",
+        "a\n\nb\n\nc\n\nd",
+    );
+    check(
+        "<ul><li>x<table><tr><th>a<th>b<tr><td>1<td>2</table></ul>",
+        "- x\n\n  | a | b |\n  | --- | --- |\n  | 1 | 2 |",
+    );
+}
+
+#[test]
+fn what_is_no_text_is_left_out() {
+    check(
+        "a<script>b()</script><style>c{}</style><template><p>d</template><textarea>e</textarea><svg><title>f</title></svg>\
+         <select><option>g</select><noscript>h</noscript><iframe>i</iframe><!-- j -->k",
+        "ak",
+    );
+    check("x<select><option>a</div>y</select>z", "xz");
+    check("<title>t</title><body>b", "b");
+}
+
+#[test]
+fn passages_are_slices_of_the_markdown() {
+    let page = full_page(
+        "<h1>Tea</h1><p>Green 🍵 tea.</p><h2>Kinds</h2><ul><li>one<li>two<ul><li>three</ul></ul><blockquote>said\
+         </blockquote><pre>code</pre><table><tr><th>a<th>b<tr><td>c<td>茶</table>",
+    );
+    let levels: Vec<u8> = page.headings.iter().map(|heading| heading.level).collect();
+    let found: Vec<_> = page
+        .passages
+        .iter()
+        .map(|passage| {
+            let path = passage.heading_path(&levels);
+            (passage.kind, &page.markdown[passage.range()], path)
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (PassageKind::Heading, "Tea", vec![]),
+            (PassageKind::Paragraph, "Green 🍵 tea.", vec![0]),
+            (PassageKind::Heading, "Kinds", vec![0]),
+            (PassageKind::Item, "one", vec![0, 1]),
+            (PassageKind::Item, "two", vec![0, 1]),
+            (PassageKind::Item, "three", vec![0, 1]),
+            (PassageKind::Quote, "said", vec![0, 1]),
+            (PassageKind::Code, "```\ncode\n```", vec![0, 1]),
+            (PassageKind::Row, "| a | b |", vec![0, 1]),
+            (PassageKind::Row, "| c | 茶 |", vec![0, 1]),
+        ]
+    );
+}
+
+#[test]
+fn of_very_many_blocks_the_last_are_one() {
+    let page = full_page(&"<h2>x</h2><ul><li>y<pre>z</pre></ul><hr>".repeat(40_000));
+    let count = |letter| page.markdown.matches(letter).count();
+    assert_eq!(
+        (count('x'), count('y'), count('z')),
+        (40_000, 40_000, 40_000)
+    );
+    let blocks = page.markdown.matches("\n\n").count();
+    assert!((16_000..19_000).contains(&blocks), "{blocks}");
+    assert!(
+        page.markdown
+            .trim_end()
+            .ends_with("x  \ny  \nz  \nx  \ny  \nz")
+    );
+}

@@ -1,0 +1,171 @@
+//! Pages made to break the conversion, and the properties that hold for any page.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn the_size_limit_is_exact() {
+    let size = usize::try_from(PAGE_BYTES_MAX).expect("fits");
+    let page = "a ".repeat(size / 2);
+    let mut converter = Converter::new(settings(ContentKind::Html));
+    converter
+        .push(page.as_bytes())
+        .expect("the limit itself passes");
+    assert_eq!(converter.push(b"a"), Err(ConvertError::TooLarge));
+    assert_eq!(converter.push(b""), Err(ConvertError::TooLarge));
+    assert_eq!(converter.finish().err(), Some(ConvertError::TooLarge));
+    let page =
+        convert(settings(ContentKind::Html), page.as_bytes()).expect("the limit itself passes");
+    assert_eq!(page.markdown.len(), size);
+}
+
+/// Pages made to exhaust time, memory or the stack. Each must end in an answer, and no answer may be much larger than
+/// the page.
+#[test]
+fn bombs_end_in_an_answer() {
+    let size = usize::try_from(PAGE_BYTES_MAX).expect("fits") / 20;
+    let repeated = |piece: &str| piece.repeat(size / piece.len());
+    let long_base = format!("<base href='/{}/'>", "b".repeat(1500));
+    let bombs = [
+        repeated("<div>"),
+        repeated("<div>a"),
+        repeated("<p><b>"),
+        repeated("<b><div>"),
+        repeated("<ul><li>"),
+        repeated("<ul><li>a"),
+        repeated("<blockquote>a<br>"),
+        repeated("<table><tr><td>a"),
+        repeated("<td>"),
+        format!("<table>{}", repeated("<tr><td colspan=1000 rowspan=9999>x")),
+        format!("<table><tr>{}", repeated("<td>a")),
+        format!("<p {}>text", repeated("a=b ")),
+        format!("<p class='{}'>text", repeated("token ")),
+        format!("text<!--{}", repeated("x ")),
+        format!("text<p title='{}", repeated("x ")),
+        format!("<a href='{}'>text</a>", repeated("x")),
+        format!("{long_base}{}", repeated("<a href=x>y</a>")),
+        repeated("&amp;"),
+        repeated("&am"),
+        repeated("<"),
+        repeated("</p></div>"),
+        repeated("<svg><style>"),
+        repeated("<a href=x>a<li>"),
+        repeated("*_[`~"),
+        repeated("<i>.</i>a"),
+        repeated("<code>`"),
+        repeated("<dl><dt>"),
+        repeated("<x-y>"),
+        format!("{}{}", words(200), repeated("\0")),
+        format!("text<plaintext>{}", repeated("<p>")),
+        format!("text<frameset>{}", repeated("<select><iframe>")),
+        repeated("<pre><div>a"),
+        repeated("<h1>a<br>"),
+        repeated("<noscript><p>a</noscript>"),
+        repeated("<title>a</title>"),
+        repeated("<meta name=a content=b>"),
+    ];
+    for bomb in bombs {
+        let name = &bomb[..bomb.len().min(60)];
+        for full in [true, false] {
+            let settings = Settings {
+                full,
+                ..settings(ContentKind::Html)
+            };
+            match convert(settings, bomb.as_bytes()) {
+                // Addresses have a bound of their own.
+                Ok(page) => assert!(
+                    page.markdown.len() < 12 * size + 5 * 1024 * 1024,
+                    "{name}: {}",
+                    page.markdown.len()
+                ),
+                Err(error) => assert!(
+                    matches!(error, ConvertError::Empty | ConvertError::OutOfMemory),
+                    "{name}: {error}"
+                ),
+            }
+        }
+    }
+}
+
+/// A page put together from pieces that are hard to cut.
+fn any_page() -> impl Strategy<Value = String> {
+    const PIECES: [&str; 36] = [
+        "<p>",
+        "</p>",
+        "<div>",
+        "</div>",
+        "<b>",
+        "</b>",
+        "<i>",
+        "</i>",
+        "<ul>",
+        "<li>",
+        "</ul>",
+        "<table>",
+        "<tr>",
+        "<td>",
+        "</table>",
+        "<pre>",
+        "</pre>",
+        "<code>",
+        "</code>",
+        "<a href='/x?a&amp;b'>",
+        "</a>",
+        "<blockquote>",
+        "</blockquote>",
+        "<h2>",
+        "</h2>",
+        "<br>",
+        "&amp;lt;",
+        "é漢",
+        "word ",
+        " * _x_ ",
+        "[a](b)",
+        "<script>a</script>",
+        "<noscript>n</noscript>",
+        "<img src=i.png alt='a&quot;b'>",
+        "<!-- c -->",
+        "\r\n",
+    ];
+    proptest::collection::vec(proptest::sample::select(&PIECES[..]), 1..60)
+        .prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn chunk_boundaries_never_matter(html in any_page(), cuts in proptest::collection::vec(1usize..40, 1..20), full: bool) {
+        let settings = Settings { full, ..settings(ContentKind::Html) };
+        let whole = convert(settings.clone(), html.as_bytes());
+        let mut converter = Converter::new(settings);
+        let mut rest = html.as_bytes();
+        for &cut in cuts.iter().cycle() {
+            let (now, later) = rest.split_at(cut.min(rest.len()));
+            converter.push(now).expect("small pages are no problem");
+            rest = later;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        prop_assert_eq!(converter.finish(), whole);
+    }
+
+    #[test]
+    fn documents_are_tidy(html in any_page()) {
+        // Code keeps its empty lines, and code with line breaks is a block of it.
+        let html = html.replace("<pre>", "<p>").replace("<code>", "<b>");
+        if let Ok(page) = convert(settings(ContentKind::Html), html.as_bytes()) {
+            let text = &page.markdown;
+            prop_assert!(text.ends_with('\n') && !text.ends_with("\n\n") && !text.starts_with('\n'));
+            prop_assert!(!text.contains("\n\n\n"), "{}", text);
+        }
+    }
+
+    #[test]
+    fn any_bytes_end_in_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let whole = convert(settings(ContentKind::Html), &bytes);
+        let mut converter = Converter::new(settings(ContentKind::Html));
+        let pushed = bytes.iter().try_for_each(|byte| converter.push(&[*byte]));
+        prop_assert_eq!(pushed.and_then(|()| converter.finish()), whole);
+    }
+}

@@ -1,0 +1,233 @@
+//! Text within a line: emphasis, links, formulas, and what is escaped.
+
+use super::*;
+
+#[test]
+fn emphasis_stays_readable() {
+    check("<b>a</b><b>b</b>", "**ab**");
+    check("<b> a </b>b", "**a** b");
+    check("<b>a <i>b</i></b>c", "**a *b***c");
+    check("<b></b><i> </i>x", "x");
+    check("<b><b>x</b></b>", "**x**");
+    check("a<b>:b</b>", "a:**b**");
+    check("<b>a:</b>b", "**a**:b");
+    check("<b>a</b><b><i>:</i></b>b <b>(c)</b>d", "**a**:b (c)d");
+    check("<i>a</i><b>b</b>", "*a***b**");
+    check(
+        "x<b><a href=/>y</a></b>z",
+        "x[**y**](https://example.org/)z",
+    );
+    check("重<b>「要」</b>点", "重「**要**」点");
+    check("<del>old</del> <s>older</s>", "~~old~~ ~~older~~");
+    check("<b>a<p>b</b>", "**a**\n\n**b**");
+    check(
+        "10<sup>6</sup> 1<sup>st</sup> m<sup> 2</sup>",
+        "10^6 1st m 2",
+    );
+    check("<b>x<i>y</b>z</i>w", "**x*y***zw");
+}
+
+#[test]
+fn formulas() {
+    let mathml =
+        "<math><mi>a</mi><annotation encoding='application/x-tex'>a_1 &lt;b*c</annotation></math>";
+    check(&format!("x {mathml}y"), "x $a_1 < b*c$y");
+    check(
+        &format!(
+            "<span class=katex-display><span class=katex-mathml>{mathml}</span><span class=katex-html>a</span></span>z"
+        ),
+        "$$a_1 < b*c$$\n\nz",
+    );
+    check(
+        "x <span class=MathJax_Preview>a</span><span class=MathJax>a</span><script type=math/tex>a &lt; b</script>.",
+        "x $a &lt; b$.",
+    );
+    check(
+        "x<script type='math/tex; mode=display'>\na\n</script>y",
+        "x\n\n$$a$$\n\ny",
+    );
+    check(
+        "x <mjx-container data-latex='\\alpha'><math><mi>α</mi></math></mjx-container>",
+        "x $\\alpha$",
+    );
+    check(
+        "x <mjx-container><mjx-math>drawn</mjx-math><mjx-assistive-mml><math><mfrac><mrow><mi>a</mi><mo>+</mo>\
+         <mi>b</mi></mrow><msup><mi>c</mi><mn>2</mn></msup></mfrac></math></mjx-assistive-mml></mjx-container>",
+        "x (a+b)/(c^2)",
+    );
+    check(
+        "<b>x</b> <math><mspace/><msup><mi/><mi>a</mi></span></b></math>b <math><mi>c</mi> <p>d",
+        "**x** ^ab c\n\nd",
+    );
+    check(
+        "x <math><mi>a</mi><annotation-xml encoding=MathML-Content><apply><plus/><ci>a</ci></apply></annotation-xml><mo>+</mo><annotation/></math>y",
+        "x a+y",
+    );
+    check(
+        "x <math alttext='a^2'><mi>a</mi></math> <math alttext='a'><mi>a</mi></math>",
+        "x $a^2$ a",
+    );
+    let wiki = "<img class=mwe-math-fallback-image-inline aria-hidden=true alt='{\\displaystyle x^{2}}' src=/x.svg>";
+    check(&format!("w {wiki}"), "w $x^{2}$");
+    check(
+        &format!("w <math alttext='{{\\displaystyle x^{{2}}}}'><mi>x</mi></math>{wiki}"),
+        "w $x^{2}$",
+    );
+    check(
+        "<table><tr><th>a<th>b<tr><td><math alttext='\\|x|_2'><mi>x</mi></math><td>c</table>",
+        "| a | b |\n| --- | --- |\n| $\\Vert x\\vert _2$ | c |",
+    );
+}
+
+#[test]
+fn text_is_escaped_only_where_it_means_something() {
+    check(
+        "a*b_c_d __init__ 2 * 3 [x] ~5",
+        "a\\*b_c_d \\_\\_init\\_\\_ 2 * 3 [x] ~5",
+    );
+    check(
+        "&lt;div&gt; 1 &lt; 2 AT&amp;T &amp;amp; &amp;copy;",
+        "\\<div> 1 < 2 AT&T &amp\\; &copy\\;",
+    );
+    check("[a](b) and [c]: d", "[a]\\(b) and [c]\\: d");
+    check("C:\\dir \\* `x`", "C:\\dir \\\\\\* \\`x\\`");
+    for (text, expected) in [
+        ("# no heading", "\\# no heading"),
+        ("#hashtag", "#hashtag"),
+        ("1. no item", "1\\. no item"),
+        ("2024 was", "2024 was"),
+        ("- no item", "\\- no item"),
+        ("+ no item", "\\+ no item"),
+        ("* no item", "\\* no item"),
+        ("> no quote", "\\> no quote"),
+        ("--- no rule", "\\--- no rule"),
+        ("| no | table", "\\| no | table"),
+        ("=====", "\\====="),
+    ] {
+        check(&text.replace('>', "&gt;"), expected);
+        check(
+            &format!("x<br>{}", text.replace('>', "&gt;")),
+            &format!("x  \n{expected}"),
+        );
+    }
+}
+
+#[test]
+fn entities_are_decoded_once() {
+    check(
+        "&eacute;&#x41;&hellip;&notin; &amp;lt;b&amp;gt;",
+        "éA…∉ &lt\\;b&gt\\;",
+    );
+    check(
+        "<a href='/?a=1&amp;b=2'>x</a>",
+        "[x](https://example.org/?a=1&b=2)",
+    );
+}
+
+#[test]
+fn links_and_images() {
+    check(
+        "<base href='/b/'><a href=x>x</a>",
+        "[x](https://example.org/b/x)",
+    );
+    check("Hi!<a href=/x> y </a>z", "Hi! [y](https://example.org/x) z");
+    check("Hi!<a href=/x>y</a>", "Hi\\![y](https://example.org/x)");
+    check(
+        "!<b><a href=/x>y</a></b>“z”",
+        "\\![y](https://example.org/x)“z”",
+    );
+    check(
+        "<a href='javascript:x()'>a</a> <a href='data:,x'>b</a> <a href='#c'>c</a>",
+        "a b c",
+    );
+    check(
+        "<a href='/a_(b)'>a</a> <a href='/a(b'>b</a>",
+        "[a](https://example.org/a_(b)) [b](https://example.org/a%28b)",
+    );
+    check(
+        "<a href=/x>[1] <b>two</b></a>",
+        "[\\[1\\] **two**](https://example.org/x)",
+    );
+    check(
+        "<a href=/x><div><h3>Card</h3><p>Text</p></div></a>",
+        "### [Card](https://example.org/x)\n\nText",
+    );
+    check("<a href=/x></a>y", "y");
+    check(
+        "<a href=/x><img src=/i.png alt='An *image*'></a>y",
+        "[![An \\*image\\*](https://example.org/i.png)](https://example.org/x)y",
+    );
+    check(
+        "<img src='data:image/gif;base64,x' data-src=/lazy.png>y",
+        "![](https://example.org/lazy.png)y",
+    );
+    check(
+        "<img data-srcset='/s.png 1x, /l.png 2x'>y",
+        "![](https://example.org/l.png)y",
+    );
+    check("<img src=/pixel.gif width=1 height=1>y", "y");
+    check(
+        "<picture><source srcset='/w.webp 2x'><img src='data:,' alt=a></picture>b",
+        "![a](https://example.org/w.webp)b",
+    );
+    let real = "![a](https://example.org/i.png)";
+    for html in [
+        "<img src=data:,><noscript><img src=/i.png alt=a></noscript>",
+        "<noscript><img src=/i.png alt=a></noscript><img src=/blank.gif class=lazy>",
+        "<noscript><img src=/i.png alt=a></noscript><div><img data-src=/i-300.png></div>",
+        "<img data-src=/i.png alt=a><noscript><img src=/i-300.png></noscript>",
+        "<div><noscript><img src=/i.png alt=a></noscript></div>",
+        "<img src=/i.png alt=a><noscript><img src=/i.png></noscript>",
+        "<picture><source srcset='/w.webp 2x'><img src=/i.png alt=a></picture>",
+    ] {
+        check(
+            &format!("{html}b"),
+            &format!("{real}b").replace(
+                ")b",
+                if html.contains("<div>") && html.ends_with("</div>") {
+                    ")\n\nb"
+                } else {
+                    ")b"
+                },
+            ),
+        );
+    }
+    check(
+        "<noscript><img height=1 width=1 style='display:none' src=/count></noscript>b",
+        "b",
+    );
+    check(
+        "<a href=/x title='A &quot;title&quot;'>y</a>",
+        "[y](https://example.org/x \"A \\\"title\\\"\")",
+    );
+    check(
+        "<figure><img src=/i.png><figcaption>Seen</figcaption></figure>",
+        "![](https://example.org/i.png)\n\nSeen",
+    );
+}
+
+/// What is left out brought its neighbours together, and text became markup.
+#[test]
+fn dropped_characters_hide_no_markup() {
+    check("&lt;\u{13}script>a", "\\<script>a");
+    check("&lt;\u{200b}!-- a", "\\<!-- a");
+    check("&lt;\u{ad}\u{1b}/b>", "\\</b>");
+    check("a*\u{200b} b", "a\\* b");
+    check("1 &lt;\u{200b} 2", "1 < 2");
+}
+
+/// The backslash in front of the bracket was itself escaped, and the page had written a link.
+#[test]
+fn text_after_a_backslash_is_no_link() {
+    check("[a\\](javascript:b)", "[a\\\\]\\(javascript:b)");
+    check("[a\\\\](b)", "[a\\\\\\\\]\\(b)");
+    check("[a](b)", "[a]\\(b)");
+}
+
+/// TeX is not escaped, so that a link in it was a link.
+#[test]
+fn formulas_hold_no_markup() {
+    let formula = |tex: &str| format!("a<script type='math/tex'>{tex}</script>");
+    check(&formula("[b](javascript:c)"), "a$[b] (javascript:c)$");
+    check(&formula("b<!--c"), "a$b< !--c$");
+}
