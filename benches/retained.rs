@@ -3,13 +3,17 @@
 //! gigabytes below `target`.
 //!
 //! Each report has a document of its own; they share one source. The service is the real one, in a process of its own,
-//! which is stopped in order and then killed.
+//! which is stopped in order and then killed. The backup is the operator's command, with its look through the copy.
 
 mod harness;
 #[path = "harness/shop.rs"]
 mod shop;
 
+use std::io;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
@@ -24,7 +28,8 @@ use context402::domain::time::UnixSeconds;
 use context402::store::ReportRecord;
 
 use harness::{
-    AT_ONCE, Folder, Series, Server, child, config, read_message, say, say_machine, send_all, serve,
+    AT_ONCE, DATA_FILE, Folder, PAY_TO, Series, Server, child, config, read_message, say,
+    say_machine, send_all, serve,
 };
 use shop::{SHORT, Signed, facilitator, keep_pages, paid_request, past};
 
@@ -34,7 +39,11 @@ const FILLED_AT_ONCE: usize = 20_000;
 /// Asked one after the other, on one connection.
 const READS: usize = 2_000;
 const SALES: usize = 500;
+/// Without a backup, and as much again after it.
+const CALM_TIME: Duration = Duration::from_secs(20);
 const REPETITIONS: usize = 5;
+/// The backup.
+const COPY: &str = "copy.redb";
 const DOCUMENT_BYTES: usize = 600;
 const LIFE_SECONDS: u64 = 30 * 86_400;
 
@@ -56,6 +65,11 @@ impl Times {
         self.0[(self.0.len() - 1) * percent / 100].as_secs_f64() * 1e3
     }
 
+    fn add(&mut self, more: Times) {
+        self.0.extend(more.0);
+        self.0.sort_unstable();
+    }
+
     fn show(&self, name: &str) {
         let (half, most) = (self.at(50), self.at(99));
         say(&format!("{name:<44} {half:>7.2} ms, p99 {most:.2} ms"));
@@ -66,10 +80,7 @@ fn compare() {
     let wanted = std::env::args().find_map(|argument| argument.parse().ok());
     let count: usize = wanted.unwrap_or(RETAINED);
     let folder = Folder::new("retained");
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
+    let runtime = runtime();
     let shop = Server::start("facilitator", &folder, &[]);
     let url = format!("http://{}", shop.ready);
     let signed = Signed::new(&config(&folder.0, &url));
@@ -95,7 +106,7 @@ fn compare() {
         service.order(&format!("fill {first} {end}"));
     }
     let filled = began.elapsed().as_secs_f64();
-    let bytes = std::fs::metadata(folder.0.join("bench.redb")).map_or(0, |file| file.len());
+    let bytes = std::fs::metadata(folder.0.join(DATA_FILE)).map_or(0, |file| file.len());
     say(&format!(
         "{count} reports and payments: {} MB, written in {filled:.0} s",
         bytes / 1_000_000
@@ -122,6 +133,7 @@ fn compare() {
     late_work.show("CPU of a report, full file", "µs");
     let more = late_work.with(&work, |late, early| late / early);
     more.show("the one beside the other", "×");
+    backup(&service, &folder, &signed, count);
     service.order("die");
     drop(service);
     let (service, took) = start();
@@ -130,6 +142,12 @@ fn compare() {
         took.as_secs_f64() * 1e3
     ));
     drop(service);
+}
+
+/// One client's.
+fn runtime() -> Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().expect("a runtime")
 }
 
 fn reads(runtime: &Runtime, address: &str, count: usize) -> Times {
@@ -161,10 +179,80 @@ fn work(runtime: &Runtime, service: &mut Server, count: usize) -> Series {
 fn sales(runtime: &Runtime, address: &str, signed: &Signed, first: usize) -> Times {
     let requests =
         (first..first + SALES).map(|number| paid_request(SHORT.url, &signed.header(number)));
-    runtime.block_on(timed(address, requests.collect()))
+    runtime.block_on(timed(address, requests))
 }
 
-async fn timed(address: &str, requests: Vec<Vec<u8>>) -> Times {
+/// What a backup costs those who read and buy meanwhile: one reader and one buyer, each asking again at once.
+fn backup(service: &Server, folder: &Folder, signed: &Signed, count: usize) {
+    let first = AtomicUsize::new(2 * SALES);
+    let calm = || std::thread::sleep(CALM_TIME);
+    let (mut reads, mut sales, ()) = load(&service.ready, signed, &first, count, calm);
+    let began = Instant::now();
+    let (busy_reads, busy_sales, done) =
+        load(&service.ready, signed, &first, count, || back_up(&folder.0));
+    assert!(done.is_ok_and(|done| done.success()), "a backup");
+    let took = began.elapsed().as_secs_f64();
+    let (more_reads, more_sales, ()) = load(&service.ready, signed, &first, count, calm);
+    reads.add(more_reads);
+    sales.add(more_sales);
+    let copy = std::fs::metadata(folder.0.join(COPY)).expect("a backup");
+    say(&format!(
+        "A backup under load: {took:.0} s with its verification, {} MB",
+        copy.len() / 1_000_000
+    ));
+    reads.show("a report under load, no backup");
+    busy_reads.show("a report under load, during the backup");
+    sales.show("a sale under load, no backup");
+    busy_sales.show("a sale under load, during the backup");
+    say(&format!(
+        "p99 of reads and sales, during the backup beside none (goal 3): {:.2} and {:.2}",
+        busy_reads.at(99) / reads.at(99),
+        busy_sales.at(99) / sales.at(99)
+    ));
+}
+
+/// The operator's command, as little in the way of others as its unit has it.
+fn back_up(folder: &Path) -> io::Result<ExitStatus> {
+    Command::new("nice")
+        .args(["-n", "10", env!("CARGO_BIN_EXE_context402"), "backup"])
+        .arg(folder.join(COPY))
+        .env("CONTEXT402_BASE_URL", "http://127.0.0.1:4020")
+        .env("CONTEXT402_DATA_FILE", folder.join(DATA_FILE))
+        .env("CONTEXT402_PAYMENT_PAY_TO", PAY_TO)
+        .stdout(Stdio::null())
+        .status()
+}
+
+/// Reads and sales, as long as something else takes; and what comes of that.
+fn load<T>(
+    address: &str,
+    signed: &Signed,
+    next: &AtomicUsize,
+    count: usize,
+    something: impl FnOnce() -> T,
+) -> (Times, Times, T) {
+    let over = AtomicBool::new(false);
+    let goes_on = || !over.load(Ordering::Relaxed);
+    let read = || {
+        let requests = read_requests(count).into_iter().cycle();
+        runtime().block_on(timed(address, requests.take_while(|_| goes_on())))
+    };
+    let buy = || {
+        let number = || next.fetch_add(1, Ordering::Relaxed);
+        let request = || paid_request(SHORT.url, &signed.header(number()));
+        let requests = std::iter::repeat_with(request);
+        runtime().block_on(timed(address, requests.take_while(|_| goes_on())))
+    };
+    std::thread::scope(|scope| {
+        let (reader, buyer) = (scope.spawn(read), scope.spawn(buy));
+        let something = something();
+        over.store(true, Ordering::Relaxed);
+        let reads = reader.join().expect("the reader is served");
+        (reads, buyer.join().expect("the buyer is served"), something)
+    })
+}
+
+async fn timed(address: &str, requests: impl IntoIterator<Item = Vec<u8>>) -> Times {
     let mut stream = TcpStream::connect(address).await.expect("it accepts");
     stream.set_nodelay(true).expect("a socket");
     let (mut buffer, mut times) = (Vec::new(), Vec::new());
