@@ -34,6 +34,8 @@ use harness::{
 use shop::{SHORT, Signed, facilitator, keep_pages, paid_request, past};
 
 const RETAINED: usize = 1_000_000;
+/// In the almost empty file, so that there is something to read.
+const FEW: usize = 100;
 /// Written in one transaction.
 const FILLED_AT_ONCE: usize = 20_000;
 /// Asked one after the other, on one connection.
@@ -79,79 +81,113 @@ impl Times {
 fn compare() {
     let wanted = std::env::args().find_map(|argument| argument.parse().ok());
     let count: usize = wanted.unwrap_or(RETAINED);
-    let folder = Folder::new("retained");
-    let runtime = runtime();
+    let (folder, other) = (Folder::new("retained"), Folder::new("retained-few"));
     let shop = Server::start("facilitator", &folder, &[]);
     let url = format!("http://{}", shop.ready);
     let signed = Signed::new(&config(&folder.0, &url));
-    let start = || {
+    let start = |folder: &Folder| Server::start("service", folder, &[folder.text(), &url]);
+    let show_start = |after: &str| {
         let began = Instant::now();
-        let service = Server::start("service", &folder, &[folder.text(), &url]);
-        (service, began.elapsed())
+        let service = start(&folder);
+        say(&format!(
+            "Start {after}: {:.0} ms",
+            began.elapsed().as_secs_f64() * 1e3
+        ));
+        service
     };
     say_machine();
-    let (mut service, took) = start();
-    say(&format!(
-        "Start on no file: {:.0} ms",
-        took.as_secs_f64() * 1e3
-    ));
-    // A few, so that there is something to read.
-    service.order("fill 0 100");
-    let reads = reads(&runtime, &service.ready, 100);
-    let sales = sales(&runtime, &service.ready, &signed, 0);
-    let work = work(&runtime, &mut service, 100);
-    let began = Instant::now();
-    for first in (100..count).step_by(FILLED_AT_ONCE) {
-        let end = count.min(first + FILLED_AT_ONCE);
-        service.order(&format!("fill {first} {end}"));
-    }
-    let filled = began.elapsed().as_secs_f64();
-    let bytes = std::fs::metadata(folder.0.join(DATA_FILE)).map_or(0, |file| file.len());
-    say(&format!(
-        "{count} reports and payments: {} MB, written in {filled:.0} s",
-        bytes / 1_000_000
-    ));
+    let mut service = show_start("on no file");
+    fill_up(&mut service, &folder, count);
     drop(service);
-    let (mut service, took) = start();
-    say(&format!(
-        "Start after a stop: {:.0} ms (goal 2000)",
-        took.as_secs_f64() * 1e3
-    ));
-    reads.show("a report, almost no file");
-    let late_reads = self::reads(&runtime, &service.ready, count);
-    late_reads.show("a report, full file");
-    sales.show("a sale, almost no file");
-    let late_sales = self::sales(&runtime, &service.ready, &signed, SALES);
-    late_sales.show("a sale, full file");
+    let mut full = Side::new(show_start("after a stop (goal 2000)"), count);
+    let mut few = Side::new(start(&other), FEW);
+    few.service.order(&format!("fill 0 {FEW}"));
+    // In turn, since neighbours on the machine slow both sides alike.
+    for repetition in 0..REPETITIONS {
+        few.ask(&signed, repetition);
+        full.ask(&signed, repetition);
+    }
+    drop(few.service);
+    few.reads.show("a report, almost no file");
+    full.reads.show("a report, full file");
+    few.sales.show("a sale, almost no file");
+    full.sales.show("a sale, full file");
     say(&format!(
         "p99 of reads and sales, full beside almost empty (goal 2): {:.2} and {:.2}",
-        late_reads.at(99) / reads.at(99),
-        late_sales.at(99) / sales.at(99)
+        full.reads.at(99) / few.reads.at(99),
+        full.sales.at(99) / few.sales.at(99)
     ));
-    work.show("CPU of a report, almost no file", "µs");
-    let late_work = self::work(&runtime, &mut service, count);
-    late_work.show("CPU of a report, full file", "µs");
-    let more = late_work.with(&work, |late, early| late / early);
+    few.work.show("CPU of a report, almost no file", "µs");
+    full.work.show("CPU of a report, full file", "µs");
+    let more = full.work.with(&few.work, |full, few| full / few);
     more.show("the one beside the other", "×");
+    let mut service = full.service;
     backup(&service, &folder, &signed, count);
     service.order("die");
     drop(service);
-    let (service, took) = start();
+    drop(show_start("after a kill (goal 10000)"));
+}
+
+fn fill_up(service: &mut Server, folder: &Folder, count: usize) {
+    let began = Instant::now();
+    for first in (0..count).step_by(FILLED_AT_ONCE) {
+        let end = count.min(first + FILLED_AT_ONCE);
+        service.order(&format!("fill {first} {end}"));
+    }
     say(&format!(
-        "Start after a kill: {:.0} ms (goal 10000)",
-        took.as_secs_f64() * 1e3
+        "{count} reports and payments: {} MB, written in {:.0} s",
+        megabytes(&folder.0.join(DATA_FILE)),
+        began.elapsed().as_secs_f64()
     ));
-    drop(service);
+}
+
+fn megabytes(file: &Path) -> u64 {
+    std::fs::metadata(file).map_or(0, |file| file.len()) / 1_000_000
+}
+
+/// One of the two services, and what was measured of it.
+struct Side {
+    service: Server,
+    count: usize,
+    reads: Times,
+    sales: Times,
+    work: Series,
+}
+
+impl Side {
+    fn new(service: Server, count: usize) -> Side {
+        let (reads, sales) = (Times(Vec::new()), Times(Vec::new()));
+        let work = Series::default();
+        Side {
+            service,
+            count,
+            reads,
+            sales,
+            work,
+        }
+    }
+
+    fn ask(&mut self, signed: &Signed, repetition: usize) {
+        let (runtime, requests) = (runtime(), read_requests(self.count));
+        let first = repetition * SALES;
+        let sales =
+            (first..first + SALES).map(|number| paid_request(SHORT.url, &signed.header(number)));
+        let address = &self.service.ready;
+        self.reads
+            .add(runtime.block_on(timed(address, requests.clone())));
+        self.sales.add(runtime.block_on(timed(address, sales)));
+        // What reading costs of the processor, with many readers at once.
+        let before = self.service.cpu();
+        let address = &self.service.ready;
+        runtime.block_on(send_all(address, Arc::new(requests), AT_ONCE, READS, "200"));
+        self.work.add(self.service.cpu() - before, READS);
+    }
 }
 
 /// One client's.
 fn runtime() -> Runtime {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     builder.enable_all().build().expect("a runtime")
-}
-
-fn reads(runtime: &Runtime, address: &str, count: usize) -> Times {
-    runtime.block_on(timed(address, read_requests(count)))
 }
 
 /// Requests for reports all over the file.
@@ -163,30 +199,12 @@ fn read_requests(count: usize) -> Vec<Vec<u8>> {
     (0..READS).map(request).collect()
 }
 
-/// What reading costs of the processor, with many readers at once.
-fn work(runtime: &Runtime, service: &mut Server, count: usize) -> Series {
-    let requests = Arc::new(read_requests(count));
-    let mut series = Series::default();
-    for _ in 0..REPETITIONS {
-        let before = service.cpu();
-        let sent = send_all(&service.ready, requests.clone(), AT_ONCE, READS, "200");
-        runtime.block_on(sent);
-        series.add(service.cpu() - before, READS);
-    }
-    series
-}
-
-fn sales(runtime: &Runtime, address: &str, signed: &Signed, first: usize) -> Times {
-    let requests =
-        (first..first + SALES).map(|number| paid_request(SHORT.url, &signed.header(number)));
-    runtime.block_on(timed(address, requests))
-}
-
 /// What a backup costs those who read and buy meanwhile: one reader and one buyer, each asking again at once.
 fn backup(service: &Server, folder: &Folder, signed: &Signed, count: usize) {
-    let first = AtomicUsize::new(2 * SALES);
+    let first = AtomicUsize::new(REPETITIONS * SALES);
     let calm = || std::thread::sleep(CALM_TIME);
     let (mut reads, mut sales, ()) = load(&service.ready, signed, &first, count, calm);
+    let before = megabytes(&folder.0.join(DATA_FILE));
     let began = Instant::now();
     let (busy_reads, busy_sales, done) =
         load(&service.ready, signed, &first, count, || back_up(&folder.0));
@@ -195,10 +213,10 @@ fn backup(service: &Server, folder: &Folder, signed: &Signed, count: usize) {
     let (more_reads, more_sales, ()) = load(&service.ready, signed, &first, count, calm);
     reads.add(more_reads);
     sales.add(more_sales);
-    let copy = std::fs::metadata(folder.0.join(COPY)).expect("a backup");
     say(&format!(
-        "A backup under load: {took:.0} s with its verification, {} MB",
-        copy.len() / 1_000_000
+        "A backup under load: {took:.0} s with its verification, {} MB; the data file has {} MB then, {before} before",
+        megabytes(&folder.0.join(COPY)),
+        megabytes(&folder.0.join(DATA_FILE)),
     ));
     reads.show("a report under load, no backup");
     busy_reads.show("a report under load, during the backup");

@@ -12,6 +12,8 @@ pub struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Bytes,
+    /// Whether the body is one that is kept for many: sending it once more takes no more memory.
+    pub is_shared: bool,
 }
 
 /// A header value that was checked once and is cheap to clone: for values that are sent often.
@@ -39,6 +41,7 @@ impl Reply {
             status,
             headers,
             body: body.into(),
+            is_shared: false,
         }
     }
 
@@ -47,6 +50,7 @@ impl Reply {
             status,
             headers: HeaderMap::new(),
             body: Bytes::new(),
+            is_shared: false,
         }
     }
 
@@ -64,6 +68,12 @@ impl Reply {
 
     pub fn redirect(status: u16, location: &str) -> Self {
         Reply::empty(status).header("location", location)
+    }
+
+    /// Says that the body is kept for many.
+    pub fn shared(mut self) -> Self {
+        self.is_shared = true;
+        self
     }
 
     /// Sets a header whose value is made for this answer.

@@ -405,9 +405,9 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
     }
 }
 
-/// Whether an answer is large and in memory for one client alone. The operator is not counted.
+/// Whether an answer is large and in memory for this client alone. The operator is not counted.
 fn takes_room(reply: &Reply, peer: Peer) -> bool {
-    reply.body.len() >= COUNTED_BYTES_MIN && reply.body.is_unique() && peer != Peer::Operator
+    reply.body.len() >= COUNTED_BYTES_MIN && !reply.is_shared && peer != Peer::Operator
 }
 
 /// The body in one piece. Frames are copied, because each holds on to the read buffer that it came in: a body of single
