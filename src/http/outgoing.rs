@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// Bytes of answers that wait to be read.
-const UNREAD_BYTES_MAX: usize = 40 * 1024 * 1024;
+const UNREAD_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Bytes of answers that wait for room among those.
-const QUEUED_BYTES_MAX: usize = 16 * 1024 * 1024;
+const QUEUED_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Smaller answers are not counted: the kernel mostly takes them at once.
 pub(in crate::http) const COUNTED_BYTES_MIN: usize = 16 * 1024;
 /// A reader is not let go for another before this, however slowly it begins.
@@ -286,7 +286,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_queue_is_no_place_to_wait_in() {
-        let outgoing = Arc::default();
+        let outgoing: Arc<Outgoing> = Arc::default();
         let place = Queued::join(&outgoing.queued, QUEUED_BYTES_MAX);
         assert!(place.is_some() && Queued::join(&outgoing.queued, 1).is_none());
         assert!(!Line::new(&outgoing).begin(UNREAD_BYTES_MAX + 1).await);
