@@ -43,6 +43,9 @@ const READS: usize = 2_000;
 const SALES: usize = 500;
 /// Without a backup, and as much again after it.
 const CALM_TIME: Duration = Duration::from_secs(20);
+/// Under load: from one request of a client to the next.
+const READ_EVERY: Duration = Duration::from_millis(10);
+const SALE_EVERY: Duration = Duration::from_millis(50);
 const REPETITIONS: usize = 5;
 /// The backup.
 const COPY: &str = "copy.redb";
@@ -199,7 +202,8 @@ fn read_requests(count: usize) -> Vec<Vec<u8>> {
     (0..READS).map(request).collect()
 }
 
-/// What a backup costs those who read and buy meanwhile: one reader and one buyer, each asking again at once.
+/// What a backup costs those who read and buy meanwhile, at an even load: while it reads, nothing that is let go of in the
+/// data file can be used again, so that with as many sales as there can be a large file would grow by gigabytes.
 fn backup(service: &Server, folder: &Folder, signed: &Signed, count: usize) {
     let first = AtomicUsize::new(REPETITIONS * SALES);
     let calm = || std::thread::sleep(CALM_TIME);
@@ -253,12 +257,14 @@ fn load<T>(
     let goes_on = || !over.load(Ordering::Relaxed);
     let read = || {
         let requests = read_requests(count).into_iter().cycle();
+        let requests = requests.inspect(|_| std::thread::sleep(READ_EVERY));
         runtime().block_on(timed(address, requests.take_while(|_| goes_on())))
     };
     let buy = || {
         let number = || next.fetch_add(1, Ordering::Relaxed);
         let request = || paid_request(SHORT.url, &signed.header(number()));
         let requests = std::iter::repeat_with(request);
+        let requests = requests.inspect(|_| std::thread::sleep(SALE_EVERY));
         runtime().block_on(timed(address, requests.take_while(|_| goes_on())))
     };
     std::thread::scope(|scope| {

@@ -46,7 +46,6 @@ pub(crate) struct Page {
 pub(crate) struct Signed {
     challenge: ReceivedChallenge,
     keys: Vec<SecretKey>,
-    now: UnixSeconds,
 }
 
 impl Signed {
@@ -59,7 +58,6 @@ impl Signed {
             keys: (1..=AT_ONCE)
                 .map(|number| key(u8::try_from(number).expect("small")))
                 .collect(),
-            now: Clock::System.now(),
         }
     }
 
@@ -69,7 +67,7 @@ impl Signed {
         let nonce = Nonce(Sha256::digest(number.to_be_bytes()).into());
         let key = &self.keys[number % self.keys.len()];
         self.challenge
-            .sign(&choice, key, self.now, nonce, None)
+            .sign(&choice, key, Clock::System.now(), nonce, None)
             .header
     }
 }

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// Bytes of answers that wait to be read.
-const UNREAD_BYTES_MAX: usize = 40 * 1024 * 1024;
+const UNREAD_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Bytes of answers that wait for room among those.
-const QUEUED_BYTES_MAX: usize = 16 * 1024 * 1024;
+const QUEUED_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Smaller answers are not counted: the kernel mostly takes them at once.
 pub(in crate::http) const COUNTED_BYTES_MIN: usize = 16 * 1024;
 /// A reader is not let go for another before this, however slowly it begins.

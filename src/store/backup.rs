@@ -14,7 +14,7 @@ use redb::{
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
 use crate::store::open::{CLEAN, private};
-use crate::store::paced::{GoesOn, Paced};
+use crate::store::paced::{GoesOn, Paced, Source};
 use crate::store::room::Room;
 use crate::store::tables::{META, VisitTable, each_table, is_known};
 
@@ -39,6 +39,8 @@ pub struct Manners {
 pub enum BackupError {
     /// It was not wanted any more.
     Stopped,
+    /// The data file has grown too much meanwhile.
+    Outgrown,
     Io {
         path: PathBuf,
         error: io::Error,
@@ -50,7 +52,7 @@ pub enum BackupError {
 }
 
 pub(in crate::store) fn copy(
-    database: &Database,
+    (database, source): (&Database, &Path),
     path: &Path,
     now: UnixSeconds,
     manners: &Manners,
@@ -63,7 +65,8 @@ pub(in crate::store) fn copy(
         .open(path)
         .map_err(io)?;
     let room = Room::beside(path, manners.free_bytes_min);
-    let copied = Paced::new(file, room, manners.goes_on.clone())
+    let source = Source::at(source);
+    let copied = Paced::new(file, source.clone(), room, manners.goes_on.clone())
         .map_err(StoreError::from)
         .map_err(BackupError::from)
         .and_then(|file| copy_into(database, file, now))
@@ -71,9 +74,10 @@ pub(in crate::store) fn copy(
     copied.map_err(|error| {
         // Half a copy is worth nothing; the error says why there is none.
         let _ = std::fs::remove_file(path);
-        match (manners.goes_on)() {
-            true => error,
-            false => BackupError::Stopped,
+        match error {
+            _ if !(manners.goes_on)() => BackupError::Stopped,
+            _ if source.has_outgrown() => BackupError::Outgrown,
+            error => error,
         }
     })
 }
@@ -170,6 +174,9 @@ impl fmt::Display for BackupError {
             BackupError::Stopped => {
                 f.write_str("the service is stopping; make the backup once it is back")
             }
+            BackupError::Outgrown => f.write_str(
+                "so much is sold that the data file grew too much while it was copied; make the backup when less is sold",
+            ),
             BackupError::Io { path, error } => write!(f, "{}: {error}", path.display()),
             BackupError::UnknownTable(name) => write!(
                 f,

@@ -153,7 +153,7 @@ impl Store {
         now: UnixSeconds,
         manners: &Manners,
     ) -> Result<u64, BackupError> {
-        backup::copy(&self.database, path, now, manners)
+        backup::copy((&self.database, self.room.file()), path, now, manners)
     }
 
     /// Bytes that the file's tables hold, for the metrics: as they were some minutes ago at most, and `None` while nobody

@@ -1,9 +1,12 @@
 //! The file that a copy is written to: at a pace that leaves disk and processor to those who are served meanwhile, and
-//! never with the last of the room. What is copied is not known here.
+//! never with the last of the room. As long as it is written, the pages that commits let go of in the data file cannot be
+//! used again: so it hurries when that file grows, and gives up before it has grown too much. What is copied is not known
+//! here.
 
 use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,15 +21,49 @@ const STRETCH_BYTES: usize = 1024 * 1024;
 /// A pause takes so many times what the stretch before it took.
 const PAUSE_TIMES: u32 = 1;
 const PAUSE_MAX: Duration = Duration::from_millis(500);
+/// So much may the data file grow meanwhile, or by half if that is more; after a quarter of it nothing pauses.
+const GROWTH_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// Asked now and then: whether the copy is still wanted.
 pub(in crate::store) type GoesOn = Arc<dyn Fn() -> bool + Send + Sync>;
 
 pub(in crate::store) struct Paced {
     file: FileBackend,
+    source: Source,
     room: Room,
     goes_on: GoesOn,
     stretch: Mutex<Stretch>,
+}
+
+/// The data file, and its length when the copy was begun.
+#[derive(Clone)]
+pub(in crate::store) struct Source {
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl Source {
+    pub(in crate::store) fn at(path: &Path) -> Source {
+        Source {
+            path: path.to_owned(),
+            bytes: length(path),
+        }
+    }
+
+    /// As a share of what it may have grown.
+    fn growth(&self) -> f64 {
+        let most = GROWTH_BYTES_MAX.max(self.bytes / 2);
+        length(&self.path).saturating_sub(self.bytes) as f64 / most as f64
+    }
+
+    pub(in crate::store) fn has_outgrown(&self) -> bool {
+        self.growth() > 1.0
+    }
+}
+
+/// A test's disk has none, and does not grow.
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |file| file.len())
 }
 
 struct Stretch {
@@ -37,11 +74,13 @@ struct Stretch {
 impl Paced {
     pub(in crate::store) fn new(
         file: File,
+        source: Source,
         room: Room,
         goes_on: GoesOn,
     ) -> Result<Paced, redb::DatabaseError> {
         Ok(Paced {
             file: FileBackend::new(file)?,
+            source,
             room,
             goes_on,
             stretch: Mutex::new(Stretch::begin()),
@@ -60,8 +99,13 @@ impl Paced {
         if self.room.lack().is_some() {
             return Err(ErrorKind::StorageFull.into());
         }
+        if self.source.has_outgrown() {
+            return Err(io::Error::other("the data file grows too much"));
+        }
         self.file.sync_data()?;
-        std::thread::sleep((stretch.began.elapsed() * PAUSE_TIMES).min(PAUSE_MAX));
+        if self.source.growth() < 0.25 {
+            std::thread::sleep((stretch.began.elapsed() * PAUSE_TIMES).min(PAUSE_MAX));
+        }
         *stretch = Stretch::begin();
         Ok(())
     }
@@ -106,5 +150,32 @@ impl StorageBackend for Paced {
 impl fmt::Debug for Paced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Paced")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Files without contents, in a folder of the test's own.
+    #[test]
+    fn a_copy_gives_up_before_the_data_file_has_grown_too_much() {
+        let folder = std::env::temp_dir().join(format!("context402-paced-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a temporary folder");
+        let file = |name: &str| File::create_new(folder.join(name)).expect("a new file");
+        let (data, path) = (file("data"), folder.join("data"));
+        let copy = Paced::new(
+            file("copy"),
+            Source::at(&path),
+            Room::beside(&path, 0),
+            Arc::new(|| true),
+        );
+        let (copy, stretch) = (copy.expect("it is ours alone"), vec![1; STRETCH_BYTES]);
+        copy.write(0, &stretch).expect("it has not grown");
+        data.set_len(GROWTH_BYTES_MAX / 2).expect("room");
+        copy.write(0, &stretch).expect("it has grown a little");
+        data.set_len(GROWTH_BYTES_MAX + 1).expect("room");
+        assert!(copy.write(0, &stretch).is_err());
+        std::fs::remove_dir_all(&folder).expect("ours");
     }
 }

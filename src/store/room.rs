@@ -34,6 +34,10 @@ impl Room {
         }
     }
 
+    pub(in crate::store) fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Asks the file system's memory. Where that cannot tell, a write is tried.
     pub(in crate::store) fn check(&self) -> Result<(), StoreError> {
         match self.lack() {

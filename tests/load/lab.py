@@ -12,6 +12,13 @@ def page(seed, words=600):
     return f"<!doctype html><title>Page {seed}</title><main><h1>Page {seed}</h1><p>Children travel free. {text}.</p></main>"
 
 
+def surroundings():
+    """This process's, with what the unit sets for the service."""
+    unit = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../systemd/context402.service")
+    with open(unit) as file:
+        return os.environ | dict(re.findall(r"^Environment=(\w+)=(.*)$", file.read(), re.MULTILINE))
+
+
 class Web(http.server.BaseHTTPRequestHandler):
     """Pages by path; some of them fail, in turn, as the web does."""
     protocol_version = "HTTP/1.1"
@@ -54,12 +61,6 @@ class Server(http.server.ThreadingHTTPServer):
         """Readers that go away in the middle are what the lab is for."""
 
 
-def unit_environment():
-    """What the unit sets for the service."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../systemd/context402.service")) as unit:
-        return dict(line.strip().split("=", 2)[1:] for line in unit if line.startswith("Environment="))
-
-
 class Lab:
     def __init__(self, program, data=None, **settings):
         """`data`: a folder for the data file, if it is to lie elsewhere than the rest."""
@@ -92,7 +93,8 @@ class Lab:
         seen = self.log.seek(0, os.SEEK_END)
         more = ["--create"] if create else []
         self.process = subprocess.Popen([self.program, "serve", "--config", self.config, *more],
-                                        env={**os.environ, **unit_environment()}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log)
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log,
+                                        env=surroundings())
         end = time.monotonic() + 30
         while time.monotonic() < end:
             with open(self.log.name) as file:
