@@ -3,13 +3,17 @@
 //! gigabytes below `target`.
 //!
 //! Each report has a document of its own; they share one source. The service is the real one, in a process of its own,
-//! which is stopped in order and then killed.
+//! which is stopped in order and then killed. The backup is the operator's command, with its look through the copy.
 
 mod harness;
 #[path = "harness/shop.rs"]
 mod shop;
 
+use std::io;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
@@ -24,17 +28,24 @@ use context402::domain::time::UnixSeconds;
 use context402::store::ReportRecord;
 
 use harness::{
-    AT_ONCE, Folder, Series, Server, child, config, read_message, say, say_machine, send_all, serve,
+    AT_ONCE, DATA_FILE, Folder, PAY_TO, Series, Server, child, config, read_message, say,
+    say_machine, send_all, serve,
 };
 use shop::{SHORT, Signed, facilitator, keep_pages, paid_request, past};
 
 const RETAINED: usize = 1_000_000;
+/// In the almost empty file, so that there is something to read.
+const FEW: usize = 100;
 /// Written in one transaction.
 const FILLED_AT_ONCE: usize = 20_000;
 /// Asked one after the other, on one connection.
 const READS: usize = 2_000;
 const SALES: usize = 500;
+/// Without a backup, and as much again after it.
+const CALM_TIME: Duration = Duration::from_secs(20);
 const REPETITIONS: usize = 5;
+/// The backup.
+const COPY: &str = "copy.redb";
 const DOCUMENT_BYTES: usize = 600;
 const LIFE_SECONDS: u64 = 30 * 86_400;
 
@@ -56,6 +67,11 @@ impl Times {
         self.0[(self.0.len() - 1) * percent / 100].as_secs_f64() * 1e3
     }
 
+    fn add(&mut self, more: Times) {
+        self.0.extend(more.0);
+        self.0.sort_unstable();
+    }
+
     fn show(&self, name: &str) {
         let (half, most) = (self.at(50), self.at(99));
         say(&format!("{name:<44} {half:>7.2} ms, p99 {most:.2} ms"));
@@ -65,75 +81,113 @@ impl Times {
 fn compare() {
     let wanted = std::env::args().find_map(|argument| argument.parse().ok());
     let count: usize = wanted.unwrap_or(RETAINED);
-    let folder = Folder::new("retained");
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
+    let (folder, other) = (Folder::new("retained"), Folder::new("retained-few"));
     let shop = Server::start("facilitator", &folder, &[]);
     let url = format!("http://{}", shop.ready);
     let signed = Signed::new(&config(&folder.0, &url));
-    let start = || {
+    let start = |folder: &Folder| Server::start("service", folder, &[folder.text(), &url]);
+    let show_start = |after: &str| {
         let began = Instant::now();
-        let service = Server::start("service", &folder, &[folder.text(), &url]);
-        (service, began.elapsed())
+        let service = start(&folder);
+        say(&format!(
+            "Start {after}: {:.0} ms",
+            began.elapsed().as_secs_f64() * 1e3
+        ));
+        service
     };
     say_machine();
-    let (mut service, took) = start();
+    let mut service = show_start("on no file");
+    fill_up(&mut service, &folder, count);
+    drop(service);
+    let mut full = Side::new(show_start("after a stop (goal 2000)"), count);
+    let mut few = Side::new(start(&other), FEW);
+    few.service.order(&format!("fill 0 {FEW}"));
+    // In turn, since neighbours on the machine slow both sides alike.
+    for repetition in 0..REPETITIONS {
+        few.ask(&signed, repetition);
+        full.ask(&signed, repetition);
+    }
+    drop(few.service);
+    few.reads.show("a report, almost no file");
+    full.reads.show("a report, full file");
+    few.sales.show("a sale, almost no file");
+    full.sales.show("a sale, full file");
     say(&format!(
-        "Start on no file: {:.0} ms",
-        took.as_secs_f64() * 1e3
+        "p99 of reads and sales, full beside almost empty (goal 2): {:.2} and {:.2}",
+        full.reads.at(99) / few.reads.at(99),
+        full.sales.at(99) / few.sales.at(99)
     ));
-    // A few, so that there is something to read.
-    service.order("fill 0 100");
-    let reads = reads(&runtime, &service.ready, 100);
-    let sales = sales(&runtime, &service.ready, &signed, 0);
-    let work = work(&runtime, &mut service, 100);
+    few.work.show("CPU of a report, almost no file", "µs");
+    full.work.show("CPU of a report, full file", "µs");
+    let more = full.work.with(&few.work, |full, few| full / few);
+    more.show("the one beside the other", "×");
+    let mut service = full.service;
+    backup(&service, &folder, &signed, count);
+    service.order("die");
+    drop(service);
+    drop(show_start("after a kill (goal 10000)"));
+}
+
+fn fill_up(service: &mut Server, folder: &Folder, count: usize) {
     let began = Instant::now();
-    for first in (100..count).step_by(FILLED_AT_ONCE) {
+    for first in (0..count).step_by(FILLED_AT_ONCE) {
         let end = count.min(first + FILLED_AT_ONCE);
         service.order(&format!("fill {first} {end}"));
     }
-    let filled = began.elapsed().as_secs_f64();
-    let bytes = std::fs::metadata(folder.0.join("bench.redb")).map_or(0, |file| file.len());
     say(&format!(
-        "{count} reports and payments: {} MB, written in {filled:.0} s",
-        bytes / 1_000_000
+        "{count} reports and payments: {} MB, written in {:.0} s",
+        megabytes(&folder.0.join(DATA_FILE)),
+        began.elapsed().as_secs_f64()
     ));
-    drop(service);
-    let (mut service, took) = start();
-    say(&format!(
-        "Start after a stop: {:.0} ms (goal 2000)",
-        took.as_secs_f64() * 1e3
-    ));
-    reads.show("a report, almost no file");
-    let late_reads = self::reads(&runtime, &service.ready, count);
-    late_reads.show("a report, full file");
-    sales.show("a sale, almost no file");
-    let late_sales = self::sales(&runtime, &service.ready, &signed, SALES);
-    late_sales.show("a sale, full file");
-    say(&format!(
-        "p99 of reads and sales, full beside almost empty (goal 2): {:.2} and {:.2}",
-        late_reads.at(99) / reads.at(99),
-        late_sales.at(99) / sales.at(99)
-    ));
-    work.show("CPU of a report, almost no file", "µs");
-    let late_work = self::work(&runtime, &mut service, count);
-    late_work.show("CPU of a report, full file", "µs");
-    let more = late_work.with(&work, |late, early| late / early);
-    more.show("the one beside the other", "×");
-    service.order("die");
-    drop(service);
-    let (service, took) = start();
-    say(&format!(
-        "Start after a kill: {:.0} ms (goal 10000)",
-        took.as_secs_f64() * 1e3
-    ));
-    drop(service);
 }
 
-fn reads(runtime: &Runtime, address: &str, count: usize) -> Times {
-    runtime.block_on(timed(address, read_requests(count)))
+fn megabytes(file: &Path) -> u64 {
+    std::fs::metadata(file).map_or(0, |file| file.len()) / 1_000_000
+}
+
+/// One of the two services, and what was measured of it.
+struct Side {
+    service: Server,
+    count: usize,
+    reads: Times,
+    sales: Times,
+    work: Series,
+}
+
+impl Side {
+    fn new(service: Server, count: usize) -> Side {
+        let (reads, sales) = (Times(Vec::new()), Times(Vec::new()));
+        let work = Series::default();
+        Side {
+            service,
+            count,
+            reads,
+            sales,
+            work,
+        }
+    }
+
+    fn ask(&mut self, signed: &Signed, repetition: usize) {
+        let (runtime, requests) = (runtime(), read_requests(self.count));
+        let first = repetition * SALES;
+        let sales =
+            (first..first + SALES).map(|number| paid_request(SHORT.url, &signed.header(number)));
+        let address = &self.service.ready;
+        self.reads
+            .add(runtime.block_on(timed(address, requests.clone())));
+        self.sales.add(runtime.block_on(timed(address, sales)));
+        // What reading costs of the processor, with many readers at once.
+        let before = self.service.cpu();
+        let address = &self.service.ready;
+        runtime.block_on(send_all(address, Arc::new(requests), AT_ONCE, READS, "200"));
+        self.work.add(self.service.cpu() - before, READS);
+    }
+}
+
+/// One client's.
+fn runtime() -> Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().expect("a runtime")
 }
 
 /// Requests for reports all over the file.
@@ -145,26 +199,78 @@ fn read_requests(count: usize) -> Vec<Vec<u8>> {
     (0..READS).map(request).collect()
 }
 
-/// What reading costs of the processor, with many readers at once.
-fn work(runtime: &Runtime, service: &mut Server, count: usize) -> Series {
-    let requests = Arc::new(read_requests(count));
-    let mut series = Series::default();
-    for _ in 0..REPETITIONS {
-        let before = service.cpu();
-        let sent = send_all(&service.ready, requests.clone(), AT_ONCE, READS, "200");
-        runtime.block_on(sent);
-        series.add(service.cpu() - before, READS);
-    }
-    series
+/// What a backup costs those who read and buy meanwhile: one reader and one buyer, each asking again at once.
+fn backup(service: &Server, folder: &Folder, signed: &Signed, count: usize) {
+    let first = AtomicUsize::new(REPETITIONS * SALES);
+    let calm = || std::thread::sleep(CALM_TIME);
+    let (mut reads, mut sales, ()) = load(&service.ready, signed, &first, count, calm);
+    let before = megabytes(&folder.0.join(DATA_FILE));
+    let began = Instant::now();
+    let (busy_reads, busy_sales, done) =
+        load(&service.ready, signed, &first, count, || back_up(&folder.0));
+    assert!(done.is_ok_and(|done| done.success()), "a backup");
+    let took = began.elapsed().as_secs_f64();
+    let (more_reads, more_sales, ()) = load(&service.ready, signed, &first, count, calm);
+    reads.add(more_reads);
+    sales.add(more_sales);
+    say(&format!(
+        "A backup under load: {took:.0} s with its verification, {} MB; the data file has {} MB then, {before} before",
+        megabytes(&folder.0.join(COPY)),
+        megabytes(&folder.0.join(DATA_FILE)),
+    ));
+    reads.show("a report under load, no backup");
+    busy_reads.show("a report under load, during the backup");
+    sales.show("a sale under load, no backup");
+    busy_sales.show("a sale under load, during the backup");
+    say(&format!(
+        "p99 of reads and sales, during the backup beside none (goal 3): {:.2} and {:.2}",
+        busy_reads.at(99) / reads.at(99),
+        busy_sales.at(99) / sales.at(99)
+    ));
 }
 
-fn sales(runtime: &Runtime, address: &str, signed: &Signed, first: usize) -> Times {
-    let requests =
-        (first..first + SALES).map(|number| paid_request(SHORT.url, &signed.header(number)));
-    runtime.block_on(timed(address, requests.collect()))
+/// The operator's command, as little in the way of others as its unit has it.
+fn back_up(folder: &Path) -> io::Result<ExitStatus> {
+    Command::new("nice")
+        .args(["-n", "10", env!("CARGO_BIN_EXE_context402"), "backup"])
+        .arg(folder.join(COPY))
+        .env("CONTEXT402_BASE_URL", "http://127.0.0.1:4020")
+        .env("CONTEXT402_DATA_FILE", folder.join(DATA_FILE))
+        .env("CONTEXT402_PAYMENT_PAY_TO", PAY_TO)
+        .stdout(Stdio::null())
+        .status()
 }
 
-async fn timed(address: &str, requests: Vec<Vec<u8>>) -> Times {
+/// Reads and sales, as long as something else takes; and what comes of that.
+fn load<T>(
+    address: &str,
+    signed: &Signed,
+    next: &AtomicUsize,
+    count: usize,
+    something: impl FnOnce() -> T,
+) -> (Times, Times, T) {
+    let over = AtomicBool::new(false);
+    let goes_on = || !over.load(Ordering::Relaxed);
+    let read = || {
+        let requests = read_requests(count).into_iter().cycle();
+        runtime().block_on(timed(address, requests.take_while(|_| goes_on())))
+    };
+    let buy = || {
+        let number = || next.fetch_add(1, Ordering::Relaxed);
+        let request = || paid_request(SHORT.url, &signed.header(number()));
+        let requests = std::iter::repeat_with(request);
+        runtime().block_on(timed(address, requests.take_while(|_| goes_on())))
+    };
+    std::thread::scope(|scope| {
+        let (reader, buyer) = (scope.spawn(read), scope.spawn(buy));
+        let something = something();
+        over.store(true, Ordering::Relaxed);
+        let reads = reader.join().expect("the reader is served");
+        (reads, buyer.join().expect("the buyer is served"), something)
+    })
+}
+
+async fn timed(address: &str, requests: impl IntoIterator<Item = Vec<u8>>) -> Times {
     let mut stream = TcpStream::connect(address).await.expect("it accepts");
     stream.set_nodelay(true).expect("a socket");
     let (mut buffer, mut times) = (Vec::new(), Vec::new());

@@ -246,6 +246,7 @@ fn commits(folder: &str) {
     let settings = store::Settings {
         cache_bytes: config.limits.store_cache_bytes,
         pages_bytes_max: 0,
+        free_bytes_min: 0,
     };
     let opened = settings.create(&path).expect("a new file");
     let runtime = runtime(context402::app::blocking_threads(&config));

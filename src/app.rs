@@ -257,10 +257,14 @@ pub fn blocking_threads(config: &Config) -> usize {
         + 8
 }
 
+/// Room that anything written needs; far below what sales need, so that those under way end in between.
+const WRITE_ROOM_BYTES: u64 = 4 * 1024 * 1024;
+
 pub fn store_settings(config: &Config) -> store::Settings {
     store::Settings {
         cache_bytes: config.limits.store_cache_bytes,
         pages_bytes_max: config.limits.pages_bytes_max,
+        free_bytes_min: WRITE_ROOM_BYTES.min(config.limits.free_disk_bytes_min),
     }
 }
 

@@ -149,6 +149,7 @@ impl Appliance {
         health::probe_store(&app).await;
         health::probe_kept(&app).await;
         let loops = vec![
+            tokio::spawn(health::watch_disk(app.clone())),
             tokio::spawn(health::probe(app.clone())),
             tokio::spawn(health::watch_gas(app.clone())),
             tokio::spawn(due::work(app.clone())),

@@ -31,7 +31,9 @@ const CPU: &str = "cpu";
 const REPETITION_TIME_MAX: Duration = Duration::from_secs(20);
 /// Connections, or calls, at once.
 pub(crate) const AT_ONCE: usize = 64;
-const PAY_TO: &str = "0x4020402040204020402040204020402040204020";
+/// The service's data file, in its folder.
+pub(crate) const DATA_FILE: &str = "bench.redb";
+pub(crate) const PAY_TO: &str = "0x4020402040204020402040204020402040204020";
 
 /// Role and arguments, when this process was started as a server.
 pub(crate) fn child() -> Option<(String, Vec<String>)> {
@@ -111,7 +113,7 @@ pub(crate) fn config(folder: &Path, facilitator_url: &str) -> Config {
     resolved.set("limits.free_per_minute", "1000000");
     resolved.set("base_url", "http://127.0.0.1:4020");
     resolved.set("listen", "127.0.0.1:0");
-    resolved.set("data_file", folder.join("bench.redb").display().to_string());
+    resolved.set("data_file", folder.join(DATA_FILE).display().to_string());
     resolved.set("payment.pay_to", PAY_TO);
     resolved.set("payment.facilitator_url", facilitator_url);
     Config::from_resolved(&resolved).expect("a good configuration")

@@ -58,7 +58,8 @@ pub fn page(app: &Shared, call: &Call) -> Reply {
     } else {
         "no"
     };
-    let (name, price) = (sorted.bundle.name(), sorted.bundle.price());
+    let (name, cents) = (sorted.bundle.name(), sorted.bundle.cents());
+    let price = format!("{}.{:02}", cents / 100, cents % 100);
     let parts = vec![
         Part::Facts(vec![
             ("Ready", ready.to_owned()),

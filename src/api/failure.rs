@@ -9,7 +9,7 @@ use crate::domain::level::{Level, Product};
 use crate::domain::rate::{Standing, WINDOW_SECONDS};
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
 use crate::http::service::{Asked, Refused, method_list};
-use crate::http::{Call, Reply};
+use crate::http::{Call, HeaderMap, Reply};
 use crate::pages::error::ErrorView;
 use crate::x402::encoding;
 use crate::x402::wire::SettleResponse;
@@ -311,6 +311,7 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
         Refused::HeadersTooLarge => Refusal::of(Code::HeadersTooLarge),
         Refused::UriTooLong => Refusal::of(Code::UriTooLong),
         Refused::Panicked => Refusal::of(Code::Internal),
+        Refused::NoRoomForAnswer(status, headers) => no_room_for(*status, headers),
     };
     let reply = if asked.accepts_html {
         // The path is not shown back: it may be anything.
@@ -328,5 +329,20 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
         Refused::MethodNotAllowed(methods) => reply.header("allow", &method_list(methods)),
         Refused::BodyTooLarge | Refused::BodyTooSlow => reply.fixed("connection", "close"),
         _ => reply,
+    }
+}
+
+/// A sale's answer is told by its header.
+fn no_room_for(status: u16, headers: &HeaderMap) -> Refusal {
+    let is_sale = |product: &Product| headers.contains_key(product.paid_header());
+    let is_paid = status == 200 && Product::ALL.iter().any(is_sale);
+    let refusal = Refusal::new(
+        Code::Overloaded,
+        "Too many large answers are being read at the moment. Repeat the same request in a few seconds: what was paid for \
+         is given out again, and is not charged twice.",
+    );
+    match is_paid {
+        true => refusal.after_settlement(),
+        false => refusal,
     }
 }

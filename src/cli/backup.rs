@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::app::store_settings;
@@ -13,7 +14,7 @@ use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, so
 use crate::config::Config;
 use crate::domain::time::UnixSeconds;
 use crate::outside::clock::Clock;
-use crate::store::{Settings, Verified};
+use crate::store::{Manners, Settings, Verified};
 
 /// How long the service may take for its copy.
 const COPY_TIME_MAX: Duration = Duration::from_secs(3600);
@@ -91,6 +92,7 @@ impl VerifyArgs {
         let settings = Settings {
             cache_bytes: 16 * 1024 * 1024,
             pages_bytes_max: 0,
+            free_bytes_min: 0,
         };
         check_is_there(&self.path)?;
         let verified = settings.verify(&self.path).map_err(failed)?;
@@ -155,7 +157,11 @@ fn write(config: &Config, partial: &Path) -> Result<(), Failure> {
                 .open(&config.data_file, false)
                 .map_err(failed)?;
             let now = Clock::System.now();
-            let copied = opened.store.copy_to(partial, now);
+            let manners = Manners {
+                free_bytes_min: config.limits.free_disk_bytes_min,
+                goes_on: Arc::new(|| true),
+            };
+            let copied = opened.store.copy_to(partial, now, &manners);
             run_async(1, async {
                 let store = opened.store;
                 if copied.is_ok() {

@@ -18,7 +18,8 @@ use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
 use crate::outside::mailer::MailError;
-use crate::outside::{disk, probe};
+use crate::outside::probe;
+use crate::store;
 
 /// Payments carry the time until which they are valid: beyond so much, good ones are refused.
 const SKEW_SECONDS_MAX: u64 = 10;
@@ -131,7 +132,7 @@ fn data_file(config: &Config) -> Finding {
 fn free_disk(config: &Config) -> Finding {
     let size = std::fs::metadata(&config.data_file).map_or(0, |metadata| metadata.len());
     let floor = config.limits.free_disk_bytes_min;
-    match disk::free_bytes(&config.data_file) {
+    match store::free_bytes(&config.data_file) {
         Err(error) => Bad(format!("the free space cannot be read: {error}")),
         Ok(free) if free < floor => Bad(format!(
             "{free} bytes are free, and nothing is sold below {floor} (limits.free_disk_mib_min): make room"

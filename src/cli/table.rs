@@ -65,6 +65,7 @@ fn document(config: Config, folder: &std::path::Path) -> Result<serde_json::Valu
     let settings = Settings {
         cache_bytes: 1024 * 1024,
         pages_bytes_max: 0,
+        free_bytes_min: 0,
     };
     let opened = settings.create(&folder.join("data.redb")).map_err(failed)?;
     run_async(1, async {

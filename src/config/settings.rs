@@ -183,7 +183,7 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.store_cache_mib", Number, Some("32"), "Memory for the data file's pages, in MiB."),
     row("limits.page_cache_mib", Number, Some("512"), "Converted pages kept in the data file, in MiB; the oldest leave first."),
     row("limits.report_store_mib", Number, Some("4096"), "Reports kept with their sources in the data file, in MiB; beyond it none is sold until some expire."),
-    row("limits.free_disk_mib_min", Number, Some("64"), "Free disk space below which nothing is sold, in MiB."),
+    row("limits.free_disk_mib_min", Number, Some("64"), "Free disk space below which nothing is sold, in MiB. Below 4 MiB nothing is written at all, and no start succeeds."),
 
     row("limits.free_per_minute", Number, Some("6000"), "Pages and documents that one client may ask for in a minute; then 429. A client is an IPv4 address or an IPv6 /64. 0 is no limit, here and below."),
     row("limits.probes_per_minute", Number, Some("6000"), "Probes for a price (GET on a paid address) by one client in a minute."),

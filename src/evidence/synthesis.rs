@@ -257,9 +257,5 @@ fn quoted(examined: &Examined<'_>, findings: &[usize], quote: &str) -> Option<us
     })
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts of the words of a sentence"
-)]
 #[cfg(test)]
 mod tests;

@@ -2,12 +2,14 @@
 //! selling. Who asked takes the file away; it may not be writable for us where it belongs.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::app::Shared;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::flows::internal;
 use crate::outside::{chance, disk};
+use crate::store::{self, BackupError, Manners};
 
 /// After so long nobody comes for a copy any more.
 const LEFTOVER_SECONDS: u64 = 3600;
@@ -25,9 +27,15 @@ pub async fn snapshot(app: &Shared) -> Result<Snapshot, Refusal> {
     let path = beside(data_file, &hex::encode(chance::bytes::<8>()));
     refuse_without_room(app).await?;
     let (store, copy, leftovers) = (app.store.clone(), path.clone(), beside(data_file, ""));
+    let serving = app.clone();
+    let manners = Manners {
+        free_bytes_min: app.config.limits.free_disk_bytes_min,
+        // It may take minutes; nobody waits for it on a stop.
+        goes_on: Arc::new(move || !serving.health.is_stopping()),
+    };
     let copied = app.backups.run(move || {
         disk::remove_older(&leftovers, now, LEFTOVER_SECONDS);
-        store.copy_to(&copy, now)
+        store.copy_to(&copy, now, &manners)
     });
     let bytes = match copied.await {
         Err(_) => {
@@ -35,6 +43,9 @@ pub async fn snapshot(app: &Shared) -> Result<Snapshot, Refusal> {
                 Code::Conflict,
                 "Another backup is being made; wait for its end.",
             ));
+        }
+        Ok(Err(error @ BackupError::Stopped)) => {
+            return Err(Refusal::new(Code::Overloaded, format!("{error}.")));
         }
         Ok(Err(error)) => {
             tracing::error!(error = %error, "the backup could not be made");
@@ -57,7 +68,7 @@ pub async fn snapshot(app: &Shared) -> Result<Snapshot, Refusal> {
 /// A full disk stops all sales; a backup must not be what fills it.
 async fn refuse_without_room(app: &Shared) -> Result<(), Refusal> {
     let needed = app.store.count_bytes().await?;
-    let free = disk::free_bytes(&app.config.data_file)
+    let free = store::free_bytes(&app.config.data_file)
         .map_err(|error| internal("the disk's free space could not be read", &error))?;
     let floor = app.config.limits.free_disk_bytes_min;
     if needed.saturating_add(floor) > free {

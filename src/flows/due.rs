@@ -28,6 +28,10 @@ pub async fn work(app: Shared) {
     let mut terms_noted = Instant::now();
     loop {
         tokio::time::sleep(TICK).await;
+        // What cannot be written down is not begun: a mail that was sent unnoted would be sent again, each second.
+        if !app.store.has_room() {
+            continue;
+        }
         let mut outcome = work_off(&app, &places).await;
         if terms_noted.elapsed() >= NOTE_TERMS_EVERY {
             terms_noted = Instant::now();

@@ -13,8 +13,11 @@ use crate::domain::margin::GasPrice;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::{Chain, ChainError};
-use crate::outside::{disk, process};
+use crate::outside::process;
+use crate::store;
 
+/// Often: a disk that others fill at full speed should be found nearly full while there still is room to end sales.
+const PROBE_DISK_EVERY: Duration = Duration::from_secs(1);
 const PROBE_EVERY: Duration = Duration::from_secs(15);
 /// A data file that leaves a read unanswered for so long cannot be sold from.
 const STORE_TIME_MAX: Duration = Duration::from_secs(5);
@@ -203,10 +206,17 @@ pub fn usage() -> Option<process::Usage> {
     process::usage()
 }
 
-/// Looks at disk, data file and facilitator, now and then for ever.
+/// Looks at the disk, now and then for ever.
+pub async fn watch_disk(app: Shared) {
+    loop {
+        tokio::time::sleep(PROBE_DISK_EVERY).await;
+        probe_disk(&app);
+    }
+}
+
+/// Looks at data file and facilitator, now and then for ever.
 pub async fn probe(app: Shared) {
     loop {
-        probe_disk(&app);
         if probe_store(&app).await {
             probe_kept(&app).await;
         }
@@ -217,17 +227,19 @@ pub async fn probe(app: Shared) {
 
 /// Reads one number from the file system's memory; not worth a thread of its own.
 pub fn probe_disk(app: &Shared) {
-    match disk::free_bytes(&app.config.data_file) {
+    match store::free_bytes(&app.config.data_file) {
         Ok(free) => {
             let low = free < app.config.limits.free_disk_bytes_min;
-            if low && !app.health.disk_low() {
-                tracing::error!(
+            let was_low = app.health.disk_low.swap(low, Ordering::Relaxed);
+            app.health.free_bytes.store(free, Ordering::Relaxed);
+            match (was_low, low) {
+                (false, true) => tracing::error!(
                     free_bytes = free,
                     "the disk is nearly full; nothing is sold until there is room"
-                );
+                ),
+                (true, false) => tracing::info!(free_bytes = free, "the disk has room again"),
+                _ => {}
             }
-            app.health.free_bytes.store(free, Ordering::Relaxed);
-            app.health.disk_low.store(low, Ordering::Relaxed);
         }
         Err(error) => tracing::warn!(error = %error, "could not read the disk's free space"),
     }

@@ -55,6 +55,11 @@ impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Busy => Refusal::of(Code::Overloaded),
+            // The log has it from the probe of the disk.
+            StoreError::NoRoom => Refusal::new(
+                Code::Overloaded,
+                "The service cannot write anything down at the moment. Try again later.",
+            ),
             error => internal("the store failed", &error),
         }
     }

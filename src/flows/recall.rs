@@ -185,25 +185,22 @@ async fn context_body(
     kept: &KeptAnswer,
     members: Option<Arc<Vec<u8>>>,
 ) -> Result<Vec<u8>, Refusal> {
-    let members = match members {
-        Some(members) => members,
-        None => {
-            let page = kept.page;
-            let found = app.store.read(move |snapshot| snapshot.blob(page)).await?;
-            let found = found
-                .ok_or_else(|| internal("a kept answer has lost its page", &hex::encode(page)))?;
-            Arc::new(found)
-        }
-    };
     let paid = answer::paid(app, payment)
         .map_err(|error| internal("an answer could not be written as JSON", &error))?;
     let transaction = match &payment.state {
-        State::Settled { transaction, .. } => transaction.as_str(),
-        _ => "",
+        State::Settled { transaction, .. } => transaction.clone(),
+        _ => String::new(),
     };
-    Ok(answer::whole(
-        &[kept.own.as_bytes(), &members],
-        &paid,
-        transaction,
-    ))
+    let (page, own) = (kept.page, kept.own.clone());
+    let whole =
+        move |members: &[u8]| answer::whole(&[own.as_bytes(), members], &paid, &transaction);
+    if let Some(members) = members {
+        return Ok(whole(&members));
+    }
+    // Put together where it is read: no more large answers at once than the store has readers.
+    let read = app
+        .store
+        .read(move |snapshot| Ok(snapshot.blob(page)?.map(|members| whole(&members))));
+    read.await?
+        .ok_or_else(|| internal("a kept answer has lost its page", &hex::encode(page)))
 }

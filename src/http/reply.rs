@@ -16,6 +16,8 @@ pub struct Reply {
     pub body: Bytes,
     /// In place of the body, where it is made while it is sent.
     pieces: Option<Pieces>,
+    /// Whether the body is one that is kept for many: sending it once more takes no more memory.
+    pub is_shared: bool,
 }
 
 /// A header value that was checked once and is cheap to clone: for values that are sent often.
@@ -44,6 +46,7 @@ impl Reply {
             headers,
             body: body.into(),
             pieces: None,
+            is_shared: false,
         }
     }
 
@@ -69,6 +72,7 @@ impl Reply {
             headers: HeaderMap::new(),
             body: Bytes::new(),
             pieces: None,
+            is_shared: false,
         }
     }
 
@@ -86,6 +90,12 @@ impl Reply {
 
     pub fn redirect(status: u16, location: &str) -> Self {
         Reply::empty(status).header("location", location)
+    }
+
+    /// Says that the body is kept for many.
+    pub fn shared(mut self) -> Self {
+        self.is_shared = true;
+        self
     }
 
     /// Sets a header whose value is made for this answer.

@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 use crate::http::call::Peer;
 use crate::http::crowd::{Crowd, Member};
 use crate::http::forwarded::TrustedProxies;
+use crate::http::outgoing::{Line, Outgoing};
 use crate::http::reply::Reply;
 use crate::http::request_ids::RequestIds;
 use crate::http::route::Route;
@@ -44,6 +45,7 @@ pub struct Server<S: 'static, D: 'static> {
     settings: Settings,
     places: Arc<Semaphore>,
     crowd: Crowd,
+    outgoing: Arc<Outgoing>,
     connections: TaskTracker,
     stopping: CancellationToken,
 }
@@ -69,6 +71,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             settings,
             places: Arc::new(Semaphore::new(settings.connections_max)),
             crowd: Crowd::new(settings.connections_of_client_max),
+            outgoing: Arc::default(),
             connections: TaskTracker::new(),
             stopping: CancellationToken::new(),
         }
@@ -153,15 +156,19 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
     {
         let (shell, stopping, settings) =
             (self.shell.clone(), self.stopping.clone(), self.settings);
+        let line = Arc::new(Line::new(&self.outgoing));
         self.connections.spawn(async move {
             let _held = held;
             let is_new = AtomicBool::new(true);
             let service = service_fn(|request| {
-                let shell = shell.clone();
+                let (shell, line) = (shell.clone(), line.clone());
                 is_new.store(false, Ordering::Relaxed);
-                async move { Ok::<_, std::convert::Infallible>(shell.answer(request, peer).await) }
+                async move {
+                    Ok::<_, std::convert::Infallible>(shell.answer(request, peer, &line).await)
+                }
             });
-            let io = TokioIo::new(Stalled::new(stream, settings.write_stall_max));
+            let io = Stalled::new(stream, settings.write_stall_max, line.clone());
+            let io = TokioIo::new(io);
             let connection = hyper::server::conn::http1::Builder::new()
                 // Without a timer the header deadline is silently off.
                 .timer(TokioTimer::new())
@@ -173,6 +180,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             tokio::pin!(connection);
             let outcome = tokio::select! {
                 outcome = connection.as_mut() => outcome,
+                () = line.let_go() => return tracing::debug!("a slow reader made room for others"),
                 () = stopping.cancelled() => {
                     let first = match is_new.load(Ordering::Relaxed) {
                         true => tokio::time::timeout(FIRST_REQUEST_TIME, connection.as_mut()).await.ok(),

@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::http::call::{Call, Peer, Query};
 use crate::http::forwarded::TrustedProxies;
+use crate::http::outgoing::{COUNTED_BYTES_MIN, Line};
 use crate::http::pieces::Content;
 use crate::http::reply::Reply;
 use crate::http::request_ids::RequestIds;
@@ -95,6 +96,9 @@ pub enum Refused {
     HeadersTooLarge,
     UriTooLong,
     Panicked,
+    /// Too much of what was answered to others still waits to be read. Its status and headers say what this
+    /// one was.
+    NoRoomForAnswer(u16, HeaderMap),
 }
 
 /// What is known of a request when it is refused.
@@ -138,6 +142,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         &self,
         request: Request<Incoming>,
         peer: Peer,
+        line: &Line,
     ) -> Response<Content> {
         let started = Instant::now();
         let request_id = self.request_ids.next();
@@ -153,6 +158,15 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         if reads && reply.status == 200 && is_current(conditional.as_ref(), &reply.headers) {
             reply.status = 304;
             reply.body = Bytes::new();
+        }
+        if takes_room(&reply, peer) && !line.begin(reply.body.len()).await {
+            let asked = Asked {
+                request_id: &request_id,
+                pattern: Some(pattern),
+                accepts_html: false,
+            };
+            let refused = Refused::NoRoomForAnswer(reply.status, reply.headers);
+            reply = (self.hooks.refuse)(&self.state, &refused, &asked);
         }
         let seen = Seen {
             pattern,
@@ -371,6 +385,11 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         *response.headers_mut() = headers;
         response
     }
+}
+
+/// Whether an answer is large and in memory for this client alone. The operator is not counted.
+fn takes_room(reply: &Reply, peer: Peer) -> bool {
+    reply.body.len() >= COUNTED_BYTES_MIN && !reply.is_shared && peer != Peer::Operator
 }
 
 /// The body in one piece. Frames are copied, because each holds on to the read buffer that it came in: a body of single

@@ -5,11 +5,14 @@
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
+
+use crate::http::outgoing::Line;
 
 /// Every so many bytes that a reader takes give it one more millisecond, up to the limit.
 const BYTES_PER_MILLISECOND_MIN: usize = 4;
@@ -19,15 +22,17 @@ const BYTES_PER_MILLISECOND_MIN: usize = 4;
 pub(in crate::http) struct Stalled<I> {
     inner: I,
     limit: Duration,
+    line: Arc<Line>,
     /// Armed by the first write of an answer that is pending, until all of the answer is written.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl<I> Stalled<I> {
-    pub(in crate::http) fn new(inner: I, limit: Duration) -> Self {
+    pub(in crate::http) fn new(inner: I, limit: Duration, line: Arc<Line>) -> Self {
         Stalled {
             inner,
             limit,
+            line,
             timer: None,
         }
     }
@@ -40,6 +45,7 @@ impl<I> Stalled<I> {
         let latest = Instant::now() + self.limit;
         match outcome {
             Poll::Ready(Ok(bytes)) => {
+                self.line.taken(bytes);
                 if let Some(timer) = &mut self.timer {
                     let earned = u64::try_from(bytes / BYTES_PER_MILLISECOND_MIN);
                     let earned = Duration::from_millis(earned.unwrap_or(u64::MAX));
@@ -91,6 +97,7 @@ impl<I: AsyncWrite + Unpin> AsyncWrite for Stalled<I> {
             // hyper flushes once it has written all that it had.
             Poll::Ready(outcome) => {
                 self.timer = None;
+                self.line.read_out();
                 Poll::Ready(outcome)
             }
             Poll::Pending => self.watch(Poll::Pending, context).map_ok(|_| ()),

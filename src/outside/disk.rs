@@ -1,20 +1,9 @@
-//! How much room the data file's disk has, and what may be cleared away beside it.
+//! What may be cleared away beside the data file.
 
-use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use crate::domain::time::UnixSeconds;
-
-/// Bytes that an unprivileged process may still write beside `path`.
-pub fn free_bytes(path: &Path) -> io::Result<u64> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let stats = rustix::fs::statvfs(folder)?;
-    Ok(stats.f_bavail.saturating_mul(stats.f_frsize))
-}
 
 /// Removes the files whose path begins with `beginning` and that were last written so many seconds before `now`. They
 /// are nobody's any more; what cannot be removed is tried again the next time.

@@ -82,7 +82,7 @@ fn terms(view: &LegalView<'_>) -> Markup {
         }
         p {
             "A report on several sources is paid once through the payment link, in dollars, at the price that stands on "
-            a href="/pricing#bundles" { "the price list" } ". It is made when the payment is confirmed."
+            a href="/pricing#bundle-prices" { "the price list" } ". It is made when the payment is confirmed."
         }
         @if view.site.facilitator == FacilitatorMode::Sandbox {
             p { strong { "This instance runs with its sandbox: " } "payments are play money and nothing is owed by anyone." }

@@ -54,13 +54,13 @@ pub fn page(view: &PricingView<'_>) -> String {
                 Err(complaint) => .note.bad role="alert" { p { strong { (complaint) } } },
                 Ok(estimate) => (estimated(estimate)),
             }
-            h2 #pages { "A page as markdown" }
+            h2 #page-prices { "A page as markdown" }
             p { "One price for one page, whatever its size. You choose how fresh it has to be." }
             (parts::tier_table())
-            h2 #reports { "A report on a source" }
+            h2 #report-prices { "A report on a source" }
             p { "A Proof Pack: whether one page supports a claim, with the passages that say so." }
             (parts::pack_table())
-            h2 #bundles { "A report on several sources" }
+            h2 #bundle-prices { "A report on several sources" }
             p { "An Evidence Bundle, paid through a payment link." }
             (bundle::bundle_table(None))
         },

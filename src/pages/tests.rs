@@ -150,6 +150,15 @@ fn pages_load_only_from_the_service_itself() {
     }
 }
 
+#[test]
+fn no_page_names_two_things_alike() {
+    for (name, page) in both_rounds() {
+        let ids: Vec<&str> = tags(&page).filter_map(|tag| attribute(tag, "id")).collect();
+        let unique: std::collections::BTreeSet<&&str> = ids.iter().collect();
+        assert_eq!(unique.len(), ids.len(), "{name}: {ids:?}");
+    }
+}
+
 /// An anchor that an error's `docs_url` or a 402's header names must exist.
 #[test]
 fn advertised_anchors_exist() {

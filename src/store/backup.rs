@@ -14,6 +14,8 @@ use redb::{
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
 use crate::store::open::{CLEAN, private};
+use crate::store::paced::{GoesOn, Paced};
+use crate::store::room::Room;
 use crate::store::tables::{META, VisitTable, each_table, is_known};
 
 /// When a copy was made. Only copies carry it.
@@ -23,9 +25,20 @@ pub(in crate::store) const BACKED_UP_AT: &str = "backed-up-at";
 /// The copy's page cache; what is beyond goes to the disk at once.
 const CACHE_BYTES: usize = 4 * 1024 * 1024;
 
+/// What a copy keeps to while it is made.
+#[derive(Clone)]
+pub struct Manners {
+    /// Room that stays free on its disk, whoever takes the rest.
+    pub free_bytes_min: u64,
+    /// Asked now and then: whether the copy is still wanted.
+    pub goes_on: GoesOn,
+}
+
 /// Why there is no copy. What had been written of it is gone.
 #[derive(Debug)]
 pub enum BackupError {
+    /// It was not wanted any more.
+    Stopped,
     Io {
         path: PathBuf,
         error: io::Error,
@@ -40,6 +53,7 @@ pub(in crate::store) fn copy(
     database: &Database,
     path: &Path,
     now: UnixSeconds,
+    manners: &Manners,
 ) -> Result<u64, BackupError> {
     let io = |error| BackupError::Io {
         path: path.to_owned(),
@@ -48,22 +62,30 @@ pub(in crate::store) fn copy(
     let file = private(OpenOptions::new().read(true).write(true).create_new(true))
         .open(path)
         .map_err(io)?;
-    let copied = copy_into(database, file, now).and_then(|()| durable(path).map_err(io));
-    if copied.is_err() {
+    let room = Room::beside(path, manners.free_bytes_min);
+    let copied = Paced::new(file, room, manners.goes_on.clone())
+        .map_err(StoreError::from)
+        .map_err(BackupError::from)
+        .and_then(|file| copy_into(database, file, now))
+        .and_then(|()| durable(path).map_err(io));
+    copied.map_err(|error| {
         // Half a copy is worth nothing; the error says why there is none.
         let _ = std::fs::remove_file(path);
-    }
-    copied
+        match (manners.goes_on)() {
+            true => error,
+            false => BackupError::Stopped,
+        }
+    })
 }
 
-fn copy_into(database: &Database, file: File, now: UnixSeconds) -> Result<(), BackupError> {
+fn copy_into(database: &Database, file: Paced, now: UnixSeconds) -> Result<(), BackupError> {
     let from = database.begin_read().map_err(StoreError::from)?;
     refuse_unknown_tables(&from)?;
     let mut builder = Database::builder();
     builder.set_cache_size(CACHE_BYTES);
     let mut to = builder
-        .create_file(file)
-        .map_err(|error| StoreError::File(error.to_string()))?;
+        .create_with_backend(file)
+        .map_err(StoreError::from)?;
     let mut transaction = to.begin_write().map_err(StoreError::from)?;
     transaction.set_two_phase_commit(true);
     each_table(&mut CopyTable {
@@ -73,8 +95,7 @@ fn copy_into(database: &Database, file: File, now: UnixSeconds) -> Result<(), Ba
     mark_as_copy(&transaction, now)?;
     transaction.commit().map_err(StoreError::from)?;
     // Rows that come in order leave pages half empty.
-    to.compact()
-        .map_err(|error| StoreError::File(error.to_string()))?;
+    to.compact().map_err(StoreError::from)?;
     Ok(())
 }
 
@@ -135,9 +156,20 @@ pub(in crate::store) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
+impl fmt::Debug for Manners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Manners")
+            .field("free_bytes_min", &self.free_bytes_min)
+            .finish_non_exhaustive()
+    }
+}
+
 impl fmt::Display for BackupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            BackupError::Stopped => {
+                f.write_str("the service is stopping; make the backup once it is back")
+            }
             BackupError::Io { path, error } => write!(f, "{}: {error}", path.display()),
             BackupError::UnknownTable(name) => write!(
                 f,

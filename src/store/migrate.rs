@@ -10,7 +10,7 @@ use redb::WriteTransaction;
 use crate::store::StoreError;
 use crate::store::backup::durable;
 use crate::store::open::{SCHEMA, private};
-use crate::store::open_error::OpenError;
+use crate::store::open_error::{OpenError, from_io};
 use crate::store::tables::META;
 
 /// One step. The first leads from schema 1 to schema 2, the next to 3, and so on; none is ever taken out.
@@ -52,10 +52,7 @@ pub(in crate::store) fn keep_aside(path: &Path, schema: u64) -> Result<PathBuf, 
             }
         }
     }
-    Err(OpenError::Io {
-        path: name(1),
-        error: failure,
-    })
+    Err(from_io(&name(1), failure))
 }
 
 fn copy_to(path: &Path, copy: &Path) -> io::Result<()> {

@@ -18,12 +18,14 @@ mod open_error;
 mod orders;
 mod outbox;
 mod overlay;
+mod paced;
 mod pages;
 mod payments;
 mod quotes;
 mod record;
 mod reports;
 mod restore;
+mod room;
 mod tables;
 mod terms;
 mod threads;
@@ -39,7 +41,7 @@ use redb::Database;
 
 use crate::domain::time::UnixSeconds;
 
-pub use backup::BackupError;
+pub use backup::{BackupError, Manners};
 pub use books::{LedgerDay, Reckoning, day};
 pub use bundle_quotes::BundleQuoteRecord;
 pub use due::{Due, DueKind};
@@ -56,6 +58,7 @@ pub use payments::{credit_hash, identifier_key};
 pub use quotes::QuoteRecord;
 pub use reports::{ReportRecord, Shared};
 pub use restore::{RestoreError, Restored};
+pub use room::free_bytes;
 pub use tables::{Snapshot, Tables};
 pub use verify::Verified;
 
@@ -64,6 +67,7 @@ pub use verify::Verified;
 pub struct Store {
     database: Arc<Database>,
     threads: Arc<threads::Threads>,
+    room: Arc<room::Room>,
     counted: Arc<Mutex<Option<Counted>>>,
 }
 
@@ -84,6 +88,8 @@ pub struct Settings {
     pub cache_bytes: usize,
     /// Most bytes of cached pages kept in the file.
     pub pages_bytes_max: u64,
+    /// Room on the file's disk below which nothing is written. 0 is no floor.
+    pub free_bytes_min: u64,
 }
 
 /// Why the store could not do what was asked. Every one of these stops the sale of anything.
@@ -93,6 +99,8 @@ pub enum StoreError {
     Busy,
     /// The store is closed, or has failed before.
     Closed,
+    /// The disk is full, or nearly so. Nothing of what was asked is written.
+    NoRoom,
     /// A record does not carry its checksum, or cannot be read by this version.
     Damaged { table: &'static str },
     /// redb or the disk failed.
@@ -106,7 +114,13 @@ impl Store {
         T: Send + 'static,
         W: FnOnce(&mut Tables<'_>) -> Result<T, StoreError> + Send + 'static,
     {
+        self.room.check()?;
         self.threads.write(work).await
+    }
+
+    /// Whether writes are taken, as far as the disk goes.
+    pub fn has_room(&self) -> bool {
+        self.room.check().is_ok()
     }
 
     /// Runs `work` on a reader thread, over one consistent snapshot.
@@ -125,15 +139,21 @@ impl Store {
 
     /// Finishes what is queued, marks the file as cleanly closed and lets go of it.
     pub async fn close(self) -> Result<(), StoreError> {
-        self.write(|tables| tables.mark_clean(true)).await?;
+        // Where the disk is full it may still fit, and is tried.
+        let marked = self.threads.write(|tables| tables.mark_clean(true)).await;
         self.threads.stop().await;
-        Ok(())
+        marked
     }
 
     /// Copies everything, as it stands now, into a new file; gives its length. Blocks for as long as that takes, while
     /// reads and writes go on.
-    pub fn copy_to(&self, path: &Path, now: UnixSeconds) -> Result<u64, BackupError> {
-        backup::copy(&self.database, path, now)
+    pub fn copy_to(
+        &self,
+        path: &Path,
+        now: UnixSeconds,
+        manners: &Manners,
+    ) -> Result<u64, BackupError> {
+        backup::copy(&self.database, path, now, manners)
     }
 
     /// Bytes that the file's tables hold, for the metrics: as they were some minutes ago at most, and `None` while nobody
@@ -215,6 +235,7 @@ impl fmt::Display for StoreError {
         match self {
             StoreError::Busy => f.write_str("the store's queue is full"),
             StoreError::Closed => f.write_str("the store is closed"),
+            StoreError::NoRoom => f.write_str("there is no room on the data file's disk"),
             StoreError::Damaged { table } => {
                 write!(f, "a record of table {table} is damaged; restore a backup")
             }

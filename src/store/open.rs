@@ -13,7 +13,8 @@ use redb::{
 use crate::domain::time::UnixSeconds;
 use crate::store::backup::{BACKED_UP_AT, TAKEN_AT};
 use crate::store::migrate::{MIGRATIONS, Migration, apply, keep_aside, schema};
-use crate::store::open_error::{OpenError, damaged, from_redb};
+use crate::store::open_error::{OpenError, damaged, from_io, from_redb, from_store, no_room};
+use crate::store::room::Room;
 use crate::store::tables::{META, Snapshot, Tables, VisitTable, each_table};
 use crate::store::threads::{Threads, transact};
 use crate::store::{Settings, Store, StoreError};
@@ -39,12 +40,13 @@ pub(in crate::store) fn create(path: &Path, settings: Settings) -> Result<Opened
         error,
     };
     make_folder(path).map_err(io)?;
+    check_room(path, settings)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
     let opened = private(&mut options).open(path);
     let file = opened.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => OpenError::Exists(path.to_owned()),
-        _ => io(error),
+        _ => from_io(path, error),
     })?;
     let database = builder(settings)
         .create_file(file)
@@ -62,6 +64,14 @@ pub(in crate::store) fn make_folder(data_file: &Path) -> std::io::Result<()> {
         std::os::unix::fs::DirBuilderExt::mode(&mut maker, 0o700);
         maker.recursive(true).create(folder)
     })
+}
+
+/// Opening writes, if only that the file is open now. Asked first, since a write without room fails half way.
+fn check_room(path: &Path, settings: Settings) -> Result<(), OpenError> {
+    match Room::beside(path, settings.free_bytes_min).lack() {
+        Some(why) => Err(no_room(path, why)),
+        None => Ok(()),
+    }
 }
 
 /// For files that hold what was paid for: nobody but their owner reads them.
@@ -86,6 +96,7 @@ pub(in crate::store) fn open(
     if metadata.len() == 0 {
         return Err(damaged(path, "it is empty"));
     }
+    check_room(path, settings)?;
     caught(path, || open_existing(path, settings, check, migrations))
 }
 
@@ -166,13 +177,13 @@ fn look_over(
         match database.check_integrity() {
             Ok(true) => {}
             Ok(false) => tracing::warn!("the check repaired the data file's free space"),
-            Err(error) => return Err(damaged(path, error)),
+            Err(error) => return Err(from_redb(path, error)),
         }
     }
     transact(&database, |transaction| {
         apply(transaction, found, migrations)
     })
-    .map_err(|error| damaged(path, error))?;
+    .map_err(|error| from_store(path, error))?;
     start(path, database, settings, was_clean)
 }
 
@@ -221,16 +232,14 @@ fn start(
         tables.count_blobs()?;
         tables.mark_clean(false)
     })
-    .map_err(|error| damaged(path, error))?;
+    .map_err(|error| from_store(path, error))?;
     let database = Arc::new(database);
-    let threads = Threads::start(&database, settings).map_err(|error| OpenError::Io {
-        path: path.to_owned(),
-        error,
-    })?;
+    let threads = Threads::start(&database, settings).map_err(|error| from_io(path, error))?;
     Ok(Opened {
         store: Store {
             database,
             threads: Arc::new(threads),
+            room: Arc::new(Room::beside(path, settings.free_bytes_min)),
             counted: Arc::default(),
         },
         was_clean,

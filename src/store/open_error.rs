@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use redb::DatabaseError;
 
+use crate::store::StoreError;
 use crate::store::open::SCHEMA_VERSION;
+use crate::store::room::is_full;
 
 #[derive(Debug)]
 pub enum OpenError {
@@ -17,6 +19,11 @@ pub enum OpenError {
         found: u64,
     },
     Damaged {
+        path: PathBuf,
+        why: String,
+    },
+    /// The disk is full.
+    NoRoom {
         path: PathBuf,
         why: String,
     },
@@ -33,10 +40,37 @@ pub(in crate::store) fn damaged(path: &Path, why: impl fmt::Display) -> OpenErro
     }
 }
 
+/// What opening has come to: there is nothing wrong with a file whose disk is full.
 pub(in crate::store) fn from_redb(path: &Path, error: DatabaseError) -> OpenError {
     match error {
         DatabaseError::DatabaseAlreadyOpen => OpenError::InUse(path.to_owned()),
+        DatabaseError::Storage(error) => from_store(path, error.into()),
         error => damaged(path, error),
+    }
+}
+
+pub(in crate::store) fn from_store(path: &Path, error: StoreError) -> OpenError {
+    match error {
+        StoreError::NoRoom => no_room(path, "there is no room to write"),
+        StoreError::File(why) => damaged(path, why),
+        error => damaged(path, error),
+    }
+}
+
+pub(in crate::store) fn from_io(path: &Path, error: std::io::Error) -> OpenError {
+    match is_full(&error) {
+        true => no_room(path, format_args!("there is no room to write: {error}")),
+        false => OpenError::Io {
+            path: path.to_owned(),
+            error,
+        },
+    }
+}
+
+pub(in crate::store) fn no_room(path: &Path, why: impl fmt::Display) -> OpenError {
+    OpenError::NoRoom {
+        path: path.to_owned(),
+        why: why.to_string(),
     }
 }
 
@@ -74,6 +108,12 @@ impl fmt::Display for OpenError {
                     path.display()
                 )
             }
+            OpenError::NoRoom { path, why } => write!(
+                f,
+                "{} cannot be opened because {why}. Nothing is lost, and no backup has to be restored: remove old \
+                 backups, logs or other files from that disk, then start again. Sales need limits.free_disk_mib_min",
+                path.display()
+            ),
             OpenError::Io { path, error } => write!(f, "{}: {error}", path.display()),
         }
     }

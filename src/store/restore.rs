@@ -57,7 +57,11 @@ pub(in crate::store) fn restore(
     let _lock = is_there.then(|| lock(data_file)).transpose()?;
     make_folder(data_file).map_err(at(data_file))?;
     let incoming = beside(data_file, "restoring");
-    place(backup, &incoming).map_err(at(&incoming))?;
+    place(backup, &incoming).map_err(|error| {
+        // Half a file would only take the room that there was too little of.
+        let _ = std::fs::remove_file(&incoming);
+        at(&incoming)(error)
+    })?;
     let replaced = is_there.then(|| beside(data_file, &format!("replaced-{now}")));
     if let Some(aside) = &replaced {
         std::fs::hard_link(data_file, aside).map_err(at(aside))?;

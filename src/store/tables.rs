@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::store::StoreError;
 use crate::store::record::decode;
+use crate::store::room::is_full;
 
 pub(in crate::store) type Hash = [u8; 32];
 
@@ -159,12 +160,16 @@ impl Snapshot {
     }
 }
 
-/// Every failure of redb is a failure of the file: none of them is about the data asked for.
+/// Every failure of redb is a failure of the file or its disk: none of them is about the data asked for.
 macro_rules! file_failures {
     ($($error:ty),*) => {
         $(impl From<$error> for StoreError {
             fn from(error: $error) -> Self {
-                StoreError::File(error.to_string())
+                let text = error.to_string();
+                match redb::Error::from(error) {
+                    redb::Error::Io(error) if is_full(&error) => StoreError::NoRoom,
+                    _ => StoreError::File(text),
+                }
             }
         })*
     };
@@ -172,6 +177,8 @@ macro_rules! file_failures {
 
 file_failures!(
     redb::StorageError,
+    redb::DatabaseError,
+    redb::CompactionError,
     redb::TableError,
     redb::TransactionError,
     redb::CommitError

@@ -1,4 +1,5 @@
 mod backup;
+mod room;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::store::open_error::OpenError;
 const SETTINGS: Settings = Settings {
     cache_bytes: 1024 * 1024,
     pages_bytes_max: 10_000,
+    free_bytes_min: 0,
 };
 const NOW: UnixSeconds = UnixSeconds(1_795_000_000);
 

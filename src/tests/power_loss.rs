@@ -17,6 +17,7 @@ use crate::tests::disk::{Disk, Faults, Op, Survivors, after_power_loss};
 const SETTINGS: Settings = Settings {
     cache_bytes: 1024 * 1024,
     pages_bytes_max: 1024 * 1024,
+    free_bytes_min: 0,
 };
 const NOW: UnixSeconds = UnixSeconds(1_795_000_000);
 

@@ -683,7 +683,7 @@ fn confidence_says_what_is_in_place_for_a_bundle() {
     let page = rig
         .get("/checkout/confidence?product=proof_bundle&bundle=audit")
         .expect(200);
-    assert!(page.text().contains("20 USD (bundle audit)"), "{page:?}");
+    assert!(page.text().contains("20.00 USD (bundle audit)"), "{page:?}");
     rig.get("/v1/checkout/confidence?product=bundle")
         .invalid("literal_error", &["query", "product"]);
 }

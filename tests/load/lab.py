@@ -28,6 +28,7 @@ class Web(http.server.BaseHTTPRequestHandler):
             return self.send_error(404)
         body = {
             "large": lambda: page(self.path, 300_000),
+            "huge": lambda: page(self.path, 780_000)[:5_242_000],
             "deep": lambda: "<div><ul><li>a" * 60_000,
             "wide": lambda: "<table>" + "<tr><td colspan=1000 rowspan=9999>x" * 100_000,
             "json": lambda: '[{"a":1},' * 60_000,
@@ -60,18 +61,20 @@ def unit_environment():
 
 
 class Lab:
-    def __init__(self, program, **settings):
-        self.program, self.settings = os.path.abspath(program), settings
+    def __init__(self, program, data=None, **settings):
+        """`data`: a folder for the data file, if it is to lie elsewhere than the rest."""
+        self.program, self.data, self.settings = os.path.abspath(program), data, settings
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="context402-load-")
+        self.data = self.data or self.folder.name
         self.web = Server(("127.0.0.1", 0), Web)
         threading.Thread(target=self.web.serve_forever, daemon=True).start()
         port = self.web.server_address[1]
         hosts = {f"www.site{n}.org": f"93.184.216.{34 + n}@127.0.0.1:{port}" for n in range(8)}
         self.hosts = list(hosts)
         lines = [
-            'base_url = "http://127.0.0.1:4020"', 'listen = "127.0.0.1:0"', f'data_file = "{self.folder.name}/data.redb"',
+            'base_url = "http://127.0.0.1:4020"', 'listen = "127.0.0.1:0"', f'data_file = "{self.data}/data.redb"',
             "[payment]", 'pay_to = "0x4020402040204020402040204020402040204020"',
             "[fetch]", "seconds_max = 5", "idle_seconds_max = 3",
             "[limits]", *(f"{key} = {value}" for key, value in self.settings.items()),
@@ -126,21 +129,51 @@ class Lab:
         finally:
             connection.close()
 
-    def buy(self, url, *more):
+    def buy(self, url, *more, seller=None):
         """Buys with a wallet of its own; whether the goods came, and what was said."""
         with tempfile.NamedTemporaryFile("w", dir=self.folder.name) as key:
             key.write(secrets.token_hex(32))
             key.flush()
             os.chmod(key.name, 0o600)
-            command = [self.program, "buy", url, "--seller", f"http://{self.address}", "--key-file", key.name, *more]
+            command = [self.program, "buy", url, "--seller", f"http://127.0.0.1:{seller or self.port}", "--key-file", key.name, *more]
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
             return done.returncode == 0, done.stderr.decode(errors="replace")[-300:]
+
+    def bought(self, url, *more):
+        """Buys through a relay; the paid request as it went over the wire, to be sent again."""
+        taken, port = [], self.port
+
+        class Relay(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if self.headers["PAYMENT-SIGNATURE"]:
+                    taken.append(f"{self.requestline}\r\n{str(self.headers).strip()}\r\n\r\n".encode() + body)
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+                connection.request("POST", self.path, body, dict(self.headers))
+                answer = connection.getresponse()
+                self.send_response(answer.status)
+                for name, value in answer.getheaders():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(answer.read())
+                connection.close()
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Relay) as relay:
+            threading.Thread(target=relay.serve_forever, daemon=True).start()
+            good, said = self.buy(url, *more, seller=relay.server_address[1])
+            relay.shutdown()
+        if not good:
+            raise SystemExit(f"{url} cannot be bought: {said}")
+        return taken[-1]
 
     def in_state(self, state):
         """How many payments are in a state, as far as the operator's list goes."""
         with socket.socket(socket.AF_UNIX) as stream:
             stream.settimeout(20)
-            stream.connect(f"{self.folder.name}/data.sock")
+            stream.connect(f"{self.data}/data.sock")
             stream.sendall(f"GET /operator/payments?state={state}&limit=1000 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
             answer = b"".join(iter(lambda: stream.recv(65536), b""))
         return len(json.loads(answer.split(b"\r\n\r\n", 1)[1])["payments"])

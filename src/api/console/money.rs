@@ -205,7 +205,12 @@ async fn payment(app: &Shared, key: &str) -> Result<View, Refusal> {
         ("Changed", show::time(&found, "changed_at")),
     ])];
     if !found["credit"].is_null() {
-        blocks.push(show::whole("Retry credit", &found["credit"]));
+        let credit = &found["credit"];
+        blocks.push(Block::Heading("Retry credit".to_owned()));
+        blocks.push(Block::Facts(vec![
+            ("Attempts left", show::text(credit, "attempts_left")),
+            ("Lives until", show::time(credit, "expires_at")),
+        ]));
     }
     if matches!(found["state"].as_str(), Some("unknown" | "kept")) {
         let form = Form::button("reconcile", "key", key, "Look for its end now");

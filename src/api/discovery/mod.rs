@@ -53,7 +53,7 @@ pub fn kept(app: &App, call: &Call, make: impl FnOnce(&App) -> Reply) -> Reply {
     if let Some(document) = documents().get(call.pattern) {
         return document.clone();
     }
-    let document = make(app);
+    let document = make(app).shared();
     documents().insert(call.pattern, document.clone());
     document
 }

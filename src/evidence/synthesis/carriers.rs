@@ -86,6 +86,10 @@ fn is_name(word: &str) -> bool {
     word.chars().any(|c| c.is_uppercase() || c.is_ascii_digit())
 }
 
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of the words of a sentence"
+)]
 fn share(part: usize, whole: usize) -> f64 {
     part as f64 / whole.max(1) as f64
 }

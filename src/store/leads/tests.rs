@@ -10,6 +10,7 @@ fn store() -> Store {
     let settings = Settings {
         cache_bytes: 1024 * 1024,
         pages_bytes_max: 10_000,
+        free_bytes_min: 0,
     };
     let opened = settings.open_on(InMemoryBackend::new());
     opened.expect("opens").store

@@ -27,6 +27,13 @@ async fn filled(folder: &Folder) -> Store {
     store
 }
 
+fn manners() -> Manners {
+    Manners {
+        free_bytes_min: 0,
+        goes_on: Arc::new(|| true),
+    }
+}
+
 fn rows(verified: &Verified, table: &str) -> u64 {
     let found = verified.rows.iter().find(|(name, _)| *name == table);
     found.unwrap_or_else(|| panic!("{table} in {verified:?}")).1
@@ -36,7 +43,7 @@ fn rows(verified: &Verified, table: &str) -> u64 {
 async fn a_copy_made_between_writes_holds_everything_and_is_a_data_file() {
     let folder = Folder::new();
     let (store, copy) = (filled(&folder).await, folder.0.join("copy"));
-    let bytes = store.copy_to(&copy, NOW).expect("copies");
+    let bytes = store.copy_to(&copy, NOW, &manners()).expect("copies");
     store
         .write(|tables| tables.put_payment([99; 32], &payment()))
         .await
@@ -77,7 +84,7 @@ async fn a_table_of_a_newer_program_stops_the_copy_instead_of_being_left_out() {
     drop(database);
     let store = SETTINGS.open(&folder.file(), false).expect("opens").store;
     store
-        .copy_to(&folder.0.join("empty"), NOW)
+        .copy_to(&folder.0.join("empty"), NOW, &manners())
         .expect("an empty table is nothing to lose");
     store.close().await.expect("closes");
     let database = Database::open(folder.file()).expect("opens");
@@ -89,7 +96,10 @@ async fn a_table_of_a_newer_program_stops_the_copy_instead_of_being_left_out() {
     drop(database);
     let store = SETTINGS.open(&folder.file(), false).expect("opens").store;
     let copy = folder.0.join("copy");
-    let refused = store.copy_to(&copy, NOW).expect_err("refuses").to_string();
+    let refused = store
+        .copy_to(&copy, NOW, &manners())
+        .expect_err("refuses")
+        .to_string();
     assert!(refused.contains("gift-cards-1"), "{refused}");
     assert!(!copy.exists(), "nothing half made is left");
     store.close().await.expect("closes");
@@ -102,7 +112,7 @@ async fn a_copy_goes_nowhere_where_something_is() {
     let copy = folder.0.join("copy");
     std::fs::write(&copy, b"something").expect("written");
     assert!(matches!(
-        store.copy_to(&copy, NOW),
+        store.copy_to(&copy, NOW, &manners()),
         Err(BackupError::Io { .. })
     ));
     assert_eq!(std::fs::read(&copy).expect("there"), b"something");
@@ -114,7 +124,7 @@ async fn a_copy_goes_nowhere_where_something_is() {
 async fn whatever_is_not_whole_is_refused() {
     let folder = Folder::new();
     let (store, copy) = (filled(&folder).await, folder.0.join("copy"));
-    store.copy_to(&copy, NOW).expect("copies");
+    store.copy_to(&copy, NOW, &manners()).expect("copies");
     store.close().await.expect("closes");
     let sound = std::fs::read(&copy).expect("reads");
     let expected = SETTINGS.verify(&copy).expect("sound");
@@ -173,7 +183,7 @@ async fn a_record_without_its_checksum_is_refused() {
 async fn a_backup_comes_back_and_what_it_replaces_is_kept() {
     let folder = Folder::new();
     let (store, copy) = (filled(&folder).await, folder.0.join("copy"));
-    store.copy_to(&copy, NOW).expect("copies");
+    store.copy_to(&copy, NOW, &manners()).expect("copies");
     let restore = |discard_newer| SETTINGS.restore(&copy, &folder.file(), NOW, discard_newer);
     // Over a live file: never.
     assert!(matches!(
@@ -211,7 +221,7 @@ async fn a_backup_comes_back_and_what_it_replaces_is_kept() {
 async fn a_damaged_backup_replaces_nothing() {
     let folder = Folder::new();
     let (store, copy) = (filled(&folder).await, folder.0.join("copy"));
-    store.copy_to(&copy, NOW).expect("copies");
+    store.copy_to(&copy, NOW, &manners()).expect("copies");
     store.close().await.expect("closes");
     let before = std::fs::read(folder.file()).expect("reads");
     let half = std::fs::read(&copy).expect("reads");
@@ -288,4 +298,38 @@ async fn a_step_that_fails_leaves_the_file_as_it_was() {
     let opened = SETTINGS.open(&folder.file(), false).expect("opens");
     assert!(stored(&opened.store, ReportId([9; 16])).await.is_some());
     opened.store.close().await.expect("closes");
+}
+
+/// A copy that is half written when it is not wanted any more, or when others have taken the room.
+#[tokio::test]
+async fn a_copy_that_ends_half_way_is_gone_and_says_why() {
+    let folder = Folder::new();
+    let (store, copy) = (filled(&folder).await, folder.0.join("copy"));
+    for name in 0..8 {
+        let page = vec![name; 1024 * 1024];
+        let id = Sha256::digest(&page).into();
+        let kept = store.write(move |tables| tables.put_blob(id, &page, NOW.plus(60)));
+        kept.await.expect("writes");
+    }
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let stopped = Manners {
+        goes_on: Arc::new(move || count.fetch_add(1, Ordering::Relaxed) < 3),
+        ..manners()
+    };
+    let ended = store.copy_to(&copy, NOW, &stopped);
+    assert!(matches!(ended, Err(BackupError::Stopped)) && !copy.exists());
+    assert!(asked.load(Ordering::Relaxed) > 3, "it was not half way");
+    let without_room = Manners {
+        free_bytes_min: u64::MAX,
+        ..manners()
+    };
+    let ended = store.copy_to(&copy, NOW, &without_room);
+    let error = ended.expect_err("there is no room").to_string();
+    assert!(error.contains("no room") && !copy.exists(), "{error}");
+    // The file that it was copied from is none the worse.
+    put(&store, "https://example.com/later", 2, 500, NOW).await;
+    store.copy_to(&copy, NOW, &manners()).expect("copies");
+    SETTINGS.verify(&copy).expect("sound");
+    store.close().await.expect("closes");
 }

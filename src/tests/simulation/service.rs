@@ -34,6 +34,7 @@ use crate::x402::address::Network;
 pub(super) const SETTINGS: Settings = Settings {
     cache_bytes: 1024 * 1024,
     pages_bytes_max: 1024 * 1024,
+    free_bytes_min: 0,
 };
 
 /// Nobody is ever called there.

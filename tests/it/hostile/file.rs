@@ -85,7 +85,14 @@ impl Copy {
             }
         };
         bytes[position] ^= 1 << random.below(8);
-        std::fs::write(&self.path, &bytes).expect("it is ours");
+        self.put(&bytes);
+    }
+
+    /// In place of the file, and not into it: who had it open may still be closing it.
+    fn put(&self, bytes: &[u8]) {
+        let beside = self.path.with_extension("beside");
+        std::fs::write(&beside, bytes).expect("it is ours");
+        std::fs::rename(&beside, &self.path).expect("it is ours");
     }
 }
 
@@ -119,7 +126,7 @@ fn flipped(check: bool) -> Vec<(usize, &'static str)> {
         refused > 0 && refused < FLIPS,
         "{refused} of {FLIPS} were refused"
     );
-    std::fs::write(&copy.path, &copy.whole).expect("it is ours");
+    copy.put(&copy.whole);
     rig.try_run(check).expect("the whole file is good");
     assert_eq!(sold.differs(&rig), None);
     wrong

@@ -166,8 +166,8 @@ fn large(rig: &Rig) -> (Ask, usize) {
     (ask, length)
 }
 
-/// Reads so much at a time, with so long a pause, and gives how much came.
-fn read_slowly(ask: &Ask, bytes: usize, pause: Duration) -> usize {
+/// Asks on a connection whose kernel takes little of the answer before it is read.
+fn ask_with_small_window(ask: &Ask) -> TcpStream {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
     let socket = socket.expect("a socket");
     socket
@@ -181,6 +181,12 @@ fn read_slowly(ask: &Ask, bytes: usize, pause: Duration) -> usize {
         .set_read_timeout(Some(Duration::from_secs(5)))
         .expect("a socket takes a timeout");
     stream.write_all(&ask.bytes()).expect("sent");
+    stream
+}
+
+/// Reads so much at a time, with so long a pause, and gives how much came.
+fn read_slowly(ask: &Ask, bytes: usize, pause: Duration) -> usize {
+    let mut stream = ask_with_small_window(ask);
     let (mut got, mut buffer, start) = (0, vec![0; bytes], Instant::now());
     while start.elapsed() < Duration::from_secs(20) {
         match stream.read(&mut buffer) {
@@ -225,4 +231,43 @@ fn whoever_reads_slowly_gets_all_of_it() {
         got > whole,
         "{got} bytes of an answer whose body alone has {whole}"
     );
+}
+
+/// Whoever asks for the largest answers and does not read them has a bounded part of memory, however many they are; the
+/// slowest leave it to those who read.
+#[test]
+fn unread_answers_have_a_bounded_part_of_memory() {
+    const PAGES: usize = 12;
+    const REDELIVERIES: usize = 5;
+    const USED_MIB_MAX: u64 = 120;
+    let mut rig = Rig::today_with(|resolved| resolved.set("fetch.seconds_max", "10"));
+    let text = "Words that fill the page, line after line.\n".repeat(110_000);
+    rig.in_process(&[], |rig, service| {
+        let buy = |number: usize| {
+            let path = format!("/large{number}");
+            let page = Page::of("text/plain", format!("{number}\n{text}"));
+            rig.site.put(&path, page);
+            let payment = Wallet::new().sign_at(service.address, "fresh", rig.now(), None);
+            let target = format!("http://news.sample-site.org{path}");
+            let ask = service.order(&target, "fresh").paid(&payment.header);
+            (ask.send().expect(200).body.len(), ask)
+        };
+        let bought: Vec<(usize, Ask)> = (0..PAGES).map(buy).collect();
+        let unread = bought.iter().map(|(length, _)| length).sum::<usize>() * REDELIVERIES;
+        assert!(unread > 2 * (120 << 20), "{unread} bytes are no trial");
+        let before = service.memory_mib();
+        let asks = bought.iter().flat_map(|(_, ask)| [ask; REDELIVERIES]);
+        let held: Vec<TcpStream> = asks.map(ask_with_small_window).collect();
+        let (whole, ask) = buy(PAGES);
+        until("who reads is served meanwhile", || {
+            let answer = ask.send();
+            answer.status == 200 && answer.body.len() == whole
+        });
+        let used = service.memory_mib_most().saturating_sub(before);
+        assert!(
+            used <= USED_MIB_MAX,
+            "{used} MiB for answers that nobody reads"
+        );
+        drop(held);
+    });
 }
