@@ -267,12 +267,27 @@ mod tests {
         assert_eq!(line["message"], "said \"so\"");
     }
 
+    /// Unlike [`Lines`], it writes nothing on.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("not poisoned").write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
     #[test]
     fn the_journal_can_tell_what_matters_from_requests() {
-        let lines = Lines::default();
+        let kept = Kept::default();
+        let writer = kept.clone();
         let subscriber = tracing_subscriber::fmt()
             .event_format(Json { to_journal: true })
-            .with_writer(lines.clone())
+            .with_writer(move || writer.clone())
             .finish();
         tracing::subscriber::with_default(subscriber, || {
             tracing::error!("e");
@@ -280,7 +295,7 @@ mod tests {
             tracing::info!("i");
             tracing::info!(target: "access", "a");
         });
-        let text = String::from_utf8(lines.0.lock().expect("not poisoned").clone()).expect("UTF-8");
+        let text = String::from_utf8(kept.0.lock().expect("not poisoned").clone()).expect("UTF-8");
         let priorities: Vec<&str> = text.lines().map(|line| &line[..4]).collect();
         assert_eq!(priorities, ["<3>{", "<4>{", "<5>{", "<6>{"]);
     }
