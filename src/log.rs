@@ -1,4 +1,5 @@
-//! Logs by tracing, to standard error: for people on a terminal, one JSON object a line otherwise.
+//! Logs by tracing, to standard error: for people on a terminal, one JSON object a line otherwise, with its priority where
+//! the journal reads it.
 //!
 //! JSON lines are written by hand into a buffer that is flushed ten times a second, and at once for warnings and
 //! errors: an access line per request must not cost a system call each. What is lost with a killed process is at most
@@ -22,7 +23,7 @@ const BUFFER_BYTES_MAX: usize = 64 * 1024;
 const FILTER_VARIABLE: &str = "CONTEXT402_LOG";
 
 /// Starts logging for the whole process. Keep what it returns until the end: dropping it writes the rest.
-pub fn start(default_filter: &str) -> LogGuard {
+pub fn start(default_filter: &str, to_journal: bool) -> LogGuard {
     let filter =
         EnvFilter::try_from_env(FILTER_VARIABLE).unwrap_or_else(|_| EnvFilter::new(default_filter));
     let lines = Lines::default();
@@ -36,7 +37,7 @@ pub fn start(default_filter: &str) -> LogGuard {
     } else {
         let subscriber = tracing_subscriber::fmt()
             .with_env_filter(filter)
-            .event_format(Json)
+            .event_format(Json { to_journal })
             .with_writer(lines.clone());
         let _ = subscriber.try_init();
         let flushed = lines.clone();
@@ -129,7 +130,9 @@ impl io::Write for Line<'_> {
 }
 
 /// One JSON object a line: time, level, target, message, then the event's fields.
-struct Json;
+struct Json {
+    to_journal: bool,
+}
 
 impl<S, N> FormatEvent<S, N> for Json
 where
@@ -143,6 +146,9 @@ where
         event: &Event<'_>,
     ) -> fmt::Result {
         let metadata = event.metadata();
+        if self.to_journal {
+            write!(writer, "<{}>", priority(metadata))?;
+        }
         write!(
             writer,
             "{{\"time\":\"{:.3}\",\"level\":\"{}\",\"target\":\"{}\"",
@@ -157,6 +163,17 @@ where
         event.record(&mut members);
         members.outcome?;
         writer.write_str("}\n")
+    }
+}
+
+/// As syslog numbers them. A request's line ranks below whatever else is told, so that `journalctl -p notice` leaves it out.
+fn priority(metadata: &Metadata<'_>) -> u8 {
+    match *metadata.level() {
+        Level::ERROR => 3,
+        Level::WARN => 4,
+        Level::INFO if metadata.target() != "access" => 5,
+        Level::INFO => 6,
+        _ => 7,
     }
 }
 
@@ -236,7 +253,7 @@ mod tests {
     fn a_line_is_json_whatever_it_carries() {
         let lines = Lines::default();
         let subscriber = tracing_subscriber::fmt()
-            .event_format(Json)
+            .event_format(Json { to_journal: false })
             .with_writer(lines.clone())
             .finish();
         tracing::subscriber::with_default(subscriber, || {
@@ -248,5 +265,38 @@ mod tests {
         assert_eq!(line["hostile"], "a\"b\\c\r\n\u{1b}[31m\u{7f}é");
         assert_eq!(line["count"], 3);
         assert_eq!(line["message"], "said \"so\"");
+    }
+
+    /// Unlike [`Lines`], it writes nothing on.
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("not poisoned").write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_journal_can_tell_what_matters_from_requests() {
+        let kept = Kept::default();
+        let writer = kept.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .event_format(Json { to_journal: true })
+            .with_writer(move || writer.clone())
+            .finish();
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::error!("e");
+            tracing::warn!(target: "access", "w");
+            tracing::info!("i");
+            tracing::info!(target: "access", "a");
+        });
+        let text = String::from_utf8(kept.0.lock().expect("not poisoned").clone()).expect("UTF-8");
+        let priorities: Vec<&str> = text.lines().map(|line| &line[..4]).collect();
+        assert_eq!(priorities, ["<3>{", "<4>{", "<5>{", "<6>{"]);
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn serve(
     order: impl AsyncFn(&Appliance, &str) -> String,
 ) {
     let config = config(Path::new(folder), facilitator_url);
-    let _log = log::start("info");
+    let _log = log::start("info", false);
     let runtime = runtime(blocking_threads(&config));
     let start = Start {
         config,

@@ -3,7 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -203,6 +203,25 @@ fn sync(path: &Path) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
+/// What interrupted backups have left, once none can be at it any more.
+fn remove_left_overs(folder: &Path) -> Result<(), Failure> {
+    let now = Clock::System.now().0;
+    for file in std::fs::read_dir(folder)? {
+        let file = file?;
+        let name = file.file_name();
+        let whole = name.to_str().and_then(|name| name.strip_suffix(".partial"));
+        let changed_at = u64::try_from(file.metadata()?.mtime()).unwrap_or(0);
+        if whole.is_some_and(is_ours) && changed_at + COPY_TIME_MAX.as_secs() < now {
+            std::fs::remove_file(file.path())?;
+            say(format_args!(
+                "{} is removed: it was never finished.",
+                file.path().display()
+            ))?;
+        }
+    }
+    Ok(())
+}
+
 /// Only what this command has named; other files in the folder are not its business.
 fn remove_older(folder: &Path, keep: usize) -> Result<(), Failure> {
     let mut backups: Vec<PathBuf> = Vec::new();
@@ -213,6 +232,7 @@ fn remove_older(folder: &Path, keep: usize) -> Result<(), Failure> {
             backups.push(path);
         }
     }
+    remove_left_overs(folder)?;
     backups.sort();
     let old = backups.len().saturating_sub(keep);
     for path in &backups[..old] {

@@ -55,7 +55,7 @@ const QUESTION: &str = "Did the harbour heat network deliver 4.1 gigawatt hours 
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let _log = log::start("warn");
+        let _log = log::start("warn", false);
         // Enough threads for the purchase and for whoever tries the pages.
         run_async(256, self.show())
     }

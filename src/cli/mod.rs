@@ -34,7 +34,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, journal_listens};
 
 /// Sells clean markdown of public web pages to AI agents, paid per call by x402.
 #[derive(Debug, Parser)]
@@ -165,7 +165,8 @@ impl Args {
         match outcome {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => {
-                let _ = writeln!(io::stderr(), "context402: {failure}");
+                let priority = if journal_listens() { "<3>" } else { "" };
+                let _ = writeln!(io::stderr(), "{priority}context402: {failure}");
                 ExitCode::from(match failure {
                     Failure::Failed(_) => 1,
                     Failure::Usage(_) => 2,

@@ -5,7 +5,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::app::blocking_threads;
 use crate::appliance::{Appliance, Start};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async};
-use crate::config::{Config, ConfigError, Supervisor};
+use crate::config::{Config, ConfigError, Supervisor, journal_listens};
 use crate::flows::watchdog;
 use crate::log;
 use crate::outside::clock::Clock;
@@ -29,7 +29,7 @@ impl Args {
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let inherited = supervisor::inherited()
             .map_err(|error| failed(format_args!("the handed over socket: {error}")))?;
-        let _log = log::start("info");
+        let _log = log::start("info", journal_listens());
         run_async(blocking_threads(&config), self.serve(config, inherited))
     }
 

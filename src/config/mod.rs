@@ -36,7 +36,7 @@ pub use llm::Llm;
 pub use orders::Orders;
 pub use payment::{FacilitatorAt, FacilitatorAuth, Payment};
 pub use sources::{Origin, Resolved};
-pub use supervisor::Supervisor;
+pub use supervisor::{Supervisor, journal_listens};
 pub use values::{ConfigError, Secret};
 pub use web::{Fetch, Lab};
 

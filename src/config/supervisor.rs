@@ -1,6 +1,7 @@
 //! What systemd tells a service in its environment. On any other machine it tells nothing, and nothing is done.
 
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt as _;
 use std::time::Duration;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,6 +10,13 @@ pub struct Supervisor {
     pub notify_socket: Option<OsString>,
     /// How long it waits for a sign of life before it starts the service anew.
     pub watchdog: Option<Duration>,
+}
+
+/// Whether the journal takes what is written to standard error. It reads a line's priority from its beginning.
+pub fn journal_listens() -> bool {
+    let stream = std::env::var("JOURNAL_STREAM").unwrap_or_default();
+    std::fs::metadata("/proc/self/fd/2")
+        .is_ok_and(|ours| format!("{}:{}", ours.dev(), ours.ino()) == stream)
 }
 
 impl Supervisor {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use context402::flows::health;
 use redb::TableDefinition;
@@ -110,9 +110,27 @@ fn a_folder_of_backups_keeps_the_newest() {
     ] {
         std::fs::write(backups.join(name), b"old").expect("written");
     }
+    let (left, recent) = (
+        "context402-20200103T000000Z.redb.partial",
+        "context402-20200104T000000Z.redb.partial",
+    );
+    for name in [left, recent] {
+        std::fs::write(backups.join(name), b"half").expect("written");
+    }
+    let half = std::fs::File::options()
+        .write(true)
+        .open(backups.join(left));
+    half.expect("opened")
+        .set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_923_200))
+        .expect("set");
     let said = operate(&rig, &["backup", &text(&backups), "--keep", "2"])
         .expect(0)
         .out;
+    assert!(
+        said.contains(&format!("{left} is removed")) && !backups.join(left).exists(),
+        "{said}"
+    );
+    std::fs::remove_file(backups.join(recent)).expect("still there");
     assert!(said.contains("20200101T000000Z.redb is removed"), "{said}");
     let names = |folder: &Path| -> Vec<String> {
         let files = std::fs::read_dir(folder).expect("read");
