@@ -50,7 +50,7 @@ fn with_headers(app: &App, reply: Reply, level: Level, challenge: &Challenge) ->
 }
 
 /// Addresses that help to pay.
-fn help(product: Product) -> &'static [(&'static str, &'static str)] {
+pub fn help(product: Product) -> &'static [(&'static str, &'static str)] {
     match product {
         Product::Context => &[
             ("x-service-paid-test", "/paid-test"),

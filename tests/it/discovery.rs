@@ -249,7 +249,24 @@ fn openapi_lists_what_there_is() {
         paths[PROOF_PACK]["post"]["x-payment-info"]["price"],
         json!({"mode": "dynamic", "currency": "USD", "min": "0.1", "max": "1"})
     );
-    assert!(buy["responses"]["402"]["headers"]["PAYMENT-REQUIRED"].is_object());
+    assert!(buy["responses"]["503"]["headers"]["X-Service-Retry-Credit"].is_object());
+    // Every header of a 402 (specification 7) is documented, and none else.
+    for path in [ACCESS, PROOF_PACK] {
+        let documented = paths[path]["post"]["responses"]["402"]["headers"].as_object();
+        let documented = documented.expect("headers").keys();
+        let documented: BTreeSet<String> = documented.map(|name| name.to_lowercase()).collect();
+        let sent = rig.post(path).send().expect(402).headers;
+        let sent: BTreeSet<String> = sent
+            .into_iter()
+            .map(|(name, _)| name)
+            .filter(|name| {
+                name.starts_with("payment-")
+                    || name.starts_with("x-service-")
+                    || name == "x-payment-required"
+            })
+            .collect();
+        assert_eq!(documented, sent, "{path}");
+    }
     let parameter = |path: &str, name: &str| {
         let all = paths[path]["get"]["parameters"]
             .as_array()

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::api::challenge;
 use crate::api::openapi::examples;
 use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
@@ -146,18 +147,49 @@ fn refusal(app: &App, row: &Row, status: u16) -> Value {
         content["example"] = example;
     }
     let mut answer = json!({"description": description, "content": {"application/json": content}});
-    match status {
-        402 if matches!(row.about.price, Price::Of(_)) => {
-            answer["headers"] = json!({"PAYMENT-REQUIRED": {"schema": {"type": "string"}, "description": "Base64 of the body."}});
-        }
-        429 => answer["headers"] = limit_headers(),
-        503 => {
+    match (status, row.about.price) {
+        (402, Price::Of(product)) => answer["headers"] = challenge_headers(product),
+        (429, _) => answer["headers"] = limit_headers(),
+        (503, price) => {
             answer["headers"] =
                 json!({"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}});
+            if price != Price::Free {
+                answer["headers"]["X-Service-Retry-Credit"] = text(
+                    "Redeems an accepted payment at /v1/x402/retry; absent where none was accepted.",
+                );
+            }
         }
         _ => {}
     }
     answer
+}
+
+/// What a 402 carries (specification section 7).
+fn challenge_headers(product: Product) -> Value {
+    let level = format!("The {} that is priced.", product.level_word());
+    let mut level = text(&level);
+    level["schema"]["enum"] = json!(product.level_names());
+    let mut headers = Map::new();
+    headers.insert("PAYMENT-REQUIRED".to_owned(), text("Base64 of the body."));
+    headers.insert("X-Payment-Required".to_owned(), text("The same."));
+    headers.insert(title_case(product.paid_header()), level);
+    for (name, _) in challenge::help(product) {
+        headers.insert(title_case(name), text("An address that helps to pay."));
+    }
+    headers.into()
+}
+
+fn text(doc: &str) -> Value {
+    json!({"schema": {"type": "string"}, "description": doc})
+}
+
+/// A header's name as people write it.
+fn title_case(name: &str) -> String {
+    let words = name.split('-').map(|word| {
+        let (first, rest) = word.split_at(word.len().min(1));
+        first.to_ascii_uppercase() + rest
+    });
+    words.collect::<Vec<_>>().join("-")
 }
 
 fn limit_headers() -> Value {
