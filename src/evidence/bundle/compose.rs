@@ -9,7 +9,7 @@ use crate::evidence::bundle::decide::{Decision, Grounds, Standing};
 use crate::evidence::bundle::footnotes::{Footnote, Footnotes};
 use crate::evidence::bundle::groups::{Group, Groups};
 use crate::evidence::bundle::matrix::{Row, Verdict, rows};
-use crate::evidence::bundle::read::Submitted;
+use crate::evidence::bundle::read::{Submitted, is_retained};
 use crate::evidence::bundle::remarks::{RiskNote, gaps, risk_notes};
 use crate::evidence::bundle::{BundleRequest, BundleSource};
 use crate::evidence::canonical::{report_text, sha256};
@@ -262,7 +262,7 @@ fn source_lines(submitted: &[Submitted<'_>], groups: &Groups) -> Vec<SourceLine>
             dated: read.and_then(|read| read.dated()).map(str::to_owned),
             language: profile.and_then(|profile| profile.language.clone()),
             publisher: read.map(|read| read.publisher.clone()),
-            report_id: told.map(|told| told.report_id.clone()),
+            report_id: told.and_then(|told| told.report_id.clone()),
             group_id: group.map(|group| groups.groups[group].id.clone()),
             label: told.map(|told| told.decision.label.clone()),
             confidence: told.map(|told| rounded(told.decision.confidence)),
@@ -341,12 +341,17 @@ fn reports(submitted: &[Submitted<'_>]) -> Vec<Map<String, Value>> {
 }
 
 /// Members that speak of a report which can be read and asked by itself.
-const OF_RETAINED: [&str; 3] = ["expires_at", "retention_days", "recommended_next_call"];
+const OF_RETAINED: [&str; 4] = [
+    "report_id",
+    "expires_at",
+    "retention_days",
+    "recommended_next_call",
+];
 
 /// A report as a part of this one. Without an address of its own it promises none, and its hash is made anew.
 fn within(report: &Map<String, Value>) -> Map<String, Value> {
     let mut report = report.clone();
-    if report.contains_key("verify_url") {
+    if is_retained(&report) {
         return report;
     }
     report.retain(|name, _| !OF_RETAINED.contains(&name.as_str()));
@@ -433,7 +438,7 @@ fn executive_summary(
         ));
     }
     sentences.push(format!(
-        "{} claims were set beside each other: independent sources agree on {} ({} of them disputed), and {} conflicts were found.",
+        "Claims set beside each other: {}. Independent sources agree on {} ({} of them disputed). Conflicts found: {}.",
         coverage.claim_count,
         coverage.agreed_count,
         coverage.disputed_count,

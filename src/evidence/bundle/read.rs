@@ -35,7 +35,8 @@ pub(super) struct Read<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Told {
-    pub(super) report_id: String,
+    /// Of a report that can be read by itself.
+    pub(super) report_id: Option<String>,
     pub(super) question: String,
     pub(super) answer: String,
     pub(super) decision: Decided,
@@ -173,6 +174,11 @@ impl<'a> Read<'a> {
     }
 }
 
+/// Whether a report has an address of its own.
+pub(super) fn is_retained(report: &Map<String, Value>) -> bool {
+    report.contains_key("verify_url")
+}
+
 impl Told {
     /// A member that is not what it should be is as good as absent, and so are those after it; no report of ours has one.
     fn of(report: &Map<String, Value>) -> Told {
@@ -193,6 +199,9 @@ impl Told {
             let value = report.get(*name)?;
             Some(((*name).to_owned(), value.clone()))
         });
-        serde_json::from_value(Value::Object(members.collect())).unwrap_or_default()
+        let mut told: Told =
+            serde_json::from_value(Value::Object(members.collect())).unwrap_or_default();
+        told.report_id = told.report_id.filter(|_| is_retained(report));
+        told
     }
 }

@@ -228,7 +228,11 @@ fn a_report_within_a_bundle_promises_no_address_that_it_lacks() {
     retained.report.insert("verify_url".to_owned(), url);
     let report = bundle(CLAIM, &[read(&one), read(&retained)]);
     let within = &report["reports"][0];
-    assert!(within.get("recommended_next_call").is_none() && within.get("expires_at").is_none());
+    for name in ["report_id", "recommended_next_call", "expires_at"] {
+        assert!(within.get(name).is_none(), "{name}");
+    }
+    assert!(report["sources"][0]["report_id"].is_null());
+    assert!(report["sources"][1]["report_id"].is_string());
     assert_eq!(within["result_hash"], result_hash(within));
     assert_eq!(report["reports"][1], Value::Object(retained.report));
 }
