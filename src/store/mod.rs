@@ -11,6 +11,7 @@ mod blobs;
 mod books;
 mod bundle_quotes;
 mod due;
+mod handle;
 mod leads;
 mod migrate;
 mod open;
@@ -37,9 +38,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use redb::Database;
-
 use crate::domain::time::UnixSeconds;
+use crate::store::handle::Handle;
 
 pub use backup::{BackupError, Manners};
 pub use books::{LedgerDay, Reckoning, day};
@@ -65,7 +65,7 @@ pub use verify::Verified;
 /// The open data file.
 #[derive(Clone)]
 pub struct Store {
-    database: Arc<Database>,
+    database: Handle,
     threads: Arc<threads::Threads>,
     room: Arc<room::Room>,
     counted: Arc<Mutex<Option<Counted>>>,

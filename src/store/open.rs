@@ -12,6 +12,7 @@ use redb::{
 
 use crate::domain::time::UnixSeconds;
 use crate::store::backup::{BACKED_UP_AT, TAKEN_AT};
+use crate::store::handle::Handle;
 use crate::store::migrate::{MIGRATIONS, Migration, apply, keep_aside, schema};
 use crate::store::open_error::{OpenError, damaged, from_io, from_redb, from_store, no_room};
 use crate::store::room::Room;
@@ -233,7 +234,7 @@ fn start(
         tables.mark_clean(false)
     })
     .map_err(|error| from_store(path, error))?;
-    let database = Arc::new(database);
+    let database = Handle::new(database);
     let threads = Threads::start(&database, settings).map_err(|error| from_io(path, error))?;
     Ok(Opened {
         store: Store {

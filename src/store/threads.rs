@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use redb::{Database, ReadableDatabase, WriteTransaction};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::store::handle::Handle;
 use crate::store::tables::{Snapshot, Tables};
 use crate::store::{Settings, StoreError};
 
@@ -29,10 +30,7 @@ pub(in crate::store) struct Threads {
 }
 
 impl Threads {
-    pub(in crate::store) fn start(
-        database: &Arc<Database>,
-        settings: Settings,
-    ) -> std::io::Result<Self> {
+    pub(in crate::store) fn start(database: &Handle, settings: Settings) -> std::io::Result<Self> {
         let (writer, write_jobs) = mpsc::channel(QUEUE_MAX);
         let (readers, read_jobs) = mpsc::channel(QUEUE_MAX);
         let (report_failure, failed) = watch::channel(false);

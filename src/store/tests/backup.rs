@@ -1,6 +1,8 @@
 //! Copies of the data file: what they hold, what is noticed in them, and what they may replace.
 
-use redb::{ReadableDatabase as _, ReadableTable as _, TableDefinition, WriteTransaction};
+use redb::{
+    Database, ReadableDatabase as _, ReadableTable as _, TableDefinition, WriteTransaction,
+};
 
 use super::*;
 use crate::store::migrate::{Migration, schema};
