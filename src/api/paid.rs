@@ -204,6 +204,7 @@ fn mismatch(product: Product) -> Refusal {
 fn no_such_level(call: &Call, product: Product) -> Refusal {
     let (word, header) = (product.level_word(), product.level_header());
     let in_query = call.query.get(word);
+    let in_query = in_query.filter(|name| product.level(name).is_none());
     let loc = match in_query {
         Some(_) => ["query", word],
         None => ["header", header],

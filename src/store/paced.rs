@@ -21,7 +21,7 @@ const STRETCH_BYTES: usize = 1024 * 1024;
 /// A pause takes so many times what the stretch before it took.
 const PAUSE_TIMES: u32 = 1;
 const PAUSE_MAX: Duration = Duration::from_millis(500);
-/// So much may the data file grow meanwhile, or by half if that is more; after a quarter of it nothing pauses.
+/// So much may the data file grow meanwhile, or by its own length if that is more; after an eighth of it nothing pauses.
 const GROWTH_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// Asked now and then: whether the copy is still wanted.
@@ -52,7 +52,7 @@ impl Source {
 
     /// As a share of what it may have grown.
     fn growth(&self) -> f64 {
-        let most = GROWTH_BYTES_MAX.max(self.bytes / 2);
+        let most = GROWTH_BYTES_MAX.max(self.bytes);
         length(&self.path).saturating_sub(self.bytes) as f64 / most as f64
     }
 
@@ -103,7 +103,7 @@ impl Paced {
             return Err(io::Error::other("the data file grows too much"));
         }
         self.file.sync_data()?;
-        if self.source.growth() < 0.25 {
+        if self.source.growth() < 0.125 {
             std::thread::sleep((stretch.began.elapsed() * PAUSE_TIMES).min(PAUSE_MAX));
         }
         *stretch = Stretch::begin();

@@ -43,7 +43,7 @@ pub fn parameters(row: &Row, path: &str) -> Vec<Value> {
     let in_headers = headers(row).into_iter().map(|(name, doc)| {
         json!({
             "name": name, "in": "header", "required": needed.contains(&name), "description": doc,
-            "schema": {"type": "string"},
+            "schema": header_schema(name),
         })
     });
     in_path.chain(in_query).chain(in_headers).collect()
@@ -75,6 +75,17 @@ pub fn query_schema(parameter: &Parameter) -> Value {
     }
     schema["description"] = parameter.doc.into();
     schema
+}
+
+/// The schema of a header: one that states a level names one.
+fn header_schema(name: &str) -> Value {
+    let product = Product::ALL
+        .into_iter()
+        .find(|product| product.level_header() == name);
+    match product {
+        Some(product) => json!({"type": "string", "enum": product.level_names()}),
+        None => json!({"type": "string"}),
+    }
 }
 
 /// The headers that a row reads: name and meaning.
