@@ -29,15 +29,9 @@ pub(in crate::config) fn limits(resolved: &Resolved) -> Result<Limits, ConfigErr
         write_stall_max: resolved.seconds("limits.write_stall_seconds_max")?,
         stop_grace: resolved.seconds("limits.stop_grace_seconds")?,
         store_cache_bytes: resolved.count("limits.store_cache_mib")? * 1024 * 1024,
-        pages_bytes_max: resolved.parse::<u64>("limits.page_cache_mib", "a whole number")?
-            * 1024
-            * 1024,
-        reports_bytes_max: resolved.parse::<u64>("limits.report_store_mib", "a whole number")?
-            * 1024
-            * 1024,
-        free_disk_bytes_min: resolved.parse::<u64>("limits.free_disk_mib_min", "a whole number")?
-            * 1024
-            * 1024,
+        pages_bytes_max: resolved.mebibytes("limits.page_cache_mib")?,
+        reports_bytes_max: resolved.mebibytes("limits.report_store_mib")?,
+        free_disk_bytes_min: resolved.mebibytes("limits.free_disk_mib_min")?,
         quotas: Quotas {
             free: resolved.quota("limits.free_per_minute")?,
             probe: resolved.quota("limits.probes_per_minute")?,

@@ -63,6 +63,16 @@ fn a_short_file_gives_a_whole_configuration() {
 }
 
 #[test]
+fn sizes_are_given_in_mebibytes_that_fit() {
+    let config = load("sizes", PUBLIC, &[]).expect("loads");
+    assert_eq!(config.limits.free_disk_bytes_min, 64 * 1024 * 1024);
+    for key in ["page_cache_mib", "report_store_mib", "free_disk_mib_min"] {
+        let text = format!("{PUBLIC}[limits]\n{key} = 9223372036854775807\n");
+        refused(key, &text, key);
+    }
+}
+
+#[test]
 fn the_environment_overrides_the_file() {
     let config = load(
         "environment",

@@ -84,6 +84,15 @@ impl Resolved {
         })
     }
 
+    /// Given in MiB, as bytes.
+    pub(in crate::config) fn mebibytes(&self, key: &str) -> Result<u64, ConfigError> {
+        self.checked(key, "a whole number of MiB from 0 to 1000000000", |text| {
+            let mebibytes = text.parse::<u64>().ok();
+            let fits = mebibytes.filter(|count| *count <= 1_000_000_000)?;
+            Some(fits * 1024 * 1024)
+        })
+    }
+
     pub(in crate::config) fn quota(&self, key: &str) -> Result<u64, ConfigError> {
         self.checked(key, "a whole number from 0 (no limit) to 1000000", |text| {
             text.parse().ok().filter(|count| *count <= 1_000_000)

@@ -3,20 +3,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
-import { pause } from './shop.mjs';
+import { freePort, pause } from '../ports.mjs';
 
 const { CONTEXT402_BIN, WORK } = process.env;
-
-async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /**
  * Starts the service with the configuration of all checks, but for what `environment` says. `name` is its data file's;

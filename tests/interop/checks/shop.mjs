@@ -131,4 +131,4 @@ export async function officialClient(command, script, url, body) {
   return JSON.parse(ended.stdout);
 }
 
-export const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+export { pause } from '../ports.mjs';

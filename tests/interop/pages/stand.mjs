@@ -5,8 +5,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
-import net from 'node:net';
 import path from 'node:path';
+import { freePort, pause } from '../ports.mjs';
 
 const { CONTEXT402_BIN, WORK } = process.env;
 const TOKEN = randomBytes(24).toString('hex');
@@ -39,17 +39,6 @@ function serveSite() {
   server.listen(0, '127.0.0.1').unref();
   return once(server, 'listening').then(() => server.address().port);
 }
-
-async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
 
 async function until(what, look) {
   for (let tries = 0; tries < 300; tries += 1) {
