@@ -259,10 +259,14 @@ impl<'a> Composition<'a> {
             ));
         }
         sentences.extend(self.gaps().into_iter().take(2));
+        let (examined, cited) = (check.stats.units, self.citations.len());
+        let passages = match examined {
+            1 => "passage was",
+            _ => "passages were",
+        };
+        let are = if cited == 1 { "is" } else { "are" };
         sentences.push(format!(
-            "{} passages were examined, {} are cited; the label is right with probability {:.2}.",
-            check.stats.units,
-            self.citations.len(),
+            "{examined} {passages} examined, {cited} {are} cited; the label is right with probability {:.2}.",
             self.confidence
         ));
         sentences.push(self.of_source(quality));
