@@ -158,6 +158,18 @@ const fn text(tag: Tag, summary: &'static str, gives: &'static str) -> Endpoint 
     }
 }
 
+/// A page of the documentation, with its twin for programs at the same address and `.md`.
+const fn guide(
+    path: &'static str,
+    handler: crate::http::route::Handler<crate::app::App>,
+    summary: &'static str,
+) -> Row {
+    Row {
+        has_twin: true,
+        ..get(path, handler, Endpoint::page(summary))
+    }
+}
+
 /// A document to be read, not an operation of the API.
 const fn file(summary: &'static str, gives: &'static str) -> Endpoint {
     text(Tag::Discovery, summary, gives)
@@ -275,8 +287,8 @@ pub static ROUTES: &[Row] = &[
         ..Endpoint::new(Tag::Reports, "Take a shared report's name back") }),
     get("/v1/proof-pack/benchmarks", run!(reports::benchmarks),
         Endpoint::new(Tag::Reports, "How good the evidence engine was measured to be")),
-    get("/proof-pack/sample", run!(reports::sample_page), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("The sample report") }),
+    Row { has_twin: true, ..get("/proof-pack/sample", run!(reports::sample_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("The sample report") }) },
     get("/proof-pack/reports/{report_id}", run!(reports::page), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("A retained report") }),
     get("/proof-pack/share/{slug}", run!(reports::shared_page), Endpoint::page("A report that its buyer shares")),
@@ -295,7 +307,7 @@ pub static ROUTES: &[Row] = &[
     post("/v1/contact", run!(leads::contact), Endpoint {
         takes: Some(&CONTACT_REQUEST), gives_status: 202, statuses: &[200, 413, 415, 422, 503], rate: RateClass::Lead,
         ..Endpoint::new(Tag::Bundles, "Write to the operator") }),
-    get("/proof-pack/bundle", run!(bundles::about_page), Endpoint::page("What Evidence Bundles are and cost")),
+    guide("/proof-pack/bundle", run!(bundles::about_page), "What Evidence Bundles are and cost"),
     get("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("Ask what a bundle would cost") }),
     post("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
@@ -370,20 +382,20 @@ pub static ROUTES: &[Row] = &[
         in_openapi: false, ..Endpoint::new(Tag::Discovery, "The same as HTTP and JSON") }),
 
     // Pages
-    get("/docs", run!(site::docs), Endpoint::page("The reference")),
-    get("/quickstart", run!(site::quickstart), Endpoint::page("Buy a page from the shell, TypeScript or Python")),
-    get("/paid-test", run!(site::paid_test), Endpoint::page("A live challenge, step by step")),
-    get("/pricing", run!(pricing::page), Endpoint::page("Every price, and what a month comes to")),
-    get("/proof-pack", run!(site::proof_pack), Endpoint::page("What Proof Packs are and cost")),
-    get("/about", run!(site::about), Endpoint::page("How we fetch, and how to opt out")),
-    get("/faq", run!(site::faq), Endpoint::page("Short answers")),
-    get("/demo", run!(site::demo), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("The converter and the evidence check on sample pages, for nothing") }),
+    guide("/docs", run!(site::docs), "The reference"),
+    guide("/quickstart", run!(site::quickstart), "Buy a page from the shell, TypeScript or Python"),
+    guide("/paid-test", run!(site::paid_test), "A live challenge, step by step"),
+    guide("/pricing", run!(pricing::page), "Every price, and what a month comes to"),
+    guide("/proof-pack", run!(site::proof_pack), "What Proof Packs are and cost"),
+    guide("/about", run!(site::about), "How we fetch, and how to opt out"),
+    guide("/faq", run!(site::faq), "Short answers"),
+    Row { has_twin: true, ..get("/demo", run!(site::demo), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("The converter and the evidence check on sample pages, for nothing") }) },
     get("/swagger", run!(site::explorer), Endpoint::page("This API, to be tried in the browser")),
-    get("/terms", run!(site::terms), Endpoint::page("What you buy and what is promised")),
-    get("/privacy", run!(site::privacy), Endpoint::page("What is kept about whom")),
-    get("/refunds", run!(site::refunds), Endpoint::page("When a payment is taken and when not")),
-    get("/sample", run!(site::sample), Endpoint::page("The sample page")),
+    guide("/terms", run!(site::terms), "What you buy and what is promised"),
+    guide("/privacy", run!(site::privacy), "What is kept about whom"),
+    guide("/refunds", run!(site::refunds), "When a payment is taken and when not"),
+    guide("/sample", run!(site::sample), "The sample page"),
     get("/from/{source}", run!(site::from), Endpoint::page("Welcome from elsewhere")),
     get("/assets/style.css", run!(site::style), text(Tag::Pages, "The stylesheet", "text/css")),
     get(EXPLORER_SCRIPT_PATH, run!(site::explorer_script), text(Tag::Pages, "The API explorer's program", "text/javascript")),
