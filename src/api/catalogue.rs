@@ -141,7 +141,8 @@ fn listed_bundles(app: &App) -> Value {
         .iter()
         .map(|parameter| (parameter.name.to_owned(), openapi::query_schema(parameter)));
     let input = json!({"type": "object", "properties": properties.collect::<Map<_, _>>()});
-    let example = json!({"target_urls": "https://example.com/ https://example.org/", "bundle": "scout"});
+    let example =
+        json!({"target_urls": "https://example.com/ https://example.org/", "bundle": "scout"});
     let given = json!({"status": "success", "supplier_spend": 0, "bundle": "scout", "amount_units": "2000000"});
     let text = json!({"type": "string"});
     let answer = json!({

@@ -269,17 +269,18 @@ mod tests {
 
     #[test]
     fn a_twin_is_found_beside_its_page_alone() {
-        check(
-            Method::Get,
-            "/docs.md",
-            r#"Row(/docs, [("twin", ".md")])"#,
-        );
+        check(Method::Get, "/docs.md", r#"Row(/docs, [("twin", ".md")])"#);
         check(
             Method::Post,
             "/docs.md",
             "OtherMethods([Get, Head, Options])",
         );
-        for path in ["/checkout/confidence.md", "/v1/x402/access.md", "/docs.md.md", "/.md"] {
+        for path in [
+            "/checkout/confidence.md",
+            "/v1/x402/access.md",
+            "/docs.md.md",
+            "/.md",
+        ] {
             check(Method::Get, path, "Nothing");
         }
     }

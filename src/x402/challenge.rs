@@ -248,7 +248,8 @@ fn encoded(document: &PaymentRequired) -> Vec<u8> {
 /// The extension bazaar for a POST endpoint that takes and gives JSON. `info` is valid under `schema`; directories
 /// check that.
 pub fn bazaar(inputs: &Bazaar) -> Value {
-    let input = json!({"type": "http", "method": "POST", "bodyType": "json", "body": inputs.body_example});
+    let input =
+        json!({"type": "http", "method": "POST", "bodyType": "json", "body": inputs.body_example});
     let input_schema = json!({
         "type": "object",
         "properties": {
