@@ -21,7 +21,7 @@ use crate::http::outgoing::{COUNTED_BYTES_MIN, Line};
 use crate::http::pieces::Content;
 use crate::http::reply::Reply;
 use crate::http::request_ids::RequestIds;
-use crate::http::route::{Answer, Method, Route, Run};
+use crate::http::route::{Answer, Guard, Method, Route, Run};
 use crate::http::router::{Found, Params, Router, TWIN_PARAMETER};
 
 /// What the shell needs to serve a table.
@@ -92,7 +92,8 @@ pub enum Refused {
     MethodNotAllowed(Vec<Method>),
     /// A defect of the message itself, as a sentence.
     BadRequest(&'static str),
-    BodyTooLarge,
+    /// The bytes that the row takes.
+    BodyTooLarge(usize),
     BodyTooSlow,
     HeadersTooLarge,
     UriTooLong,
@@ -277,6 +278,11 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
                 if let Some(asked) = as_markdown.filter(|_| reply.is_html()) {
                     reply = (self.hooks.as_markdown)(self.state.clone(), asked, reply).await;
                 }
+                if row.guard == Guard::Operator {
+                    // What the operator alone may see is kept by nobody on the way.
+                    let never = HeaderValue::from_static("no-store");
+                    reply.headers.entry("cache-control").or_insert(never);
+                }
                 // A limit that the handler found is nearer than the one at the door.
                 for (name, value) in counted.iter().flatten() {
                     reply.headers.entry(name).or_insert(value.clone());
@@ -357,12 +363,12 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
 
     async fn read_body(&self, body: Incoming, limit: usize) -> Result<Bytes, Refused> {
         if body.size_hint().lower() > limit as u64 {
-            return Err(Refused::BodyTooLarge);
+            return Err(Refused::BodyTooLarge(limit));
         }
         let whole = collected(Limited::new(body, limit));
         match tokio::time::timeout(self.limits.body_time_max, whole).await {
             Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refused::BodyTooLarge),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refused::BodyTooLarge(limit)),
             Ok(Err(_)) => Err(Refused::BadRequest(
                 "The request body ended early or was badly framed",
             )),

@@ -12,7 +12,8 @@ fn a_body_over_64_kib_is_too_large_however_it_is_sent() {
     let at_limit = rig.post(ACCESS).body(vec![b'x'; 65_536]);
     at_limit.send().expect(402);
     let over = rig.post(ACCESS).body(vec![b'x'; 65_537]);
-    over.send().refused(413, "body_too_large");
+    let refused = over.send().refused(413, "body_too_large").json();
+    assert_eq!(refused["detail"], "The request body is larger than 64 KiB.");
     // Announced and never sent: refused at once.
     let announced =
         format!("POST {ACCESS} HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n");
