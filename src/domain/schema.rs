@@ -324,6 +324,9 @@ impl Field {
             Kind::OneOf(names) => schema["enum"] = names.into(),
             Kind::Flag | Kind::Number | Kind::Free => {}
         }
+        if matches!(self.kind, Kind::Texts { .. }) && self.required {
+            schema["minItems"] = 1.into();
+        }
         // Blank is as good as absent.
         if matches!(self.kind, Kind::Text { .. }) && self.required {
             schema["minLength"] = 1.into();

@@ -82,7 +82,11 @@ fn page(status: u16) -> Value {
         _ => "Refused; the page says why.",
     };
     let string = json!({"schema": {"type": "string"}});
-    let content = json!({HTML: string, "text/markdown": string, "application/json": {"schema": reference("Error")}});
+    let told = match status {
+        422 => "HTTPValidationError",
+        _ => "Error",
+    };
+    let content = json!({HTML: string, "text/markdown": string, "application/json": {"schema": reference(told)}});
     json!({"description": description, "content": content})
 }
 
