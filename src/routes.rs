@@ -313,9 +313,9 @@ pub static ROUTES: &[Row] = &[
     get("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
         query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Ask what a bundle would cost") }),
     post("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
+        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 408, 413, 415, 422, 503], rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
     get("/proof-pack/bundle/checkout", run!(bundles::checkout_page), Endpoint {
-        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], gives_status: 303, statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
+        query: &[TARGET_URLS, BUNDLE, SOURCE], gives_status: 303, statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
     get("/proof-pack/bundle/pay", run!(bundle_pay::pay), Endpoint {
         query: &[BUNDLE, SOURCE], gives_status: 303, statuses: &[404, 409, 410, 422, 503], rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
     get("/proof-pack/request", run!(leads::request_page), Endpoint::page("Ask for a bundle or a report")),
@@ -335,7 +335,7 @@ pub static ROUTES: &[Row] = &[
     get("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
         query: &[EMAIL, SUBMITTED], statuses: &[202, 422, 503], rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
     post("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
-        rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+        query: &[EMAIL, SUBMITTED], statuses: &[202, 400, 408, 413, 415, 422, 503], rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
     Row { body_bytes_max: Some(EVENT_BYTES_MAX), ..post("/v1/webhooks/stripe", run!(webhook::stripe), Endpoint {
         in_openapi: false, statuses: &[400, 408, 413, 503],
         ..Endpoint::new(Tag::Bundles, "Where the payment provider tells of its checkouts") }) },

@@ -42,8 +42,6 @@ pub struct Layout<'a> {
     pub path: &'a str,
     /// Asks search engines to leave the page out.
     pub noindex: bool,
-    /// Path of the page's markdown twin; the page's own when absent, where it is told apart by Accept.
-    pub markdown: Option<&'a str>,
 }
 
 /// The navigation: label and path.
@@ -145,7 +143,7 @@ fn head(page: &Layout<'_>) -> Markup {
             link rel="icon" type="image/svg+xml" href=(FAVICON_PATH);
             link rel="stylesheet" href=(STYLE_PATH);
             link rel="service-desc" type="application/vnd.oai.openapi+json;version=3.1" href="/openapi.json";
-            link rel="alternate" type="text/markdown" href=(page.site.url(page.markdown.unwrap_or(page.path)));
+            link rel="alternate" type="text/markdown" href={ (canonical) "?format=markdown" };
         }
     }
 }
