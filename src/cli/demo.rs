@@ -11,6 +11,7 @@ use tokio::signal;
 
 use crate::app::{blocking_threads, user_agent};
 use crate::appliance::{Appliance, Start};
+use crate::cli::buy::parse_address;
 use crate::cli::{Failure, complaint, config_failure, failed, report, run_async, say};
 use crate::config::{Config, Resolved};
 use crate::domain::amount::Amount;
@@ -36,7 +37,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// Buy this page of the real web instead of the built-in one
-    #[arg(long)]
+    #[arg(long, value_parser = parse_address)]
     url: Option<String>,
     /// End after the purchases, with exit code 0 if they went well
     #[arg(long)]

@@ -33,7 +33,6 @@ pub fn page(view: &HomeView<'_>) -> String {
                           call in USDC over x402: no account, no API key, no subscription.",
             path: "/",
             noindex: false,
-            markdown: None,
         },
         html! {
             (hero(&view.site))
