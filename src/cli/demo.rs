@@ -50,7 +50,7 @@ const SAMPLE_ADDRESS: &str = "93.184.216.34";
 /// Somebody's vault, for play money.
 const PAY_TO: &str = "0x4020402040204020402040204020402040204020";
 /// Lines of the bought page that are shown.
-const SHOWN_LINES: usize = 24;
+const SHOWN_LINES: usize = 200;
 /// What the report on the built-in page is asked.
 const QUESTION: &str = "Did the harbour heat network deliver 4.1 gigawatt hours to 900 flats?";
 
