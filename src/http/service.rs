@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, Response, StatusCode, Version};
 use tokio_util::task::TaskTracker;
 
 use crate::http::call::{Call, Peer, Query};
@@ -21,7 +21,7 @@ use crate::http::pieces::Content;
 use crate::http::reply::Reply;
 use crate::http::request_ids::RequestIds;
 use crate::http::route::{Answer, Guard, Method, Route, Run};
-use crate::http::router::{Found, Params, Router};
+use crate::http::router::{Found, Params, Router, TWIN_PARAMETER};
 
 /// What the shell needs to serve a table.
 pub struct Shell<S: 'static, D: 'static> {
@@ -114,6 +114,7 @@ pub struct Asked<'a> {
 /// A page that was asked for.
 #[derive(Clone, Debug)]
 pub struct PageAsked {
+    /// The page's own path, also where its twin was asked for.
     pub path: String,
     pub request_id: String,
 }
@@ -246,7 +247,10 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             request_id: request_id.to_owned(),
         };
         let as_markdown = call.wants_markdown().then(|| PageAsked {
-            path: call.path.clone(),
+            path: match call.param(TWIN_PARAMETER) {
+                Some(_) => row.path.to_owned(),
+                None => call.path.clone(),
+            },
             request_id: request_id.to_owned(),
         });
         match self.run(row, call).await {
@@ -290,13 +294,15 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         if header_bytes > self.limits.header_bytes_max {
             return Err(Refused::HeadersTooLarge);
         }
-        // hyper does not insist on it (RFC 9112, 3.2).
-        if request.headers().get_all("host").iter().count() != 1 {
-            return Err(Refused::BadRequest(
+        // hyper does not insist on it (RFC 9112, 3.2). Before HTTP/1.1 there was none, and load balancers still ask so.
+        let hosts = request.headers().get_all("host").iter().count();
+        match hosts {
+            1 => Ok(()),
+            0 if request.version() <= Version::HTTP_10 => Ok(()),
+            _ => Err(Refused::BadRequest(
                 "A request needs exactly one Host header",
-            ));
+            )),
         }
-        Ok(())
     }
 
     fn find(

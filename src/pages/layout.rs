@@ -45,10 +45,10 @@ pub struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// The page as markdown, for a link. A page that nobody else is to find has none.
-    fn twin(&self) -> Option<String> {
+    /// The path of the page as markdown.
+    fn twin(&self) -> String {
         let mark = if self.path.contains('?') { '&' } else { '?' };
-        (!self.noindex).then(|| format!("{}{mark}format=markdown", self.path))
+        format!("{}{mark}format=markdown", self.path)
     }
 }
 
@@ -151,7 +151,7 @@ fn head(page: &Layout<'_>) -> Markup {
             link rel="icon" type="image/svg+xml" href=(FAVICON_PATH);
             link rel="stylesheet" href=(STYLE_PATH);
             link rel="service-desc" type="application/vnd.oai.openapi+json;version=3.1" href="/openapi.json";
-            link rel="alternate" type="text/markdown" href=(canonical);
+            link rel="alternate" type="text/markdown" href=(page.site.url(&page.twin()));
         }
     }
 }
@@ -198,9 +198,7 @@ fn footer(page: &Layout<'_>) -> Markup {
                     (page.site.network_name()) " through x402." }
                 p {
                     "Version " (page.site.version)
-                    @if let Some(twin) = page.twin() {
-                        " · " a href=(twin) { "View as Markdown" }
-                    }
+                    @if !page.noindex { " · " a href=(page.twin()) { "View as Markdown" } }
                 }
             }
             nav.columns aria-label="More" {

@@ -132,6 +132,18 @@ fn a_tunnel_is_refused_and_the_whole_service_names_its_methods() {
     ask("GET *").refused(404, "not_found");
 }
 
+/// There was no Host before HTTP/1.1, and some load balancers still ask so.
+#[test]
+fn only_http_1_0_may_do_without_a_host() {
+    let rig = Rig::start();
+    let ask = |head: &str| raw(rig.address, format!("{head}\r\n\r\n").as_bytes());
+    ask("GET /health HTTP/1.0").expect(200);
+    ask("POST /v1/x402/access HTTP/1.0").expect(402);
+    ask("GET /health HTTP/1.0\r\nHost: a").expect(200);
+    ask("GET /health HTTP/1.0\r\nHost: a\r\nHost: b").expect(400);
+    ask("GET /health HTTP/1.1\r\nConnection: close").expect(400);
+}
+
 #[test]
 fn an_unknown_address_is_404_for_programs_and_people() {
     let rig = Rig::start();

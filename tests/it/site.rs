@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use base64::Engine as _;
+use serde_json::{Value, json};
 
 use crate::harness::{ARTICLE, Answer, Rig};
 
@@ -85,8 +86,12 @@ fn every_page_has_its_headers_and_runs_no_script_but_ours() {
         }
         let html = answer.text();
         for script in html.split("<script").skip(1) {
-            let script = script.split_once('>').expect("a tag").1;
+            let (tag, script) = script.split_once('>').expect("a tag");
             let script = script.split("</script>").next().unwrap_or_default();
+            // Data, which no browser runs.
+            if tag == " type=\"application/ld+json\"" {
+                continue;
+            }
             let hash = <sha2::Sha256 as sha2::Digest>::digest(script);
             let hash = base64::engine::general_purpose::STANDARD.encode(hash);
             assert!(
@@ -187,15 +192,138 @@ fn assets_are_what_they_say() {
     }
 }
 
+/// A source that does not fit is dropped (decisions, Numbers): the page is there, and the alias sells.
 #[test]
-fn a_source_that_is_no_label_has_no_page() {
+fn a_source_that_is_no_label_is_dropped() {
     let rig = Rig::start();
     let page_of = |source: &str| page(&rig, &format!("/from/{source}"));
     assert!(page_of("a-list").expect(200).text().contains("a-list"));
-    for source in ["%3Cscript%3E", "A", "a%20b", &"a".repeat(65), "a'b", "%00"] {
-        let answer = page_of(source).expect(404);
-        assert!(!answer.text().contains("<script>alert"), "{source}");
+    for source in [
+        "%3Cscript%3E",
+        "AbC",
+        "a%20b",
+        &"a".repeat(65),
+        "a'b",
+        "%00",
+    ] {
+        let text = page_of(source).expect(200).text();
+        assert!(!text.contains(source), "{source}");
+        assert!(!text.contains("You come from"), "{source}");
+        let alias = format!("/from/{source}{}", crate::harness::ACCESS);
+        rig.post(&alias).send().expect(402);
+        rig.get(&alias).expect(200);
     }
+}
+
+/// The link to a page's markdown leads to markdown for whoever follows it, and the home page tells search engines what is
+/// sold in data that agrees with the prices.
+#[test]
+fn pages_link_to_their_markdown_and_the_home_page_lists_its_offers() {
+    let rig = Rig::start();
+    for path in ["/faq", "/quote", "/proof-pack/reports/ppr_sample"] {
+        let html = page(&rig, path).expect(200).text();
+        let link = html
+            .split("rel=\"alternate\" type=\"text/markdown\" href=\"")
+            .nth(1);
+        let link = link
+            .and_then(|rest| rest.split('"').next())
+            .expect("a link");
+        let twin = rig.get(link.trim_start_matches(crate::harness::BASE_URL));
+        assert!(
+            twin.must("content-type").starts_with("text/markdown"),
+            "{path}"
+        );
+    }
+    let html = page(&rig, "/").expect(200).text();
+    let data = html.split("<script type=\"application/ld+json\">").nth(1);
+    let data = data.and_then(|rest| rest.split("</script>").next());
+    let data: Value = data
+        .and_then(|text| serde_json::from_str(text).ok())
+        .expect("JSON");
+    assert_eq!(data["@type"], "WebAPI");
+    let prices = data["offers"].as_array().expect("offers").iter();
+    let prices: Vec<&str> = prices.filter_map(|offer| offer["price"].as_str()).collect();
+    assert_eq!(
+        prices,
+        [
+            "0.012", "0.015", "0.02", "0.03", "0.05", "0.10", "0.25", "1.00"
+        ]
+    );
+}
+
+/// The documentation's pages are there for programs at an address of their own.
+#[test]
+fn guides_have_a_markdown_twin() {
+    let rig = Rig::start();
+    for path in [
+        "/docs",
+        "/quickstart",
+        "/proof-pack/bundle",
+        "/demo",
+        "/sample",
+    ] {
+        let twin = rig.get(&format!("{path}.md")).expect(200);
+        assert_eq!(twin.must("content-type"), "text/markdown; charset=utf-8");
+        let asked = rig
+            .ask("GET", path)
+            .header("Accept", "text/markdown")
+            .send();
+        assert_eq!(twin.text(), asked.expect(200).text(), "{path}");
+        assert!(!twin.must("x-markdown-tokens").is_empty());
+        let tag = twin.header("etag").map(str::to_owned);
+        if let Some(tag) = tag {
+            let again = rig.ask("GET", &format!("{path}.md"));
+            again.header("If-None-Match", tag).send().expect(304);
+        }
+    }
+    rig.ask("POST", "/docs.md").send().expect(405);
+    for path in [
+        "/health.md",
+        "/quote.md",
+        "/v1/x402/access.md",
+        "/.md",
+        "/docs.md.md",
+    ] {
+        rig.get(path).refused(404, "not_found");
+    }
+}
+
+/// What the reference shows is what the service does: types of fields, and an error as it is answered.
+#[test]
+fn the_reference_tells_true_types_and_errors() {
+    let rig = Rig::start();
+    let docs = rig.get("/docs.md").expect(200).text();
+    for row in [
+        "| `force_refresh` | boolean | no |",
+        "| `target_urls` | array | **yes** |",
+        "| `task_payload` | object | **yes** |",
+        "| `offered_fee` | number | **yes** |",
+    ] {
+        assert!(docs.contains(row), "{row}");
+    }
+    let shown = docs.split("Shape of an error").nth(1);
+    let shown = shown.and_then(|rest| rest.split("```").nth(1));
+    let mut shown: Value = shown
+        .and_then(|json| serde_json::from_str(json).ok())
+        .expect("an example that is JSON");
+    let quote = json!({"product": "context", "target_url": "http://10.0.0.1/"});
+    let mut answer = rig
+        .post("/v1/quotes")
+        .json(&quote)
+        .send()
+        .expect(400)
+        .json();
+    for error in [&mut shown, &mut answer] {
+        error["request_id"].take();
+        error["error"]["docs_url"].take();
+    }
+    assert_eq!(shown, answer);
+    let headings: Vec<&str> = docs
+        .lines()
+        .filter(|line| line.starts_with("### "))
+        .collect();
+    let once: BTreeSet<&str> = headings.iter().copied().collect();
+    assert_eq!(headings.len(), once.len(), "{headings:?}");
 }
 
 /// The page that the starter tier sells is the page that is sold.

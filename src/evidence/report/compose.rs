@@ -260,7 +260,7 @@ impl<'a> Composition<'a> {
         }
         sentences.extend(self.gaps().into_iter().take(2));
         sentences.push(format!(
-            "{} passages were examined, {} are cited; the label is right with probability {:.2}.",
+            "{} passages were examined and {} cited; the label is right with probability {:.2}.",
             check.stats.units,
             self.citations.len(),
             self.confidence
