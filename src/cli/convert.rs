@@ -84,8 +84,8 @@ impl Args {
     fn local(&self) -> Result<(Converted, Url), Failure> {
         let url = self.url.clone().unwrap_or_else(placeholder);
         let bytes = input::bytes(&self.input)?;
-        let converted =
-            convert(&bytes, &self.input, url.clone(), self.full).map_err(Failure::Failed)?;
+        let converted = convert(&bytes, &self.input, url.clone(), self.full)
+            .map_err(|error| input::unusable(&self.input, &error))?;
         Ok((converted, url))
     }
 

@@ -23,8 +23,15 @@ pub(in crate::cli) fn open(name: &str) -> Result<Box<dyn BufRead>, Failure> {
     Ok(Box::new(BufReader::new(file)))
 }
 
-pub(in crate::cli) fn unreadable(name: &str, error: &dyn fmt::Display) -> Failure {
+fn unreadable(name: &str, error: &dyn fmt::Display) -> Failure {
     failed(format_args!(
         "{name}: {error}. Name a file that can be read, or - for standard input"
+    ))
+}
+
+/// What was read and cannot be used.
+pub(in crate::cli) fn unusable(name: &str, error: &dyn fmt::Display) -> Failure {
+    failed(format_args!(
+        "{name}: {error}. Give a page or document that holds text"
     ))
 }

@@ -101,6 +101,34 @@ pub(in crate::config) fn fetch(resolved: &Resolved) -> Result<Fetch, ConfigError
     })
 }
 
+/// Where `lab.crash_at` can end the process: of a sale, then of an order, each in their order.
+pub(in crate::config) const CRASH_POINTS: [&str; 14] = [
+    "verified",
+    "fetched",
+    "held",
+    "redeeming",
+    "kept",
+    "settled",
+    "recorded",
+    "event_taken",
+    "order_taken",
+    "source_kept",
+    "sources_done",
+    "order_written",
+    "order_delivered",
+    "mailed",
+];
+
+fn crash_at(resolved: &Resolved) -> Result<Option<String>, ConfigError> {
+    match resolved.optional("lab.crash_at") {
+        Some(point) if !CRASH_POINTS.contains(&point) => {
+            let expected = format!("one of {}", CRASH_POINTS.join(", "));
+            Err(resolved.expected("lab.crash_at", &expected))
+        }
+        point => Ok(point.map(str::to_owned)),
+    }
+}
+
 pub(in crate::config) fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
     let mut hosts = BTreeMap::new();
     for (name, text) in resolved.map("lab.hosts") {
@@ -114,6 +142,6 @@ pub(in crate::config) fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
     Ok(Lab {
         hosts,
         ca_file: resolved.optional("lab.ca_file").map(PathBuf::from),
-        crash_at: resolved.optional("lab.crash_at").map(str::to_owned),
+        crash_at: crash_at(resolved)?,
     })
 }
