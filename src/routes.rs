@@ -9,7 +9,7 @@ use crate::api::{
 };
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
-use crate::domain::endpoint::{Endpoint, Parameter, Price, Tag};
+use crate::domain::endpoint::{Endpoint, HTML, Parameter, Price, Tag};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::rate::RateClass;
@@ -158,6 +158,18 @@ const fn text(tag: Tag, summary: &'static str, gives: &'static str) -> Endpoint 
     }
 }
 
+/// A page of the documentation, with its twin for programs at the same address and `.md`.
+const fn guide(
+    path: &'static str,
+    handler: crate::http::route::Handler<crate::app::App>,
+    summary: &'static str,
+) -> Row {
+    Row {
+        has_twin: true,
+        ..get(path, handler, Endpoint::page(summary))
+    }
+}
+
 /// A document to be read, not an operation of the API.
 const fn file(summary: &'static str, gives: &'static str) -> Endpoint {
     text(Tag::Discovery, summary, gives)
@@ -186,7 +198,7 @@ const fn console(
     summary: &'static str,
 ) -> Row {
     let about = Endpoint {
-        gives: "text/html",
+        gives: HTML,
         in_openapi: false,
         ..Endpoint::new(Tag::Operator, summary)
     };
@@ -242,14 +254,15 @@ pub static ROUTES: &[Row] = &[
     get("/v1/quotes/{quote_id}", run!(quotes::receipt), Endpoint {
         statuses: &[404, 410], ..Endpoint::new(Tag::Quotes, "A kept quote, for 7 days") }),
     get("/quote", run!(quotes::tiers_page), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("Ask what a page would cost") }),
+        query: &[TARGET_URL, SOURCE], statuses: &[400, 503], rate: RateClass::Quote, ..Endpoint::page("Ask what a page would cost") }),
     get("/proof-pack/quote", run!(quotes::packs_page), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("Ask what a report would cost") }),
+        query: &[TARGET_URL, QUESTION, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Ask what a report would cost") }),
     get("/proof-pack/preview", run!(preview::preview_page), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("What a report would hold") }),
+        query: &[TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("What a report would hold") }),
     get("/checkout/confidence", run!(preview::confidence_page), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("Whether everything is in place for a purchase") }),
-    get("/checkout/{quote_id}", run!(quotes::resume_page), Endpoint::page("Resume a kept quote")),
+        query: &[PRODUCT, TARGET_URL, TARGET_URLS, TIER, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Whether everything is in place for a purchase") }),
+    get("/checkout/{quote_id}", run!(quotes::resume_page), Endpoint {
+        statuses: &[404, 410], ..Endpoint::page("Resume a kept quote") }),
 
     // Retained reports
     get("/v1/proof-pack/sample", run!(reports::sample), Endpoint {
@@ -275,11 +288,12 @@ pub static ROUTES: &[Row] = &[
         ..Endpoint::new(Tag::Reports, "Take a shared report's name back") }),
     get("/v1/proof-pack/benchmarks", run!(reports::benchmarks),
         Endpoint::new(Tag::Reports, "How good the evidence engine was measured to be")),
-    get("/proof-pack/sample", run!(reports::sample_page), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("The sample report") }),
+    Row { has_twin: true, ..get("/proof-pack/sample", run!(reports::sample_page), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("The sample report") }) },
     get("/proof-pack/reports/{report_id}", run!(reports::page), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("A retained report") }),
-    get("/proof-pack/share/{slug}", run!(reports::shared_page), Endpoint::page("A report that its buyer shares")),
+        statuses: &[404, 410, 503], rate: RateClass::Quote, ..Endpoint::page("A retained report") }),
+    get("/proof-pack/share/{slug}", run!(reports::shared_page), Endpoint {
+        statuses: &[404, 410], ..Endpoint::page("A report that its buyer shares") }),
     get("/proof-pack/library", run!(reports::library_page), Endpoint::page("Reports that their buyers list")),
 
     // Bundles and leads
@@ -295,15 +309,15 @@ pub static ROUTES: &[Row] = &[
     post("/v1/contact", run!(leads::contact), Endpoint {
         takes: Some(&CONTACT_REQUEST), gives_status: 202, statuses: &[200, 413, 415, 422, 503], rate: RateClass::Lead,
         ..Endpoint::new(Tag::Bundles, "Write to the operator") }),
-    get("/proof-pack/bundle", run!(bundles::about_page), Endpoint::page("What Evidence Bundles are and cost")),
+    guide("/proof-pack/bundle", run!(bundles::about_page), "What Evidence Bundles are and cost"),
     get("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("Ask what a bundle would cost") }),
+        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Ask what a bundle would cost") }),
     post("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
     get("/proof-pack/bundle/checkout", run!(bundles::checkout_page), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
+        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], gives_status: 303, statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
     get("/proof-pack/bundle/pay", run!(bundle_pay::pay), Endpoint {
-        rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
+        query: &[BUNDLE, SOURCE], gives_status: 303, statuses: &[404, 409, 410, 422, 503], rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
     get("/proof-pack/request", run!(leads::request_page), Endpoint::page("Ask for a bundle or a report")),
     get("/contact", run!(leads::contact_page), Endpoint::page("Write to the operator")),
     // What was bought through the payment link
@@ -311,7 +325,7 @@ pub static ROUTES: &[Row] = &[
         query: &[SESSION_ID, RECOVERY, FORMAT], statuses: &[202, 404, 410, 503], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Bundles, "A paid bundle: its progress, then its report") }),
     get("/proof-pack/bundle/delivery", run!(delivery::page), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("A paid bundle") }),
+        query: &[SESSION_ID, RECOVERY], statuses: &[202, 404, 410, 503], rate: RateClass::Quote, ..Endpoint::page("A paid bundle") }),
     get("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
         query: &[EMAIL, SUBMITTED], gives_status: 202, statuses: &[422, 503], rate: RateClass::Recovery,
         ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again; better by POST") }),
@@ -319,11 +333,12 @@ pub static ROUTES: &[Row] = &[
         takes: Some(&RECOVER_REQUEST), gives_status: 202, statuses: &[413, 415, 422, 503], rate: RateClass::Recovery,
         ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again, to its buyer's address") }),
     get("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
-        rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+        query: &[EMAIL, SUBMITTED], statuses: &[202, 422, 503], rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
     post("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
         rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
     Row { body_bytes_max: Some(EVENT_BYTES_MAX), ..post("/v1/webhooks/stripe", run!(webhook::stripe), Endpoint {
-        in_openapi: false, ..Endpoint::new(Tag::Bundles, "Where the payment provider tells of its checkouts") }) },
+        in_openapi: false, statuses: &[400, 408, 413, 503],
+        ..Endpoint::new(Tag::Bundles, "Where the payment provider tells of its checkouts") }) },
 
     // Discovery
     get("/", run!(discovery::root), Endpoint::new(Tag::Discovery, "The service in brief; a page for browsers")),
@@ -349,9 +364,10 @@ pub static ROUTES: &[Row] = &[
         file("What there is for agents, for catalogues of them", "application/json")),
     get("/.well-known/ard.json", run!(manifest::ai_catalog),
         file("The same as /.well-known/ai-catalog.json", "application/json")),
-    get(JWKS_PATH, run!(keys::key_set),
-        file("The key that signs offers and receipts, as a JWK set", "application/jwk-set+json")),
-    get(DID_PATH, run!(keys::did_document), file("The same key as a did:web document", "application/did+json")),
+    get(JWKS_PATH, run!(keys::key_set), Endpoint {
+        statuses: &[404], ..file("The key that signs offers and receipts, as a JWK set", "application/jwk-set+json") }),
+    get(DID_PATH, run!(keys::did_document), Endpoint {
+        statuses: &[404], ..file("The same key as a did:web document", "application/did+json") }),
     get("/llms.txt", run!(llms::llms), file("The service for language models", "text/plain")),
     get("/llms-full.txt", run!(full::full), file("The whole reference for language models", "text/plain")),
     get("/robots.txt", run!(crawlers::robots), file("What crawlers may read", "text/plain")),
@@ -363,27 +379,27 @@ pub static ROUTES: &[Row] = &[
         takes: Some(&DIAGNOSE_REQUEST), statuses: &[413, 415, 422], rate: RateClass::Quote, tool: Some("diagnose_payment"),
         ..Endpoint::new(Tag::Discovery, "What is wrong with a payment header; nothing is sent on or kept") }),
     post(mcp::PATH, run!(mcp::post), Endpoint {
-        in_openapi: false, ..Endpoint::new(Tag::Discovery, "The Model Context Protocol, over streamable HTTP") }),
+        in_openapi: false, statuses: &[202, 400, 408, 413, 415], ..Endpoint::new(Tag::Discovery, "The Model Context Protocol, over streamable HTTP") }),
     post(agent::PATH, run!(agent::message::rpc), Endpoint {
-        in_openapi: false, ..Endpoint::new(Tag::Discovery, "The free message interface of the agent card, as JSON-RPC") }),
+        in_openapi: false, statuses: &[400, 408, 413, 415], ..Endpoint::new(Tag::Discovery, "The free message interface of the agent card, as JSON-RPC") }),
     post(agent::SEND_PATH, run!(agent::message::send), Endpoint {
-        in_openapi: false, ..Endpoint::new(Tag::Discovery, "The same as HTTP and JSON") }),
+        in_openapi: false, statuses: &[400, 408, 413, 415], ..Endpoint::new(Tag::Discovery, "The same as HTTP and JSON") }),
 
     // Pages
-    get("/docs", run!(site::docs), Endpoint::page("The reference")),
-    get("/quickstart", run!(site::quickstart), Endpoint::page("Buy a page from the shell, TypeScript or Python")),
-    get("/paid-test", run!(site::paid_test), Endpoint::page("A live challenge, step by step")),
-    get("/pricing", run!(pricing::page), Endpoint::page("Every price, and what a month comes to")),
-    get("/proof-pack", run!(site::proof_pack), Endpoint::page("What Proof Packs are and cost")),
-    get("/about", run!(site::about), Endpoint::page("How we fetch, and how to opt out")),
-    get("/faq", run!(site::faq), Endpoint::page("Short answers")),
-    get("/demo", run!(site::demo), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("The converter and the evidence check on sample pages, for nothing") }),
+    guide("/docs", run!(site::docs), "The reference"),
+    guide("/quickstart", run!(site::quickstart), "Buy a page from the shell, TypeScript or Python"),
+    guide("/paid-test", run!(site::paid_test), "A live challenge, step by step"),
+    guide("/pricing", run!(pricing::page), "Every price, and what a month comes to"),
+    guide("/proof-pack", run!(site::proof_pack), "What Proof Packs are and cost"),
+    guide("/about", run!(site::about), "How we fetch, and how to opt out"),
+    guide("/faq", run!(site::faq), "Short answers"),
+    Row { has_twin: true, ..get("/demo", run!(site::demo), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("The converter and the evidence check on sample pages, for nothing") }) },
     get("/swagger", run!(site::explorer), Endpoint::page("This API, to be tried in the browser")),
-    get("/terms", run!(site::terms), Endpoint::page("What you buy and what is promised")),
-    get("/privacy", run!(site::privacy), Endpoint::page("What is kept about whom")),
-    get("/refunds", run!(site::refunds), Endpoint::page("When a payment is taken and when not")),
-    get("/sample", run!(site::sample), Endpoint::page("The sample page")),
+    guide("/terms", run!(site::terms), "What you buy and what is promised"),
+    guide("/privacy", run!(site::privacy), "What is kept about whom"),
+    guide("/refunds", run!(site::refunds), "When a payment is taken and when not"),
+    guide("/sample", run!(site::sample), "The sample page"),
     get("/from/{source}", run!(site::from), Endpoint::page("Welcome from elsewhere")),
     get("/assets/style.css", run!(site::style), text(Tag::Pages, "The stylesheet", "text/css")),
     get(EXPLORER_SCRIPT_PATH, run!(site::explorer_script), text(Tag::Pages, "The API explorer's program", "text/javascript")),
@@ -399,7 +415,7 @@ pub static ROUTES: &[Row] = &[
     console(Method::Get, "/operator/console/{name}", run!(console::view), "A view of the console"),
     console(Method::Post, "/operator/console/{name}", run!(console::act), "What a form of the console does"),
     post("/operator/login", run!(console::sign_in), Endpoint {
-        gives: "text/html", in_openapi: false, rate: RateClass::Login, ..Endpoint::new(Tag::Operator, "Sign in to the console") }),
+        gives: HTML, in_openapi: false, rate: RateClass::Login, ..Endpoint::new(Tag::Operator, "Sign in to the console") }),
     console(Method::Post, "/operator/logout", run!(console::sign_out), "Sign out of the console"),
 
     // The operator, over the socket or with the token

@@ -46,7 +46,8 @@ pub fn purchase(app: &Shared, body: &Checked, level: Level) -> Result<Purchase, 
     }))
 }
 
-/// The markdown under a YAML front matter. Strings are written as JSON, which YAML includes.
+/// The markdown under a YAML front matter. Strings are written as JSON, which YAML includes; what the page does not say
+/// is null.
 pub fn markdown(body: &[u8]) -> Option<String> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let metadata = &answer["metadata"];
@@ -65,7 +66,7 @@ pub fn markdown(body: &[u8]) -> Option<String> {
         ("sha256", &answer["content_sha256"]),
     ];
     let mut text = String::from("---\n");
-    for (name, value) in lines.into_iter().filter(|(_, value)| !value.is_null()) {
+    for (name, value) in lines {
         text.push_str(&format!("{name}: {value}\n"));
     }
     text.push_str("---\n\n");

@@ -147,10 +147,12 @@ pub fn listed_in(body: &Checked) -> Listed {
     }
 }
 
-/// The answer to POST /v1/quotes for a bundle: its receipt, and what was left out.
+/// The answer to POST /v1/quotes for a bundle: its receipt, and what was left out, if anything was.
 pub fn created(app: &App, quote: &BundleQuote) -> Reply {
     let mut receipt = receipt_json(app, quote.id, &quote.record);
-    receipt["rejected_urls"] = rejected_json(&quote.rejected);
+    if !quote.rejected.is_empty() {
+        receipt["rejected_urls"] = rejected_json(&quote.rejected);
+    }
     let location = app.url(&format!("/v1/quotes/{}", quote.id));
     fresh(Reply::json(201, receipt.to_string())).header("location", &location)
 }

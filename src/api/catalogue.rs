@@ -12,7 +12,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::schema::ValidationError;
 use crate::flows::offer;
 use crate::http::{Call, Reply};
-use crate::x402::challenge::bazaar;
+use crate::x402::challenge::{bazaar, bazaar_of_query};
 
 /// Where x402 clients look.
 pub const X402_PATH: &str = "/.well-known/x402.json";
@@ -140,6 +140,10 @@ fn listed_bundles(app: &App) -> Value {
     let properties = parameters
         .iter()
         .map(|parameter| (parameter.name.to_owned(), openapi::query_schema(parameter)));
+    let input = json!({"type": "object", "properties": properties.collect::<Map<_, _>>()});
+    let example =
+        json!({"target_urls": "https://example.com/ https://example.org/", "bundle": "scout"});
+    let given = json!({"status": "success", "supplier_spend": 0, "bundle": "scout", "amount_units": "2000000"});
     let text = json!({"type": "string"});
     let answer = json!({
         "status": text, "quote_id": text, "supplier_spend": {"type": "integer"},
@@ -160,12 +164,13 @@ fn listed_bundles(app: &App) -> Value {
             "tags": ["evidence", "sources", "quote"],
             "bundles": bundles::price_list(),
         },
-        "inputSchema": {"type": "object", "properties": properties.collect::<Map<_, _>>()},
+        "inputSchema": input,
         "outputSchema": {
             "type": "object", "properties": answer,
             "required": ["status", "supplier_spend", "target_urls", "bundle", "amount_units", "next_steps"],
         },
         "discoverable": true,
+        "extensions": {"bazaar": bazaar_of_query(&example, &input, &given)},
     })
 }
 

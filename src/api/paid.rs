@@ -282,7 +282,7 @@ pub fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Re
     };
     let product = delivered.level.product();
     let as_markdown =
-        product == Product::Context && call.accepts_rather("text/markdown", "application/json");
+        product == Product::Context && call.accepts_above("text/markdown", "application/json");
     let reply = if as_markdown {
         match access::markdown(&delivered.body) {
             Some(text) => Reply::new(200, "text/markdown; charset=utf-8", text),

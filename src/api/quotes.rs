@@ -372,7 +372,7 @@ fn target_json(target: &Inspected) -> Value {
 fn cache_json(app: &App, target: &Inspected) -> Value {
     let stored_at = target.kept.as_ref().map(|kept| kept.stored_at);
     json!({
-        "available": stored_at.is_some() || target.is_sample,
+        "available": stored_at.is_some(),
         "age_seconds": stored_at.map(|at| app.now().since(at)),
         "expires_at": stored_at.map(|at| at.plus(PAGE_SECONDS).0),
         "last_fetched_at": stored_at.map(|at| at.0),

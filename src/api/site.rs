@@ -213,17 +213,15 @@ pub async fn about(app: Shared, _: Call) -> Reply {
     })
 }
 
-/// GET /from/{source}: a label that does not fit leads nowhere.
+/// GET /from/{source}.
 pub async fn from(app: Shared, call: Call) -> Reply {
-    match call.param("source").and_then(Attribution::parse) {
-        Some(source) => page(&app, |site| {
-            pages::from::page(&pages::from::FromView {
-                site,
-                source: source.as_str(),
-            })
-        }),
-        None => failure::page(&app, &Refusal::of(Code::NotFound), &call),
-    }
+    let source = call.param("source").and_then(Attribution::parse);
+    page(&app, |site| {
+        pages::from::page(&pages::from::FromView {
+            site,
+            source: source.as_ref().map(Attribution::as_str),
+        })
+    })
 }
 
 /// GET /sample: the page that the starter tier sells, as any other site would serve it.
@@ -277,12 +275,12 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
             statuses: responses::statuses(row),
         })
         .collect();
-    let used_by = |object: &'static Object| -> &'static str {
+    let used_by = |object: &'static Object| -> Vec<&'static str> {
         let takes = |row: &&crate::app::Row| {
             (row.about.takes.iter().chain(&row.about.or_takes))
                 .any(|taken| taken.name == object.name)
         };
-        public().find(takes).map_or("", |row| row.path)
+        public().filter(takes).map(|row| row.path).collect()
     };
     let bodies = shapes::ALL
         .iter()
@@ -330,14 +328,9 @@ fn field(field: &crate::domain::schema::Field) -> Field<'static> {
     let rules = field.default.map_or(rules.clone(), |default| {
         format!("{rules}; default {default}")
     });
-    let schema_type = match field.kind {
-        crate::domain::schema::Kind::Flag => "boolean",
-        crate::domain::schema::Kind::Texts { .. } => "array",
-        _ => "string",
-    };
     Field {
         name: field.name,
-        kind: schema_type.to_owned(),
+        kind: field.kind.json_type().to_owned(),
         required: field.required,
         rules,
         doc: field.doc,

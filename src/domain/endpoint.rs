@@ -4,6 +4,9 @@ use crate::domain::level::Product;
 use crate::domain::rate::RateClass;
 use crate::domain::schema::Object;
 
+/// The media type of pages.
+pub const HTML: &str = "text/html";
+
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint {
     /// One sentence without a final period.
@@ -24,7 +27,7 @@ pub struct Endpoint {
     pub price: Price,
     /// Under which limit its requests are counted; a 429 is documented for each.
     pub rate: RateClass,
-    /// Whether programs should know of it; false keeps it out of openapi.json.
+    /// Whether it is an operation that programs should know of. Of the others, openapi.json has those that are read.
     pub in_openapi: bool,
     /// The name under which it is an MCP tool, if it is one.
     pub tool: Option<&'static str>,
@@ -85,7 +88,7 @@ impl Endpoint {
     /// A page for people.
     pub const fn page(summary: &'static str) -> Self {
         Endpoint {
-            gives: "text/html",
+            gives: HTML,
             in_openapi: false,
             ..Endpoint::new(Tag::Pages, summary)
         }

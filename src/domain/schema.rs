@@ -57,6 +57,19 @@ pub enum Kind {
     Free,
 }
 
+impl Kind {
+    /// The JSON type, as a schema names it.
+    pub fn json_type(self) -> &'static str {
+        match self {
+            Kind::Text { .. } | Kind::Url { .. } | Kind::OneOf(_) => "string",
+            Kind::Texts { .. } => "array",
+            Kind::Flag => "boolean",
+            Kind::Number => "number",
+            Kind::Free => "object",
+        }
+    }
+}
+
 /// One complaint, as the specification's ValidationError.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValidationError {
@@ -297,19 +310,20 @@ impl Field {
     }
 
     fn json_schema(&self) -> Value {
-        let mut schema = match self.kind {
-            Kind::Text { characters_max } => json!({"type": "string", "maxLength": characters_max}),
+        let mut schema = json!({"type": self.kind.json_type()});
+        match self.kind {
+            Kind::Text { characters_max } => schema["maxLength"] = characters_max.into(),
             Kind::Url { characters_max } => {
-                json!({"type": "string", "format": "uri", "maxLength": characters_max})
+                schema["format"] = "uri".into();
+                schema["maxLength"] = characters_max.into();
             }
             Kind::Texts { items_max } => {
-                json!({"type": "array", "items": {"type": "string"}, "maxItems": items_max})
+                schema["items"] = json!({"type": "string"});
+                schema["maxItems"] = items_max.into();
             }
-            Kind::OneOf(names) => json!({"type": "string", "enum": names}),
-            Kind::Flag => json!({"type": "boolean"}),
-            Kind::Number => json!({"type": "number"}),
-            Kind::Free => json!({"type": "object"}),
-        };
+            Kind::OneOf(names) => schema["enum"] = names.into(),
+            Kind::Flag | Kind::Number | Kind::Free => {}
+        }
         // Blank is as good as absent.
         if matches!(self.kind, Kind::Text { .. }) && self.required {
             schema["minLength"] = 1.into();

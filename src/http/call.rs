@@ -1,12 +1,14 @@
 //! One request as a handler sees it: complete, bounded, free of hyper's types.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use hyper::HeaderMap;
 use hyper::body::Bytes;
 
 use crate::http::route::Method;
+use crate::http::router::TWIN_PARAMETER;
 
 /// A request with its whole body.
 #[derive(Clone, Debug)]
@@ -70,46 +72,67 @@ impl Call {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Whether the Accept header prefers `wanted` strictly to `other` (RFC 9110, 12.5.1). Wildcards count for `other`,
-    /// so that a client has to name `wanted`.
+    /// Whether the Accept header prefers `wanted` to `other` (RFC 9110, 12.5.1). Wildcards count for `other` alone, so
+    /// that a client has to name `wanted`.
+    /// Of equal weight, the one named first is preferred.
     pub fn accepts_rather(&self, wanted: &str, other: &str) -> bool {
-        let Some(accept) = self
-            .headers
-            .get("accept")
-            .and_then(|value| value.to_str().ok())
-        else {
-            return false;
-        };
-        let quality_of = |media: &str, wildcards: bool| {
-            accept
-                .split(',')
-                .filter_map(|range| {
-                    let mut parts = range.split(';').map(str::trim);
-                    let name = parts.next().unwrap_or_default();
-                    let wildcard = name == "*/*"
-                        || name
-                            .strip_suffix('*')
-                            .is_some_and(|kind| media.starts_with(kind));
-                    let named = name.eq_ignore_ascii_case(media) || (wildcards && wildcard);
-                    let quality = parts
-                        .find_map(|parameter| parameter.strip_prefix("q="))
-                        .map_or(1.0, |text| text.parse::<f32>().unwrap_or(0.0));
-                    named.then_some(quality)
-                })
-                .fold(0.0, f32::max)
-        };
-        // Browsers name text/html and then `*/*;q=0.8`; `Accept: a, b` of equal weight prefers the one named first.
-        let (mine, theirs) = (quality_of(wanted, false), quality_of(other, true));
-        mine > 0.0
-            && (mine > theirs
-                || (mine == theirs && position(accept, wanted) < position(accept, other)))
+        let accept = self.accept();
+        match weighed(&accept, wanted, other) {
+            Ordering::Equal => position(&accept, wanted) < position(&accept, other),
+            order => order == Ordering::Greater,
+        }
     }
 
-    /// Whether a page is wanted as markdown: by Accept, or by `?format=markdown`, which a link can say.
+    /// The same, but of equal weight it is `other` that is preferred, unless only a wildcard stands for it.
+    pub fn accepts_above(&self, wanted: &str, other: &str) -> bool {
+        let accept = self.accept();
+        match weighed(&accept, wanted, other) {
+            Ordering::Equal => position(&accept, other) == usize::MAX,
+            order => order == Ordering::Greater,
+        }
+    }
+
+    /// All Accept headers in lower case; empty when there is none.
+    fn accept(&self) -> String {
+        let headers = self.headers.get_all("accept").iter();
+        let texts: Vec<&str> = headers.filter_map(|value| value.to_str().ok()).collect();
+        texts.join(",").to_ascii_lowercase()
+    }
+
+    /// Whether a page is wanted as markdown: by Accept, or by `?format=markdown` or its twin's address, which a link can
+    /// say.
     pub fn wants_markdown(&self) -> bool {
         let format = self.query.get("format");
         format.is_some_and(|format| format == "markdown")
+            || self.param(TWIN_PARAMETER).is_some()
             || self.accepts_rather("text/markdown", "text/html")
+    }
+}
+
+/// How the weight of `wanted` compares with that of `other`. What is not accepted at all is less than anything.
+fn weighed(accept: &str, wanted: &str, other: &str) -> Ordering {
+    let quality_of = |media: &str, wildcards: bool| {
+        accept
+            .split(',')
+            .filter_map(|range| {
+                let mut parts = range.split(';').map(str::trim);
+                let name = parts.next().unwrap_or_default();
+                let wildcard = name == "*/*"
+                    || name
+                        .strip_suffix('*')
+                        .is_some_and(|kind| media.starts_with(kind));
+                let named = name == media || (wildcards && wildcard);
+                let quality = parts
+                    .find_map(|parameter| parameter.strip_prefix("q="))
+                    .map_or(1.0, |text| text.parse::<f32>().unwrap_or(0.0));
+                named.then_some(quality)
+            })
+            .fold(0.0, f32::max)
+    };
+    let (mine, theirs) = (quality_of(wanted, false), quality_of(other, true));
+    match mine > 0.0 {
+        true => mine.total_cmp(&theirs),
+        false => Ordering::Less,
     }
 }
 
@@ -177,6 +200,30 @@ mod tests {
                 html,
                 "{accept}"
             );
+        }
+    }
+
+    #[test]
+    fn of_equal_weight_what_is_named_first_is_preferred_or_the_usual_form() {
+        let asked = |accept| {
+            let call = call(accept);
+            (
+                call.accepts_rather("text/markdown", "application/json"),
+                call.accepts_above("text/markdown", "application/json"),
+            )
+        };
+        for (accept, rather, above) in [
+            ("text/markdown", true, true),
+            ("TEXT/Markdown", true, true),
+            ("text/markdown, */*", true, true),
+            ("text/markdown, application/json", true, false),
+            ("application/json, text/markdown", false, false),
+            ("application/json;q=0.9, text/markdown", true, true),
+            ("text/markdown;q=0.9, application/json", false, false),
+            ("text/markdown;q=0", false, false),
+            ("*/*", false, false),
+        ] {
+            assert_eq!(asked(accept), (rather, above), "{accept}");
         }
     }
 

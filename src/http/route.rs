@@ -69,6 +69,8 @@ pub struct Route<S: 'static, D: 'static> {
     pub guard: Guard,
     /// Whether `/from/{source}` in front of the path answers as well.
     pub from_alias: bool,
+    /// Whether `.md` behind the path answers with the page as markdown.
+    pub has_twin: bool,
     /// Largest request body, where it is not the shell's.
     pub body_bytes_max: Option<usize>,
     pub about: D,
@@ -89,6 +91,7 @@ impl<S, D> Route<S, D> {
             run,
             guard: Guard::Everyone,
             from_alias: false,
+            has_twin: false,
             body_bytes_max: None,
             about,
         }

@@ -35,8 +35,10 @@ pub enum Found<S: 'static, D: 'static> {
 
 /// The alias prefix of rows with `from_alias`.
 const FROM: &str = "/from/";
-/// The longest source that an alias may name (decisions, Numbers).
-const SOURCE_BYTES_MAX: usize = 64;
+/// The ending of a page's address under which its markdown twin is.
+const TWIN: &str = ".md";
+/// The parameter by which a call knows that it asked for the twin.
+pub(in crate::http) const TWIN_PARAMETER: &str = "twin";
 
 impl<S, D> Router<S, D> {
     pub fn new(rows: &'static [Route<S, D>]) -> Self {
@@ -74,7 +76,6 @@ impl<S, D> Router<S, D> {
             .strip_prefix(FROM)
             .and_then(|tail| tail.split_once('/'))
             && !source.is_empty()
-            && source.len() <= SOURCE_BYTES_MAX
         {
             let rest_path = &path[path.len() - rest.len() - 1..];
             if let Some(rows) = self.literal.get(rest_path) {
@@ -86,6 +87,14 @@ impl<S, D> Router<S, D> {
                     peer,
                 );
             }
+        }
+        if let Some(rows) = path
+            .strip_suffix(TWIN)
+            .and_then(|page| self.literal.get(page))
+        {
+            let pages: Vec<_> = rows.iter().copied().filter(|row| row.has_twin).collect();
+            let params = vec![(TWIN_PARAMETER, TWIN.to_owned())];
+            return choose(&pages, method, params, false, peer);
         }
         for pattern in &self.patterns {
             if let Some(params) = pattern.capture(path) {
@@ -203,7 +212,7 @@ mod tests {
         )
     }
 
-    static ROWS: [Row; 5] = [
+    static ROWS: [Row; 6] = [
         Row {
             from_alias: true,
             ..row(Method::Post, "/v1/x402/access")
@@ -212,6 +221,10 @@ mod tests {
         row(Method::Get, "/from/{source}"),
         row(Method::Get, "/checkout/confidence"),
         row(Method::Get, "/checkout/{quote_id}"),
+        Row {
+            has_twin: true,
+            ..row(Method::Get, "/docs")
+        },
     ];
 
     fn check(method: Method, path: &str, expected: &str) {
@@ -252,6 +265,24 @@ mod tests {
             "/from/ads",
             r#"Row(/from/{source}, [("source", "ads")])"#,
         );
+    }
+
+    #[test]
+    fn a_twin_is_found_beside_its_page_alone() {
+        check(Method::Get, "/docs.md", r#"Row(/docs, [("twin", ".md")])"#);
+        check(
+            Method::Post,
+            "/docs.md",
+            "OtherMethods([Get, Head, Options])",
+        );
+        for path in [
+            "/checkout/confidence.md",
+            "/v1/x402/access.md",
+            "/docs.md.md",
+            "/.md",
+        ] {
+            check(Method::Get, path, "Nothing");
+        }
     }
 
     #[test]

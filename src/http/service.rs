@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use hyper::{Request, Response, StatusCode};
+use hyper::{Request, Response, StatusCode, Version};
 use tokio_util::task::TaskTracker;
 
 use crate::http::call::{Call, Peer, Query};
@@ -21,8 +21,8 @@ use crate::http::outgoing::{COUNTED_BYTES_MIN, Line};
 use crate::http::pieces::Content;
 use crate::http::reply::Reply;
 use crate::http::request_ids::RequestIds;
-use crate::http::route::{Answer, Method, Route, Run};
-use crate::http::router::{Found, Params, Router};
+use crate::http::route::{Answer, Guard, Method, Route, Run};
+use crate::http::router::{Found, Params, Router, TWIN_PARAMETER};
 
 /// What the shell needs to serve a table.
 pub struct Shell<S: 'static, D: 'static> {
@@ -94,7 +94,8 @@ pub enum Refused {
     MethodNotAllowed(Vec<Method>),
     /// A defect of the message itself, as a sentence.
     BadRequest(&'static str),
-    BodyTooLarge,
+    /// The bytes that the row takes.
+    BodyTooLarge(usize),
     BodyTooSlow,
     HeadersTooLarge,
     UriTooLong,
@@ -116,6 +117,7 @@ pub struct Asked<'a> {
 /// A page that was asked for.
 #[derive(Clone, Debug)]
 pub struct PageAsked {
+    /// The page's own path, also where its twin was asked for.
     pub path: String,
     pub request_id: String,
 }
@@ -270,13 +272,21 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             request_id: request_id.to_owned(),
         };
         let as_markdown = call.wants_markdown().then(|| PageAsked {
-            path: call.path.clone(),
+            path: match call.param(TWIN_PARAMETER) {
+                Some(_) => row.path.to_owned(),
+                None => call.path.clone(),
+            },
             request_id: request_id.to_owned(),
         });
         match self.run(row, call).await {
             Ok(mut reply) => {
                 if let Some(asked) = as_markdown.filter(|_| reply.is_html()) {
                     reply = (self.hooks.as_markdown)(self.state.clone(), asked, reply).await;
+                }
+                if row.guard == Guard::Operator {
+                    // What the operator alone may see is kept by nobody on the way.
+                    let never = HeaderValue::from_static("no-store");
+                    reply.headers.entry("cache-control").or_insert(never);
                 }
                 // A limit that the handler found is nearer than the one at the door.
                 for (name, value) in counted.iter().flatten() {
@@ -309,13 +319,15 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         if header_bytes > self.limits.header_bytes_max {
             return Err(Refused::HeadersTooLarge);
         }
-        // hyper does not insist on it (RFC 9112, 3.2).
-        if request.headers().get_all("host").iter().count() != 1 {
-            return Err(Refused::BadRequest(
+        // hyper does not insist on it (RFC 9112, 3.2). Before HTTP/1.1 there was none, and load balancers still ask so.
+        let hosts = request.headers().get_all("host").iter().count();
+        match hosts {
+            1 => Ok(()),
+            0 if request.version() <= Version::HTTP_10 => Ok(()),
+            _ => Err(Refused::BadRequest(
                 "A request needs exactly one Host header",
-            ));
+            )),
         }
-        Ok(())
     }
 
     fn find(
@@ -356,12 +368,12 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
 
     async fn read_body(&self, body: Incoming, limit: usize) -> Result<Bytes, Refused> {
         if body.size_hint().lower() > limit as u64 {
-            return Err(Refused::BodyTooLarge);
+            return Err(Refused::BodyTooLarge(limit));
         }
         let whole = collected(Limited::new(body, limit));
         match tokio::time::timeout(self.limits.body_time_max, whole).await {
             Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refused::BodyTooLarge),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refused::BodyTooLarge(limit)),
             Ok(Err(_)) => Err(Refused::BadRequest(
                 "The request body ended early or was badly framed",
             )),

@@ -15,7 +15,7 @@ use crate::pages::site::{FacilitatorMode, Site};
 #[derive(Clone, Debug)]
 pub struct DocsView<'a> {
     pub site: Site<'a>,
-    /// Shown in this order, grouped where neighbours share a `group`.
+    /// Shown in this order, by group.
     pub endpoints: Vec<Endpoint<'a>>,
     pub bodies: Vec<Body<'a>>,
     pub errors: Vec<ErrorCode<'a>>,
@@ -55,8 +55,8 @@ pub struct Parameter<'a> {
 pub struct Body<'a> {
     /// Such as `AccessRequest`.
     pub name: &'a str,
-    /// Which endpoints take it, as a sentence.
-    pub used_by: &'a str,
+    /// The paths that take it.
+    pub used_by: Vec<&'a str>,
     pub fields: Vec<Field<'a>>,
     /// Whether other properties are refused.
     pub closed: bool,
@@ -191,11 +191,22 @@ fn packs() -> Markup {
 fn endpoints(rows: &[Endpoint<'_>]) -> Markup {
     html! {
         h2 #endpoints { "Endpoints" }
-        @for group in rows.chunk_by(|a, b| a.group == b.group) {
-            h3 { (capitalised(group[0].group)) }
-            ul.endpoints { @for row in group { (endpoint(row)) } }
+        @for group in groups(rows) {
+            h3 { (capitalised(group)) }
+            ul.endpoints { @for row in rows.iter().filter(|row| row.group == group) { (endpoint(row)) } }
         }
     }
+}
+
+/// Each group once, in the order in which they begin.
+fn groups<'a>(rows: &[Endpoint<'a>]) -> Vec<&'a str> {
+    let mut groups = Vec::new();
+    for row in rows {
+        if !groups.contains(&row.group) {
+            groups.push(row.group);
+        }
+    }
+    groups
 }
 
 fn endpoint(row: &Endpoint<'_>) -> Markup {
@@ -246,7 +257,7 @@ fn parameters(label: &str, parameters: &[Parameter<'_>]) -> Markup {
                 @for parameter in parameters {
                     div {
                         code { (parameter.name) } " "
-                        span.muted { (parameter.doc) @if !parameter.one_of.is_empty() { " One of " (parameter.one_of.join(", ")) "." } }
+                        span.muted { (parts::with_code(parameter.doc)) @if !parameter.one_of.is_empty() { " One of " (parameter.one_of.join(", ")) "." } }
                     }
                 }
             }
@@ -283,7 +294,14 @@ fn bodies(bodies: &[Body<'_>]) -> Markup {
         }
         @for body in bodies {
             h3 id=(body.name) { (body.name) }
-            p { (body.used_by) @if body.closed { " No other properties are allowed." } }
+            p {
+                "Taken by "
+                @for (index, path) in body.used_by.iter().enumerate() {
+                    @if index > 0 { ", " }
+                    code { (path) }
+                }
+                "." @if body.closed { " No other properties are allowed." }
+            }
             (parts::scrolling(body.name, &field_table(&body.fields)))
         }
     }
@@ -300,7 +318,7 @@ fn field_table(fields: &[Field<'_>]) -> Markup {
                         td.tight { (field.kind) }
                         td.tight { @if field.required { strong { "yes" } } @else { span.muted { "no" } } }
                         td.long { (field.rules) }
-                        td.long { (field.doc) }
+                        td.long { (parts::with_code(field.doc)) }
                     }
                 }
             }
@@ -318,8 +336,8 @@ fn errors(rows: &[ErrorCode<'_>]) -> Markup {
                     tr id=(row.code) {
                         td.tight { a href={ "#" (row.code) } { code { (row.code) } } }
                         td.num { span id=[is_first.then(|| format!("status-{}", row.status))] { (row.status) } }
-                        td.long { (row.meaning) }
-                        td.long { (row.next_step) }
+                        td.long { (parts::with_code(row.meaning)) }
+                        td.long { (parts::with_code(row.next_step)) }
                     }
                 }
             }
@@ -340,11 +358,12 @@ const ERROR_EXAMPLE: &str = r#"{
   "status": "error",
   "error": {
     "code": "target_blocked",
-    "message": "Target resolves to a private address.",
+    "message": "The target is a private address (RFC 1918); only public addresses are read.",
     "retryable": false,
     "charged": false,
+    "next_step": "Name a page on the public web.",
     "docs_url": "…/docs#target_blocked"
   },
-  "detail": "Target resolves to a private address.",
+  "detail": "The target is a private address (RFC 1918); only public addresses are read.",
   "request_id": "req_…"
 }"#;

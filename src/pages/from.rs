@@ -1,5 +1,5 @@
 //! `/from/{source}`: the landing page for buyers who come from somewhere in particular. Its commands go through
-//! the alias that keeps the attribution.
+//! the alias that keeps the attribution; a source that is no label is dropped.
 
 use maud::html;
 
@@ -13,15 +13,16 @@ use crate::pages::site::Site;
 #[derive(Clone, Copy, Debug)]
 pub struct FromView<'a> {
     pub site: Site<'a>,
-    /// Where the buyer came from, as it stands in the path.
-    pub source: &'a str,
+    /// Where the buyer came from, as it stands in the path, if it is a label.
+    pub source: Option<&'a str>,
 }
 
 /// The landing page. Its canonical address is the home page, of which it is a variant.
 pub fn page(view: &FromView<'_>) -> String {
     let site = &view.site;
-    let segment = parts::path_segment(view.source);
-    let access = format!("/from/{segment}{}", Product::Context.path());
+    let alias = view.source.map(parts::path_segment);
+    let alias = alias.map(|segment| format!("/from/{segment}"));
+    let access = alias.unwrap_or_default() + Product::Context.path();
     layout(
         Layout {
             site: view.site,
@@ -32,7 +33,7 @@ pub fn page(view: &FromView<'_>) -> String {
             markdown: None,
         },
         html! {
-            p.kicker { "You come from " (view.source) }
+            @if let Some(source) = view.source { p.kicker { "You come from " (source) } }
             h1 { "Any public web page as clean markdown, paid per call" }
             p.lead {
                 "One request, one signature, one receipt. No account, no API key. "
@@ -40,7 +41,9 @@ pub fn page(view: &FromView<'_>) -> String {
             }
             (parts::quote_form(site, ""))
             h2 #ask { "Ask for the price" }
-            p { "Requests under this address behave like the plain ones and are counted for " strong { (view.source) } "." }
+            @if let Some(source) = view.source {
+                p { "Requests under this address behave like the plain ones and are counted for " strong { (source) } "." }
+            }
             (parts::code("Shell", &commands::challenge_curl_at(site, &access, Item::page(&site.sample_url(), Tier::Starter))))
             h2 #prices { "What a page costs" }
             (parts::tier_table())

@@ -101,6 +101,15 @@ pub(super) fn scrolling(label: &str, table: &Markup) -> Markup {
     html! { .scroll role="region" aria-label=(label) tabindex="0" { (table) } }
 }
 
+/// A sentence in which names stand between backticks.
+pub(super) fn with_code(text: &str) -> Markup {
+    html! {
+        @for (index, piece) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (piece) } } @else { (piece) }
+        }
+    }
+}
+
 /// The price list of the tiers, straight from their table.
 pub(super) fn tier_table() -> Markup {
     let table = html! {

@@ -248,26 +248,46 @@ fn encoded(document: &PaymentRequired) -> Vec<u8> {
 /// The extension bazaar for a POST endpoint that takes and gives JSON. `info` is valid under `schema`; directories
 /// check that.
 pub fn bazaar(inputs: &Bazaar) -> Value {
-    json!({
-        "info": {
-            "input": {"type": "http", "method": "POST", "bodyType": "json", "body": inputs.body_example},
-            "output": {"type": "json", "example": inputs.output_example},
+    let input =
+        json!({"type": "http", "method": "POST", "bodyType": "json", "body": inputs.body_example});
+    let input_schema = json!({
+        "type": "object",
+        "properties": {
+            "type": {"type": "string", "const": "http"},
+            "method": {"type": "string", "enum": ["POST"]},
+            "bodyType": {"type": "string", "enum": ["json", "form-data", "text"]},
+            "body": inputs.body_schema,
         },
+        "required": ["type", "method", "bodyType", "body"],
+        "additionalProperties": false,
+    });
+    extension(&input, &input_schema, &inputs.output_example)
+}
+
+/// The same for a GET endpoint: an example of its query, and the schema of that.
+pub fn bazaar_of_query(example: &Value, schema: &Value, output_example: &Value) -> Value {
+    let input = json!({"type": "http", "method": "GET", "queryParams": example});
+    let input_schema = json!({
+        "type": "object",
+        "properties": {
+            "type": {"type": "string", "const": "http"},
+            "method": {"type": "string", "enum": ["GET"]},
+            "queryParams": schema,
+        },
+        "required": ["type", "method"],
+        "additionalProperties": false,
+    });
+    extension(&input, &input_schema, output_example)
+}
+
+fn extension(input: &Value, input_schema: &Value, output_example: &Value) -> Value {
+    json!({
+        "info": {"input": input, "output": {"type": "json", "example": output_example}},
         "schema": {
             "$schema": SCHEMA_DIALECT,
             "type": "object",
             "properties": {
-                "input": {
-                    "type": "object",
-                    "properties": {
-                        "type": {"type": "string", "const": "http"},
-                        "method": {"type": "string", "enum": ["POST"]},
-                        "bodyType": {"type": "string", "enum": ["json", "form-data", "text"]},
-                        "body": inputs.body_schema,
-                    },
-                    "required": ["type", "method", "bodyType", "body"],
-                    "additionalProperties": false,
-                },
+                "input": input_schema,
                 "output": {
                     "type": "object",
                     "properties": {"type": {"type": "string"}, "example": {"type": "object"}},

@@ -352,17 +352,22 @@ fn whoever_prefers_markdown_gets_it_under_a_front_matter() {
             "{line} is not in {front}"
         );
     }
-    assert!(
-        front.contains("date") || front.contains("fetched"),
-        "{front}"
-    );
+    for name in ["title", "url", "date", "fetched", "sha256"] {
+        let line = format!("{name}: ");
+        assert!(
+            front.lines().any(|found| found.starts_with(&line)),
+            "{name}"
+        );
+    }
     assert_eq!(rig.facilitator.settlements(), 1);
     // JSON wins where markdown is not preferred.
-    let other = ask
-        .header("Accept", "text/markdown;q=0.4, application/json")
-        .send()
-        .expect(200);
-    assert_eq!(other.must("content-type"), "application/json");
+    for accept in [
+        "text/markdown;q=0.4, application/json",
+        "text/markdown, application/json",
+    ] {
+        let other = ask.clone().header("Accept", accept).send().expect(200);
+        assert_eq!(other.must("content-type"), "application/json", "{accept}");
+    }
 }
 
 #[test]

@@ -56,7 +56,8 @@ fn the_card_says_what_both_versions_of_the_protocol_want() {
     for id in [
         "web-to-markdown",
         "proof-pack",
-        "quote-page",
+        "quote",
+        "bundle-quote",
         "verify-report",
     ] {
         assert!(skills.iter().any(|skill| skill["id"] == id), "{id}");

@@ -103,6 +103,10 @@ fn figures_are_public_and_revenue_is_not() {
             .as_u64()
             .is_some_and(|count| count >= 2)
     );
+    let of_quotes =
+        json!({"route": "/v1/quotes/{quote_id}", "method": "GET", "status": 404, "requests": 1});
+    let rows = public["by_route"].as_array().expect("an array");
+    assert!(rows.contains(&of_quotes), "{rows:?}");
     let by_route = public["by_route"].to_string();
     assert!(
         by_route.contains("/v1/quotes/{quote_id}"),
@@ -221,6 +225,7 @@ fn openapi_lists_what_there_is() {
             let success = match (method.as_str(), path.as_str()) {
                 ("post", "/v1/quotes") => "201",
                 (_, "/v1/proof-pack/bundle/recover") => "202",
+                (_, "/proof-pack/bundle/pay" | "/proof-pack/bundle/checkout") => "303",
                 _ => "200",
             };
             assert!(responses.contains_key(success), "{method} {path}");
@@ -550,6 +555,21 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
             format!("{BASE_URL}{path}")
         );
     }
+    // The bundle quote, which takes no payment here, is shown with the query it takes.
+    let bundles = &listing["items"][2]["extensions"]["bazaar"];
+    assert_eq!(bundles["info"]["input"]["method"], "GET");
+    let query = &bundles["info"]["input"]["queryParams"];
+    let query: Vec<(String, String)> = query
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+        .collect();
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(query)
+        .finish();
+    rig.get(&format!("/v1/proof-pack/bundle/quote?{query}"))
+        .expect(200);
     assert_eq!(well_known["routes"][1]["price_minor"], 25);
     assert_eq!(well_known["packs"].as_array().map(Vec::len), Some(3));
     assert!(

@@ -12,7 +12,8 @@ fn a_body_over_64_kib_is_too_large_however_it_is_sent() {
     let at_limit = rig.post(ACCESS).body(vec![b'x'; 65_536]);
     at_limit.send().expect(402);
     let over = rig.post(ACCESS).body(vec![b'x'; 65_537]);
-    over.send().refused(413, "body_too_large");
+    let refused = over.send().refused(413, "body_too_large").json();
+    assert_eq!(refused["detail"], "The request body is larger than 64 KiB.");
     // Announced and never sent: refused at once.
     let announced =
         format!("POST {ACCESS} HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n");
@@ -206,6 +207,18 @@ fn a_tunnel_is_refused_and_the_whole_service_names_its_methods() {
         assert_eq!(answer.must("allow"), "GET, HEAD, POST, DELETE, OPTIONS");
     }
     ask("GET *").refused(404, "not_found");
+}
+
+/// There was no Host before HTTP/1.1, and some load balancers still ask so.
+#[test]
+fn only_http_1_0_may_do_without_a_host() {
+    let rig = Rig::start();
+    let ask = |head: &str| raw(rig.address, format!("{head}\r\n\r\n").as_bytes());
+    ask("GET /health HTTP/1.0").expect(200);
+    ask("POST /v1/x402/access HTTP/1.0").expect(402);
+    ask("GET /health HTTP/1.0\r\nHost: a").expect(200);
+    ask("GET /health HTTP/1.0\r\nHost: a\r\nHost: b").expect(400);
+    ask("GET /health HTTP/1.1\r\nConnection: close").expect(400);
 }
 
 #[test]

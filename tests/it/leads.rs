@@ -621,7 +621,7 @@ fn leads_are_handled_from_the_command_line() {
             let line = command(&["show", unknown]).failed(1);
             assert!(line.contains("no such lead"), "{unknown}: {line}");
         }
-        command(&["list", "--status", "odd"]).failed(1);
+        command(&["list", "--status", "odd"]).failed(2);
         let csv = command(&["export"]).expect(0).out;
         assert!(csv.starts_with("\"lead_id\",\"product\""), "{csv}");
         for cell in [

@@ -82,6 +82,8 @@ fn without_a_target_the_sample_is_quoted() {
     let quote = rig.get("/v1/x402/quote").expect(200).json();
     assert_eq!(quote["target_url"], format!("{BASE_URL}/sample"));
     assert_eq!(quote["sample_available"], true);
+    // It is not kept: the tier cached would miss.
+    assert_eq!(quote["cache"]["available"], false);
     assert_eq!(offer(&quote, "starter")["deliverable_now"], true);
     assert_eq!(offer(&quote, "cached")["deliverable_now"], false);
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use base64::Engine as _;
+use serde_json::{Value, json};
 
 use crate::harness::{ARTICLE, Answer, Rig};
 
@@ -187,15 +188,102 @@ fn assets_are_what_they_say() {
     }
 }
 
+/// A source that does not fit is dropped (decisions, Numbers): the page is there, and the alias sells.
 #[test]
-fn a_source_that_is_no_label_has_no_page() {
+fn a_source_that_is_no_label_is_dropped() {
     let rig = Rig::start();
     let page_of = |source: &str| page(&rig, &format!("/from/{source}"));
     assert!(page_of("a-list").expect(200).text().contains("a-list"));
-    for source in ["%3Cscript%3E", "A", "a%20b", &"a".repeat(65), "a'b", "%00"] {
-        let answer = page_of(source).expect(404);
-        assert!(!answer.text().contains("<script>alert"), "{source}");
+    for source in [
+        "%3Cscript%3E",
+        "AbC",
+        "a%20b",
+        &"a".repeat(65),
+        "a'b",
+        "%00",
+    ] {
+        let text = page_of(source).expect(200).text();
+        assert!(!text.contains(source), "{source}");
+        assert!(!text.contains("You come from"), "{source}");
+        let alias = format!("/from/{source}{}", crate::harness::ACCESS);
+        rig.post(&alias).send().expect(402);
+        rig.get(&alias).expect(200);
     }
+}
+
+/// The documentation's pages are there for programs at an address of their own.
+#[test]
+fn guides_have_a_markdown_twin() {
+    let rig = Rig::start();
+    for path in [
+        "/docs",
+        "/quickstart",
+        "/proof-pack/bundle",
+        "/demo",
+        "/sample",
+    ] {
+        let twin = rig.get(&format!("{path}.md")).expect(200);
+        assert_eq!(twin.must("content-type"), "text/markdown; charset=utf-8");
+        let asked = rig
+            .ask("GET", path)
+            .header("Accept", "text/markdown")
+            .send();
+        assert_eq!(twin.text(), asked.expect(200).text(), "{path}");
+        assert!(!twin.must("x-markdown-tokens").is_empty());
+        let tag = twin.header("etag").map(str::to_owned);
+        if let Some(tag) = tag {
+            let again = rig.ask("GET", &format!("{path}.md"));
+            again.header("If-None-Match", tag).send().expect(304);
+        }
+    }
+    rig.ask("POST", "/docs.md").send().expect(405);
+    for path in [
+        "/health.md",
+        "/quote.md",
+        "/v1/x402/access.md",
+        "/.md",
+        "/docs.md.md",
+    ] {
+        rig.get(path).refused(404, "not_found");
+    }
+}
+
+/// What the reference shows is what the service does: types of fields, and an error as it is answered.
+#[test]
+fn the_reference_tells_true_types_and_errors() {
+    let rig = Rig::start();
+    let docs = rig.get("/docs.md").expect(200).text();
+    for row in [
+        "| `force_refresh` | boolean | no |",
+        "| `target_urls` | array | **yes** |",
+        "| `task_payload` | object | **yes** |",
+        "| `offered_fee` | number | **yes** |",
+    ] {
+        assert!(docs.contains(row), "{row}");
+    }
+    let shown = docs.split("Shape of an error").nth(1);
+    let shown = shown.and_then(|rest| rest.split("```").nth(1));
+    let mut shown: Value = shown
+        .and_then(|json| serde_json::from_str(json).ok())
+        .expect("an example that is JSON");
+    let quote = json!({"product": "context", "target_url": "http://10.0.0.1/"});
+    let mut answer = rig
+        .post("/v1/quotes")
+        .json(&quote)
+        .send()
+        .expect(400)
+        .json();
+    for error in [&mut shown, &mut answer] {
+        error["request_id"].take();
+        error["error"]["docs_url"].take();
+    }
+    assert_eq!(shown, answer);
+    let headings: Vec<&str> = docs
+        .lines()
+        .filter(|line| line.starts_with("### "))
+        .collect();
+    let once: BTreeSet<&str> = headings.iter().copied().collect();
+    assert_eq!(headings.len(), once.len(), "{headings:?}");
 }
 
 /// The page that the starter tier sells is the page that is sold.

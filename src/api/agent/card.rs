@@ -50,15 +50,21 @@ fn card_json(app: &App) -> Value {
     })
 }
 
+/// Skills whose names in the card are other than those of the tools.
+const NAMES: [(&str, &str); 2] = [("quote_page", "quote"), ("quote_bundle", "bundle-quote")];
+
 fn skill(row: &Row) -> Value {
     let about = &row.about;
+    let tool = about.tool.unwrap_or_default();
+    let name = NAMES.iter().find(|(of, _)| *of == tool);
+    let id = name.map_or_else(|| tool.replace('_', "-"), |(_, name)| (*name).to_owned());
     let price = site::price_text(about.price).unwrap_or_else(|| "free".to_owned());
     let example = match about.takes {
         Some(object) => openapi::request_example(object).to_string(),
         None => format!("{} {}", row.method.name(), row.path),
     };
     json!({
-        "id": about.tool.unwrap_or_default().replace('_', "-"),
+        "id": id,
         "name": about.summary,
         "description": format!("{}: {} {}, {price}.", about.summary, row.method.name(), row.path),
         "tags": [about.tag.name(), "x402", "web"],

@@ -53,11 +53,11 @@ pub async fn metrics(app: Shared, call: Call) -> Reply {
 }
 
 fn metrics_json(figures: &Snapshot, operator: bool) -> Value {
-    let by_route: serde_json::Map<String, Value> = figures
+    let by_route: Value = figures
         .requests
         .iter()
         .map(|((path, method, status), requests)| {
-            (format!("{method} {path} {status}"), requests.count.into())
+            json!({"route": path, "method": method, "status": status, "requests": requests.count})
         })
         .collect();
     let mut body = json!({

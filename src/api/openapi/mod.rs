@@ -8,9 +8,10 @@ pub mod schemas;
 use serde_json::{Map, Value, json};
 
 use crate::app::{App, Row};
-use crate::domain::endpoint::Price;
+use crate::domain::endpoint::{HTML, Price, Tag};
 use crate::domain::level::Product;
 use crate::domain::schema::Object;
+use crate::http::Method;
 
 pub use parameters::query_schema;
 pub use schemas::answer_schema;
@@ -20,7 +21,7 @@ pub const DESCRIPTION_VERSION: &str = "1.2.0";
 
 pub fn document(app: &App) -> Value {
     let mut paths = Map::new();
-    for row in app.rows.iter().filter(|row| row.about.in_openapi) {
+    for row in app.rows.iter().filter(|row| is_described(row)) {
         add(app, &mut paths, row, row.path.to_owned());
         if row.from_alias {
             add(
@@ -37,7 +38,7 @@ pub fn document(app: &App) -> Value {
         }
         _ => json!({"url": app.url("/about")}),
     };
-    let described = app.rows.iter().filter(|row| row.about.in_openapi);
+    let described = app.rows.iter().filter(|row| is_described(row));
     let mut tags: Vec<&str> = described.map(|row| row.about.tag.name()).collect();
     tags.sort_unstable();
     tags.dedup();
@@ -59,6 +60,17 @@ pub fn document(app: &App) -> Value {
     })
 }
 
+/// The operations, and every page and document that is there to be read.
+fn is_described(row: &Row) -> bool {
+    let about = &row.about;
+    let is_read = row.method == Method::Get
+        && match about.tag {
+            Tag::Pages => about.gives == HTML,
+            tag => tag == Tag::Discovery,
+        };
+    about.in_openapi || is_read
+}
+
 fn add(app: &App, paths: &mut Map<String, Value>, row: &Row, path: String) {
     let alias = path != row.path;
     let operation = operation(app, row, &path, alias);
@@ -74,7 +86,7 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
         "tags": [about.tag.name()],
         "security": [],
         "parameters": parameters::parameters(row, path),
-        "responses": responses::responses(app, row, alias),
+        "responses": responses::responses(app, row),
     });
     if alias {
         operation["description"] =
@@ -142,6 +154,7 @@ fn tag_description(name: &str) -> String {
         "bundles" => "Evidence Bundles: quotes, requests, messages",
         "reports" => "Retained reports: read, verify, ask, refresh, share",
         "discovery" => "What there is, and how it is",
+        "pages" => "Pages for people, with markdown for programs",
         other => return format!("Operations on {other}."),
     };
     format!("{what}.")

@@ -5,17 +5,15 @@ use serde_json::{Map, Value, json};
 use crate::api::challenge;
 use crate::api::openapi::examples;
 use crate::app::{App, Row};
-use crate::domain::endpoint::Price;
+use crate::domain::endpoint::{HTML, Price};
 use crate::domain::level::Product;
 
 /// What any request with a body may meet before its row is asked.
 const OF_BODIES: [u16; 2] = [400, 408];
 /// The same with a query.
 const OF_QUERIES: [u16; 1] = [414];
-/// The same below `/from/{source}`, where a label may be too long.
-const OF_ALIASES: [u16; 1] = [404];
 
-pub fn responses(app: &App, row: &Row, is_alias: bool) -> Value {
+pub fn responses(app: &App, row: &Row) -> Value {
     let about = &row.about;
     let mut success = json!({"schema": success_schema(row)});
     if let Some(name) = examples::success(row) {
@@ -31,13 +29,16 @@ pub fn responses(app: &App, row: &Row, is_alias: bool) -> Value {
             "schema": {"type": "string"}, "description": "Base64 of the settlement, with its transaction and a signed receipt.",
         }});
     }
+    if about.gives_status == 303 {
+        answer = json!({"description": "On to another address.", "headers": {"Location": text("The address.")}});
+    }
     let mut responses = Map::new();
     responses.insert(about.gives_status.to_string(), answer);
-    let of_alias = OF_ALIASES.iter().copied().filter(|_| is_alias);
-    for status in statuses(row).into_iter().chain(of_alias) {
+    for status in statuses(row) {
         if status != about.gives_status {
-            let answer = match status {
-                200..300 => other_success(status),
+            let answer = match (status, about.gives) {
+                (_, HTML) => page(status),
+                (200..300, _) => other_success(status),
                 _ => refusal(app, row, status),
             };
             responses.insert(status.to_string(), answer);
@@ -63,14 +64,26 @@ pub fn statuses(row: &Row) -> Vec<u16> {
     statuses
 }
 
-/// A page is given as markdown to whoever prefers it.
+/// A page, ours or bought, is given as markdown to whoever prefers it.
 fn has_markdown(row: &Row) -> bool {
     let about = &row.about;
-    about.takes.is_some()
+    let sells = about.takes.is_some()
         && matches!(
             about.price,
             Price::Of(Product::Context) | Price::Transfer | Price::Credit
-        )
+        );
+    sells || about.gives == HTML
+}
+
+/// What people are told when a page cannot be shown, and programs where the request is refused at the door.
+fn page(status: u16) -> Value {
+    let description = match status {
+        202 => "Not there yet.",
+        _ => "Refused; the page says why.",
+    };
+    let string = json!({"schema": {"type": "string"}});
+    let content = json!({HTML: string, "text/markdown": string, "application/json": {"schema": reference("Error")}});
+    json!({"description": description, "content": content})
 }
 
 fn reference(name: &str) -> Value {

@@ -13,7 +13,7 @@ pub(super) fn parse_members(body: &[u8]) -> Result<Vec<(String, Value)>, Vec<Val
             &["body"],
             "missing",
             "Field required",
-            None,
+            Some(Value::Null),
         )]);
     }
     match serde_json::from_slice::<Members>(body) {
@@ -22,7 +22,7 @@ pub(super) fn parse_members(body: &[u8]) -> Result<Vec<(String, Value)>, Vec<Val
             &["body"],
             "model_attributes_type",
             "Input should be a valid dictionary or object to extract fields from",
-            None,
+            serde_json::from_slice(body).ok(),
         )]),
         Err(error) => {
             let mut invalid = ValidationError::new(

@@ -264,9 +264,8 @@ impl<'a> Composition<'a> {
             1 => "passage was",
             _ => "passages were",
         };
-        let are = if cited == 1 { "is" } else { "are" };
         sentences.push(format!(
-            "{examined} {passages} examined, {cited} {are} cited; the label is right with probability {:.2}.",
+            "{examined} {passages} examined and {cited} cited; the label is right with probability {:.2}.",
             self.confidence
         ));
         sentences.push(self.of_source(quality));

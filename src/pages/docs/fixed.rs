@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::pages::parts;
 
 /// Header, who sends it, what it means (specification sections 5 and 7).
-const HEADERS: [(&str, &str, &str); 15] = [
+const HEADERS: [(&str, &str, &str); 17] = [
     (
         "PAYMENT-SIGNATURE",
         "you",
@@ -65,6 +65,16 @@ const HEADERS: [(&str, &str, &str); 15] = [
         "X-Service-Payment-Pack",
         "us",
         "The pack that was priced or paid for.",
+    ),
+    (
+        "X-Service-Cache",
+        "us",
+        "hit or miss: whether a kept copy was delivered.",
+    ),
+    (
+        "ETag",
+        "us",
+        "Of what was paid for: its content_sha256, or a report's result_hash.",
     ),
     (
         "X-Markdown-Tokens",

@@ -129,7 +129,7 @@ pub(super) fn docs_view(texts: Texts) -> docs::DocsView<'static> {
         ],
         bodies: vec![docs::Body {
             name: "AccessRequest",
-            used_by: "Taken by POST /v1/x402/access and /v1/x402/retry.",
+            used_by: vec!["/v1/x402/access", "/v1/x402/retry"],
             closed: true,
             fields: vec![
                 docs::Field {
@@ -479,7 +479,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
             "from",
             from::page(&from::FromView {
                 site,
-                source: texts.pick("agent-list.org"),
+                source: Some(texts.pick("agent-list.org")),
             }),
         ),
         (
