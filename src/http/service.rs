@@ -66,8 +66,11 @@ pub struct Hooks<S: 'static, D: 'static> {
     /// Makes markdown of a page for a client that prefers it to HTML.
     pub as_markdown: fn(Arc<S>, PageAsked, Reply) -> Answer,
     /// Told of an answer with a ticket that found no room, before the refusal goes out in its place.
-    pub withheld: fn(Arc<S>, [u8; 32]) -> Pin<Box<dyn Future<Output = ()> + Send>>,
+    pub withheld: fn(Arc<S>, [u8; 32]) -> Told,
 }
+
+/// What the product does when it is told of something.
+pub type Told = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A request whose row is found and whose body is not read yet.
 #[derive(Clone, Copy, Debug)]
