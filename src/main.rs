@@ -2,9 +2,8 @@
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-use context402::cli::Args;
+use context402::cli;
 
 fn main() -> ExitCode {
-    Args::parse().run()
+    cli::run()
 }

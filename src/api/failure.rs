@@ -306,7 +306,10 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
             format!("This address answers {} only.", method_list(methods)),
         ),
         Refused::BadRequest(what) => Refusal::new(Code::InvalidRequest, format!("{what}.")),
-        Refused::BodyTooLarge => Refusal::of(Code::BodyTooLarge),
+        Refused::BodyTooLarge(bytes_max) => Refusal::new(
+            Code::BodyTooLarge,
+            format!("The request body is larger than {} KiB.", bytes_max / 1024),
+        ),
         Refused::BodyTooSlow => Refusal::of(Code::RequestTimeout),
         Refused::HeadersTooLarge => Refusal::of(Code::HeadersTooLarge),
         Refused::UriTooLong => Refusal::of(Code::UriTooLong),
@@ -327,7 +330,7 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
     };
     match refused {
         Refused::MethodNotAllowed(methods) => reply.header("allow", &method_list(methods)),
-        Refused::BodyTooLarge | Refused::BodyTooSlow => reply.fixed("connection", "close"),
+        Refused::BodyTooLarge(_) | Refused::BodyTooSlow => reply.fixed("connection", "close"),
         _ => reply,
     }
 }

@@ -55,12 +55,23 @@ fn answered(app: &Shared, call: &Call, outcome: Result<Value, StoreError>) -> Re
     }
 }
 
+/// The state that a list is asked for, which must be one of these.
+fn state_asked(call: &Call, states: &[&str]) -> Result<Option<String>, Refusal> {
+    let Some(state) = call.query.get("state") else {
+        return Ok(None);
+    };
+    if states.contains(&&*state) {
+        return Ok(Some(state.into_owned()));
+    }
+    let message = format!("There is no such state; take one of {}.", states.join(", "));
+    Err(Refusal::new(Code::InvalidRequest, message))
+}
+
 /// GET /operator/payments: the newest, by state if one is asked for.
 pub async fn payments(app: Shared, call: Call) -> Reply {
-    let state = call.query.get("state").map(|state| state.into_owned());
-    match list(&app.store, state).await {
-        Ok(answer) => Reply::json(200, answer.to_string()),
-        Err(error) => failure::reply(&app, &error.into(), &call),
+    match state_asked(&call, &PAYMENT_STATES) {
+        Ok(state) => answered(&app, &call, list(&app.store, state).await),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
 
@@ -103,10 +114,13 @@ pub async fn backup(app: Shared, call: Call) -> Reply {
 
 /// GET /operator/reports: the newest, by state if one is asked for.
 pub async fn reports(app: Shared, call: Call) -> Reply {
-    let state = call.query.get("state").map(|state| state.into_owned());
-    match list_reports(&app.store, state, app.now()).await {
-        Ok(answer) => Reply::json(200, answer.to_string()),
-        Err(error) => failure::reply(&app, &error.into(), &call),
+    match state_asked(&call, &ReportRecord::STATES) {
+        Ok(state) => answered(
+            &app,
+            &call,
+            list_reports(&app.store, state, app.now()).await,
+        ),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
 
@@ -204,6 +218,11 @@ pub fn report_json(id: ReportId, report: &ReportRecord, now: UnixSeconds) -> Val
 
 /// In place of a state: payments that hold a retry credit.
 const CREDIT: &str = "credit";
+
+/// What payments are listed by, those that wait for somebody first.
+pub const PAYMENT_STATES: [&str; 7] = [
+    "unknown", "kept", "held", "settled", "failed", "released", CREDIT,
+];
 
 pub const NO_REPORT: &str = "There is no such report.";
 pub const NOT_PURGED: &str = "There is no such report, or its payment has no end yet: such a report is owed to its buyer and cannot be purged.";

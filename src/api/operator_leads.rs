@@ -98,9 +98,11 @@ pub async fn listed(
     status: Option<String>,
     product: Option<String>,
 ) -> Result<Value, Refusal> {
+    let statuses = LeadStatus::ALL.map(LeadStatus::name);
+    let products = LeadProduct::ALL.map(LeadProduct::name);
     let filter = LeadFilter {
-        status: named(status, "status", LeadStatus::parse)?,
-        product: named(product, "product", LeadProduct::parse)?,
+        status: named(status, ("status", &statuses), LeadStatus::parse)?,
+        product: named(product, ("product", &products), LeadProduct::parse)?,
     };
     let leads = leads::newest(store, filter, LIST_MAX).await?;
     let leads = leads.iter().map(|(id, lead)| summary_json(*id, lead));
@@ -109,13 +111,16 @@ pub async fn listed(
 
 fn named<T>(
     name: Option<String>,
-    what: &str,
+    (what, names): (&str, &[&str]),
     parse: impl Fn(&str) -> Option<T>,
 ) -> Result<Option<T>, Refusal> {
     let Some(name) = name else {
         return Ok(None);
     };
-    let message = format!("There is no such {what} of a lead.");
+    let message = format!(
+        "There is no such {what} of a lead; take one of {}.",
+        names.join(", ")
+    );
     let parsed = parse(&name).ok_or_else(|| Refusal::new(Code::InvalidRequest, message));
     parsed.map(Some)
 }

@@ -1,7 +1,6 @@
 //! What the program says of itself: its version, its manual, and completions for a shell. All of it is made from the
 //! same commands that are run.
 
-use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::CommandFactory as _;
@@ -9,7 +8,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use serde_json::json;
 
-use crate::cli::{Args, Failure, failed, say};
+use crate::cli::{Args, Failure, failed, put, say};
 use crate::store::SCHEMA_VERSION;
 
 const NAME: &str = "context402";
@@ -55,7 +54,7 @@ impl CompletionsArgs {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Args::command(), NAME, &mut script);
-        put(&script)
+        Ok(put(&script)?)
     }
 }
 
@@ -68,15 +67,8 @@ impl ManArgs {
             None => {
                 let mut page = Vec::new();
                 Man::new(command).render(&mut page)?;
-                put(&page)
+                Ok(put(&page)?)
             }
         }
-    }
-}
-
-fn put(bytes: &[u8]) -> Result<(), Failure> {
-    match io::stdout().write_all(bytes) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(()),
     }
 }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+use url::Url;
 
-use crate::cli::{Failure, failed, report, say};
+use crate::cli::{Failure, complaint, failed, report, say};
 use crate::domain::amount::Amount;
 use crate::domain::level::Level;
 use crate::domain::pack::Pack;
@@ -18,10 +19,12 @@ use crate::outside::buyer::{
 use crate::outside::clock::Clock;
 use crate::x402::address::{Address, Network};
 use crate::x402::offer_receipt::Receipt;
+use crate::x402::payer::Choice;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
     /// The page to buy
+    #[arg(value_parser = parse_address)]
     url: String,
     /// starter, cached, basic, fresh or deep
     #[arg(long, default_value = "fresh", value_parser = parse_tier)]
@@ -36,7 +39,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     force_refresh: Option<bool>,
     /// The seller's base address
-    #[arg(long, value_name = "BASE")]
+    #[arg(long, value_name = "BASE", value_parser = parse_address)]
     seller: String,
     /// A file with the wallet's private key: 0x and 64 hex digits
     #[arg(long, value_name = "FILE")]
@@ -50,6 +53,14 @@ pub(in crate::cli) struct Args {
     /// Write the seller's whole JSON answer instead of the markdown or the report's text
     #[arg(long)]
     json: bool,
+}
+
+/// As it was typed: the seller judges it, too.
+fn parse_address(text: &str) -> Result<String, String> {
+    let url = Url::parse(text).ok();
+    url.filter(|url| matches!(url.scheme(), "http" | "https"))
+        .map(|_| text.to_owned())
+        .ok_or_else(|| "write an http or https address such as https://example.com/".to_owned())
 }
 
 fn parse_tier(name: &str) -> Result<Tier, String> {
@@ -86,7 +97,8 @@ impl Args {
         let buyer = Buyer::new(settings).map_err(failed)?;
         let (level, request) = (self.level(), self.request());
         let max = self.max_usdc.unwrap_or_else(|| level.price());
-        match buyer.pay(&wallet, &request, max, Clock::System.now(), None) {
+        let now = Clock::System.now();
+        match buyer.pay_telling(&wallet, &request, max, now, None, note_price) {
             Ok(purchase) => {
                 let proofs = purchase
                     .paid
@@ -96,7 +108,7 @@ impl Args {
             }
             Err(BuyError::Lost { payment, detail }) => Err(Failure::Failed(format!(
                 "the seller took the payment and then could not be reached ({detail}). It may have been charged: send \
-                 the same request again with this header before you sign anew.\nPAYMENT-SIGNATURE: {}",
+                 the same request again with this header before you sign anew: PAYMENT-SIGNATURE: {}",
                 payment.header
             ))),
             Err(error) => Err(failed(error)),
@@ -146,10 +158,6 @@ impl Args {
         let reply = &purchase.reply;
         let text = String::from_utf8_lossy(&reply.body);
         if let Some(paid) = &purchase.paid {
-            note(format_args!(
-                "price     {} USDC to {}",
-                paid.choice.requirements.amount, paid.choice.requirements.pay_to
-            ));
             match &paid.settlement {
                 Some(settlement) if settlement.success => {
                     note(format_args!("receipt   {}", settlement.transaction))
@@ -163,16 +171,14 @@ impl Args {
                             .unwrap_or("no reason given")
                     ));
                 }
-                None => note(format_args!("receipt   none came with the answer")),
+                None if reply.status == 200 => {
+                    note(format_args!("receipt   none came with the answer"));
+                }
+                None => {}
             }
         }
         if reply.status != 200 {
-            let credit = reply.header("x-service-retry-credit");
-            let credit = credit.map_or(String::new(), |credit| format!(" Retry credit: {credit}"));
-            return Err(Failure::Failed(format!(
-                "the seller answered {}: {text}{credit}",
-                reply.status
-            )));
+            return Err(Failure::Failed(complaint::of(reply)));
         }
         let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         if let Some(proofs) = proofs {
@@ -185,6 +191,15 @@ impl Args {
         }
         Ok(())
     }
+}
+
+/// Before anything is signed.
+fn note_price(choice: &Choice) {
+    let asked = &choice.requirements;
+    note(format_args!(
+        "price     {} USDC to {}",
+        asked.amount, asked.pay_to
+    ));
 }
 
 /// What the buyer can show to others later, and whether it holds.

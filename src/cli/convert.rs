@@ -1,7 +1,6 @@
 //! `context402 convert`: the converter without the shop.
 
 use std::fmt;
-use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::cli::{Failure, failed, jsonl, say};
+use crate::cli::{Failure, failed, input, jsonl, put, say};
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
@@ -59,8 +58,7 @@ impl Args {
         if self.jsonl {
             return self.lines();
         }
-        let is_address = self.input.starts_with("http://") || self.input.starts_with("https://");
-        let (converted, url) = if is_address {
+        let (converted, url) = if self.is_address() {
             self.fetched()?
         } else {
             self.local()?
@@ -69,21 +67,23 @@ impl Args {
             let members = members(&converted, &url)?;
             say(serde_json::to_string_pretty(&members)?)?;
         } else {
-            io::stdout().write_all(converted.page.markdown.as_bytes())?;
+            put(converted.page.markdown.as_bytes())?;
         }
         Ok(())
     }
 
+    fn is_address(&self) -> bool {
+        let scheme = self.input.split_once("://").map(|(scheme, _)| scheme);
+        scheme.is_some_and(|scheme| {
+            ["http", "https"]
+                .iter()
+                .any(|known| scheme.eq_ignore_ascii_case(known))
+        })
+    }
+
     fn local(&self) -> Result<(Converted, Url), Failure> {
         let url = self.url.clone().unwrap_or_else(placeholder);
-        let named = |error: io::Error| Failure::Failed(format!("{}: {error}", self.input));
-        let mut bytes = Vec::new();
-        match self.input.as_str() {
-            "-" => io::stdin().read_to_end(&mut bytes)?,
-            path => std::fs::File::open(path)
-                .and_then(|mut file| file.read_to_end(&mut bytes))
-                .map_err(named)?,
-        };
+        let bytes = input::bytes(&self.input)?;
         let converted =
             convert(&bytes, &self.input, url.clone(), self.full).map_err(Failure::Failed)?;
         Ok((converted, url))
@@ -127,7 +127,7 @@ impl Args {
     /// One JSON line in, one out, in order, on several threads.
     fn lines(&self) -> Result<(), Failure> {
         let model = self.model()?;
-        jsonl::run(self.threads, |line| self.line(line, &model))
+        jsonl::run(&self.input, self.threads, |line| self.line(line, &model))
     }
 
     /// A line that cannot be converted says so under its id, and the others go on.

@@ -11,7 +11,7 @@ use tokio::signal;
 
 use crate::app::{blocking_threads, user_agent};
 use crate::appliance::{Appliance, Start};
-use crate::cli::{Failure, config_failure, failed, report, run_async, say};
+use crate::cli::{Failure, complaint, config_failure, failed, report, run_async, say};
 use crate::config::{Config, Resolved};
 use crate::domain::amount::Amount;
 use crate::domain::level::Product;
@@ -232,7 +232,7 @@ fn buy(wallet: &Wallet, base_url: &str, target: &str, agent: &str) -> Result<(),
     let (200, Some(settlement), Some(markdown)) =
         (reply.status, settled, body["markdown"].as_str())
     else {
-        return Err(Failure::Failed(format!("answer {}: {body}", reply.status)));
+        return Err(Failure::Failed(complaint::of(&reply)));
     };
     say("\n6. The answer is 200. Its header PAYMENT-RESPONSE is the receipt:")?;
     say(format_args!(
@@ -292,10 +292,7 @@ fn buy_report(
         reply.status,
         settlement.filter(|settlement| settlement.success),
     ) else {
-        return Err(Failure::Failed(format!(
-            "answer {}: {report}",
-            reply.status
-        )));
+        return Err(Failure::Failed(complaint::of(&reply)));
     };
     say(format_args!(
         "   402, signed, sent again, settled in transaction {}\n",

@@ -1,7 +1,6 @@
 //! `context402 evidence`: the check of evidence without the shop.
 
 use std::fmt;
-use std::io::{self, Read as _, Write as _};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -10,7 +9,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::cli::{Failure, convert, jsonl, say};
+use crate::cli::{Failure, convert, input, jsonl, put, say};
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::evidence::{
     AnswerType, Check, Examiner, Finding, Model, NoteKind, QuestionKind, Reading, Source,
@@ -46,16 +45,10 @@ impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         if self.jsonl {
             let models = self.models()?;
-            return jsonl::run(self.threads, |line| self.line(line, &models));
+            return jsonl::run(&self.input, self.threads, |line| self.line(line, &models));
         }
         let named = |error: &dyn fmt::Display| Failure::Failed(format!("{}: {error}", self.input));
-        let mut bytes = Vec::new();
-        match self.input.as_str() {
-            "-" => io::stdin().read_to_end(&mut bytes)?,
-            path => std::fs::File::open(path)
-                .and_then(|mut file| file.read_to_end(&mut bytes))
-                .map_err(|error| named(&error))?,
-        };
+        let bytes = input::bytes(&self.input)?;
         let page = convert::convert(&bytes, &self.input, convert::placeholder(), false)
             .map_err(|error| named(&error))?
             .page;
@@ -65,7 +58,7 @@ impl Args {
         if self.json {
             say(serde_json::to_string_pretty(&members(source.text, &check))?)?;
         } else {
-            io::stdout().write_all(report(source.text, &check).as_bytes())?;
+            put(report(source.text, &check).as_bytes())?;
         }
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! `context402 export`: everything of a kind, from the running service or from the file of a stopped one.
 
-use std::io::{self, Write as _};
+use clap::builder::PossibleValuesParser;
 
 use crate::api::operator::export::{self, Export};
-use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
+use crate::cli::{ConfigFile, Failure, config_failure, failed, put, say, socket};
 use crate::config::Config;
 use crate::outside::clock::Clock;
 use crate::store::Store;
@@ -12,7 +12,8 @@ use crate::store::Store;
 pub(in crate::cli) struct Args {
     #[command(flatten)]
     file: ConfigFile,
-    /// What: payments, reports, leads, orders, mails, events or ledger
+    /// What to print
+    #[arg(value_parser = PossibleValuesParser::new(export::KINDS.iter().map(|kind| kind.name)))]
     what: String,
     /// As CSV, which no spreadsheet runs anything of; else as JSON
     #[arg(long)]
@@ -24,17 +25,10 @@ impl Args {
         let config =
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let format = if self.csv { "csv" } else { "json" };
-        if !export::KINDS.iter().any(|kind| kind.name == self.what) {
-            let names: Vec<_> = export::KINDS.iter().map(|kind| kind.name).collect();
-            return Err(Failure::Usage(format!(
-                "there is no such export: take one of {}",
-                names.join(", ")
-            )));
-        }
         match socket::connect(&config.socket) {
             Some(stream) => {
                 let path = format!("/operator/export/{}?format={format}", self.what);
-                socket::copy(stream, &path, write)?;
+                socket::copy(stream, &path, put)?;
             }
             None => socket::open(&config, async |store| self.write(store, format).await)?,
         }
@@ -48,13 +42,8 @@ impl Args {
         let export = Export::of(&self.what, Some(format), Clock::System.now());
         let mut export = export.map_err(|refusal| failed(refusal.message))?;
         while let Some(piece) = export.piece(store).await.map_err(failed)? {
-            write(piece.as_bytes())?;
+            put(piece.as_bytes())?;
         }
         Ok(())
     }
-}
-
-/// To standard output, as it comes.
-fn write(piece: &[u8]) -> io::Result<()> {
-    io::stdout().write_all(piece)
 }

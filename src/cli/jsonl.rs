@@ -5,13 +5,14 @@ use std::io::{self, BufRead as _, Write as _};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use crate::cli::Failure;
+use crate::cli::{Failure, heard, input};
 
 /// Lines that may wait for a thread, for each thread.
 const LINES_AHEAD: usize = 4;
 
-/// Answers every line of standard input on standard output.
+/// Answers every line of an input on standard output. Bytes that are not UTF-8 are read as U+FFFD.
 pub(in crate::cli) fn run(
+    name: &str,
     threads: Option<usize>,
     answer: impl Fn(&str) -> String + Sync,
 ) -> Result<(), Failure> {
@@ -20,6 +21,7 @@ pub(in crate::cli) fn run(
         Some(threads) => threads,
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
+    let lines = input::open(name)?.split(b'\n');
     let (jobs, waiting) = sync_channel::<(String, SyncSender<String>)>(threads * LINES_AHEAD);
     let (answers, in_order) = sync_channel::<Receiver<String>>(threads * LINES_AHEAD);
     let waiting = Mutex::new(waiting);
@@ -45,8 +47,8 @@ pub(in crate::cli) fn run(
             }
             out.flush()
         });
-        for line in io::stdin().lock().lines() {
-            let line = line?;
+        for line in lines {
+            let line = String::from_utf8_lossy(&line?).into_owned();
             if line.trim().is_empty() {
                 continue;
             }
@@ -57,7 +59,7 @@ pub(in crate::cli) fn run(
         }
         drop((jobs, answers));
         match writer.join() {
-            Ok(written) => Ok(written?),
+            Ok(written) => Ok(heard(written)?),
             Err(_) => Err(Failure::Failed(
                 "the output could not be written".to_owned(),
             )),

@@ -1,12 +1,14 @@
 //! `context402 leads …`: from the running service over the operator's socket, or from the file of a stopped one.
 
+use clap::builder::PossibleValuesParser;
 use serde_json::Value;
 
 use crate::api::operator_leads;
-use crate::cli::list::{Cell, List, time};
+use crate::cli::list::{Cell, List, segment, time};
 use crate::cli::{ConfigFile, Failure, config_failure, say, socket};
 use crate::config::Config;
 use crate::domain::csv;
+use crate::domain::lead::{LeadEvent, LeadProduct, LeadStatus};
 use crate::domain::refusal::Refusal;
 use crate::outside::clock::Clock;
 use crate::store::Store;
@@ -17,11 +19,11 @@ pub(in crate::cli) enum Args {
     List {
         #[command(flatten)]
         file: ConfigFile,
-        /// Only those that stand so: new, contacted, paid, fulfilled or lost
-        #[arg(long)]
+        /// Only those that stand so
+        #[arg(long, value_parser = PossibleValuesParser::new(LeadStatus::ALL.map(LeadStatus::name)))]
         status: Option<String>,
-        /// Only those for this: proof_pack, proof_bundle or contact
-        #[arg(long)]
+        /// Only those for this
+        #[arg(long, value_parser = PossibleValuesParser::new(LeadProduct::ALL.map(LeadProduct::name)))]
         product: Option<String>,
     },
     /// One lead, with its trail
@@ -31,11 +33,12 @@ pub(in crate::cli) enum Args {
         lead_id: String,
     },
     /// Move a lead on: new → contacted → paid → fulfilled, any → lost, lost → contacted
+    #[command(visible_alias = "set")]
     Move {
         #[command(flatten)]
         file: ConfigFile,
         lead_id: String,
-        /// contacted, paid, fulfilled or lost
+        #[arg(value_parser = PossibleValuesParser::new(goals()))]
         to: String,
         /// Why, for the trail
         #[arg(long, default_value = "")]
@@ -111,21 +114,21 @@ impl Args {
                     .filter_map(|(name, text)| Some((*name, text.as_deref()?)));
                 ("GET", address("", &given.collect::<Vec<_>>()))
             }
-            Args::Show { lead_id, .. } => ("GET", address(&segment(lead_id), &[])),
+            Args::Show { lead_id, .. } => ("GET", LIST.one(lead_id)),
             Args::Move {
                 lead_id, to, note, ..
             } => {
-                let path = format!("{}/move", segment(lead_id));
+                let path = format!("/{}/move", segment(lead_id));
                 ("POST", address(&path, &[("to", to), ("note", note)]))
             }
             Args::Note { lead_id, text, .. } => {
-                let path = format!("{}/note", segment(lead_id));
+                let path = format!("/{}/note", segment(lead_id));
                 ("POST", address(&path, &[("text", text)]))
             }
             Args::Delete {
                 lead_id, contact, ..
             } => match (lead_id, contact) {
-                (Some(id), _) => ("POST", address(&format!("{}/delete", segment(id)), &[])),
+                (Some(id), _) => ("POST", address(&format!("/{}/delete", segment(id)), &[])),
                 (None, contact) => {
                     let contact = contact.as_deref().unwrap_or_default();
                     ("POST", address("/delete", &[("contact", contact)]))
@@ -172,12 +175,11 @@ impl Args {
     }
 }
 
-/// An identifier as one segment of a path: whatever else was typed leads nowhere.
-fn segment(id: &str) -> String {
-    let plain = id
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    format!("/{}", if plain && !id.is_empty() { id } else { "-" })
+/// Where a lead can be moved.
+fn goals() -> impl Iterator<Item = &'static str> {
+    let can_be_reached = |status: &LeadStatus| LeadEvent::towards(*status).is_some();
+    let reached = LeadStatus::ALL.into_iter().filter(can_be_reached);
+    reached.map(LeadStatus::name)
 }
 
 fn told(refusal: Refusal) -> Failure {

@@ -1,5 +1,6 @@
 //! `context402 ledger …`: what each day has earned, and whether it has reached the vault.
 
+use jiff::civil::Date;
 use serde_json::Value;
 
 use crate::api::operator::books;
@@ -15,11 +16,17 @@ pub(in crate::cli) enum Args {
         #[command(flatten)]
         file: ConfigFile,
         /// Such as 2026-11-21, in UTC
-        day: String,
+        #[arg(value_parser = parse_day)]
+        day: Date,
     },
 }
 
 const NOT_RUNNING: &str = "The service does not run, and only the running service asks the chain. Start it, and run this again.";
+
+fn parse_day(text: &str) -> Result<Date, String> {
+    let day = text.parse();
+    day.map_err(|_| "write a day such as 2026-11-21".to_owned())
+}
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {

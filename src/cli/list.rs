@@ -37,7 +37,7 @@ impl List {
 
     /// The address of one record.
     pub(in crate::cli) fn one(&self, id: &str) -> String {
-        format!("{}/{id}", self.path)
+        format!("{}/{}", self.path, segment(id))
     }
 
     /// Prints a line for each record of an answer.
@@ -54,6 +54,14 @@ impl List {
             .map(|(cell, name, gap)| format!("{}{gap}", cell.shown(&record[name])))
             .collect()
     }
+}
+
+/// An identifier as one segment of a path: whatever else was typed leads to no record.
+pub(in crate::cli) fn segment(id: &str) -> &str {
+    let plain = id
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if plain && !id.is_empty() { id } else { "-" }
 }
 
 impl Cell {
@@ -109,5 +117,8 @@ mod tests {
         assert_eq!(list.of_state(None), "/operator/things");
         assert_eq!(list.of_state(Some("new")), "/operator/things?state=new");
         assert_eq!(list.one("t_1"), "/operator/things/t_1");
+        for other in ["", "t 1", "../x", "t_1?x", "t_1 HTTP/1.1\r\n"] {
+            assert_eq!(list.one(other), "/operator/things/-");
+        }
     }
 }

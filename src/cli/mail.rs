@@ -1,5 +1,6 @@
 //! `context402 mail …`: one mail through the configured server, to see whether it arrives; and the outbox.
 
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use crate::api::operator::mails;
@@ -7,7 +8,7 @@ use crate::app;
 use crate::cli::list::{Cell, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
 use crate::config::{Config, ConfigError};
-use crate::domain::mail::MailKind;
+use crate::domain::mail::{MailKind, MailState};
 use crate::domain::refusal::Refusal;
 use crate::outside::chance;
 use crate::outside::clock::Clock;
@@ -27,8 +28,8 @@ pub(in crate::cli) enum Args {
     List {
         #[command(flatten)]
         file: ConfigFile,
-        /// Only those that stand so: waiting, sent or failed
-        #[arg(long)]
+        /// Only those that stand so
+        #[arg(long, value_parser = PossibleValuesParser::new(MailState::NAMES))]
         state: Option<String>,
     },
     /// One mail of the outbox, by its key

@@ -3,6 +3,7 @@
 mod about;
 mod backup;
 mod buy;
+mod complaint;
 mod config;
 mod convert;
 mod demo;
@@ -11,6 +12,7 @@ mod evidence;
 mod export;
 mod healthcheck;
 mod init;
+mod input;
 mod jsonl;
 mod leads;
 mod ledger;
@@ -26,6 +28,7 @@ mod restore;
 mod serve;
 mod socket;
 mod table;
+mod usage;
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -80,7 +83,7 @@ enum Command {
     /// List requests and messages of people, show one, move it on, export or delete them
     #[command(subcommand)]
     Leads(leads::Args),
-    /// Try out the mail server
+    /// List the mails of the outbox, show one, have it tried again or forgotten; try out the mail server
     #[command(subcommand)]
     Mail(mail::Args),
     /// List paid bundles, show one, have one done anew, sent again, attached, refunded or forgotten
@@ -130,10 +133,27 @@ pub enum Failure {
     Config(String),
 }
 
+/// Runs the command that was typed; says what is wrong in one line.
+pub fn run() -> ExitCode {
+    match Args::try_parse() {
+        Ok(args) => match args.run() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => failure.tell(),
+        },
+        Err(error) if usage::is_help(&error) => {
+            let _ = error.print();
+            if error.use_stderr() {
+                return ExitCode::from(2);
+            }
+            ExitCode::SUCCESS
+        }
+        Err(error) => usage::failure(&error).tell(),
+    }
+}
+
 impl Args {
-    /// Runs the command; says what is wrong in one line.
-    pub fn run(self) -> ExitCode {
-        let outcome = match self.command {
+    fn run(self) -> Result<(), Failure> {
+        match self.command {
             Command::Demo(args) => args.run(),
             Command::Serve(args) => args.run(),
             Command::Init(args) => args.run(),
@@ -161,19 +181,20 @@ impl Args {
             Command::Completions(args) => args.run(),
             Command::Man(args) => args.run(),
             Command::Version(args) => args.run(),
-        };
-        match outcome {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(failure) => {
-                let priority = if journal_listens() { "<3>" } else { "" };
-                let _ = writeln!(io::stderr(), "{priority}context402: {failure}");
-                ExitCode::from(match failure {
-                    Failure::Failed(_) => 1,
-                    Failure::Usage(_) => 2,
-                    Failure::Config(_) => 78,
-                })
-            }
         }
+    }
+}
+
+impl Failure {
+    /// On standard error, and as the exit code.
+    fn tell(&self) -> ExitCode {
+        let priority = if journal_listens() { "<3>" } else { "" };
+        let _ = writeln!(io::stderr(), "{priority}context402: {self}");
+        ExitCode::from(match self {
+            Failure::Failed(_) => 1,
+            Failure::Usage(_) => 2,
+            Failure::Config(_) => 78,
+        })
     }
 }
 
@@ -199,9 +220,19 @@ fn failed(error: impl fmt::Display) -> Failure {
     Failure::Failed(error.to_string())
 }
 
-/// A line on standard output. A reader that has gone away, as `head` does, is no failure.
+/// A line on standard output.
 fn say(text: impl fmt::Display) -> io::Result<()> {
-    match writeln!(io::stdout(), "{text}") {
+    heard(writeln!(io::stdout(), "{text}"))
+}
+
+/// Bytes on standard output as they are.
+fn put(bytes: &[u8]) -> io::Result<()> {
+    heard(io::stdout().write_all(bytes))
+}
+
+/// A reader that has gone away, as `head` does, is no failure.
+fn heard(outcome: io::Result<()>) -> io::Result<()> {
+    match outcome {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         outcome => outcome,
     }

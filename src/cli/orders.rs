@@ -1,12 +1,14 @@
 //! `context402 orders …`: from the running service over the operator's socket, or from the file of a stopped one.
 
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use crate::api::operator::orders;
-use crate::cli::list::{Cell, List};
+use crate::cli::list::{Cell, List, segment};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::ids::LeadId;
+use crate::domain::order::OrderState;
 use crate::flows::letters::Letters;
 use crate::flows::orders::{Granted, Wish};
 use crate::outside::clock::Clock;
@@ -18,9 +20,8 @@ pub(in crate::cli) enum Args {
     List {
         #[command(flatten)]
         file: ConfigFile,
-        /// Only those that stand so: awaiting_payment, payment_failed, needs_review, queued, processing, fulfilled,
-        /// failed or refunded
-        #[arg(long)]
+        /// Only those that stand so
+        #[arg(long, value_parser = PossibleValuesParser::new(OrderState::NAMES))]
         state: Option<String>,
     },
     /// One order with its trail, its sources and what the payment provider said of it
@@ -91,7 +92,7 @@ impl Args {
             Args::Show { order_id, .. } => ("GET", LIST.one(order_id)),
             Args::Attach {
                 order_id, lead_id, ..
-            } => act(order_id, &format!("attach?lead_id={lead_id}")),
+            } => act(order_id, &format!("attach?lead_id={}", segment(lead_id))),
             Args::Refulfil { order_id, .. } => act(order_id, "refulfil"),
             Args::Resend { order_id, .. } => act(order_id, "resend"),
             Args::Refund { order_id, .. } => act(order_id, "refund"),

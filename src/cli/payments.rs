@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use clap::builder::PossibleValuesParser;
+
 use crate::api::operator;
 use crate::cli::list::{Cell, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
@@ -30,8 +32,8 @@ pub(in crate::cli) enum Reading {
     List {
         #[command(flatten)]
         file: ConfigFile,
-        /// Only those that stand so: held, kept, unknown, settled, failed or released
-        #[arg(long)]
+        /// Only those that stand so, or that hold a retry credit
+        #[arg(long, value_parser = PossibleValuesParser::new(operator::PAYMENT_STATES))]
         state: Option<String>,
     },
     /// One payment, by its key

@@ -1,5 +1,6 @@
 //! `context402 reports …`: from the running service over the operator's socket, or from the file of a stopped one.
 
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use crate::api::operator;
@@ -7,7 +8,7 @@ use crate::cli::list::{Cell, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 use crate::outside::clock::Clock;
-use crate::store::Store;
+use crate::store::{ReportRecord, Store};
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
@@ -15,8 +16,8 @@ pub(in crate::cli) enum Args {
     List {
         #[command(flatten)]
         file: ConfigFile,
-        /// Only those that stand so: unsettled, retained or expired
-        #[arg(long)]
+        /// Only those that stand so
+        #[arg(long, value_parser = PossibleValuesParser::new(ReportRecord::STATES))]
         state: Option<String>,
     },
     /// One report, by its identifier

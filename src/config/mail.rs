@@ -39,8 +39,8 @@ pub(in crate::config) fn mail(resolved: &Resolved) -> Result<Option<Mail>, Confi
     };
     let expected = "an address such as reports@example.com, or Example <reports@example.com>";
     let reply_to = match resolved.optional("mail.reply_to") {
-        None => None,
         Some(_) => Some(resolved.checked("mail.reply_to", expected, Sender::parse)?),
+        None => resolved.optional("contact").and_then(Sender::parse),
     };
     Ok(Some(Mail {
         way,

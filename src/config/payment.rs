@@ -77,9 +77,17 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
         "an EVM network such as eip155:8453",
         Network::parse,
     )?;
-    let address = "0x and 40 hex digits; in mixed case its EIP-55 checksum must be right";
-    let vault = "the address that is paid, whose key you hold: 0x and 40 hex digits, not all of them 0; in mixed case \
-                 its EIP-55 checksum must be right";
+    let contract = "the token's address: 0x and 40 hex digits, not all of them 0; in mixed case its EIP-55 checksum \
+                    must be right";
+    let vault = "the address that is paid, whose key you hold: 0x and 40 hex digits, not all of them 0 and not the \
+                 token's own address; in mixed case its EIP-55 checksum must be right";
+    let asset = resolved.checked("payment.asset", contract, somebody)?;
+    let of_domain = |key: &str| {
+        let expected = "as the token's contract has it in its EIP-712 domain, and not empty";
+        resolved.checked(key, expected, |text| {
+            (!text.is_empty()).then(|| text.to_owned())
+        })
+    };
     Ok(Payment {
         facilitator,
         auth,
@@ -95,11 +103,17 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
         settle_wait_max: resolved.seconds("payment.settle_wait_seconds_max")?,
         calls_max: resolved.count("payment.calls_max")?,
         network,
-        asset: resolved.checked("payment.asset", address, Address::parse_checksummed)?,
-        asset_name: resolved.text("payment.asset_name")?.to_owned(),
-        asset_version: resolved.text("payment.asset_version")?.to_owned(),
+        asset,
+        asset_name: of_domain("payment.asset_name")?,
+        asset_version: of_domain("payment.asset_version")?,
+        // What is sent to the token's contract is lost.
         pay_to: resolved.checked("payment.pay_to", vault, |text| {
-            Address::parse_checksummed(text).filter(|address| *address != Address([0; 20]))
+            somebody(text).filter(|address| *address != asset)
         })?,
     })
+}
+
+/// An address that is not nobody's.
+fn somebody(text: &str) -> Option<Address> {
+    Address::parse_checksummed(text).filter(|address| *address != Address([0; 20]))
 }

@@ -531,3 +531,25 @@ fn the_signing_key_is_optional_and_shown_nowhere() {
     assert!(wrong.0.contains("openssl rand -hex 32") && !wrong.0.contains("my secret"));
     assert!(load("nokey", PUBLIC, &[]).expect("loads").signing.is_none());
 }
+
+/// What is paid to nobody, or to the token itself, is lost; and without its domain no payment is good.
+#[test]
+fn money_is_not_sent_where_nobody_has_it() {
+    let asset = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+    let nobody = "0x0000000000000000000000000000000000000000";
+    for (key, text) in [
+        ("payment.pay_to", nobody),
+        ("payment.pay_to", asset),
+        ("payment.asset", nobody),
+        ("payment.asset", PAY_TO),
+        ("payment.asset_name", ""),
+        ("payment.asset_version", ""),
+    ] {
+        let mut resolved = Resolved::defaults();
+        resolved.set("base_url", "http://127.0.0.1:4020");
+        resolved.set("payment.pay_to", PAY_TO);
+        resolved.set(key, text);
+        let wrong = Config::from_resolved(&resolved).expect_err(key).to_string();
+        assert!(wrong.contains("payment."), "{key}: {wrong}");
+    }
+}

@@ -94,7 +94,7 @@ codes! {
     NotFound "not_found" false "There is nothing at this address." "See /docs for the addresses.";
     MethodNotAllowed "method_not_allowed" false "The address does not answer this method." "Use a method that Allow names.";
     RequestTimeout "request_timeout" true "The request body took too long to arrive." "Send the body at once.";
-    BodyTooLarge "body_too_large" false "The request body is larger than 65,536 bytes." "Send a smaller body.";
+    BodyTooLarge "body_too_large" false "The request body is larger than the address takes: 64 KiB, and 256 KiB for the payment provider's events." "Send a smaller body.";
     UriTooLong "uri_too_long" false "The address is longer than 8,192 bytes." "Send long input in a request body; a long list of sources to POST /v1/quotes.";
     UnsupportedMediaType "unsupported_media_type" false "The body is not sent as JSON." "Send Content-Type: application/json.";
     HeadersTooLarge "headers_too_large" false "The header block is larger than 16,384 bytes." "Send fewer or shorter headers.";

@@ -197,15 +197,18 @@ pub struct Checkout {
     pub id: LeadId,
     pub lead: Lead,
     pub bundle: Bundle,
+    /// Whether there is a payment link to go to.
+    pub is_linked: bool,
 }
 
-/// Notes that a lead's buyer goes to pay. `None` when there is no such lead for a bundle with sources.
+/// Notes that a lead's buyer goes to pay, where the bundle has a payment link to go to. `None` when there is no such lead
+/// for a bundle with sources.
 pub async fn start_checkout(
     app: &Shared,
     id: LeadId,
     chosen: Option<Bundle>,
 ) -> Result<Option<Checkout>, Refusal> {
-    let now = app.now();
+    let (now, bundles) = (app.now(), app.config.bundles.clone());
     let started = app.store.write(move |tables| {
         let lead = tables.lead(id)?;
         let Some(mut lead) = lead.filter(|lead| lead.product == LeadProduct::Bundle) else {
@@ -215,17 +218,25 @@ pub async fn start_checkout(
             return Ok(Some(Err(Refusal::of(Code::AlreadyPaid))));
         }
         let bundle = bundle_of(&lead, chosen);
-        lead.level = bundle.name().to_owned();
-        note_once(
-            &mut lead,
-            &format!("checkout started: {}", bundle.name()),
-            now,
-        );
-        tables.put_lead(id, &lead)?;
-        Ok(Some(Ok(Checkout { id, lead, bundle })))
+        let is_linked = bundles.link(bundle).is_some();
+        if is_linked {
+            lead.level = bundle.name().to_owned();
+            note_once(
+                &mut lead,
+                &format!("checkout started: {}", bundle.name()),
+                now,
+            );
+            tables.put_lead(id, &lead)?;
+        }
+        Ok(Some(Ok(Checkout {
+            id,
+            lead,
+            bundle,
+            is_linked,
+        })))
     });
     let started = started.await?.transpose()?;
-    if started.is_some() {
+    if started.as_ref().is_some_and(|checkout| checkout.is_linked) {
         app.metrics
             .lead(LeadProduct::Bundle.name(), "checkout_started");
     }
@@ -281,6 +292,20 @@ pub async fn newest(
         Ok(found)
     });
     found.await
+}
+
+/// How many leads stand at each status.
+pub async fn by_status(store: &Store) -> Result<Vec<(LeadStatus, u64)>, StoreError> {
+    let counted = store.read(|snapshot| {
+        let mut counts = LeadStatus::ALL.map(|status| (status, 0));
+        snapshot.leads(&LeadFilter::default(), |_, lead| {
+            let here = counts.iter_mut().find(|(status, _)| *status == lead.status);
+            here.into_iter().for_each(|(_, count)| *count += 1);
+            Ok(())
+        })?;
+        Ok(counts.to_vec())
+    });
+    counted.await
 }
 
 fn newest_first(found: &mut Vec<(LeadId, Lead)>, leads_max: usize) {

@@ -16,11 +16,12 @@ use tokio_util::task::TaskTracker;
 
 use crate::http::call::{Call, Peer, Query};
 use crate::http::forwarded::TrustedProxies;
+use crate::http::linger::Speaking;
 use crate::http::outgoing::{COUNTED_BYTES_MIN, Line};
 use crate::http::pieces::Content;
 use crate::http::reply::Reply;
 use crate::http::request_ids::RequestIds;
-use crate::http::route::{Answer, Method, Route, Run};
+use crate::http::route::{Answer, Guard, Method, Route, Run};
 use crate::http::router::{Found, Params, Router, TWIN_PARAMETER};
 
 /// What the shell needs to serve a table.
@@ -91,7 +92,8 @@ pub enum Refused {
     MethodNotAllowed(Vec<Method>),
     /// A defect of the message itself, as a sentence.
     BadRequest(&'static str),
-    BodyTooLarge,
+    /// The bytes that the row takes.
+    BodyTooLarge(usize),
     BodyTooSlow,
     HeadersTooLarge,
     UriTooLong,
@@ -128,6 +130,9 @@ pub struct Seen {
     pub duration: Duration,
 }
 
+/// A body that nobody has read and that is no larger has mostly come with its head: hyper skips it, and the connection
+/// goes on.
+const SKIPPED_BYTES_MAX: u64 = 8 * 1024;
 /// What is answered anywhere.
 const METHODS: [Method; 5] = [
     Method::Get,
@@ -144,8 +149,13 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         request: Request<Incoming>,
         peer: Peer,
         line: &Line,
+        speaking: &Speaking,
     ) -> Response<Content> {
         let started = Instant::now();
+        if request.body().is_end_stream() {
+            speaking.ended();
+        }
+        let unread = request.body().size_hint().upper();
         let request_id = self.request_ids.next();
         let peer = match (self.hooks.knows_operator)(&self.state, request.headers()) {
             true => Peer::Operator,
@@ -154,7 +164,9 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let method_text = Method::parse(request.method().as_str()).map_or("OTHER", Method::name);
         let conditional = request.headers().get("if-none-match").cloned();
         let mut pattern = "-";
-        let mut reply = self.reply(request, peer, &request_id, &mut pattern).await;
+        let mut reply = self
+            .reply(request, peer, &request_id, &mut pattern, speaking)
+            .await;
         let reads = matches!(method_text, "GET" | "HEAD");
         if reads && reply.status == 200 && is_current(conditional.as_ref(), &reply.headers) {
             reply.status = 304;
@@ -168,6 +180,9 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             };
             let refused = Refused::NoRoomForAnswer(reply.status, reply.headers);
             reply = (self.hooks.refuse)(&self.state, &refused, &asked);
+        }
+        if speaking.is_under_way() && unread.is_none_or(|bytes| bytes > SKIPPED_BYTES_MAX) {
+            reply = reply.fixed("connection", "close");
         }
         let seen = Seen {
             pattern,
@@ -188,6 +203,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         peer: Peer,
         request_id: &str,
         pattern: &mut &'static str,
+        speaking: &Speaking,
     ) -> Reply {
         let accepts_html = request
             .headers()
@@ -224,14 +240,19 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let body = match method {
             Method::Post | Method::Delete => {
                 let limit = row.body_bytes_max.unwrap_or(self.limits.body_bytes_max);
-                self.read_body(body, limit).await
+                let body = self.read_body(body, limit).await;
+                if body.is_ok() {
+                    speaking.ended();
+                }
+                body
             }
             Method::Get | Method::Head | Method::Options => Ok(Bytes::new()),
         };
         let body = match body {
             Ok(body) => body,
             Err(refused) => {
-                return (self.hooks.refuse)(&self.state, &refused, &asked(Some(row.path)));
+                let reply = (self.hooks.refuse)(&self.state, &refused, &asked(Some(row.path)));
+                return reply.fixed("connection", "close");
             }
         };
         let call = Call {
@@ -256,6 +277,11 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             Ok(mut reply) => {
                 if let Some(asked) = as_markdown.filter(|_| reply.is_html()) {
                     reply = (self.hooks.as_markdown)(self.state.clone(), asked, reply).await;
+                }
+                if row.guard == Guard::Operator {
+                    // What the operator alone may see is kept by nobody on the way.
+                    let never = HeaderValue::from_static("no-store");
+                    reply.headers.entry("cache-control").or_insert(never);
                 }
                 // A limit that the handler found is nearer than the one at the door.
                 for (name, value) in counted.iter().flatten() {
@@ -337,12 +363,12 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
 
     async fn read_body(&self, body: Incoming, limit: usize) -> Result<Bytes, Refused> {
         if body.size_hint().lower() > limit as u64 {
-            return Err(Refused::BodyTooLarge);
+            return Err(Refused::BodyTooLarge(limit));
         }
         let whole = collected(Limited::new(body, limit));
         match tokio::time::timeout(self.limits.body_time_max, whole).await {
             Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refused::BodyTooLarge),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refused::BodyTooLarge(limit)),
             Ok(Err(_)) => Err(Refused::BadRequest(
                 "The request body ended early or was badly framed",
             )),

@@ -168,7 +168,10 @@ impl fmt::Display for BuyError {
         match self {
             BuyError::Request(detail) => write!(f, "The request cannot be sent: {detail}"),
             BuyError::Unreachable(detail) => {
-                write!(f, "The seller did not answer: {detail}; nothing was paid")
+                write!(
+                    f,
+                    "The seller did not answer: {detail}; nothing was paid. Look at its address, or try again later"
+                )
             }
             BuyError::NotPaid(refusal) => refusal.fmt(f),
             BuyError::Random => f.write_str("The system gives no random bytes; nothing was paid"),
@@ -224,6 +227,19 @@ impl Buyer {
         now: UnixSeconds,
         identifier: Option<&str>,
     ) -> Result<Purchase, BuyError> {
+        self.pay_telling(wallet, request, max, now, identifier, |_| {})
+    }
+
+    /// The same; `tell` learns what is going to be paid before it is signed.
+    pub fn pay_telling(
+        &self,
+        wallet: &Wallet,
+        request: &SellerRequest,
+        max: Amount,
+        now: UnixSeconds,
+        identifier: Option<&str>,
+        tell: impl FnOnce(&Choice),
+    ) -> Result<Purchase, BuyError> {
         let reply = self.ask(request, None)?;
         if reply.status != 402 {
             return Ok(Purchase { paid: None, reply });
@@ -233,6 +249,7 @@ impl Buyer {
         let choice = challenge
             .choose(max, &self.tokens)
             .map_err(BuyError::NotPaid)?;
+        tell(&choice);
         let nonce = Nonce(random().ok_or(BuyError::Random)?);
         let payment = challenge.sign(&choice, wallet.key(), now, nonce, identifier);
         let reply = match self.ask(request, Some(&payment)) {

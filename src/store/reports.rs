@@ -55,6 +55,9 @@ impl ReportRecord {
         now.0 >= self.expires_at
     }
 
+    /// Every word of [`ReportRecord::state`].
+    pub const STATES: [&'static str; 3] = ["retained", "unsettled", "expired"];
+
     /// The word for operators.
     pub fn state(&self, now: UnixSeconds) -> &'static str {
         match (&self.transaction, self.is_expired(now)) {

@@ -378,6 +378,28 @@ fn a_lead_is_led_to_its_payment_link() {
     assert_eq!(figures["leads"]["proof_bundle checkout_started"], 3);
 }
 
+/// Whoever looks at a bundle that has no link, and then pays for the one that was asked for, gets that.
+#[test]
+fn a_bundle_without_a_link_changes_no_lead() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("bundles.scout_link", "https://buy.sample-shop.org/scout")
+    });
+    let lead = json!({"contact": "ada@example.com", "target_urls": pages(2), "bundle": "scout"});
+    let received = rig.post(LEADS).json(&lead).send().expect(202).json();
+    let id = received["lead_id"].as_str().expect("an id");
+    let answer = pay(&rig, &[("bundle", "builder"), ("lead_id", id)]).expect(303);
+    let location = answer.must("location");
+    assert!(
+        location.contains("/proof-pack/request?bundle=builder&lead_id="),
+        "{location}"
+    );
+    let path = format!("/operator/leads/{id}");
+    let shown = rig.operator(&path).expect(200).json();
+    assert_eq!(shown["level"], "scout", "{shown}");
+    assert_eq!(shown["trail"].as_array().map(Vec::len), Some(1), "{shown}");
+    assert!(rig.operator("/metrics").json()["leads"]["proof_bundle checkout_started"].is_null());
+}
+
 /// A bundle that does not take the lead's sources is not sold for them.
 #[test]
 fn too_small_a_bundle_is_not_paid_for() {

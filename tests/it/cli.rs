@@ -343,6 +343,31 @@ fn wrong_usage_is_2() {
         &["config"],
         &["payments"],
         &["demo", "--listen", "nowhere"],
+        &[
+            "buy",
+            "nowhere",
+            "--seller",
+            "http://127.0.0.1:9",
+            "--key-file",
+            "k",
+        ],
+        &[
+            "buy",
+            ARTICLE,
+            "--seller",
+            "ftp://127.0.0.1/",
+            "--key-file",
+            "k",
+        ],
+        &["payments", "list", "--state", "nonsense"],
+        &["reports", "list", "--state", "nonsense"],
+        &["orders", "list", "--state", "nonsense"],
+        &["mail", "list", "--state", "nonsense"],
+        &["leads", "list", "--status", "nonsense"],
+        &["leads", "list", "--product", "nonsense"],
+        &["leads", "move", "lead_1", "new"],
+        &["ledger", "reckon", "yesterday"],
+        &["export", "nonsense"],
     ] {
         let finished = run(arguments);
         assert_eq!(finished.code, Some(2), "{arguments:?}: {finished:#?}");
@@ -350,6 +375,10 @@ fn wrong_usage_is_2() {
             finished.out.is_empty() && !finished.err.is_empty(),
             "{finished:#?}"
         );
+        // Help stands in the place of a command that is missing.
+        if !finished.err.contains("\nCommands:\n") {
+            finished.failed(2);
+        }
     }
     let help = run(&["--help"]).expect(0);
     for command in [
@@ -451,7 +480,10 @@ fn convert_reads_files_and_says_which_is_missing() {
     let finished = run(&["convert", &text(&folder.path("page.html"))]).expect(0);
     assert!(finished.out.starts_with("# Title\n"));
     let line = run(&["convert", &text(&folder.path("none.html"))]).failed(1);
-    assert!(line.contains("none.html"), "{line}");
+    assert!(
+        line.contains("none.html") && line.contains("Name a file"),
+        "{line}"
+    );
     let line = run_with_input(&["convert", "-"], b"").failed(1);
     assert!(!line.is_empty());
     // Addresses are held to the policy of a sale.
@@ -459,8 +491,10 @@ fn convert_reads_files_and_says_which_is_missing() {
         "http://127.0.0.1:1/",
         "http://10.0.0.1/",
         "http://localhost/",
+        "HTTP://localhost/",
     ] {
-        run(&["convert", target]).failed(1);
+        let line = run(&["convert", target]).failed(1);
+        assert!(!line.contains("No such file"), "{line}");
     }
 }
 
@@ -578,6 +612,43 @@ fn evidence_jsonl_counts_code_points() {
 }
 
 /// One line in, one line out, in order, whatever some of them are.
+/// A file that is named is read, whichever command reads lines, and bytes that are no UTF-8 spoil no other line.
+#[test]
+fn lines_are_read_from_a_file_too() {
+    let folder = Folder::new();
+    let input = text(&folder.path("lines.jsonl"));
+    for (command, line, member) in [
+        (
+            "convert",
+            r#"{"id":1,"html":"<p>Some words~</p>"}"#,
+            "markdown",
+        ),
+        (
+            "evidence",
+            r#"{"id":1,"query":"words?","document_text":"Some words~."}"#,
+            "decision",
+        ),
+    ] {
+        let broken: Vec<u8> = line
+            .bytes()
+            .map(|byte| if byte == b'~' { 0xff } else { byte })
+            .collect();
+        std::fs::write(&input, [&broken[..], b"\n", &broken[..]].concat()).expect("written");
+        let finished = run(&[command, "--jsonl", &input]).expect(0);
+        let answers: Vec<Value> = finished
+            .out
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        assert_eq!(answers.len(), 2, "{finished:#?}");
+        assert!(
+            answers.iter().all(|answer| answer[member].is_string()),
+            "{finished:#?}"
+        );
+        run(&[command, "--jsonl", &text(&folder.path("none.jsonl"))]).failed(1);
+    }
+}
+
 #[test]
 fn convert_jsonl_keeps_the_order() {
     let folder = Folder::new();
@@ -804,7 +875,14 @@ fn buy_pays_a_seller_and_prints_the_page() {
             &key,
         ])
         .expect(1);
-        assert!(finished.err.contains("target_blocked"), "{finished:#?}");
+        let lines: Vec<&str> = finished.err.lines().collect();
+        assert!(
+            lines.len() == 2
+                && lines[0].starts_with("price     0.03 USDC")
+                && lines[1].contains("400 (target_blocked): ")
+                && lines[1].contains("Nothing was charged."),
+            "{finished:#?}"
+        );
         assert_eq!(rig.facilitator.settlements(), 5);
     });
 }

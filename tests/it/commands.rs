@@ -73,6 +73,30 @@ fn exports_are_the_same_running_and_stopped() {
     assert!(line.contains("payments, reports, leads"), "{line}");
 }
 
+/// What is no identifier finds nothing, and never becomes another request to the running service.
+#[test]
+fn what_is_no_identifier_finds_nothing() {
+    let mut rig = Rig::start();
+    for runs in [true, false] {
+        for (arguments, expected) in [
+            (["payments", "show"], "no such payment"),
+            (["orders", "show"], "no such order"),
+            (["orders", "delete"], "no such order"),
+            (["reports", "show"], "no such report"),
+            (["leads", "show"], "no such lead"),
+            (["mail", "show"], "no such mail"),
+        ] {
+            for id in ["a b", "", "../pause", "x HTTP/1.1\r\nA: b"] {
+                let line = command(&rig, &[&arguments[..], &[id]].concat()).failed(1);
+                assert!(line.contains(expected), "{arguments:?} {id:?}: {line}");
+            }
+        }
+        if runs {
+            assert!(rig.stop());
+        }
+    }
+}
+
 #[test]
 fn the_outbox_is_listed_and_cleared() {
     let mut rig = Rig::start();

@@ -411,6 +411,30 @@ fn secrets_are_not_shown() {
     );
 }
 
+/// What only the operator may see is kept nowhere on the way, and a state that there is not is no empty list.
+#[test]
+fn lists_are_kept_nowhere_and_know_their_states() {
+    let rig = rig();
+    for (path, filter) in [
+        ("/operator/payments", "state"),
+        ("/operator/reports", "state"),
+        ("/operator/orders", "state"),
+        ("/operator/mails", "state"),
+        ("/operator/leads", "status"),
+    ] {
+        let listed = bearer(&rig, "GET", path).expect(200);
+        assert_eq!(listed.must("cache-control"), "no-store", "{path}");
+        let wrong = bearer(&rig, "GET", &format!("{path}?{filter}=nonsense"));
+        let told = wrong.refused(400, "invalid_request").json()["detail"].clone();
+        assert!(
+            told.as_str()
+                .is_some_and(|told| told.contains("take one of")),
+            "{path}: {told}"
+        );
+    }
+    bearer(&rig, "GET", "/operator/payments?state=credit").expect(200);
+}
+
 #[test]
 fn today_tells_what_was_sold_and_from_where() {
     let rig = rig();

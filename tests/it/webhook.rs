@@ -123,10 +123,9 @@ fn events_of_no_concern_are_received_and_large_ones_are_not_read() {
     // 200 KB is an event with much metadata; the provider sends nothing near 256 KiB.
     let large = |bytes: usize| Event::paid("lead_1").with("metadata", "x".repeat(bytes));
     large(200_000).at(&rig).send().expect(200);
-    large(300_000)
-        .at(&rig)
-        .send()
-        .refused(413, "body_too_large");
+    let refused = large(300_000).at(&rig).send();
+    let message = refused.refused(413, "body_too_large").json()["detail"].clone();
+    assert_eq!(message, "The request body is larger than 256 KiB.");
     // Signed, but no event.
     for body in [
         "",

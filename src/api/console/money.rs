@@ -153,11 +153,6 @@ fn counts(counts: &Counts) -> Cell {
     }
 }
 
-/// The states of payments, and those that hold a credit.
-const PAYMENT_CHOICES: [&str; 7] = [
-    "unknown", "kept", "held", "settled", "failed", "released", "credit",
-];
-
 pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal> {
     if let Some(key) = call.query.get("id") {
         return payment(app, &key).await;
@@ -183,7 +178,7 @@ pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal>
         rows,
         empty: "There are no such payments.",
     };
-    let choices = show::choices("payments", &PAYMENT_CHOICES, state.as_deref());
+    let choices = show::choices("payments", &operator::PAYMENT_STATES, state.as_deref());
     Ok(View::new("Payments", vec![choices, table]))
 }
 

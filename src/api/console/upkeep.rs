@@ -9,6 +9,7 @@ use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
 use crate::domain::refusal::{Code, Refusal};
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Field, Form, Tone, VIEWS_PATH};
+use crate::store::ReportRecord;
 
 pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> {
     if let Some(id) = call.query.get("id") {
@@ -35,11 +36,8 @@ pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> 
         rows,
         empty: "There are no such reports.",
     };
-    let states = ["retained", "unsettled", "expired"];
-    Ok(View::new(
-        "Reports",
-        vec![show::choices("reports", &states, state.as_deref()), table],
-    ))
+    let choices = show::choices("reports", &ReportRecord::STATES, state.as_deref());
+    Ok(View::new("Reports", vec![choices, table]))
 }
 
 async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {

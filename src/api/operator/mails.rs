@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::failure;
-use crate::api::operator::{Newest, answered};
+use crate::api::operator::{Newest, answered, state_asked};
 use crate::app::Shared;
 use crate::domain::mail::MailState;
 use crate::domain::refusal::{Code, Refusal};
@@ -16,8 +16,10 @@ const NOTHING_TO_RETRY: &str = "There is no such mail in the outbox, or it is se
 
 /// GET /operator/mails: the newest, by state if one is asked for.
 pub async fn mails(app: Shared, call: Call) -> Reply {
-    let state = call.query.get("state").map(|state| state.into_owned());
-    answered(&app, &call, list(&app.store, state).await)
+    match state_asked(&call, &MailState::NAMES) {
+        Ok(state) => answered(&app, &call, list(&app.store, state).await),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
 }
 
 /// GET /operator/mails/{key}: one, with its text.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::failure;
-use crate::api::operator::Newest;
+use crate::api::operator::{Newest, answered, state_asked};
 use crate::app::Shared;
 use crate::domain::ids::{LeadId, OrderId};
 use crate::domain::order::{Order, OrderState};
@@ -19,10 +19,9 @@ const NO_LEAD: &str = "Say which lead: lead_id must be there and begin with lead
 
 /// GET /operator/orders: the newest, by state if one is asked for.
 pub async fn orders(app: Shared, call: Call) -> Reply {
-    let state = call.query.get("state").map(|state| state.into_owned());
-    match list(&app.store, state).await {
-        Ok(answer) => Reply::json(200, answer.to_string()),
-        Err(error) => failure::reply(&app, &error.into(), &call),
+    match state_asked(&call, &OrderState::NAMES) {
+        Ok(state) => answered(&app, &call, list(&app.store, state).await),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
     }
 }
 

@@ -1,0 +1,75 @@
+//! What was typed wrongly, as one line that says what is wrong and where to look. Knows no command.
+
+use clap::error::ErrorKind;
+
+use crate::cli::Failure;
+
+/// Help and the version that were asked for are no failure, and neither is help in place of a command that is missing:
+/// they are printed as they are.
+pub(in crate::cli) fn is_help(error: &clap::Error) -> bool {
+    !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+}
+
+/// The paragraphs of clap's message but for the usage, one after the other.
+pub(in crate::cli) fn failure(error: &clap::Error) -> Failure {
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let told = text
+        .split("\n\n")
+        .map(one_line)
+        .filter(|paragraph| !paragraph.is_empty() && !paragraph.starts_with("Usage:"));
+    let told: Vec<_> = told.collect();
+    Failure::Usage(told.join(". ").trim_end_matches('.').to_owned())
+}
+
+/// A heading with its list behind it.
+fn one_line(paragraph: &str) -> String {
+    let mut lines = paragraph.lines().map(str::trim);
+    let first = lines.next().unwrap_or_default();
+    match lines.collect::<Vec<_>>().join(", ") {
+        rest if rest.is_empty() => first.to_owned(),
+        rest => format!("{first} {rest}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::Args;
+
+    fn check(typed: &str, expected: &str) {
+        let Err(error) = Args::try_parse_from(typed.split(' ')) else {
+            panic!("{typed} is right")
+        };
+        assert_eq!(failure(&error).to_string(), expected, "{typed}");
+    }
+
+    #[test]
+    fn what_was_typed_wrongly_is_told_in_one_line() {
+        let more = "For more information, try '--help'";
+        check(
+            "context402 sell",
+            &format!("unrecognized subcommand 'sell'. {more}"),
+        );
+        check(
+            "context402 buy --seller http://a.example",
+            &format!(
+                "the following required arguments were not provided: --key-file <FILE>, <URL>. {more}"
+            ),
+        );
+        check(
+            "context402 convert --fulll",
+            &format!(
+                "unexpected argument '--fulll' found. tip: a similar argument exists: '--full'. {more}"
+            ),
+        );
+        check(
+            "context402 completions bosh",
+            &format!(
+                "invalid value 'bosh' for '<SHELL>' [possible values: bash, elvish, fish, powershell, zsh]. tip: a similar value exists: 'bash'. {more}"
+            ),
+        );
+    }
+}
