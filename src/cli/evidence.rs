@@ -37,8 +37,8 @@ pub(in crate::cli) struct Args {
     #[arg(long, requires = "jsonl", hide = true)]
     training: bool,
     /// Threads for --jsonl; all cores when absent
-    #[arg(long, value_name = "N", requires = "jsonl")]
-    threads: Option<usize>,
+    #[arg(long, value_name = "N", requires = "jsonl", value_parser = jsonl::threads())]
+    threads: Option<u16>,
 }
 
 impl Args {

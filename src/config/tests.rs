@@ -584,3 +584,26 @@ fn answers_to_mails_go_to_the_contact() {
     let own = "reply_to = \"help@example.net\"\n";
     assert_eq!(reply_to(contact, own).as_deref(), Some("example.net"));
 }
+
+#[test]
+fn what_is_blocked_is_a_host() {
+    let with = |hosts: &str| {
+        let more = format!("[fetch]\nblocklist = [\"{hosts}\"]\n");
+        load("blocked", &format!("{LOOPBACK}{more}"), &[]).map(|config| config.fetch.blocklist)
+    };
+    assert_eq!(with("Example.NET"), Ok(vec!["example.net".to_owned()]));
+    assert_eq!(
+        with("b\u{fc}cher.example"),
+        Ok(vec!["xn--bcher-kva.example".to_owned()])
+    );
+    for other in [
+        "",
+        "http://example.net/",
+        "*.example.net",
+        ".example.net",
+        "a b",
+    ] {
+        let wrong = with(other).expect_err("no host");
+        assert!(wrong.contains("fetch.blocklist"), "{other}: {wrong}");
+    }
+}

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use url::Url;
+use url::{Host, Url};
 
 use crate::config::{ConfigError, Resolved};
 use crate::outside::network::LabHost;
@@ -48,9 +48,9 @@ pub(in crate::config) fn is_loopback_url(base_url: &str) -> bool {
         return false;
     };
     match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost",
-        Some(url::Host::Ipv4(address)) => IpAddr::V4(address).is_loopback(),
-        Some(url::Host::Ipv6(address)) => IpAddr::V6(address).is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => IpAddr::V4(address).is_loopback(),
+        Some(Host::Ipv6(address)) => IpAddr::V6(address).is_loopback(),
         None => false,
     }
 }
@@ -95,9 +95,21 @@ pub(in crate::config) fn fetch(resolved: &Resolved) -> Result<Fetch, ConfigError
         fetches_max: resolved.count("fetch.at_once_max")?,
         redirects_max: resolved.count("fetch.redirects_max")?,
         blocklist: blocklist
-            .into_iter()
-            .map(|host| host.to_ascii_lowercase())
-            .collect(),
+            .iter()
+            .map(|text| blocked(text))
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+/// As targets are written once they are parsed. What is no host would block nothing.
+fn blocked(text: &str) -> Result<String, ConfigError> {
+    let host = Host::parse(text).map(|host| host.to_string());
+    let is_plain = |host: &String| !host.contains('*') && host.trim_matches('.') == host;
+    host.ok().filter(is_plain).ok_or_else(|| {
+        ConfigError(format!(
+            "fetch.blocklist: \"{text}\" is not usable: each must be a host such as example.net, which covers its \
+             subdomains"
+        ))
     })
 }
 
