@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -226,7 +227,7 @@ pub fn mailer(config: &Config) -> Result<Mailer, Box<dyn std::error::Error + Sen
                 .credentials
                 .as_ref()
                 .map(|(name, password)| (name.clone(), password.expose().to_owned())),
-            ca_pem: smtp.ca_file.as_ref().map(std::fs::read).transpose()?,
+            ca_pem: file_of("mail.ca_file", smtp.ca_file.as_deref())?,
             time_max: smtp.time_max,
         }),
     };
@@ -318,12 +319,23 @@ pub fn chain(config: &Config) -> Result<Option<Chain>, crate::outside::chain::Se
     settings.map(Chain::new).transpose()
 }
 
+/// What a file holds that a setting names; an error names the setting.
+fn file_of(setting: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>, std::io::Error> {
+    let read = |path: &Path| {
+        std::fs::read(path).map_err(|error| {
+            let says = format!("{setting} = {} cannot be read: {error}", path.display());
+            std::io::Error::new(error.kind(), says)
+        })
+    };
+    path.map(read).transpose()
+}
+
 fn web_settings(config: &Config) -> Result<WebSettings, std::io::Error> {
     let mut settings = WebSettings::new(user_agent(config));
     settings.budget = config.fetch.time_max;
     settings.read_idle_max = config.fetch.idle_max;
     settings.redirects_max = config.fetch.redirects_max;
-    settings.lab_roots_pem = config.lab.ca_file.as_ref().map(std::fs::read).transpose()?;
+    settings.lab_roots_pem = file_of("lab.ca_file", config.lab.ca_file.as_deref())?;
     Ok(settings)
 }
 

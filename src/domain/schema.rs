@@ -265,6 +265,11 @@ impl Field {
                 if text.chars().count() > characters_max {
                     return Some(too_long(&error, characters_max));
                 }
+                if self.required && text.trim().is_empty() {
+                    let message = "Input should be a valid URL, input is empty".to_owned();
+                    let error = error("url_parsing", message);
+                    return Some(error.ctx(json!({"error": "input is empty"})));
+                }
                 None
             }
             (Kind::Texts { .. }, Value::String(_)) => None,

@@ -294,6 +294,20 @@ pub async fn newest(
     found.await
 }
 
+/// How many leads stand at each status.
+pub async fn by_status(store: &Store) -> Result<Vec<(LeadStatus, u64)>, StoreError> {
+    let counted = store.read(|snapshot| {
+        let mut counts = LeadStatus::ALL.map(|status| (status, 0));
+        snapshot.leads(&LeadFilter::default(), |_, lead| {
+            let here = counts.iter_mut().find(|(status, _)| *status == lead.status);
+            here.into_iter().for_each(|(_, count)| *count += 1);
+            Ok(())
+        })?;
+        Ok(counts.to_vec())
+    });
+    counted.await
+}
+
 fn newest_first(found: &mut Vec<(LeadId, Lead)>, leads_max: usize) {
     found.sort_by(|(id, lead), (other_id, other)| {
         (other.created_at, other_id.0).cmp(&(lead.created_at, id.0))

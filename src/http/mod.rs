@@ -4,6 +4,7 @@
 pub mod call;
 mod crowd;
 pub mod forwarded;
+mod linger;
 mod outgoing;
 pub mod pieces;
 pub mod reply;

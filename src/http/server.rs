@@ -1,5 +1,5 @@
 //! Sockets: accept, cap, serve, stop. Each connection has a deadline for its headers and a bound on how slowly a reader
-//! may read; all of them end when the service stops.
+//! may read, and is heard out before it is closed; all of them end when the service stops.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 use crate::http::call::Peer;
 use crate::http::crowd::{Crowd, Member};
 use crate::http::forwarded::TrustedProxies;
+use crate::http::linger::{Lingering, Speaking};
 use crate::http::outgoing::{Line, Outgoing};
 use crate::http::reply::Reply;
 use crate::http::request_ids::RequestIds;
@@ -157,17 +158,20 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
         let (shell, stopping, settings) =
             (self.shell.clone(), self.stopping.clone(), self.settings);
         let line = Arc::new(Line::new(&self.outgoing));
+        let speaking = Arc::<Speaking>::default();
         self.connections.spawn(async move {
             let _held = held;
             let is_new = AtomicBool::new(true);
             let service = service_fn(|request| {
-                let (shell, line) = (shell.clone(), line.clone());
+                let (shell, line, speaking) = (shell.clone(), line.clone(), speaking.clone());
                 is_new.store(false, Ordering::Relaxed);
                 async move {
-                    Ok::<_, std::convert::Infallible>(shell.answer(request, peer, &line).await)
+                    let answer = shell.answer(request, peer, &line, &speaking).await;
+                    Ok::<_, std::convert::Infallible>(answer)
                 }
             });
-            let io = Stalled::new(stream, settings.write_stall_max, line.clone());
+            let io = Lingering::new(stream, speaking.clone(), settings.header_time_max);
+            let io = Stalled::new(io, settings.write_stall_max, line.clone());
             let io = TokioIo::new(io);
             let connection = hyper::server::conn::http1::Builder::new()
                 // Without a timer the header deadline is silently off.
@@ -224,6 +228,7 @@ pub fn plain<S: Send + Sync + 'static>(
             admit: |_, _, _| Admission::Granted,
             observe: |_, _| {},
             as_markdown: |_, _, page| Box::pin(std::future::ready(page)),
+            withheld: |_, _| Box::pin(std::future::ready(())),
         },
         trusted_proxies: TrustedProxies::default(),
         common_headers: &[],

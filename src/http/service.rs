@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::http::call::{Call, Peer, Query};
 use crate::http::forwarded::TrustedProxies;
+use crate::http::linger::Speaking;
 use crate::http::outgoing::{COUNTED_BYTES_MIN, Line};
 use crate::http::pieces::Content;
 use crate::http::reply::Reply;
@@ -64,7 +65,12 @@ pub struct Hooks<S: 'static, D: 'static> {
     pub observe: fn(&S, &Seen),
     /// Makes markdown of a page for a client that prefers it to HTML.
     pub as_markdown: fn(Arc<S>, PageAsked, Reply) -> Answer,
+    /// Told of an answer with a ticket that found no room, before the refusal goes out in its place.
+    pub withheld: fn(Arc<S>, [u8; 32]) -> Told,
 }
+
+/// What the product does when it is told of something.
+pub type Told = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A request whose row is found and whose body is not read yet.
 #[derive(Clone, Copy, Debug)]
@@ -129,6 +135,9 @@ pub struct Seen {
     pub duration: Duration,
 }
 
+/// A body that nobody has read and that is no larger has mostly come with its head: hyper skips it, and the connection
+/// goes on.
+const SKIPPED_BYTES_MAX: u64 = 8 * 1024;
 /// What is answered anywhere.
 const METHODS: [Method; 5] = [
     Method::Get,
@@ -145,8 +154,13 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         request: Request<Incoming>,
         peer: Peer,
         line: &Line,
+        speaking: &Speaking,
     ) -> Response<Content> {
         let started = Instant::now();
+        if request.body().is_end_stream() {
+            speaking.ended();
+        }
+        let unread = request.body().size_hint().upper();
         let request_id = self.request_ids.next();
         let peer = match (self.hooks.knows_operator)(&self.state, request.headers()) {
             true => Peer::Operator,
@@ -155,7 +169,9 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let method_text = Method::parse(request.method().as_str()).map_or("OTHER", Method::name);
         let conditional = request.headers().get("if-none-match").cloned();
         let mut pattern = "-";
-        let mut reply = self.reply(request, peer, &request_id, &mut pattern).await;
+        let mut reply = self
+            .reply(request, peer, &request_id, &mut pattern, speaking)
+            .await;
         let reads = matches!(method_text, "GET" | "HEAD");
         if reads && reply.status == 200 && is_current(conditional.as_ref(), &reply.headers) {
             reply.status = 304;
@@ -167,8 +183,14 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
                 pattern: Some(pattern),
                 accepts_html: false,
             };
+            if let Some(ticket) = reply.ticket {
+                (self.hooks.withheld)(self.state.clone(), ticket).await;
+            }
             let refused = Refused::NoRoomForAnswer(reply.status, reply.headers);
             reply = (self.hooks.refuse)(&self.state, &refused, &asked);
+        }
+        if speaking.is_under_way() && unread.is_none_or(|bytes| bytes > SKIPPED_BYTES_MAX) {
+            reply = reply.fixed("connection", "close");
         }
         let seen = Seen {
             pattern,
@@ -189,6 +211,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         peer: Peer,
         request_id: &str,
         pattern: &mut &'static str,
+        speaking: &Speaking,
     ) -> Reply {
         let accepts_html = request
             .headers()
@@ -225,14 +248,19 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let body = match method {
             Method::Post | Method::Delete => {
                 let limit = row.body_bytes_max.unwrap_or(self.limits.body_bytes_max);
-                self.read_body(body, limit).await
+                let body = self.read_body(body, limit).await;
+                if body.is_ok() {
+                    speaking.ended();
+                }
+                body
             }
             Method::Get | Method::Head | Method::Options => Ok(Bytes::new()),
         };
         let body = match body {
             Ok(body) => body,
             Err(refused) => {
-                return (self.hooks.refuse)(&self.state, &refused, &asked(Some(row.path)));
+                let reply = (self.hooks.refuse)(&self.state, &refused, &asked(Some(row.path)));
+                return reply.fixed("connection", "close");
             }
         };
         let call = Call {

@@ -88,7 +88,10 @@ fn no_page_carries_script_or_style_that_its_policy_does_not_know() {
             let script = rest.split("</script>").next().unwrap_or(rest);
             // Data, which no browser runs.
             if attribute(tag, "type") == Some("application/ld+json") {
-                assert!(serde_json::from_str::<Value>(script).is_ok(), "{name}");
+                assert!(
+                    serde_json::from_str::<serde_json::Value>(script).is_ok(),
+                    "{name}"
+                );
                 continue;
             }
             let known = match attribute(tag, "src") {

@@ -1,6 +1,7 @@
 //! The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
+use std::time::Duration;
 
 use crate::harness::ask::{Answer, connect, raw, raw_bytes, read_all};
 use crate::harness::{ACCESS, ARTICLE, BASE_URL, RETRY, Rig, Wallet, order};
@@ -27,6 +28,82 @@ fn a_body_over_64_kib_is_too_large_however_it_is_sent() {
         chunked.extend_from_slice(b"\r\n");
     }
     raw(rig.address, &chunked).refused(413, "body_too_large");
+}
+
+/// A connection that is closed while its client still sends is reset by the kernel: the client learns that it could not
+/// send, and looks no further, as proxies do, which then say 502. Here nothing is read before all is sent, which is the
+/// worst that can be.
+#[test]
+fn who_is_refused_while_sending_gets_the_refusal_whole() {
+    const LARGE: usize = 5 * 1024 * 1024;
+    let rig = Rig::start();
+    let length = format!("Content-Length: {LARGE}\r\n\r\n");
+    let coding = format!("Transfer-Encoding: chunked\r\n\r\n{LARGE:x}\r\n");
+    for (request, framing, status) in [
+        (format!("POST {ACCESS}"), &length, 413),
+        (format!("POST {ACCESS}"), &coding, 413),
+        ("POST /nothing".to_owned(), &length, 404),
+        ("POST /nothing".to_owned(), &coding, 404),
+        ("PUT /health".to_owned(), &length, 405),
+        ("GET /health?live=1".to_owned(), &length, 200),
+    ] {
+        let head = format!("{request} HTTP/1.1\r\nHost: x\r\n{framing}");
+        let message = [head.as_bytes(), &[b'x'; LARGE]].concat();
+        for _ in 0..10 {
+            let answer = Answer::parse(&unbroken(&rig, &message)).expect(status);
+            assert_eq!(answer.must("connection"), "close", "{request}");
+            let whole = answer.body.len().to_string();
+            assert_eq!(answer.must("content-length"), whole, "{request}");
+        }
+    }
+    let endless = format!("GET / HTTP/1.1\r\nHost: x\r\nX-A: {}", "a".repeat(LARGE));
+    for _ in 0..10 {
+        Answer::parse(&unbroken(&rig, endless.as_bytes())).expect(431);
+    }
+}
+
+/// Sends all of a message, then reads to the end, and nobody hangs up meanwhile.
+fn unbroken(rig: &Rig, message: &[u8]) -> Vec<u8> {
+    let mut stream = connect(rig.address);
+    stream.write_all(message).expect("all of it is taken");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("an orderly end");
+    answer
+}
+
+/// Nobody is heard out for ever: not who sends without end, nor who sends next to nothing.
+#[test]
+fn who_does_not_stop_sending_is_cut_off() {
+    let rig = Rig::with(|resolved| resolved.set("limits.header_seconds_max", "0.5"));
+    for (what, piece, pieces_max, pause_ms) in [
+        ("a flood", vec![b'x'; 64 * 1024], 1024, 0),
+        ("a trickle", vec![b'x'], 1024, 20),
+    ] {
+        let mut stream = connect(rig.address);
+        let head =
+            format!("POST {ACCESS} HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n");
+        stream.write_all(head.as_bytes()).expect("sent");
+        let is_taken = |_: &i32| {
+            std::thread::sleep(Duration::from_millis(pause_ms));
+            stream.write_all(&piece).is_ok()
+        };
+        let taken = (0..pieces_max).take_while(is_taken).count();
+        assert!(taken < 1024, "{what}: {taken} pieces");
+    }
+}
+
+/// A small body that nobody has to read is skipped, so that a client who is refused need not connect again.
+#[test]
+fn a_small_body_that_is_not_read_does_not_end_the_connection() {
+    let rig = Rig::start();
+    let refused = "POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello";
+    let last = "GET /health?live=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    let both = raw_bytes(rig.address, format!("{refused}{last}").as_bytes());
+    let both = String::from_utf8_lossy(&both);
+    assert!(
+        both.starts_with("HTTP/1.1 404") && both.contains("HTTP/1.1 200"),
+        "{both}"
+    );
 }
 
 #[test]

@@ -439,6 +439,37 @@ fn leads_are_bounded() {
     assert_eq!(leads(&rig).len(), 2);
 }
 
+/// `bodies`, /metrics: by where they stand now, and for the operator alone.
+#[test]
+fn the_operator_s_figures_say_where_leads_stand() {
+    let rig = Rig::start();
+    let first = id_of(&send(&rig, BUNDLE, &bundle_lead()).expect(202).json());
+    let mut other = bundle_lead();
+    other["contact"] = json!("bob@example.com");
+    send(&rig, BUNDLE, &other).expect(202);
+    let contacted = format!("/operator/leads/{first}/move?to=contacted");
+    rig.operate("POST", &contacted).expect(200);
+    let text = rig.operator("/metrics?format=prometheus").text();
+    for line in [
+        "# TYPE context402_leads gauge",
+        "context402_leads{status=\"new\"} 1",
+        "context402_leads{status=\"contacted\"} 1",
+        "context402_leads{status=\"paid\"} 0",
+        "context402_leads{status=\"fulfilled\"} 0",
+        "context402_leads{status=\"lost\"} 0",
+    ] {
+        assert!(text.lines().any(|there| there == line), "{line}: {text}");
+    }
+    let figures = rig.operator("/metrics").json();
+    assert_eq!(
+        figures["leads_by_status"],
+        json!({"new": 1, "contacted": 1, "paid": 0, "fulfilled": 0, "lost": 0})
+    );
+    let public = rig.get("/metrics?format=prometheus").text();
+    assert!(!public.contains("context402_leads"), "{public}");
+    assert!(rig.get("/metrics").json()["leads_by_status"].is_null());
+}
+
 /// Specification 3 and issue: new → contacted → paid → fulfilled, any → lost, lost → contacted, with a trail.
 #[test]
 fn the_operator_moves_leads_on() {

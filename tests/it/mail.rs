@@ -292,6 +292,15 @@ fn mail_test_sends_one_mail() {
 }
 
 #[test]
+fn a_certificate_that_cannot_be_read_is_named_by_its_setting() {
+    let folder = Folder::new();
+    let section = "[mail]\nsmtp_host = \"smtp.shop.example\"\nfrom = \"a@b.example\"\nca_file = \"/nowhere/ca.pem\"\n";
+    let config = config_file(&folder, section);
+    let line = run(&["mail", "test", "--config", &config, "a@b.example"]).failed(1);
+    assert!(line.contains("mail.ca_file = /nowhere/ca.pem"), "{line}");
+}
+
+#[test]
 fn mail_needs_a_server_and_keeps_its_secrets_off_the_wire() {
     let folder = Folder::new();
     for (section, expected) in [

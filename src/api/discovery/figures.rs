@@ -6,6 +6,7 @@ use crate::api::discovery::gauges;
 use crate::app::Shared;
 use crate::domain::amount::Amount;
 use crate::domain::margin::GasPrice;
+use crate::flows::leads;
 use crate::http::{Call, Peer, Reply};
 use crate::metrics::{BUCKETS_US, Snapshot};
 
@@ -13,6 +14,10 @@ use crate::metrics::{BUCKETS_US, Snapshot};
 pub async fn metrics(app: Shared, call: Call) -> Reply {
     let figures = app.metrics.snapshot();
     let operator = call.peer == Peer::Operator;
+    let leads = match operator {
+        true => leads::by_status(&app.store).await.ok(),
+        false => None,
+    };
     let prometheus = call
         .query
         .get("format")
@@ -24,6 +29,7 @@ pub async fn metrics(app: Shared, call: Call) -> Reply {
             200,
             "text/plain; version=0.0.4; charset=utf-8",
             prometheus_text(&figures, operator, stored, app.health.gas_price(&app))
+                + &leads.as_deref().map(gauges::leads).unwrap_or_default()
                 + &gauges::text(&app),
         )
     } else {
@@ -34,6 +40,11 @@ pub async fn metrics(app: Shared, call: Call) -> Reply {
             .as_ref()
             .map(GasPrice::gwei)
             .into();
+        if let Some(leads) = leads {
+            let leads = leads.iter();
+            let counts = leads.map(|(status, count)| (status.name().to_owned(), (*count).into()));
+            body["leads_by_status"] = counts.collect::<serde_json::Map<String, Value>>().into();
+        }
         Reply::json(200, body.to_string())
     };
     reply

@@ -1,6 +1,7 @@
 //! How the service stands this moment, as Prometheus gauges: the same facts as /health, for alerts.
 
 use crate::app::Shared;
+use crate::domain::lead::LeadStatus;
 use crate::flows::{guardian, health};
 
 /// Lines to be put after the counters. No revenue and no payers: anybody may read them.
@@ -81,6 +82,16 @@ pub(super) fn text(app: &Shared) -> String {
         .into_iter()
         .map(|(name, help, value)| gauge(name, help, value))
         .collect()
+}
+
+/// Where the leads stand; for the operator alone.
+pub(super) fn leads(by_status: &[(LeadStatus, u64)]) -> String {
+    const NAME: &str = "context402_leads";
+    let head = format!("# HELP {NAME} Leads on record, by status.\n# TYPE {NAME} gauge\n");
+    let line = |(status, count): &(LeadStatus, u64)| {
+        format!("{NAME}{{status=\"{}\"}} {count}\n", status.name())
+    };
+    head + &by_status.iter().map(line).collect::<String>()
 }
 
 fn gauge(name: &str, help: &str, value: u64) -> String {

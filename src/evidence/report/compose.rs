@@ -259,10 +259,13 @@ impl<'a> Composition<'a> {
             ));
         }
         sentences.extend(self.gaps().into_iter().take(2));
+        let (examined, cited) = (check.stats.units, self.citations.len());
+        let passages = match examined {
+            1 => "passage was",
+            _ => "passages were",
+        };
         sentences.push(format!(
-            "{} passages were examined and {} cited; the label is right with probability {:.2}.",
-            check.stats.units,
-            self.citations.len(),
+            "{examined} {passages} examined and {cited} cited; the label is right with probability {:.2}.",
             self.confidence
         ));
         sentences.push(self.of_source(quality));

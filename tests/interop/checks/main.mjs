@@ -6,6 +6,7 @@ import './signatures.mjs';
 import './transfers.mjs';
 import './repetitions.mjs';
 import './webhooks.mjs';
+import './mails.mjs';
 import './bundles.mjs';
 import './documents.mjs';
 import './directories.mjs';

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
-import { freePort, pause } from '../ports.mjs';
+import { freePort, pause } from './ports.mjs';
 
 const { CONTEXT402_BIN, WORK } = process.env;
 

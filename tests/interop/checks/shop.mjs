@@ -131,4 +131,4 @@ export async function officialClient(command, script, url, body) {
   return JSON.parse(ended.stdout);
 }
 
-export { pause } from '../ports.mjs';
+export { pause } from './ports.mjs';

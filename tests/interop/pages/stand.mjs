@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
-import { freePort, pause } from '../ports.mjs';
+import { freePort, pause } from '../checks/ports.mjs';
 
 const { CONTEXT402_BIN, WORK } = process.env;
 const TOKEN = randomBytes(24).toString('hex');
