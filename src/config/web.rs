@@ -101,16 +101,19 @@ pub(in crate::config) fn fetch(resolved: &Resolved) -> Result<Fetch, ConfigError
     })
 }
 
-/// As targets are written once they are parsed. What is no host would block nothing.
+/// A host in any spelling that the network knows. What is none would block nothing.
 fn blocked(text: &str) -> Result<String, ConfigError> {
-    let host = Host::parse(text).map(|host| host.to_string());
-    let is_plain = |host: &String| !host.contains('*') && host.trim_matches('.') == host;
-    host.ok().filter(is_plain).ok_or_else(|| {
-        ConfigError(format!(
+    let is_address = text.parse::<IpAddr>().is_ok();
+    let name = text.strip_prefix("*.").unwrap_or(text);
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let is_name = Host::parse(name).is_ok() && !name.contains('*') && !name.starts_with('.');
+    match is_address || is_name {
+        true => Ok(text.to_lowercase()),
+        false => Err(ConfigError(format!(
             "fetch.blocklist: \"{text}\" is not usable: each must be a host such as example.net, which covers its \
              subdomains"
-        ))
-    })
+        ))),
+    }
 }
 
 /// Where `lab.crash_at` can end the process: of a sale, then of an order, each in their order.
