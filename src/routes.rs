@@ -20,7 +20,10 @@ use crate::domain::shapes::{
 };
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
-use crate::pages::assets::{EXPLORER_SCRIPT_PATH, EXPLORER_START_PATH, EXPLORER_STYLE_PATH};
+use crate::pages::assets::{
+    EXPLORER_SCRIPT_PATH, EXPLORER_START_PATH, EXPLORER_STYLE_PATH, FAVICON_ICO_PATH, FAVICON_PATH,
+    ICON_PATH, SOCIAL_PATH, STYLE_PATH,
+};
 use crate::signing::{DID_PATH, JWKS_PATH};
 
 /// A handler as the table holds it.
@@ -313,9 +316,9 @@ pub static ROUTES: &[Row] = &[
     get("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
         query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Ask what a bundle would cost") }),
     post("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
-        rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
+        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 408, 413, 415, 422, 503], rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
     get("/proof-pack/bundle/checkout", run!(bundles::checkout_page), Endpoint {
-        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], gives_status: 303, statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
+        query: &[TARGET_URLS, BUNDLE, SOURCE], gives_status: 303, statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
     get("/proof-pack/bundle/pay", run!(bundle_pay::pay), Endpoint {
         query: &[BUNDLE, SOURCE], gives_status: 303, statuses: &[404, 409, 410, 422, 503], rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
     get("/proof-pack/request", run!(leads::request_page), Endpoint::page("Ask for a bundle or a report")),
@@ -335,7 +338,7 @@ pub static ROUTES: &[Row] = &[
     get("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
         query: &[EMAIL, SUBMITTED], statuses: &[202, 422, 503], rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
     post("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
-        rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+        query: &[EMAIL, SUBMITTED], statuses: &[202, 400, 408, 413, 415, 422, 503], rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
     Row { body_bytes_max: Some(EVENT_BYTES_MAX), ..post("/v1/webhooks/stripe", run!(webhook::stripe), Endpoint {
         in_openapi: false, statuses: &[400, 408, 413, 503],
         ..Endpoint::new(Tag::Bundles, "Where the payment provider tells of its checkouts") }) },
@@ -401,14 +404,14 @@ pub static ROUTES: &[Row] = &[
     guide("/refunds", run!(site::refunds), "When a payment is taken and when not"),
     guide("/sample", run!(site::sample), "The sample page"),
     get("/from/{source}", run!(site::from), Endpoint::page("Welcome from elsewhere")),
-    get("/assets/style.css", run!(site::style), text(Tag::Pages, "The stylesheet", "text/css")),
+    get(STYLE_PATH, run!(site::style), text(Tag::Pages, "The stylesheet", "text/css")),
     get(EXPLORER_SCRIPT_PATH, run!(site::explorer_script), text(Tag::Pages, "The API explorer's program", "text/javascript")),
     get(EXPLORER_STYLE_PATH, run!(site::explorer_style), text(Tag::Pages, "The API explorer's look", "text/css")),
     get(EXPLORER_START_PATH, run!(site::explorer_start), text(Tag::Pages, "The API explorer's start", "text/javascript")),
-    get("/favicon.svg", run!(site::favicon), text(Tag::Pages, "The icon", "image/svg+xml")),
-    get("/favicon.ico", run!(site::favicon_ico), text(Tag::Pages, "The icon, as browsers ask for it unasked", "image/x-icon")),
-    get("/assets/social.png", run!(site::social), text(Tag::Pages, "The picture of links to us", "image/png")),
-    get("/icon.png", run!(site::icon), text(Tag::Pages, "The icon for those who take no SVG", "image/png")),
+    get(FAVICON_PATH, run!(site::favicon), text(Tag::Pages, "The icon", "image/svg+xml")),
+    get(FAVICON_ICO_PATH, run!(site::favicon_ico), text(Tag::Pages, "The icon, as browsers ask for it unasked", "image/x-icon")),
+    get(SOCIAL_PATH, run!(site::social), text(Tag::Pages, "The picture of links to us", "image/png")),
+    get(ICON_PATH, run!(site::icon), text(Tag::Pages, "The icon for those who take no SVG", "image/png")),
 
     // The operator's console: who may look is decided by its cookie
     console(Method::Get, "/operator", run!(console::home), "The operator's console"),

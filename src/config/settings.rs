@@ -165,7 +165,7 @@ pub static SETTINGS: &[Setting] = &[
     row("mail.tls", Text, Some("starttls"), "How the server is spoken to: starttls (insisted on), implicit (TLS from the first byte), or none, for a server on this machine."),
     shown("mail.username", Text, "reports@example.com", "The account at the mail server; none when not set."),
     row("mail.password", Secret, None, "The account's password; needed with mail.username."),
-    shown("mail.from", Text, "Example Reports <reports@example.com>", "In whose name mail is written; needed with mail.smtp_host."),
+    shown("mail.from", Text, "Example Reports <reports@example.com>", "In whose name mail is written; needed with mail.smtp_host and with mail.folder."),
     shown("mail.reply_to", Text, "help@example.com", "Where answers of readers go; to `contact` when not set and that is an e-mail address, else to mail.from."),
     shown("mail.ca_file", Text, "/etc/context402/mail-ca.pem", "A further trust root for the mail server, in PEM."),
     row("mail.seconds_max", Number, Some("30"), "Time for each step of the conversation with the mail server; after it the mail is tried again later."),

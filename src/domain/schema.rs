@@ -265,6 +265,11 @@ impl Field {
                 if text.chars().count() > characters_max {
                     return Some(too_long(&error, characters_max));
                 }
+                if self.required && text.trim().is_empty() {
+                    let message = "Input should be a valid URL, input is empty".to_owned();
+                    let error = error("url_parsing", message);
+                    return Some(error.ctx(json!({"error": "input is empty"})));
+                }
                 None
             }
             (Kind::Texts { .. }, Value::String(_)) => None,
@@ -323,6 +328,9 @@ impl Field {
             }
             Kind::OneOf(names) => schema["enum"] = names.into(),
             Kind::Flag | Kind::Number | Kind::Free => {}
+        }
+        if matches!(self.kind, Kind::Texts { .. }) && self.required {
+            schema["minItems"] = 1.into();
         }
         // Blank is as good as absent.
         if matches!(self.kind, Kind::Text { .. }) && self.required {

@@ -68,7 +68,7 @@ pub enum Target {
 
 impl Target {
     pub fn parse(app: &Shared, text: &str) -> Result<Target, TargetError> {
-        if text == app.sample.url {
+        if is_of_sample(text, &app.sample.url) {
             Ok(Target::Sample)
         } else {
             TargetUrl::parse(text).map(Target::Web)
@@ -81,6 +81,15 @@ impl Target {
             Target::Sample => &app.sample.url,
         }
     }
+}
+
+/// Whether an address is the sample's, however its scheme and host are written and whatever place in it is named.
+fn is_of_sample(text: &str, sample_url: &str) -> bool {
+    text == sample_url
+        || url::Url::parse(text).is_ok_and(|mut address| {
+            address.set_fragment(None);
+            address.as_str() == sample_url
+        })
 }
 
 /// Whether a reading may need the network, which the margin must cover.

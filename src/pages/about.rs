@@ -23,7 +23,6 @@ pub fn page(view: &AboutView<'_>) -> String {
             description: "How context402 fetches pages, how it identifies itself, and how a site can opt out.",
             path: "/about",
             noindex: false,
-            markdown: None,
         },
         html! {
             h1 { "About this service" }

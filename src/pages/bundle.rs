@@ -72,7 +72,6 @@ pub fn about_page(view: &BundleView<'_>) -> String {
                           what none of them establishes.",
             path: view.path,
             noindex: false,
-            markdown: None,
         },
         html! {
             h1 { "What do all of these sources say?" }
@@ -108,7 +107,6 @@ pub fn quote_page(view: &BundleView<'_>) -> String {
             description: "See which bundle takes your sources, and what it costs, before paying.",
             path: view.path,
             noindex: !matches!(view.outcome, QuoteOutcome::Nothing),
-            markdown: None,
         },
         html! {
             h1 { "What would this bundle cost?" }

@@ -46,7 +46,6 @@ pub fn page(view: &CheckoutView<'_>) -> String {
             description: "A kept quote for an Evidence Bundle, and how to buy it.",
             path: &path,
             noindex: true,
-            markdown: None,
         },
         html! {
             @match view.state {

@@ -53,7 +53,6 @@ pub fn page(view: &CheckoutView<'_>) -> String {
             description: "A kept quote, with the command to buy it.",
             path: &path,
             noindex: true,
-            markdown: None,
         },
         match &view.state {
             CheckoutState::Kept(quote) => kept(view, quote),

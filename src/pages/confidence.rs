@@ -37,7 +37,6 @@ pub fn page(view: &ConfidenceView<'_>) -> String {
             description: "Whether everything is in place for this purchase.",
             path: "/checkout/confidence",
             noindex: true,
-            markdown: None,
         },
         html! {
             h1 { "Before you pay" }

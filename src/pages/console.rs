@@ -237,7 +237,6 @@ fn framed(site: Site<'_>, title: &str, content: Markup) -> String {
         description: "The operator's console.",
         path: HOME_PATH,
         noindex: true,
-        markdown: None,
     };
     layout(page, html! { .console { (content) } })
 }

@@ -65,7 +65,6 @@ pub fn page(view: &DeliveryView<'_>) -> String {
             description: "What several public sources establish together, for whoever ordered it.",
             path: "/proof-pack/bundle/delivery",
             noindex: true,
-            markdown: None,
         },
         content,
     )
@@ -108,7 +107,6 @@ pub fn recover_page(view: &RecoverView<'_>) -> String {
             description: "Has the link to a paid Evidence Bundle sent again to the address that it was bought with.",
             path: RECOVER_PATH,
             noindex: true,
-            markdown: None,
         },
         html! {
             h1 { "Find a delivery again" }

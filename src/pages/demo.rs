@@ -25,7 +25,6 @@ pub fn page(view: &DemoView<'_>) -> String {
             description: "Try the converter and the evidence check on sample pages: no payment, no account, nothing fetched.",
             path: "/demo",
             noindex: false,
-            markdown: None,
         },
         html! {
             h1 { "Try it for nothing" }

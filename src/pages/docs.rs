@@ -108,7 +108,6 @@ pub fn page(view: &DocsView<'_>) -> String {
                           code with its next step.",
             path: "/docs",
             noindex: false,
-            markdown: None,
         },
         html! {
             .with-toc {

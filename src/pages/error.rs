@@ -30,7 +30,6 @@ pub fn page(view: &ErrorView<'_>) -> String {
             description: view.message,
             path: view.path,
             noindex: true,
-            markdown: None,
         },
         html! {
             p.kicker { "Error " (view.status) }

@@ -22,7 +22,6 @@ pub fn page(view: &FaqView<'_>) -> String {
             description: "Short answers on prices, payment, what is delivered, and what happens when something goes wrong.",
             path: "/faq",
             noindex: false,
-            markdown: None,
         },
         html! {
             h1 { "Questions" }

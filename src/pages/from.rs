@@ -30,7 +30,6 @@ pub fn page(view: &FromView<'_>) -> String {
             description: "Clean markdown of any public web page, paid per call in USDC over x402.",
             path: "/",
             noindex: true,
-            markdown: None,
         },
         html! {
             @if let Some(source) = view.source { p.kicker { "You come from " (source) } }

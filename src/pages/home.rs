@@ -1,9 +1,11 @@
 //! `/`: what the service does, what it costs and what to type, within ten seconds.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
+use serde_json::json;
 
 use crate::domain::amount::Amount;
 use crate::domain::bundle::Bundle;
+use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::pages::commands::{self, Item};
@@ -11,7 +13,7 @@ use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::report::{self, Brief};
 use crate::pages::sample;
-use crate::pages::site::{FacilitatorMode, Site};
+use crate::pages::site::{FacilitatorMode, NAME, Site};
 
 /// What the home page shows beyond the price list.
 #[derive(Clone, Debug)]
@@ -33,7 +35,6 @@ pub fn page(view: &HomeView<'_>) -> String {
                           call in USDC over x402: no account, no API key, no subscription.",
             path: "/",
             noindex: false,
-            markdown: None,
         },
         html! {
             (hero(&view.site))
@@ -62,8 +63,44 @@ pub fn page(view: &HomeView<'_>) -> String {
             (how_a_sale_goes())
             (what_you_get())
             (where_next())
+            script type="application/ld+json" { (PreEscaped(structured(&view.site))) }
         },
     )
+}
+
+/// What search engines read of the service: the interface, and what its operations cost.
+fn structured(site: &Site<'_>) -> String {
+    let offer = |name: String, price: Amount, product: Product| {
+        json!({
+            "@type": "Offer", "name": name, "price": parts::cents(price), "priceCurrency": "USD",
+            "url": site.url(product.path()),
+        })
+    };
+    let tiers = Tier::ALL.into_iter().map(|tier| {
+        offer(
+            format!("A page, tier {}", tier.name()),
+            tier.price(),
+            Product::Context,
+        )
+    });
+    let packs = Pack::ALL.into_iter().map(|pack| {
+        offer(
+            format!("A report, pack {}", pack.name()),
+            pack.price(),
+            Product::ProofPack,
+        )
+    });
+    let document = json!({
+        "@context": "https://schema.org",
+        "@type": "WebAPI",
+        "name": NAME,
+        "description": env!("CARGO_PKG_DESCRIPTION"),
+        "url": site.url("/"),
+        "documentation": site.url("/docs"),
+        "offers": tiers.chain(packs).collect::<Vec<_>>(),
+    });
+    // The document stands between tags of its own.
+    document.to_string().replace('<', "\\u003c")
 }
 
 fn hero(site: &Site<'_>) -> Markup {

@@ -57,7 +57,6 @@ pub fn page(view: &LegalView<'_>) -> String {
             description,
             path,
             noindex: false,
-            markdown: None,
         },
         html! {
             h1 { (title) }

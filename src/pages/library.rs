@@ -34,7 +34,6 @@ pub fn page(view: &LibraryView<'_>) -> String {
             description: "Reports that their buyers have listed for everybody to read, and the sample report.",
             path: "/proof-pack/library",
             noindex: false,
-            markdown: None,
         },
         html! {
             h1 { "Library of reports" }

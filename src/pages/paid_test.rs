@@ -31,7 +31,6 @@ pub fn page(view: &PaidTestView<'_>) -> String {
             description: "Test this service with a real payment, step by step, with its live x402 challenge explained.",
             path: "/paid-test",
             noindex: false,
-            markdown: None,
         },
         html! {
             h1 { "Test it with a payment" }

@@ -48,7 +48,6 @@ pub fn page(view: &PlainView<'_>) -> String {
             description: view.lead,
             path: view.path,
             noindex: view.noindex,
-            markdown: None,
         },
         html! {
             h1 { (view.title) }

@@ -40,7 +40,6 @@ pub fn page(view: &PricingView<'_>) -> String {
             description: "What a page, a report and a bundle of sources cost, and what a month of them comes to.",
             path: "/pricing",
             noindex: view.is_asked,
-            markdown: None,
         },
         html! {
             h1 { "What it costs" }

@@ -27,7 +27,6 @@ pub fn page(view: &ProofPackView<'_>) -> String {
                           anyone can check.",
             path: "/proof-pack",
             noindex: false,
-            markdown: None,
         },
         html! {
             h1 { "Does this page really say that?" }

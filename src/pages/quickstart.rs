@@ -25,7 +25,6 @@ pub fn page(view: &QuickstartView<'_>) -> String {
             description: "Buy your first page as markdown with curl, the context402 buyer, TypeScript or Python.",
             path: "/quickstart",
             noindex: false,
-            markdown: None,
         },
         html! {
             h1 { "Buy your first page" }

@@ -71,7 +71,6 @@ pub fn page(view: &QuoteView<'_>) -> String {
             description: words.description,
             path: words.path,
             noindex: asked,
-            markdown: None,
         },
         html! {
             h1 { (words.heading) }

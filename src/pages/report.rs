@@ -129,7 +129,6 @@ pub fn page(view: &ReportView<'_>) -> String {
             description: "Whether a public source supports a claim, with the excerpts that say so.",
             path: view.path,
             noindex: view.noindex,
-            markdown: None,
         },
         html! {
             p.kicker { "Source report · " (view.pack) " pack" }

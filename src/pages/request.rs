@@ -94,7 +94,6 @@ pub fn page(view: &RequestView<'_>) -> String {
             description,
             path: view.path,
             noindex: view.known.is_some() || !view.complaints.is_empty(),
-            markdown: None,
         },
         html! {
             h1 { (heading) }
@@ -283,7 +282,6 @@ pub fn received_page(view: &ReceivedView<'_>) -> String {
                 _ => "/proof-pack/request",
             },
             noindex: true,
-            markdown: None,
         },
         html! {
             h1 { (heading) }

@@ -370,6 +370,21 @@ fn whoever_prefers_markdown_gets_it_under_a_front_matter() {
     }
 }
 
+/// However its address is written, the sample is the sample.
+#[test]
+fn the_sample_is_known_by_any_spelling_of_its_address() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let sample = format!("{BASE_URL}/sample");
+    for spelling in [format!("{sample}#part"), sample.replace("http", "HTTP")] {
+        let body = rig.buy(&wallet, &spelling, "starter").expect(200).json();
+        assert_eq!(body["target_url"], sample, "{spelling}");
+    }
+    rig.buy(&wallet, &format!("{sample}/"), "starter")
+        .expect(400);
+    assert!(rig.site.requests().is_empty());
+}
+
 #[test]
 fn the_sample_is_sold_without_a_fetch_and_only_to_tiers_that_include_it() {
     let rig = Rig::start();

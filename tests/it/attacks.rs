@@ -66,7 +66,7 @@ const SHOWN: &[(u8, &str, &[&str])] = &[
         "tests/it/legacy_access.rs::an_old_transfer_buys_nothing", "tests/it/legacy_access.rs::no_transfer_is_lost_or_spent_twice"]),
     (27, "a source that is no label", &["src/domain/attribution.rs::a_label_that_does_not_fit_is_dropped",
         "tests/it/access.rs::the_alias_sells_the_same_and_remembers_where_the_buyer_came_from",
-        "tests/it/site.rs::a_source_that_is_no_label_has_no_page"]),
+        "tests/it/site.rs::a_source_that_is_no_label_is_dropped"]),
     (28, "script in what strangers typed", &["tests/it/quotes.rs::hostile_targets_are_shown_as_text",
         "tests/it/site.rs::every_page_has_its_headers_and_runs_no_script_but_ours", "src/pages/tests.rs::hostile_text_is_only_ever_text",
         "tests/it/leads.rs::forms_work_without_script"]),

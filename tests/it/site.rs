@@ -86,8 +86,12 @@ fn every_page_has_its_headers_and_runs_no_script_but_ours() {
         }
         let html = answer.text();
         for script in html.split("<script").skip(1) {
-            let script = script.split_once('>').expect("a tag").1;
+            let (tag, script) = script.split_once('>').expect("a tag");
             let script = script.split("</script>").next().unwrap_or_default();
+            // Data, which no browser runs.
+            if tag == " type=\"application/ld+json\"" {
+                continue;
+            }
             let hash = <sha2::Sha256 as sha2::Digest>::digest(script);
             let hash = base64::engine::general_purpose::STANDARD.encode(hash);
             assert!(
@@ -209,6 +213,42 @@ fn a_source_that_is_no_label_is_dropped() {
         rig.post(&alias).send().expect(402);
         rig.get(&alias).expect(200);
     }
+}
+
+/// The link to a page's markdown leads to markdown for whoever follows it, and the home page tells search engines what is
+/// sold in data that agrees with the prices.
+#[test]
+fn pages_link_to_their_markdown_and_the_home_page_lists_its_offers() {
+    let rig = Rig::start();
+    for path in ["/faq", "/quote", "/proof-pack/reports/ppr_sample"] {
+        let html = page(&rig, path).expect(200).text();
+        let link = html
+            .split("rel=\"alternate\" type=\"text/markdown\" href=\"")
+            .nth(1);
+        let link = link
+            .and_then(|rest| rest.split('"').next())
+            .expect("a link");
+        let twin = rig.get(link.trim_start_matches(crate::harness::BASE_URL));
+        assert!(
+            twin.must("content-type").starts_with("text/markdown"),
+            "{path}"
+        );
+    }
+    let html = page(&rig, "/").expect(200).text();
+    let data = html.split("<script type=\"application/ld+json\">").nth(1);
+    let data = data.and_then(|rest| rest.split("</script>").next());
+    let data: Value = data
+        .and_then(|text| serde_json::from_str(text).ok())
+        .expect("JSON");
+    assert_eq!(data["@type"], "WebAPI");
+    let prices = data["offers"].as_array().expect("offers").iter();
+    let prices: Vec<&str> = prices.filter_map(|offer| offer["price"].as_str()).collect();
+    assert_eq!(
+        prices,
+        [
+            "0.012", "0.015", "0.02", "0.03", "0.05", "0.10", "0.25", "1.00"
+        ]
+    );
 }
 
 /// The documentation's pages are there for programs at an address of their own.

@@ -63,12 +63,11 @@ pub fn document(app: &App) -> Value {
 /// The operations, and every page and document that is there to be read.
 fn is_described(row: &Row) -> bool {
     let about = &row.about;
-    let is_read = row.method == Method::Get
-        && match about.tag {
+    about.in_openapi
+        || match about.tag {
             Tag::Pages => about.gives == HTML,
-            tag => tag == Tag::Discovery,
-        };
-    about.in_openapi || is_read
+            tag => tag == Tag::Discovery && row.method == Method::Get,
+        }
 }
 
 fn add(app: &App, paths: &mut Map<String, Value>, row: &Row, path: String) {
@@ -92,6 +91,9 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
         operation["description"] =
             "The same as without /from/{source}, attributed to the source.".into();
     }
+    if is_form(row) {
+        operation["requestBody"] = form(row);
+    }
     if let Some(object) = about.takes {
         let reference =
             |object: &Object| json!({"$ref": format!("#/components/schemas/{}", object.name)});
@@ -112,6 +114,18 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
         });
     }
     operation
+}
+
+/// A page that takes what a form sends.
+fn is_form(row: &Row) -> bool {
+    row.about.gives == HTML && row.method == Method::Post
+}
+
+fn form(row: &Row) -> Value {
+    let fields = row.about.query.iter();
+    let fields = fields.map(|field| (field.name.to_owned(), query_schema(field)));
+    let schema = json!({"type": "object", "properties": fields.collect::<Map<_, _>>()});
+    json!({"content": {"application/x-www-form-urlencoded": {"schema": schema}}})
 }
 
 /// Members of a body whose table holds some that do not go together.

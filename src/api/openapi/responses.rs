@@ -36,11 +36,16 @@ pub fn responses(app: &App, row: &Row) -> Value {
     responses.insert(about.gives_status.to_string(), answer);
     for status in statuses(row) {
         if status != about.gives_status {
-            let answer = match (status, about.gives) {
-                (_, HTML) => page(status),
-                (200..300, _) => other_success(status),
+            let mut answer = match status {
+                200..300 => other_success(status),
                 _ => refusal(app, row, status),
             };
+            // To programs that ask for no page, and at the door, a page's refusal is JSON.
+            if about.gives == HTML {
+                for media_type in [HTML, "text/markdown"] {
+                    answer["content"][media_type] = json!({"schema": {"type": "string"}});
+                }
+            }
             responses.insert(status.to_string(), answer);
         }
     }
@@ -73,17 +78,6 @@ fn has_markdown(row: &Row) -> bool {
             Price::Of(Product::Context) | Price::Transfer | Price::Credit
         );
     sells || about.gives == HTML
-}
-
-/// What people are told when a page cannot be shown, and programs where the request is refused at the door.
-fn page(status: u16) -> Value {
-    let description = match status {
-        202 => "Not there yet.",
-        _ => "Refused; the page says why.",
-    };
-    let string = json!({"schema": {"type": "string"}});
-    let content = json!({HTML: string, "text/markdown": string, "application/json": {"schema": reference("Error")}});
-    json!({"description": description, "content": content})
 }
 
 fn reference(name: &str) -> Value {

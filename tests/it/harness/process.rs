@@ -13,7 +13,9 @@ use serde_json::Value;
 
 use crate::harness::{Ask, order};
 
-const START_TIME_MAX: Duration = Duration::from_secs(10);
+const START_TIME_MAX: Duration = Duration::from_secs(30);
+/// What the program says when somebody else has the data file open.
+const HELD: &str = "is open in another process";
 
 /// The program with nothing of this process's surroundings that could steer it.
 pub(crate) fn program() -> Command {
@@ -175,7 +177,26 @@ impl Service {
         Service::spawn(shell)
     }
 
+    /// Starts it anew while another test's process, between its fork and its own program, still holds the data file that
+    /// this test has closed.
     fn spawn(mut command: Command) -> Service {
+        let end = Instant::now() + START_TIME_MAX;
+        loop {
+            match Service::try_spawn(&mut command, end) {
+                Ok(service) => return service,
+                Err(seen) => {
+                    let is_held = seen.iter().any(|line| line.contains(HELD));
+                    assert!(
+                        is_held && Instant::now() < end,
+                        "the service does not say where it is: {seen:#?}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// What it has said, where it did not come up before `end`.
+    fn try_spawn(command: &mut Command, end: Instant) -> Result<Service, Vec<String>> {
         let mut child = command
             .stdout(Stdio::null())
             .spawn()
@@ -187,12 +208,18 @@ impl Service {
                 let _ = tell.send(line);
             }
         });
-        let (address, start_log) = address(&lines, &mut child);
-        Service {
-            address,
-            child,
-            start_log,
-            lines,
+        match address(&lines, end) {
+            Ok((address, start_log)) => Ok(Service {
+                address,
+                child,
+                start_log,
+                lines,
+            }),
+            Err(seen) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(seen)
+            }
         }
     }
 
@@ -292,21 +319,22 @@ impl Drop for Service {
     }
 }
 
-/// Where the service says that it is ready, and what it has said before.
-fn address(lines: &Receiver<String>, child: &mut Child) -> (SocketAddr, Vec<String>) {
-    let end = Instant::now() + START_TIME_MAX;
+/// Where the service says that it is ready, and what it has said before; or all that it has said.
+fn address(
+    lines: &Receiver<String>,
+    end: Instant,
+) -> Result<(SocketAddr, Vec<String>), Vec<String>> {
     let mut seen = Vec::new();
     loop {
         let left = end.saturating_duration_since(Instant::now());
         let Ok(line) = lines.recv_timeout(left) else {
-            let _ = child.kill();
-            panic!("the service does not say where it is: {seen:#?}");
+            return Err(seen);
         };
         let said: Value = serde_json::from_str(&line).unwrap_or_default();
         if said["message"] == "ready" {
             let address = said["address"].as_str().map(str::parse);
             let address = address.expect("an address").expect("an address and a port");
-            return (address, seen);
+            return Ok((address, seen));
         }
         seen.push(line);
     }
