@@ -23,7 +23,7 @@ Usage: install.sh [OPTIONS]
 
 Installs the program that lies beside this script (an unpacked release) or in target/release (a built tree).
 
-  --archive FILE   install from a release archive; SHA256SUMS beside it must name it
+  --archive FILE   install from a release archive, a file or its https address; SHA256SUMS beside it must name it
   --verify-key KEY with --archive: SHA256SUMS.sig must be a signature by this public key (ssh-ed25519 …, in a file)
   --prefix DIR     put everything below DIR, for a look or a test; without it /usr/local, /etc and /var/lib
   --no-start       install, and start nothing
@@ -113,6 +113,10 @@ completion() {
 source_folder() {
 	if [ -n "$ARCHIVE" ]; then
 		WORK=$(mktemp -d)
+		case $ARCHIVE in
+		https://*) fetch_archive ;;
+		*://*) fail "$ARCHIVE: a release is fetched by https only" ;;
+		esac
 		check_archive
 		tar -xzf "$WORK/archive" --no-same-owner -C "$WORK"
 		SOURCE=$(find "$WORK" -name install.sh -type f | head -n 1)
@@ -125,6 +129,18 @@ source_folder() {
 	[ -f "$NEW" ] || NEW=$SOURCE/target/release/$NAME
 	[ -f "$NEW" ] || fail "there is no $NAME to install: build it with cargo build --release, or name a release with --archive"
 	NEW_VERSION=$("$NEW" version --json) || fail "$NEW does not run on this machine ($(uname -m))"
+}
+
+# A release on the web with what lies beside it, to be checked like any other.
+fetch_archive() {
+	need curl
+	from=$(dirname "$ARCHIVE")
+	ARCHIVE=$WORK/fetched/$(basename "$ARCHIVE")
+	mkdir "$WORK/fetched"
+	for file in "$(basename "$ARCHIVE")" SHA256SUMS ${VERIFY_KEY:+SHA256SUMS.sig}; do
+		curl --proto '=https' --fail --silent --show-error --location --max-time 600 \
+			--output "$WORK/fetched/$file" "$from/$file" || fail "$from/$file could not be fetched"
+	done
 }
 
 # Before anything of it is unpacked, on copies that nobody else can change.

@@ -189,7 +189,8 @@ impl App {
     }
 }
 
-fn hook(config: &Config) -> Option<Hook> {
+/// Where notices go, if anywhere.
+pub fn hook(config: &Config) -> Option<Hook> {
     let notify = config.bundles.notify.as_ref()?;
     let secret = notify.secret.as_ref().map(|secret| secret.expose());
     Some(Hook::new(notify.url.expose(), secret))

@@ -14,7 +14,7 @@ use crate::api::{door, failure, twin};
 use crate::app::{App, Shared, blocking_threads, store_settings};
 use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
-use crate::flows::{due, health, offer, pause, reckoning, recover};
+use crate::flows::{due, health, offer, pause, recall, reckoning, recover};
 use crate::http::forwarded::TrustedProxies;
 use crate::http::request_ids::RequestIds;
 use crate::http::router::Router;
@@ -299,6 +299,7 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
                     .request((seen.pattern, seen.method, seen.status), seen.duration)
             },
             as_markdown: twin::as_markdown,
+            withheld: |app, payment| Box::pin(recall::withheld(app, payment)),
         },
         trusted_proxies: TrustedProxies::new(proxies),
         common_headers: COMMON_HEADERS,

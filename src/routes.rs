@@ -20,7 +20,10 @@ use crate::domain::shapes::{
 };
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
-use crate::pages::assets::{EXPLORER_SCRIPT_PATH, EXPLORER_START_PATH, EXPLORER_STYLE_PATH};
+use crate::pages::assets::{
+    EXPLORER_SCRIPT_PATH, EXPLORER_START_PATH, EXPLORER_STYLE_PATH, FAVICON_ICO_PATH, FAVICON_PATH,
+    ICON_PATH, SOCIAL_PATH, STYLE_PATH,
+};
 use crate::signing::{DID_PATH, JWKS_PATH};
 
 /// A handler as the table holds it.
@@ -401,14 +404,14 @@ pub static ROUTES: &[Row] = &[
     guide("/refunds", run!(site::refunds), "When a payment is taken and when not"),
     guide("/sample", run!(site::sample), "The sample page"),
     get("/from/{source}", run!(site::from), Endpoint::page("Welcome from elsewhere")),
-    get("/assets/style.css", run!(site::style), text(Tag::Pages, "The stylesheet", "text/css")),
+    get(STYLE_PATH, run!(site::style), text(Tag::Pages, "The stylesheet", "text/css")),
     get(EXPLORER_SCRIPT_PATH, run!(site::explorer_script), text(Tag::Pages, "The API explorer's program", "text/javascript")),
     get(EXPLORER_STYLE_PATH, run!(site::explorer_style), text(Tag::Pages, "The API explorer's look", "text/css")),
     get(EXPLORER_START_PATH, run!(site::explorer_start), text(Tag::Pages, "The API explorer's start", "text/javascript")),
-    get("/favicon.svg", run!(site::favicon), text(Tag::Pages, "The icon", "image/svg+xml")),
-    get("/favicon.ico", run!(site::favicon_ico), text(Tag::Pages, "The icon, as browsers ask for it unasked", "image/x-icon")),
-    get("/assets/social.png", run!(site::social), text(Tag::Pages, "The picture of links to us", "image/png")),
-    get("/icon.png", run!(site::icon), text(Tag::Pages, "The icon for those who take no SVG", "image/png")),
+    get(FAVICON_PATH, run!(site::favicon), text(Tag::Pages, "The icon", "image/svg+xml")),
+    get(FAVICON_ICO_PATH, run!(site::favicon_ico), text(Tag::Pages, "The icon, as browsers ask for it unasked", "image/x-icon")),
+    get(SOCIAL_PATH, run!(site::social), text(Tag::Pages, "The picture of links to us", "image/png")),
+    get(ICON_PATH, run!(site::icon), text(Tag::Pages, "The icon for those who take no SVG", "image/png")),
 
     // The operator's console: who may look is decided by its cookie
     console(Method::Get, "/operator", run!(console::home), "The operator's console"),

@@ -330,7 +330,6 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
     };
     match refused {
         Refused::MethodNotAllowed(methods) => reply.header("allow", &method_list(methods)),
-        Refused::BodyTooLarge(_) | Refused::BodyTooSlow => reply.fixed("connection", "close"),
         _ => reply,
     }
 }

@@ -129,7 +129,7 @@ pub async fn report(app: Shared, call: Call) -> Reply {
     let id = call.param("report_id").unwrap_or_default();
     match show_report(&app.store, id, app.now()).await {
         Ok(Some(answer)) => Reply::json(200, answer.to_string()),
-        Ok(None) => failure::reply(&app, &Refusal::of(Code::ReportNotFound), &call),
+        Ok(None) => failure::reply(&app, &Refusal::new(Code::ReportNotFound, NO_REPORT), &call),
         Err(error) => failure::reply(&app, &error.into(), &call),
     }
 }
@@ -224,9 +224,11 @@ pub const PAYMENT_STATES: [&str; 7] = [
     "unknown", "kept", "held", "settled", "failed", "released", CREDIT,
 ];
 
-pub const NO_REPORT: &str = "There is no such report.";
+pub const NO_REPORT: &str =
+    "There is no such report: the list of reports shows each with its identifier.";
 pub const NOT_PURGED: &str = "There is no such report, or its payment has no end yet: such a report is owed to its buyer and cannot be purged.";
-pub const NO_PAYMENT: &str = "There is no such payment.";
+pub const NO_PAYMENT: &str =
+    "There is no such payment: the list of payments shows each with its key.";
 
 /// The list, from a running service or from the file of a stopped one.
 pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {

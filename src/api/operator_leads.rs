@@ -17,7 +17,8 @@ use crate::store::{LeadFilter, Store};
 /// Leads in one part of an export.
 const PART_MAX: usize = 200;
 
-pub const NO_LEAD: &str = "There is no such lead.";
+pub const NO_LEAD: &str =
+    "There is no such lead: the list of leads shows each with its identifier.";
 
 /// GET /operator/leads: the newest, by status or product if one is asked for.
 pub async fn list(app: Shared, call: Call) -> Reply {

@@ -319,10 +319,12 @@ pub fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Re
             "vary",
             "Accept, PAYMENT-SIGNATURE, X-Service-Payment-Hash, X-Service-Retry-Credit",
         );
-    match product {
+    let mut reply = match product {
         Product::Context => reply.header("x-markdown-tokens", &delivered.tokens.to_string()),
         Product::ProofPack => reply,
-    }
+    };
+    reply.ticket = delivered.redelivery_of;
+    reply
 }
 
 /// The shared bytes of an answer that several requests may be sending at once.

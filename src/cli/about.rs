@@ -27,7 +27,7 @@ pub(in crate::cli) struct CompletionsArgs {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct ManArgs {
-    /// Write a page for every command into this folder, instead of the first page to standard output
+    /// Write a page for every command into this folder, which is made, instead of the first page to standard output
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
@@ -62,8 +62,14 @@ impl ManArgs {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let command = Args::command();
         match self.folder {
-            Some(folder) => clap_mangen::generate_to(command, &folder)
-                .map_err(|error| failed(format_args!("{}: {error}", folder.display()))),
+            Some(folder) => std::fs::create_dir_all(&folder)
+                .and_then(|()| clap_mangen::generate_to(command, &folder))
+                .map_err(|error| {
+                    let place = folder.display();
+                    failed(format_args!(
+                        "{place}: {error}. Name a folder that you may write to"
+                    ))
+                }),
             None => {
                 let mut page = Vec::new();
                 Man::new(command).render(&mut page)?;

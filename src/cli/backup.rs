@@ -18,6 +18,8 @@ use crate::store::{Manners, Settings, Verified};
 
 /// How long the service may take for its copy.
 const COPY_TIME_MAX: Duration = Duration::from_secs(3600);
+/// Between looks whether a second is over.
+const NAME_PAUSE: Duration = Duration::from_millis(100);
 const PREFIX: &str = "context402-";
 const SUFFIX: &str = ".redb";
 
@@ -49,7 +51,11 @@ impl Args {
                 self.path.display()
             )));
         }
-        if let Some(folder) = self.path.parent().filter(|_| !is_folder)
+        let folder = match self.path.to_string_lossy().ends_with('/') {
+            true => Some(self.path.as_path()),
+            false => self.path.parent().filter(|_| !is_folder),
+        };
+        if let Some(folder) = folder
             && !folder.as_os_str().is_empty()
             && !folder.is_dir()
         {
@@ -59,7 +65,7 @@ impl Args {
             )));
         }
         let path = match is_folder {
-            true => self.path.join(name(Clock::System.now())?),
+            true => new_in(&self.path)?,
             false => self.path.clone(),
         };
         if path.exists() {
@@ -139,6 +145,17 @@ fn time(at: UnixSeconds) -> Option<jiff::Timestamp> {
     jiff::Timestamp::from_second(i64::try_from(at.0).ok()?).ok()
 }
 
+/// A new file, named by this second or, where that name is taken, by the next.
+fn new_in(folder: &Path) -> Result<PathBuf, Failure> {
+    loop {
+        let path = folder.join(name(Clock::System.now())?);
+        if !path.exists() {
+            return Ok(path);
+        }
+        std::thread::sleep(NAME_PAUSE);
+    }
+}
+
 /// Names that sort by time.
 fn name(now: UnixSeconds) -> Result<String, Failure> {
     let now = time(now).ok_or_else(|| failed("the clock is far off; set it first"))?;
@@ -153,9 +170,7 @@ fn write(config: &Config, partial: &Path) -> Result<(), Failure> {
     match socket::connect(&config.socket) {
         Some(stream) => fetch(stream, partial),
         None => {
-            let opened = store_settings(config)
-                .open(&config.data_file, false)
-                .map_err(failed)?;
+            let opened = socket::opened(config)?;
             let now = Clock::System.now();
             let manners = Manners {
                 free_bytes_min: config.limits.free_disk_bytes_min,

@@ -56,7 +56,7 @@ pub(in crate::cli) struct Args {
 }
 
 /// As it was typed: the seller judges it, too.
-fn parse_address(text: &str) -> Result<String, String> {
+pub(in crate::cli) fn parse_address(text: &str) -> Result<String, String> {
     let url = Url::parse(text).ok();
     url.filter(|url| matches!(url.scheme(), "http" | "https"))
         .map(|_| text.to_owned())

@@ -31,7 +31,7 @@ impl Args {
                         std::io::ErrorKind::AlreadyExists => format!(
                             "{place} is there already; it was left as it is. Name another file, or none to print the settings"
                         ),
-                        _ => format!("{place}: {error}"),
+                        _ => format!("{place}: {error}. Name a file in a folder that is there and that you may write to"),
                     })
                 })?;
                 file.write_all(example_file().as_bytes())?;

@@ -47,8 +47,8 @@ pub(in crate::cli) struct Args {
     #[arg(long, requires = "jsonl", conflicts_with = "full", hide = true)]
     training: bool,
     /// Threads for --jsonl; all cores when absent
-    #[arg(long, value_name = "N", requires = "jsonl")]
-    threads: Option<usize>,
+    #[arg(long, value_name = "N", requires = "jsonl", value_parser = jsonl::threads())]
+    threads: Option<u16>,
 }
 
 const FETCH_TIME_MAX: Duration = Duration::from_secs(30);
@@ -84,8 +84,8 @@ impl Args {
     fn local(&self) -> Result<(Converted, Url), Failure> {
         let url = self.url.clone().unwrap_or_else(placeholder);
         let bytes = input::bytes(&self.input)?;
-        let converted =
-            convert(&bytes, &self.input, url.clone(), self.full).map_err(Failure::Failed)?;
+        let converted = convert(&bytes, &self.input, url.clone(), self.full)
+            .map_err(|error| input::unusable(&self.input, &error))?;
         Ok((converted, url))
     }
 

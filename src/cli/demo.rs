@@ -11,6 +11,7 @@ use tokio::signal;
 
 use crate::app::{blocking_threads, user_agent};
 use crate::appliance::{Appliance, Start};
+use crate::cli::buy::parse_address;
 use crate::cli::{Failure, complaint, config_failure, failed, report, run_async, say};
 use crate::config::{Config, Resolved};
 use crate::domain::amount::Amount;
@@ -36,7 +37,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// Buy this page of the real web instead of the built-in one
-    #[arg(long)]
+    #[arg(long, value_parser = parse_address)]
     url: Option<String>,
     /// End after the purchases, with exit code 0 if they went well
     #[arg(long)]
@@ -49,7 +50,7 @@ const SAMPLE_ADDRESS: &str = "93.184.216.34";
 /// Somebody's vault, for play money.
 const PAY_TO: &str = "0x4020402040204020402040204020402040204020";
 /// Lines of the bought page that are shown.
-const SHOWN_LINES: usize = 24;
+const SHOWN_LINES: usize = 200;
 /// What the report on the built-in page is asked.
 const QUESTION: &str = "Did the harbour heat network deliver 4.1 gigawatt hours to 900 flats?";
 

@@ -37,8 +37,8 @@ pub(in crate::cli) struct Args {
     #[arg(long, requires = "jsonl", hide = true)]
     training: bool,
     /// Threads for --jsonl; all cores when absent
-    #[arg(long, value_name = "N", requires = "jsonl")]
-    threads: Option<usize>,
+    #[arg(long, value_name = "N", requires = "jsonl", value_parser = jsonl::threads())]
+    threads: Option<u16>,
 }
 
 impl Args {
@@ -47,10 +47,9 @@ impl Args {
             let models = self.models()?;
             return jsonl::run(&self.input, self.threads, |line| self.line(line, &models));
         }
-        let named = |error: &dyn fmt::Display| Failure::Failed(format!("{}: {error}", self.input));
         let bytes = input::bytes(&self.input)?;
         let page = convert::convert(&bytes, &self.input, convert::placeholder(), false)
-            .map_err(|error| named(&error))?
+            .map_err(|error| input::unusable(&self.input, &error))?
             .page;
         let source = Source::of_page(&page);
         let question = self.question.as_deref().unwrap_or(DEFAULT_QUESTION);

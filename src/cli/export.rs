@@ -18,13 +18,17 @@ pub(in crate::cli) struct Args {
     /// As CSV, which no spreadsheet runs anything of; else as JSON
     #[arg(long)]
     csv: bool,
+    /// As JSON, which it is without --csv too
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
 }
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let config =
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
-        let format = if self.csv { "csv" } else { "json" };
+        let is_csv = self.csv && !self.json;
+        let format = if is_csv { "csv" } else { "json" };
         match socket::connect(&config.socket) {
             Some(stream) => {
                 let path = format!("/operator/export/{}?format={format}", self.what);
@@ -32,7 +36,7 @@ impl Args {
             }
             None => socket::open(&config, async |store| self.write(store, format).await)?,
         }
-        match self.csv {
+        match is_csv {
             true => Ok(()),
             false => Ok(say("")?),
         }

@@ -14,7 +14,7 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     file: ConfigFile,
     /// Seconds in which a service that is starting may begin to answer
-    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=86_400))]
     wait: u64,
     /// Fail also when it answers and something around it is wrong
     #[arg(long)]

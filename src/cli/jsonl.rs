@@ -5,20 +5,26 @@ use std::io::{self, BufRead as _, Write as _};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use clap::builder::RangedI64ValueParser;
+
 use crate::cli::{Failure, heard, input};
 
 /// Lines that may wait for a thread, for each thread.
 const LINES_AHEAD: usize = 4;
 
+/// As many as may be asked for.
+pub(in crate::cli) fn threads() -> RangedI64ValueParser<u16> {
+    RangedI64ValueParser::new().range(1..=1024)
+}
+
 /// Answers every line of an input on standard output. Bytes that are not UTF-8 are read as U+FFFD.
 pub(in crate::cli) fn run(
     name: &str,
-    threads: Option<usize>,
+    threads: Option<u16>,
     answer: impl Fn(&str) -> String + Sync,
 ) -> Result<(), Failure> {
     let threads = match threads {
-        Some(0) => return Err(Failure::Usage("--threads must be at least 1".to_owned())),
-        Some(threads) => threads,
+        Some(threads) => usize::from(threads),
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
     let lines = input::open(name)?.split(b'\n');

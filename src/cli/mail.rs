@@ -8,12 +8,10 @@ use crate::app;
 use crate::cli::list::{Cell, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
 use crate::config::{Config, ConfigError};
-use crate::domain::mail::{MailKind, MailState};
+use crate::domain::mail::MailState;
 use crate::domain::refusal::Refusal;
-use crate::outside::chance;
+use crate::flows::trial;
 use crate::outside::clock::Clock;
-use crate::outside::mailer::Message;
-use crate::pages::email::{Notice, notice};
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
@@ -88,10 +86,10 @@ fn test(config: &Config, address: &str) -> Result<(), Failure> {
     let mailer = app::mailer(config).map_err(failed)?;
     if !mailer.is_on() {
         return Err(config_failure(&ConfigError(
-            "no mail server is configured: set mail.smtp_host and mail.from".to_owned(),
+            trial::NO_MAIL_SERVER.to_owned(),
         )));
     }
-    let message = message(config, address.to_owned());
+    let message = trial::message(config, address.to_owned());
     run_async(2, async move {
         let sent = mailer.send(message, Clock::System.now()).await;
         sent.map_err(|error| failed(format_args!("the mail was not sent: {error}")))
@@ -126,28 +124,6 @@ fn done(outcome: Result<(), Refusal>) -> Result<Value, Failure> {
     outcome
         .map(|()| json!({}))
         .map_err(|refusal| failed(refusal.message))
-}
-
-fn message(config: &Config, to: String) -> Message {
-    let email = notice(&Notice {
-        service: &config.service_name,
-        subject: &format!("A test mail of {}", config.service_name),
-        paragraphs: &[format!(
-            "This is how the deliveries of {} will reach their buyers.",
-            config.base_url
-        )],
-        links: &[],
-        contact: config.contact.as_deref(),
-    });
-    let random: [u8; 16] = chance::bytes();
-    Message {
-        to,
-        subject: email.subject,
-        text: email.text,
-        html: email.html,
-        message_id: format!("{}.{}", hex::encode(random), MailKind::Test.name()),
-        attachment: None,
-    }
 }
 
 const LIST: List = List {

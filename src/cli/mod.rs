@@ -29,6 +29,7 @@ mod serve;
 mod socket;
 mod table;
 mod usage;
+mod webhook;
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -68,7 +69,7 @@ enum Command {
     #[command(subcommand)]
     Payments(payments::Args),
     /// List retained reports, show one, or forget one at once
-    #[command(subcommand)]
+    #[command(subcommand, alias = "report")]
     Reports(reports::Args),
     /// Look at everything that has to be right around the service
     Doctor(doctor::Args),
@@ -86,6 +87,9 @@ enum Command {
     /// List the mails of the outbox, show one, have it tried again or forgotten; try out the mail server
     #[command(subcommand)]
     Mail(mail::Args),
+    /// Try out the address for notices of new leads
+    #[command(subcommand)]
+    Webhook(webhook::Args),
     /// List paid bundles, show one, have one done anew, sent again, attached, refunded or forgotten
     #[command(subcommand)]
     Orders(orders::Args),
@@ -170,6 +174,7 @@ impl Args {
             Command::Restore(args) => args.run(),
             Command::Leads(args) => args.run(),
             Command::Mail(args) => args.run(),
+            Command::Webhook(args) => args.run(),
             Command::Orders(args) => args.run(),
             Command::Ledger(args) => args.run(),
             Command::Export(args) => args.run(),

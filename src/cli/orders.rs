@@ -4,6 +4,7 @@ use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use crate::api::operator::orders;
+use crate::api::operator_leads;
 use crate::cli::list::{Cell, List, segment};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
@@ -117,7 +118,7 @@ impl Args {
                 order_id, lead_id, ..
             } => {
                 let lead = LeadId::parse(lead_id);
-                let lead = lead.ok_or_else(|| failed("There is no such lead."))?;
+                let lead = lead.ok_or_else(|| failed(operator_leads::NO_LEAD))?;
                 (order_id, Wish::Attach(lead))
             }
         };

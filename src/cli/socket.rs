@@ -4,19 +4,23 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::app::store_settings;
 use crate::cli::{Failure, failed, run_async};
 use crate::config::Config;
-use crate::store::Store;
+use crate::store::{OpenError, Opened, Store};
 
 /// Longer than a buyer waits for a settlement: that is what a reconciliation waits for, too.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
 
 const HEALTH_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// How long a data file may still be held whose service does not listen any more.
+const LET_GO_TIME_MAX: Duration = Duration::from_secs(2);
+const LET_GO_PAUSE: Duration = Duration::from_millis(50);
 
 /// Of a line of a head or between chunks.
 const LINE_BYTES_MAX: u64 = 16 * 1024;
@@ -53,8 +57,11 @@ pub(in crate::cli) fn health_at(listen: SocketAddr) -> Result<Value, Failure> {
         ip => ip,
     };
     let address = SocketAddr::new(ip, listen.port());
-    let stream = TcpStream::connect_timeout(&address, HEALTH_TIME_MAX)
-        .map_err(|error| failed(format_args!("no service answers at {address}: {error}")))?;
+    let stream = TcpStream::connect_timeout(&address, HEALTH_TIME_MAX).map_err(|error| {
+        failed(format_args!(
+            "no service answers at {address}: {error}. Start it, or see `journalctl -u context402`"
+        ))
+    })?;
     stream.set_read_timeout(Some(HEALTH_TIME_MAX))?;
     let silent = |why: &str| {
         failed(format_args!(
@@ -145,14 +152,25 @@ pub(in crate::cli) fn open<T>(
     config: &Config,
     look: impl AsyncFnOnce(&Store) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let opened = store_settings(config)
-        .open(&config.data_file, false)
-        .map_err(failed)?;
+    let opened = opened(config)?;
     run_async(1, async {
         let answer = look(&opened.store).await;
         opened.store.close().await.map_err(failed)?;
         answer
     })
+}
+
+/// The file of a stopped service; one that is just ending lets go of it in a moment.
+pub(in crate::cli) fn opened(config: &Config) -> Result<Opened, Failure> {
+    let until = Instant::now() + LET_GO_TIME_MAX;
+    loop {
+        match store_settings(config).open(&config.data_file, false) {
+            Err(OpenError::InUse(_)) if Instant::now() < until => {
+                std::thread::sleep(LET_GO_PAUSE);
+            }
+            outcome => return outcome.map_err(failed),
+        }
+    }
 }
 
 fn ask(stream: UnixStream, method: &str, path: &str, time_max: Duration) -> Result<Value, Failure> {

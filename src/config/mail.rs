@@ -59,7 +59,9 @@ fn smtp(resolved: &Resolved, host: &str) -> Result<Smtp, ConfigError> {
     }
     let port = match resolved.optional("mail.smtp_port") {
         None => tls.port(),
-        Some(_) => resolved.parse("mail.smtp_port", "a port from 0 to 65535")?,
+        Some(_) => resolved.checked("mail.smtp_port", "a port from 1 to 65535", |text| {
+            text.parse().ok().filter(|port| *port > 0)
+        })?,
     };
     let credentials = match resolved.optional("mail.username") {
         None => None,

@@ -94,7 +94,9 @@ impl Config {
 
     pub fn from_resolved(resolved: &Resolved) -> Result<Config, ConfigError> {
         let base_url = web::base_url(resolved)?;
-        let data_file: PathBuf = resolved.text("data_file")?.into();
+        let data_file: PathBuf = resolved.checked("data_file", "the path of a file", |path| {
+            (!path.is_empty()).then(|| path.into())
+        })?;
         let socket = resolved
             .optional("socket")
             .map_or_else(|| data_file.with_extension("sock"), PathBuf::from);

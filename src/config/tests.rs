@@ -553,3 +553,57 @@ fn money_is_not_sent_where_nobody_has_it() {
         assert!(wrong.contains("payment."), "{key}: {wrong}");
     }
 }
+
+/// A point that there is not would end nothing, and its test would prove nothing.
+#[test]
+fn a_crash_has_a_point() {
+    let doc = settings::doc("lab.crash_at");
+    for point in web::CRASH_POINTS {
+        let more = format!("[lab]\ncrash_at = \"{point}\"\n");
+        load("point", &format!("{LOOPBACK}{more}"), &[]).expect(point);
+        assert!(doc.contains(point), "{point}");
+    }
+    let more = "[lab]\ncrash_at = \"nowhere\"\n";
+    let wrong = load("nowhere", &format!("{LOOPBACK}{more}"), &[]).expect_err("no such point");
+    assert!(wrong.contains("recorded, event_taken"), "{wrong}");
+}
+
+/// Whoever answers a mail reaches the operator.
+#[test]
+fn answers_to_mails_go_to_the_contact() {
+    let reply_to = |top: &str, mail: &str| {
+        let mail = format!("[mail]\nfolder = \"/tmp\"\nfrom = \"shop@example.com\"\n{mail}");
+        let config = load("reply", &format!("{top}{LOOPBACK}{mail}"), &[]).expect("loads");
+        let reply_to = config.mail.expect("mail").reply_to;
+        reply_to.map(|sender| sender.domain().to_owned())
+    };
+    assert_eq!(reply_to("", ""), None);
+    assert_eq!(reply_to("contact = \"https://example.org/me\"\n", ""), None);
+    let contact = "contact = \"me@example.org\"\n";
+    assert_eq!(reply_to(contact, "").as_deref(), Some("example.org"));
+    let own = "reply_to = \"help@example.net\"\n";
+    assert_eq!(reply_to(contact, own).as_deref(), Some("example.net"));
+}
+
+#[test]
+fn what_is_blocked_is_a_host() {
+    let with = |hosts: &str| {
+        let more = format!("[fetch]\nblocklist = [\"{hosts}\"]\n");
+        load("blocked", &format!("{LOOPBACK}{more}"), &[]).map(|config| config.fetch.blocklist)
+    };
+    assert_eq!(with("Example.NET"), Ok(vec!["example.net".to_owned()]));
+    assert_eq!(
+        with("b\u{fc}cher.example"),
+        Ok(vec!["xn--bcher-kva.example".to_owned()])
+    );
+    for other in [
+        "",
+        "http://example.net/",
+        "*.example.net",
+        ".example.net",
+        "a b",
+    ] {
+        let wrong = with(other).expect_err("no host");
+        assert!(wrong.contains("fetch.blocklist"), "{other}: {wrong}");
+    }
+}

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use url::Url;
+use url::{Host, Url};
 
 use crate::config::{ConfigError, Resolved};
 use crate::outside::network::LabHost;
@@ -48,9 +48,9 @@ pub(in crate::config) fn is_loopback_url(base_url: &str) -> bool {
         return false;
     };
     match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost",
-        Some(url::Host::Ipv4(address)) => IpAddr::V4(address).is_loopback(),
-        Some(url::Host::Ipv6(address)) => IpAddr::V6(address).is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => IpAddr::V4(address).is_loopback(),
+        Some(Host::Ipv6(address)) => IpAddr::V6(address).is_loopback(),
         None => false,
     }
 }
@@ -95,10 +95,50 @@ pub(in crate::config) fn fetch(resolved: &Resolved) -> Result<Fetch, ConfigError
         fetches_max: resolved.count("fetch.at_once_max")?,
         redirects_max: resolved.count("fetch.redirects_max")?,
         blocklist: blocklist
-            .into_iter()
-            .map(|host| host.to_ascii_lowercase())
-            .collect(),
+            .iter()
+            .map(|text| blocked(text))
+            .collect::<Result<_, _>>()?,
     })
+}
+
+/// As targets are written once they are parsed. What is no host would block nothing.
+fn blocked(text: &str) -> Result<String, ConfigError> {
+    let host = Host::parse(text).map(|host| host.to_string());
+    let is_plain = |host: &String| !host.contains('*') && host.trim_matches('.') == host;
+    host.ok().filter(is_plain).ok_or_else(|| {
+        ConfigError(format!(
+            "fetch.blocklist: \"{text}\" is not usable: each must be a host such as example.net, which covers its \
+             subdomains"
+        ))
+    })
+}
+
+/// Where `lab.crash_at` can end the process: of a sale, then of an order, each in their order.
+pub(in crate::config) const CRASH_POINTS: [&str; 14] = [
+    "verified",
+    "fetched",
+    "held",
+    "redeeming",
+    "kept",
+    "settled",
+    "recorded",
+    "event_taken",
+    "order_taken",
+    "source_kept",
+    "sources_done",
+    "order_written",
+    "order_delivered",
+    "mailed",
+];
+
+fn crash_at(resolved: &Resolved) -> Result<Option<String>, ConfigError> {
+    match resolved.optional("lab.crash_at") {
+        Some(point) if !CRASH_POINTS.contains(&point) => {
+            let expected = format!("one of {}", CRASH_POINTS.join(", "));
+            Err(resolved.expected("lab.crash_at", &expected))
+        }
+        point => Ok(point.map(str::to_owned)),
+    }
 }
 
 pub(in crate::config) fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
@@ -114,6 +154,6 @@ pub(in crate::config) fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
     Ok(Lab {
         hosts,
         ca_file: resolved.optional("lab.ca_file").map(PathBuf::from),
-        crash_at: resolved.optional("lab.crash_at").map(str::to_owned),
+        crash_at: crash_at(resolved)?,
     })
 }

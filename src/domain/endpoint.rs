@@ -27,7 +27,7 @@ pub struct Endpoint {
     pub price: Price,
     /// Under which limit its requests are counted; a 429 is documented for each.
     pub rate: RateClass,
-    /// Whether it is an operation that programs should know of. Of the others, openapi.json has those that are read.
+    /// Whether programs should know of it; false keeps it out of openapi.json.
     pub in_openapi: bool,
     /// The name under which it is an MCP tool, if it is one.
     pub tool: Option<&'static str>,

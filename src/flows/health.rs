@@ -344,7 +344,8 @@ async fn prices(
     Ok((price, coin))
 }
 
-async fn probe_facilitator(app: &Shared) {
+/// Asks the facilitator whether it takes our payments. Gives back what is wrong, and notes it.
+pub async fn probe_facilitator(app: &Shared) -> Option<String> {
     let started = Instant::now();
     let trouble = match app.outside.facilitator.supported(app.now()).await {
         Ok(supported) if supported.takes_exact_on(app.config.payment.network) => None,
@@ -355,7 +356,7 @@ async fn probe_facilitator(app: &Shared) {
         Err(error) => Some(error.to_string()),
     };
     let found = Facilitator {
-        trouble,
+        trouble: trouble.clone(),
         latency: started.elapsed(),
         checked_at: app.now(),
     };
@@ -373,4 +374,5 @@ async fn probe_facilitator(app: &Shared) {
         _ => {}
     }
     *known = Some(found);
+    trouble
 }

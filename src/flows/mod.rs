@@ -39,6 +39,7 @@ pub mod sign_in;
 pub mod source;
 pub mod synthesis;
 pub mod transfer;
+pub mod trial;
 pub mod twin;
 pub mod watchdog;
 

@@ -9,6 +9,7 @@ use crate::domain::level::{Level, Product};
 use crate::domain::purchase::Purchase;
 use crate::domain::time::UnixSeconds;
 use crate::flows::sale::Delivered;
+use crate::pages::assets::ICON_PATH;
 use crate::signing::Signer;
 use crate::store::{Store, StoreError};
 use crate::x402::address::{Address, Network};
@@ -166,7 +167,7 @@ impl Offers {
             description: &description(level),
             service_name: &self.service_name,
             tags: tags(product),
-            icon_url: Some(&format!("{}/icon.png", self.base_url)),
+            icon_url: Some(&format!("{}{ICON_PATH}", self.base_url)),
             requirements: std::slice::from_ref(requirements),
             bazaar: bazaar(level),
             further_extensions: extensions.clone(),

@@ -74,10 +74,27 @@ async fn redeliver(app: &Shared, key: PaymentKey) -> Result<Recalled, Refusal> {
         Ok(Some(payment))
     });
     match counted.await? {
-        Some(payment) => Ok(Recalled::Answer(delivered(app, key, &payment, None).await?)),
+        Some(payment) => Ok(Recalled::Answer(Delivered {
+            redelivery_of: Some(key),
+            ..delivered(app, key, &payment, None).await?
+        })),
         None => Err(replayed(
             "This authorization was used, and its answer was given out often enough.",
         )),
+    }
+}
+
+/// A redelivery found no room on its way out and was not made: it does not count.
+pub async fn withheld(app: Shared, key: PaymentKey) {
+    let uncounted = app.store.write(move |tables| {
+        let Some(mut payment) = tables.payment(key)? else {
+            return Ok(());
+        };
+        payment.redelivered = payment.redelivered.saturating_sub(1);
+        tables.put_payment(key, &payment)
+    });
+    if let Err(error) = uncounted.await {
+        tracing::error!(%error, "a redelivery that was not made counts as one");
     }
 }
 
@@ -172,6 +189,7 @@ pub async fn delivered(
         content_sha256: kept.content_sha256.clone(),
         tokens: kept.tokens,
         cache_hit: kept.cache_hit,
+        redelivery_of: None,
     })
 }
 

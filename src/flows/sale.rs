@@ -56,6 +56,8 @@ pub struct Delivered {
     /// Of a page's markdown.
     pub tokens: u64,
     pub cache_hit: bool,
+    /// The payment whose redelivery this is, if it counts as one.
+    pub redelivery_of: Option<PaymentKey>,
 }
 
 /// A settlement needs this long on chain.
@@ -232,7 +234,14 @@ pub fn in_use() -> Refusal {
 
 async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Outcome {
     match landed.wait_for(Option::is_some).await {
-        Ok(outcome) => outcome.clone().unwrap_or_else(|| Err(in_use())),
+        // Whoever waited on it has no redelivery counted.
+        Ok(outcome) => outcome
+            .clone()
+            .unwrap_or_else(|| Err(in_use()))
+            .map(|delivered| Delivered {
+                redelivery_of: None,
+                ..delivered
+            }),
         // The leader's run ended without a word: it panicked. The same request starts anew.
         Err(_) => Err(Refusal::of(Code::Internal)),
     }

@@ -18,6 +18,8 @@ pub struct Reply {
     pieces: Option<Pieces>,
     /// Whether the body is one that is kept for many: sending it once more takes no more memory.
     pub is_shared: bool,
+    /// What the hook `withheld` is told by, should this answer find no room.
+    pub ticket: Option<[u8; 32]>,
 }
 
 /// A header value that was checked once and is cheap to clone: for values that are sent often.
@@ -47,6 +49,7 @@ impl Reply {
             body: body.into(),
             pieces: None,
             is_shared: false,
+            ticket: None,
         }
     }
 
@@ -73,6 +76,7 @@ impl Reply {
             body: Bytes::new(),
             pieces: None,
             is_shared: false,
+            ticket: None,
         }
     }
 

@@ -228,6 +228,7 @@ pub fn plain<S: Send + Sync + 'static>(
             admit: |_, _, _| Admission::Granted,
             observe: |_, _| {},
             as_markdown: |_, _, page| Box::pin(std::future::ready(page)),
+            withheld: |_, _| Box::pin(std::future::ready(())),
         },
         trusted_proxies: TrustedProxies::default(),
         common_headers: &[],

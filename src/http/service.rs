@@ -65,7 +65,12 @@ pub struct Hooks<S: 'static, D: 'static> {
     pub observe: fn(&S, &Seen),
     /// Makes markdown of a page for a client that prefers it to HTML.
     pub as_markdown: fn(Arc<S>, PageAsked, Reply) -> Answer,
+    /// Told of an answer with a ticket that found no room, before the refusal goes out in its place.
+    pub withheld: fn(Arc<S>, [u8; 32]) -> Told,
 }
+
+/// What the product does when it is told of something.
+pub type Told = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A request whose row is found and whose body is not read yet.
 #[derive(Clone, Copy, Debug)]
@@ -178,6 +183,9 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
                 pattern: Some(pattern),
                 accepts_html: false,
             };
+            if let Some(ticket) = reply.ticket {
+                (self.hooks.withheld)(self.state.clone(), ticket).await;
+            }
             let refused = Refused::NoRoomForAnswer(reply.status, reply.headers);
             reply = (self.hooks.refuse)(&self.state, &refused, &asked);
         }

@@ -341,10 +341,20 @@ fn end(node: &mut Node<'_>, inquiry: &Inquiry, deep: Block) -> Result<Fate, Chai
     Err(ChainError::NoLog)
 }
 
-/// A block from before `time`, and not long before: in steps that grow, then by halves.
+/// A block from before `time`, and not long before.
 fn block_before(node: &mut Node<'_>, time: UnixSeconds, deep: Block) -> Result<u64, ChainError> {
+    around(node, time, deep, (2 * SINCE_BLOCKS, SINCE_BLOCKS)).map(|(before, _)| before)
+}
+
+/// Two blocks around `time`, the earlier from before it, at most `apart` from one another; the first block twice where
+/// even that is not from before. `deep` is not from before, either. In steps that grow, then by halves.
+fn around(
+    node: &mut Node<'_>,
+    time: UnixSeconds,
+    deep: Block,
+    (mut step, apart): (u64, u64),
+) -> Result<(u64, u64), ChainError> {
     let (mut low, mut high) = (deep.number, deep.number);
-    let mut step = 2 * SINCE_BLOCKS;
     let mut earlier = deep.time;
     while earlier >= time && low > 0 {
         high = low;
@@ -352,7 +362,10 @@ fn block_before(node: &mut Node<'_>, time: UnixSeconds, deep: Block) -> Result<u
         step *= 4;
         earlier = node.block(low)?.time;
     }
-    while high - low > SINCE_BLOCKS {
+    if earlier >= time {
+        return Ok((low, low));
+    }
+    while high - low > apart {
         let middle = low + (high - low) / 2;
         if node.block(middle)?.time < time {
             low = middle;
@@ -360,7 +373,7 @@ fn block_before(node: &mut Node<'_>, time: UnixSeconds, deep: Block) -> Result<u
             high = middle;
         }
     }
-    Ok(low)
+    Ok((low, high))
 }
 
 #[cfg(test)]

@@ -44,6 +44,14 @@ pub struct Layout<'a> {
     pub noindex: bool,
 }
 
+impl Layout<'_> {
+    /// The path of the page as markdown.
+    fn twin(&self) -> String {
+        let mark = if self.path.contains('?') { '&' } else { '?' };
+        format!("{}{mark}format=markdown", self.path)
+    }
+}
+
 /// The navigation: label and path.
 const NAVIGATION: [(&str, &str); 5] = [
     ("Pages", "/quote"),
@@ -106,7 +114,7 @@ pub fn layout(page: Layout<'_>, content: Markup) -> String {
                 @if page.site.facilitator == FacilitatorMode::Sandbox { (sandbox_notice()) }
                 (header(page.path))
                 main #main { .wrap { (content) } }
-                (footer(&page.site))
+                (footer(&page))
                 script { (PreEscaped(COPY_SCRIPT)) }
             }
         }
@@ -143,7 +151,7 @@ fn head(page: &Layout<'_>) -> Markup {
             link rel="icon" type="image/svg+xml" href=(FAVICON_PATH);
             link rel="stylesheet" href=(STYLE_PATH);
             link rel="service-desc" type="application/vnd.oai.openapi+json;version=3.1" href="/openapi.json";
-            link rel="alternate" type="text/markdown" href={ (canonical) "?format=markdown" };
+            link rel="alternate" type="text/markdown" href=(page.site.url(&page.twin()));
         }
     }
 }
@@ -181,14 +189,17 @@ fn brand() -> Markup {
     }
 }
 
-fn footer(site: &Site<'_>) -> Markup {
+fn footer(page: &Layout<'_>) -> Markup {
     html! {
         footer.site-foot { .wrap {
             div {
                 (brand())
                 p { "Clean markdown and checkable evidence from public web pages, paid per call in USDC on "
-                    (site.network_name()) " through x402." }
-                p { "Version " (site.version) }
+                    (page.site.network_name()) " through x402." }
+                p {
+                    "Version " (page.site.version)
+                    @if !page.noindex { " · " a href=(page.twin()) { "View as Markdown" } }
+                }
             }
             nav.columns aria-label="More" {
                 @for (head, lines) in FOOTER {

@@ -60,7 +60,7 @@ fn exports_are_the_same_running_and_stopped() {
     rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
     lead(&rig, "=1+1@example.org");
     for what in ["payments", "leads", "ledger"] {
-        for more in [&[][..], &["--csv"]] {
+        for more in [&[][..], &["--json"], &["--csv"]] {
             let arguments = [&["export", what][..], more].concat();
             let [running, stopped] = running_and_stopped(&mut rig, &arguments);
             assert_eq!(running, stopped, "{arguments:?}");

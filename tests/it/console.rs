@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::mailbox::enqueue;
 use crate::harness::{
-    ARTICLE, Answer, Ask, BASE_URL, FERRY, FERRY_CLAIM, Mailbox, Manner, Rig, Wallet,
+    ARTICLE, Answer, Ask, BASE_URL, FERRY, FERRY_CLAIM, Folder, Mailbox, Manner, Rig, Wallet,
 };
 
 const TOKEN: &str = "a token that nobody guesses, of 0123456789 characters";
@@ -409,6 +409,56 @@ fn secrets_are_not_shown() {
         !page.contains(TOKEN_GIVEN) && !page.contains("0123456789abcdef0123"),
         "{page}"
     );
+}
+
+/// Facilitator, mail and notices are tried from the console, where they are configured.
+#[test]
+fn neighbours_can_be_tried_out() {
+    let folder = Folder::new();
+    let place = folder.path("mails").display().to_string();
+    std::fs::create_dir(folder.path("mails")).expect("a folder");
+    let rig = Rig::with(|resolved| {
+        resolved.set("operator.token", TOKEN_GIVEN);
+        resolved.set("mail.folder", place);
+        resolved.set("mail.from", "reports@example.com");
+        resolved.set("bundles.notify_url", "http://127.0.0.1:9/");
+    });
+    let desk = Desk::open(&rig);
+    let page = desk.get("/operator/console/health").expect(200).text();
+    for button in [
+        "Ask the facilitator",
+        "Send a test notice",
+        "Send a test mail",
+    ] {
+        assert!(page.contains(button), "{button}: {page}");
+    }
+    let answer = desk.act("try-facilitator", &[]).expect(303);
+    assert!(answer.must("location").ends_with("done=try-facilitator"));
+    desk.act("try-mail", &[("email", "me@example.com")])
+        .expect(303);
+    let mails = std::fs::read_dir(folder.path("mails"))
+        .expect("a folder")
+        .count();
+    assert_eq!(mails, 1);
+    for (act, fields, told) in [
+        (
+            "try-mail",
+            &[("email", "nobody")][..],
+            "The mail was not sent: ",
+        ),
+        ("try-notice", &[], "The notice was not taken: "),
+    ] {
+        let answer = desk.act(act, fields).expect(503).text();
+        assert!(answer.contains(told), "{act}: {answer}");
+    }
+    // What is not configured is not offered, and fails when it is asked for all the same.
+    let bare = self::rig();
+    let desk = Desk::open(&bare);
+    let page = desk.get("/operator/console/health").expect(200).text();
+    assert!(!page.contains("Send a test"), "{page}");
+    desk.act("try-mail", &[("email", "me@example.com")])
+        .expect(503);
+    desk.act("try-notice", &[]).expect(503);
 }
 
 /// What only the operator may see is kept nowhere on the way, and a state that there is not is no empty list.

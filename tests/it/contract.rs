@@ -113,35 +113,6 @@ fn every_endpoint_answers_as_the_specification_says() {
     }
 }
 
-/// openapi.json leaves out what is the operator's, and nothing else of the specification.
-#[test]
-fn every_endpoint_is_described() {
-    let rig = Rig::start();
-    let paths = rig.get("/openapi.json").json()["paths"].take();
-    let router = Router::new(ROUTES);
-    let anyone = Peer::Network(([203, 0, 113, 7], 4021).into());
-    for (method, path, ..) in ENDPOINTS {
-        let method = match *method {
-            "POST" => Method::Post,
-            _ => Method::Get,
-        };
-        let Found::Row(row, params) = router.find(method, path, anyone) else {
-            panic!("{path} is no row");
-        };
-        let is_alias = !row.path.starts_with("/from/") && path.starts_with("/from/");
-        let pattern = match is_alias {
-            true => format!("/from/{{source}}{}", row.path),
-            false => row.path.to_owned(),
-        };
-        let operation = &paths[&pattern][method.name().to_ascii_lowercase()];
-        let is_left_out = *path == "/operator";
-        assert_eq!(operation.is_object(), !is_left_out, "{pattern} {params:?}");
-    }
-    for path in ["/operator", "/v1/webhooks/stripe", "/assets/style.css"] {
-        assert!(paths[path].is_null(), "{path}");
-    }
-}
-
 /// Spec 2.7: the required members of the context response; 4.1: what a sale answers with.
 #[test]
 fn the_paid_operation_gives_a_context_response() {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::cli::config_file;
 use crate::harness::process::run;
 use crate::harness::server::{Door, Request, respond};
-use crate::harness::{Answer, Ask, BASE_URL, FERRY, Rig, for_each, until};
+use crate::harness::{Answer, Ask, BASE_URL, FERRY, Folder, Rig, for_each, until};
 
 const BUNDLE: &str = "/v1/proof-pack/bundle/leads";
 const PACK: &str = "/v1/proof-pack/leads";
@@ -622,6 +622,7 @@ fn leads_are_handled_from_the_command_line() {
             assert!(line.contains("no such lead"), "{unknown}: {line}");
         }
         command(&["list", "--status", "odd"]).failed(2);
+        command(&["set", "lead_0", "lost"]).failed(1);
         let csv = command(&["export"]).expect(0).out;
         assert!(csv.starts_with("\"lead_id\",\"product\""), "{csv}");
         for cell in [
@@ -833,4 +834,30 @@ fn what_is_deleted_is_not_announced() {
     rig.pass(3600);
     rig.work_off();
     assert_eq!(receiver.heard().len(), 1);
+}
+
+/// The address for notices is tried out from the command line, without a lead.
+#[test]
+fn a_notice_can_be_tried_out() {
+    let receiver = Receiver::start();
+    let folder = Folder::new();
+    let config = |more: &str| config_file(&folder, more);
+    let bundles = format!(
+        "[bundles]\nnotify_url = \"http://{}/hook\"\n",
+        receiver.door.address
+    );
+    let test = |config: &str| run(&["webhook", "test", "--config", config]);
+    test(&config(&bundles)).expect(0);
+    let request = receiver.heard()[0].clone();
+    assert_eq!(request.header("x-service-event"), Some("notice.test"));
+    let told: Value = serde_json::from_slice(&request.body).expect("JSON");
+    assert_eq!(
+        (&told["type"], &told["data"]),
+        (&json!("notice.test"), &json!({}))
+    );
+    receiver.answers(500);
+    let line = test(&config(&bundles)).failed(1);
+    assert!(line.contains("not taken"), "{line}");
+    let line = test(&config("")).failed(78);
+    assert!(line.contains("bundles.notify_url"), "{line}");
 }

@@ -37,6 +37,7 @@ fn every_page_has_a_markdown_twin_at_its_own_address() {
         "/about",
     ] {
         let html = page(&rig, path).expect(200);
+        assert!(html.text().contains("?format=markdown\""), "{path}");
         let heading = html.text();
         let heading = heading.split("<h1>").nth(1).expect("a heading");
         let heading = heading.split("</h1>").next().expect("its end").to_owned();

@@ -9,6 +9,7 @@ use crate::api::openapi::{self, DESCRIPTION_VERSION};
 use crate::api::site;
 use crate::app::{App, Row, Shared};
 use crate::http::{Call, Reply};
+use crate::pages::assets::ICON_PATH;
 
 const X402_EXTENSION: &str =
     "https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2";
@@ -35,7 +36,7 @@ fn card_json(app: &App) -> Value {
         "version": DESCRIPTION_VERSION,
         "provider": {"organization": app.config.service_name, "url": app.config.base_url},
         "documentationUrl": app.url("/docs"),
-        "iconUrl": app.url("/icon.png"),
+        "iconUrl": app.url(ICON_PATH),
         "capabilities": {
             "streaming": false, "pushNotifications": false, "extendedAgentCard": false,
             "extensions": [{

@@ -11,12 +11,12 @@ use crate::domain::ids::LeadId;
 use crate::domain::refusal::{Code, Refusal};
 use crate::flows::letters::Letters;
 use crate::flows::orders::{Granted, Wish};
-use crate::flows::{pause, reconcile};
+use crate::flows::{pause, reconcile, trial};
 
 pub(super) type Fields = HashMap<String, String>;
 
 /// The acts: name in the address, and what is said afterwards.
-const ACTS: [(&str, &str); 16] = [
+const ACTS: [(&str, &str); 19] = [
     ("pause", "Sales are paused."),
     ("resume", "Sales go on."),
     ("reconcile", "The end of that settlement was looked for."),
@@ -36,6 +36,15 @@ const ACTS: [(&str, &str); 16] = [
     ("resend-order", "The mail will be sent again."),
     ("refund-order", "The refund is recorded."),
     ("delete-order", "The order is deleted."),
+    (
+        "try-mail",
+        "The mail server has taken a mail. Look whether it arrives.",
+    ),
+    ("try-notice", "The address for notices has taken one."),
+    (
+        "try-facilitator",
+        "The facilitator answers and takes our payments.",
+    ),
 ];
 
 /// What is said once an act is done.
@@ -100,6 +109,9 @@ pub(super) async fn run(app: &Shared, name: &str, fields: &Fields) -> Result<(),
         "resend-order" => wish(app, field("order_id"), Wish::Resend).await?,
         "refund-order" => wish(app, field("order_id"), Wish::Refund).await?,
         "delete-order" => wish(app, field("order_id"), Wish::Delete).await?,
+        "try-mail" => trial::mail(app, field("email").to_owned()).await?,
+        "try-notice" => trial::notice(app).await?,
+        "try-facilitator" => trial::facilitator(app).await?,
         _ => return Err(Refusal::of(Code::NotFound)),
     }
     tracing::info!(act = name, "the operator did something in the console");

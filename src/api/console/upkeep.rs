@@ -232,24 +232,52 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     let stored = app.store.stored_bytes().await?;
     Ok(View::new(
         "Health",
-        vec![Block::Facts(vec![
-            ("Version", Cell::Text(env!("CARGO_PKG_VERSION").to_owned())),
-            (
-                "Running for",
-                Cell::Text(format!("{} s", app.started.elapsed().as_secs())),
-            ),
-            ("Facilitator", facilitator),
-            ("Chain", chain),
-            ("Disk", disk),
-            ("Free on disk", mib(health.free_bytes())),
-            (
-                "In the data file",
-                stored.map_or(Cell::Text("not counted yet".to_owned()), mib),
-            ),
-            ("Reports and answers kept", mib(health.kept_bytes())),
-            ("Mail", mail),
-        ])],
+        vec![
+            Block::Facts(vec![
+                ("Version", Cell::Text(env!("CARGO_PKG_VERSION").to_owned())),
+                (
+                    "Running for",
+                    Cell::Text(format!("{} s", app.started.elapsed().as_secs())),
+                ),
+                ("Facilitator", facilitator),
+                ("Chain", chain),
+                ("Disk", disk),
+                ("Free on disk", mib(health.free_bytes())),
+                (
+                    "In the data file",
+                    stored.map_or(Cell::Text("not counted yet".to_owned()), mib),
+                ),
+                ("Reports and answers kept", mib(health.kept_bytes())),
+                ("Mail", mail),
+            ]),
+            Block::Heading("Try it out".to_owned()),
+            Block::Forms(trials(app)),
+        ],
     ))
+}
+
+/// What can be tried: the facilitator always, mail and notices where they are configured.
+fn trials(app: &App) -> Vec<Form> {
+    let plain = |act: &'static str, button: &str| Form {
+        act,
+        fields: Vec::new(),
+        button: button.to_owned(),
+        confirm: None,
+    };
+    let mut forms = vec![plain("try-facilitator", "Ask the facilitator")];
+    if app.outside.hook.is_some() {
+        forms.push(plain("try-notice", "Send a test notice"));
+    }
+    if app.outside.mailer.is_on() {
+        forms.push(plain("try-mail", "Send a test mail").with(Field::Text {
+            name: "email",
+            label: "Test mail to",
+            kind: "email",
+            characters_max: ADDRESS_CHARACTERS_MAX,
+            required: true,
+        }));
+    }
+    forms
 }
 
 fn said(text: &str, tone: Tone) -> Cell {

@@ -10,6 +10,7 @@ use crate::app::{App, Shared};
 use crate::domain::endpoint::Tag;
 use crate::domain::level::Product;
 use crate::http::{Call, Reply};
+use crate::pages::assets::{FAVICON_PATH, ICON_PATH};
 
 /// The colours of the icon and of pages while they load.
 const THEME_COLOUR: &str = "#0c6b52";
@@ -30,8 +31,8 @@ fn manifest_json(app: &App) -> Value {
         "id": "/", "start_url": "/", "scope": "/", "display": "standalone",
         "background_color": BACKGROUND_COLOUR, "theme_color": THEME_COLOUR,
         "icons": [
-            {"src": "/favicon.svg", "sizes": "any", "type": "image/svg+xml"},
-            {"src": "/icon.png", "sizes": "256x256", "type": "image/png"},
+            {"src": FAVICON_PATH, "sizes": "any", "type": "image/svg+xml"},
+            {"src": ICON_PATH, "sizes": "256x256", "type": "image/png"},
         ],
         "version": DESCRIPTION_VERSION,
         "base_url": app.config.base_url,

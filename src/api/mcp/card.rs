@@ -6,6 +6,7 @@ use crate::api::discovery::document_of;
 use crate::api::mcp::{self, era};
 use crate::app::{App, Shared};
 use crate::http::{Call, Reply};
+use crate::pages::assets::ICON_PATH;
 
 pub const PATH: &str = "/.well-known/mcp/server-card.json";
 /// The same beside the endpoint.
@@ -26,7 +27,7 @@ fn document(app: &App) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "description": env!("CARGO_PKG_DESCRIPTION"),
         "websiteUrl": app.config.base_url,
-        "icons": [{"src": app.url("/icon.png"), "mimeType": "image/png", "sizes": ["256x256"]}],
+        "icons": [{"src": app.url(ICON_PATH), "mimeType": "image/png", "sizes": ["256x256"]}],
         "remotes": [{
             "type": "streamable-http", "url": app.url(mcp::PATH), "supportedProtocolVersions": era::versions(),
         }],

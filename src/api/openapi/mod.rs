@@ -8,10 +8,9 @@ pub mod schemas;
 use serde_json::{Map, Value, json};
 
 use crate::app::{App, Row};
-use crate::domain::endpoint::{HTML, Price, Tag};
+use crate::domain::endpoint::Price;
 use crate::domain::level::Product;
 use crate::domain::schema::Object;
-use crate::http::Method;
 
 pub use parameters::query_schema;
 pub use schemas::answer_schema;
@@ -21,7 +20,7 @@ pub const DESCRIPTION_VERSION: &str = "1.2.0";
 
 pub fn document(app: &App) -> Value {
     let mut paths = Map::new();
-    for row in app.rows.iter().filter(|row| is_described(row)) {
+    for row in app.rows.iter().filter(|row| row.about.in_openapi) {
         add(app, &mut paths, row, row.path.to_owned());
         if row.from_alias {
             add(
@@ -38,7 +37,7 @@ pub fn document(app: &App) -> Value {
         }
         _ => json!({"url": app.url("/about")}),
     };
-    let described = app.rows.iter().filter(|row| is_described(row));
+    let described = app.rows.iter().filter(|row| row.about.in_openapi);
     let mut tags: Vec<&str> = described.map(|row| row.about.tag.name()).collect();
     tags.sort_unstable();
     tags.dedup();
@@ -58,16 +57,6 @@ pub fn document(app: &App) -> Value {
         "paths": paths,
         "components": {"schemas": schemas::all(), "examples": examples::all(app)},
     })
-}
-
-/// The operations, and every page and document that is there to be read.
-fn is_described(row: &Row) -> bool {
-    let about = &row.about;
-    about.in_openapi
-        || match about.tag {
-            Tag::Pages => about.gives == HTML,
-            tag => tag == Tag::Discovery && row.method == Method::Get,
-        }
 }
 
 fn add(app: &App, paths: &mut Map<String, Value>, row: &Row, path: String) {
@@ -91,9 +80,6 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
         operation["description"] =
             "The same as without /from/{source}, attributed to the source.".into();
     }
-    if is_form(row) {
-        operation["requestBody"] = form(row);
-    }
     if let Some(object) = about.takes {
         let reference =
             |object: &Object| json!({"$ref": format!("#/components/schemas/{}", object.name)});
@@ -114,18 +100,6 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
         });
     }
     operation
-}
-
-/// A page that takes what a form sends.
-fn is_form(row: &Row) -> bool {
-    row.about.gives == HTML && row.method == Method::Post
-}
-
-fn form(row: &Row) -> Value {
-    let fields = row.about.query.iter();
-    let fields = fields.map(|field| (field.name.to_owned(), query_schema(field)));
-    let schema = json!({"type": "object", "properties": fields.collect::<Map<_, _>>()});
-    json!({"content": {"application/x-www-form-urlencoded": {"schema": schema}}})
 }
 
 /// Members of a body whose table holds some that do not go together.
@@ -168,7 +142,6 @@ fn tag_description(name: &str) -> String {
         "bundles" => "Evidence Bundles: quotes, requests, messages",
         "reports" => "Retained reports: read, verify, ask, refresh, share",
         "discovery" => "What there is, and how it is",
-        "pages" => "Pages for people, with markdown for programs",
         other => return format!("Operations on {other}."),
     };
     format!("{what}.")

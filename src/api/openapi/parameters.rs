@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::api::openapi::is_form;
 use crate::app::Row;
 use crate::domain::endpoint::{Parameter, Price};
 use crate::domain::level::Product;
@@ -27,10 +26,12 @@ pub fn parameters(row: &Row, path: &str) -> Vec<Value> {
         .split('/')
         .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
     let in_path = names.map(in_path);
-    // An alias has named the source already, and a form has all of them in its body.
-    let in_query = row.about.query.iter().filter(|parameter| {
-        !is_form(row) && (parameter.name != "source" || !path.contains("{source}"))
-    });
+    // An alias has named the source already.
+    let in_query = row
+        .about
+        .query
+        .iter()
+        .filter(|parameter| parameter.name != "source" || !path.contains("{source}"));
     let in_query = in_query.map(|parameter| {
         json!({
             "name": parameter.name, "in": "query", "required": false, "description": parameter.doc,

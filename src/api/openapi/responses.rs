@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::api::challenge;
 use crate::api::openapi::examples;
 use crate::app::{App, Row};
-use crate::domain::endpoint::{HTML, Price};
+use crate::domain::endpoint::Price;
 use crate::domain::level::Product;
 
 /// What any request with a body may meet before its row is asked.
@@ -29,23 +29,14 @@ pub fn responses(app: &App, row: &Row) -> Value {
             "schema": {"type": "string"}, "description": "Base64 of the settlement, with its transaction and a signed receipt.",
         }});
     }
-    if about.gives_status == 303 {
-        answer = json!({"description": "On to another address.", "headers": {"Location": text("The address.")}});
-    }
     let mut responses = Map::new();
     responses.insert(about.gives_status.to_string(), answer);
     for status in statuses(row) {
         if status != about.gives_status {
-            let mut answer = match status {
+            let answer = match status {
                 200..300 => other_success(status),
                 _ => refusal(app, row, status),
             };
-            // To programs that ask for no page, and at the door, a page's refusal is JSON.
-            if about.gives == HTML {
-                for media_type in [HTML, "text/markdown"] {
-                    answer["content"][media_type] = json!({"schema": {"type": "string"}});
-                }
-            }
             responses.insert(status.to_string(), answer);
         }
     }
@@ -69,15 +60,14 @@ pub fn statuses(row: &Row) -> Vec<u16> {
     statuses
 }
 
-/// A page, ours or bought, is given as markdown to whoever prefers it.
+/// A page is given as markdown to whoever prefers it.
 fn has_markdown(row: &Row) -> bool {
     let about = &row.about;
-    let sells = about.takes.is_some()
+    about.takes.is_some()
         && matches!(
             about.price,
             Price::Of(Product::Context) | Price::Transfer | Price::Credit
-        );
-    sells || about.gives == HTML
+        )
 }
 
 fn reference(name: &str) -> Value {

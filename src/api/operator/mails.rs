@@ -11,7 +11,8 @@ use crate::domain::time::UnixSeconds;
 use crate::http::{Call, Reply};
 use crate::store::{MailKey, MailRecord, Store, StoreError};
 
-pub const NO_MAIL: &str = "There is no such mail in the outbox.";
+pub const NO_MAIL: &str =
+    "There is no such mail in the outbox: the list of mails shows each with its key.";
 const NOTHING_TO_RETRY: &str = "There is no such mail in the outbox, or it is sent already.";
 
 /// GET /operator/mails: the newest, by state if one is asked for.

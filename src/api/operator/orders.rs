@@ -14,7 +14,8 @@ use crate::flows::orders::{Granted, Wish, grant};
 use crate::http::{Call, Reply};
 use crate::store::{EventRecord, SourceRecord, Store, StoreError};
 
-pub const NO_ORDER: &str = "There is no such order.";
+pub const NO_ORDER: &str =
+    "There is no such order: the list of orders shows each with its identifier.";
 const NO_LEAD: &str = "Say which lead: lead_id must be there and begin with lead_.";
 
 /// GET /operator/orders: the newest, by state if one is asked for.

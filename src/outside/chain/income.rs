@@ -4,12 +4,14 @@
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::error::ChainError;
 use crate::outside::chain::node::{Block, Node};
-use crate::outside::chain::{LOG_BLOCKS, deep};
+use crate::outside::chain::{LOG_BLOCKS, around, deep};
 use crate::x402::address::{Address, TransactionHash};
 use crate::x402::onchain::{balance_call, paid_in, word_number};
 
 /// A look at a day takes more calls than one at a payment.
 const CALLS_MAX: u32 = 2_000;
+/// Blocks of the first step back: half an hour and more on Base.
+const FIRST_STEP: u64 = 1024;
 /// Transfers of one look. More is no day of ours.
 const TRANSFERS_MAX: usize = 200_000;
 
@@ -57,27 +59,7 @@ pub(super) fn income(
 
 /// The first block of this time or later, up to `deep`, which is.
 fn first_since(node: &mut Node<'_>, time: UnixSeconds, deep: Block) -> Result<u64, ChainError> {
-    let (mut low, mut high) = (deep.number, deep.number);
-    let mut step = 1024;
-    let mut earlier = deep.time;
-    while earlier >= time && low > 0 {
-        high = low;
-        low = low.saturating_sub(step);
-        step *= 4;
-        earlier = node.block(low)?.time;
-    }
-    if earlier >= time {
-        return Ok(low);
-    }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if node.block(middle)?.time < time {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    Ok(high)
+    around(node, time, deep, (FIRST_STEP, 1)).map(|(_, since)| since)
 }
 
 /// The transfers of the blocks from `first` until before `end`.

@@ -62,9 +62,13 @@ pub(super) fn figure(citation: &Citation<'_>, anchor: Option<&str>) -> Markup {
                     span.path { (citation.headings[1..].join(" › ")) }
                 }
                 @match row(citation) {
-                    Some((head, cells)) => table {
+                    Some((head, cells)) => table.labelled {
                         thead { tr { @for cell in &head { th { (cell) } } } }
-                        tbody { tr { @for cell in &cells { td { (marked(cell, &citation.terms)) } } } }
+                        tbody { tr {
+                            @for (label, cell) in head.iter().zip(&cells) {
+                                td data-label=(label) { span { (marked(cell, &citation.terms)) } }
+                            }
+                        } }
                     },
                     None => (marked(citation.excerpt, &citation.terms)),
                 }
@@ -236,6 +240,25 @@ mod tests {
             ..citation
         };
         assert_eq!(row(&text), None);
+    }
+
+    /// On a narrow screen the head is not shown, and each cell stands beside its label.
+    #[test]
+    fn each_cell_of_a_row_has_its_label() {
+        let citation = Citation {
+            kind: "row",
+            excerpt: "| Team | 12 |",
+            head: Some("| Plan | Price |"),
+            terms: vec!["12"],
+            ..Citation::default()
+        };
+        let shown = figure(&citation, None).into_string();
+        for cell in [
+            r#"<td data-label="Plan"><span>Team</span></td>"#,
+            r#"<td data-label="Price"><span><mark>12</mark></span></td>"#,
+        ] {
+            assert!(shown.contains(cell), "{shown}");
+        }
     }
 
     #[test]

@@ -53,7 +53,7 @@ for (const address of PAID) {
 check('the official package takes the discovery extension of each challenge and of each listed resource', async () => {
   const { json: listing } = await get('/discovery/resources');
   const listed = listing.items.map((item) => item.extensions?.bazaar).filter(Boolean);
-  assert.equal(listed.length, PAID.length);
+  assert.equal(listed.length, listing.items.length);
   const live = await Promise.all(PAID.map(async (address) => (await ask(address)).json.extensions.bazaar));
   for (const bazaar of [...listed, ...live]) {
     for (const verdict of [validateDiscoveryExtension(bazaar), validateDiscoveryExtensionSpec(bazaar)]) {

@@ -131,6 +131,34 @@ check('an altered report does not pass the check in the browser', async () => {
   });
 });
 
+/** The words of what `selector` shows that stand on more than one line. */
+const brokenWords = (page, selector) => page.evaluate((wanted) => {
+  const broken = [];
+  for (const shown of document.querySelectorAll(wanted)) {
+    const texts = document.createTreeWalker(shown, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      for (const { index, 0: word } of texts.currentNode.data.matchAll(/\S+/g)) {
+        const range = document.createRange();
+        range.setStart(texts.currentNode, index);
+        range.setEnd(texts.currentNode, index + word.length);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        if (lines.size > 1) broken.push(word);
+      }
+    }
+  }
+  return broken;
+}, selector);
+
+check('a row of a table is read without a broken word, on a phone and on a desktop', async () => {
+  for (const viewport of Object.values(WIDTHS)) {
+    await withPage({ viewport }, async (page) => {
+      await page.goto(`${BASE}/proof-pack/sample`);
+      assert.ok((await page.locator('.evidence td').count()) > 1, 'the sample cites a row');
+      assert.deepEqual(await brokenWords(page, '.evidence table'), [], `${viewport.width} pixels`);
+    });
+  }
+});
+
 check('examples are copied as they stand', async () => {
   await withPage({ permissions: ['clipboard-read', 'clipboard-write'] }, async (page) => {
     await page.goto(BASE);

@@ -233,6 +233,49 @@ fn whoever_reads_slowly_gets_all_of_it() {
     );
 }
 
+/// A redelivery that finds no room is none (decisions, Money 4): whoever is told to ask again can ask as often as before.
+#[test]
+fn an_answer_that_finds_no_room_does_not_count() {
+    const PAGES: usize = 16;
+    const REDELIVERIES: usize = 5;
+    let rig = Rig::with(|resolved| resolved.set("fetch.seconds_max", "10"));
+    let text = "Words that fill the page, line after line.\n".repeat(110_000);
+    let buy = |number: usize| {
+        let path = format!("/large{number}");
+        let page = Page::of("text/plain", format!("{number}\n{text}"));
+        rig.site.put(&path, page);
+        let payment = Wallet::new().sign(&rig, "fresh");
+        let target = format!("http://news.sample-site.org{path}");
+        let ask = rig.order(&target, "fresh").paid(&payment.header);
+        ask.send().expect(200);
+        ask
+    };
+    let bought: Vec<Ask> = (0..PAGES).map(buy).collect();
+    let mut given = [0; PAGES];
+    let mut refused = Vec::new();
+    // All at once, and nobody reads: more than there is room for, and more than may wait for room.
+    for _ in 0..REDELIVERIES {
+        let held: Vec<TcpStream> = bought.iter().map(ask_with_small_window).collect();
+        for (number, mut stream) in held.iter().enumerate() {
+            let mut head = [0; 12];
+            stream.read_exact(&mut head).expect("an answer begins");
+            match &head {
+                b"HTTP/1.1 200" => given[number] += 1,
+                b"HTTP/1.1 503" => refused.push(number),
+                _ => panic!("{}", String::from_utf8_lossy(&head)),
+            }
+        }
+        if !refused.is_empty() {
+            break;
+        }
+    }
+    let number = *refused.first().expect("somebody finds no room");
+    for _ in given[number]..REDELIVERIES {
+        bought[number].send().expect(200);
+    }
+    bought[number].send().refused(400, "payment_replayed");
+}
+
 /// Whoever asks for the largest answers and does not read them has a bounded part of memory, however many they are; the
 /// slowest leave it to those who read.
 #[test]

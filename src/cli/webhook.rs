@@ -1,0 +1,30 @@
+//! `context402 webhook …`: one notice to the configured address, to see whether it arrives.
+
+use crate::app;
+use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say};
+use crate::config::{Config, ConfigError};
+use crate::flows::trial;
+use crate::outside::clock::Clock;
+
+#[derive(Debug, clap::Subcommand)]
+pub(in crate::cli) enum Args {
+    /// Send a notice that tells of nothing to bundles.notify_url, signed like those of leads
+    Test(ConfigFile),
+}
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let Args::Test(file) = self;
+        let config =
+            Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let missing = || config_failure(&ConfigError(trial::NO_NOTICES.to_owned()));
+        let hook = app::hook(&config).ok_or_else(missing)?;
+        let now = Clock::System.now();
+        let body = trial::notice_json(&config, now).to_string();
+        run_async(2, async move {
+            let sent = hook.send(trial::NOTICE_EVENT, body, now).await;
+            sent.map_err(|error| failed(format_args!("the notice was not taken: {error}")))
+        })?;
+        Ok(say("The address for notices has taken one.")?)
+    }
+}
