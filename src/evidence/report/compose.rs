@@ -229,16 +229,20 @@ impl<'a> Composition<'a> {
             Label::Supported => statements,
             Label::PartiallySupported if self.is_open() => statements,
             Label::PartiallySupported => {
-                let how = if self.lacks_something() {
-                    "In part."
-                } else {
-                    "Probably."
+                let how = match self.examined.check.kind {
+                    _ if self.lacks_something() => "In part.",
+                    // Who, when or how many is not answered by a degree.
+                    QuestionKind::Wh(_) => "",
+                    _ => "Probably.",
                 };
                 let gaps = self.gaps();
-                format!(
-                    "{how} {statements} {}",
-                    gaps.first().map_or("", String::as_str)
-                )
+                let gap = gaps.first().map_or("", String::as_str);
+                let parts = [how, &statements, gap];
+                parts
+                    .into_iter()
+                    .filter(|part| !part.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(" ")
             }
             Label::Weak if statements.is_empty() => "The source does not say.".to_owned(),
             Label::Weak => format!("The source does not clearly say. Nearest: {statements}"),

@@ -5,7 +5,9 @@ use super::*;
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::evidence::examine::examine;
 use crate::evidence::verify::{Kept, verify};
-use crate::evidence::{Finding, Label, Match, Note, NoteKind, QuestionKind, Source, Stance};
+use crate::evidence::{
+    AnswerType, Finding, Label, Match, Note, NoteKind, QuestionKind, Source, Stance,
+};
 use crate::markdown::{Link, Metadata, PassageKind};
 
 /// 2026-03-01T00:00:00Z.
@@ -245,6 +247,25 @@ fn a_question_for_yes_or_no_is_answered_so() {
         (format!("No. “{FIRST}” [E1]"), "use_with_caution")
     );
     assert_eq!(no.gaps, [""; 0]);
+}
+
+/// “Probably” answers whether, not who or when.
+#[test]
+fn only_what_can_be_probable_is_called_so() {
+    let ask = |kind| {
+        let finding = finding(FIRST, Stance::Supports);
+        let mut examined = said(Label::PartiallySupported, vec![finding]);
+        examined.check.kind = kind;
+        reported(&examined).answer
+    };
+    for kind in [QuestionKind::YesNo, QuestionKind::Claim] {
+        assert!(ask(kind).starts_with("Probably. “"), "{kind:?}");
+    }
+    let who = ask(QuestionKind::Wh(AnswerType::Person));
+    assert!(
+        who.starts_with('“') && who.contains("leave some doubt"),
+        "{who}"
+    );
 }
 
 #[test]
