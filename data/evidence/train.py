@@ -8,9 +8,10 @@ needs: pip install -r data/evidence/requirements.txt; no network. The same data 
 FOLDER holds documents.json.gz (a list of sentences for each document) and rows of questions with known answers:
 squad2_para, squad2_doc, qed, offtopic, mutated, each .jsonl.gz. The features come from the engine itself (`--training`),
 never from here. First the ranker is fitted, a listwise softmax regression over the candidates of a page; then the
-decision, a logistic regression beside an ensemble of monotone oblivious trees, on rows made from the same questions:
-against their whole article, with the answer's sentence deleted, against another page. Last a logistic map makes a
-probability of their sum, fitted to sums for rows that the decision did not see.
+decision, a logistic regression beside an ensemble of monotone trees, on rows made from the same questions: against
+their whole article, with the answer's sentence deleted, against another page; each is ranked by a ranker that was fitted
+without its article. Last a logistic map makes a probability of their sum, fitted to sums for rows that the decision did
+not see.
 
 `--folds N` also keeps whole articles apart, judges each with a model that never saw them, and writes the figures to
 figures.json beside the model; they are compiled in and published as they are. `--measure` fits nothing: it adds to
@@ -37,19 +38,19 @@ import numpy as np
 from scipy.optimize import minimize
 
 INNER_FOLDS = 6
-RANK_L2 = 50.0
+RANK_L2 = 150.0
 RANKED = 20
-DECIDE_L2 = 20.0
+DECIDE_L2 = 5.0
 TREES_SHARE = 0.5
 RANK_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 2.5, "offtopic": 1.0}
 DECIDE_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 1.0, "qed deleted": 1.0, "squad2_para deleted": 0.25,
                   "offtopic": 2.0, "other page": 1.0}
 MAP_WEIGHTS = {"squad2_para": 1.0, "article": 1.0, "qed": 0.3, "qed deleted": 0.3, "offtopic": 0.15}
 TREES = dict(
-    objective="binary", num_leaves=15, learning_rate=0.08, min_data_in_leaf=60, lambda_l2=5.0, feature_fraction=0.5,
+    objective="binary", num_leaves=15, learning_rate=0.05, min_data_in_leaf=60, lambda_l2=5.0, feature_fraction=0.3,
     verbose=-1, num_threads=1, seed=0, deterministic=True, force_row_wise=True,
 )
-TREES_COUNT = 100
+TREES_COUNT = 150
 #: More of it never speaks against an answer, or never for it.
 RISES = """cov cov_r cov_d cov_t cov_p cov_w win cov3 cov_any bigr lcs_r mcov_r mcov_w rare_m rare_any hasans lastm capcov
 numcov""".split()
@@ -286,35 +287,48 @@ def fitted(engine, rows, parts, names, rank_names):
             kept = np.union1d(likely, np.flatnonzero(is_gold))
             features, is_gold = features[kept], is_gold[kept]
             lists[at] = (features, is_gold, RANK_WEIGHTS[rows[at].kind])
-    models = []
-    for part in parts:
-        model = Model(names, rank_names)
-        model.rank, model.settings["rank_bias"] = fit_ranker([lists[at] for at in part if at in lists])
-        models.append(model)
-        print(f"ranker fitted to {len(part)} rows", flush=True)
-    del lists
-    decisive = [[] for _ in models]
-    with written(models) as options:
-        for answer in ask(engine, rows, "--training", *options):
-            for found, packed in zip(decisive, answer["decisive"]):
-                found.append(floats(packed))
     truth = np.array([row.truth for row in rows], float)
     weight, map_weight = weights_of(rows, DECIDE_WEIGHTS), weights_of(rows, MAP_WEIGHTS)
-    for model, found, part in zip(models, decisive, parts):
-        X, part = np.array(found), np.array(part)
-        part = part[weight[part] > 0]
-        inner = Folds([rows[at] for at in part], INNER_FOLDS).of
-        inner = np.array([inner[rows[at].group] for at in part])
+    parts = [np.array([at for at in part if weight[at] > 0]) for part in parts]
+    inner = [inner_folds(rows, part) for part in parts]
+    models, rankers = [], []
+    for part, fold in zip(parts, inner):
+        def ranker(numbers):
+            model = Model(names, rank_names)
+            model.rank, model.settings["rank_bias"] = fit_ranker([lists[at] for at in numbers if at in lists])
+            return model
+
+        models.append(ranker(part))
+        rankers += [ranker(part[fold != number]) for number in range(INNER_FOLDS)]
+        print(f"rankers fitted to {len(part)} rows", flush=True)
+    del lists
+    # The decision learns from ranks as it will see them: of rows that the ranker has not seen.
+    decisive = [np.zeros((len(part), len(names)), np.float32) for part in parts]
+    places = [{int(at): place for place, at in enumerate(part)} for part in parts]
+    with written(rankers) as options:
+        for at, answer in enumerate(ask(engine, rows, "--training", *options)):
+            for number, place in enumerate(places):
+                if at in place:
+                    packed = answer["decisive"][number * INNER_FOLDS + inner[number][place[at]]]
+                    decisive[number][place[at]] = floats(packed)
+    for model, X, part, fold in zip(models, decisive, parts, inner):
+        X, y, given = X.astype(np.float64), truth[part], weight[part]
         sums = np.zeros(len(part))
-        for fold in range(INNER_FOLDS):
-            inside, outside = part[inner == fold], part[inner != fold]
-            sums[inner == fold] = Decision(names, X[outside], truth[outside], weight[outside]).sums(X[inside])
-        slope, offset = logistic(sums[:, None], truth[part], map_weight[part], 0.0)
-        Decision(names, X[part], truth[part], weight[part]).write_to(model, slope, offset)
+        for number in range(INNER_FOLDS):
+            inside, outside = fold == number, fold != number
+            sums[inside] = Decision(names, X[outside], y[outside], given[outside]).sums(X[inside])
+        slope, offset = logistic(sums[:, None], y, map_weight[part], 0.0)
+        Decision(names, X, y, given).write_to(model, slope, offset)
         for kind in ("squad2_para", "article"):
             of = np.array([rows[at].kind == kind for at in part])
-            print("decision fitted,", kind, "AUROC of unseen rows", round(auroc(truth[part][of], sums[of]), 4), flush=True)
+            print("decision fitted,", kind, "AUROC of unseen rows", round(auroc(y[of], sums[of]), 4), flush=True)
     return models
+
+
+def inner_folds(rows, part):
+    """The inner fold of each row of a part."""
+    of = Folds([rows[at] for at in part], INNER_FOLDS).of
+    return np.array([of[rows[at].group] for at in part])
 
 
 def auroc(truth, score):

@@ -58,6 +58,8 @@ pub(super) struct Words {
     common_stems: HashSet<String>,
     asks: HashMap<String, Asks>,
     synonyms: HashMap<String, Vec<String>>,
+    /// A stem and what may stand for it, in order.
+    derived_synonyms: Vec<&'static str>,
     /// Hand-written pairs, and those with the derived ones.
     antonyms: HashMap<String, Vec<String>>,
     all_antonyms: HashMap<String, Vec<String>>,
@@ -87,6 +89,8 @@ impl Words {
             common_stems: HashSet::new(),
             asks: HashMap::new(),
             synonyms: HashMap::new(),
+            derived_synonyms: lines(include_str!("../../data/evidence/wordnet-synonyms.txt"))
+                .collect(),
             antonyms: HashMap::new(),
             all_antonyms: HashMap::new(),
             stop_words: Vec::new(),
@@ -192,8 +196,19 @@ impl Words {
         self.asks.get(stem).copied()
     }
 
-    pub(super) fn synonyms(&self, stem: &str) -> &[String] {
-        self.synonyms.get(stem).map_or(&[], Vec::as_slice)
+    /// Of the hand-written groups, then the derived ones.
+    pub(super) fn synonyms(&self, stem: &str) -> impl Iterator<Item = &str> {
+        let own = self.synonyms.get(stem).into_iter().flatten();
+        own.map(String::as_str).chain(self.derived_synonyms(stem))
+    }
+
+    pub(super) fn derived_synonyms(&self, stem: &str) -> impl Iterator<Item = &str> {
+        let first = |line: &'static str| line.split(' ').next().unwrap_or_default();
+        let line: &str = self
+            .derived_synonyms
+            .binary_search_by(|line| first(line).cmp(stem))
+            .map_or("", |at| self.derived_synonyms[at]);
+        line.split(' ').skip(1)
     }
 
     /// Of the hand-written pairs alone.
@@ -362,14 +377,26 @@ mod tests {
     fn words_are_known_by_their_lists() {
         let words = known();
         assert_eq!(words.stem("begun"), words.stem("beginning"));
-        assert!(
-            words
-                .synonyms(&words.stem("wrote"))
-                .contains(&words.stem("author"))
-        );
+        let mut own = words.synonyms("write");
+        assert!(own.any(|word| word == "author"));
         assert!(words.antonyms("legal").contains(&"illegal".to_owned()));
         assert!(words.plain_antonyms("rise").contains(&"fall".to_owned()));
         assert_ne!(words.flags("never") & does::NEGATION, 0);
         assert_eq!(words.flags("paris"), 0);
+    }
+
+    /// They are found by halving.
+    #[test]
+    fn derived_synonyms_stand_in_order_and_go_both_ways() {
+        let stems = KNOWN.derived_synonyms.iter().map(|line| line.split(' '));
+        let firsts: Vec<&str> = stems.filter_map(|mut words| words.next()).collect();
+        assert!(firsts.len() > 7_000 && firsts.is_sorted_by(|one, other| one < other));
+        for (one, other) in [("award", "prize"), ("prize", "award"), ("compos", "pen")] {
+            assert!(
+                known().synonyms(one).any(|word| word == other),
+                "{one} {other}"
+            );
+        }
+        assert_eq!(known().synonyms("award-winning").count(), 0);
     }
 }
