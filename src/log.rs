@@ -5,6 +5,7 @@
 //! errors: an access line per request must not cost a system call each. What is lost with a killed process is at most
 //! a tenth of a second of access lines.
 
+use std::collections::VecDeque;
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal, Write as _};
 use std::sync::{Arc, Mutex};
@@ -21,6 +22,34 @@ const FLUSH_EVERY: Duration = Duration::from_millis(100);
 /// A buffer this full is written at once.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
 const FILTER_VARIABLE: &str = "CONTEXT402_LOG";
+/// Warnings and errors that are remembered, and the longest of them.
+const TROUBLES_MAX: usize = 50;
+const TROUBLE_BYTES_MAX: usize = 2 * 1024;
+
+static TROUBLES: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+
+/// The latest warnings and errors as they were logged, one JSON object each, oldest first. A terminal's are not
+/// remembered: whoever sits there has seen them.
+pub fn troubles() -> Vec<String> {
+    let troubles = TROUBLES
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    troubles.iter().cloned().collect()
+}
+
+fn remember(line: &[u8]) {
+    // What stands in front is for the journal.
+    let begin = line.iter().position(|byte| *byte == b'{').unwrap_or(0);
+    let end = line.len().min(begin + TROUBLE_BYTES_MAX);
+    let line = String::from_utf8_lossy(&line[begin..end]);
+    let mut troubles = TROUBLES
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    if troubles.len() == TROUBLES_MAX {
+        troubles.pop_front();
+    }
+    troubles.push_back(line.trim_end().to_owned());
+}
 
 /// Starts logging for the whole process. Keep what it returns until the end: dropping it writes the rest.
 pub fn start(default_filter: &str, to_journal: bool) -> LogGuard {
@@ -117,6 +146,9 @@ impl io::Write for Line<'_> {
             buffer.extend_from_slice(bytes);
             buffer.len()
         };
+        if self.urgent {
+            remember(bytes);
+        }
         if self.urgent || buffered >= BUFFER_BYTES_MAX {
             self.lines.flush();
         }
@@ -265,6 +297,27 @@ mod tests {
         assert_eq!(line["hostile"], "a\"b\\c\r\n\u{1b}[31m\u{7f}é");
         assert_eq!(line["count"], 3);
         assert_eq!(line["message"], "said \"so\"");
+    }
+
+    #[test]
+    fn the_latest_warnings_and_errors_are_remembered() {
+        for number in 0..TROUBLES_MAX {
+            remember(format!("<4>{{\"number\":{number}}}\n").as_bytes());
+        }
+        remember(&[b'x'; 2 * TROUBLE_BYTES_MAX]);
+        let subscriber = tracing_subscriber::fmt()
+            .event_format(Json { to_journal: true })
+            .with_writer(Lines::default())
+            .finish();
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::info!("passing");
+            tracing::warn!("remembered");
+        });
+        let troubles = troubles();
+        assert_eq!(troubles.len(), TROUBLES_MAX);
+        assert_eq!(troubles[0], "{\"number\":2}");
+        assert_eq!(troubles[TROUBLES_MAX - 2].len(), TROUBLE_BYTES_MAX);
+        assert!(troubles[TROUBLES_MAX - 1].ends_with("\"message\":\"remembered\"}"));
     }
 
     /// Unlike [`Lines`], it writes nothing on.

@@ -432,6 +432,12 @@ fn neighbours_can_be_tried_out() {
     ] {
         assert!(page.contains(button), "{button}: {page}");
     }
+    for figure in [
+        "0 from the cache, 0 fetched",
+        "Beyond a limit since the start",
+    ] {
+        assert!(page.contains(figure), "{figure}: {page}");
+    }
     let answer = desk.act("try-facilitator", &[]).expect(303);
     assert!(answer.must("location").ends_with("done=try-facilitator"));
     desk.act("try-mail", &[("email", "me@example.com")])

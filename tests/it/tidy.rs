@@ -39,7 +39,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "api",
         &[
-            "app", "domain", "flows", "http", "metrics", "pages", "signing", "store", "x402",
+            "app", "domain", "flows", "http", "log", "metrics", "pages", "signing", "store", "x402",
         ],
     ),
     (

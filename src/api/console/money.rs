@@ -1,7 +1,5 @@
 //! Today, the payments, and the books beside the vault.
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use crate::api::console::{View, show};
@@ -12,8 +10,6 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Form, Tone};
 use crate::store::{LedgerDay, Reckoning, day};
-
-type Counts = BTreeMap<&'static str, u64>;
 
 pub(super) async fn today(app: &Shared) -> Result<View, Refusal> {
     let found = books::look(app).await?;
@@ -28,9 +24,9 @@ pub(super) async fn today(app: &Shared) -> Result<View, Refusal> {
         funnel(&found),
         heading("Under way"),
         Block::Facts(vec![
-            ("Leads", counts(&found.leads)),
-            ("Orders", counts(&found.orders)),
-            ("Payments without an end", counts(&found.open_payments)),
+            ("Leads", show::counts(&found.leads)),
+            ("Orders", show::counts(&found.orders)),
+            ("Payments without an end", show::counts(&found.open_payments)),
             ("Retry credits held", Cell::Text(found.credits.to_string())),
             ("Mails waiting", Cell::Text(found.mails_waiting.to_string())),
         ]),
@@ -59,7 +55,7 @@ fn brake(app: &Shared) -> Form {
 
 /// What somebody should see to.
 fn attention(found: &books::Today) -> Vec<Block> {
-    let of = |counts: &Counts, name: &str| counts.get(name).copied().unwrap_or(0);
+    let of = |counts: &show::Counts, name: &str| counts.get(name).copied().unwrap_or(0);
     let mut notes = vec![
         (
             of(&found.orders, "needs_review"),
@@ -140,16 +136,6 @@ fn funnel(found: &books::Today) -> Block {
         head: vec!["Product", "Prices told (402)", "Paid answers"],
         rows: found.funnel.iter().map(row).collect(),
         empty: "",
-    }
-}
-
-fn counts(counts: &Counts) -> Cell {
-    let parts = counts
-        .iter()
-        .map(|(name, count)| format!("{count} {}", name.replace('_', " ")));
-    match parts.collect::<Vec<_>>().join(", ") {
-        text if text.is_empty() => Cell::Text("none".to_owned()),
-        text => Cell::Text(text),
     }
 }
 

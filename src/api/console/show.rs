@@ -1,5 +1,7 @@
 //! From the JSON that the operator's addresses answer to the cells of a view.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::domain::time::UnixSeconds;
@@ -7,6 +9,9 @@ use crate::pages::console::{Block, Cell, Tone, VIEWS_PATH};
 
 /// Characters of an identifier in a table: the beginning tells things apart, the whole stands on its own page.
 const ID_CHARACTERS: usize = 16;
+
+/// How many there are of what.
+pub(super) type Counts = BTreeMap<&'static str, u64>;
 
 /// A member's text; nothing for null, missing or empty.
 pub(super) fn text(value: &Value, name: &str) -> Cell {
@@ -102,5 +107,16 @@ pub(super) fn whole(caption: &str, value: &Value) -> Block {
     Block::Code {
         caption: caption.to_owned(),
         text: serde_json::to_string_pretty(value).unwrap_or_default(),
+    }
+}
+
+/// In one line.
+pub(super) fn counts(counts: &Counts) -> Cell {
+    let parts = counts
+        .iter()
+        .map(|(name, count)| format!("{count} {}", name.replace('_', " ")));
+    match parts.collect::<Vec<_>>().join(", ") {
+        text if text.is_empty() => Cell::Text("none".to_owned()),
+        text => Cell::Text(text),
     }
 }

@@ -8,6 +8,7 @@ use crate::app::{App, Shared};
 use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
 use crate::domain::refusal::{Code, Refusal};
 use crate::http::Call;
+use crate::log;
 use crate::pages::console::{Block, Cell, Field, Form, Tone, VIEWS_PATH};
 use crate::store::ReportRecord;
 
@@ -230,6 +231,15 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     };
     let mib = |bytes: u64| Cell::Text(format!("{} MiB", bytes / (1024 * 1024)));
     let stored = app.store.stored_bytes().await?;
+    let figures = app.metrics.snapshot();
+    let troubles = log::troubles();
+    let log = match troubles.is_empty() {
+        true => Block::Text("None since the start.".to_owned()),
+        false => Block::Code {
+            caption: "As they were logged, the newest last".to_owned(),
+            text: troubles.join("\n"),
+        },
+    };
     Ok(View::new(
         "Health",
         vec![
@@ -249,9 +259,22 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
                 ),
                 ("Reports and answers kept", mib(health.kept_bytes())),
                 ("Mail", mail),
+                (
+                    "Pages since the start",
+                    Cell::Text(format!(
+                        "{} from the cache, {} fetched",
+                        figures.cache_hits, figures.cache_misses
+                    )),
+                ),
+                (
+                    "Beyond a limit since the start",
+                    show::counts(&figures.limited),
+                ),
             ]),
             Block::Heading("Try it out".to_owned()),
             Block::Forms(trials(app)),
+            Block::Heading("The latest warnings and errors".to_owned()),
+            log,
         ],
     ))
 }
