@@ -119,6 +119,8 @@ export function program(command, words, { env = {}, input = '', cwd = undefined 
     const child = execFile(command, words, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : error.code, stdout, stderr });
     });
+    // Whoever ends without reading its input says how it went by its exit code.
+    child.stdin.on('error', () => {});
     child.stdin.end(input);
   });
 }
