@@ -22,8 +22,6 @@ pub(in crate::cli) enum Cell {
     Text,
     Left(usize),
     Right(usize),
-    /// Hundredths, with a point.
-    Cents(usize),
     /// Seconds, as a date and a time.
     Time,
 }
@@ -71,11 +69,6 @@ impl Cell {
             Cell::Text => text.to_owned(),
             Cell::Left(width) => format!("{text:<width$}"),
             Cell::Right(width) => format!("{text:>width$}"),
-            Cell::Cents(width) => {
-                let cents = value.as_u64();
-                let money = |cents| format!("{}.{:02}", cents / 100, cents % 100);
-                format!("{:>width$}", cents.map_or_else(|| "-".to_owned(), money))
-            }
             Cell::Time => time(value),
         }
     }
@@ -104,16 +97,12 @@ mod tests {
                 (Cell::Time, "at", "  "),
                 (Cell::Left(5), "state", " "),
                 (Cell::Right(4), "units", " "),
-                (Cell::Cents(6), "paid", "  "),
                 (Cell::Text, "why", ""),
             ],
         };
-        let full = json!({"at": 0, "state": "new", "units": "7", "paid": 1905, "why": "so"});
-        assert_eq!(
-            list.line(&full),
-            "1970-01-01T00:00:00Z  new      7  19.05  so"
-        );
-        assert_eq!(list.line(&json!({})), "  -        -      -  -");
+        let full = json!({"at": 0, "state": "new", "units": "7", "why": "so"});
+        assert_eq!(list.line(&full), "1970-01-01T00:00:00Z  new      7 so");
+        assert_eq!(list.line(&json!({})), "  -        - -");
         assert_eq!(list.of_state(None), "/operator/things");
         assert_eq!(list.of_state(Some("new")), "/operator/things?state=new");
         assert_eq!(list.one("t_1"), "/operator/things/t_1");

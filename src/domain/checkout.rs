@@ -66,6 +66,32 @@ pub struct Checkout {
     pub livemode: bool,
 }
 
+/// Currencies without a smaller unit, and those with thousandths, as the provider counts them.
+const WHOLE: [&str; 15] = [
+    "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf",
+    "xof", "xpf",
+];
+const THOUSANDTHS: [&str; 5] = ["bhd", "jod", "kwd", "omr", "tnd"];
+
+/// An amount as people write it, from `units` of the smallest unit of `currency`.
+pub fn amount(units: u64, currency: &str) -> String {
+    let digits = match currency {
+        of if WHOLE.contains(&of) => 0,
+        of if THOUSANDTHS.contains(&of) => 3,
+        _ => 2,
+    };
+    let currency = currency.to_uppercase();
+    match 10_u64.pow(digits) {
+        1 => format!("{units} {currency}"),
+        one => format!(
+            "{}.{:0>width$} {currency}",
+            units / one,
+            units % one,
+            width = digits as usize
+        ),
+    }
+}
+
 /// What has become of the payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
@@ -219,6 +245,13 @@ mod tests {
     use crate::domain::time::UnixSeconds;
 
     const SESSION: &str = "cs_test_a1b2c3d4e5f6g7";
+
+    #[test]
+    fn an_amount_has_the_decimals_of_its_currency() {
+        let shown = [(1905, "usd"), (7, "eur"), (700, "jpy"), (1005, "kwd")];
+        let shown = shown.map(|(units, currency)| amount(units, currency));
+        assert_eq!(shown, ["19.05 USD", "0.07 EUR", "700 JPY", "1.005 KWD"]);
+    }
 
     fn event(kind: &str, change: impl FnOnce(&mut Value)) -> Value {
         let mut event = json!({

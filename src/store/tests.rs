@@ -1,4 +1,7 @@
 mod backup;
+mod orders;
+mod pages;
+mod reports;
 mod room;
 
 use std::path::PathBuf;
@@ -171,6 +174,80 @@ fn payment() -> Payment {
     }
 }
 
+fn report(payment: u8) -> ReportRecord {
+    use sha2::{Digest, Sha256};
+    ReportRecord {
+        payment: [payment; 32],
+        target_url: "https://example.com/".to_owned(),
+        question: "Is it free?".to_owned(),
+        pack: "quick".to_owned(),
+        label: "supported".to_owned(),
+        title: None,
+        document: Sha256::digest([payment]).into(),
+        source: Sha256::digest(b"source").into(),
+        paid: "\"mode\":\"x402\"".to_owned(),
+        transaction: None,
+        shared: None,
+        created_at: NOW.0,
+        expires_at: NOW.0 + REPORT_SECONDS,
+    }
+}
+
+/// Keeps a report as a sale does; `is_settled` tells whether its payment has ended well.
+async fn keep(store: &Store, id: ReportId, payment: u8, is_settled: bool) {
+    let record = report(payment);
+    let kept = store.write(move |tables| {
+        let soon = NOW.plus(ANSWER_SECONDS_MAX);
+        tables.put_blob(record.document, &[payment], soon)?;
+        tables.put_report(id, &record, b"source", soon)?;
+        match is_settled {
+            true => tables.release_report([payment; 32], "0xab", NOW),
+            false => tables.drop_report_of([payment; 32]),
+        }
+    });
+    kept.await.expect("writes");
+}
+
+async fn stored(store: &Store, id: ReportId) -> Option<ReportRecord> {
+    let found = store.read(move |snapshot| snapshot.report(id)).await;
+    found.expect("reads")
+}
+
+fn order(session_id: &str, email: &str) -> Order {
+    Order {
+        session_id: session_id.to_owned(),
+        lead: None,
+        bundle: Some("builder".to_owned()),
+        email: Some(email.to_owned()),
+        question: "Is it so?".to_owned(),
+        target_urls: vec!["https://example.com/".to_owned()],
+        amount_total: Some(700),
+        currency: "usd".to_owned(),
+        livemode: false,
+        state: OrderState::Queued,
+        round: 0,
+        resent: 0,
+        link_key: [7; 32],
+        trail: Vec::new(),
+        created_at: NOW.0,
+        changed_at: NOW.0,
+        fulfilled_at: None,
+    }
+}
+
+fn event(order: OrderId) -> EventRecord {
+    EventRecord {
+        id: "evt_1".to_owned(),
+        kind: "checkout.session.completed".to_owned(),
+        livemode: false,
+        order: Some(order.0),
+        outcome: "queued".to_owned(),
+        raw: "{\"email\":\"ann@example.com\"}".to_owned(),
+        created_at: NOW.0,
+        received_at: NOW.0,
+    }
+}
+
 #[tokio::test]
 async fn a_file_is_never_made_by_accident_nor_over_another() {
     let folder = Folder::new();
@@ -293,65 +370,6 @@ async fn many_writers_share_commits_and_all_are_durable() {
 }
 
 #[tokio::test]
-async fn pages_leave_by_age_and_their_bytes_a_little_later() {
-    let folder = Folder::new();
-    let store = SETTINGS.create(&folder.file()).expect("creates").store;
-    let blob = put(&store, "https://a.example/", b'a', 100, NOW).await;
-    // Found unchanged an hour later: its day begins again.
-    let touched = NOW.plus(3600);
-    store
-        .write(move |tables| tables.touch_page("https://a.example/", touched))
-        .await
-        .expect("writes");
-    sweep(&store, NOW.plus(PAGE_SECONDS)).await;
-    assert!(has(&store, "https://a.example/").await);
-    sweep(&store, touched.plus(PAGE_SECONDS)).await;
-    assert!(!has(&store, "https://a.example/").await);
-    assert!(has_blob(&store, blob).await, "an answer may still need it");
-    sweep(&store, touched.plus(PAGE_SECONDS + ANSWER_SECONDS_MAX)).await;
-    assert!(!has_blob(&store, blob).await);
-}
-
-/// An answer whose settlement is not known is looked at every hour at least. What the cache lets go meanwhile may be
-/// what its buyer has been charged for.
-#[tokio::test]
-async fn a_page_that_makes_room_stays_until_open_answers_are_looked_at() {
-    let folder = Folder::new();
-    let store = SETTINGS.create(&folder.file()).expect("creates").store;
-    let blob = put(&store, "https://a.example/", b'a', 6_000, NOW).await;
-    put(&store, "https://b.example/", b'b', 6_000, NOW.plus(1)).await;
-    assert!(!has(&store, "https://a.example/").await);
-    sweep(&store, NOW.plus(3600)).await;
-    assert!(has_blob(&store, blob).await);
-    sweep(&store, NOW.plus(1 + 3600 + ANSWER_SECONDS_MAX)).await;
-    assert!(!has_blob(&store, blob).await);
-}
-
-#[tokio::test]
-async fn the_oldest_pages_make_room() {
-    let folder = Folder::new();
-    let store = SETTINGS.create(&folder.file()).expect("creates").store;
-    let first = put(&store, "https://a.example/", b'a', 4_000, NOW).await;
-    put(&store, "https://b.example/", b'b', 4_000, NOW.plus(1)).await;
-    put(&store, "https://a.example/", b'c', 4_000, NOW.plus(2)).await;
-    put(&store, "https://c.example/", b'd', 4_000, NOW.plus(3)).await;
-    assert!(
-        has(&store, "https://a.example/").await,
-        "it was fetched again"
-    );
-    assert!(!has(&store, "https://b.example/").await);
-    assert!(has(&store, "https://c.example/").await);
-    // An answer that needs a blob longer keeps it.
-    let until = NOW.plus(10 * PAGE_SECONDS);
-    store
-        .write(move |tables| tables.keep_blob(first, until))
-        .await
-        .expect("writes");
-    sweep(&store, NOW.plus(5 * PAGE_SECONDS)).await;
-    assert!(has_blob(&store, first).await);
-}
-
-#[tokio::test]
 async fn quotes_are_forgotten_after_their_tombstone() {
     let folder = Folder::new();
     let store = SETTINGS.create(&folder.file()).expect("creates").store;
@@ -422,129 +440,6 @@ async fn a_flipped_bit_in_a_closed_file_is_never_read_as_data() {
     );
 }
 
-fn report(payment: u8) -> ReportRecord {
-    use sha2::{Digest, Sha256};
-    ReportRecord {
-        payment: [payment; 32],
-        target_url: "https://example.com/".to_owned(),
-        question: "Is it free?".to_owned(),
-        pack: "quick".to_owned(),
-        label: "supported".to_owned(),
-        title: None,
-        document: Sha256::digest([payment]).into(),
-        source: Sha256::digest(b"source").into(),
-        paid: "\"mode\":\"x402\"".to_owned(),
-        transaction: None,
-        shared: None,
-        created_at: NOW.0,
-        expires_at: NOW.0 + REPORT_SECONDS,
-    }
-}
-
-/// Keeps a report as a sale does; `is_settled` tells whether its payment has ended well.
-async fn keep(store: &Store, id: ReportId, payment: u8, is_settled: bool) {
-    let record = report(payment);
-    let kept = store.write(move |tables| {
-        let soon = NOW.plus(ANSWER_SECONDS_MAX);
-        tables.put_blob(record.document, &[payment], soon)?;
-        tables.put_report(id, &record, b"source", soon)?;
-        match is_settled {
-            true => tables.release_report([payment; 32], "0xab", NOW),
-            false => tables.drop_report_of([payment; 32]),
-        }
-    });
-    kept.await.expect("writes");
-}
-
-async fn stored(store: &Store, id: ReportId) -> Option<ReportRecord> {
-    let found = store.read(move |snapshot| snapshot.report(id)).await;
-    found.expect("reads")
-}
-
-#[tokio::test]
-async fn a_report_lives_as_long_as_it_was_sold_for() {
-    let folder = Folder::new();
-    let store = SETTINGS.create(&folder.file()).expect("creates").store;
-    let (sold, unsold) = (ReportId([1; 16]), ReportId([2; 16]));
-    keep(&store, sold, 1, true).await;
-    keep(&store, unsold, 2, false).await;
-    assert_eq!(stored(&store, unsold).await, None);
-    sweep(&store, NOW.plus(REPORT_SECONDS - 1)).await;
-    let found = stored(&store, sold).await.expect("is there");
-    assert_eq!(found.transaction.as_deref(), Some("0xab"));
-    assert!(has_blob(&store, found.document).await && has_blob(&store, found.source).await);
-    assert!(
-        !has_blob(&store, report(2).document).await,
-        "nobody paid for it"
-    );
-    sweep(&store, NOW.plus(REPORT_SECONDS)).await;
-    let found = stored(&store, sold).await.expect("is known as expired");
-    assert_eq!(
-        (found.question.as_str(), found.transaction.as_deref()),
-        ("", Some(""))
-    );
-    assert!(
-        !has_blob(&store, report(1).document).await && !has_blob(&store, report(1).source).await
-    );
-    sweep(&store, NOW.plus(2 * REPORT_SECONDS)).await;
-    assert_eq!(stored(&store, sold).await, None);
-}
-
-#[tokio::test]
-async fn a_purged_report_takes_its_source_along_unless_another_needs_it() {
-    let folder = Folder::new();
-    let store = SETTINGS.create(&folder.file()).expect("creates").store;
-    let (one, other) = (ReportId([1; 16]), ReportId([2; 16]));
-    keep(&store, one, 1, true).await;
-    keep(&store, other, 2, true).await;
-    let purge = |id| store.write(move |tables| tables.purge_report(id));
-    assert_eq!(purge(one).await, Ok(true));
-    assert_eq!(purge(one).await, Ok(false));
-    assert!(!has_blob(&store, report(1).document).await);
-    assert!(
-        has_blob(&store, report(2).source).await,
-        "the other was made of it"
-    );
-    assert_eq!(purge(other).await, Ok(true));
-    assert!(!has_blob(&store, report(2).source).await);
-    // What is left of them in the table of what is due leads to nothing.
-    sweep(&store, NOW.plus(3 * REPORT_SECONDS)).await;
-}
-
-#[tokio::test]
-async fn only_what_is_paid_for_and_not_over_can_be_shared() {
-    let folder = Folder::new();
-    let store = SETTINGS.create(&folder.file()).expect("creates").store;
-    let id = ReportId([1; 16]);
-    let share = |slug: u8, is_listed, now| {
-        store.write(move |tables| tables.share_report(id, ShareSlug([slug; 16]), is_listed, now))
-    };
-    assert_eq!(share(1, true, NOW).await, Ok(None));
-    keep(&store, id, 1, true).await;
-    let listed = || store.read(|snapshot| snapshot.listed_reports(10));
-    let shared = share(1, true, NOW).await.expect("writes").expect("a name");
-    assert_eq!((shared.slug, shared.is_listed), ([1; 16], true));
-    assert_eq!(listed().await.expect("reads").len(), 1);
-    let again = share(2, false, NOW.plus(9))
-        .await
-        .expect("writes")
-        .expect("a name");
-    assert_eq!(
-        (again.slug, again.at, again.is_listed),
-        ([1; 16], NOW.0, false)
-    );
-    assert_eq!(listed().await, Ok(Vec::new()));
-    let by_slug =
-        |slug: u8| store.read(move |snapshot| snapshot.report_by_slug(ShareSlug([slug; 16])));
-    assert_eq!(
-        (by_slug(1).await, by_slug(2).await),
-        (Ok(Some(id)), Ok(None))
-    );
-    assert_eq!(share(1, true, NOW.plus(REPORT_SECONDS)).await, Ok(None));
-    sweep(&store, NOW.plus(REPORT_SECONDS)).await;
-    assert_eq!(by_slug(1).await, Ok(None));
-}
-
 /// A payment as version 1 wrote it. It must stay readable for ever.
 const OLD_PAYMENT: &str = "\
     0101010101010101010101010101010101010101010202020202020202020202020202020202020202020202020202020202\
@@ -586,95 +481,4 @@ async fn kept_bytes_are_those_of_the_blobs() {
     let again = SETTINGS.open(&folder.file(), false).expect("opens");
     let kept = again.store.read(|snapshot| snapshot.kept_bytes()).await;
     assert_eq!(kept.expect("reads"), 700);
-}
-
-fn order(session_id: &str, email: &str) -> Order {
-    Order {
-        session_id: session_id.to_owned(),
-        lead: None,
-        bundle: Some("builder".to_owned()),
-        email: Some(email.to_owned()),
-        question: "Is it so?".to_owned(),
-        target_urls: vec!["https://example.com/".to_owned()],
-        amount_total: Some(700),
-        currency: "usd".to_owned(),
-        livemode: false,
-        state: OrderState::Queued,
-        round: 0,
-        resent: 0,
-        link_key: [7; 32],
-        trail: Vec::new(),
-        created_at: NOW.0,
-        changed_at: NOW.0,
-        fulfilled_at: None,
-    }
-}
-
-fn event(order: OrderId) -> EventRecord {
-    EventRecord {
-        id: "evt_1".to_owned(),
-        kind: "checkout.session.completed".to_owned(),
-        livemode: false,
-        order: Some(order.0),
-        outcome: "queued".to_owned(),
-        raw: "{\"email\":\"ann@example.com\"}".to_owned(),
-        created_at: NOW.0,
-        received_at: NOW.0,
-    }
-}
-
-#[tokio::test]
-async fn an_order_is_found_by_its_session_and_by_its_buyer_until_it_is_deleted() {
-    let folder = Folder::new();
-    let store = SETTINGS.create(&folder.file()).expect("creates").store;
-    let id = OrderId([1; 16]);
-    let work = move |tables: &mut Tables<'_>| {
-        tables.put_order(id, &order("cs_test_1", "Ann@Example.com"))?;
-        tables.put_provider_event(&event(id))?;
-        let read = SourceRecord::Read {
-            fetched_at: NOW.0,
-            document: Sha256::digest(b"source").into(),
-        };
-        tables.put_order_source(id, 0, &read, Some(b"source"))?;
-        let waiting = SourceRecord::Waiting {
-            tries: 1,
-            again_at: NOW.0,
-            code: String::new(),
-            message: String::new(),
-        };
-        tables.put_order_source(id, 1, &waiting, None)?;
-        let report = OrderReport {
-            document: Sha256::digest(b"report").into(),
-            pdf: Some(Sha256::digest(b"pdf").into()),
-            pdf_bytes: 3,
-            sources_read: 1,
-            created_at: NOW.0,
-        };
-        tables.put_order_report(id, &report, b"report", Some(b"pdf"))?;
-        tables.order_sources_done(id)
-    };
-    assert_eq!(store.write(work).await, Ok(1));
-    let found = store.read(move |snapshot| {
-        let of_session = snapshot.order_of_session("cs_test_1")?;
-        let of_buyer = snapshot.orders_of_email(" ann@example.COM", 10)?;
-        assert_eq!(snapshot.orders_of_email("bob@example.com", 10)?, []);
-        Ok((of_session.map(|(id, _)| id), of_buyer.len()))
-    });
-    assert_eq!(found.await, Ok((Some(id), 1)));
-    assert!(has_blob(&store, Sha256::digest(b"source").into()).await);
-
-    let deleted = store.write(move |tables| tables.delete_order(id)).await;
-    assert_eq!(deleted, Ok(true));
-    for gone in [&b"source"[..], b"report", b"pdf"] {
-        assert!(!has_blob(&store, Sha256::digest(gone).into()).await);
-    }
-    let left = store.read(move |snapshot| {
-        assert_eq!(snapshot.orders_of_email("ann@example.com", 10)?, []);
-        assert_eq!(snapshot.order_of_session("cs_test_1")?, None);
-        assert_eq!(snapshot.order_sources(id)?, []);
-        assert_eq!(snapshot.order_report(id)?, None);
-        snapshot.provider_event("evt_1")
-    });
-    let left = left.await.expect("reads").expect("the event stays known");
-    assert_eq!(left.raw, "", "nothing is left of the buyer");
 }

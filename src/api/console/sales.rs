@@ -162,7 +162,7 @@ pub(super) async fn orders(app: &Shared, call: &Call) -> Result<View, Refusal> {
             show::time(order, "created_at"),
             show::tag(order, "state", order_tone),
             show::text(order, "bundle"),
-            paid(order),
+            show::number(order, "paid"),
             show::text(order, "email"),
             show::number(order, "source_count"),
             show::text(order, "reason"),
@@ -186,18 +186,6 @@ pub(super) async fn orders(app: &Shared, call: &Call) -> Result<View, Refusal> {
     ))
 }
 
-fn paid(order: &Value) -> Cell {
-    match (order["amount_total"].as_u64(), order["currency"].as_str()) {
-        (Some(cents), Some(currency)) => Cell::Number(format!(
-            "{}.{:02} {}",
-            cents / 100,
-            cents % 100,
-            currency.to_uppercase()
-        )),
-        _ => Cell::Nothing,
-    }
-}
-
 async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
     let found = orders::show(&app.store, id).await?;
     let found = found.ok_or_else(|| Refusal::new(Code::NotFound, orders::NO_ORDER))?;
@@ -213,7 +201,7 @@ async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
                 ("Reason", show::text(&found, "reason")),
                 ("Progress", progress),
                 ("Bundle", show::text(&found, "bundle")),
-                ("Paid", paid(&found)),
+                ("Paid", show::number(&found, "paid")),
                 ("E-mail", show::text(&found, "email")),
                 ("Question", show::text(&found, "question")),
                 ("Lead", show::link(&found, "lead_id", "leads")),

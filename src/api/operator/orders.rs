@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::api::failure;
 use crate::api::operator::{Newest, answered, state_asked};
 use crate::app::Shared;
+use crate::domain::checkout;
 use crate::domain::ids::{LeadId, OrderId};
 use crate::domain::order::{Order, OrderState};
 use crate::domain::refusal::{Code, Refusal};
@@ -203,6 +204,7 @@ pub fn order_json(id: OrderId, order: &Order) -> Value {
         "source_count": order.target_urls.len(),
         "amount_total": order.amount_total,
         "currency": order.currency,
+        "paid": order.amount_total.map(|units| checkout::amount(units, &order.currency)),
         "livemode": order.livemode,
         "round": order.round,
         "created_at": order.created_at,
