@@ -41,24 +41,30 @@ pub async fn post(app: Shared, call: Call) -> Reply {
         Ok(era) => era,
         Err(fault) => return rpc::refuse(400, &id, &fault),
     };
+    let mut ticket = None;
     let outcome = match (method.as_str(), era) {
         ("initialize", Era::Handshake) => rpc::params(params).map(|asked| initialize(&app, &asked)),
         ("ping", Era::Handshake) => Ok(json!({})),
         ("server/discover", Era::PerRequest) => Ok(discovered(&app)),
         ("tools/list", _) => rpc::params(params).and_then(|asked| list(&app, &asked)),
         ("tools/call", _) => match rpc::params(params) {
-            Ok(asked) => tools::call(&app, &call, asked).await,
+            Ok(asked) => tools::call(&app, &call, asked).await.map(|(result, its)| {
+                ticket = its;
+                result
+            }),
             Err(fault) => Err(fault),
         },
         _ => Err(Fault::new(METHOD_NOT_FOUND, "There is no such method here")),
     };
-    match (outcome, era) {
+    let mut reply = match (outcome, era) {
         (Ok(result), Era::PerRequest) => rpc::answer(&id, Ok(complete(&app, result))),
         (Err(fault), Era::PerRequest) if fault.code == METHOD_NOT_FOUND => {
             rpc::refuse(404, &id, &fault)
         }
         (outcome, _) => rpc::answer(&id, outcome),
-    }
+    };
+    reply.ticket = ticket;
+    reply
 }
 
 /// SECURITY: a page of some other site could have its name resolve to loopback and talk to a service there (DNS

@@ -99,8 +99,13 @@ pub struct Asking {
     meta: BTreeMap<String, Box<RawValue>>,
 }
 
-/// Calls a tool. A refusal of the endpoint is a result that says so; only what is no call at all is a fault.
-pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<Value, Fault> {
+/// Calls a tool. A refusal of the endpoint is a result that says so; only what is no call at all is a fault. With the result
+/// comes the endpoint's ticket.
+pub async fn call(
+    app: &Shared,
+    call: &Call,
+    asked: Asking,
+) -> Result<(Value, Option<[u8; 32]>), Fault> {
     let row = rows(app).find(|row| row.about.tool == Some(asked.name.as_str()));
     let row = row.ok_or_else(|| {
         let names: Vec<&str> = rows(app).filter_map(|row| row.about.tool).collect();
@@ -125,7 +130,7 @@ pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<Value, Fau
         Admission::Refused(reply) => reply,
         Admission::Granted | Admission::Counted(_) => (row.handler)(app.clone(), inner).await,
     };
-    Ok(result(row, &reply))
+    Ok((result(row, &reply), reply.ticket))
 }
 
 /// The request that the tool's endpoint is sent.
