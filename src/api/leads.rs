@@ -5,18 +5,18 @@ use crate::api::lead_answers::{Taken, answer, form_page};
 use crate::api::paid::{self, attribution};
 use crate::api::typed::Typed;
 use crate::api::{bundles, failure};
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::domain::attribution::Attribution;
 use crate::domain::bundle::Bundle;
 use crate::domain::ids::{BundleQuoteId, LeadId, QuoteId};
-use crate::domain::lead::{LeadProduct, masked};
+use crate::domain::lead::{Lead, LeadProduct, masked};
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::refusal::Refusal;
 use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::{BUNDLE_LEAD_REQUEST, CONTACT_REQUEST, HONEYPOT, PACK_LEAD_REQUEST};
 use crate::flows::bundles as bundle_flow;
-use crate::flows::leads::{self as flow, Received, Told};
+use crate::flows::leads::{self as flow, Received};
 use crate::http::{Call, Reply};
 use crate::pages::request::Known;
 
@@ -79,20 +79,20 @@ async fn taken_pack(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
     let contact = contact_in(&body, "contact")?;
     let listed = bundle_flow::Listed::of_addresses(body.text("target_url"));
     let mut sorted = bundle_flow::sort(app, &listed, Some(Bundle::Scout));
-    let told = Told {
+    let lead = Lead {
         level: pack_of(&body).name().to_owned(),
-        is_chosen: body.text("pack").is_some(),
         contact,
         target_urls: vec![sorted.sources.pop().unwrap_or_default()],
-        ..told(call, &body, LeadProduct::Pack)
+        ..told(app, call, &body, LeadProduct::Pack)
     };
     if is_robot(&body) {
-        return Ok(unread(flow::forget(app, told)));
+        return Ok(unread(flow::forget(app, lead)));
     }
-    if told.target_urls[0].is_empty() {
+    if lead.target_urls[0].is_empty() {
         return Err(bundle_flow::nothing_left(sorted.rejected));
     }
-    Ok(unread(flow::receive(app, told).await?))
+    let is_chosen = body.text("pack").is_some();
+    Ok(unread(flow::receive(app, lead, is_chosen).await?))
 }
 
 async fn taken_bundle(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
@@ -100,17 +100,16 @@ async fn taken_bundle(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
     let contact = contact_in(&body, "contact")?;
     let chosen = body.text("bundle").and_then(Bundle::parse);
     let sorted = bundle_flow::sort(app, &bundles::listed_in(&body), chosen);
-    let told = Told {
+    let lead = Lead {
         level: sorted.bundle.name().to_owned(),
-        is_chosen: chosen.is_some(),
         contact,
         target_urls: sorted.sources,
-        ..told(call, &body, LeadProduct::Bundle)
+        ..told(app, call, &body, LeadProduct::Bundle)
     };
     if is_robot(&body) {
-        return Ok(unread(flow::forget(app, told)));
+        return Ok(unread(flow::forget(app, lead)));
     }
-    if told.target_urls.is_empty() {
+    if lead.target_urls.is_empty() {
         return Err(match sorted.rejected.is_empty() {
             true => invalid(
                 "target_urls",
@@ -121,7 +120,7 @@ async fn taken_bundle(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
         });
     }
     Ok(Taken {
-        received: flow::receive(app, told).await?,
+        received: flow::receive(app, lead, chosen.is_some()).await?,
         rejected: sorted.rejected,
     })
 }
@@ -133,20 +132,20 @@ async fn taken_message(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
         let message = "Value error, this is no e-mail address; without one no answer reaches you";
         return Err(invalid("email", "value_error", message));
     }
-    let told = Told {
+    let lead = Lead {
         contact,
         name: cleaned(&body, "name"),
         notes: cleaned(&body, "message"),
-        ..told(call, &body, LeadProduct::Contact)
+        ..told(app, call, &body, LeadProduct::Contact)
     };
-    if told.notes.is_empty() {
+    if lead.notes.is_empty() {
         let message = "String should have at least 1 character";
         return Err(invalid("message", "string_too_short", message));
     }
     if is_robot(&body) {
-        return Ok(unread(flow::forget(app, told)));
+        return Ok(unread(flow::forget(app, lead)));
     }
-    Ok(unread(flow::receive(app, told).await?))
+    Ok(unread(flow::receive(app, lead, false).await?))
 }
 
 fn unread(received: Received) -> Taken {
@@ -157,17 +156,17 @@ fn unread(received: Received) -> Taken {
 }
 
 /// What every form tells.
-fn told(call: &Call, body: &Checked, product: LeadProduct) -> Told {
+fn told(app: &App, call: &Call, body: &Checked, product: LeadProduct) -> Lead {
     let quote = body.text("quote_id").map(str::trim);
     let is_quote = |id: &&str| BundleQuoteId::parse(id).is_some() || QuoteId::parse(id).is_some();
-    Told {
+    Lead {
         question: cleaned(body, "question"),
         use_case: cleaned(body, "use_case"),
         budget_usdc: cleaned(body, "budget_usdc"),
         notes: cleaned(body, "notes"),
         source: attributed(call, body),
         quote: quote.filter(is_quote).map(str::to_owned),
-        ..Told::of(product)
+        ..Lead::of(product, app.now())
     }
 }
 

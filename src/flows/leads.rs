@@ -22,66 +22,12 @@ pub struct Received {
     pub duplicate: bool,
 }
 
-/// What somebody tells of themselves; the rest of a lead is ours.
-#[derive(Clone, Debug)]
-pub struct Told {
-    pub product: LeadProduct,
-    pub level: String,
-    /// Whether the level was named; else it is the default, or what the sources ask for.
-    pub is_chosen: bool,
-    pub contact: String,
-    pub name: String,
-    pub target_urls: Vec<String>,
-    pub question: String,
-    pub use_case: String,
-    pub budget_usdc: String,
-    pub notes: String,
-    pub source: Option<String>,
-    pub quote: Option<String>,
-}
-
-impl Told {
-    /// Nothing but the product.
-    pub fn of(product: LeadProduct) -> Told {
-        Told {
-            product,
-            level: String::new(),
-            is_chosen: false,
-            contact: String::new(),
-            name: String::new(),
-            target_urls: Vec::new(),
-            question: String::new(),
-            use_case: String::new(),
-            budget_usdc: String::new(),
-            notes: String::new(),
-            source: None,
-            quote: None,
-        }
-    }
-
-    fn lead(self, now: UnixSeconds) -> Lead {
-        Lead {
-            level: self.level,
-            contact: self.contact,
-            name: self.name,
-            target_urls: self.target_urls,
-            question: self.question,
-            use_case: self.use_case,
-            budget_usdc: self.budget_usdc,
-            notes: self.notes,
-            source: self.source,
-            quote: self.quote,
-            ..Lead::of(self.product, now)
-        }
-    }
-}
-
 /// Takes a lead in. The same product, contact and targets again within a day are the same lead, with what was said last.
-pub async fn receive(app: &Shared, told: Told) -> Result<Received, Refusal> {
+/// `is_chosen` tells whether its level was named; else it is the default, or what the sources ask for.
+pub async fn receive(app: &Shared, lead: Lead, is_chosen: bool) -> Result<Received, Refusal> {
     check_room(app)?;
     let (fresh, event, now) = (LeadId(chance::bytes()), chance::bytes(), app.now());
-    let (is_chosen, leads_max) = (told.is_chosen, app.config.bundles.leads_max);
-    let lead = told.lead(now);
+    let leads_max = app.config.bundles.leads_max;
     let announces = app.outside.hook.is_some();
     let received = app.store.write(move |tables| {
         if let Some((id, known)) = known(tables, &lead, now)? {
@@ -119,11 +65,11 @@ pub async fn receive(app: &Shared, told: Told) -> Result<Received, Refusal> {
 }
 
 /// What a robot is told: the same as everybody, and nothing is kept.
-pub fn forget(app: &Shared, told: Told) -> Received {
-    app.metrics.lead(told.product.name(), "robot");
+pub fn forget(app: &Shared, lead: Lead) -> Received {
+    app.metrics.lead(lead.product.name(), "robot");
     Received {
         id: LeadId(chance::bytes()),
-        lead: told.lead(app.now()),
+        lead,
         duplicate: false,
     }
 }
@@ -256,16 +202,15 @@ pub async fn lead_of_quote(
     id: BundleQuoteId,
     quote: BundleQuoteRecord,
 ) -> Result<Received, Refusal> {
-    let told = Told {
+    let lead = Lead {
         level: quote.bundle.name().to_owned(),
-        is_chosen: true,
         target_urls: quote.target_urls,
         question: quote.question.unwrap_or_default(),
         source: quote.attribution,
         quote: Some(id.to_string()),
-        ..Told::of(LeadProduct::Bundle)
+        ..Lead::of(LeadProduct::Bundle, app.now())
     };
-    receive(app, told).await
+    receive(app, lead, true).await
 }
 
 /// A lead by its identifier.
