@@ -28,8 +28,10 @@ impl Request {
 pub(crate) enum Step {
     /// Write and keep the connection.
     Reply(Vec<u8>),
-    /// Write and close.
+    /// Write and close, which the head says, where there is one: nobody asks again on a connection that is about to end.
     Last(Vec<u8>),
+    /// Write and close without having said so.
+    Vanish(Vec<u8>),
     /// Say nothing for so long, then close.
     Hang(Duration),
 }
@@ -90,8 +92,12 @@ fn serve(stream: &TcpStream, handler: &Mutex<Handler>, log: &Mutex<Vec<Request>>
                     return;
                 }
             }
+            // A client that has left is the test's affair, not ours.
             Step::Last(bytes) => {
-                // A client that has left is the test's affair, not ours.
+                let _ = writer.write_all(&closing(&bytes));
+                return;
+            }
+            Step::Vanish(bytes) => {
                 let _ = writer.write_all(&bytes);
                 return;
             }
@@ -100,6 +106,16 @@ fn serve(stream: &TcpStream, handler: &Mutex<Handler>, log: &Mutex<Vec<Request>>
                 return;
             }
         }
+    }
+}
+
+fn closing(bytes: &[u8]) -> Vec<u8> {
+    match bytes.windows(2).position(|pair| pair == b"\r\n") {
+        Some(end) if bytes.starts_with(b"HTTP/1.1 ") => {
+            let (line, rest) = bytes.split_at(end);
+            [line, b"\r\nConnection: close", rest].concat()
+        }
+        _ => bytes.to_vec(),
     }
 }
 

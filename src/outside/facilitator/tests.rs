@@ -201,7 +201,7 @@ async fn connections_are_reused_and_stale_ones_replaced() {
     let valid = reply(200, &json!({"isValid": true}));
     let server = scripted(vec![
         Step::Reply(valid.clone()),
-        Step::Last(valid.clone()),
+        Step::Vanish(valid.clone()),
         Step::Reply(valid),
     ]);
     let client = client(&server.url);
