@@ -11,6 +11,8 @@ use crate::harness::ask::{Answer, Ask, connect, read_all};
 use crate::harness::buyer::Payment;
 use crate::harness::{ACCESS, Page, Rig, Wallet, until};
 
+/// For the beginning of an answer that is made while many others are.
+const PATIENCE: Duration = Duration::from_secs(60);
 const LIVE: &[u8] = b"GET /health?live=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
 /// A connection from another address of loopback.
@@ -181,7 +183,7 @@ fn ask_with_small_window(ask: &Ask) -> TcpStream {
         .expect("the service accepts");
     let mut stream: TcpStream = socket.into();
     stream
-        .set_read_timeout(Some(Duration::from_secs(5)))
+        .set_read_timeout(Some(PATIENCE))
         .expect("a socket takes a timeout");
     stream.write_all(&ask.bytes()).expect("sent");
     stream
@@ -242,12 +244,13 @@ fn an_answer_that_finds_no_room_does_not_count() {
     let ask = |rig: &Rig, target: &str, payment: &Payment| {
         rig.order(target, "fresh").paid(&payment.header)
     };
-    one_that_finds_no_room_does_not_count(ask);
+    one_that_finds_no_room_does_not_count(16, ask);
 }
 
+/// It holds the page twice, as text and as it is.
 #[test]
 fn nor_does_the_answer_of_a_tool() {
-    one_that_finds_no_room_does_not_count(|rig, target, payment| {
+    one_that_finds_no_room_does_not_count(10, |rig, target, payment| {
         rig.post("/mcp").json(&json!({
             "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": {
@@ -259,9 +262,8 @@ fn nor_does_the_answer_of_a_tool() {
     });
 }
 
-/// `ask` is how the buyers ask for what they have bought.
-fn one_that_finds_no_room_does_not_count(ask: impl Fn(&Rig, &str, &Payment) -> Ask) {
-    const PAGES: usize = 16;
+/// So many pages are more than there is room for; `ask` is how the buyers ask for what they have bought.
+fn one_that_finds_no_room_does_not_count(pages: usize, ask: impl Fn(&Rig, &str, &Payment) -> Ask) {
     const REDELIVERIES: usize = 5;
     let rig = Rig::with(|resolved| resolved.set("fetch.seconds_max", "10"));
     let text = "Words that fill the page, line after line.\n".repeat(110_000);
@@ -275,8 +277,8 @@ fn one_that_finds_no_room_does_not_count(ask: impl Fn(&Rig, &str, &Payment) -> A
         plain.send().expect(200);
         (ask(&rig, &target, &payment), plain)
     };
-    let (bought, plain): (Vec<Ask>, Vec<Ask>) = (0..PAGES).map(buy).unzip();
-    let mut given = [0; PAGES];
+    let (bought, plain): (Vec<Ask>, Vec<Ask>) = (0..pages).map(buy).unzip();
+    let mut given = vec![0; pages];
     let mut refused = Vec::new();
     // All at once, and nobody reads: more than there is room for, and more than may wait for room.
     for _ in 0..REDELIVERIES {
