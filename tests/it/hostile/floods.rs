@@ -5,10 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use crate::harness::ask::{Answer, Ask, connect, read_all};
-use crate::harness::buyer::Payment;
 use crate::harness::{ACCESS, Page, Rig, Wallet, until};
 
 /// For the beginning of an answer that is made while many others are.
@@ -241,29 +238,7 @@ fn whoever_reads_slowly_gets_all_of_it() {
 /// A redelivery that finds no room is none (decisions, Money 4): whoever is told to ask again can ask as often as before.
 #[test]
 fn an_answer_that_finds_no_room_does_not_count() {
-    let ask = |rig: &Rig, target: &str, payment: &Payment| {
-        rig.order(target, "fresh").paid(&payment.header)
-    };
-    one_that_finds_no_room_does_not_count(16, ask);
-}
-
-/// It holds the page twice, as text and as it is.
-#[test]
-fn nor_does_the_answer_of_a_tool() {
-    one_that_finds_no_room_does_not_count(10, |rig, target, payment| {
-        rig.post("/mcp").json(&json!({
-            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": {
-                "name": "web_to_markdown",
-                "arguments": {"target_url": target, "tier": "fresh"},
-                "_meta": {"x402/payment": payment.payload},
-            },
-        }))
-    });
-}
-
-/// So many pages are more than there is room for; `ask` is how the buyers ask for what they have bought.
-fn one_that_finds_no_room_does_not_count(pages: usize, ask: impl Fn(&Rig, &str, &Payment) -> Ask) {
+    const PAGES: usize = 16;
     const REDELIVERIES: usize = 5;
     let rig = Rig::with(|resolved| resolved.set("fetch.seconds_max", "10"));
     let text = "Words that fill the page, line after line.\n".repeat(110_000);
@@ -273,12 +248,12 @@ fn one_that_finds_no_room_does_not_count(pages: usize, ask: impl Fn(&Rig, &str, 
         rig.site.put(&path, page);
         let payment = Wallet::new().sign(&rig, "fresh");
         let target = format!("http://news.sample-site.org{path}");
-        let plain = rig.order(&target, "fresh").paid(&payment.header);
-        plain.send().expect(200);
-        (ask(&rig, &target, &payment), plain)
+        let ask = rig.order(&target, "fresh").paid(&payment.header);
+        ask.send().expect(200);
+        ask
     };
-    let (bought, plain): (Vec<Ask>, Vec<Ask>) = (0..pages).map(buy).unzip();
-    let mut given = vec![0; pages];
+    let bought: Vec<Ask> = (0..PAGES).map(buy).collect();
+    let mut given = [0; PAGES];
     let mut refused = Vec::new();
     // All at once, and nobody reads: more than there is room for, and more than may wait for room.
     for _ in 0..REDELIVERIES {
@@ -298,9 +273,9 @@ fn one_that_finds_no_room_does_not_count(pages: usize, ask: impl Fn(&Rig, &str, 
     }
     let number = *refused.first().expect("somebody finds no room");
     for _ in given[number]..REDELIVERIES {
-        plain[number].send().expect(200);
+        bought[number].send().expect(200);
     }
-    plain[number].send().refused(400, "payment_replayed");
+    bought[number].send().refused(400, "payment_replayed");
 }
 
 /// Whoever asks for the largest answers and does not read them has a bounded part of memory, however many they are; the
