@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-/// Bytes of answers that wait to be read.
+/// Bytes of answers that wait to be read. A larger answer counts as so many: it has all of the room to itself. (There are
+/// pages that a tool's answer says twice and escaped, at eight times their length.)
 const UNREAD_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Bytes of answers that wait for room among those.
 const QUEUED_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -68,6 +69,7 @@ impl Outgoing {
 
 impl Unread {
     fn begin(&mut self, bytes: usize, reader: &Arc<Reader>, now: Instant) -> Option<u64> {
+        let bytes = bytes.min(UNREAD_BYTES_MAX);
         self.make_room(bytes, now).then(|| {
             self.bytes += bytes;
             self.last += 1;
@@ -263,12 +265,17 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_let_go_for_what_never_fits() {
+    fn what_is_larger_than_the_room_has_all_of_it() {
         let now = Instant::now();
         let (mut unread, readers) = full(now);
-        let begun = unread.begin(UNREAD_BYTES_MAX + 1, &Arc::default(), now + GRACE);
-        assert!(begun.is_none() && unread.bytes == FIT * LARGE);
+        let begin =
+            |unread: &mut Unread, now| unread.begin(UNREAD_BYTES_MAX + 1, &Arc::default(), now);
+        assert_eq!(begin(&mut unread, now + GRACE / 2), None);
         assert!(!readers.iter().any(|(_, reader)| is_let_go(reader)));
+        let begun = begin(&mut unread, now + GRACE).expect("all had their time");
+        assert!(readers.iter().all(|(_, reader)| is_let_go(reader)));
+        assert_eq!(unread.begin(1, &Arc::default(), now + GRACE), None);
+        assert!(unread.end(begun).is_some() && unread.bytes == 0);
     }
 
     #[tokio::test]
@@ -289,7 +296,9 @@ mod tests {
         let outgoing: Arc<Outgoing> = Arc::default();
         let place = Queued::join(&outgoing.queued, QUEUED_BYTES_MAX);
         assert!(place.is_some() && Queued::join(&outgoing.queued, 1).is_none());
-        assert!(!Line::new(&outgoing).begin(UNREAD_BYTES_MAX + 1).await);
+        let line = Line::new(&outgoing);
+        assert!(line.begin(UNREAD_BYTES_MAX).await);
+        assert!(!Line::new(&outgoing).begin(1).await);
         drop(place);
         assert_eq!(outgoing.queued.load(Ordering::Relaxed), 0);
     }

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::harness::{
-    ACCESS, ARTICLE, Answer, Ask, FERRY, FERRY_CLAIM, PROOF_PACK, Rig, Says, Wallet, report_order,
+    ACCESS, ARTICLE, Answer, Ask, FERRY, FERRY_CLAIM, PROOF_PACK, Page, Rig, Says, Wallet,
+    report_order,
 };
 
 const MCP: &str = "/mcp";
@@ -566,4 +567,21 @@ fn every_tool_is_described_as_models_take_it() {
             );
         }
     }
+}
+
+/// A page at its longest and worst: each of its bytes is eight in a tool's answer. It is given like any other.
+#[test]
+fn the_longest_answer_of_a_tool_is_given() {
+    const PAGE_BYTES: usize = 5_200_000;
+    let rig = Rig::with(|resolved| resolved.set("fetch.seconds_max", "10"));
+    rig.site.put(
+        "/backslashes",
+        Page::of("text/plain", "\\".repeat(PAGE_BYTES)),
+    );
+    let payment = Wallet::new().sign(&rig, "fresh");
+    let arguments =
+        json!({"target_url": "http://news.sample-site.org/backslashes", "tier": "fresh"});
+    let sold = pay(&rig, "web_to_markdown", &arguments, &payment.payload);
+    assert_eq!(sold["isError"], false);
+    assert!(words(&sold).len() >= 2 * PAGE_BYTES);
 }
