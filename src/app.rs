@@ -32,6 +32,7 @@ use crate::outside::fonts::FontShelf;
 use crate::outside::hooks::{self, Hook};
 use crate::outside::llm::{self, Llm, LlmSettings};
 use crate::outside::mailer::{MAILS_MAX, Mailer, MailerSettings, SmtpSettings, Way};
+use crate::outside::memory::Memory;
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
 use crate::outside::robots::{LOOKUPS_MAX as ROBOTS_LOOKUPS_MAX, RobotsFiles};
 use crate::outside::web::{Web, WebSettings};
@@ -100,6 +101,7 @@ impl App {
             mailer: mailer(&config)?,
             robots: RobotsFiles::new(web.clone(), clock.clone()),
             web,
+            memory: Memory::default(),
             fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
             fetches_of_payer: Shares::new(
                 FETCHES_OF_PAYER_MAX.min(config.fetch.fetches_max / 2),

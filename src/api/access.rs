@@ -1,6 +1,8 @@
 //! The context endpoint: buying a page, and probing for its price.
 
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::api::paid;
 use crate::app::Shared;
@@ -46,30 +48,50 @@ pub fn purchase(app: &Shared, body: &Checked, level: Level) -> Result<Purchase, 
     }))
 }
 
-/// The markdown under a YAML front matter. Strings are written as JSON, which YAML includes; what the page does not say
-/// is null.
-pub fn markdown(body: &[u8]) -> Option<String> {
-    let answer: Value = serde_json::from_slice(body).ok()?;
-    let metadata = &answer["metadata"];
+/// A page as text: its markdown, under a YAML front matter.
+#[derive(Debug)]
+pub struct Text<'a> {
+    pub front: String,
+    /// The string as it stands in the answer.
+    pub markdown: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Answered<'a> {
+    #[serde(borrow)]
+    markdown: &'a RawValue,
+    final_url: Value,
+    metadata: Value,
+    content_sha256: Value,
+    fetched_at: Option<i64>,
+}
+
+/// What an answer says, as text. Strings of the front matter are written as JSON, which YAML includes; what the page does
+/// not say is null.
+pub fn text(body: &[u8]) -> Option<Text<'_>> {
+    let answer: Answered<'_> = serde_json::from_slice(body).ok()?;
+    let metadata = &answer.metadata;
     let date = [&metadata["modified_at"], &metadata["published_at"]]
         .into_iter()
         .find(|date| date.is_string());
-    let fetched = answer["fetched_at"]
-        .as_i64()
+    let fetched = answer
+        .fetched_at
         .and_then(|at| jiff::Timestamp::from_second(at).ok());
     let fetched = fetched.map_or(Value::Null, |at| Value::from(at.to_string()));
     let lines = [
         ("title", &metadata["title"]),
-        ("url", &answer["final_url"]),
+        ("url", &answer.final_url),
         ("date", date.unwrap_or(&Value::Null)),
         ("fetched", &fetched),
-        ("sha256", &answer["content_sha256"]),
+        ("sha256", &answer.content_sha256),
     ];
-    let mut text = String::from("---\n");
+    let mut front = String::from("---\n");
     for (name, value) in lines {
-        text.push_str(&format!("{name}: {value}\n"));
+        front.push_str(&format!("{name}: {value}\n"));
     }
-    text.push_str("---\n\n");
-    text.push_str(answer["markdown"].as_str()?);
-    Some(text)
+    front.push_str("---\n\n");
+    Some(Text {
+        front,
+        markdown: answer.markdown,
+    })
 }

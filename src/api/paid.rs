@@ -1,6 +1,8 @@
 //! What the paid operations share: the price that a request asks for, the payment that it brings, the purchase that its
 //! query, header and body agree on, and the answer.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -16,9 +18,9 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::{Checked, ValidationError};
 use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
 use crate::flows::offer;
-use crate::flows::sale::{self, Delivered, PaidRequest};
+use crate::flows::sale::{self, Body, Delivered, PaidRequest};
 use crate::flows::source::Target;
-use crate::http::{Bytes, Call, Reply};
+use crate::http::{Bytes, Call, Held, Reply};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::SettleResponse;
 
@@ -284,12 +286,12 @@ pub fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Re
     let as_markdown =
         product == Product::Context && call.accepts_above("text/markdown", "application/json");
     let reply = if as_markdown {
-        match access::markdown(&delivered.body) {
-            Some(text) => Reply::new(200, "text/markdown; charset=utf-8", text),
+        match markdown((*delivered.body).as_ref()) {
+            Some(parts) => Reply::in_parts(200, "text/markdown; charset=utf-8", parts),
             None => return failure::reply(app, &Refusal::of(Code::Internal), call),
         }
     } else {
-        Reply::json(200, Bytes::from_owner(Body(delivered.body.clone())))
+        Reply::json(200, Bytes::from_owner(Shareable(delivered.body.clone())))
     };
     let settlement = SettleResponse {
         success: true,
@@ -324,14 +326,24 @@ pub fn answer(app: &App, call: &Call, outcome: Result<Delivered, Refusal>) -> Re
         Product::ProofPack => reply,
     };
     reply.ticket = delivered.redelivery_of;
+    reply.held = delivered
+        .body
+        .allotment()
+        .map(|held| Arc::new(held) as Held);
     reply
 }
 
-/// The shared bytes of an answer that several requests may be sending at once.
-struct Body(std::sync::Arc<Vec<u8>>);
+fn markdown(body: &[u8]) -> Option<Vec<Bytes>> {
+    let text = access::text(body)?;
+    let markdown: String = serde_json::from_str(text.markdown.get()).ok()?;
+    Some(vec![text.front.into(), markdown.into()])
+}
 
-impl AsRef<[u8]> for Body {
+/// The bytes of an answer that several requests may be sending at once.
+struct Shareable(Arc<Body>);
+
+impl AsRef<[u8]> for Shareable {
     fn as_ref(&self) -> &[u8] {
-        &self.0
+        (*self.0).as_ref()
     }
 }

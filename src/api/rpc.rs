@@ -115,6 +115,7 @@ fn error(id: &Value, fault: &Fault) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": error})
 }
 
-fn fresh(reply: Reply) -> Reply {
+/// What nobody keeps.
+pub fn fresh(reply: Reply) -> Reply {
     reply.fixed("cache-control", "no-store")
 }

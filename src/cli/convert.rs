@@ -20,6 +20,7 @@ use crate::flows::page::{PageFacts, page_goods};
 use crate::markdown::{
     ContentKind, ConvertError, Converter, Model, Page, RECOGNISED_BYTES, Settings, recognised,
 };
+use crate::outside::memory::Memory;
 use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
 use crate::outside::web::{FetchOptions, Fetched, Web, WebSettings};
 
@@ -108,9 +109,10 @@ impl Args {
             if_modified_since: None,
             deadline: Instant::now() + FETCH_TIME_MAX,
         };
+        let mut allotment = Memory::default().nothing();
         match web
             .clear(&target)
-            .and_then(|cleared| web.fetch(cleared, &options))
+            .and_then(|cleared| web.fetch(cleared, &options, &mut allotment))
             .map_err(failed)?
         {
             Fetched::Page(page) => {

@@ -32,10 +32,10 @@ impl Goods {
 
 /// Target safety, then the page, then what is made of it (specification 4.1 rule 2).
 pub async fn deliver(app: &Shared, purchase: &Purchase, payer: &str) -> Result<Goods, Trouble> {
-    let source = source::read(app, purchase.target_url(), purchase.reading(), payer).await?;
+    let mut source = source::read(app, purchase.target_url(), purchase.reading(), payer).await?;
     let report = match purchase {
         Purchase::Context(_) => None,
-        Purchase::ProofPack(pack) => Some(report::draft(app, pack, &source).await?),
+        Purchase::ProofPack(pack) => Some(report::draft(app, pack, &mut source).await?),
     };
     Ok(Goods { source, report })
 }

@@ -76,7 +76,7 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
     let tokens = tokens(&page.markdown);
     let content_sha256 = hex::encode(Sha256::digest(&page.markdown));
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let members = serde_json::to_vec(&Members {
+    let mut members = serde_json::to_vec(&Members {
         markdown: &page.markdown,
         final_url: facts.final_url,
         http_status: facts.status,
@@ -109,7 +109,8 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
         policy: policy(page, facts.usage),
     })?;
     // The braces belong to the answer that the members become a part of.
-    let members = members[1..members.len() - 1].to_vec();
+    members.pop();
+    members.remove(0);
     Ok(PageGoods {
         blob: Sha256::digest(&members).into(),
         members: Arc::new(members),

@@ -129,7 +129,7 @@ pub async fn inspect(app: &Shared, target_url: &str) -> Result<Inspected, Refusa
             .run(move || web.clear(&web_target).map(drop))
             .await;
         looked_up
-            .unwrap_or(Err(FetchError::LookupsFull))
+            .unwrap_or(Err(FetchError::Overloaded))
             .map_err(|error| refusal(source::fetch_trouble(&error)))?;
     }
     let canonical = target.canonical(app).to_owned();
@@ -146,9 +146,9 @@ pub async fn inspect(app: &Shared, target_url: &str) -> Result<Inspected, Refusa
             Target::Sample => Verdict::Allowed,
         },
         kept: kept.map(|kept| KeptSource {
-            stored_at: UnixSeconds(kept.record.fetched_at),
-            content_sha256: kept.record.content_sha256,
-            title: kept.record.title,
+            stored_at: UnixSeconds(kept.fetched_at),
+            content_sha256: kept.content_sha256,
+            title: kept.title,
         }),
         target_url: canonical,
     })

@@ -13,12 +13,17 @@ use crate::flows::desk::{Claim, Outcome};
 use crate::flows::internal;
 use crate::flows::payments::{self, redelivery_end};
 use crate::flows::reports;
-use crate::flows::sale::{Delivered, Verified, in_use, not_settled, replayed};
+use crate::flows::sale::{Body, Delivered, Members, Verified, in_use, not_settled, replayed};
 use crate::flows::settle;
+use crate::flows::source::{MEMORY_WAIT_MAX, STORING_FACTOR};
+use crate::outside::memory::{MemoryFull, UNCOUNTED_BYTES};
 use crate::x402::address::Address;
 
 /// How often a kept answer is given again to the payload that bought it (decisions, Money 4).
 const REDELIVERIES_MAX: u8 = 5;
+
+/// Four characters ([`crate::flows::page::tokens`]) in UTF-8.
+const TOKEN_BYTES_MAX: usize = 16;
 
 /// What the records say of this authorization.
 #[derive(Debug)]
@@ -74,17 +79,23 @@ async fn redeliver(app: &Shared, key: PaymentKey) -> Result<Recalled, Refusal> {
         Ok(Some(payment))
     });
     match counted.await? {
-        Some(payment) => Ok(Recalled::Answer(Delivered {
-            redelivery_of: Some(key),
-            ..delivered(app, key, &payment, None).await?
-        })),
+        Some(payment) => match delivered(app, key, &payment, None).await {
+            Ok(delivered) => Ok(Recalled::Answer(Delivered {
+                redelivery_of: Some(key),
+                ..delivered
+            })),
+            Err(refusal) => {
+                withheld(app.clone(), key).await;
+                Err(refusal)
+            }
+        },
         None => Err(replayed(
             "This authorization was used, and its answer was given out often enough.",
         )),
     }
 }
 
-/// A redelivery found no room on its way out and was not made: it does not count.
+/// A redelivery was not made after all: it does not count.
 pub async fn withheld(app: Shared, key: PaymentKey) {
     let uncounted = app.store.write(move |tables| {
         let Some(mut payment) = tables.payment(key)? else {
@@ -166,7 +177,7 @@ pub async fn delivered(
     app: &Shared,
     key: PaymentKey,
     payment: &Payment,
-    members: Option<Arc<Vec<u8>>>,
+    members: Option<Members>,
 ) -> Outcome {
     let (State::Settled { transaction, at }, Some(kept)) = (&payment.state, &payment.answer) else {
         return Err(no_longer_kept());
@@ -176,7 +187,8 @@ pub async fn delivered(
         // The retained report is the answer, to the byte.
         Purchase::ProofPack(_) => reports::sold_body(app, key)
             .await
-            .and_then(|body| body.ok_or_else(no_longer_kept)),
+            .and_then(|body| body.ok_or_else(no_longer_kept))
+            .map(|body| Body::new(body, app.outside.memory.nothing())),
     };
     let body = body.map_err(Refusal::after_settlement)?;
     Ok(Delivered {
@@ -201,8 +213,8 @@ async fn context_body(
     app: &Shared,
     payment: &Payment,
     kept: &KeptAnswer,
-    members: Option<Arc<Vec<u8>>>,
-) -> Result<Vec<u8>, Refusal> {
+    members: Option<Members>,
+) -> Result<Body, Refusal> {
     let paid = answer::paid(app, payment)
         .map_err(|error| internal("an answer could not be written as JSON", &error))?;
     let transaction = match &payment.state {
@@ -212,13 +224,44 @@ async fn context_body(
     let (page, own) = (kept.page, kept.own.clone());
     let whole =
         move |members: &[u8]| answer::whole(&[own.as_bytes(), members], &paid, &transaction);
-    if let Some(members) = members {
-        return Ok(whole(&members));
+    let full = |MemoryFull| Refusal::of(Code::Overloaded);
+    if let Some(Members {
+        bytes,
+        mut allotment,
+    }) = members
+    {
+        let allotted = allotment.resized(2 * bytes.len(), MEMORY_WAIT_MAX).await;
+        allotted.map_err(full)?;
+        return Ok(Body::new(whole(&bytes), allotment));
     }
-    // Put together where it is read: no more large answers at once than the store has readers.
+    let mut allotment = app.outside.memory.nothing();
+    let bytes = page_bytes(app, payment, kept).await?;
+    let allotted = allotment
+        .resized(STORING_FACTOR * bytes, MEMORY_WAIT_MAX)
+        .await;
+    allotted.map_err(full)?;
     let read = app
         .store
-        .read(move |snapshot| Ok(snapshot.blob(page)?.map(|members| whole(&members))));
-    read.await?
-        .ok_or_else(|| internal("a kept answer has lost its page", &hex::encode(page)))
+        .read(move |snapshot| snapshot.blob_with(page, whole));
+    let body = read
+        .await?
+        .ok_or_else(|| internal("a kept answer has lost its page", &hex::encode(page)))?;
+    Ok(Body::new(body, allotment))
+}
+
+/// How long a page's members are at most: the cache knows of those that it still has.
+async fn page_bytes(app: &Shared, payment: &Payment, kept: &KeptAnswer) -> Result<usize, Refusal> {
+    let at_most = usize::try_from(kept.tokens).unwrap_or(usize::MAX) * TOKEN_BYTES_MAX;
+    if STORING_FACTOR * at_most <= UNCOUNTED_BYTES {
+        return Ok(at_most);
+    }
+    let (page, target_url) = (kept.page, payment.purchase.target_url().to_owned());
+    let cached = app
+        .store
+        .read(move |snapshot| snapshot.page(&target_url))
+        .await?;
+    let exactly = cached
+        .filter(|cached| cached.blob == page)
+        .and_then(|cached| usize::try_from(cached.blob_bytes).ok());
+    Ok(exactly.unwrap_or(at_most))
 }

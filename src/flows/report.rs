@@ -2,6 +2,7 @@
 //! run on threads of their own; a language model may be asked in between.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Map, Value};
 
@@ -17,9 +18,15 @@ use crate::evidence::report::{Request, report};
 use crate::evidence::synthesis::Synthesis;
 use crate::evidence::{Check, FINDINGS_MAX, Source};
 use crate::flows::internal;
-use crate::flows::source::{SourcePage, Trouble};
+use crate::flows::source::{MEMORY_WAIT_MAX, SourcePage, Trouble};
 use crate::flows::synthesis::synthesise;
+use crate::outside::call::LaneFull;
 use crate::outside::chance;
+use crate::outside::memory::MemoryFull;
+
+/// How many bytes an examination takes at most for each byte of the page's members: these, twice, the text, its units and
+/// their index.
+const EXAMINING_FACTOR: usize = 7;
 
 /// The most citations of a report.
 pub const CITATIONS_MAX: usize = FINDINGS_MAX;
@@ -45,7 +52,7 @@ pub struct Draft {
 pub async fn draft(
     app: &Shared,
     purchase: &ProofPackPurchase,
-    source: &SourcePage,
+    source: &mut SourcePage,
 ) -> Result<(ReportId, Draft), Trouble> {
     let full = |_| {
         let message = "Too many sources are being examined. Try again in a few seconds.";
@@ -60,8 +67,19 @@ pub async fn draft(
         purchase.clone(),
     );
     let checks = &app.outside.checks;
-    let read = checks.run(move || Read::new(&page, hit, &bought));
-    let read = read.await.map_err(full)?.map_err(broken)?;
+    let mut allotment = source.allotment.hand_over();
+    let read = checks.run(move || {
+        let deadline = Instant::now() + MEMORY_WAIT_MAX;
+        let allotted = allotment.resize(page.len() * EXAMINING_FACTOR, deadline);
+        allotted.map_err(|MemoryFull| LaneFull)?;
+        let read = Read::new(&page, hit, &bought);
+        // What is kept of it: the page's members, its text, and the store's copies.
+        allotment.shrink(3 * page.len());
+        Ok((read, allotment))
+    });
+    let (read, allotment) = read.await.and_then(|outcome| outcome).map_err(full)?;
+    source.allotment = allotment;
+    let read = read.map_err(broken)?;
     let synthesis = match purchase.pack().may_synthesize() {
         true => synthesise(app.outside.llm.as_ref(), &read.examined()).await,
         false => None,

@@ -14,7 +14,9 @@ use crate::evidence::sample::REPORT_ID as SAMPLE_ID;
 use crate::evidence::verify::{Check, Kept, Receipt, verify};
 use crate::flows::answer;
 use crate::flows::internal;
+use crate::flows::source::MEMORY_WAIT_MAX;
 use crate::outside::chance;
+use crate::outside::memory::{Allotment, MemoryFull};
 use crate::signing::{self, Signer};
 use crate::store::{self, ReportRecord, Snapshot, StoreError};
 
@@ -150,7 +152,12 @@ struct Bytes {
     source: Vec<u8>,
     /// SHA-256 of the document, as it was recorded.
     recorded: Option<String>,
+    /// For what is found in them, too.
+    _allotment: Allotment,
 }
+
+/// How many bytes a look at a source takes at most for each byte of it: its units and their index.
+const LOOKING_FACTOR: usize = 6;
 
 /// How the bytes are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -162,9 +169,11 @@ enum Look {
 }
 
 async fn bytes(app: &Shared, retained: &Retained, look: Look) -> Result<Bytes, Refusal> {
+    let mut allotment = app.outside.memory.nothing();
     let record = match retained {
         Retained::Sample => {
             return Ok(Bytes {
+                _allotment: allotment,
                 document: app.sample.report.body.clone(),
                 source: app.sample.report.source_text.clone().into_bytes(),
                 recorded: None,
@@ -173,6 +182,11 @@ async fn bytes(app: &Shared, retained: &Retained, look: Look) -> Result<Bytes, R
         Retained::Stored { record, .. } => record,
     };
     let (document, source) = (record.document, record.source);
+    let length = app.store.read(move |snapshot| snapshot.blob_length(source));
+    let allotted = allotment.resized(LOOKING_FACTOR * length.await?, MEMORY_WAIT_MAX);
+    allotted
+        .await
+        .map_err(|MemoryFull| Refusal::of(Code::Overloaded))?;
     let found = app.store.read(move |snapshot| {
         let read = |key| match look {
             Look::Intact => snapshot.blob(key),
@@ -185,6 +199,7 @@ async fn bytes(app: &Shared, retained: &Retained, look: Look) -> Result<Bytes, R
         document: document.unwrap_or_default(),
         source: source.unwrap_or_default(),
         recorded: Some(hex::encode(record.document)),
+        _allotment: allotment,
     })
 }
 

@@ -3,7 +3,7 @@
 //! what the step before it gives, so that none can be skipped.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -25,6 +25,7 @@ use crate::flows::recall::{Recalled, claim_identifier, known_purchase, recall};
 use crate::flows::settle::{self, Settling};
 use crate::flows::source::{self, Trouble, keep_page};
 use crate::outside::facilitator::Verdict;
+use crate::outside::memory::Allotment;
 use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind};
 use crate::x402::address::{Address, TransactionHash};
 use crate::x402::proof::PaymentProof;
@@ -44,7 +45,7 @@ pub struct PaidRequest {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivered {
     /// The whole JSON answer.
-    pub body: Arc<Vec<u8>>,
+    pub body: Arc<Body>,
     pub transaction: String,
     pub settled_at: UnixSeconds,
     pub means: Means,
@@ -58,6 +59,51 @@ pub struct Delivered {
     pub cache_hit: bool,
     /// The payment whose redelivery this is, if it counts as one.
     pub redelivery_of: Option<PaymentKey>,
+}
+
+/// An answer that several requests may be given at once.
+#[derive(Debug)]
+pub struct Body {
+    bytes: Vec<u8>,
+    allotment: Mutex<Option<Allotment>>,
+}
+
+impl Body {
+    pub fn new(bytes: Vec<u8>, mut allotment: Allotment) -> Body {
+        allotment.shrink(bytes.len());
+        Body {
+            bytes,
+            allotment: Mutex::new(Some(allotment)),
+        }
+    }
+
+    /// What is to be dropped once the answer is counted among those that wait to be read.
+    pub fn allotment(&self) -> Option<Allotment> {
+        let mut allotment = self
+            .allotment
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        allotment.take()
+    }
+}
+
+impl AsRef<[u8]> for Body {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl PartialEq for Body {
+    fn eq(&self, other: &Body) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+/// What a kept answer is made of, while its settlement is waited for: it need not be read again.
+#[derive(Debug)]
+pub struct Members {
+    pub bytes: Arc<Vec<u8>>,
+    pub allotment: Allotment,
 }
 
 /// A settlement needs this long on chain.
@@ -181,8 +227,8 @@ pub struct Verified {
 pub struct Kept {
     pub claim: Claim,
     pub settling: Settling,
-    /// The page's members, where the answer is made of a page: they need not be read again.
-    pub members: Option<Arc<Vec<u8>>>,
+    /// Where the answer is made of a page, and there is memory for it.
+    pub members: Option<Members>,
 }
 
 /// The checks that need nobody else (decisions, Money 2). A payment that does not fit is answered with a challenge.
@@ -393,15 +439,15 @@ async fn keep(
     })
 }
 
-/// The same for a payment from whichever source: gives the page's members back once all is durable.
+/// The same for a payment from whichever source: gives the page's members back once all is durable, if they may stay.
 pub async fn keep_answer(
     app: &Shared,
     key: PaymentKey,
     mut payment: Payment,
-    goods: Goods,
+    mut goods: Goods,
     margin: Judged,
     request_id: &str,
-) -> Result<Option<Arc<Vec<u8>>>, Refusal> {
+) -> Result<Option<Members>, Refusal> {
     let now = app.now();
     if payment.valid_before < now.plus(SETTLE_SECONDS_MIN).0 {
         let message =
@@ -409,6 +455,7 @@ pub async fn keep_answer(
         let reason = "invalid_exact_evm_payload_authorization_valid_before";
         return Err(challenge(payment.purchase.level(), reason, message));
     }
+    let mut allotment = goods.source.allotment.hand_over();
     // Where it took less than was reckoned with, the receipt says what the sale really earned.
     let means = payment.means();
     let margin = match goods.work(means) {
@@ -467,5 +514,9 @@ pub async fn keep_answer(
         ));
     }
     app.crash_point("kept");
-    Ok(is_page.then_some(members))
+    let stays = is_page && allotment.rest(members.len());
+    Ok(stays.then_some(Members {
+        bytes: members,
+        allotment,
+    }))
 }

@@ -1,8 +1,6 @@
 //! Settling a kept payment. The call runs as a task of its own: the buyer is answered after a while whatever it does,
 //! and what it says later is still recorded. Unknown is never failed.
 
-use std::sync::Arc;
-
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -14,7 +12,7 @@ use crate::flows::internal;
 use crate::flows::payments::{self, Advanced, FreshCredit};
 use crate::flows::recall;
 use crate::flows::reconcile;
-use crate::flows::sale::{self, Kept};
+use crate::flows::sale::{self, Kept, Members};
 use crate::outside::facilitator::Settlement;
 use crate::store::StoreError;
 use crate::x402::proof::PaymentProof;
@@ -182,7 +180,7 @@ async fn conclude(
     app: &Shared,
     key: PaymentKey,
     advanced: Advanced,
-    members: Option<Arc<Vec<u8>>>,
+    members: Option<Members>,
 ) -> Outcome {
     let Advanced {
         payment, credit, ..

@@ -13,16 +13,25 @@ use crate::domain::usage::Usage;
 use crate::flows::page::{PageFacts, PageGoods, page_goods};
 use crate::flows::robots;
 use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
+use crate::outside::memory::{Allotment, MemoryFull};
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
 use crate::store::{PageRecord, StoreError, Tables};
+
+/// The longest wait for memory while no site is kept waiting.
+pub const MEMORY_WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// How many bytes it takes to read or write a blob in the store, for each byte of it: it lies there in a power of two.
+pub const STORING_FACTOR: usize = 3;
 
 /// The largest page that is read, in bytes.
 pub const BYTES_MAX: u64 = PAGE_BYTES_MAX;
 
 /// A page that was read, and what the cache gains by it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct SourcePage {
     pub page: PageGoods,
+    /// The page has this until it is kept.
+    pub allotment: Allotment,
     pub cache: CacheFacts,
     pub storing: Storing,
 }
@@ -119,15 +128,17 @@ pub async fn read(
     let kept = kept_page(app, target.as_str())
         .await
         .map_err(Trouble::Refused)?;
-    let fresh_enough = |kept: &KeptPage| match reading.cache {
+    let fresh_enough = |kept: &PageRecord| match reading.cache {
         CachePolicy::CacheOnly { .. } => true,
-        CachePolicy::UpTo { age_seconds } => !reading.refresh && kept.age(app.now()) <= age_seconds,
+        CachePolicy::UpTo { age_seconds } => {
+            !reading.refresh && app.now().since(UnixSeconds(kept.fetched_at)) <= age_seconds
+        }
         CachePolicy::Bypass => false,
     };
     match kept {
         Some(kept) if fresh_enough(&kept) => {
             app.metrics.cache(true);
-            Ok(kept.source())
+            kept_source(app, kept).await
         }
         _ if !reading.cache.may_fetch() => {
             app.metrics.cache(false);
@@ -141,59 +152,57 @@ pub async fn read(
     }
 }
 
-/// A cached page with its bytes.
-#[derive(Clone, Debug)]
-pub struct KeptPage {
-    pub record: PageRecord,
-    members: Arc<Vec<u8>>,
-}
-
-impl KeptPage {
-    pub fn age(&self, now: UnixSeconds) -> u64 {
-        now.since(UnixSeconds(self.record.fetched_at))
-    }
-
-    fn source(self) -> SourcePage {
-        let stored_at = UnixSeconds(self.record.fetched_at);
-        SourcePage {
-            page: PageGoods {
-                blob: self.record.blob,
-                members: self.members,
-                content_sha256: self.record.content_sha256,
-                tokens: self.record.tokens,
-            },
-            cache: CacheFacts {
-                hit: true,
-                revalidated: false,
-                stored_at,
-                changed_since_last: None,
-            },
-            storing: Storing::Nothing,
-        }
-    }
-}
-
 /// What the cache keeps of a canonical URL. A record whose bytes are gone is a miss.
-pub async fn kept_page(app: &Shared, target_url: &str) -> Result<Option<KeptPage>, Refusal> {
+pub async fn kept_page(app: &Shared, target_url: &str) -> Result<Option<PageRecord>, Refusal> {
     let (target_url, now) = (target_url.to_owned(), app.now());
     let kept = app.store.read(move |snapshot| {
         let Some(record) = snapshot.page(&target_url)? else {
             return Ok(None);
         };
-        if now.since(UnixSeconds(record.fetched_at)) >= PAGE_SECONDS {
-            return Ok(None);
-        }
-        Ok(snapshot.blob(record.blob)?.map(|members| KeptPage {
-            record,
-            members: Arc::new(members),
-        }))
+        let is_there = now.since(UnixSeconds(record.fetched_at)) < PAGE_SECONDS
+            && snapshot.keeps_blob(record.blob)?;
+        Ok(is_there.then_some(record))
     });
     Ok(kept.await?)
+}
+
+/// A page of the cache with its bytes.
+async fn kept_source(app: &Shared, kept: PageRecord) -> Result<SourcePage, Trouble> {
+    let mut allotment = app.outside.memory.nothing();
+    let bytes = usize::try_from(kept.blob_bytes).unwrap_or(usize::MAX / 2);
+    let allotted = allotment
+        .resized(STORING_FACTOR * bytes, MEMORY_WAIT_MAX)
+        .await;
+    allotted.map_err(|MemoryFull| fetch_trouble(&FetchError::Overloaded))?;
+    let blob = kept.blob;
+    let members = app.store.read(move |snapshot| snapshot.blob(blob)).await;
+    let members = members.map_err(|error| Trouble::Refused(error.into()))?;
+    let members = members.ok_or_else(|| {
+        let page = hex::encode(blob);
+        Trouble::Refused(super::internal("the cache has lost a page", &page))
+    })?;
+    Ok(SourcePage {
+        page: PageGoods {
+            blob,
+            members: Arc::new(members),
+            content_sha256: kept.content_sha256,
+            tokens: kept.tokens,
+        },
+        allotment,
+        cache: CacheFacts {
+            hit: true,
+            revalidated: false,
+            stored_at: UnixSeconds(kept.fetched_at),
+            changed_since_last: None,
+        },
+        storing: Storing::Nothing,
+    })
 }
 
 fn sample(app: &Shared) -> SourcePage {
     SourcePage {
         page: app.sample.goods.clone(),
+        allotment: app.outside.memory.nothing(),
         cache: CacheFacts {
             hit: true,
             revalidated: false,
@@ -218,14 +227,11 @@ fn cache_miss(is_sample: bool) -> Refusal {
 async fn fetch(
     app: &Shared,
     target: TargetUrl,
-    kept: Option<KeptPage>,
+    kept: Option<PageRecord>,
     revalidates: bool,
     payer: &str,
 ) -> Result<SourcePage, Trouble> {
-    let record = kept
-        .as_ref()
-        .map(|kept| &kept.record)
-        .filter(|_| revalidates);
+    let record = kept.as_ref().filter(|_| revalidates);
     let options = FetchOptions {
         full: false,
         if_none_match: record.and_then(|record| record.etag.clone()),
@@ -234,15 +240,15 @@ async fn fetch(
     };
     let fetched = fetch_in_turn(app, target, options, payer).await;
     match (fetched, kept) {
-        (Ok((Fetched::Page(mut page), asked)), kept) => {
+        (Ok((Fetched::Page(mut page), allotment, asked)), kept) => {
             app.metrics.fetch("page");
             let usage = std::mem::take(&mut page.usage);
             let usage = robots::complete(app, usage, asked, &page.final_url).await;
-            fetched_source(app, &page, &usage, kept.as_ref()).map_err(Trouble::Refused)
+            fetched_source(app, *page, allotment, &usage, kept.as_ref()).await
         }
-        (Ok((Fetched::NotModified, _)), Some(kept)) => {
+        (Ok((Fetched::NotModified, ..)), Some(kept)) => {
             app.metrics.fetch("not_modified");
-            let mut source = kept.source();
+            let mut source = kept_source(app, kept).await?;
             let fetched_at = app.now();
             source.cache = CacheFacts {
                 hit: true,
@@ -253,7 +259,7 @@ async fn fetch(
             source.storing = Storing::Unchanged { fetched_at };
             Ok(source)
         }
-        (Ok((Fetched::NotModified, _)), None) => Err(fetch_trouble(&FetchError::Protocol)),
+        (Ok((Fetched::NotModified, ..)), None) => Err(fetch_trouble(&FetchError::Protocol)),
         (Err(error), _) => {
             app.metrics.fetch(if error.is_transient() {
                 "outage"
@@ -271,9 +277,9 @@ async fn fetch_in_turn(
     target: TargetUrl,
     options: FetchOptions,
     payer: &str,
-) -> Result<(Fetched, robots::Asked), FetchError> {
+) -> Result<(Fetched, Allotment, robots::Asked), FetchError> {
     let outside = &app.outside;
-    let full = |_| FetchError::LookupsFull;
+    let full = |_| FetchError::Overloaded;
     let _of_payer = outside.fetches_of_payer.place(payer).await.map_err(full)?;
     let _of_domain = outside
         .fetches_of_domain
@@ -281,13 +287,14 @@ async fn fetch_in_turn(
         .await
         .map_err(full)?;
     let asked = robots::ask(app, &target);
-    let web = outside.web.clone();
+    let (web, mut allotment) = (outside.web.clone(), outside.memory.nothing());
     let fetching = outside.fetches.run(move || {
-        web.clear(&target)
-            .and_then(|cleared| web.fetch(cleared, &options))
+        let cleared = web.clear(&target)?;
+        let fetched = web.fetch(cleared, &options, &mut allotment)?;
+        Ok((fetched, allotment))
     });
-    let fetched = fetching.await.unwrap_or(Err(FetchError::LookupsFull))?;
-    Ok((fetched, asked))
+    let (fetched, allotment) = fetching.await.unwrap_or(Err(FetchError::Overloaded))?;
+    Ok((fetched, allotment, asked))
 }
 
 /// What the cache gains by a page that was read.
@@ -303,12 +310,13 @@ pub fn keep_page(
     }
 }
 
-fn fetched_source(
+async fn fetched_source(
     app: &Shared,
-    fetched: &FetchedPage,
+    fetched: FetchedPage,
+    mut allotment: Allotment,
     usage: &Usage,
-    kept: Option<&KeptPage>,
-) -> Result<SourcePage, Refusal> {
+    kept: Option<&PageRecord>,
+) -> Result<SourcePage, Trouble> {
     let now = app.now();
     let page = page_goods(
         &fetched.page,
@@ -325,18 +333,27 @@ fn fetched_source(
             fetched_at: now,
         },
     )
-    .map_err(|error| super::internal("a page could not be written as JSON", &error))?;
+    .map_err(|error| {
+        Trouble::Refused(super::internal(
+            "a page could not be written as JSON",
+            &error,
+        ))
+    })?;
     let record = PageRecord {
         blob: page.blob,
         blob_bytes: page.members.len() as u64,
         content_sha256: page.content_sha256.clone(),
         tokens: page.tokens,
-        title: fetched.page.metadata.title.clone(),
+        title: fetched.page.metadata.title,
         fetched_at: now.0,
-        etag: fetched.etag.clone(),
-        last_modified: fetched.last_modified.clone(),
+        etag: fetched.etag,
+        last_modified: fetched.last_modified,
     };
-    let changed_since_last = kept.map(|kept| kept.record.content_sha256 != page.content_sha256);
+    let allotted = allotment.resized(STORING_FACTOR * page.members.len(), MEMORY_WAIT_MAX);
+    allotted
+        .await
+        .map_err(|MemoryFull| fetch_trouble(&FetchError::Overloaded))?;
+    let changed_since_last = kept.map(|kept| kept.content_sha256 != page.content_sha256);
     let cache = CacheFacts {
         hit: false,
         revalidated: false,
@@ -345,6 +362,7 @@ fn fetched_source(
     };
     Ok(SourcePage {
         page,
+        allotment,
         cache,
         storing: Storing::Page(record),
     })

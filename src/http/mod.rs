@@ -19,5 +19,5 @@ pub use call::{Call, Peer, Query};
 pub use hyper::HeaderMap;
 pub use hyper::body::Bytes;
 pub use pieces::Sink;
-pub use reply::{HeaderText, Reply};
+pub use reply::{HeaderText, Held, Reply};
 pub use route::{Answer, Guard, Method, Route, Run};

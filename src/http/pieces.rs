@@ -1,6 +1,7 @@
-//! The body of an answer: in one piece, as nearly always, or in pieces that are made while it is sent. Whoever makes them
+//! The body of an answer: all of it there, as nearly always, or in pieces that are made while it is sent. Whoever makes them
 //! waits for the reader; where they break off, the reader sees that the answer is not whole.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -59,8 +60,15 @@ impl std::error::Error for BrokenOff {}
 /// What hyper sends.
 #[derive(Debug)]
 pub(in crate::http) enum Content {
-    Whole(Bytes),
+    /// The parts that are not sent yet, none of them empty.
+    Whole(VecDeque<Bytes>),
     Pieces(Pieces),
+}
+
+impl Content {
+    pub(in crate::http) fn parts(parts: impl Iterator<Item = Bytes>) -> Content {
+        Content::Whole(parts.filter(|part| !part.is_empty()).collect())
+    }
 }
 
 impl Body for Content {
@@ -72,8 +80,7 @@ impl Body for Content {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         let piece = match &mut *self {
-            Content::Whole(bytes) if bytes.is_empty() => None,
-            Content::Whole(bytes) => Some(Ok(std::mem::take(bytes))),
+            Content::Whole(parts) => parts.pop_front().map(Ok),
             Content::Pieces(Pieces(pieces)) => {
                 // Held for single polls, in which nothing panics.
                 let mut pieces = pieces.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,12 +91,14 @@ impl Body for Content {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Content::Whole(bytes) if bytes.is_empty())
+        matches!(self, Content::Whole(parts) if parts.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Content::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Content::Whole(parts) => {
+                SizeHint::with_exact(parts.iter().map(|part| part.len() as u64).sum())
+            }
             Content::Pieces(_) => SizeHint::default(),
         }
     }

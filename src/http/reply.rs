@@ -1,6 +1,8 @@
 //! An answer: status, headers, body.
 
+use std::any::Any;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 use hyper::HeaderMap;
 use hyper::body::Bytes;
@@ -14,13 +16,20 @@ pub struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Bytes,
+    /// What follows the body.
+    rest: Vec<Bytes>,
     /// In place of the body, where it is made while it is sent.
     pieces: Option<Pieces>,
     /// Whether the body is one that is kept for many: sending it once more takes no more memory.
     pub is_shared: bool,
     /// What the hook `withheld` is told by, should this answer find no room.
     pub ticket: Option<[u8; 32]>,
+    /// Dropped once this answer has its room among those that wait to be read, or has found none.
+    pub held: Option<Held>,
 }
+
+/// What an answer holds until it is on its way, such as a share of memory.
+pub type Held = Arc<dyn Any + Send + Sync>;
 
 /// A header value that was checked once and is cheap to clone: for values that are sent often.
 #[derive(Clone, Debug)]
@@ -47,10 +56,31 @@ impl Reply {
             status,
             headers,
             body: body.into(),
+            rest: Vec::new(),
             pieces: None,
             is_shared: false,
             ticket: None,
+            held: None,
         }
+    }
+
+    /// An answer whose body lies in several places.
+    pub fn in_parts(status: u16, content_type: &'static str, parts: Vec<Bytes>) -> Self {
+        let mut parts = parts.into_iter();
+        let mut reply = Reply::new(status, content_type, parts.next().unwrap_or_default());
+        reply.rest = parts.collect();
+        reply
+    }
+
+    /// The length of the body, as far as it is made.
+    pub fn length(&self) -> usize {
+        self.body.len() + self.rest.iter().map(Bytes::len).sum::<usize>()
+    }
+
+    /// Takes the body away.
+    pub(in crate::http) fn empty_body(&mut self) {
+        self.body = Bytes::new();
+        self.rest = Vec::new();
     }
 
     /// An answer whose body is made while it is sent, and where its pieces are put in.
@@ -64,7 +94,7 @@ impl Reply {
     pub(in crate::http) fn content(self) -> (HeaderMap, Content) {
         let content = match self.pieces {
             Some(pieces) => Content::Pieces(pieces),
-            None => Content::Whole(self.body),
+            None => Content::parts(std::iter::once(self.body).chain(self.rest)),
         };
         (self.headers, content)
     }
@@ -74,9 +104,11 @@ impl Reply {
             status,
             headers: HeaderMap::new(),
             body: Bytes::new(),
+            rest: Vec::new(),
             pieces: None,
             is_shared: false,
             ticket: None,
+            held: None,
         }
     }
 

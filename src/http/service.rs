@@ -175,9 +175,9 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let reads = matches!(method_text, "GET" | "HEAD");
         if reads && reply.status == 200 && is_current(conditional.as_ref(), &reply.headers) {
             reply.status = 304;
-            reply.body = Bytes::new();
+            reply.empty_body();
         }
-        if takes_room(&reply, peer) && !line.begin(reply.body.len()).await {
+        if takes_room(&reply, peer) && !line.begin(reply.length()).await {
             let asked = Asked {
                 request_id: &request_id,
                 pattern: Some(pattern),
@@ -189,6 +189,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             let refused = Refused::NoRoomForAnswer(reply.status, reply.headers);
             reply = (self.hooks.refuse)(&self.state, &refused, &asked);
         }
+        reply.held = None;
         if speaking.is_under_way() && unread.is_none_or(|bytes| bytes > SKIPPED_BYTES_MAX) {
             reply = reply.fixed("connection", "close");
         }
@@ -200,7 +201,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         };
         (self.hooks.observe)(&self.state, &seen);
         if self.access_log {
-            log_access(&seen, peer, reply.body.len(), &request_id);
+            log_access(&seen, peer, reply.length(), &request_id);
         }
         self.respond(reply, &request_id)
     }
@@ -429,7 +430,7 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
 
 /// Whether an answer is large and in memory for this client alone. The operator is not counted.
 fn takes_room(reply: &Reply, peer: Peer) -> bool {
-    reply.body.len() >= COUNTED_BYTES_MIN && !reply.is_shared && peer != Peer::Operator
+    reply.length() >= COUNTED_BYTES_MIN && !reply.is_shared && peer != Peer::Operator
 }
 
 /// The body in one piece. Frames are copied, because each holds on to the read buffer that it came in: a body of single

@@ -20,8 +20,8 @@ use super::tag::{Name, Tag};
 
 const SLICE_BYTES: usize = 32 * 1024;
 
-/// Several times the largest page: a page may be one single tag, and the tokenizer doubles its buffers.
-const MEMORY_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Three times the largest page: a page may be one single tag, and the tokenizer doubles its buffers.
+const MEMORY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 pub(super) struct Reader {
     rewriter: HtmlRewriter<'static, fn(&[u8])>,

@@ -15,6 +15,7 @@ pub mod llm;
 #[cfg(test)]
 pub(crate) mod loopback;
 pub mod mailer;
+pub mod memory;
 mod names;
 pub mod network;
 pub mod probe;
@@ -32,6 +33,7 @@ use crate::outside::fonts::FontShelf;
 use crate::outside::hooks::Hook;
 use crate::outside::llm::Llm;
 use crate::outside::mailer::Mailer;
+use crate::outside::memory::Memory;
 use crate::outside::robots::RobotsFiles;
 use crate::outside::web::Web;
 
@@ -47,7 +49,9 @@ pub struct Outside {
     pub hook: Option<Hook>,
     pub mailer: Mailer,
     pub web: Web,
-    /// Places for fetches with their conversion; each bounds its own memory.
+    /// For pages, sources and answers that are made.
+    pub memory: Memory,
+    /// Places for fetches with their conversion.
     pub fetches: Lane,
     /// Of those, how many one payer may have.
     pub fetches_of_payer: Shares,

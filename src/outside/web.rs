@@ -21,6 +21,7 @@ use crate::domain::robots::{self, Robots};
 use crate::domain::target::TargetUrl;
 use crate::domain::usage::Usage;
 use crate::markdown::{ContentKind, Converter, Page, Settings};
+use crate::outside::memory::{Allotment, MemoryFull};
 use crate::outside::network::Network;
 use crate::outside::web::body::Body;
 use crate::outside::web::dial::{ADDRESSES_MAX, Answer, Dialler};
@@ -141,6 +142,25 @@ pub struct FetchedPage {
 #[cfg(test)]
 pub(crate) type StandIn = Arc<dyn Fn(&str) -> Result<(u16, Vec<u8>), FetchError> + Send + Sync>;
 
+/// How many bytes a page of a kind takes at most for each byte of it, until it is converted.
+fn reading_factor(kind: ContentKind) -> usize {
+    match kind {
+        // Streamed: what is kept is its text.
+        ContentKind::Html => 4,
+        // Looked at as a whole, which is unpacked later.
+        ContentKind::Pdf => 2,
+        // And the elements that are open.
+        ContentKind::Xml | ContentKind::Feed => 9,
+        // Its bytes, its characters, these without controls, and the markdown, which may be twice as long.
+        _ => 6,
+    }
+}
+
+/// What a PDF takes while it is converted, however small it is: its streams are packed.
+const PDF_BYTES: usize = 24 * 1024 * 1024;
+/// A byte of markdown is two at most in JSON.
+const JSON_FACTOR: usize = 2;
+
 /// The one way to a page. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Web {
@@ -172,11 +192,13 @@ impl Web {
         self.clear_before(target, Instant::now() + self.settings.budget)
     }
 
-    /// Fetches the page, follows its redirects and converts what comes, all while it comes. Blocking.
+    /// Fetches the page, follows its redirects and converts what comes, all while it comes. In the end the allotment is
+    /// what the page takes as markdown and as JSON. Blocking.
     pub fn fetch(
         &self,
         cleared: ClearedTarget,
         options: &FetchOptions,
+        allotment: &mut Allotment,
     ) -> Result<Fetched, FetchError> {
         let started = Instant::now();
         let (body, redirects) = match self.open(cleared, options)? {
@@ -189,17 +211,29 @@ impl Web {
             charset: body.charset.clone(),
             full: options.full,
         });
+        let deadline = options.deadline.min(started + self.settings.budget);
+        let mut resize = |bytes: usize| {
+            let resized = allotment.resize(bytes, deadline);
+            resized.map_err(|MemoryFull| FetchError::Overloaded)
+        };
+        let (kind, mut bytes) = (body.kind, 0);
         let mut extracting = Duration::ZERO;
         let (body, drained) = body.drain(|chunk| {
+            bytes += chunk.len();
+            resize(bytes * reading_factor(kind))?;
             let began = Instant::now();
             let outcome = converter.push(chunk);
             extracting += began.elapsed();
-            outcome
+            outcome.map_err(FetchError::Convert)
         })?;
+        if kind == ContentKind::Pdf {
+            resize(PDF_BYTES)?;
+        }
         let fetching = started.elapsed().saturating_sub(extracting);
         let began = Instant::now();
         let page = converter.finish().map_err(FetchError::Convert)?;
         extracting += began.elapsed();
+        resize(page.markdown.len() * (1 + JSON_FACTOR))?;
         Ok(Fetched::Page(Box::new(FetchedPage {
             final_url: body.final_url,
             status: body.status,

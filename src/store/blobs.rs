@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::time::UnixSeconds;
 use crate::store::pages::PAGES_BYTES;
-use crate::store::tables::{BLOBS, Hash, META, Snapshot, Tables};
+use crate::store::tables::{BLOB_KEEP, BLOBS, Hash, META, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
 
 /// The sum of all blobs, counted as they come and go.
@@ -113,6 +113,17 @@ impl Snapshot {
         Ok(fact(BLOBS_BYTES)?.saturating_sub(fact(PAGES_BYTES)?))
     }
 
+    /// Whether a blob is there, without reading it.
+    pub fn keeps_blob(&self, key: Hash) -> Result<bool, StoreError> {
+        Ok(self.table(BLOB_KEEP)?.get(key)?.is_some())
+    }
+
+    /// How long a blob is; 0 where there is none.
+    pub fn blob_length(&self, key: Hash) -> Result<usize, StoreError> {
+        let table = self.table(BLOBS)?;
+        Ok(table.get(key)?.map_or(0, |bytes| bytes.value().len()))
+    }
+
     /// The bytes of a blob as they lie there, for whoever checks them.
     pub fn blob_as_it_lies(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
         let table = self.table(BLOBS)?;
@@ -121,12 +132,22 @@ impl Snapshot {
 
     /// The bytes of a blob, checked against their key.
     pub fn blob(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
-        let Some(bytes) = self.blob_as_it_lies(key)? else {
+        self.blob_with(key, <[u8]>::to_vec)
+    }
+
+    /// What is made of the bytes of a blob, which are checked against their key and not copied.
+    pub fn blob_with<T>(
+        &self,
+        key: Hash,
+        make: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        let table = self.table(BLOBS)?;
+        let Some(bytes) = table.get(key)? else {
             return Ok(None);
         };
-        if Hash::from(Sha256::digest(&bytes)) != key {
+        if Hash::from(Sha256::digest(bytes.value())) != key {
             return Err(StoreError::Damaged { table: "blobs-1" });
         }
-        Ok(Some(bytes))
+        Ok(Some(make(bytes.value())))
     }
 }

@@ -7,7 +7,7 @@ use crate::harness::ask::raw_bytes;
 use crate::harness::process::run;
 use crate::harness::provider::{
     BUYER, DELIVERY, Event, SECRET, WEBHOOK, configure, lead, order, orders, settle, shop,
-    shop_with,
+    shop_today, shop_with,
 };
 use crate::harness::{BASE_URL, FERRY, FERRY_CLAIM, Folder, Mailbox, Page, Rig, for_each, until};
 
@@ -415,6 +415,33 @@ fn a_lost_delivery_is_asked_for_a_few_times_a_minute() {
     ask.send().expect(429);
 }
 
+/// The sources of an order are compared side by side, so that each may have its share of the memory for it.
+#[test]
+fn a_source_with_more_text_than_its_share_is_out_of_reach() {
+    let (rig, _) = shop();
+    let mut sources: Vec<String> = (0..24)
+        .map(|number| format!("http://other.sample-site.org/own{number}"))
+        .collect();
+    for number in 0..24 {
+        let page = Page::html(&format!("Note {number}"), &format!("{WORDS}, {number}."));
+        rig.site.put(&format!("/own{number}"), page);
+    }
+    let timetable = "The ferry leaves at noon, and again in the evening.\n".repeat(22_000);
+    rig.site
+        .put("/timetable", Page::of("text/plain", timetable));
+    sources.push("http://other.sample-site.org/timetable".to_owned());
+    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+    let event = Event::paid(&lead(&rig, "audit", FERRY_CLAIM, &sources));
+    let event = event.with("amount_total", 2000);
+    event.send(&rig);
+    settle(&rig);
+    let body = rig.get(&event.delivery()).expect(200).json();
+    assert_eq!(body["synthesis"]["coverage"]["read_count"], 24);
+    let unreachable = &body["unreachable"][0];
+    assert_eq!(unreachable["target_url"], sources[24]);
+    assert_eq!(unreachable["code"], "content_too_large");
+}
+
 /// Nothing could be read: the operator has it done again once the sources are back.
 #[test]
 fn an_order_without_a_readable_source_fails_and_is_done_anew() {
@@ -529,7 +556,7 @@ fn an_order_goes_on_after_a_restart() {
 #[test]
 fn the_command_line_says_the_same_with_and_without_the_service() {
     let folder = Folder::new();
-    let (mut rig, mailbox) = shop();
+    let (mut rig, mailbox) = shop_today();
     let event = ferry(&rig);
     event.send(&rig);
     settle(&rig);
@@ -568,8 +595,8 @@ fn the_command_line_says_the_same_with_and_without_the_service() {
     );
     command(&["resend", &id]).expect(0);
     rig.run();
-    // The command went by the real clock.
-    rig.pass(DAY);
+    // The command went by the real clock, which has gone on.
+    rig.pass(600);
     settle(&rig);
     assert_eq!(mailbox.received().len(), 2);
     assert!(command(&["refund", &id]).expect(0).out.contains("refunded"));

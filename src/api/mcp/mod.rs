@@ -16,6 +16,7 @@ use crate::app::{App, Shared};
 use crate::http::{Call, Reply};
 
 pub const PATH: &str = "/mcp";
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// How long a list of tools may be kept.
 const LIST_MILLISECONDS: u64 = 300_000;
 
@@ -41,30 +42,37 @@ pub async fn post(app: Shared, call: Call) -> Reply {
         Ok(era) => era,
         Err(fault) => return rpc::refuse(400, &id, &fault),
     };
-    let mut ticket = None;
+    if method == "tools/call" {
+        return match rpc::params(params) {
+            Ok(asked) => call_tool(&app, &call, &id, era, asked).await,
+            Err(fault) => rpc::answer(&id, Err(fault)),
+        };
+    }
     let outcome = match (method.as_str(), era) {
         ("initialize", Era::Handshake) => rpc::params(params).map(|asked| initialize(&app, &asked)),
         ("ping", Era::Handshake) => Ok(json!({})),
         ("server/discover", Era::PerRequest) => Ok(discovered(&app)),
         ("tools/list", _) => rpc::params(params).and_then(|asked| list(&app, &asked)),
-        ("tools/call", _) => match rpc::params(params) {
-            Ok(asked) => tools::call(&app, &call, asked).await.map(|(result, its)| {
-                ticket = its;
-                result
-            }),
-            Err(fault) => Err(fault),
-        },
         _ => Err(Fault::new(METHOD_NOT_FOUND, "There is no such method here")),
     };
-    let mut reply = match (outcome, era) {
+    match (outcome, era) {
         (Ok(result), Era::PerRequest) => rpc::answer(&id, Ok(complete(&app, result))),
         (Err(fault), Era::PerRequest) if fault.code == METHOD_NOT_FOUND => {
             rpc::refuse(404, &id, &fault)
         }
         (outcome, _) => rpc::answer(&id, outcome),
-    };
-    reply.ticket = ticket;
-    reply
+    }
+}
+
+async fn call_tool(app: &Shared, call: &Call, id: &Value, era: Era, asked: tools::Asking) -> Reply {
+    match (tools::call(app, call, asked).await, era) {
+        (Ok(mut result), Era::PerRequest) => {
+            result.meta.insert(SERVER_INFO.to_owned(), server(app));
+            result.reply(id, r#""resultType":"complete""#)
+        }
+        (Ok(result), Era::Handshake) => result.reply(id, ""),
+        (Err(fault), _) => rpc::answer(id, Err(fault)),
+    }
 }
 
 /// SECURITY: a page of some other site could have its name resolve to loopback and talk to a service there (DNS
@@ -136,7 +144,7 @@ fn keep(result: &mut Value) {
 /// What a result says besides, where no handshake has said it.
 fn complete(app: &App, mut result: Value) -> Value {
     result["resultType"] = "complete".into();
-    result["_meta"]["io.modelcontextprotocol/serverInfo"] = server(app);
+    result["_meta"][SERVER_INFO] = server(app);
     result
 }
 

@@ -9,14 +9,14 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::api::discovery::public_rows;
-use crate::api::rpc::{Fault, INVALID_PARAMS};
+use crate::api::rpc::{self, Fault, INVALID_PARAMS};
 use crate::api::{access, door, site};
 use crate::app::{App, Row, Shared};
 use crate::domain::endpoint::{Parameter, Price};
 use crate::domain::level::Product;
 use crate::http::call::Query;
 use crate::http::service::{Admission, Arrived, Asked};
-use crate::http::{Bytes, Call, Method, Reply};
+use crate::http::{Bytes, Call, Held, Method, Reply};
 use crate::x402::encoding;
 
 const PAYMENT: &str = "x402/payment";
@@ -99,13 +99,8 @@ pub struct Asking {
     meta: BTreeMap<String, Box<RawValue>>,
 }
 
-/// Calls a tool. A refusal of the endpoint is a result that says so; only what is no call at all is a fault. With the result
-/// comes the endpoint's ticket.
-pub async fn call(
-    app: &Shared,
-    call: &Call,
-    asked: Asking,
-) -> Result<(Value, Option<[u8; 32]>), Fault> {
+/// Calls a tool. A refusal of the endpoint is a result that says so; only what is no call at all is a fault.
+pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<ToolResult, Fault> {
     let row = rows(app).find(|row| row.about.tool == Some(asked.name.as_str()));
     let row = row.ok_or_else(|| {
         let names: Vec<&str> = rows(app).filter_map(|row| row.about.tool).collect();
@@ -130,7 +125,7 @@ pub async fn call(
         Admission::Refused(reply) => reply,
         Admission::Granted | Admission::Counted(_) => (row.handler)(app.clone(), inner).await,
     };
-    Ok((result(row, &reply), reply.ticket))
+    Ok(ToolResult::of(row, reply))
 }
 
 /// The request that the tool's endpoint is sent.
@@ -188,24 +183,76 @@ fn text(name: &str, value: Option<&Value>) -> Result<Option<String>, Fault> {
     }
 }
 
-/// The endpoint's answer as the tool's: as it is for programs, and as text for whoever reads.
-fn result(row: &Row, reply: &Reply) -> Value {
-    let document: Option<Value> = serde_json::from_slice(&reply.body).ok();
-    let is_error = reply.status >= 400;
-    let markdown = match row.about.price {
-        Price::Of(Product::Context) if !is_error => access::markdown(&reply.body),
-        _ => None,
-    };
-    let text = markdown.unwrap_or_else(|| String::from_utf8_lossy(&reply.body).into_owned());
-    let mut result = json!({"content": [{"type": "text", "text": text}], "isError": is_error});
-    if let Some(document @ Value::Object(_)) = document {
-        result["structuredContent"] = document;
+/// The endpoint's answer as the tool's. It is written around the answer's bytes, of which there may be many: they are neither
+/// read nor copied.
+#[derive(Debug)]
+pub struct ToolResult {
+    /// JSON from the opening brace to the last member but `_meta`.
+    parts: Vec<Bytes>,
+    pub meta: Map<String, Value>,
+    ticket: Option<[u8; 32]>,
+    held: Option<Held>,
+}
+
+impl ToolResult {
+    fn of(row: &Row, reply: Reply) -> ToolResult {
+        let is_error = reply.status >= 400;
+        let page = match row.about.price {
+            Price::Of(Product::Context) if !is_error => access::text(&reply.body),
+            _ => None,
+        };
+        let mut parts = vec![Bytes::from_static(
+            br#"{"content":[{"type":"text","text":""#,
+        )];
+        match page {
+            Some(page) => {
+                parts.push(inner(&page.front).into());
+                let markdown = page.markdown.get();
+                let markdown = &markdown.as_bytes()[1..markdown.len() - 1];
+                parts.push(reply.body.slice_ref(markdown));
+            }
+            None => parts.push(inner(&String::from_utf8_lossy(&reply.body)).into()),
+        }
+        parts.push(format!(r#""}}],"isError":{is_error}"#).into());
+        // What we answer with a brace is JSON.
+        if reply.body.starts_with(b"{") {
+            parts.push(Bytes::from_static(br#","structuredContent":"#));
+            parts.push(reply.body.clone());
+        }
+        let receipt = reply.headers.get("payment-response");
+        let receipt = receipt.and_then(|value| encoding::decode(value.to_str().ok()?));
+        let receipt = receipt.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+        let meta = receipt.map(|receipt| (RECEIPT.to_owned(), receipt));
+        ToolResult {
+            parts,
+            meta: meta.into_iter().collect(),
+            ticket: reply.ticket,
+            held: reply.held,
+        }
     }
-    let receipt = reply.headers.get("payment-response");
-    let receipt = receipt.and_then(|value| encoding::decode(value.to_str().ok()?));
-    let receipt = receipt.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-    if let Some(receipt) = receipt {
-        result["_meta"] = json!({ RECEIPT: receipt });
+
+    /// The answer to the request `id`; `members` stand in the result, too.
+    pub fn reply(self, id: &Value, members: &str) -> Reply {
+        let mut parts = vec![format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#).into()];
+        parts.extend(self.parts);
+        if !members.is_empty() {
+            parts.push(format!(",{members}").into());
+        }
+        if !self.meta.is_empty() {
+            parts.push(format!(r#","_meta":{}"#, Value::from(self.meta)).into());
+        }
+        parts.push(Bytes::from_static(b"}}"));
+        let mut reply = rpc::fresh(Reply::in_parts(200, "application/json", parts));
+        reply.ticket = self.ticket;
+        reply.held = self.held;
+        reply
     }
-    result
+}
+
+/// A text as it stands between the quotes of a JSON string.
+fn inner(text: &str) -> String {
+    let mut quoted = Value::from(text).to_string();
+    quoted.pop();
+    quoted.remove(0);
+    quoted
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::sources::Source;
+use super::sources::{Source, TEXTS_BYTES_MAX};
 use super::{End, Job, PAUSE_SECONDS, held};
 use crate::domain::ids::{LeadId, OrderId};
 use crate::domain::lead::{By, LeadEvent};
@@ -13,12 +13,22 @@ use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::{BundleRequest, BundleSource, SourceReport, bundle_report};
 use crate::flows::letters::Letters;
 use crate::flows::pdf;
+use crate::flows::source::MEMORY_WAIT_MAX;
+use crate::outside::memory::MemoryFull;
 use crate::pdf::Rendered;
 use crate::store::{OrderReport, StoreError, Tables};
+
+/// The sources' texts, and one of them being compared.
+const COMPARING_BYTES: usize = TEXTS_BYTES_MAX + TEXTS_BYTES_MAX / 4;
 
 impl Job {
     /// Every source has an outcome: the report, its PDF, and the end.
     pub(super) async fn finish(&self) -> Result<End, StoreError> {
+        let mut allotment = self.app.outside.memory.nothing();
+        let allotted = allotment.resized(COMPARING_BYTES, MEMORY_WAIT_MAX).await;
+        if let Err(MemoryFull) = allotted {
+            return self.pause(self.app.now().plus(PAUSE_SECONDS)).await;
+        }
         let sources = self.sources().await?;
         let read = sources
             .iter()
@@ -31,11 +41,11 @@ impl Job {
         }
         self.app.crash_point("sources_done");
         let (order, id, now) = (self.order.clone(), self.id, self.app.now());
-        let made = self
-            .app
-            .outside
-            .checks
-            .run(move || report_of(id, &order, &sources, now));
+        let made = self.app.outside.checks.run(move || {
+            let report = report_of(id, &order, &sources, now);
+            drop((sources, allotment));
+            report
+        });
         let Ok(report) = made.await else {
             return self.pause(now.plus(PAUSE_SECONDS)).await;
         };

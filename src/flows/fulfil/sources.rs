@@ -19,6 +19,9 @@ use crate::store::{SourceRecord, StoreError};
 /// How often a source that does not answer is asked.
 const TRIES_MAX: u32 = 3;
 
+/// Text of an order's sources together: each may have its share of it.
+pub(super) const TEXTS_BYTES_MAX: usize = 24 * 1024 * 1024;
+
 /// A source without an outcome: how often it was asked, and when it may be asked again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
@@ -112,8 +115,18 @@ impl Job {
         );
         let reading = Purchase::ProofPack(purchase.clone()).reading();
         let payer = self.id.to_string();
-        let source = source::read(&self.app, target_url, reading, &payer).await?;
-        let (_, draft) = report::draft(&self.app, &purchase, &source).await?;
+        let mut source = source::read(&self.app, target_url, reading, &payer).await?;
+        let (_, draft) = report::draft(&self.app, &purchase, &mut source).await?;
+        if draft.source_text.len() > TEXTS_BYTES_MAX / self.order.target_urls.len().max(1) {
+            let message = format!(
+                "The page has more text than can be compared with that of {} sources.",
+                self.order.target_urls.len()
+            );
+            return Err(Trouble::Refused(Refusal::new(
+                Code::ContentTooLarge,
+                message,
+            )));
+        }
         let mut members = draft.members;
         let hash = result_hash(&Value::Object(members.clone()));
         members.insert("result_hash".to_owned(), hash.into());

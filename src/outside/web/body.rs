@@ -10,9 +10,7 @@ use ureq::BodyReader;
 use ureq::http::HeaderMap;
 
 use crate::domain::target::TargetUrl;
-use crate::markdown::{
-    ContentKind, ConvertError, PAGE_BYTES_MAX, RECOGNISED_BYTES, may_be_read, recognised,
-};
+use crate::markdown::{ContentKind, PAGE_BYTES_MAX, RECOGNISED_BYTES, may_be_read, recognised};
 use crate::outside::web::FetchError;
 use crate::outside::web::dial::{Answer, Wire};
 
@@ -98,7 +96,7 @@ impl Body {
     /// Reads to the end and gives every decoded chunk to `take`; gives the body back for its headers.
     pub(super) fn drain(
         mut self,
-        mut take: impl FnMut(&[u8]) -> Result<(), ConvertError>,
+        mut take: impl FnMut(&[u8]) -> Result<(), FetchError>,
     ) -> Result<(Self, Drained), FetchError> {
         let mut hasher = Sha256::new();
         let mut bytes = 0;
@@ -110,7 +108,7 @@ impl Body {
             bytes += u64::try_from(filled).unwrap_or(u64::MAX);
             self.check(bytes)?;
             hasher.update(part);
-            take(part).map_err(FetchError::Convert)?;
+            take(part)?;
             filled = read(&mut self.reader, &mut chunk)?;
             if filled == 0 {
                 break;

@@ -16,8 +16,8 @@ pub enum FetchError {
     OwnHost,
     LookupFailed,
     LookupTimedOut,
-    /// Our own shortage: too many lookups wait.
-    LookupsFull,
+    /// Our own shortage: too many lookups wait, or too many large pages.
+    Overloaded,
     Redirect(RedirectError),
     /// More than this many.
     TooManyRedirects(usize),
@@ -60,7 +60,7 @@ impl FetchError {
     /// every other is final and charges nothing (400).
     pub fn is_transient(&self) -> bool {
         match self {
-            FetchError::LookupsFull
+            FetchError::Overloaded
             | FetchError::Refused
             | FetchError::Lost
             | FetchError::TimedOut
@@ -90,7 +90,7 @@ impl FetchError {
             FetchError::Target(error) => error.code(),
             FetchError::OwnHost => "target_blocked",
             FetchError::LookupFailed | FetchError::LookupTimedOut => "dns_failed",
-            FetchError::LookupsFull | FetchError::Network => "network_unavailable",
+            FetchError::Overloaded | FetchError::Network => "network_unavailable",
             FetchError::Redirect(RedirectError::Loop) | FetchError::TooManyRedirects(_) => {
                 "too_many_redirects"
             }
@@ -187,7 +187,7 @@ impl From<ResolveError> for FetchError {
             ResolveError::OwnHost => FetchError::OwnHost,
             ResolveError::Failed => FetchError::LookupFailed,
             ResolveError::TimedOut => FetchError::LookupTimedOut,
-            ResolveError::Busy => FetchError::LookupsFull,
+            ResolveError::Busy => FetchError::Overloaded,
             ResolveError::Refused(error) => FetchError::Target(error),
         }
     }
@@ -206,7 +206,7 @@ impl fmt::Display for FetchError {
             FetchError::LookupTimedOut => f.write_str(
                 "The target's host name was not found in time; its name servers do not answer",
             ),
-            FetchError::LookupsFull => f.write_str(
+            FetchError::Overloaded => f.write_str(
                 "Too many pages are being read at the moment; try again in a few seconds",
             ),
             FetchError::Redirect(error) => error.fmt(f),

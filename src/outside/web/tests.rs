@@ -18,6 +18,7 @@ use super::body::Drained;
 use super::*;
 use crate::domain::target::TargetError;
 use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
+use crate::outside::memory::Memory;
 use crate::outside::network::{ForbiddenHosts, LabHost, NetworkSettings};
 
 const PUBLIC: &str = "93.184.216.34";
@@ -233,7 +234,7 @@ fn a_fetch_ends_with_what_the_converter_makes_of_the_page() {
     let cleared = web
         .clear(&target("http://news.sample-site.org/"))
         .expect("cleared");
-    match web.fetch(cleared, &options()) {
+    match web.fetch(cleared, &options(), &mut Memory::default().nothing()) {
         Ok(Fetched::Page(fetched)) => {
             assert!(fetched.page.markdown.contains("agreed on the plan"));
             assert_eq!(fetched.bytes_fetched, body.len() as u64);
@@ -269,7 +270,7 @@ fn a_kept_copy_is_asked_about_and_confirmed() {
     options.if_none_match = Some("\"abc\"".to_owned());
     options.if_modified_since = Some("Sat, 21 Nov 2026 10:00:00 GMT".to_owned());
     assert!(matches!(
-        web.fetch(cleared, &options),
+        web.fetch(cleared, &options, &mut Memory::default().nothing()),
         Ok(Fetched::NotModified)
     ));
 }

@@ -14,6 +14,8 @@ use serde_json::Value;
 use crate::harness::{Ask, order};
 
 const START_TIME_MAX: Duration = Duration::from_secs(30);
+/// The installed service's surroundings.
+const UNIT: &str = include_str!("../../../systemd/context402.service");
 /// What the program says when somebody else has the data file open.
 const HELD: &str = "is open in another process";
 
@@ -117,6 +119,10 @@ pub(crate) fn program_with(resolved: &Resolved, more: &[(&str, &str)]) -> Comman
         }
     }
     command.env("CONTEXT402_LISTEN", "127.0.0.1:0");
+    command.envs(UNIT.lines().filter_map(|line| {
+        let assignment = line.strip_prefix("Environment=")?;
+        assignment.split_once('=')
+    }));
     for (key, value) in more {
         command.env(environment_name(key), value);
     }

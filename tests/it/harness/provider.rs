@@ -31,6 +31,16 @@ pub(crate) fn shop_with(change: impl FnOnce(&mut Resolved)) -> (Rig, Mailbox) {
     (rig, mailbox)
 }
 
+/// With a clock that begins now, so that commands agree with it for a while.
+pub(crate) fn shop_today() -> (Rig, Mailbox) {
+    let mailbox = Mailbox::start();
+    let rig = Rig::today_with(|resolved| {
+        mailbox.configure(resolved);
+        configure(resolved);
+    });
+    (rig, mailbox)
+}
+
 pub(crate) fn configure(resolved: &mut Resolved) {
     resolved.set("bundles.webhook_secrets", SECRET);
     resolved.set("bundles.livemode", "false");

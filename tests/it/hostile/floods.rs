@@ -5,8 +5,11 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use context402::x402::payer::ReceivedChallenge;
+use serde_json::json;
+
 use crate::harness::ask::{Answer, Ask, connect, read_all};
-use crate::harness::{ACCESS, Page, Rig, Wallet, until};
+use crate::harness::{ACCESS, Page, Rig, Wallet, report_order, until};
 
 /// For the beginning of an answer that is made while many others are.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -168,6 +171,15 @@ fn large(rig: &Rig) -> (Ask, usize) {
     (ask, length)
 }
 
+fn ask_patiently(ask: &Ask) -> TcpStream {
+    let mut stream = connect(ask.address());
+    stream
+        .set_read_timeout(Some(PATIENCE))
+        .expect("a socket takes a timeout");
+    stream.write_all(&ask.bytes()).expect("sent");
+    stream
+}
+
 /// Asks on a connection whose kernel takes little of the answer before it is read.
 fn ask_with_small_window(ask: &Ask) -> TcpStream {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
@@ -312,5 +324,114 @@ fn unread_answers_have_a_bounded_part_of_memory() {
             "{used} MiB for answers that nobody reads"
         );
         drop(held);
+    });
+}
+
+/// A report on a large page is looked at for nothing, by as many as like.
+#[test]
+fn a_crowd_of_readers_of_a_large_report_has_a_bounded_part_of_memory() {
+    const READERS: usize = 48;
+    const MEMORY_MIB_MAX: u64 = 150;
+    let mut rig = Rig::today_with(|resolved| {
+        resolved.set("fetch.seconds_max", "30");
+    });
+    let words = "Words that fill the page, line after line.\n".repeat(110_000);
+    rig.site.put("/large", Page::of("text/plain", words));
+    rig.in_process(&[], |rig, service| {
+        let order = report_order(
+            "http://news.sample-site.org/large",
+            "quick",
+            "Do words fill it?",
+        );
+        let ask = service.post("/v1/x402/proof-pack").json(&order);
+        let challenge = ask.send().expect(402);
+        let challenge = ReceivedChallenge::decode(challenge.must("payment-required"));
+        let challenge = challenge.expect("a challenge that can be read");
+        let payment = Wallet::new().sign_challenge(&challenge, rig.now(), None);
+        let sold = Answer::parse(&read_all(&mut ask_patiently(&ask.paid(&payment.header))));
+        let report = sold.expect(200).json()["report_id"].clone();
+        let report = report.as_str().expect("an identifier");
+        let verify = service.get(&format!("/v1/proof-pack/reports/{report}/verify"));
+        let answers: Vec<Answer> = thread::scope(|scope| {
+            let read = |_| scope.spawn(|| Answer::parse(&read_all(&mut ask_patiently(&verify))));
+            let reading: Vec<_> = (0..READERS).map(read).collect();
+            let read = reading.into_iter().map(|thread| thread.join());
+            read.map(|answer| answer.expect("no panic")).collect()
+        });
+        let served = answers.iter().filter(|answer| answer.status == 200).count();
+        assert!(served > 0, "nobody was served");
+        assert!(
+            answers
+                .iter()
+                .all(|answer| matches!(answer.status, 200 | 503))
+        );
+        let used = service.memory_mib_most();
+        assert!(
+            used <= MEMORY_MIB_MAX,
+            "{used} MiB for {READERS} readers, {served} of them served"
+        );
+    });
+}
+
+/// Whoever buys the largest pages has a bounded part of memory, however many they are: while the pages are read, examined,
+/// settled and given out, over HTTP and over MCP. All but those who find none for seconds are served.
+#[test]
+fn a_crowd_of_buyers_of_large_pages_has_a_bounded_part_of_memory() {
+    const BUYERS: usize = 24;
+    const MEMORY_MIB_MAX: u64 = 150;
+    let mut rig = Rig::today_with(|resolved| {
+        resolved.set("fetch.seconds_max", "30");
+        resolved.set("fetch.idle_seconds_max", "30");
+    });
+    let words = "Words that fill the page, line after line.\n".repeat(110_000);
+    let backslashes = "\\".repeat(5_000_000);
+    for number in 0..BUYERS {
+        let text = match number % 4 {
+            3 => &backslashes,
+            _ => &words,
+        };
+        let page = Page::of("text/plain", format!("{number}\n{text}"));
+        rig.site.put(&format!("/large{number}"), page);
+    }
+    rig.in_process(&[], |rig, service| {
+        let asks: Vec<Ask> = (0..BUYERS)
+            .map(|number| {
+                let host = ["news.sample-site.org", "www.second-site.org", "www.third-site.org"];
+                let target = format!("http://{}/large{number}", host[number % 3]);
+                let wallet = Wallet::new();
+                match number % 3 {
+                    0 => {
+                        let payment = wallet.sign_at(service.address, "fresh", rig.now(), None);
+                        service.order(&target, "fresh").paid(&payment.header)
+                    }
+                    1 => {
+                        let payment = wallet.sign_at(service.address, "fresh", rig.now(), None);
+                        let arguments = json!({"target_url": target, "tier": "fresh"});
+                        let meta = json!({"x402/payment": payment.payload});
+                        let params = json!({"name": "web_to_markdown", "arguments": arguments, "_meta": meta});
+                        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+                        service.post("/mcp").json(&message)
+                    }
+                    _ => {
+                        let order = report_order(&target, "quick", "Do words fill the page?");
+                        let ask = service.post("/v1/x402/proof-pack").json(&order);
+                        let challenge = ReceivedChallenge::decode(ask.send().expect(402).must("payment-required"));
+                        let challenge = challenge.expect("a challenge that can be read");
+                        ask.paid(&wallet.sign_challenge(&challenge, rig.now(), None).header)
+                    }
+                }
+            })
+            .collect();
+        let answers: Vec<Answer> = thread::scope(|scope| {
+            let buy = |ask| scope.spawn(move || Answer::parse(&read_all(&mut ask_patiently(ask))));
+            let buying: Vec<_> = asks.iter().map(buy).collect();
+            let bought = buying.into_iter().map(|thread| thread.join());
+            bought.map(|answer| answer.expect("no panic")).collect()
+        });
+        let served = answers.iter().filter(|answer| answer.status == 200).count();
+        assert!(served > 0, "nobody was served");
+        assert!(answers.iter().all(|answer| matches!(answer.status, 200 | 503)));
+        let used = service.memory_mib_most();
+        assert!(used <= MEMORY_MIB_MAX, "{used} MiB for {BUYERS} buyers, {served} of them served");
     });
 }

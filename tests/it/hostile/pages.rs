@@ -6,10 +6,11 @@ use crate::harness::ask::raw_bytes;
 use crate::harness::{ACCESS, Answer, Ask, Rig, Wallet, for_each, order};
 use crate::hostile::bombs::BOMBS;
 
-/// Enough to show what grows faster than its page, little enough for a build without optimisation.
+/// Enough to show what grows faster than its page, little enough for a build without optimisation. With optimisation
+/// they may be as long as pages may be (`CONTEXT402_BOMB_BYTES=5000000`).
 const BOMB_BYTES: usize = 128 * 1024;
 /// Buyers at once: as many as the program converts at once.
-const AT_ONCE: usize = 2;
+const AT_ONCE: usize = 16;
 const MEMORY_MIB_MAX: u64 = 150;
 /// What may become of a bomb.
 const ANSWERS: [(u16, &str); 6] = [
@@ -26,11 +27,13 @@ const ANSWERS: [(u16, &str); 6] = [
 fn every_bomb_is_answered_within_its_memory() {
     assert!(BOMBS.len() >= 50, "{} bombs", BOMBS.len());
     let mut rig = Rig::today_with(|resolved| {
-        resolved.set("fetch.seconds_max", "8");
+        resolved.set("fetch.seconds_max", "30");
         resolved.set("fetch.at_once_max", AT_ONCE.to_string());
     });
+    let bytes = std::env::var("CONTEXT402_BOMB_BYTES").ok();
+    let bytes = bytes.map_or(BOMB_BYTES, |bytes| bytes.parse().expect("a number"));
     for bomb in BOMBS {
-        rig.site.put(&path(bomb.name), bomb.page(BOMB_BYTES));
+        rig.site.put(&path(bomb.name), bomb.page(bytes));
     }
     rig.in_process(&[], |rig, service| {
         for group in BOMBS.chunks(AT_ONCE) {
