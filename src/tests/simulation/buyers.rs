@@ -179,16 +179,28 @@ impl Buyers {
             requests.push(self.request(message));
         }
         let replies = service.ask(requests).await;
-        let mut statuses = Vec::with_capacity(replies.len());
-        for (message, reply) in messages.iter().zip(replies) {
+        let statuses: Vec<Option<u16>> = replies
+            .iter()
+            .map(|reply| reply.as_ref().map(|reply| reply.status))
+            .collect();
+        for (place, (message, reply)) in messages.iter().zip(replies).enumerate() {
             let told = reply.as_ref().map(|reply| {
                 let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
                 (reply.status, body["error"]["code"].clone())
             });
             self.world.tell(format!("  {message:?}: {told:?}"));
-            statuses.push(reply.as_ref().map(|reply| reply.status));
             if let Some(reply) = reply {
-                // What was true when it was said may be over since, by another of these messages.
+                // What was true when it was said may be over since, by another of these messages: the facilitator may turn
+                // a payment down that it takes when it is asked again at once.
+                let of = self.of(message);
+                let others = messages.iter().zip(&statuses).enumerate();
+                let is_outdated = others
+                    .filter(|(other, (message, _))| *other != place && self.of(message) == of)
+                    .any(|(_, (_, status))| *status != Some(402));
+                let is_credit = matches!(message, Message::Credit { .. });
+                if reply.status == 402 && is_outdated && !is_credit {
+                    continue;
+                }
                 let is_alone = messages.len() == 1;
                 self.judge(service, message, &reply, is_alone).await;
             }
