@@ -61,7 +61,7 @@ async fn sell(
 ) -> Result<Delivered, Refusal> {
     let read = read_request(app, call, product, resolve);
     let (request, proof) = read.map_err(|refusal| unread(app, call, refusal))?;
-    sale::sell(app, request, proof).await
+    Box::pin(sale::sell(app, request, proof)).await
 }
 
 fn read_request(
