@@ -125,7 +125,7 @@ pub static SETTINGS: &[Setting] = &[
 
     row("fetch.seconds_max", Number, Some("15"), "Time for a page with all its redirects; after it the buyer gets 503 with a retry credit."),
     row("fetch.idle_seconds_max", Number, Some("8"), "Longest pause while a page arrives."),
-    row("fetch.at_once_max", Number, Some("16"), "Pages fetched and converted at once; each may take 32 MiB of memory."),
+    row("fetch.at_once_max", Number, Some("16"), "Pages fetched and converted at once. Large ones wait for each other, so that all of them together have a bounded part of memory."),
     row("fetch.redirects_max", Number, Some("5"), "Redirects followed; one more is refused. Each is checked like the first address."),
     shown("fetch.blocklist", List, "example.net", "Hosts that are never fetched, with their subdomains."),
 

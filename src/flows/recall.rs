@@ -237,7 +237,7 @@ async fn context_body(
     let mut allotment = app.outside.memory.nothing();
     let bytes = page_bytes(app, payment, kept).await?;
     let allotted = allotment
-        .resized(STORING_FACTOR * bytes, MEMORY_WAIT_MAX)
+        .resized(bytes.saturating_mul(STORING_FACTOR), MEMORY_WAIT_MAX)
         .await;
     allotted.map_err(full)?;
     let read = app
@@ -251,8 +251,9 @@ async fn context_body(
 
 /// How long a page's members are at most: the cache knows of those that it still has.
 async fn page_bytes(app: &Shared, payment: &Payment, kept: &KeptAnswer) -> Result<usize, Refusal> {
-    let at_most = usize::try_from(kept.tokens).unwrap_or(usize::MAX) * TOKEN_BYTES_MAX;
-    if STORING_FACTOR * at_most <= UNCOUNTED_BYTES {
+    let tokens = usize::try_from(kept.tokens).unwrap_or(usize::MAX);
+    let at_most = tokens.saturating_mul(TOKEN_BYTES_MAX);
+    if at_most <= UNCOUNTED_BYTES / STORING_FACTOR {
         return Ok(at_most);
     }
     let (page, target_url) = (kept.page, payment.purchase.target_url().to_owned());

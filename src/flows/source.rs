@@ -169,9 +169,9 @@ pub async fn kept_page(app: &Shared, target_url: &str) -> Result<Option<PageReco
 /// A page of the cache with its bytes.
 async fn kept_source(app: &Shared, kept: PageRecord) -> Result<SourcePage, Trouble> {
     let mut allotment = app.outside.memory.nothing();
-    let bytes = usize::try_from(kept.blob_bytes).unwrap_or(usize::MAX / 2);
+    let bytes = usize::try_from(kept.blob_bytes).unwrap_or(usize::MAX);
     let allotted = allotment
-        .resized(STORING_FACTOR * bytes, MEMORY_WAIT_MAX)
+        .resized(bytes.saturating_mul(STORING_FACTOR), MEMORY_WAIT_MAX)
         .await;
     allotted.map_err(|MemoryFull| fetch_trouble(&FetchError::Overloaded))?;
     let blob = kept.blob;

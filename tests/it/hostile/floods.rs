@@ -9,7 +9,8 @@ use context402::x402::payer::ReceivedChallenge;
 use serde_json::json;
 
 use crate::harness::ask::{Answer, Ask, connect, read_all};
-use crate::harness::{ACCESS, Page, Rig, Wallet, report_order, until};
+use crate::harness::{ACCESS, Page, Rig, Service, Wallet, report_order, until};
+use crate::hostile::{MEMORY_MIB_MAX, number};
 
 /// For the beginning of an answer that is made while many others are.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -171,15 +172,6 @@ fn large(rig: &Rig) -> (Ask, usize) {
     (ask, length)
 }
 
-fn ask_patiently(ask: &Ask) -> TcpStream {
-    let mut stream = connect(ask.address());
-    stream
-        .set_read_timeout(Some(PATIENCE))
-        .expect("a socket takes a timeout");
-    stream.write_all(&ask.bytes()).expect("sent");
-    stream
-}
-
 /// Asks on a connection whose kernel takes little of the answer before it is read.
 fn ask_with_small_window(ask: &Ask) -> TcpStream {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
@@ -331,61 +323,46 @@ fn unread_answers_have_a_bounded_part_of_memory() {
 #[test]
 fn a_crowd_of_readers_of_a_large_report_has_a_bounded_part_of_memory() {
     const READERS: usize = 48;
-    const MEMORY_MIB_MAX: u64 = 150;
-    let mut rig = Rig::today_with(|resolved| {
-        resolved.set("fetch.seconds_max", "30");
-    });
-    let words = "Words that fill the page, line after line.\n".repeat(110_000);
-    rig.site.put("/large", Page::of("text/plain", words));
+    let mut rig = with_large_pages(1);
     rig.in_process(&[], |rig, service| {
-        let order = report_order(
-            "http://news.sample-site.org/large",
-            "quick",
-            "Do words fill it?",
-        );
-        let ask = service.post("/v1/x402/proof-pack").json(&order);
-        let challenge = ask.send().expect(402);
-        let challenge = ReceivedChallenge::decode(challenge.must("payment-required"));
-        let challenge = challenge.expect("a challenge that can be read");
-        let payment = Wallet::new().sign_challenge(&challenge, rig.now(), None);
-        let sold = Answer::parse(&read_all(&mut ask_patiently(&ask.paid(&payment.header))));
+        let sold = answers(&[report_on_large_page(rig, &service, 0)]).remove(0);
         let report = sold.expect(200).json()["report_id"].clone();
         let report = report.as_str().expect("an identifier");
         let verify = service.get(&format!("/v1/proof-pack/reports/{report}/verify"));
-        let answers: Vec<Answer> = thread::scope(|scope| {
-            let read = |_| scope.spawn(|| Answer::parse(&read_all(&mut ask_patiently(&verify))));
-            let reading: Vec<_> = (0..READERS).map(read).collect();
-            let read = reading.into_iter().map(|thread| thread.join());
-            read.map(|answer| answer.expect("no panic")).collect()
-        });
-        let served = answers.iter().filter(|answer| answer.status == 200).count();
-        assert!(served > 0, "nobody was served");
-        assert!(
-            answers
-                .iter()
-                .all(|answer| matches!(answer.status, 200 | 503))
-        );
-        let used = service.memory_mib_most();
-        assert!(
-            used <= MEMORY_MIB_MAX,
-            "{used} MiB for {READERS} readers, {served} of them served"
-        );
+        within_memory(&service, &vec![verify; READERS]);
     });
 }
 
 /// Whoever buys the largest pages has a bounded part of memory, however many they are: while the pages are read, examined,
-/// settled and given out, over HTTP and over MCP. All but those who find none for seconds are served.
+/// settled and given out, over HTTP and over MCP.
 #[test]
 fn a_crowd_of_buyers_of_large_pages_has_a_bounded_part_of_memory() {
-    const BUYERS: usize = 24;
-    const MEMORY_MIB_MAX: u64 = 150;
-    let mut rig = Rig::today_with(|resolved| {
+    let buyers = number("CONTEXT402_BUYERS", 24);
+    let mut rig = with_large_pages(buyers);
+    rig.in_process(&[], |rig, service| {
+        let ask = |number| match number % 3 {
+            0 => {
+                let payment = Wallet::new().sign_at(service.address, "fresh", rig.now(), None);
+                let ask = service.order(&large_page(number), "fresh");
+                ask.paid(&payment.header)
+            }
+            1 => tool_on_large_page(rig, &service, number),
+            _ => report_on_large_page(rig, &service, number),
+        };
+        let asks: Vec<Ask> = (0..buyers).map(ask).collect();
+        within_memory(&service, &asks);
+    });
+}
+
+/// With pages of 5 MB; every fourth is twice as long in markdown, and four times in JSON.
+fn with_large_pages(count: usize) -> Rig {
+    let rig = Rig::today_with(|resolved| {
         resolved.set("fetch.seconds_max", "30");
         resolved.set("fetch.idle_seconds_max", "30");
     });
     let words = "Words that fill the page, line after line.\n".repeat(110_000);
     let backslashes = "\\".repeat(5_000_000);
-    for number in 0..BUYERS {
+    for number in 0..count {
         let text = match number % 4 {
             3 => &backslashes,
             _ => &words,
@@ -393,45 +370,68 @@ fn a_crowd_of_buyers_of_large_pages_has_a_bounded_part_of_memory() {
         let page = Page::of("text/plain", format!("{number}\n{text}"));
         rig.site.put(&format!("/large{number}"), page);
     }
-    rig.in_process(&[], |rig, service| {
-        let asks: Vec<Ask> = (0..BUYERS)
-            .map(|number| {
-                let host = ["news.sample-site.org", "www.second-site.org", "www.third-site.org"];
-                let target = format!("http://{}/large{number}", host[number % 3]);
-                let wallet = Wallet::new();
-                match number % 3 {
-                    0 => {
-                        let payment = wallet.sign_at(service.address, "fresh", rig.now(), None);
-                        service.order(&target, "fresh").paid(&payment.header)
-                    }
-                    1 => {
-                        let payment = wallet.sign_at(service.address, "fresh", rig.now(), None);
-                        let arguments = json!({"target_url": target, "tier": "fresh"});
-                        let meta = json!({"x402/payment": payment.payload});
-                        let params = json!({"name": "web_to_markdown", "arguments": arguments, "_meta": meta});
-                        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-                        service.post("/mcp").json(&message)
-                    }
-                    _ => {
-                        let order = report_order(&target, "quick", "Do words fill the page?");
-                        let ask = service.post("/v1/x402/proof-pack").json(&order);
-                        let challenge = ReceivedChallenge::decode(ask.send().expect(402).must("payment-required"));
-                        let challenge = challenge.expect("a challenge that can be read");
-                        ask.paid(&wallet.sign_challenge(&challenge, rig.now(), None).header)
-                    }
-                }
-            })
-            .collect();
-        let answers: Vec<Answer> = thread::scope(|scope| {
-            let buy = |ask| scope.spawn(move || Answer::parse(&read_all(&mut ask_patiently(ask))));
-            let buying: Vec<_> = asks.iter().map(buy).collect();
-            let bought = buying.into_iter().map(|thread| thread.join());
-            bought.map(|answer| answer.expect("no panic")).collect()
-        });
-        let served = answers.iter().filter(|answer| answer.status == 200).count();
-        assert!(served > 0, "nobody was served");
-        assert!(answers.iter().all(|answer| matches!(answer.status, 200 | 503)));
-        let used = service.memory_mib_most();
-        assert!(used <= MEMORY_MIB_MAX, "{used} MiB for {BUYERS} buyers, {served} of them served");
+    rig
+}
+
+fn large_page(number: usize) -> String {
+    let hosts = [
+        "news.sample-site.org",
+        "www.second-site.org",
+        "www.third-site.org",
+    ];
+    format!("http://{}/large{number}", hosts[number % 3])
+}
+
+fn tool_on_large_page(rig: &Rig, service: &Service, number: usize) -> Ask {
+    let payment = Wallet::new().sign_at(service.address, "fresh", rig.now(), None);
+    let params = json!({
+        "name": "web_to_markdown",
+        "arguments": {"target_url": large_page(number), "tier": "fresh"},
+        "_meta": {"x402/payment": payment.payload},
     });
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    service.post("/mcp").json(&message)
+}
+
+fn report_on_large_page(rig: &Rig, service: &Service, number: usize) -> Ask {
+    let order = report_order(&large_page(number), "quick", "Do words fill the page?");
+    let ask = service.post("/v1/x402/proof-pack").json(&order);
+    let challenge = ask.send().expect(402);
+    let challenge = ReceivedChallenge::decode(challenge.must("payment-required"));
+    let challenge = challenge.expect("a challenge that can be read");
+    let payment = Wallet::new().sign_challenge(&challenge, rig.now(), None);
+    ask.paid(&payment.header)
+}
+
+/// All at once: some are served, and the others told to come again.
+fn within_memory(service: &Service, asks: &[Ask]) {
+    let answers = answers(asks);
+    let served = answers.iter().filter(|answer| answer.status == 200).count();
+    assert!(served > 0, "nobody was served");
+    for answer in &answers {
+        assert!(matches!(answer.status, 200 | 503), "{answer:?}");
+    }
+    let used = service.memory_mib_most();
+    let all = answers.len();
+    println!("{used} MiB for {all} at once, {served} of them served");
+    assert!(used <= MEMORY_MIB_MAX, "{used} MiB for {all} at once");
+}
+
+fn answers(asks: &[Ask]) -> Vec<Answer> {
+    let answer = |ask: &Ask| {
+        let mut stream = connect(ask.address());
+        stream
+            .set_read_timeout(Some(PATIENCE))
+            .expect("a socket takes a timeout");
+        stream.write_all(&ask.bytes()).expect("sent");
+        Answer::parse(&read_all(&mut stream))
+    };
+    thread::scope(|scope| {
+        let asking: Vec<_> = asks
+            .iter()
+            .map(|ask| scope.spawn(move || answer(ask)))
+            .collect();
+        let answered = asking.into_iter().map(|thread| thread.join());
+        answered.map(|answer| answer.expect("no panic")).collect()
+    })
 }

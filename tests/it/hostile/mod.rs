@@ -12,3 +12,12 @@ mod pages;
 mod shortage;
 /// Messages that two programs could read differently.
 mod wire;
+
+/// Of the whole process, in MiB, whatever it is asked for.
+const MEMORY_MIB_MAX: u64 = 150;
+
+/// How large a trial is: little in a build without optimisation, and more where the environment says so.
+fn number(name: &str, otherwise: usize) -> usize {
+    let said = std::env::var(name);
+    said.map_or(otherwise, |said| said.parse().expect("a number"))
+}

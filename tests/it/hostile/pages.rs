@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use crate::harness::ask::raw_bytes;
 use crate::harness::{ACCESS, Answer, Ask, Rig, Wallet, for_each, order};
 use crate::hostile::bombs::BOMBS;
+use crate::hostile::{MEMORY_MIB_MAX, number};
 
 /// Enough to show what grows faster than its page, little enough for a build without optimisation. With optimisation
 /// they may be as long as pages may be (`CONTEXT402_BOMB_BYTES=5000000`).
 const BOMB_BYTES: usize = 128 * 1024;
 /// Buyers at once: as many as the program converts at once.
 const AT_ONCE: usize = 16;
-const MEMORY_MIB_MAX: u64 = 150;
 /// What may become of a bomb.
 const ANSWERS: [(u16, &str); 6] = [
     (200, ""),
@@ -30,8 +30,7 @@ fn every_bomb_is_answered_within_its_memory() {
         resolved.set("fetch.seconds_max", "30");
         resolved.set("fetch.at_once_max", AT_ONCE.to_string());
     });
-    let bytes = std::env::var("CONTEXT402_BOMB_BYTES").ok();
-    let bytes = bytes.map_or(BOMB_BYTES, |bytes| bytes.parse().expect("a number"));
+    let bytes = number("CONTEXT402_BOMB_BYTES", BOMB_BYTES);
     for bomb in BOMBS {
         rig.site.put(&path(bomb.name), bomb.page(bytes));
     }
@@ -40,6 +39,7 @@ fn every_bomb_is_answered_within_its_memory() {
             for_each(group, |bomb| buy(rig, service.address, bomb.name));
         }
         let used = service.memory_mib_most();
+        println!("{used} MiB for {} bombs of {bytes} bytes", BOMBS.len());
         assert!(used <= MEMORY_MIB_MAX, "{used} MiB were in use at once");
         service.get("/health").send().expect(200);
     });
