@@ -101,7 +101,7 @@ impl App {
             mailer: mailer(&config)?,
             robots: RobotsFiles::new(web.clone(), clock.clone()),
             web,
-            memory: Memory::default(),
+            memory: Memory::new(config.limits.work_memory_bytes),
             fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
             fetches_of_payer: Shares::new(
                 FETCHES_OF_PAYER_MAX.min(config.fetch.fetches_max / 2),

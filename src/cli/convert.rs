@@ -109,7 +109,7 @@ impl Args {
             if_modified_since: None,
             deadline: Instant::now() + FETCH_TIME_MAX,
         };
-        let mut allotment = Memory::default().nothing();
+        let mut allotment = Memory::new(0).nothing();
         match web
             .clear(&target)
             .and_then(|cleared| web.fetch(cleared, &options, &mut allotment))

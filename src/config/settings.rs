@@ -125,7 +125,7 @@ pub static SETTINGS: &[Setting] = &[
 
     row("fetch.seconds_max", Number, Some("15"), "Time for a page with all its redirects; after it the buyer gets 503 with a retry credit."),
     row("fetch.idle_seconds_max", Number, Some("8"), "Longest pause while a page arrives."),
-    row("fetch.at_once_max", Number, Some("16"), "Pages fetched and converted at once. Large ones wait for each other, so that all of them together have a bounded part of memory."),
+    row("fetch.at_once_max", Number, Some("16"), "Pages fetched and converted at once. Large ones wait for memory (limits.work_memory_mib)."),
     row("fetch.redirects_max", Number, Some("5"), "Redirects followed; one more is refused. Each is checked like the first address."),
     shown("fetch.blocklist", List, "example.net", "Hosts that are never fetched, with their subdomains."),
 
@@ -181,6 +181,7 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.write_stall_seconds_max", Number, Some("20"), "How long a client may not read, or read less than 4 KiB a second; then its connection is closed."),
     row("limits.stop_grace_seconds", Number, Some("40"), "On a stop: time for paid work to finish before the process ends."),
     row("limits.store_cache_mib", Number, Some("32"), "Memory for the data file's pages, in MiB."),
+    row("limits.work_memory_mib", Number, Some("16"), "Memory for large pages, reports and answers that are being made, together, in MiB; small ones are not counted. One more may always be made, up to 64 MiB. The others wait, and get 503 where that takes too long."),
     row("limits.page_cache_mib", Number, Some("512"), "Converted pages kept in the data file, in MiB; the oldest leave first."),
     row("limits.report_store_mib", Number, Some("4096"), "Reports kept with their sources in the data file, in MiB; beyond it none is sold until some expire."),
     row("limits.free_disk_mib_min", Number, Some("64"), "Free disk space below which nothing is sold, in MiB. Below 4 MiB nothing is written at all, and no start succeeds."),

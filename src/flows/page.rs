@@ -1,6 +1,7 @@
 //! A converted page as the JSON members under which it is kept and served (bodies, Context 200): everything in an
 //! answer that does not depend on who buys it.
 
+use std::io::{BufReader, Read as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,8 +28,13 @@ pub struct PageGoods {
 impl PageGoods {
     /// The members as one object.
     pub fn value(&self) -> Result<Value, serde_json::Error> {
-        serde_json::from_slice(&[b"{", self.members.as_slice(), b"}"].concat())
+        object(&self.members)
     }
+}
+
+/// Members as one object. They are not copied for their braces: there may be many.
+pub fn object(members: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_reader(BufReader::new((&b"{"[..]).chain(members).chain(&b"}"[..])))
 }
 
 /// What is known of a page beside its conversion.

@@ -18,6 +18,7 @@ use crate::evidence::report::{Request, report};
 use crate::evidence::synthesis::Synthesis;
 use crate::evidence::{Check, FINDINGS_MAX, Source};
 use crate::flows::internal;
+use crate::flows::page::object;
 use crate::flows::source::{MEMORY_WAIT_MAX, SourcePage, Trouble};
 use crate::flows::synthesis::synthesise;
 use crate::outside::call::LaneFull;
@@ -108,7 +109,7 @@ impl Read {
         cache_hit: bool,
         purchase: &ProofPackPurchase,
     ) -> Result<Read, serde_json::Error> {
-        let mut page: Value = serde_json::from_slice(&[b"{", members, b"}"].concat())?;
+        let mut page = object(members)?;
         let facts = Facts::of_members(&page, &purchase.target_url, cache_hit);
         let text = match page["markdown"].take() {
             Value::String(text) => text,

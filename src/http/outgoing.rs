@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 /// Bytes of answers that wait to be read. A larger answer counts as so many: it has all of the room to itself. (There are
 /// pages that a tool's answer says twice and escaped, at eight times their length.)
-const UNREAD_BYTES_MAX: usize = 32 * 1024 * 1024;
+const UNREAD_BYTES_MAX: usize = 24 * 1024 * 1024;
 /// Bytes of answers that wait for room among those.
 const QUEUED_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Smaller answers are not counted: the kernel mostly takes them at once.

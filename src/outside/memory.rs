@@ -5,18 +5,17 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What all work may need together, besides [`UNCOUNTED_BYTES`] each, and besides the one that may need more.
-const SHARED_BYTES: usize = 32 * 1024 * 1024;
 /// What each piece of work may need without being counted: most pages are small.
 pub const UNCOUNTED_BYTES: usize = 256 * 1024;
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// All of it. Cheap to clone.
+/// What all work may need together, besides [`UNCOUNTED_BYTES`] each, and besides the one that may need more. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Memory(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
+    all: usize,
     free: usize,
     /// Somebody needs more than there is left, and has it. Whoever that is never waits again and so comes to an end: no two
     /// wait for each other.
@@ -35,16 +34,15 @@ pub struct Allotment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryFull;
 
-impl Default for Memory {
-    fn default() -> Self {
+impl Memory {
+    pub fn new(bytes: usize) -> Memory {
         Memory(Arc::new(Mutex::new(State {
-            free: SHARED_BYTES,
+            all: bytes,
+            free: bytes,
             is_exceeded: false,
         })))
     }
-}
 
-impl Memory {
     /// For work that begins.
     pub fn nothing(&self) -> Allotment {
         Allotment {
@@ -102,7 +100,7 @@ impl Allotment {
         let memory = self.memory.clone();
         let mut state = memory.state();
         self.give_back(&mut state);
-        let may_rest = state.free >= SHARED_BYTES / 2 + bytes;
+        let may_rest = state.free >= state.all / 2 + bytes;
         if may_rest {
             self.take(&mut state, bytes);
         }
@@ -148,12 +146,13 @@ impl Drop for Allotment {
 mod tests {
     use super::*;
 
+    const SHARED_BYTES: usize = 16 * 1024 * 1024;
     const HALF: usize = SHARED_BYTES / 2 + UNCOUNTED_BYTES;
     const ALL: usize = SHARED_BYTES + UNCOUNTED_BYTES;
 
     #[test]
     fn one_at_a_time_may_exceed_and_gives_way_to_the_next() {
-        let memory = Memory::default();
+        let memory = Memory::new(SHARED_BYTES);
         let mut works: Vec<Allotment> = (0..5).map(|_| memory.nothing()).collect();
         let mut has = |number: usize, bytes| works[number].try_resize(bytes);
         assert!(has(0, HALF) && has(1, HALF));
@@ -170,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_rests_leaves_half_to_others() {
-        let memory = Memory::default();
+        let memory = Memory::new(SHARED_BYTES);
         let (mut one, mut other) = (memory.nothing(), memory.nothing());
         assert!(one.rest(SHARED_BYTES / 2) && !other.rest(1));
         assert!(other.try_resize(HALF) && !one.rest(1));
@@ -180,7 +179,7 @@ mod tests {
 
     #[test]
     fn waiting_has_an_end() {
-        let memory = Memory::default();
+        let memory = Memory::new(SHARED_BYTES);
         let mut works: Vec<Allotment> = (0..3).map(|_| memory.nothing()).collect();
         assert!(works[0].try_resize(ALL + 1) && works[1].try_resize(ALL));
         let now = Instant::now();
@@ -191,7 +190,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_waits_gets_what_others_give_back() {
-        let memory = Memory::default();
+        let memory = Memory::new(SHARED_BYTES);
         let (mut one, mut two, mut last) = (memory.nothing(), memory.nothing(), memory.nothing());
         assert!(one.try_resize(ALL + 1) && two.try_resize(ALL) && !last.try_resize(HALF));
         let giving = tokio::spawn(async move {

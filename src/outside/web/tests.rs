@@ -234,7 +234,7 @@ fn a_fetch_ends_with_what_the_converter_makes_of_the_page() {
     let cleared = web
         .clear(&target("http://news.sample-site.org/"))
         .expect("cleared");
-    match web.fetch(cleared, &options(), &mut Memory::default().nothing()) {
+    match web.fetch(cleared, &options(), &mut Memory::new(0).nothing()) {
         Ok(Fetched::Page(fetched)) => {
             assert!(fetched.page.markdown.contains("agreed on the plan"));
             assert_eq!(fetched.bytes_fetched, body.len() as u64);
@@ -270,7 +270,7 @@ fn a_kept_copy_is_asked_about_and_confirmed() {
     options.if_none_match = Some("\"abc\"".to_owned());
     options.if_modified_since = Some("Sat, 21 Nov 2026 10:00:00 GMT".to_owned());
     assert!(matches!(
-        web.fetch(cleared, &options, &mut Memory::default().nothing()),
+        web.fetch(cleared, &options, &mut Memory::new(0).nothing()),
         Ok(Fetched::NotModified)
     ));
 }
