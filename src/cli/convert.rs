@@ -290,8 +290,7 @@ fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error>
             fetched_at: UnixSeconds(0),
         },
     )?;
-    let mut members: Value =
-        serde_json::from_slice(&[b"{", goods.members.as_slice(), b"}"].concat())?;
+    let mut members: Value = goods.value()?;
     if let Some(object) = members.as_object_mut() {
         // Facts of a fetch that did not take place.
         for name in ["http_status", "content_type", "source_sha256", "fetched_at"] {

@@ -1,7 +1,7 @@
 //! The JSON of a paid answer (specification 2.7 and 2.8, bodies). It is put together from runs of members: the buyer's
 //! own, the page's (shared with the cache) or the report's, and the payment, which is known last.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -20,6 +20,7 @@ use crate::flows::guardian::Judged;
 use crate::flows::report::Draft;
 use crate::flows::reports;
 use crate::flows::source::{CacheFacts, SourcePage};
+use crate::outside::memory::Allotment;
 use crate::store::{ReportRecord, page_key};
 use crate::x402::address::Address;
 use crate::x402::wire::PaymentRequirements;
@@ -40,6 +41,51 @@ pub struct SoldReport {
     pub id: ReportId,
     pub record: ReportRecord,
     pub source_text: Vec<u8>,
+}
+
+/// An answer that several requests may be given at once.
+#[derive(Debug)]
+pub struct Body {
+    bytes: Vec<u8>,
+    allotment: Mutex<Option<Allotment>>,
+}
+
+impl Body {
+    pub fn new(bytes: Vec<u8>, mut allotment: Allotment) -> Body {
+        allotment.shrink(bytes.len());
+        Body {
+            bytes,
+            allotment: Mutex::new(Some(allotment)),
+        }
+    }
+
+    /// What is to be dropped once the answer is counted among those that wait to be read.
+    pub fn allotment(&self) -> Option<Allotment> {
+        let mut allotment = self
+            .allotment
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        allotment.take()
+    }
+}
+
+impl AsRef<[u8]> for Body {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl PartialEq for Body {
+    fn eq(&self, other: &Body) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+/// What a kept answer is made of, while its settlement is waited for: it need not be read again.
+#[derive(Debug)]
+pub struct Members {
+    pub bytes: Arc<Vec<u8>>,
+    pub allotment: Allotment,
 }
 
 /// Writes the goods as the answer that will be given out once the payment is settled.

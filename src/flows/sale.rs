@@ -3,7 +3,7 @@
 //! what the step before it gives, so that none can be skipped.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -15,7 +15,7 @@ use crate::domain::purchase::{Fingerprint, Purchase};
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
 use crate::domain::time::UnixSeconds;
-use crate::flows::answer::{self, Sold};
+use crate::flows::answer::{self, Body, Members, Sold};
 use crate::flows::deliver::{self, Goods};
 use crate::flows::desk::{Boarding, Claim, Outcome};
 use crate::flows::guardian::{self, Judged, Unsold, Work};
@@ -25,7 +25,6 @@ use crate::flows::recall::{Recalled, claim_identifier, known_purchase, recall};
 use crate::flows::settle::{self, Settling};
 use crate::flows::source::{self, Trouble, keep_page};
 use crate::outside::facilitator::Verdict;
-use crate::outside::memory::Allotment;
 use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind};
 use crate::x402::address::{Address, TransactionHash};
 use crate::x402::proof::PaymentProof;
@@ -59,51 +58,6 @@ pub struct Delivered {
     pub cache_hit: bool,
     /// The payment whose redelivery this is, if it counts as one.
     pub redelivery_of: Option<PaymentKey>,
-}
-
-/// An answer that several requests may be given at once.
-#[derive(Debug)]
-pub struct Body {
-    bytes: Vec<u8>,
-    allotment: Mutex<Option<Allotment>>,
-}
-
-impl Body {
-    pub fn new(bytes: Vec<u8>, mut allotment: Allotment) -> Body {
-        allotment.shrink(bytes.len());
-        Body {
-            bytes,
-            allotment: Mutex::new(Some(allotment)),
-        }
-    }
-
-    /// What is to be dropped once the answer is counted among those that wait to be read.
-    pub fn allotment(&self) -> Option<Allotment> {
-        let mut allotment = self
-            .allotment
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        allotment.take()
-    }
-}
-
-impl AsRef<[u8]> for Body {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
-impl PartialEq for Body {
-    fn eq(&self, other: &Body) -> bool {
-        self.bytes == other.bytes
-    }
-}
-
-/// What a kept answer is made of, while its settlement is waited for: it need not be read again.
-#[derive(Debug)]
-pub struct Members {
-    pub bytes: Arc<Vec<u8>>,
-    pub allotment: Allotment,
 }
 
 /// A settlement needs this long on chain.
