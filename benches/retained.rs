@@ -202,8 +202,8 @@ fn read_requests(count: usize) -> Vec<Vec<u8>> {
     (0..READS).map(request).collect()
 }
 
-/// What a backup costs those who read and buy meanwhile, at an even load: while it reads, nothing that is let go of in the
-/// data file can be used again, so that with as many sales as there can be a large file would grow by gigabytes.
+/// What a backup costs those who read and buy meanwhile, at an even load: while it reads, nothing that is let go of in
+/// the data file can be used again, so that with as many sales as there can be a large file would grow by gigabytes.
 fn backup(service: &Server, folder: &Folder, signed: &Signed, count: usize) {
     let first = AtomicUsize::new(REPETITIONS * SALES);
     let calm = || std::thread::sleep(CALM_TIME);
@@ -294,7 +294,8 @@ async fn timed(address: &str, requests: impl IntoIterator<Item = Vec<u8>>) -> Ti
     Times(times)
 }
 
-/// `fill FIRST END`: these reports with their payments, as if they had been sold this minute. `die`: end as a crash does.
+/// `fill FIRST END`: these reports with their payments, as if they had been sold this minute. `die`: end as a crash
+/// does.
 async fn obeyed(appliance: &Appliance, line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     let number = |place: usize| words.get(place).and_then(|word| word.parse::<usize>().ok());
@@ -320,7 +321,8 @@ async fn fill(appliance: &Appliance, first: usize, end: usize) {
             let (document, record) = report(number, payment, now);
             tables.put_payment(payment, &past(payment, now))?;
             tables.put_blob(record.document, &document, until)?;
-            tables.put_report(report_id(number), &record, source, until)?;
+            tables.put_blob(record.source, source, until)?;
+            tables.put_report(report_id(number), &record)?;
             tables.release_report(payment, "0xab", until)?;
         }
         Ok(())

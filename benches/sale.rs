@@ -20,11 +20,11 @@ use tokio::task::JoinSet;
 use context402::appliance::Appliance;
 use context402::domain::level::Level;
 use context402::domain::tier::Tier;
-use context402::flows::offer::Offers;
 use context402::outside::clock::Clock;
 use context402::outside::facilitator::{
     Facilitator, FacilitatorAuth, FacilitatorSettings, Settlement, Verdict,
 };
+use context402::state::offers::Offers;
 use context402::store;
 use context402::x402::proof::PaymentProof;
 use context402::x402::wire::PaymentRequirements;
@@ -246,6 +246,9 @@ fn commits(folder: &str) {
     let settings = store::Settings {
         cache_bytes: config.limits.store_cache_bytes,
         pages_bytes_max: 0,
+        unpaid_bytes_max: 64 * 1024 * 1024,
+        unsettled_bytes_max: 64 * 1024 * 1024,
+        sales_free_bytes_min: 0,
         free_bytes_min: 0,
     };
     let opened = settings.create(&path).expect("a new file");

@@ -1,31 +1,29 @@
-//! What every handler shares: configuration, store, neighbours, offers, the sales under way, and the figures.
+//! What every handler shares: configuration, store, upstreams, offers, the sales under way, and the figures.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio_util::task::TaskTracker;
+use url::Url;
 
-use crate::config::{self, Config, FacilitatorAt, FacilitatorAuth};
+use crate::config::{self, Config, ConfigError, FacilitatorAt, FacilitatorAuth};
+use crate::domain::bundle::Bundle;
 use crate::domain::endpoint::Endpoint;
 use crate::domain::rate::{RateClass, Standing};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
-use crate::flows::desk::Desk;
-use crate::flows::fulfil::Workshop;
-use crate::flows::health::Health;
-use crate::flows::mail::Post;
-use crate::flows::offer::{Offers, Terms};
-use crate::flows::sample::SamplePage;
 use crate::http::{Reply, Route};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outside::Outside;
-use crate::outside::call::{Lane, Shares};
-use crate::outside::chain::{Chain, ChainSettings, INQUIRIES_MAX, TRANSACTIONS_MAX};
+use crate::outside::call::{ConcurrencyLimit, KeyedLimit};
+use crate::outside::chain::{
+    Chain, ChainSettings, INQUIRIES_MAX, SETTLEMENT_LOOKS_MAX, TRANSACTIONS_MAX,
+};
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::{self, Facilitator, FacilitatorSettings};
 use crate::outside::fonts::FontShelf;
@@ -33,18 +31,43 @@ use crate::outside::hooks::{self, Hook};
 use crate::outside::llm::{self, Llm, LlmSettings};
 use crate::outside::mailer::{MAILS_MAX, Mailer, MailerSettings, SmtpSettings, Way};
 use crate::outside::memory::Memory;
-use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
+use crate::outside::network::{ForbiddenHosts, NameServers, Network, NetworkSettings};
 use crate::outside::robots::{LOOKUPS_MAX as ROBOTS_LOOKUPS_MAX, RobotsFiles};
 use crate::outside::web::{Web, WebSettings};
 use crate::signing::Signer;
+use crate::state::health::Health;
+use crate::state::in_flight::InFlight;
+use crate::state::markdown_alternates::Alternates;
+use crate::state::offers::{Offers, Terms};
+use crate::state::order_workers::OrderWorkers;
+use crate::state::outbox::Outbox;
+use crate::state::refusals::Refusals;
+use crate::state::sample::SamplePage;
+use crate::state::settlement_checks::SettlementChecks;
 use crate::store::{self, Store};
 
 /// A row of the route table.
 pub type Row = Route<App, Endpoint>;
 
+/// Reads the configuration again, from where the service was started with it.
+pub type ReadConfig = Box<dyn Fn() -> Result<Config, ConfigError> + Send + Sync>;
+
+/// Makes the sample page; it has to be converted, which is above this layer.
+pub type MakeSample = fn(
+    &Config,
+    Option<&Signer>,
+    UnixSeconds,
+) -> Result<SamplePage, Box<dyn std::error::Error + Send + Sync>>;
+
 /// The running service.
 pub struct App {
+    /// As the service was started with it. Of the settings of `flows::operations::reload::SETTINGS` `reloaded` tells
+    /// what holds now.
     pub config: Config,
+    /// The configuration as it was read last.
+    reloaded: RwLock<Arc<Config>>,
+    /// Where it is read again from; nowhere in tests and for the demo.
+    pub read_config: OnceLock<ReadConfig>,
     /// The route table, for the documents that are made from it.
     pub rows: &'static [Row],
     pub store: Store,
@@ -52,34 +75,41 @@ pub struct App {
     /// Signs in the service's name, where a key is configured.
     pub signer: Option<Signer>,
     pub offers: Offers,
-    pub desk: Desk,
-    pub post: Post,
+    pub in_flight: Arc<InFlight>,
+    pub outbox: Outbox,
     /// The orders that are worked on.
-    pub workshop: Workshop,
+    pub order_workers: OrderWorkers,
     pub sample: SamplePage,
     pub limits: Limits,
     pub metrics: Metrics,
+    /// The last refusals of paid requests.
+    pub refusals: Refusals,
     pub health: Health,
+    /// How the settlements that the facilitator reports compare with the chain.
+    pub settlement_checks: SettlementChecks,
     /// One copy of the data file at a time.
-    pub backups: Lane,
+    pub backups: ConcurrencyLimit,
     /// Calls that go on after their buyer has been answered; a graceful stop waits for them.
     pub tasks: TaskTracker,
     /// The 402 of each level, made once by the API layer.
     pub challenges: OnceLock<Vec<Reply>>,
     /// Documents that are the same as long as the program runs, by the pattern of their row, made when first asked for.
     pub documents: Mutex<HashMap<&'static str, Reply>>,
+    /// The markdown of constant pages.
+    pub alternates: Alternates,
     pub started: Instant,
 }
 
 /// Longest wait for a place to fetch; then the service is at its limits.
 const FETCH_WAIT_MAX: Duration = Duration::from_secs(5);
 /// Pages that one payer may have fetched at the same time.
-const FETCHES_OF_PAYER_MAX: usize = 2;
+pub const FETCHES_OF_PAYER_MAX: usize = 2;
 /// Pages that are fetched from one registrable domain at the same time: we are guests there.
-const FETCHES_OF_DOMAIN_MAX: usize = 4;
-const LOOKUPS_MAX: usize = 16;
+pub const FETCHES_OF_DOMAIN_MAX: usize = 4;
 /// Sources that are examined at the same time.
 const CHECKS_MAX: usize = 8;
+/// The same for nothing, and pages of ours that are converted.
+const FREE_CHECKS_MAX: usize = 4;
 const FACILITATOR_CONNECT_MAX: Duration = Duration::from_secs(5);
 
 impl App {
@@ -91,6 +121,7 @@ impl App {
         clock: Clock,
         facilitator_url: &str,
         former_terms: Vec<(Terms, UnixSeconds)>,
+        make_sample: MakeSample,
     ) -> Result<App, Box<dyn std::error::Error + Send + Sync>> {
         let web = Web::new(web_settings(&config)?, network(&config, facilitator_url)?)?;
         let outside = Outside {
@@ -102,17 +133,17 @@ impl App {
             robots: RobotsFiles::new(web.clone(), clock.clone()),
             web,
             memory: Memory::new(config.limits.work_memory_bytes),
-            fetches: Lane::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
-            fetches_of_payer: Shares::new(
+            fetches: ConcurrencyLimit::new(config.fetch.fetches_max, FETCH_WAIT_MAX),
+            fetches_of_payer: KeyedLimit::new(
                 FETCHES_OF_PAYER_MAX.min(config.fetch.fetches_max / 2),
                 FETCH_WAIT_MAX,
             ),
-            fetches_of_domain: Shares::new(
+            fetches_of_domain: KeyedLimit::new(
                 FETCHES_OF_DOMAIN_MAX.min(config.fetch.fetches_max / 2),
                 FETCH_WAIT_MAX,
             ),
-            lookups: Lane::new(LOOKUPS_MAX, FETCH_WAIT_MAX),
-            checks: Lane::new(CHECKS_MAX, FETCH_WAIT_MAX),
+            checks: ConcurrencyLimit::new(CHECKS_MAX, FETCH_WAIT_MAX),
+            free_checks: ConcurrencyLimit::new(FREE_CHECKS_MAX, FETCH_WAIT_MAX),
             fonts: FontShelf::look(config.bundles.font_dir.as_deref()),
             clock,
         };
@@ -120,11 +151,11 @@ impl App {
             .signing
             .as_ref()
             .map(|signing| Signer::new(&signing.key, &signing.former, &config.base_url));
-        let sample = SamplePage::new(&config, signer.as_ref(), outside.clock.now())?;
+        let sample = make_sample(&config, signer.as_ref(), outside.clock.now())?;
         App::of(config, rows, store, (outside, sample, signer), former_terms)
     }
 
-    /// The same with neighbours, a sample page and a signer that were made before.
+    /// The same with upstreams, a sample page and a signer that were made before.
     pub(crate) fn of(
         config: Config,
         rows: &'static [Row],
@@ -134,24 +165,31 @@ impl App {
     ) -> Result<App, Box<dyn std::error::Error + Send + Sync>> {
         let offers = Offers::new(&config, signer.as_ref(), former_terms)?;
         let limits = Limits::new(&config.limits.quotas, &outside.clock.stopwatch());
+        let reloaded = RwLock::new(Arc::new(config.clone()));
+        outside.web.block(blocked(&config));
         Ok(App {
             config,
+            reloaded,
+            read_config: OnceLock::new(),
             rows,
             store,
             outside,
             signer,
             offers,
-            desk: Desk::default(),
-            post: Post::default(),
-            workshop: Workshop::default(),
+            in_flight: Arc::default(),
+            outbox: Outbox::default(),
+            order_workers: OrderWorkers::default(),
             sample,
             limits,
             metrics: Metrics::default(),
+            refusals: Refusals::default(),
             health: Health::default(),
-            backups: Lane::new(1, Duration::ZERO),
+            settlement_checks: SettlementChecks::default(),
+            backups: ConcurrencyLimit::new(1, Duration::ZERO),
             tasks: TaskTracker::new(),
             challenges: OnceLock::new(),
             documents: Mutex::default(),
+            alternates: Alternates::default(),
             started: Instant::now(),
         })
     }
@@ -172,6 +210,24 @@ impl App {
             self.metrics.limited(standing.limit);
             Refusal::limited(standing)
         })
+    }
+
+    /// The configuration as it was read last: of the settings that can be read again, what holds now.
+    pub fn reloaded(&self) -> Arc<Config> {
+        let reloaded = self.reloaded.read();
+        reloaded.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Puts in force what can be read again of a configuration.
+    pub fn reload(&self, config: Config) {
+        self.outside.web.block(blocked(&config));
+        let reloaded = self.reloaded.write();
+        *reloaded.unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+    }
+
+    /// Where a bundle is paid for.
+    pub fn payment_link(&self, bundle: Bundle) -> Option<Url> {
+        self.reloaded().bundles.links.of(bundle).cloned()
     }
 
     pub fn now(&self) -> UnixSeconds {
@@ -242,17 +298,16 @@ pub fn mailer(config: &Config) -> Result<Mailer, Box<dyn std::error::Error + Sen
     Ok(Mailer::new(settings)?)
 }
 
-/// Blocking threads that the neighbours' lanes need together.
+/// Blocking threads that the upstreams' limits need together.
 pub fn blocking_threads(config: &Config) -> usize {
-    // Beside the lanes of the chain's inquiries, the one for the price of gas.
-    let chain = config
-        .chain
-        .as_ref()
-        .map_or(0, |_| INQUIRIES_MAX + TRANSACTIONS_MAX + 1);
+    // Beside the limits of the chain's inquiries, the one for the price of gas.
+    let chain = config.chain.as_ref().map_or(0, |_| {
+        INQUIRIES_MAX + TRANSACTIONS_MAX + SETTLEMENT_LOOKS_MAX + 1
+    });
     2 * config.payment.calls_max
         + config.fetch.fetches_max
-        + LOOKUPS_MAX
         + CHECKS_MAX
+        + FREE_CHECKS_MAX
         + ROBOTS_LOOKUPS_MAX
         + chain
         + config.llm.as_ref().map_or(0, |llm| llm.questions_max)
@@ -261,13 +316,16 @@ pub fn blocking_threads(config: &Config) -> usize {
         + 8
 }
 
-/// Room that anything written needs; far below what sales need, so that those under way end in between.
+/// Space that anything written needs; far below what sales need, so that those under way end in between.
 const WRITE_ROOM_BYTES: u64 = 4 * 1024 * 1024;
 
 pub fn store_settings(config: &Config) -> store::Settings {
     store::Settings {
         cache_bytes: config.limits.store_cache_bytes,
         pages_bytes_max: config.limits.pages_bytes_max,
+        unpaid_bytes_max: config.limits.unpaid_bytes_max,
+        unsettled_bytes_max: config.limits.unsettled_bytes_max,
+        sales_free_bytes_min: config.limits.free_disk_bytes_min,
         free_bytes_min: WRITE_ROOM_BYTES.min(config.limits.free_disk_bytes_min),
     }
 }
@@ -341,9 +399,18 @@ fn web_settings(config: &Config) -> Result<WebSettings, std::io::Error> {
     Ok(settings)
 }
 
+/// The hosts that the operator blocks.
+fn blocked(config: &Config) -> ForbiddenHosts {
+    ForbiddenHosts::new(config.fetch.blocklist.iter().map(String::as_str))
+}
+
+pub fn network_settings(config: &Config) -> NetworkSettings {
+    NetworkSettings::for_fetches(config.fetch.fetches_max, ROBOTS_LOOKUPS_MAX)
+}
+
 fn network(config: &Config, facilitator_url: &str) -> Result<Network, std::io::Error> {
     let host_of = |text: &str| {
-        url::Url::parse(text)
+        Url::parse(text)
             .ok()
             .and_then(|url| url.host_str().map(str::to_owned))
     };
@@ -356,17 +423,19 @@ fn network(config: &Config, facilitator_url: &str) -> Result<Network, std::io::E
         Some(config.listen.ip().to_string()),
     ];
     let own: Vec<String> = own.into_iter().flatten().collect();
-    let hosts = own
-        .iter()
-        .map(String::as_str)
-        .chain(config.fetch.blocklist.iter().map(String::as_str));
+    let hosts = own.iter().map(String::as_str);
     let lab: HashMap<_, _> = config
         .lab
         .hosts
         .iter()
         .map(|(name, host)| (name.clone(), *host))
         .collect();
-    Network::new(NetworkSettings::default(), lab, ForbiddenHosts::new(hosts))
+    let name_servers = match config.lab.name_server {
+        Some(server) => NameServers::Only(vec![server]),
+        None => NameServers::System,
+    };
+    let forbidden = ForbiddenHosts::new(hosts);
+    Network::new(network_settings(config), name_servers, lab, forbidden)
 }
 
 impl fmt::Debug for App {

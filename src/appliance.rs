@@ -10,17 +10,22 @@ use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use crate::api::{door, failure, twin};
-use crate::app::{App, Shared, blocking_threads, store_settings};
+use crate::api::buyer::paid::PAYMENT_HEADERS;
+use crate::api::site::markdown_alternate;
+use crate::api::{admission, failure};
+use crate::app::{App, Shared, blocking_threads, network_settings, store_settings};
 use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
-use crate::flows::{due, health, offer, pause, recall, reckoning, recover};
+use crate::flows::content::sample::sample_page;
+use crate::flows::operations::{due, health, ledger_check, pause, recover};
+use crate::flows::quotes::offers;
+use crate::flows::sale::{recall, sent, verify_settlement};
 use crate::http::forwarded::TrustedProxies;
 use crate::http::request_ids::RequestIds;
 use crate::http::router::Router;
 use crate::http::server::{self, Server};
 use crate::http::service::{Hooks, Limits, Shell};
-use crate::http::{Call, Method, Reply, Route};
+use crate::http::{Bodies, Call, Method, Reply, Route};
 use crate::outside::chain::ChainError;
 use crate::outside::chance;
 use crate::outside::clock::Clock;
@@ -35,6 +40,10 @@ const HEADER_BYTES_MAX: usize = 16 * 1024;
 /// Largest path and query; longer input goes into a body.
 const URI_BYTES_MAX: usize = 8 * 1024;
 
+/// Requests that are worked on whether or not their clients still wait: sales and everything else that is posted. Each
+/// may hold a header block and a small body; larger bodies are counted by themselves (limits.request_bodies_mib).
+const RUNS_MAX: usize = 2048;
+
 /// Headers of every answer (discovery, Common).
 const COMMON_HEADERS: &[(&str, &str)] = &[
     ("access-control-allow-origin", "*"),
@@ -42,18 +51,20 @@ const COMMON_HEADERS: &[(&str, &str)] = &[
     ("x-content-type-options", "nosniff"),
 ];
 const EXPOSED_HEADERS: &str = "PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, X-Service-Payment-Tier, \
-                               X-Service-Payment-Pack, X-Service-Retry-Credit, Retry-After, RateLimit-Limit, \
-                               RateLimit-Remaining, RateLimit-Reset, X-Request-Id";
+                               X-Service-Payment-Pack, X-Service-Payment-Error, X-Service-Retry-Credit, Link, \
+                               Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id";
 /// Some clients send the names of exposed headers as request headers.
 const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-Service-Tier, X-Service-Pack, \
-                                    X-Service-Source, X-Service-Payment-Hash, Idempotency-Key, Access-Control-Expose-Headers, \
+                                    X-Service-Source, X-Service-Payment-Hash, X-Service-Payment-Proof, \
+                                    Idempotency-Key, Access-Control-Expose-Headers, \
                                     PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-Payment-Required, \
-                                    X-Service-Payment-Tier, X-Service-Payment-Pack, X-Service-Retry-Credit, \
-                                    Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, \
+                                    X-Service-Payment-Tier, X-Service-Payment-Pack, X-Service-Payment-Error, \
+                                    X-Service-Retry-Credit, Link, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, \
                                     X402-Token, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
                                     Mcp-Session-Id, A2A-Version";
 
-/// Descriptors beside those of connections and neighbours: data file, listeners, the operator, the runtime, and spare ones.
+/// Descriptors beside those of connections and upstreams: data file, listeners, the operator, the runtime, and spare
+/// ones.
 const DESCRIPTORS_RESERVED: usize = 48;
 
 /// Connections that wait to be accepted. Where there is no room, a client tries again after a second or more.
@@ -116,7 +127,7 @@ impl Appliance {
             }
         };
         let socket = config.socket.clone();
-        let former = offer::former_terms(&opened.store).await?;
+        let former = offers::former_terms(&opened.store).await?;
         let app = Arc::new(App::new(
             config,
             ROUTES,
@@ -124,8 +135,9 @@ impl Appliance {
             clock,
             &facilitator_url,
             former,
+            sample_page,
         )?);
-        offer::note_terms(&app).await?;
+        offers::note_terms(&app).await?;
         pause::take_up(&app).await?;
         check_chain(&app).await?;
         let recovered = recover::recover(&app).await?;
@@ -143,17 +155,24 @@ impl Appliance {
             server_settings(&app.config, address),
         ));
         warn_of_hidden_clients(&app.config, address);
+        if app.outside.chain.is_none() && app.config.payment.facilitator != FacilitatorAt::Sandbox {
+            tracing::warn!("{}", health::NO_CHAIN);
+        }
         server.listen(listener);
         server.listen_operator(bind_operator(&socket)?);
         health::probe_disk(&app);
         health::probe_store(&app).await;
         health::probe_kept(&app).await;
+        verify_settlement::refresh(&app).await?;
         let loops = vec![
             tokio::spawn(health::watch_disk(app.clone())),
             tokio::spawn(health::probe(app.clone())),
             tokio::spawn(health::watch_gas(app.clone())),
             tokio::spawn(due::work(app.clone())),
-            tokio::spawn(reckoning::watch(app.clone())),
+            tokio::spawn(sent::work(app.clone())),
+            tokio::spawn(ledger_check::watch(app.clone())),
+            tokio::spawn(verify_settlement::watch(app.clone())),
+            tokio::spawn(verify_settlement::watch_waiting(app.clone())),
         ];
         Ok(Appliance {
             app,
@@ -186,8 +205,11 @@ impl Appliance {
         if let Some(sandbox) = &self.sandbox {
             sandbox.stop(grace).await;
         }
-        if let Err(error) = offer::note_terms(&self.app).await {
+        if let Err(error) = offers::note_terms(&self.app).await {
             tracing::warn!(error = %error, "the terms on offer could not be noted");
+        }
+        if let Err(error) = sent::write_down(&self.app).await {
+            tracing::warn!(%error, "sent answers could not be noted; their payments stay owed");
         }
         // It lies beside the data file and means nothing without its process.
         let _ = std::fs::remove_file(&self.socket);
@@ -218,7 +240,8 @@ fn connections_max(config: &Config) -> usize {
     let Some(descriptors) = descriptors_max() else {
         return wanted;
     };
-    let own = blocking_threads(config) + DESCRIPTORS_RESERVED;
+    let lookups = network_settings(config).descriptors_max();
+    let own = blocking_threads(config) + lookups + DESCRIPTORS_RESERVED;
     let possible = usize::try_from(descriptors).unwrap_or(usize::MAX);
     let possible = possible.saturating_sub(own).max(1);
     if possible < wanted {
@@ -280,6 +303,7 @@ fn bind_operator(path: &Path) -> Result<UnixListener, StartError> {
 
 fn shell(app: Shared) -> Shell<App, Endpoint> {
     let body_time_max = app.config.limits.body_time_max;
+    let bodies_bytes_max = app.config.limits.bodies_bytes_max;
     let proxies = app.config.trusted_proxies.clone();
     Shell {
         router: Router::new(app.rows),
@@ -289,21 +313,24 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
             header_bytes_max: HEADER_BYTES_MAX,
             uri_bytes_max: URI_BYTES_MAX,
             body_time_max,
+            runs_max: RUNS_MAX,
         },
+        bodies: Bodies::new(bodies_bytes_max),
         hooks: Hooks {
             refuse: failure::from_shell,
-            knows_operator: door::knows_operator,
-            admit: door::admit,
+            knows_operator: admission::knows_operator,
+            admit: admission::admit,
             observe: |app, seen| {
                 app.metrics
                     .request((seen.pattern, seen.method, seen.status), seen.duration)
             },
-            as_markdown: twin::as_markdown,
+            as_markdown: markdown_alternate::as_markdown,
             withheld: |app, payment| Box::pin(recall::withheld(app, payment)),
         },
         trusted_proxies: TrustedProxies::new(proxies),
         common_headers: COMMON_HEADERS,
         cors_request_headers: CORS_REQUEST_HEADERS,
+        payment_headers: &PAYMENT_HEADERS,
         request_ids: RequestIds::new(chance::bytes()),
         runs: TaskTracker::new(),
         access_log: true,

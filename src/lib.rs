@@ -12,6 +12,8 @@
 //! - **Payment proof**: the signed payload in PAYMENT-SIGNATURE. **Payment**: our record of what became of it.
 //! - **Transfer**: money that a buyer has sent to the vault without us; its hash is shown for it (the legacy endpoint).
 //! - **Signer**: the key that signs offers, receipts and reports in the service's name.
+//! - **Owed**: a settled payment whose answer was never sent whole. The payer's next authorization for the same
+//!   purchase gets it uncharged.
 //! - **Retry credit**: what a buyer gets when an accepted payment could not be served; it holds that payment.
 //! - **Report**: what a Proof Pack sells; **retained** as the bytes that were sold, **shared** under a slug of its own.
 //!   **Source**: the page that a report cites. **Quote**: what a purchase would cost, kept for a while.
@@ -24,11 +26,11 @@
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
 //! - **Tool**: a row of the table as MCP offers it to agents, and the agent card as a skill.
 //! - **Attribution**: where a buyer came from (wire name: `source`).
-//! - **Outbox**: mails that are to be sent. **Ledger**: what each day has earned. **Reckoning**: a day's ledger held
+//! - **Outbox**: mails that are to be sent. **Ledger**: what each day has earned. **Ledger check**: a day's ledger held
 //!   against what the vault has received. **Console**: the operator's pages.
 //! - **Client**: an IPv4 address or an IPv6 /64, as the connection or a trusted proxy says. **Standing**: how much of a
 //!   rate limit a client has left.
-//! - **Neighbour**: another process that we call. **Lane**: the places that calls to one neighbour may take.
+//! - **Upstream**: another process that we call. **Concurrency limit**: the places that calls to one upstream may take.
 //!
 //! # Layers, each importing only what stands above it
 //!
@@ -36,9 +38,15 @@
 //!   values, the time and random bytes come in as arguments, values go out. A rule belongs here first.
 //! - [`http`]: hyper's shell, which knows no product. [`store`]: redb, one writer thread. [`outside`]: everything that
 //!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served.
+//!   [`bounds`]: the table of everything that strangers can make the service hold.
 //!   [`metrics`], [`log`].
-//! - [`flows`]: one file per thing that can happen. They wait and decide, and know no status code.
-//! - [`app`]: what handlers share. [`api`]: thin handlers. [`routes`]: the table. [`appliance`]: all of it running.
+//! - [`state`]: what the running service knows beside its data file: sales in flight, health, offers.
+//! - [`app`]: what handlers and flows share.
+//! - [`flows`]: what can happen, a folder for each part: [`flows::sale`], [`flows::content`] (what is sold),
+//!   [`flows::quotes`], [`flows::orders`] (bundles), [`flows::operations`]. They wait and decide, and know no status
+//!   code.
+//! - [`api`]: thin handlers, a folder for each reader: buyer, orders, operator, directory, site. [`routes`]: the table.
+//!   [`appliance`]: all of it running.
 //! - [`cli`]: the commands.
 //!
 //! # What is absent, and must stay so (`tests/it/tidy.rs`)
@@ -50,17 +58,19 @@
 //!
 //! # The life of a paid request
 //!
-//! [`http::service`] reads it within limits, finds its row in [`routes`] and counts its client ([`api::door`]); the row
-//! is detached, so that nothing stops half way when the client leaves. [`api::paid`] answers 402 if there is no
-//! payment; else it reads payment and body and hands the paid request to [`flows::sale`], which goes through the steps
-//! in this order: join an identical request under way; recall what the records say of this authorization; count it, if
-//! it is new; compare the terms; have it verified; claim it; wait for a place among its payer's; judge the margin;
-//! clear the target; fetch and convert, or read the cache; write the report, if that is what is sold; keep the finished
-//! answer durably; settle; deliver. Both products go through the same steps. A sale for a transfer
-//! ([`flows::transfer`]) asks the chain in place of the facilitator and has nothing to settle. What may follow what is
-//! decided by [`domain::payment::next`] alone. Anything between keeping and a known end is taken up again by
-//! [`flows::due`] and, after a stop, by [`flows::recover`]; what the facilitator cannot tell of it, the chain may
-//! ([`flows::reconcile`]). "Unknown" is never "failed".
+//! [`http::service`] reads it within limits, finds its row in [`routes`] and counts its client ([`api::admission`]);
+//! the row is detached, so that nothing stops half way when the client leaves. [`api::buyer::paid`] answers 402 if
+//! there is no payment; else it reads payment and body and hands the paid request to [`flows::sale`], which goes
+//! through the steps in this order: join an identical request under way; recall what the records say of this
+//! authorization; count it, if it is new; compare the terms; have it verified; claim it; give what an earlier payment
+//! of the same payer for the same purchase is owed ([`flows::sale::recall`]); wait for a place among its payer's; judge
+//! the margin; clear the target; fetch and convert, or read the cache; write the report, if that is what is sold; keep
+//! the finished answer durably; settle; deliver. Both products go through the same steps. A sale for a transfer
+//! ([`flows::sale::transfer`]) asks the chain in place of the facilitator and has nothing to settle. What may follow
+//! what is decided by [`domain::payment::next`] alone. A settled payment is owed until its answer was handed over to
+//! the connection ([`flows::sale::sent`]). Anything between keeping and a known end is taken up again by
+//! [`flows::operations::due`] and, after a stop, by [`flows::operations::recover`]; what the facilitator cannot tell of
+//! it, the chain may ([`flows::sale::reconcile`]). "Unknown" is never "failed".
 
 pub mod domain;
 pub mod evidence;
@@ -72,6 +82,7 @@ pub mod pages;
 pub mod pdf;
 pub mod sandbox;
 
+pub mod bounds;
 pub mod config;
 pub mod http;
 pub mod limits;
@@ -79,6 +90,8 @@ pub mod log;
 pub mod metrics;
 pub mod outside;
 pub mod store;
+
+pub mod state;
 
 pub mod app;
 pub mod flows;

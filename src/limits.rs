@@ -39,22 +39,28 @@ pub struct Limits {
     domains: Option<Buckets<Box<str>>>,
 }
 
+impl Quotas {
+    /// Requests of a class that one client may send in a minute; 0 is no limit.
+    pub fn of(&self, class: RateClass) -> u64 {
+        match class {
+            RateClass::Free => self.free,
+            RateClass::Probe => self.probe,
+            RateClass::Unpaid => self.unpaid,
+            RateClass::Quote => self.quote,
+            RateClass::Lead => self.lead,
+            RateClass::Sale => self.sale,
+            RateClass::Credit => self.credit,
+            RateClass::Login => self.login,
+            RateClass::Recovery => self.recovery,
+        }
+    }
+}
+
 impl Limits {
     pub fn new(quotas: &Quotas, stopwatch: &Stopwatch) -> Self {
-        let of_class = |class| match class {
-            RateClass::Free => quotas.free,
-            RateClass::Probe => quotas.probe,
-            RateClass::Unpaid => quotas.unpaid,
-            RateClass::Quote => quotas.quote,
-            RateClass::Lead => quotas.lead,
-            RateClass::Sale => quotas.sale,
-            RateClass::Credit => quotas.credit,
-            RateClass::Login => quotas.login,
-            RateClass::Recovery => quotas.recovery,
-        };
         Limits {
             clients: RateClass::ALL
-                .map(|class| Buckets::new(of_class(class), quotas.keys_max, stopwatch)),
+                .map(|class| Buckets::new(quotas.of(class), quotas.keys_max, stopwatch)),
             domains: Buckets::new(quotas.domain, quotas.keys_max, stopwatch),
         }
     }
@@ -110,7 +116,7 @@ const SWEEP_PAUSE: Duration = Duration::from_secs(1);
 
 /// One bucket for each key. A bucket that nobody took from for a whole window is full again, so that forgetting it
 /// changes nothing. When a shard is full of busy ones, further keys share one more bucket, as if they were one client:
-/// whoever brings many addresses fills the table, but gets no more than that bucket gives, and no memory.
+/// anyone who brings many addresses fills the table, but gets no more than that bucket gives, and no memory.
 struct Buckets<K> {
     quota: u64,
     keys_of_shard_max: usize,
@@ -322,7 +328,7 @@ mod tests {
             !granted(&buckets, 7),
             "a flood has cleared a client's count"
         );
-        // Whoever has been idle for a whole window makes room.
+        // Anyone who has been idle for a whole window makes room.
         time.pass(WINDOW_SECONDS);
         let served = (200_000..200_100)
             .filter(|key| granted(&buckets, *key))

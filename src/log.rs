@@ -1,5 +1,5 @@
-//! Logs by tracing, to standard error: for people on a terminal, one JSON object a line otherwise, with its priority where
-//! the journal reads it.
+//! Logs by tracing, to standard error: for people on a terminal, one JSON object a line otherwise, with its priority
+//! where the journal reads it.
 //!
 //! JSON lines are written by hand into a buffer that is flushed ten times a second, and at once for warnings and
 //! errors: an access line per request must not cost a system call each. What is lost with a killed process is at most
@@ -29,7 +29,7 @@ const TROUBLE_BYTES_MAX: usize = 2 * 1024;
 static TROUBLES: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
 
 /// The latest warnings and errors as they were logged, one JSON object each, oldest first. A terminal's are not
-/// remembered: whoever sits there has seen them.
+/// remembered: anyone who sits there has seen them.
 pub fn troubles() -> Vec<String> {
     let troubles = TROUBLES
         .lock()
@@ -198,7 +198,8 @@ where
     }
 }
 
-/// As syslog numbers them. A request's line ranks below whatever else is told, so that `journalctl -p notice` leaves it out.
+/// As syslog numbers them. A request's line ranks below all other messages, so that `journalctl -p notice` leaves it
+/// out.
 fn priority(metadata: &Metadata<'_>) -> u8 {
     match *metadata.level() {
         Level::ERROR => 3,

@@ -18,11 +18,13 @@ pub struct Metrics {
     fetches: Mutex<BTreeMap<&'static str, u64>>,
     cache: [AtomicU64; 2],
     margin_rejections: Mutex<BTreeMap<&'static str, u64>>,
+    refusals: Mutex<BTreeMap<&'static str, u64>>,
     credits: Mutex<BTreeMap<&'static str, u64>>,
     chain_inquiries: Mutex<BTreeMap<&'static str, u64>>,
+    settlement_checks: Mutex<BTreeMap<&'static str, u64>>,
     limited: Mutex<BTreeMap<&'static str, u64>>,
     mails: Mutex<BTreeMap<&'static str, u64>>,
-    reckonings: [AtomicU64; 2],
+    ledger_checks: [AtomicU64; 2],
     missing_units: AtomicU64,
     webhooks: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
     leads: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
@@ -52,16 +54,20 @@ pub struct Snapshot {
     pub cache_misses: u64,
     /// Sales that were refused for their margin, by the reason.
     pub margin_rejections: BTreeMap<&'static str, u64>,
+    /// Refused requests that carried a payment, by the code.
+    pub refusals: BTreeMap<&'static str, u64>,
     /// Retry credits, by what became of them.
     pub credits: BTreeMap<&'static str, u64>,
     /// By what the chain said.
     pub chain_inquiries: BTreeMap<&'static str, u64>,
+    /// Settlements that were looked up on chain, by the result.
+    pub settlement_checks: BTreeMap<&'static str, u64>,
     /// Requests beyond a limit, by the limit.
     pub limited: BTreeMap<&'static str, u64>,
     /// Tries to send a mail, by what became of them.
     pub mails: BTreeMap<&'static str, u64>,
     /// Days held against the vault: those with something missing, and those that agreed.
-    pub reckonings: [u64; 2],
+    pub ledger_checks: [u64; 2],
     /// What was missing on the day that was looked at last.
     pub missing_units: u64,
     /// The payment provider's events: kind and outcome.
@@ -123,6 +129,11 @@ impl Metrics {
         *lock(&self.margin_rejections).entry(reason).or_default() += 1;
     }
 
+    /// A request that carried a payment was refused with this code.
+    pub fn refusal(&self, code: &'static str) {
+        *lock(&self.refusals).entry(code).or_default() += 1;
+    }
+
     /// A retry credit was issued, redeemed, or asked for in vain.
     pub fn credit(&self, state: &'static str) {
         *lock(&self.credits).entry(state).or_default() += 1;
@@ -131,6 +142,12 @@ impl Metrics {
     /// One question to the chain about a settlement: what it said, or that it failed.
     pub fn chain_inquiry(&self, outcome: &'static str) {
         *lock(&self.chain_inquiries).entry(outcome).or_default() += 1;
+    }
+
+    /// One settlement was looked up on chain: verified, other_transaction, contradicted or undecided; or a look-up of
+    /// several has failed.
+    pub fn settlement_check(&self, outcome: &'static str) {
+        *lock(&self.settlement_checks).entry(outcome).or_default() += 1;
     }
 
     pub fn limited(&self, limit: &'static str) {
@@ -153,8 +170,8 @@ impl Metrics {
     }
 
     /// A day's ledger was held against the vault.
-    pub fn reckoning(&self, is_balanced: bool, missing_units: u64) {
-        self.reckonings[usize::from(is_balanced)].fetch_add(1, Ordering::Relaxed);
+    pub fn ledger_check(&self, is_balanced: bool, missing_units: u64) {
+        self.ledger_checks[usize::from(is_balanced)].fetch_add(1, Ordering::Relaxed);
         self.missing_units.store(missing_units, Ordering::Relaxed);
     }
 
@@ -167,11 +184,13 @@ impl Metrics {
             cache_hits: self.cache[1].load(Ordering::Relaxed),
             cache_misses: self.cache[0].load(Ordering::Relaxed),
             margin_rejections: lock(&self.margin_rejections).clone(),
+            refusals: lock(&self.refusals).clone(),
             credits: lock(&self.credits).clone(),
             chain_inquiries: lock(&self.chain_inquiries).clone(),
+            settlement_checks: lock(&self.settlement_checks).clone(),
             limited: lock(&self.limited).clone(),
             mails: lock(&self.mails).clone(),
-            reckonings: [0, 1].map(|at| self.reckonings[at].load(Ordering::Relaxed)),
+            ledger_checks: [0, 1].map(|at| self.ledger_checks[at].load(Ordering::Relaxed)),
             missing_units: self.missing_units.load(Ordering::Relaxed),
             webhooks: lock(&self.webhooks).clone(),
             leads: lock(&self.leads).clone(),

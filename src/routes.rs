@@ -1,12 +1,14 @@
 //! The table: every endpoint at a glance. Dispatch, 405 and Allow, openapi.json, /docs, metrics labels and the
 //! operator's `routes` command are made from it.
 
-use crate::api::discovery::{crawlers, figures, full, health, keys, llms, manifest, trust};
-use crate::api::{
-    access, agent, bundle_pay, bundles, catalogue, console, delivery, diagnose, discovery, leads,
-    legacy, mcp, operator, operator_leads, preview, pricing, proof_pack, quotes, reports, retry,
-    site, webhook,
+use crate::api::buyer::{access, diagnose, legacy, preview, proof_pack, quotes, reports, retry};
+use crate::api::directory::discovery::{
+    crawlers, figures, full, health, keys, llms, manifest, trust,
 };
+use crate::api::directory::{agent, catalogue, discovery, mcp, pricing};
+use crate::api::operator::{console, leads as operator_leads};
+use crate::api::orders::{bundle_pay, bundles, delivery, leads, webhook};
+use crate::api::{operator, site};
 use crate::app::Row;
 use crate::domain::bundle::Bundle;
 use crate::domain::endpoint::{Endpoint, HTML, Parameter, Price, Tag};
@@ -30,6 +32,20 @@ use crate::signing::{DID_PATH, JWKS_PATH};
 macro_rules! run {
     ($handler:path) => {
         |app, call| Box::pin($handler(app, call))
+    };
+}
+
+/// The same for a page whose facts are a JSON document elsewhere: anyone who asks for JSON gets that.
+macro_rules! page_or_json {
+    ($page:path, $json:path) => {
+        |app, call| {
+            Box::pin(async move {
+                match call.asks_json() {
+                    true => $json(app, call).await.fixed("vary", "Accept"),
+                    false => $page(app, call).await,
+                }
+            })
+        }
     };
 }
 
@@ -81,7 +97,7 @@ const TARGET_URL: Parameter = Parameter {
 
 const TARGET_URLS: Parameter = Parameter {
     name: "target_urls",
-    doc: "Public URLs between lines, commas or spaces; a bare domain is read by https. A sample page when absent.",
+    doc: "Public URLs between lines, commas or spaces; a bare domain is read by https.",
     one_of: &[],
 };
 const BUNDLE: Parameter = Parameter {
@@ -90,9 +106,20 @@ const BUNDLE: Parameter = Parameter {
     one_of: &Bundle::NAMES,
 };
 
+const LEAD_ID: Parameter = Parameter {
+    name: "lead_id",
+    doc: "The lead that is paid for.",
+    one_of: &[],
+};
+const QUOTE_ID: Parameter = Parameter {
+    name: "quote_id",
+    doc: "The kept bundle quote that is paid for.",
+    one_of: &[],
+};
+
 const SESSION_ID: Parameter = Parameter {
     name: "session_id",
-    doc: "The checkout session that the payment page led back with; whoever has it may read the delivery.",
+    doc: "The checkout session that the payment page led back with; anyone who has it may read the delivery.",
     one_of: &[],
 };
 const RECOVERY: Parameter = Parameter {
@@ -161,7 +188,7 @@ const fn text(tag: Tag, summary: &'static str, gives: &'static str) -> Endpoint 
     }
 }
 
-/// A page of the documentation, with its twin for programs at the same address and `.md`.
+/// A page of the documentation, with its markdown for programs at the same address and `.md`.
 const fn guide(
     path: &'static str,
     handler: crate::http::route::Handler<crate::app::App>,
@@ -235,12 +262,12 @@ pub static ROUTES: &[Row] = &[
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..Endpoint::new(Tag::Legacy, "Buy the clean markdown of one page for a transfer that you have made") }),
     post("/v1/broker/compute", run!(legacy::compute), Endpoint {
-        takes: Some(&COMPUTE_REQUEST), needs: &[TOKEN], statuses: &[413, 415, 422],
+        takes: Some(&COMPUTE_REQUEST), needs: &[TOKEN], statuses: &[413, 415, 422, 503],
         ..Endpoint::new(Tag::Legacy, "What would become of a task for a fee; simulated") }),
 
     // Quotes
     get("/v1/x402/quote", run!(quotes::tiers), Endpoint {
-        query: &[TARGET_URL, SOURCE], statuses: &[400, 503], rate: RateClass::Quote,
+        query: &[TARGET_URL, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("quote_page"), ..Endpoint::new(Tag::Quotes, "Price and availability of every tier for one page; spends nothing") }),
     get("/v1/proof-pack/quote", run!(quotes::packs), Endpoint {
         query: &[TARGET_URL, QUESTION, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
@@ -252,19 +279,19 @@ pub static ROUTES: &[Row] = &[
         query: &[PRODUCT, TARGET_URL, TARGET_URLS, TIER, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote,
         tool: Some("checkout_confidence"), ..Endpoint::new(Tag::Quotes, "Whether everything is in place for a purchase; spends nothing") }),
     post("/v1/quotes", run!(quotes::create), Endpoint {
-        takes: Some(&QUOTE_REQUEST), gives_status: 201, statuses: &[400, 413, 415, 422, 503], rate: RateClass::Quote,
+        takes: Some(&QUOTE_REQUEST), gives_status: 201, statuses: &[400, 403, 413, 415, 422, 503], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Quotes, "Keep a quote for a page, a report or a bundle; spends nothing") }),
     get("/v1/quotes/{quote_id}", run!(quotes::receipt), Endpoint {
         statuses: &[404, 410], ..Endpoint::new(Tag::Quotes, "A kept quote, for 7 days") }),
-    get("/quote", run!(quotes::tiers_page), Endpoint {
-        query: &[TARGET_URL, SOURCE], statuses: &[400, 503], rate: RateClass::Quote, ..Endpoint::page("Ask what a page would cost") }),
-    get("/proof-pack/quote", run!(quotes::packs_page), Endpoint {
+    get("/quote", page_or_json!(quotes::tiers_page, quotes::tiers), Endpoint {
+        query: &[TARGET_URL, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Ask what a page would cost") }),
+    get("/proof-pack/quote", page_or_json!(quotes::packs_page, quotes::packs), Endpoint {
         query: &[TARGET_URL, QUESTION, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Ask what a report would cost") }),
-    get("/proof-pack/preview", run!(preview::preview_page), Endpoint {
+    get("/proof-pack/preview", page_or_json!(preview::preview_page, preview::preview), Endpoint {
         query: &[TARGET_URL, PACK, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("What a report would hold") }),
-    get("/checkout/confidence", run!(preview::confidence_page), Endpoint {
+    get("/checkout/confidence", page_or_json!(preview::confidence_page, preview::confidence), Endpoint {
         query: &[PRODUCT, TARGET_URL, TARGET_URLS, TIER, PACK, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Whether everything is in place for a purchase") }),
-    get("/checkout/{quote_id}", run!(quotes::resume_page), Endpoint {
+    get("/checkout/{quote_id}", page_or_json!(quotes::resume_page, quotes::receipt), Endpoint {
         statuses: &[404, 410], ..Endpoint::page("Resume a kept quote") }),
 
     // Retained reports
@@ -278,22 +305,22 @@ pub static ROUTES: &[Row] = &[
         statuses: &[404, 410, 503], rate: RateClass::Quote,
         tool: Some("verify_report"), ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the kept source") }),
     post("/v1/proof-pack/reports/{report_id}/follow-up", run!(reports::follow_up), Endpoint {
-        takes: Some(&FOLLOW_UP_REQUEST), statuses: &[404, 410, 413, 415, 422, 503], rate: RateClass::Quote,
+        takes: Some(&FOLLOW_UP_REQUEST), statuses: &[403, 404, 410, 413, 415, 422, 503], rate: RateClass::Quote,
         tool: Some("ask_report"), ..Endpoint::new(Tag::Reports, "Ask the kept source something else; spends nothing") }),
     post("/v1/proof-pack/reports/{report_id}/refresh", run!(reports::refresh), Endpoint {
-        takes: Some(&REFRESH_REQUEST), statuses: &[400, 404, 410, 413, 415, 422, 503], rate: RateClass::Quote,
+        takes: Some(&REFRESH_REQUEST), statuses: &[400, 403, 404, 410, 413, 415, 422, 503], rate: RateClass::Quote,
         tool: Some("refresh_report"), ..Endpoint::new(Tag::Reports, "A quote for a fresh report, with what was known before") }),
     post("/v1/proof-pack/reports/{report_id}/share", run!(reports::share), Endpoint {
-        takes: Some(&SHARE_REQUEST), statuses: &[404, 410, 413, 415, 422], rate: RateClass::Quote,
+        takes: Some(&SHARE_REQUEST), statuses: &[403, 404, 410, 413, 415, 422], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Reports, "Share a report under a name of its own, listed in the library or not") }),
     delete("/v1/proof-pack/reports/{report_id}/share", run!(reports::unshare), Endpoint {
         statuses: &[404, 410], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Reports, "Take a shared report's name back") }),
     get("/v1/proof-pack/benchmarks", run!(reports::benchmarks),
         Endpoint::new(Tag::Reports, "How good the evidence engine was measured to be")),
-    Row { has_twin: true, ..get("/proof-pack/sample", run!(reports::sample_page), Endpoint {
+    Row { has_twin: true, ..get("/proof-pack/sample", page_or_json!(reports::sample_page, reports::sample), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("The sample report") }) },
-    get("/proof-pack/reports/{report_id}", run!(reports::page), Endpoint {
+    get("/proof-pack/reports/{report_id}", page_or_json!(reports::page, reports::read), Endpoint {
         statuses: &[404, 410, 503], rate: RateClass::Quote, ..Endpoint::page("A retained report") }),
     get("/proof-pack/share/{slug}", run!(reports::shared_page), Endpoint {
         statuses: &[404, 410], ..Endpoint::page("A report that its buyer shares") }),
@@ -301,45 +328,45 @@ pub static ROUTES: &[Row] = &[
 
     // Bundles and leads
     get("/v1/proof-pack/bundle/quote", run!(bundles::quote), Endpoint {
-        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 414, 422, 503], rate: RateClass::Quote,
-        tool: Some("quote_bundle"), ..Endpoint::new(Tag::Bundles, "Which sources can be read, and which bundle takes them; spends nothing") }),
+        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], needs_query: &["target_urls"], statuses: &[400, 414, 422, 503],
+        rate: RateClass::Quote, tool: Some("quote_bundle"), ..Endpoint::new(Tag::Bundles, "Which sources can be read, and which bundle takes them; spends nothing") }),
     post("/v1/proof-pack/bundle/leads", run!(leads::bundle), Endpoint {
-        takes: Some(&BUNDLE_LEAD_REQUEST), gives_status: 202, statuses: &[200, 400, 413, 415, 422, 503], rate: RateClass::Lead,
+        takes: Some(&BUNDLE_LEAD_REQUEST), gives_status: 202, statuses: &[400, 403, 413, 415, 422, 503], rate: RateClass::Lead,
         ..Endpoint::new(Tag::Bundles, "Ask for a bundle, and learn where to pay for it") }),
     post("/v1/proof-pack/leads", run!(leads::pack), Endpoint {
-        takes: Some(&PACK_LEAD_REQUEST), gives_status: 202, statuses: &[200, 400, 413, 415, 422, 503], rate: RateClass::Lead,
+        takes: Some(&PACK_LEAD_REQUEST), gives_status: 202, statuses: &[400, 403, 413, 415, 422, 503], rate: RateClass::Lead,
         ..Endpoint::new(Tag::Bundles, "Ask for a report, and be written to") }),
     post("/v1/contact", run!(leads::contact), Endpoint {
-        takes: Some(&CONTACT_REQUEST), gives_status: 202, statuses: &[200, 413, 415, 422, 503], rate: RateClass::Lead,
+        takes: Some(&CONTACT_REQUEST), gives_status: 202, statuses: &[403, 413, 415, 422, 503], rate: RateClass::Lead,
         ..Endpoint::new(Tag::Bundles, "Write to the operator") }),
     guide("/proof-pack/bundle", run!(bundles::about_page), "What Evidence Bundles are and cost"),
-    get("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
+    get("/proof-pack/bundle/quote", page_or_json!(bundles::quote_page, bundles::quote), Endpoint {
         query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Ask what a bundle would cost") }),
     post("/proof-pack/bundle/quote", run!(bundles::quote_page), Endpoint {
-        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 408, 413, 415, 422, 503], rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
+        query: &[TARGET_URLS, QUESTION, BUNDLE, SOURCE], statuses: &[400, 403, 408, 413, 415, 422, 503], rate: RateClass::Quote, ..Endpoint::page("The same with a longer list, as the form sends it") }),
     get("/proof-pack/bundle/checkout", run!(bundles::checkout_page), Endpoint {
         query: &[TARGET_URLS, BUNDLE, SOURCE], gives_status: 303, statuses: &[400, 422, 503], rate: RateClass::Quote, ..Endpoint::page("Go on with a bundle that was selected") }),
     get("/proof-pack/bundle/pay", run!(bundle_pay::pay), Endpoint {
-        query: &[BUNDLE, SOURCE], gives_status: 303, statuses: &[404, 409, 410, 422, 503], rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
+        query: &[BUNDLE, LEAD_ID, QUOTE_ID, SOURCE], gives_status: 303, statuses: &[400, 404, 409, 410, 422, 503], rate: RateClass::Lead, ..Endpoint::page("On to the payment link of a bundle") }),
     get("/proof-pack/request", run!(leads::request_page), Endpoint::page("Ask for a bundle or a report")),
     get("/contact", run!(leads::contact_page), Endpoint::page("Write to the operator")),
     // What was bought through the payment link
     get("/v1/proof-pack/bundle/delivery", run!(delivery::read), Endpoint {
         query: &[SESSION_ID, RECOVERY, FORMAT], statuses: &[202, 404, 410, 503], rate: RateClass::Quote,
         ..Endpoint::new(Tag::Bundles, "A paid bundle: its progress, then its report") }),
-    get("/proof-pack/bundle/delivery", run!(delivery::page), Endpoint {
+    get("/proof-pack/bundle/delivery", page_or_json!(delivery::page, delivery::read), Endpoint {
         query: &[SESSION_ID, RECOVERY], statuses: &[202, 404, 410, 503], rate: RateClass::Quote, ..Endpoint::page("A paid bundle") }),
     get("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
-        query: &[EMAIL, SUBMITTED], gives_status: 202, statuses: &[422, 503], rate: RateClass::Recovery,
+        query: &[EMAIL, SUBMITTED], needs_query: &["email", "target_url"], gives_status: 202, statuses: &[409, 422, 503], rate: RateClass::Recovery,
         ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again; better by POST") }),
     post("/v1/proof-pack/bundle/recover", run!(delivery::recover), Endpoint {
-        takes: Some(&RECOVER_REQUEST), gives_status: 202, statuses: &[413, 415, 422, 503], rate: RateClass::Recovery,
+        takes: Some(&RECOVER_REQUEST), gives_status: 202, statuses: &[403, 409, 413, 415, 422, 503], rate: RateClass::Recovery,
         ..Endpoint::new(Tag::Bundles, "Have the link to a paid bundle sent again, to its buyer's address") }),
     get("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
-        query: &[EMAIL, SUBMITTED], statuses: &[202, 422, 503], rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+        query: &[EMAIL, SUBMITTED], statuses: &[202, 409, 422, 503], rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
     post("/proof-pack/bundle/recover", run!(delivery::recover_page), Endpoint {
-        query: &[EMAIL, SUBMITTED], statuses: &[202, 400, 408, 413, 415, 422, 503], rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
-    Row { body_bytes_max: Some(EVENT_BYTES_MAX), ..post("/v1/webhooks/stripe", run!(webhook::stripe), Endpoint {
+        query: &[EMAIL, SUBMITTED], statuses: &[202, 400, 403, 408, 409, 413, 415, 422, 503], rate: RateClass::Recovery, ..Endpoint::page("Find a delivery again") }),
+    Row { body_bytes_max: Some(EVENT_BYTES_MAX), ..post(webhook::PATH, run!(webhook::stripe), Endpoint {
         in_openapi: false, statuses: &[400, 408, 413, 503],
         ..Endpoint::new(Tag::Bundles, "Where the payment provider tells of its checkouts") }) },
 
@@ -379,7 +406,7 @@ pub static ROUTES: &[Row] = &[
     get("/v1/agent/trust", run!(trust::trust), Endpoint {
         tool: Some("agent_trust"), ..Endpoint::new(Tag::Discovery, "Who is paid, how failures are dealt with, what is signed") }),
     post("/v1/agent/diagnose", run!(diagnose::diagnose), Endpoint {
-        takes: Some(&DIAGNOSE_REQUEST), statuses: &[413, 415, 422], rate: RateClass::Quote, tool: Some("diagnose_payment"),
+        takes: Some(&DIAGNOSE_REQUEST), statuses: &[403, 413, 415, 422], rate: RateClass::Quote, tool: Some("diagnose_payment"),
         ..Endpoint::new(Tag::Discovery, "What is wrong with a payment header; nothing is sent on or kept") }),
     post(mcp::PATH, run!(mcp::post), Endpoint {
         in_openapi: false, statuses: &[202, 400, 408, 413, 415], ..Endpoint::new(Tag::Discovery, "The Model Context Protocol, over streamable HTTP") }),
@@ -396,6 +423,7 @@ pub static ROUTES: &[Row] = &[
     guide("/proof-pack", run!(site::proof_pack), "What Proof Packs are and cost"),
     guide("/about", run!(site::about), "How we fetch, and how to opt out"),
     guide("/faq", run!(site::faq), "Short answers"),
+    guide("/notices", run!(site::notices), "Whose work is in the program, and under which licenses"),
     Row { has_twin: true, ..get("/demo", run!(site::demo), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("The converter and the evidence check on sample pages, for nothing") }) },
     get("/swagger", run!(site::explorer), Endpoint::page("This API, to be tried in the browser")),
@@ -422,12 +450,14 @@ pub static ROUTES: &[Row] = &[
     console(Method::Post, "/operator/logout", run!(console::sign_out), "Sign out of the console"),
 
     // The operator, over the socket or with the token
-    operator("/operator/today", run!(operator::books::today), "What today has brought, and what waits for somebody"),
-    operator("/operator/ledger", run!(operator::books::ledger), "Each day's book, and how it compares with the vault"),
-    Row { method: Method::Post, ..operator("/operator/ledger/{day}/reckon", run!(operator::books::reckon),
+    operator("/operator/today", run!(operator::ledger::today), "What today has brought, and what waits for somebody"),
+    operator("/operator/ledger", run!(operator::ledger::ledger), "Each day's book, and how it compares with the vault"),
+    Row { method: Method::Post, ..operator("/operator/ledger/{day}/check", run!(operator::ledger::check),
         "Hold a day's ledger against the vault, now") },
-    Row { method: Method::Post, ..operator("/operator/pause", run!(operator::books::pause), "Pause what is paid for") },
-    Row { method: Method::Post, ..operator("/operator/resume", run!(operator::books::resume), "Resume what is paid for") },
+    Row { method: Method::Post, ..operator("/operator/pause", run!(operator::ledger::pause), "Pause what is paid for") },
+    Row { method: Method::Post, ..operator("/operator/resume", run!(operator::ledger::resume), "Resume what is paid for") },
+    Row { method: Method::Post, ..operator("/operator/reload", run!(operator::reload),
+        "Read the configuration again, and put in force what needs no restart") },
     operator("/operator/mails", run!(operator::mails::mails), "The newest mails of the outbox, by state if asked"),
     operator("/operator/mails/{key}", run!(operator::mails::mail), "One mail"),
     Row { method: Method::Post, ..operator("/operator/mails/{key}/retry", run!(operator::mails::retry_mail),
@@ -438,9 +468,12 @@ pub static ROUTES: &[Row] = &[
     Row { method: Method::Post, ..operator("/operator/forget", run!(operator::data::forget_person),
         "Delete what is known of an e-mail address") },
     operator("/operator/payments", run!(operator::payments), "The newest payments, by state if asked"),
+    operator("/operator/payments/refused", run!(operator::refused_payments), "The last refusals of paid requests"),
     operator("/operator/payments/{key}", run!(operator::payment), "One payment"),
     Row { method: Method::Post, ..operator("/operator/payments/{key}/reconcile", run!(operator::reconcile_payment),
         "Look for the end of a settlement that is not known, now") },
+    Row { method: Method::Post, ..operator("/operator/payments/{key}/end", run!(operator::end_payment),
+        "End a settlement whose end nobody can tell") },
     Row { method: Method::Post, ..operator("/operator/backup", run!(operator::backup),
         "Copy the data file beside itself, for the backup command to take away") },
     operator("/operator/reports", run!(operator::reports), "The newest reports, by state if asked"),
@@ -460,6 +493,10 @@ pub static ROUTES: &[Row] = &[
     operator("/operator/events", run!(operator::orders::events), "What the payment provider has sent"),
     Row { method: Method::Post, ..operator("/operator/reports/{report_id}/purge", run!(operator::purge_report),
         "Forget a report at once, with its text") },
+    Row { method: Method::Post, ..operator("/operator/reports/{report_id}/approve", run!(operator::approve_report),
+        "Have the library list a report, as its buyer wants") },
+    Row { method: Method::Post, ..operator("/operator/reports/{report_id}/unlist", run!(operator::unlist_report),
+        "Take a report out of the library") },
     operator("/operator/leads", run!(operator_leads::list), "The newest leads, by status or product if asked"),
     operator("/operator/leads/export", run!(operator_leads::export), "Every lead in full, in parts"),
     operator("/operator/leads/{lead_id}", run!(operator_leads::show), "One lead with its trail"),

@@ -30,7 +30,7 @@ impl SigningKey {
     pub fn parse(text: &str) -> Option<SigningKey> {
         let mut seed = [0; 32];
         hex::decode_to_slice(text, &mut seed).ok()?;
-        // Nobody draws these; whoever finds them in place of a key knows everything.
+        // Nobody draws these; anyone who finds them in place of a key knows everything.
         let is_drawn = seed.iter().any(|byte| *byte != seed[0]);
         is_drawn.then_some(SigningKey(seed))
     }
@@ -58,7 +58,7 @@ pub struct Signer {
 pub struct PublicKey(pub [u8; 32]);
 
 impl Signer {
-    /// `base_url` names the service: whoever can answer there can name its keys.
+    /// `base_url` names the service: anyone who can answer there can name its keys.
     pub fn new(key: &SigningKey, former: &[PublicKey], base_url: &str) -> Signer {
         let pair = Ed25519KeyPair::from_seed_unchecked(&key.0)
             .expect("a seed of 32 bytes always makes a key");
@@ -141,7 +141,7 @@ impl fmt::Debug for Signer {
     }
 }
 
-/// The DID of whoever answers at an address: its scheme and path are no part of it.
+/// The DID of anyone who answers at an address: its scheme and path are no part of it.
 pub fn did(base_url: &str) -> String {
     let authority = base_url
         .split_once("://")

@@ -1,4 +1,4 @@
-//! Tests that need more than one layer from within: sales over a store whose disk fails, with neighbours that lie, in
+//! Tests that need more than one layer from within: sales over a store whose disk fails, with upstreams that lie, in
 //! thousands of histories. What can be tested from outside stands in `tests/it`.
 
 use std::io::Write as _;

@@ -10,15 +10,15 @@ use tokio::net::{TcpListener, TcpStream};
 use context402::appliance::Appliance;
 use context402::config::Config;
 use context402::domain::level::Level;
-use context402::domain::payment::{Payment, State};
+use context402::domain::payment::{Delivery, Payment, State};
 use context402::domain::purchase::{ContextPurchase, Purchase};
 use context402::domain::tier::Tier;
 use context402::domain::time::UnixSeconds;
 use context402::domain::usage::Usage;
-use context402::flows::offer::Offers;
-use context402::flows::page::{PageFacts, page_goods};
 use context402::markdown::{ContentKind, Converter, Settings};
 use context402::outside::clock::Clock;
+use context402::state::offers::Offers;
+use context402::state::page::{PageFacts, page_goods};
 use context402::store::PageRecord;
 use context402::x402::address::Nonce;
 use context402::x402::eip3009::SecretKey;
@@ -161,6 +161,7 @@ pub(crate) fn past(key: [u8; 32], now: UnixSeconds) -> Payment {
         redelivered: 0,
         created_at: now.0 - 86_400,
         changed_at: now.0 - 86_400,
+        delivery: Delivery::default(),
     }
 }
 

@@ -2,12 +2,24 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::app::App;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::{Checked, Kind, Object};
+use crate::domain::schema::{Checked, Kind, Object, without_mark};
 use crate::http::Call;
 
+/// Ignored members that are told of in an answer.
+const IGNORED_MAX: usize = 32;
+const IGNORED_CHARACTERS_MAX: usize = 64;
+
 /// A body of JSON, or of a form as browsers send it. An absent one is an empty object.
-pub fn read_body(call: &Call, object: &Object) -> Result<Checked, Refusal> {
+///
+/// # Errors
+/// Besides what is wrong with the body, `ForeignOrigin` where it is no JSON and a page of another site sent it. A
+/// browser sends JSON to another site only after a preflight.
+pub fn read_body(app: &App, call: &Call, object: &Object) -> Result<Checked, Refusal> {
+    if !call.header("content-type").is_some_and(is_json) {
+        check_origin(app, call)?;
+    }
     check_coding(call)?;
     let is_form = call
         .header("content-type")
@@ -22,6 +34,16 @@ pub fn read_body(call: &Call, object: &Object) -> Result<Checked, Refusal> {
     };
     let checked = object.validate(text.to_string().as_bytes());
     checked.map_err(Refusal::validation)
+}
+
+/// The names of a JSON body's members that a table does not know and its flow ignores, as many as are worth telling.
+pub fn ignored(call: &Call, object: &Object) -> Vec<String> {
+    let members = serde_json::from_slice::<Map<String, Value>>(without_mark(&call.body));
+    let names = members.into_iter().flatten().map(|(name, _)| name);
+    let is_known = |name: &String| object.fields.iter().any(|field| field.name == name);
+    let unknown = names.filter(|name| !is_known(name));
+    let shown = unknown.map(|name| name.chars().take(IGNORED_CHARACTERS_MAX).collect());
+    shown.take(IGNORED_MAX).collect()
 }
 
 /// A form's fields as the members that they stand for.
@@ -48,6 +70,20 @@ fn joined(earlier: Option<&Value>, text: &str) -> Value {
     match earlier.and_then(Value::as_str) {
         Some(earlier) => format!("{earlier}\n{text}").into(),
         None => text.into(),
+    }
+}
+
+/// Refuses what a page of another site has a browser send (specification 8, review A13: cross-site forms). Programs that
+/// are no browser say neither `Sec-Fetch-Site` nor `Origin`; a browser says at least one of them with every POST.
+pub fn check_origin(app: &App, call: &Call) -> Result<(), Refusal> {
+    let is_ours = match (call.header("sec-fetch-site"), call.header_count("origin")) {
+        (Some(site), _) => matches!(site, "same-origin" | "none"),
+        (None, 0) => true,
+        (None, _) => call.header("origin") == Some(app.config.base_url.as_str()),
+    };
+    match is_ours {
+        true => Ok(()),
+        false => Err(Refusal::of(Code::ForeignOrigin)),
     }
 }
 

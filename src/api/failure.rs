@@ -3,11 +3,14 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{challenge, site};
+use crate::api::buyer::challenge;
+use crate::api::site;
 use crate::app::App;
+use crate::domain::endpoint::Price;
 use crate::domain::level::{Level, Product};
 use crate::domain::rate::{Standing, WINDOW_SECONDS};
-use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
+use crate::domain::refusal::{Code, FailedSettlement, Refusal, RetryCredit, With};
+use crate::flows::sale::refusals::{self, PaidAttempt};
 use crate::http::service::{Asked, Refused, method_list};
 use crate::http::{Call, HeaderMap, Reply};
 use crate::pages::error::ErrorView;
@@ -20,7 +23,11 @@ const RETRY_AFTER: &str = "5";
 const CONFLICT_RETRY_AFTER: &str = "2";
 /// When to come back to a service that its operator has paused.
 const PAUSED_RETRY_AFTER: &str = "300";
+const PROOF_HEADER: &str = "X-Service-Payment-Proof";
 const RETRY_PATH: &str = "/v1/x402/retry";
+const DIAGNOSE_PATH: &str = "/v1/agent/diagnose";
+/// Why the last payment was not taken, as a sentence.
+pub const PAYMENT_ERROR: &str = "x-service-payment-error";
 
 /// The status of a code (specification section 7).
 pub fn status(code: Code) -> u16 {
@@ -36,24 +43,30 @@ pub fn status(code: Code) -> u16 {
         | Code::ContentTooLarge
         | Code::UnsupportedContentType
         | Code::NothingReadable
+        | Code::PageWalled
         | Code::InvalidTier
         | Code::TierMismatch
         | Code::InvalidPack
         | Code::PackMismatch
+        | Code::InvalidBundle
+        | Code::InvalidProduct
         | Code::InvalidPayment
         | Code::PaymentReplayed
         | Code::InvalidPaymentHash
         | Code::PaymentHashUnconfirmed
         | Code::PaymentHashReplayed
+        | Code::PaymentProofRequired
+        | Code::PaymentHashHeld
         | Code::MarginRejected
         | Code::CacheMiss
         | Code::InvalidSignature
         | Code::RetryCreditInvalid => 400,
         Code::PaymentRequired | Code::RetryCreditRequired | Code::PaymentHashRequired => 402,
+        Code::ForeignOrigin => 403,
         Code::QuoteNotFound | Code::ReportNotFound | Code::SessionNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
-        Code::AlreadyPaid | Code::PaymentIdentifierUsed | Code::Conflict => 409,
+        Code::AlreadyPaid | Code::PaymentIdentifierUsed | Code::Conflict | Code::NoMail => 409,
         Code::QuoteExpired | Code::ReportExpired | Code::LinkExpired => 410,
         Code::BodyTooLarge => 413,
         Code::UriTooLong => 414,
@@ -62,6 +75,7 @@ pub fn status(code: Code) -> u16 {
         Code::RateLimited => 429,
         Code::HeadersTooLarge => 431,
         Code::Internal => 500,
+        Code::UnsupportedTransferCoding => 501,
         Code::UpstreamUnavailable
         | Code::NetworkUnavailable
         | Code::SettlementUnknown
@@ -79,11 +93,9 @@ pub fn reply(app: &App, refusal: &Refusal, call: &Call) -> Reply {
             level,
             error,
             settlement,
-        } => payment_required(app, *level, error, settlement.as_ref()),
-        With::Validation(errors) => {
-            let detail: Vec<Value> = errors.iter().map(|error| error.to_json()).collect();
-            Reply::json(422, json!({ "detail": detail }).to_string())
-                .fixed("cache-control", "no-store")
+        } => {
+            let reply = payment_required(app, *level, error, settlement.as_ref());
+            with_explanation(app, reply, &refusal.message)
         }
         _ => plain(app, refusal, &call.request_id),
     }
@@ -149,15 +161,52 @@ fn payment_required(
     }
 }
 
+/// Says in a sentence why a payment was not taken, and where to learn more. It stands in headers: the body is the
+/// challenge byte for byte, and clients compare its `error` with x402's machine words.
+fn with_explanation(app: &App, reply: Reply, message: &str) -> Reply {
+    let diagnose = app.url(DIAGNOSE_PATH);
+    let sentence = format!(
+        "{message} To learn which check failed, send your PAYMENT-SIGNATURE as {{\"header\": \"...\"}} by POST to {diagnose}."
+    );
+    with_diagnosis(app, reply).header(PAYMENT_ERROR, &sentence)
+}
+
+/// Names the address that says what is wrong with a payment header.
+fn with_diagnosis(app: &App, reply: Reply) -> Reply {
+    let link = format!("<{}>; rel=\"help\"", app.url(DIAGNOSE_PATH));
+    reply.header("link", &link)
+}
+
 /// A settlement's outcome as PAYMENT-RESPONSE carries it.
 pub fn payment_response(response: &SettleResponse) -> String {
     // Strings and one flag: nothing in it can fail to serialize.
     encoding::encode(&serde_json::to_vec(response).unwrap_or_default())
 }
 
+/// Whether the payment that the request carries was taken, or may have been: a buyer who pays again may pay twice. An
+/// earlier payment is reported in `earlier_payment`.
+fn may_be_charged(refusal: &Refusal) -> bool {
+    match refusal.with {
+        With::Charged => true,
+        With::Earlier(_) => false,
+        _ => refusal.code == Code::SettlementUnknown,
+    }
+}
+
+fn with_credit(reply: Reply, body: &mut Value, credit: &RetryCredit) -> Reply {
+    body["retry"] = json!({
+        "credit": credit.id.to_string(),
+        "header": "X-Service-Retry-Credit",
+        "endpoint": RETRY_PATH,
+        "expires_at": credit.expires_at.0,
+        "attempts_left": credit.attempts_left,
+    });
+    reply.header("x-service-retry-credit", &credit.id.to_string())
+}
+
 pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     let code = refusal.code;
-    let takes_transfers = app.config.chain.is_some();
+    let takes_transfers = app.config.legacy.access;
     let next_step = match code {
         // Money that is sent where nobody looks for it is lost.
         Code::PaymentHashRequired | Code::InvalidPaymentHash if !takes_transfers => {
@@ -171,8 +220,8 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             "code": code.text(),
             "message": refusal.message,
             "retryable": code.is_retryable(),
-            // A payment whose settlement is not known may have been taken: whoever pays again may pay twice.
-            "charged": code == Code::SettlementUnknown || refusal.with == With::Charged,
+            // A payment whose settlement is not known may have been taken: anyone who pays again may pay twice.
+            "charged": may_be_charged(refusal),
             "next_step": next_step,
             "docs_url": app.url(&format!("/docs#{}", code.text())),
         },
@@ -181,20 +230,18 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     });
     let mut reply = Reply::json(status(code), "").fixed("cache-control", "no-store");
     if code == Code::PaymentHashRequired
+        && takes_transfers
         && let Some(chain) = &app.config.chain
     {
         body["payment"] = transfer_terms(app, chain.confirmations, chain.transfer_age_max);
     }
     match &refusal.with {
-        With::Credit(credit) => {
-            body["retry"] = json!({
-                "credit": credit.id.to_string(),
-                "header": "X-Service-Retry-Credit",
-                "endpoint": RETRY_PATH,
-                "expires_at": credit.expires_at.0,
-                "attempts_left": credit.attempts_left,
-            });
-            reply = reply.header("x-service-retry-credit", &credit.id.to_string());
+        With::Credit(credit) => reply = with_credit(reply, &mut body, credit),
+        With::Earlier(credit) => {
+            body["earlier_payment"] = json!({"charged": "unknown"});
+            if let Some(credit) = credit {
+                reply = with_credit(reply, &mut body, credit);
+            }
         }
         With::Alternatives(tiers) => {
             let tiers = tiers.iter().map(
@@ -207,8 +254,16 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             let rejected = rejected.map(|(url, reason)| json!({"url": url, "reason": reason}));
             body["rejected_urls"] = rejected.collect();
         }
+        With::TextToSign(text) => {
+            body["payment_proof"] =
+                json!({"header": PROOF_HEADER, "scheme": "eip191", "text": text});
+        }
         With::Limit(standing) => reply = with_standing(reply, standing),
-        With::Nothing | With::Charged | With::Challenge { .. } | With::Validation(_) => {}
+        // The specification's HTTPValidationError; the other members are those of every error.
+        With::Validation(errors) => {
+            body["detail"] = errors.iter().map(|error| error.to_json()).collect();
+        }
+        With::Nothing | With::Charged | With::Challenge { .. } => {}
     }
     match status(code) {
         400 if code.is_retryable() => reply = reply.fixed("retry-after", RETRY_AFTER),
@@ -218,6 +273,9 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             reply = reply.fixed("retry-after", RETRY_AFTER);
         }
         _ => {}
+    }
+    if code == Code::InvalidPayment {
+        reply = with_diagnosis(app, reply);
     }
     reply.body = body.to_string().into();
     reply
@@ -235,19 +293,30 @@ fn transfer_terms(app: &App, confirmations: u64, age_seconds_max: u64) -> Value 
     let tiers = Product::Context.levels().map(|tier| {
         json!({"tier": tier.name(), "amount": tier.price().units().to_string(), "price_usdc": tier.price().as_usdc()})
     });
+    let wants_proof = app.config.legacy.wants_proof;
+    let rule = match wants_proof {
+        true => {
+            "Only the sender of the transfer is served: sign the text that the answer to that request names \
+             (personal_sign, EIP-191) with the key that has sent it, and send the signature in X-Service-Payment-Proof. \
+             Do not transfer from an exchange or a contract wallet, which cannot sign it."
+        }
+        false => {
+            "Anybody can read the hash on chain and the first to send it has it, so send it at once; with an \
+             Idempotency-Key of 16 characters or more, the same request is answered again."
+        }
+    };
     json!({
         "network": terms.network,
         "asset": terms.asset,
         "pay_to": terms.pay_to,
         "tiers": tiers.collect::<Vec<_>>(),
         "header": "X-Service-Payment-Hash",
+        "proof_header": wants_proof.then_some(PROOF_HEADER),
         "confirmations": confirmations,
         "age_seconds_max": age_seconds_max,
         "instructions": format!(
             "Transfer the tier's amount of the asset to pay_to, wait for {confirmations} confirmations, and repeat this request with \
-             the transaction's hash in X-Service-Payment-Hash. Anybody can read the hash on chain and the first to send \
-             it has it, so send it at once; with an Idempotency-Key of 16 characters or more, the same request is \
-             answered again. {} needs no such care.",
+             the transaction's hash in X-Service-Payment-Hash. {rule} {} needs no such care.",
             app.url(Product::Context.path()),
         ),
     })
@@ -311,11 +380,35 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
             format!("The request body is larger than {} KiB.", bytes_max / 1024),
         ),
         Refused::BodyTooSlow => Refusal::of(Code::RequestTimeout),
+        Refused::NoRoomForBody => Refusal::new(
+            Code::Overloaded,
+            "Too many request bodies are being received at the moment. This one was not read and nothing was charged. \
+             Repeat the same request in a few seconds.",
+        ),
+        Refused::TooManyRuns => Refusal::new(
+            Code::Overloaded,
+            "Too many requests are being worked on at the moment. Nothing was done for this one and nothing was charged. \
+             Repeat the same request in a few seconds.",
+        ),
+        Refused::TooManyRequests => Refusal::new(
+            Code::RateLimited,
+            "Too many requests from your address are in progress. Nothing was done for this one and nothing was charged. \
+             Repeat it when some of them have ended.",
+        ),
         Refused::HeadersTooLarge => Refusal::of(Code::HeadersTooLarge),
         Refused::UriTooLong => Refusal::of(Code::UriTooLong),
+        Refused::UnknownTransferCoding => Refusal::of(Code::UnsupportedTransferCoding),
         Refused::Panicked => Refusal::of(Code::Internal),
         Refused::NoRoomForAnswer(status, headers) => no_room_for(*status, headers),
     };
+    if asked.is_paid {
+        let product = asked.pattern.and_then(|path| product_at(app, path));
+        let attempt = PaidAttempt {
+            product,
+            ..PaidAttempt::default()
+        };
+        refusals::note(app, &refusal, asked.request_id, attempt);
+    }
     let reply = if asked.accepts_html {
         // The path is not shown back: it may be anything.
         error_page(
@@ -331,6 +424,16 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
     match refused {
         Refused::MethodNotAllowed(methods) => reply.header("allow", &method_list(methods)),
         _ => reply,
+    }
+}
+
+/// What is sold at an address.
+fn product_at(app: &App, path: &str) -> Option<Product> {
+    let row = app.rows.iter().find(|row| row.path == path)?;
+    match row.about.price {
+        Price::Of(product) => Some(product),
+        Price::Transfer => Some(Product::Context),
+        _ => None,
     }
 }
 

@@ -1,25 +1,34 @@
 //! What only the operator may ask, over the Unix socket or with the token: payments and reports, one by one and all of
-//! them; below, the outbox, the books and a person's data.
+//! them; below, the outbox, the ledger and a person's data.
 
-pub mod books;
+pub mod console;
+pub mod leads;
+
 pub mod data;
 pub mod export;
+pub mod ledger;
 pub mod mails;
 pub mod orders;
+
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
 use crate::api::failure;
 use crate::app::Shared;
 use crate::domain::ids::{ReportId, ShareSlug};
+use crate::domain::level::{Level, Product};
 use crate::domain::payment::{Means, Payment, PaymentKey, State};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
-use crate::flows::backup;
-use crate::flows::reconcile::reconcile;
+use crate::flows::operations::{backup, reload};
+use crate::flows::sale::reconcile::reconcile;
+use crate::flows::sale::unknown::{self, End};
 use crate::http::{Call, Reply};
-use crate::store::{ReportRecord, Store, StoreError};
-use crate::x402::address::{Address, Nonce};
+use crate::store::{
+    Difference, Discrepancy, Listing, Overpayment, ReportRecord, Snapshot, Store, StoreError,
+};
+use crate::x402::address::{Address, Nonce, TransactionHash};
 
 /// Records of a kind in one list.
 pub(in crate::api) const LIST_MAX: usize = 1000;
@@ -75,6 +84,28 @@ pub async fn payments(app: Shared, call: Call) -> Reply {
     }
 }
 
+/// GET /operator/payments/refused: the last refusals of requests that carried a payment.
+pub async fn refused_payments(app: Shared, _: Call) -> Reply {
+    Reply::json(200, refused(&app).to_string())
+}
+
+/// Newest first. They are in memory alone: a stopped service has none.
+pub fn refused(app: &Shared) -> Value {
+    let refusals = app.refusals.newest();
+    let refusals = refusals.iter().map(|refused| {
+        json!({
+            "at": refused.at.0,
+            "code": refused.code.text(),
+            "reason": refused.reason,
+            "request_id": refused.request_id,
+            "payer": refused.payer.map(|payer| payer.to_string()),
+            "product": refused.product.map(Product::name),
+            "level": refused.level.map(Level::name),
+        })
+    });
+    json!({"status": "success", "refusals": refusals.collect::<Vec<_>>()})
+}
+
 /// GET /operator/payments/{key}.
 pub async fn payment(app: Shared, call: Call) -> Reply {
     match show(&app.store, call.param("key").unwrap_or_default()).await {
@@ -99,6 +130,36 @@ pub async fn reconcile_payment(app: Shared, call: Call) -> Reply {
     }
 }
 
+/// POST /operator/payments/{key}/end?as=settled&transaction=0x…, or ?as=failed: ends an unknown settlement on the
+/// operator's word.
+pub async fn end_payment(app: Shared, call: Call) -> Reply {
+    let end = match (
+        call.query.get("as").as_deref(),
+        call.query.get("transaction"),
+    ) {
+        (Some("settled"), Some(text)) => {
+            TransactionHash::parse(&text).map(|transaction| End::Settled { transaction })
+        }
+        (Some("failed"), None) => Some(End::Failed),
+        _ => None,
+    };
+    let Some(end) = end else {
+        let refusal = Refusal::new(Code::InvalidRequest, NO_END);
+        return failure::reply(&app, &refusal, &call);
+    };
+    let found = match payment_key(call.param("key").unwrap_or_default()) {
+        Some(key) => unknown::end(&app, key, end)
+            .await
+            .map(|found| found.map(|payment| payment_json(key, &payment))),
+        None => Ok(None),
+    };
+    match found {
+        Ok(Some(answer)) => Reply::json(200, answer.to_string()),
+        Ok(None) => failure::reply(&app, &Refusal::new(Code::NotFound, NO_PAYMENT), &call),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
 /// POST /operator/backup: a copy of the data file, beside it, for who asks to take away.
 pub async fn backup(app: Shared, call: Call) -> Reply {
     match backup::snapshot(&app).await {
@@ -112,9 +173,22 @@ pub async fn backup(app: Shared, call: Call) -> Reply {
     }
 }
 
+/// POST /operator/reload: reads the configuration again.
+pub async fn reload(app: Shared, call: Call) -> Reply {
+    match reload::reload(&app).await {
+        Ok(found) => {
+            let answer = json!({
+                "status": "success", "changed": found.changed, "waiting_for_restart": found.waiting,
+            });
+            Reply::json(200, answer.to_string())
+        }
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
 /// GET /operator/reports: the newest, by state if one is asked for.
 pub async fn reports(app: Shared, call: Call) -> Reply {
-    match state_asked(&call, &ReportRecord::STATES) {
+    match state_asked(&call, &REPORT_STATES) {
         Ok(state) => answered(
             &app,
             &call,
@@ -147,6 +221,44 @@ pub async fn purge_report(app: Shared, call: Call) -> Reply {
     }
 }
 
+/// POST /operator/reports/{report_id}/approve: has the library name a report, as its buyer wants.
+pub async fn approve_report(app: Shared, call: Call) -> Reply {
+    listing_reply(&app, &call, true).await
+}
+
+/// POST /operator/reports/{report_id}/unlist: takes it out of the library. It may be approved again as long as its buyer
+/// wants it there.
+pub async fn unlist_report(app: Shared, call: Call) -> Reply {
+    listing_reply(&app, &call, false).await
+}
+
+async fn listing_reply(app: &Shared, call: &Call, is_approved: bool) -> Reply {
+    let id = call.param("report_id").unwrap_or_default();
+    match approve(&app.store, id, is_approved, app.now()).await {
+        Ok(true) => Reply::json(200, approved_json(id, is_approved).to_string()),
+        Ok(false) => failure::reply(app, &Refusal::new(Code::ReportNotFound, NOT_WANTED), call),
+        Err(error) => failure::reply(app, &error.into(), call),
+    }
+}
+
+pub fn approved_json(id: &str, is_approved: bool) -> Value {
+    json!({"status": "success", "report_id": id, "listed": is_approved})
+}
+
+/// Has the library name a report, or name it no longer. Tells whether there is one whose buyer wants that.
+pub async fn approve(
+    store: &Store,
+    id: &str,
+    is_approved: bool,
+    now: UnixSeconds,
+) -> Result<bool, StoreError> {
+    let Some(id) = ReportId::parse(id) else {
+        return Ok(false);
+    };
+    let done = store.write(move |tables| tables.approve_report(id, is_approved, now));
+    Ok(done.await?.is_some())
+}
+
 /// The list, from a running service or from the file of a stopped one.
 pub async fn list_reports(
     store: &Store,
@@ -156,9 +268,13 @@ pub async fn list_reports(
     let listed = store.read(move |snapshot| {
         let mut newest = Newest::default();
         snapshot.reports(|id, report| {
-            let fits = |state: &String| state == report.state(now);
+            let listing = snapshot.listing(&report)?;
+            let fits = |state: &String| match state.as_str() {
+                AWAITING_APPROVAL => listing == Listing::AwaitingApproval,
+                state => state == report.state(now),
+            };
             if state.as_ref().is_none_or(fits) {
-                newest.add(report.created_at, report_json(id, &report, now));
+                newest.add(report.created_at, report_json(id, &report, listing, now));
             }
             Ok(())
         })?;
@@ -181,10 +297,11 @@ pub async fn show_report(
             return Ok(None);
         };
         let document = snapshot.blob_as_it_lies(record.document)?;
-        Ok(Some((record, document)))
+        let listing = snapshot.listing(&record)?;
+        Ok(Some((record, listing, document)))
     });
-    Ok(found.await?.map(|(record, document)| {
-        let mut answer = report_json(id, &record, now);
+    Ok(found.await?.map(|(record, listing, document)| {
+        let mut answer = report_json(id, &record, listing, now);
         let document = document.and_then(|document| serde_json::from_slice(&document).ok());
         answer["report"] = document.unwrap_or(Value::Null);
         answer
@@ -199,7 +316,12 @@ pub async fn purge(store: &Store, id: &str) -> Result<bool, StoreError> {
     }
 }
 
-pub fn report_json(id: ReportId, report: &ReportRecord, now: UnixSeconds) -> Value {
+pub fn report_json(
+    id: ReportId,
+    report: &ReportRecord,
+    listing: Listing,
+    now: UnixSeconds,
+) -> Value {
     json!({
         "report_id": id.to_string(),
         "state": report.state(now),
@@ -210,7 +332,8 @@ pub fn report_json(id: ReportId, report: &ReportRecord, now: UnixSeconds) -> Val
         "title": report.title,
         "payment": hex::encode(report.payment),
         "shared": report.shared.map(|shared| ShareSlug(shared.slug).to_string()),
-        "listed": report.shared.is_some_and(|shared| shared.is_listed),
+        "listed": listing == Listing::Listed,
+        "listing": listing.name(),
         "created_at": report.created_at,
         "expires_at": report.expires_at,
     })
@@ -220,13 +343,34 @@ pub fn report_json(id: ReportId, report: &ReportRecord, now: UnixSeconds) -> Val
 const CREDIT: &str = "credit";
 
 /// What payments are listed by, those that wait for somebody first.
-pub const PAYMENT_STATES: [&str; 7] = [
-    "unknown", "kept", "held", "settled", "failed", "released", CREDIT,
+pub const PAYMENT_STATES: [&str; 9] = [
+    "unknown",
+    "kept",
+    "held",
+    "settled",
+    "failed",
+    "released",
+    CREDIT,
+    CONTRADICTED,
+    ABANDONED,
 ];
+/// In place of a state: payments that the facilitator has reported as settled and the chain contradicts.
+const CONTRADICTED: &str = "contradicted";
+/// In place of a state: unknown settlements whose end the background no longer looks for.
+const ABANDONED: &str = "abandoned";
 
+/// In place of a state: reports whose buyers want them in the library, before the operator has said yes.
+pub const AWAITING_APPROVAL: &str = "awaiting_approval";
+
+/// What reports are listed by.
+pub const REPORT_STATES: [&str; 4] = ["retained", "unsettled", "expired", AWAITING_APPROVAL];
+
+pub const NOT_WANTED: &str = "There is no such report, or its buyer does not want it in the library: `context402 reports list --state awaiting_approval` shows those that wait.";
 pub const NO_REPORT: &str =
     "There is no such report: the list of reports shows each with its identifier.";
 pub const NOT_PURGED: &str = "There is no such report, or its payment has no end yet: such a report is owed to its buyer and cannot be purged.";
+const NO_END: &str = "Say how it has ended: as=settled with the transaction (0x and 64 hex digits) that has paid, or \
+                      as=failed.";
 pub const NO_PAYMENT: &str =
     "There is no such payment: the list of payments shows each with its key.";
 
@@ -234,13 +378,18 @@ pub const NO_PAYMENT: &str =
 pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
     let listed = store.read(move |snapshot| {
         let mut newest = Newest::default();
+        let beside = Beside::read(snapshot)?;
         snapshot.payments(|key, payment| {
             let fits = |state: &String| match state.as_str() {
                 CREDIT => payment.credit.is_some(),
+                CONTRADICTED => beside.is_contradicted(key),
+                ABANDONED => beside.is_abandoned(key, &payment),
                 state => state == payment.state.name(),
             };
             if state.as_ref().is_none_or(fits) {
-                newest.add(payment.created_at, payment_json(key, &payment));
+                let mut answer = payment_json(key, &payment);
+                beside.add_to(&mut answer, key, &payment);
+                newest.add(payment.created_at, answer);
             }
             Ok(())
         })?;
@@ -254,9 +403,70 @@ pub async fn show(store: &Store, key: &str) -> Result<Option<Value>, StoreError>
     let Some(bytes) = payment_key(key) else {
         return Ok(None);
     };
-    let found = store.read(move |snapshot| snapshot.payment(bytes)).await?;
-    Ok(found.map(|payment| payment_json(bytes, &payment)))
+    let found = store.read(move |snapshot| {
+        let Some(payment) = snapshot.payment(bytes)? else {
+            return Ok(None);
+        };
+        let mut answer = payment_json(bytes, &payment);
+        Beside::read(snapshot)?.add_to(&mut answer, bytes, &payment);
+        Ok(Some(answer))
+    });
+    found.await
 }
+
+/// What other tables know of payments.
+#[derive(Debug, Default)]
+struct Beside {
+    unverified: HashSet<PaymentKey>,
+    discrepancies: HashMap<PaymentKey, Discrepancy>,
+    abandoned: HashMap<PaymentKey, u64>,
+    overpayments: HashMap<PaymentKey, Overpayment>,
+}
+
+impl Beside {
+    /// At most [`BESIDE_MAX`] rows of each table: more are counted, and not told payment by payment.
+    fn read(snapshot: &Snapshot) -> Result<Beside, StoreError> {
+        Ok(Beside {
+            unverified: snapshot.unverified_keys(BESIDE_MAX)?.into_iter().collect(),
+            discrepancies: snapshot.discrepancies(BESIDE_MAX)?.into_iter().collect(),
+            abandoned: snapshot.abandoned(BESIDE_MAX)?.into_iter().collect(),
+            overpayments: snapshot.overpayments(BESIDE_MAX)?.into_iter().collect(),
+        })
+    }
+
+    fn is_contradicted(&self, key: PaymentKey) -> bool {
+        let found = self.discrepancies.get(&key);
+        found.is_some_and(Discrepancy::is_missing)
+    }
+
+    fn is_abandoned(&self, key: PaymentKey, payment: &Payment) -> bool {
+        payment.state == State::Unknown && self.abandoned.contains_key(&key)
+    }
+
+    fn add_to(&self, answer: &mut Value, key: PaymentKey, payment: &Payment) {
+        answer["settlement_check"] = match self.discrepancies.get(&key) {
+            _ if self.unverified.contains(&key) => json!({"result": "pending"}),
+            None => Value::Null,
+            Some(found) => match &found.difference {
+                Difference::NotOnChain { reason } => {
+                    json!({"result": CONTRADICTED, "reason": reason, "found_at": found.found_at})
+                }
+                Difference::OtherTransaction { transaction } => {
+                    json!({"result": "other_transaction", "transaction": transaction, "found_at": found.found_at})
+                }
+            },
+        };
+        if self.is_abandoned(key, payment) {
+            answer["abandoned_at"] = json!(self.abandoned.get(&key));
+        }
+        if let Some(overpayment) = self.overpayments.get(&key) {
+            answer["overpaid_units"] = overpayment.units.to_string().into();
+        }
+    }
+}
+
+/// Rows of each table beside the payments that a list reads.
+const BESIDE_MAX: usize = 10_000;
 
 pub fn payment_key(text: &str) -> Option<PaymentKey> {
     let mut key: PaymentKey = [0; 32];

@@ -1,9 +1,13 @@
 //! Pages for people, filled from the route table, the field tables and the price tables.
 
+pub mod markdown_alternate;
+
 use std::collections::BTreeMap;
 
-use crate::api::openapi::responses;
-use crate::api::{challenge, failure, quotes, report_page};
+use crate::api::buyer::{challenge, quotes, report_page};
+use crate::api::directory::discovery::kept;
+use crate::api::directory::openapi::responses;
+use crate::api::failure;
 use crate::app::{App, Shared, user_agent};
 use crate::domain::attribution::Attribution;
 use crate::domain::endpoint::Price;
@@ -12,8 +16,8 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::Object;
 use crate::domain::shapes;
 use crate::domain::tier::Tier;
-use crate::flows::demo;
-use crate::flows::sample::facilitator_mode;
+use crate::flows::content::demo;
+use crate::flows::content::sample::facilitator_mode;
 use crate::http::{Call, Guard, Method, Reply};
 use crate::pages;
 use crate::pages::assets;
@@ -57,7 +61,7 @@ pub fn site<'a>(app: &'a App, texts: &'a Texts) -> Site<'a> {
 /// Where programs that have come upon us find the rest (RFC 8288, RFC 8631, RFC 9727).
 pub const LINKS: &str = "</openapi.json>; rel=\"service-desc\"; type=\"application/vnd.oai.openapi+json;version=3.1\", \
                          </docs>; rel=\"service-doc\", </.well-known/api-catalog>; rel=\"api-catalog\", \
-                         </.well-known/ai-catalog.json>; rel=\"ard\", </llms.txt>; rel=\"alternate\"; type=\"text/markdown\"";
+                         </.well-known/ai-catalog.json>; rel=\"ard ai-catalog\", </llms.txt>; rel=\"alternate\"; type=\"text/markdown\"";
 
 /// The headers of every HTML answer (safety A28).
 pub fn with_page_headers(reply: Reply) -> Reply {
@@ -74,10 +78,15 @@ fn page(app: &App, make: impl FnOnce(Site<'_>) -> String) -> Reply {
     with_page_headers(Reply::html(200, make(site(app, &texts)))).public("public, max-age=300")
 }
 
-pub fn home_page(app: &App) -> Reply {
+/// A page that is the same for everybody as long as the program runs: made once, and shared by all answers.
+fn constant(app: &App, call: &Call, make: impl FnOnce(&App, Site<'_>) -> String) -> Reply {
+    kept(app, call, |app| page(app, |site| make(app, site)))
+}
+
+pub fn home_page(app: &App, call: &Call) -> Reply {
     // Made by the program itself at its start.
     let report = serde_json::from_slice(&app.sample.report.body).unwrap_or_default();
-    page(app, |site| {
+    constant(app, call, |app, site| {
         pages::home::page(&pages::home::HomeView {
             site,
             sample_markdown: &app.sample.markdown,
@@ -86,21 +95,23 @@ pub fn home_page(app: &App) -> Reply {
     })
 }
 
-pub async fn docs(app: Shared, _: Call) -> Reply {
-    page(&app, |site| pages::docs::page(&docs_view(&app, site)))
+pub async fn docs(app: Shared, call: Call) -> Reply {
+    constant(&app, &call, |app, site| {
+        pages::docs::page(&docs_view(app, site))
+    })
 }
 
-pub async fn quickstart(app: Shared, _: Call) -> Reply {
-    page(&app, |site| {
+pub async fn quickstart(app: Shared, call: Call) -> Reply {
+    constant(&app, &call, |_, site| {
         pages::quickstart::page(&pages::quickstart::QuickstartView { site })
     })
 }
 
-pub async fn paid_test(app: Shared, _: Call) -> Reply {
-    let tier = Tier::default();
-    let body = challenge::unpaid(&app, Level::Tier(tier)).body;
-    let challenge_json = String::from_utf8_lossy(&body);
-    page(&app, |site| {
+pub async fn paid_test(app: Shared, call: Call) -> Reply {
+    constant(&app, &call, |app, site| {
+        let tier = Tier::default();
+        let body = challenge::unpaid(app, Level::Tier(tier)).body;
+        let challenge_json = String::from_utf8_lossy(&body);
         pages::paid_test::page(&pages::paid_test::PaidTestView {
             site,
             tier,
@@ -109,37 +120,39 @@ pub async fn paid_test(app: Shared, _: Call) -> Reply {
     })
 }
 
-pub async fn proof_pack(app: Shared, _: Call) -> Reply {
-    page(&app, |site| {
+pub async fn proof_pack(app: Shared, call: Call) -> Reply {
+    constant(&app, &call, |_, site| {
         pages::proof_pack::page(&pages::proof_pack::ProofPackView { site })
     })
 }
 
-pub async fn faq(app: Shared, _: Call) -> Reply {
-    page(&app, |site| pages::faq::page(&pages::faq::FaqView { site }))
+pub async fn faq(app: Shared, call: Call) -> Reply {
+    constant(&app, &call, |_, site| {
+        pages::faq::page(&pages::faq::FaqView { site })
+    })
 }
 
-pub async fn terms(app: Shared, _: Call) -> Reply {
-    legal(&app, Document::Terms)
+pub async fn terms(app: Shared, call: Call) -> Reply {
+    legal(&app, &call, Document::Terms)
 }
 
-pub async fn privacy(app: Shared, _: Call) -> Reply {
-    legal(&app, Document::Privacy)
+pub async fn privacy(app: Shared, call: Call) -> Reply {
+    legal(&app, &call, Document::Privacy)
 }
 
-pub async fn refunds(app: Shared, _: Call) -> Reply {
-    legal(&app, Document::Refunds)
+pub async fn refunds(app: Shared, call: Call) -> Reply {
+    legal(&app, &call, Document::Refunds)
 }
 
-fn legal(app: &App, document: Document) -> Reply {
-    let legal = &app.config.legal;
-    let operator = Operator {
-        name: legal.name.as_deref(),
-        address: legal.address.as_deref(),
-        email: legal.email.as_deref(),
-        law: legal.law.as_deref(),
-    };
-    page(app, |site| {
+fn legal(app: &App, call: &Call, document: Document) -> Reply {
+    constant(app, call, |app, site| {
+        let legal = &app.config.legal;
+        let operator = Operator {
+            name: legal.name.as_deref(),
+            address: legal.address.as_deref(),
+            email: legal.email.as_deref(),
+            law: legal.law.as_deref(),
+        };
         pages::legal::page(&LegalView {
             site,
             document,
@@ -166,13 +179,13 @@ pub async fn demo(app: Shared, call: Call) -> Reply {
         true => sample.questions[0].to_owned(),
         false => question,
     };
-    match demo::trial(&app, sample, question).await {
-        Ok(trial) => page(&app, |site| {
+    match demo::try_out(&app, sample, question).await {
+        Ok(tried) => page(&app, |site| {
             pages::demo::page(&pages::demo::DemoView {
                 site,
                 sample,
-                markdown: &trial.markdown,
-                found: report_page::brief(&trial.report),
+                markdown: &tried.markdown,
+                found: report_page::brief(&tried.report),
             })
         }),
         Err(refusal) => failure::page(&app, &refusal, &call),
@@ -180,8 +193,8 @@ pub async fn demo(app: Shared, call: Call) -> Reply {
 }
 
 /// GET /swagger: openapi.json to be tried in the browser.
-pub async fn explorer(app: Shared, _: Call) -> Reply {
-    let reply = page(&app, |site| {
+pub async fn explorer(app: Shared, call: Call) -> Reply {
+    let reply = constant(&app, &call, |_, site| {
         pages::explorer::page(&pages::explorer::ExplorerView { site })
     });
     reply.fixed("content-security-policy", pages::layout::EXPLORER_CSP)
@@ -203,13 +216,19 @@ pub async fn explorer_start(_: Shared, _: Call) -> Reply {
     )
 }
 
-pub async fn about(app: Shared, _: Call) -> Reply {
-    let user_agent = user_agent(&app.config);
-    page(&app, |site| {
+pub async fn about(app: Shared, call: Call) -> Reply {
+    constant(&app, &call, |app, site| {
+        let user_agent = user_agent(&app.config);
         pages::about::page(&pages::about::AboutView {
             site,
             user_agent: &user_agent,
         })
+    })
+}
+
+pub async fn notices(app: Shared, call: Call) -> Reply {
+    constant(&app, &call, |_, site| {
+        pages::notices::page(&pages::notices::NoticesView { site })
     })
 }
 
@@ -225,8 +244,11 @@ pub async fn from(app: Shared, call: Call) -> Reply {
 }
 
 /// GET /sample: the page that the starter tier sells, as any other site would serve it.
-pub async fn sample(app: Shared, _: Call) -> Reply {
-    with_page_headers(Reply::html(200, app.sample.html.clone())).public("public, max-age=300")
+pub async fn sample(app: Shared, call: Call) -> Reply {
+    kept(&app, &call, |app| {
+        let page = with_page_headers(Reply::html(200, app.sample.html.clone()));
+        page.public("public, max-age=300")
+    })
 }
 
 pub async fn style(_: Shared, _: Call) -> Reply {

@@ -8,16 +8,30 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use serde_json::json;
 
+use crate::api::directory::openapi::{DESCRIPTION_VERSION, description_version};
 use crate::cli::{Args, Failure, failed, put, say};
+use crate::pages::notices;
 use crate::store::SCHEMA_VERSION;
 
 const NAME: &str = "context402";
+/// The version of the payment protocol.
+const X402_VERSION: u8 = 2;
+/// The program's version counts releases; the API's changes when answers do (specification 9).
+pub(in crate::cli) const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (API ",
+    description_version!(),
+    ", x402 version 2)"
+);
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct VersionArgs {
     /// As JSON, with the data file's schema
     #[arg(long)]
     json: bool,
+    /// The third-party notices: authors and licence texts
+    #[arg(long, conflicts_with = "json")]
+    licenses: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -27,22 +41,26 @@ pub(in crate::cli) struct CompletionsArgs {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct ManArgs {
-    /// Write a page for every command into this folder, which is made, instead of the first page to standard output
+    /// Write one page per command into this folder (created if missing) instead of printing the first page
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
 
 impl VersionArgs {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        if self.licenses {
+            return Ok(put(notices::TEXT.as_bytes())?);
+        }
         let version = env!("CARGO_PKG_VERSION");
         if !self.json {
-            return Ok(say(format_args!("{NAME} {version}"))?);
+            return Ok(say(format_args!("{NAME} {VERSION}"))?);
         }
         let facts = json!({
             "name": NAME,
             "version": version,
             "schema": SCHEMA_VERSION,
-            "x402_version": 2,
+            "api_version": DESCRIPTION_VERSION,
+            "x402_version": X402_VERSION,
             "system": std::env::consts::OS,
             "machine": std::env::consts::ARCH,
         });

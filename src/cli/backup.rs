@@ -14,7 +14,7 @@ use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, so
 use crate::config::Config;
 use crate::domain::time::UnixSeconds;
 use crate::outside::clock::Clock;
-use crate::store::{Manners, Settings, Verified};
+use crate::store::{CopyOptions, Settings, Verified};
 
 /// How long the service may take for its copy.
 const COPY_TIME_MAX: Duration = Duration::from_secs(3600);
@@ -27,16 +27,16 @@ const SUFFIX: &str = ".redb";
 pub(in crate::cli) struct Args {
     #[command(flatten)]
     file: ConfigFile,
-    /// Where the backup goes: a new file, or a folder, in which it is named by its time
+    /// A new file, or an existing folder, where the backup is named by its time
     path: PathBuf,
-    /// In a folder: keep so many of the newest backups and remove older ones
+    /// In a folder: keep this many of the newest backups and delete older ones
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     keep: Option<u16>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct VerifyArgs {
-    /// The backup
+    /// The backup file
     path: PathBuf,
 }
 
@@ -70,7 +70,7 @@ impl Args {
         };
         if path.exists() {
             return Err(failed(format_args!(
-                "{} is there already; it was left as it is",
+                "{} already exists and was not changed",
                 path.display()
             )));
         }
@@ -98,6 +98,9 @@ impl VerifyArgs {
         let settings = Settings {
             cache_bytes: 16 * 1024 * 1024,
             pages_bytes_max: 0,
+            unpaid_bytes_max: u64::MAX,
+            unsettled_bytes_max: u64::MAX,
+            sales_free_bytes_min: 0,
             free_bytes_min: 0,
         };
         check_is_there(&self.path)?;
@@ -132,7 +135,7 @@ pub(in crate::cli) fn line(path: &Path, verified: &Verified) -> String {
         None => "a data file, not a backup".to_owned(),
     };
     format!(
-        "{} is sound: {taken}, schema {}, {} bytes, {} payments, {} reports.",
+        "{} is verified: {taken}, schema {}, {} bytes, {} payments, {} reports.",
         path.display(),
         verified.schema,
         verified.bytes,
@@ -172,11 +175,11 @@ fn write(config: &Config, partial: &Path) -> Result<(), Failure> {
         None => {
             let opened = socket::opened(config)?;
             let now = Clock::System.now();
-            let manners = Manners {
+            let options = CopyOptions {
                 free_bytes_min: config.limits.free_disk_bytes_min,
                 goes_on: Arc::new(|| true),
             };
-            let copied = opened.store.copy_to(partial, now, &manners);
+            let copied = opened.store.copy_to(partial, now, &options);
             run_async(1, async {
                 let store = opened.store;
                 if copied.is_ok() {

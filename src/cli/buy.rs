@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-use crate::cli::{Failure, complaint, failed, report, say};
+use crate::cli::{Failure, complaint, failed, report, say, warnings};
 use crate::domain::amount::Amount;
 use crate::domain::level::Level;
 use crate::domain::pack::Pack;
@@ -32,10 +32,10 @@ pub(in crate::cli) struct Args {
     /// Buy a report on the page instead: quick, standard or deep
     #[arg(long, conflicts_with = "tier", value_parser = parse_pack)]
     pack: Option<Pack>,
-    /// What the report is to say of the page: a question or a claim
+    /// The question or claim to check against the page
     #[arg(long, requires = "pack")]
     question: Option<String>,
-    /// Skip the seller's cache; =false for a deep pack that may be read from it
+    /// Skip the seller's cache; =false lets a deep pack use it
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     force_refresh: Option<bool>,
     /// The seller's base address
@@ -44,13 +44,13 @@ pub(in crate::cli) struct Args {
     /// A file with the wallet's private key: 0x and 64 hex digits
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
-    /// The most to pay, in USDC; the list price when absent
+    /// The most to pay, in USDC; the list price by default
     #[arg(long, value_name = "N", value_parser = parse_usdc)]
     max_usdc: Option<Amount>,
-    /// A further token to pay with, for test networks: NETWORK=ADDRESS, such as eip155:31337=0x…
+    /// An additional token to pay with, for test networks: NETWORK=ADDRESS, such as eip155:31337=0x…
     #[arg(long, value_name = "NETWORK=ADDRESS", value_parser = parse_token)]
     token: Vec<(Network, Address)>,
-    /// Write the seller's whole JSON answer instead of the markdown or the report's text
+    /// Print the seller's whole JSON response instead of the markdown or the report's text
     #[arg(long)]
     json: bool,
 }
@@ -184,6 +184,7 @@ impl Args {
         if let Some(proofs) = proofs {
             note_proofs(proofs, &answer);
         }
+        warnings::note_all(&answer);
         match (answer["markdown"].as_str(), answer["report_id"].as_str()) {
             (Some(markdown), _) if !self.json => say(markdown.trim_end())?,
             (_, Some(_)) if !self.json => say(report::lines(&answer).join("\n"))?,

@@ -2,17 +2,22 @@
 
 use serde_json::Value;
 
+use crate::api::failure::PAYMENT_ERROR;
 use crate::outside::buyer::SellerReply;
 
 /// Characters of an answer in no known shape that are shown.
 const SHOWN_CHARACTERS_MAX: usize = 200;
+/// The same of an answer that explains itself.
+const EXPLAINED_CHARACTERS_MAX: usize = 400;
 
 /// What happened and what to do next, in the seller's own words where it has any.
 pub(in crate::cli) fn of(reply: &SellerReply) -> String {
     let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
     let error = &body["error"];
     let known = [&error["message"], &body["detail"][0]["msg"], error];
-    let text = match known.into_iter().find_map(Value::as_str) {
+    // A 402's body has no more than a word for programs.
+    let explained = reply.header(PAYMENT_ERROR);
+    let text = match explained.or_else(|| known.into_iter().find_map(Value::as_str)) {
         Some(message) => [message, error["next_step"].as_str().unwrap_or_default()].join(" "),
         None => String::from_utf8_lossy(&reply.body).into_owned(),
     };
@@ -21,7 +26,11 @@ pub(in crate::cli) fn of(reply: &SellerReply) -> String {
         told.push_str(&format!(" ({code})"));
     }
     let words: Vec<_> = text.split_whitespace().collect();
-    let shown: String = words.join(" ").chars().take(SHOWN_CHARACTERS_MAX).collect();
+    let characters_max = match explained {
+        Some(_) => EXPLAINED_CHARACTERS_MAX,
+        None => SHOWN_CHARACTERS_MAX,
+    };
+    let shown: String = words.join(" ").chars().take(characters_max).collect();
     if !shown.is_empty() {
         told.push_str(&format!(": {shown}"));
     }
@@ -66,6 +75,16 @@ mod tests {
             "<p>\n  Sorry\n</p>\n",
             "the seller answered 400: <p> Sorry </p>",
         );
+        let explained = SellerReply {
+            status: 402,
+            headers: vec![(
+                PAYMENT_ERROR.to_owned(),
+                "The signature is not good.".to_owned(),
+            )],
+            body: br#"{"x402Version":2,"error":"invalid_exact_evm_signature"}"#.to_vec(),
+        };
+        let expected = "the seller answered 402: The signature is not good.";
+        assert_eq!(of(&explained), expected);
         let long = "ab ".repeat(1000);
         check(&long, &format!("the seller answered 400: {}", &long[..200]));
     }

@@ -14,7 +14,7 @@ pub(in crate::cli) enum Args {
     Init { file: Option<PathBuf> },
     /// Check a configuration without starting anything
     Check(ConfigFile),
-    /// Show every setting in force and where it came from
+    /// Show every effective setting and where it came from
     Print(ConfigFile),
 }
 
@@ -29,7 +29,7 @@ impl Args {
                     let place = path.display();
                     Failure::Failed(match error.kind() {
                         std::io::ErrorKind::AlreadyExists => format!(
-                            "{place} is there already; it was left as it is. Name another file, or none to print the settings"
+                            "{place} already exists and was not changed. Name another file, or none to print the settings"
                         ),
                         _ => format!("{place}: {error}. Name a file in a folder that is there and that you may write to"),
                     })

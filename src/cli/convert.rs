@@ -12,24 +12,25 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::cli::{Failure, failed, input, jsonl, put, say};
+use crate::cli::{Failure, failed, input, jsonl, put, say, warnings};
+use crate::domain::refusal::Code;
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
-use crate::flows::page::{PageFacts, page_goods};
 use crate::markdown::{
     ContentKind, ConvertError, Converter, Model, Page, RECOGNISED_BYTES, Settings, recognised,
 };
 use crate::outside::memory::Memory;
-use crate::outside::network::{ForbiddenHosts, Network, NetworkSettings};
+use crate::outside::network::{ForbiddenHosts, NameServers, Network, NetworkSettings};
 use crate::outside::web::{FetchOptions, Fetched, Web, WebSettings};
+use crate::state::page::{PageFacts, page_goods};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
     /// A file, an http or https address, or - for standard input
     #[arg(default_value = "-")]
     input: String,
-    /// The page's address, against which its links are resolved; https://example.com/ when absent
+    /// The page's URL, against which links are resolved; https://example.com/ by default
     #[arg(long, value_name = "BASE")]
     url: Option<Url>,
     /// Keep the whole page instead of its main content
@@ -38,16 +39,16 @@ pub(in crate::cli) struct Args {
     /// Write JSON: markdown with metadata, links, headings and warnings
     #[arg(long, conflicts_with = "jsonl")]
     json: bool,
-    /// Read {"id","url","html"|"path"} a line and write {"id","markdown","metadata",…} a line, in order
+    /// Read one {"id","url","html"|"path"} per line and write one {"id","markdown","metadata",…} per line, in order
     #[arg(long)]
     jsonl: bool,
-    /// Select by this table in place of the one that is compiled in
+    /// Use this selection table instead of the built-in one
     #[arg(long, value_name = "FILE", requires = "jsonl", hide = true)]
     selection: Option<PathBuf>,
-    /// Write what the training of the selection reads, in place of the markdown (data/selection/train.py)
+    /// Write training data for data/selection/train.py instead of markdown
     #[arg(long, requires = "jsonl", conflicts_with = "full", hide = true)]
     training: bool,
-    /// Threads for --jsonl; all cores when absent
+    /// Threads for --jsonl; all cores by default
     #[arg(long, value_name = "N", requires = "jsonl", value_parser = jsonl::threads())]
     threads: Option<u16>,
 }
@@ -67,9 +68,16 @@ impl Args {
         if self.json {
             let members = members(&converted, &url)?;
             say(serde_json::to_string_pretty(&members)?)?;
-        } else {
-            put(converted.page.markdown.as_bytes())?;
+            return Ok(());
         }
+        for warning in &converted.page.warnings {
+            warnings::note(warning.code(), warning.message());
+        }
+        if let Some(wall) = converted.page.wall {
+            let message = format!("{wall}. A sale of it is refused and not charged.");
+            warnings::note(Code::PageWalled.text(), &message);
+        }
+        put(converted.page.markdown.as_bytes())?;
         Ok(())
     }
 
@@ -95,6 +103,7 @@ impl Args {
         let target = TargetUrl::parse(&self.input).map_err(failed)?;
         let network = Network::new(
             NetworkSettings::default(),
+            NameServers::System,
             Default::default(),
             ForbiddenHosts::default(),
         )?;
@@ -109,10 +118,10 @@ impl Args {
             if_modified_since: None,
             deadline: Instant::now() + FETCH_TIME_MAX,
         };
-        let mut allotment = Memory::new(0).nothing();
+        let mut permit = Memory::new(0).nothing();
         match web
             .clear(&target)
-            .and_then(|cleared| web.fetch(cleared, &options, &mut allotment))
+            .and_then(|cleared| web.fetch(cleared, &options, &mut permit))
             .map_err(failed)?
         {
             Fetched::Page(page) => {
@@ -120,7 +129,7 @@ impl Args {
                 let (page, kind) = (page.page, page.kind);
                 Ok((Converted { page, kind }, url))
             }
-            Fetched::NotModified => Err(Failure::Failed(
+            Fetched::NotModified { .. } => Err(Failure::Failed(
                 "the server says that nothing has changed".to_owned(),
             )),
         }
@@ -273,7 +282,7 @@ fn training(bytes: &[u8], url: Url, model: &Arc<Model>) -> Result<Value, Convert
     }))
 }
 
-/// The same members that a sale's answer has.
+/// The same members that a sale's answer has, and `wall` where the page is one: what a sale would be refused for.
 fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error> {
     let goods = page_goods(
         &converted.page,
@@ -295,6 +304,9 @@ fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error>
         // Facts of a fetch that did not take place.
         for name in ["http_status", "content_type", "source_sha256", "fetched_at"] {
             object.shift_remove(name);
+        }
+        if let Some(wall) = converted.page.wall {
+            object.insert("wall".to_owned(), wall.name().into());
         }
     }
     Ok(members)

@@ -1,4 +1,4 @@
-//! `context402 demo`: the first experience. The whole service on loopback with play money, a page that is bought with
+//! `context402 demo`: the first experience. The whole service on loopback with test funds, a page that is bought with
 //! every step shown, and a report on it.
 
 use std::net::SocketAddr;
@@ -30,16 +30,16 @@ use crate::sandbox::ledger::STARTING_BALANCE;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// Where to listen; 127.0.0.1:4020, or any free port if that is taken
+    /// Address to listen on; 127.0.0.1:4020 by default, or any free port if that is in use
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// Keep the data in this file; otherwise it is gone when the demo ends
+    /// Keep the data in this file; by default it is deleted when the demo ends
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
-    /// Buy this page of the real web instead of the built-in one
+    /// Buy this page from the real web instead of the built-in one
     #[arg(long, value_parser = parse_address)]
     url: Option<String>,
-    /// End after the purchases, with exit code 0 if they went well
+    /// Exit after the purchases, with code 0 if they succeeded
     #[arg(long)]
     once: bool,
 }
@@ -47,7 +47,7 @@ pub(in crate::cli) struct Args {
 const LISTEN: &str = "127.0.0.1:4020";
 /// Where the built-in pages pretend to be: documentation-like names at a public address.
 const SAMPLE_ADDRESS: &str = "93.184.216.34";
-/// Somebody's vault, for play money.
+/// Somebody's vault, for test funds.
 const PAY_TO: &str = "0x4020402040204020402040204020402040204020";
 /// Lines of the bought page that are shown.
 const SHOWN_LINES: usize = 200;
@@ -57,7 +57,7 @@ const QUESTION: &str = "Did the harbour heat network deliver 4.1 gigawatt hours 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let _log = log::start("warn", false);
-        // Enough threads for the purchase and for whoever tries the pages.
+        // Enough threads for the purchase and for anyone who tries the pages.
         run_async(256, self.show())
     }
 
@@ -76,7 +76,7 @@ impl Args {
         let appliance = Appliance::start(start).await.map_err(failed)?;
         let base_url = appliance.app.config.base_url.clone();
         say(format_args!(
-            "context402 sells web pages as markdown, and reports on them. It now runs at {base_url} with play money.\n"
+            "context402 sells web pages as markdown, and reports on them. It now runs at {base_url} with test funds.\n"
         ))?;
         let (target, question) = match &self.url {
             Some(url) => (url.clone(), DEFAULT_QUESTION),
@@ -102,7 +102,7 @@ impl Args {
     async fn listener(&self) -> Result<TcpListener, Failure> {
         if let Some(address) = self.listen {
             if !address.ip().is_loopback() {
-                let text = "the demo takes play money: it listens on loopback only, such as --listen 127.0.0.1:4020";
+                let text = "the demo takes test funds: it listens on loopback only, such as --listen 127.0.0.1:4020";
                 return Err(Failure::Usage(text.to_owned()));
             }
             return TcpListener::bind(address)
@@ -176,7 +176,7 @@ fn buy(wallet: &Wallet, base_url: &str, target: &str, agent: &str) -> Result<(),
     );
     let now = Clock::System.now();
     say(format_args!(
-        "1. A throwaway wallet is made: {}, with {STARTING_BALANCE} USDC of play money.",
+        "1. A throwaway wallet is made: {}, with {STARTING_BALANCE} USDC of test funds.",
         wallet.address()
     ))?;
     say(format_args!(

@@ -14,6 +14,7 @@ use crate::cli::{
 use crate::config::{Coin, Config, FacilitatorAt, Gas};
 use crate::domain::bundle::Bundle;
 use crate::domain::time::UnixSeconds;
+use crate::flows::operations::health::NO_CHAIN;
 use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
@@ -70,7 +71,7 @@ impl Args {
         tell(("mail", ask(mail(&config))?))?;
         match bad {
             0 => Ok(()),
-            bad => Err(failed(format_args!("{bad} of these must be mended first"))),
+            bad => Err(failed(format_args!("{bad} of these must be fixed first"))),
         }
     }
 }
@@ -96,7 +97,7 @@ fn configuration(config: &Config) -> Finding {
     let text = format!("{} on {}", config.base_url, config.listen);
     match &config.payment.facilitator {
         FacilitatorAt::Sandbox => Note(format!(
-            "{text}, with play money: set payment.facilitator_url to sell for real"
+            "{text}, with test funds: set payment.facilitator_url to sell for real"
         )),
         FacilitatorAt::Url(_) if !config.base_url.starts_with("https://") => Note(format!(
             "{text}: buyers and directories expect an https base_url"
@@ -123,10 +124,7 @@ fn data_file(config: &Config) -> Finding {
     if metadata.len() == 0 {
         return Bad(format!("{shown} is empty: restore a backup"));
     }
-    Good(format!(
-        "{shown}, {} bytes, its owner's alone",
-        metadata.len()
-    ))
+    Good(format!("{shown}, {} bytes, mode 0600", metadata.len()))
 }
 
 fn free_disk(config: &Config) -> Finding {
@@ -155,7 +153,7 @@ fn service(config: &Config) -> Finding {
         });
     };
     match socket::get(stream, "/health") {
-        Err(failure) => Bad(format!("it does not say how it is: {failure}")),
+        Err(failure) => Bad(format!("it does not report its health: {failure}")),
         Ok(health) => match healthcheck::line(&health) {
             Ok(line) => Good(line),
             Err(line) => Bad(line),
@@ -256,11 +254,7 @@ async fn chain(config: &Config) -> Finding {
     let chain = match app::chain(config) {
         Ok(Some(chain)) => chain,
         Ok(None) => {
-            return Note(
-                "chain.rpc_url is not set: settlements whose end the facilitator cannot tell stay unknown, and \
-                 /v1/access sells nothing"
-                    .to_owned(),
-            );
+            return Note(NO_CHAIN.to_owned());
         }
         Err(error) => return Bad(error.to_string()),
     };
@@ -290,16 +284,16 @@ async fn coin(config: &Config, chain: &Chain, found: String) -> Finding {
     }
 }
 
-/// Ours against what neighbours have written under their answers.
+/// Ours against what upstreams have written under their answers.
 fn clock(now: UnixSeconds, others: &[UnixSeconds]) -> Finding {
     let apart = |other: &UnixSeconds| now.since(*other).max(other.since(now));
     match others.iter().map(apart).max() {
-        None => Note("nobody has told the time to compare with".to_owned()),
+        None => Note("no server reported a time to compare with".to_owned()),
         Some(apart) if apart > SKEW_SECONDS_MAX => Bad(format!(
-            "it is {apart} seconds apart from others': set it by NTP (`timedatectl set-ntp true`); payments that are \
+            "it is {apart} seconds from other servers: set it by NTP (`timedatectl set-ntp true`); payments that are \
              valid are refused, or the other way round"
         )),
-        Some(apart) => Good(format!("{apart} seconds apart from others'")),
+        Some(apart) => Good(format!("{apart} seconds from other servers")),
     }
 }
 
@@ -312,7 +306,7 @@ fn signing(config: &Config) -> Finding {
 
 fn sells_bundles(config: &Config) -> bool {
     let mut bundles = Bundle::ALL.iter();
-    bundles.any(|bundle| config.bundles.link(*bundle).is_some())
+    bundles.any(|bundle| config.bundles.links.of(*bundle).is_some())
 }
 
 /// Whether what is paid by a link is noticed.
@@ -322,12 +316,12 @@ fn bundles(config: &Config) -> Finding {
             Note("no payment link is set: bundles are asked for by form".to_owned())
         }
         0 => Bad(
-            "there are payment links, but bundles.webhook_secrets is not set: what is paid is not noticed".to_owned(),
+            "there are payment links, but bundles.webhook_secrets is not set: payments are not recorded".to_owned(),
         ),
         _ if !config.orders.is_live => {
             Note("only test payments count: set bundles.livemode to sell".to_owned())
         }
-        secrets => Good(format!("payments are noticed, by {secrets} signing secrets")),
+        secrets => Good(format!("payments are recorded, by {secrets} signing secrets")),
     }
 }
 
@@ -338,12 +332,12 @@ async fn mail(config: &Config) -> Finding {
     };
     match mailer.check().await {
         _ if !mailer.is_on() && sells_bundles(config) => {
-            Bad("mail.smtp_host is not set: whoever buys a bundle is not written to".to_owned())
+            Bad("mail.smtp_host is not set: buyers of bundles get no e-mail".to_owned())
         }
-        _ if !mailer.is_on() => Note("mail.smtp_host is not set: nobody is written to".to_owned()),
-        Ok(()) => Good("the mail server lets us in".to_owned()),
+        _ if !mailer.is_on() => Note("mail.smtp_host is not set: no e-mail is sent".to_owned()),
+        Ok(()) => Good("login to the mail server works".to_owned()),
         Err(MailError::Temporary(text) | MailError::Permanent(text)) => {
-            Bad(format!("mail does not leave: {text}"))
+            Bad(format!("e-mail cannot be sent: {text}"))
         }
     }
 }

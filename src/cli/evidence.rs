@@ -21,22 +21,23 @@ pub(in crate::cli) struct Args {
     /// A page or text file, or - for standard input
     #[arg(default_value = "-")]
     input: String,
-    /// What is asked, or claimed; what the source establishes at all when absent
+    /// The question or claim; by default, what the source establishes
     #[arg(long, value_name = "Q", conflicts_with = "jsonl")]
     question: Option<String>,
-    /// Write JSON: label, findings with what they carry and lack, notes
+    /// Write JSON: label, findings with their matched and missing terms, notes
     #[arg(long, conflicts_with = "jsonl")]
     json: bool,
-    /// Read {"id","kind","query","title","sentences","document_text"} a line and write {"id","decision",…} a line, in order
+    /// Read {"id","kind","query","title","sentences","document_text"} per line and write {"id","decision",…} per line,
+    /// in order
     #[arg(long)]
     jsonl: bool,
-    /// Judge by this model in place of the one that is compiled in
+    /// Use this model instead of the built-in one
     #[arg(long, value_name = "FILE", requires = "jsonl", hide = true)]
     model: Vec<PathBuf>,
-    /// Write what the training reads, in place of the answer (data/evidence/train.py)
+    /// Write training data for data/evidence/train.py instead of the result
     #[arg(long, requires = "jsonl", hide = true)]
     training: bool,
-    /// Threads for --jsonl; all cores when absent
+    /// Threads for --jsonl; all cores by default
     #[arg(long, value_name = "N", requires = "jsonl", value_parser = jsonl::threads())]
     threads: Option<u16>,
 }

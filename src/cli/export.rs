@@ -12,13 +12,13 @@ use crate::store::Store;
 pub(in crate::cli) struct Args {
     #[command(flatten)]
     file: ConfigFile,
-    /// What to print
+    /// What to export
     #[arg(value_parser = PossibleValuesParser::new(export::KINDS.iter().map(|kind| kind.name)))]
     what: String,
-    /// As CSV, which no spreadsheet runs anything of; else as JSON
+    /// As CSV, escaped against formula injection; JSON by default
     #[arg(long)]
     csv: bool,
-    /// As JSON, which it is without --csv too
+    /// As JSON (the default)
     #[arg(long, conflicts_with = "csv")]
     json: bool,
 }

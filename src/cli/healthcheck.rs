@@ -1,4 +1,4 @@
-//! `context402 healthcheck`: one question to the running service, and an exit code for whoever watches it.
+//! `context402 healthcheck`: one question to the running service, and an exit code for anyone who watches it.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,15 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub(in crate::cli) struct Args {
     #[command(flatten)]
     file: ConfigFile,
-    /// Seconds in which a service that is starting may begin to answer
+    /// Seconds to wait for a starting service
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=86_400))]
     wait: u64,
-    /// Fail also when it answers and something around it is wrong
+    /// Also fail if sales work but anything else is wrong
     #[arg(long)]
     strict: bool,
+    /// Succeed if the service answers, even if nothing can be bought
+    #[arg(long, conflicts_with = "strict")]
+    running: bool,
 }
 
 impl Args {
@@ -34,9 +37,10 @@ impl Args {
             }
         };
         let is_down = !matches!(health["status"].as_str(), Some("ok" | "degraded"));
+        let fails = is_down || self.strict || (!self.running && !is_open(&health));
         match line(&health) {
             Ok(line) => Ok(say(line)?),
-            Err(line) if is_down || self.strict => Err(Failure::Failed(line)),
+            Err(line) if fails => Err(Failure::Failed(line)),
             Err(line) => Ok(say(line)?),
         }
     }
@@ -56,6 +60,11 @@ fn ask(config: &Config) -> Result<Value, Failure> {
     }
 }
 
+/// Whether anything can be bought.
+fn is_open(health: &Value) -> bool {
+    health["paid_enabled"].as_bool() == Some(true)
+}
+
 /// What /health says, in a line; an error when something is wrong.
 pub(in crate::cli) fn line(health: &Value) -> Result<String, String> {
     let checks = health["checks"].as_object();
@@ -68,16 +77,21 @@ pub(in crate::cli) fn line(health: &Value) -> Result<String, String> {
         })
     });
     let troubles: Vec<String> = troubles.collect();
-    let sells = match health["paid_enabled"].as_bool() {
-        Some(true) => "it sells",
-        _ => "it does not sell",
-    };
+    // An older service says only whether it sells.
+    let sales = health["sales"]["summary"].as_str();
+    let sales = sales.unwrap_or(match is_open(health) {
+        true => "It accepts payments.",
+        false => "It accepts no payments.",
+    });
     match health["status"].as_str() {
-        Some("ok") => Ok(format!("it runs, {sells}")),
+        Some("ok") => Ok(format!("running. {sales}")),
         word => {
-            let mut line = format!("it is {}, {sells}", word.unwrap_or("silent"));
+            let mut line = format!(
+                "{}. {sales}",
+                word.unwrap_or("an answer that cannot be read")
+            );
             if !troubles.is_empty() {
-                line = format!("{line}: {}", troubles.join("; "));
+                line = format!("{line} Checks: {}", troubles.join("; "));
             }
             Err(line)
         }
@@ -93,22 +107,22 @@ mod tests {
     #[test]
     fn a_service_in_trouble_names_it() {
         let health = |status: &str, facilitator: &str| {
-            json!({"status": status, "paid_enabled": true, "checks": {
+            json!({"status": status, "paid_enabled": true, "sales": {"summary": "Nothing is amiss."}, "checks": {
                 "facilitator": {"status": facilitator, "trouble": "it sleeps"},
                 "gas_oracle": {"status": "not_configured"},
             }})
         };
         assert_eq!(
             line(&health("ok", "ok")),
-            Ok("it runs, it sells".to_owned())
+            Ok("running. Nothing is amiss.".to_owned())
         );
         assert_eq!(
             line(&health("degraded", "down")),
-            Err("it is degraded, it sells: facilitator down: it sleeps".to_owned())
+            Err("degraded. Nothing is amiss. Checks: facilitator down: it sleeps".to_owned())
         );
         assert_eq!(
             line(&Value::Null),
-            Err("it is silent, it does not sell".to_owned())
+            Err("an answer that cannot be read. It accepts no payments.".to_owned())
         );
     }
 }

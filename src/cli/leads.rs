@@ -3,7 +3,7 @@
 use clap::builder::PossibleValuesParser;
 use serde_json::Value;
 
-use crate::api::operator_leads;
+use crate::api::operator::leads;
 use crate::cli::list::{Cell, List, segment, time};
 use crate::cli::{ConfigFile, Failure, config_failure, say, socket};
 use crate::config::Config;
@@ -19,10 +19,10 @@ pub(in crate::cli) enum Args {
     List {
         #[command(flatten)]
         file: ConfigFile,
-        /// Only those that stand so
+        /// Only leads in this state
         #[arg(long, value_parser = PossibleValuesParser::new(LeadStatus::ALL.map(LeadStatus::name)))]
         status: Option<String>,
-        /// Only those for this
+        /// Only leads for this product
         #[arg(long, value_parser = PossibleValuesParser::new(LeadProduct::ALL.map(LeadProduct::name)))]
         product: Option<String>,
     },
@@ -32,7 +32,7 @@ pub(in crate::cli) enum Args {
         file: ConfigFile,
         lead_id: String,
     },
-    /// Move a lead on: new → contacted → paid → fulfilled, any → lost, lost → contacted
+    /// Change a lead's status: new → contacted → paid → fulfilled, any → lost, lost → contacted
     #[command(visible_alias = "set")]
     Move {
         #[command(flatten)]
@@ -40,28 +40,28 @@ pub(in crate::cli) enum Args {
         lead_id: String,
         #[arg(value_parser = PossibleValuesParser::new(goals()))]
         to: String,
-        /// Why, for the trail
+        /// The reason, recorded in the trail
         #[arg(long, default_value = "")]
         note: String,
     },
-    /// Write something into a lead's trail
+    /// Add a note to a lead's trail
     Note {
         #[command(flatten)]
         file: ConfigFile,
         lead_id: String,
         text: String,
     },
-    /// Forget a lead, or every lead of a person
+    /// Delete a lead, or all leads of a contact
     Delete {
         #[command(flatten)]
         file: ConfigFile,
         #[arg(required_unless_present = "contact", conflicts_with = "contact")]
         lead_id: Option<String>,
-        /// Every lead of this contact
+        /// Delete all leads of this contact
         #[arg(long)]
         contact: Option<String>,
     },
-    /// Every lead in full, on standard output
+    /// Export all leads to standard output
     Export {
         #[command(flatten)]
         file: ConfigFile,
@@ -72,9 +72,9 @@ pub(in crate::cli) enum Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(in crate::cli) enum Format {
-    /// For spreadsheets
+    /// CSV, for spreadsheets
     Csv,
-    /// A lead a line
+    /// JSON, one lead per line
     Jsonl,
 }
 
@@ -143,24 +143,24 @@ impl Args {
         match self {
             Args::List {
                 status, product, ..
-            } => operator_leads::listed(store, status.clone(), product.clone()).await,
-            Args::Show { lead_id, .. } => operator_leads::shown(store, lead_id).await,
+            } => leads::listed(store, status.clone(), product.clone()).await,
+            Args::Show { lead_id, .. } => leads::shown(store, lead_id).await,
             Args::Move {
                 lead_id, to, note, ..
-            } => operator_leads::moved(store, lead_id, to, note.clone(), now).await,
+            } => leads::moved(store, lead_id, to, note.clone(), now).await,
             Args::Note { lead_id, text, .. } => {
-                operator_leads::noted(store, lead_id, text.clone(), now).await
+                leads::noted(store, lead_id, text.clone(), now).await
             }
             Args::Delete {
                 lead_id, contact, ..
             } => match lead_id {
-                Some(id) => operator_leads::deleted(store, id).await,
+                Some(id) => leads::deleted(store, id).await,
                 None => {
                     let contact = contact.clone().unwrap_or_default();
-                    operator_leads::deleted_of(store, contact).await
+                    leads::deleted_of(store, contact).await
                 }
             },
-            Args::Export { .. } => operator_leads::part(store, None).await,
+            Args::Export { .. } => leads::part(store, None).await,
         }
     }
 
@@ -211,7 +211,7 @@ fn part(config: &Config, after: Option<&str>) -> Result<Value, Failure> {
     let query = after.map_or(String::new(), |after| format!("?after={after}"));
     let path = format!("{}/export{query}", LIST.path);
     socket::ask_or_open(config, ("GET", &path), async |store| {
-        operator_leads::part(store, after).await.map_err(told)
+        leads::part(store, after).await.map_err(told)
     })
 }
 

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 use serde_json::Value;
 
-use crate::api::operator::books;
+use crate::api::operator::ledger;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 
@@ -11,11 +11,11 @@ use crate::config::Config;
 pub(in crate::cli) enum Args {
     /// The newest days
     List(ConfigFile),
-    /// Hold a day's ledger against what the vault has received, now; the running service does it once a day
-    Reckon {
+    /// Check a day's ledger against transfers to the receiving address now; the service does it daily
+    Check {
         #[command(flatten)]
         file: ConfigFile,
-        /// Such as 2026-11-21, in UTC
+        /// The day in UTC, such as 2026-11-21
         #[arg(value_parser = parse_day)]
         day: Date,
     },
@@ -30,14 +30,14 @@ fn parse_day(text: &str) -> Result<Date, String> {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let (Args::List(file) | Args::Reckon { file, .. }) = &self;
+        let (Args::List(file) | Args::Check { file, .. }) = &self;
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
         match &self {
             Args::List(_) => list(&config),
-            Args::Reckon { day, .. } => {
+            Args::Check { day, .. } => {
                 let stream = socket::connect(&config.socket).ok_or_else(|| failed(NOT_RUNNING))?;
-                let answer = socket::post(stream, &format!("/operator/ledger/{day}/reckon"))?;
+                let answer = socket::post(stream, &format!("/operator/ledger/{day}/check"))?;
                 Ok(say(serde_json::to_string_pretty(&answer)?)?)
             }
         }
@@ -46,8 +46,8 @@ impl Args {
 
 fn list(config: &Config) -> Result<(), Failure> {
     let answer = socket::ask_or_open(config, ("GET", "/operator/ledger"), async |store| {
-        let days = store.read(books::days).await.map_err(failed)?;
-        Ok(books::days_json(&days))
+        let days = store.read(ledger::days).await.map_err(failed)?;
+        Ok(ledger::days_json(&days))
     })?;
     for day in answer["days"].as_array().into_iter().flatten() {
         say(line(day))?;
@@ -56,14 +56,22 @@ fn list(config: &Config) -> Result<(), Failure> {
 }
 
 fn line(day: &Value) -> String {
-    let (ledger, reckoning) = (&day["ledger"], &day["reckoning"]);
+    let (ledger, ledger_check) = (&day["ledger"], &day["ledger_check"]);
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let contradicted = &day["contradicted"];
+    let contradicted = match contradicted["payments"].as_u64() {
+        None | Some(0) => String::new(),
+        Some(payments) => format!(
+            "  contradicted by the chain: {payments}, {} USDC",
+            text(&contradicted["usdc"])
+        ),
+    };
     format!(
-        "{}  {:>6} sales  {:>12} USDC  margin {:>12} USDC  vault: {}",
+        "{}  {:>6} sales  {:>12} USDC  margin {:>12} USDC  vault: {}{contradicted}",
         text(&day["day"]),
         ledger["sales"],
         text(&ledger["revenue_usdc"]),
         text(&ledger["profit_usdc"]),
-        text(&reckoning["status"])
+        text(&ledger_check["status"])
     )
 }

@@ -10,39 +10,39 @@ use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, so
 use crate::config::{Config, ConfigError};
 use crate::domain::mail::MailState;
 use crate::domain::refusal::Refusal;
-use crate::flows::trial;
+use crate::flows::operations::self_test;
 use crate::outside::clock::Clock;
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
-    /// Send a short mail to an address, with the settings of [mail]; the outbox is left alone
+    /// Send a test e-mail with the settings of [mail]; the outbox is not used
     Test {
         #[command(flatten)]
         file: ConfigFile,
-        /// Where to, such as you@example.com
+        /// The recipient, such as you@example.com
         address: String,
     },
-    /// The newest mails of the outbox
+    /// The newest e-mails in the outbox
     List {
         #[command(flatten)]
         file: ConfigFile,
-        /// Only those that stand so
+        /// Only e-mails in this state
         #[arg(long, value_parser = PossibleValuesParser::new(MailState::NAMES))]
         state: Option<String>,
     },
-    /// One mail of the outbox, by its key
+    /// One e-mail in the outbox, by its key
     Show {
         #[command(flatten)]
         file: ConfigFile,
         key: String,
     },
-    /// Try a mail again that is not sent
+    /// Retry an unsent e-mail
     Retry {
         #[command(flatten)]
         file: ConfigFile,
         key: String,
     },
-    /// Forget a mail, sent or not
+    /// Delete an e-mail, sent or not
     Delete {
         #[command(flatten)]
         file: ConfigFile,
@@ -86,10 +86,10 @@ fn test(config: &Config, address: &str) -> Result<(), Failure> {
     let mailer = app::mailer(config).map_err(failed)?;
     if !mailer.is_on() {
         return Err(config_failure(&ConfigError(
-            trial::NO_MAIL_SERVER.to_owned(),
+            self_test::NO_MAIL_SERVER.to_owned(),
         )));
     }
-    let message = trial::message(config, address.to_owned());
+    let message = self_test::message(config, address.to_owned());
     run_async(2, async move {
         let sent = mailer.send(message, Clock::System.now()).await;
         sent.map_err(|error| failed(format_args!("the mail was not sent: {error}")))

@@ -29,6 +29,7 @@ mod serve;
 mod socket;
 mod table;
 mod usage;
+mod warnings;
 mod webhook;
 
 use std::fmt;
@@ -40,9 +41,9 @@ use clap::{Parser, Subcommand};
 
 use crate::config::{ConfigError, journal_listens};
 
-/// Sells clean markdown of public web pages to AI agents, paid per call by x402.
+/// Sells clean markdown of public web pages, and reports on them, to AI agents, paid per call by x402.
 #[derive(Debug, Parser)]
-#[command(name = "context402", version, max_term_width = 100)]
+#[command(name = "context402", version = about::VERSION, max_term_width = 100)]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -50,68 +51,68 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// See it work: the whole service on loopback, and one purchase through the real exchange
+    /// Run a demo: the whole service on loopback with test funds, and one purchase
     Demo(demo::Args),
     /// Run the service
     Serve(serve::Args),
-    /// Make the data file of a new installation
+    /// Create the data file of a new installation
     Init(init::Args),
-    /// Convert a page to markdown, without the shop
+    /// Convert a page to markdown locally, without payment
     Convert(convert::Args),
-    /// Check what a page or text says of a question or claim, without the shop
+    /// Check a question or claim against a page or text locally, without payment
     Evidence(evidence::Args),
     /// Buy a page, or a report on one, from any x402 seller
     Buy(buy::Args),
     /// Write, check or show the configuration
     #[command(subcommand)]
     Config(config::Args),
-    /// List payments, show one, or find the end of those that have none
+    /// List payments, show one, list the refused ones, or resolve pending settlements
     #[command(subcommand)]
     Payments(payments::Args),
-    /// List retained reports, show one, or forget one at once
+    /// List retained reports, show one, publish one in the library, or delete one
     #[command(subcommand, alias = "report")]
     Reports(reports::Args),
-    /// Look at everything that has to be right around the service
+    /// Check configuration, DNS, facilitator, chain, clock and disk
     Doctor(doctor::Args),
-    /// Ask the running service how it is
+    /// Ask the running service for its health
     Healthcheck(healthcheck::Args),
-    /// Back up the data file, of the running service or of a stopped one, and look through the copy
+    /// Back up the data file of a running or stopped service, and verify the copy
     Backup(backup::Args),
-    /// Look through all of a backup
+    /// Verify all checksums and records of a backup
     VerifyBackup(backup::VerifyArgs),
-    /// Put a backup in the data file's place, while the service is stopped
+    /// Restore a backup; the service must be stopped
     Restore(restore::Args),
-    /// List requests and messages of people, show one, move it on, export or delete them
+    /// List leads, show one, change its status, export or delete them
     #[command(subcommand)]
     Leads(leads::Args),
-    /// List the mails of the outbox, show one, have it tried again or forgotten; try out the mail server
+    /// List the e-mails in the outbox, show, retry or delete one; test the mail server
     #[command(subcommand)]
     Mail(mail::Args),
-    /// Try out the address for notices of new leads
+    /// Test the webhook for new leads
     #[command(subcommand)]
     Webhook(webhook::Args),
-    /// List paid bundles, show one, have one done anew, sent again, attached, refunded or forgotten
+    /// List bundle orders, show one; retry fulfilment, resend, attach, record a refund, delete
     #[command(subcommand)]
     Orders(orders::Args),
-    /// What each day has earned, and whether it has reached the vault
+    /// Show the revenue of each day, and whether it has reached the receiving address
     #[command(subcommand)]
     Ledger(ledger::Args),
-    /// Print everything of a kind, as JSON or CSV
+    /// Export all records of a kind, as JSON or CSV
     Export(export::Args),
-    /// Show or forget what is known of a person
+    /// Show or delete all data about a person
     #[command(subcommand)]
     Person(person::Args),
-    /// Sell nothing for now: what is paid for answers 503, and nobody is charged
+    /// Pause sales: paid requests are answered 503 and not charged
     Pause(ConfigFile),
-    /// Sell again
+    /// Resume sales
     Resume(ConfigFile),
     /// Print every endpoint
     Routes,
     /// Print the OpenAPI document
     Openapi(table::OpenapiArgs),
-    /// Write a shell's completions to standard output
+    /// Print the completions of a shell
     Completions(about::CompletionsArgs),
-    /// Write the manual
+    /// Print the manual, or write its pages to a folder
     Man(about::ManArgs),
     /// Print the version
     Version(about::VersionArgs),

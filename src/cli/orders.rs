@@ -3,14 +3,13 @@
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
-use crate::api::operator::orders;
-use crate::api::operator_leads;
+use crate::api::operator::{leads, orders};
 use crate::cli::list::{Cell, List, segment};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::ids::LeadId;
 use crate::domain::order::OrderState;
-use crate::flows::letters::Letters;
+use crate::flows::orders::order_emails::OrderEmails;
 use crate::flows::orders::{Granted, Wish};
 use crate::outside::clock::Clock;
 use crate::store::Store;
@@ -21,17 +20,17 @@ pub(in crate::cli) enum Args {
     List {
         #[command(flatten)]
         file: ConfigFile,
-        /// Only those that stand so
+        /// Only orders in this state
         #[arg(long, value_parser = PossibleValuesParser::new(OrderState::NAMES))]
         state: Option<String>,
     },
-    /// One order with its trail, its sources and what the payment provider said of it
+    /// One order with its trail, its sources and the payment provider's events
     Show {
         #[command(flatten)]
         file: ConfigFile,
         order_id: String,
     },
-    /// Do a delivered or failed order anew: every source is read again, and a new e-mail is sent
+    /// Retry fulfilment of a delivered or failed order: every source is read again, and a new e-mail is sent
     Refulfil {
         #[command(flatten)]
         file: ConfigFile,
@@ -43,20 +42,20 @@ pub(in crate::cli) enum Args {
         file: ConfigFile,
         order_id: String,
     },
-    /// Take a payment that needs review for what a lead asks
+    /// Attach a payment that needs review to a lead
     Attach {
         #[command(flatten)]
         file: ConfigFile,
         order_id: String,
         lead_id: String,
     },
-    /// Note that an order was refunded; the money is given back at the payment provider
+    /// Record a refund; make the refund itself at the payment provider
     Refund {
         #[command(flatten)]
         file: ConfigFile,
         order_id: String,
     },
-    /// Forget an order, its report and everything that is known of its buyer
+    /// Delete an order, its report and all data about its buyer
     Delete {
         #[command(flatten)]
         file: ConfigFile,
@@ -70,7 +69,7 @@ impl Args {
             Config::load(self.file().config.as_deref()).map_err(|error| config_failure(&error))?;
         let (method, path) = self.request();
         let answer = socket::ask_or_open(&config, (method, &path), async |store| {
-            self.look(store, Letters::new(&config)).await
+            self.look(store, OrderEmails::new(&config)).await
         })?;
         self.tell(&answer)
     }
@@ -101,7 +100,7 @@ impl Args {
         }
     }
 
-    async fn look(&self, store: &Store, letters: Letters) -> Result<Value, Failure> {
+    async fn look(&self, store: &Store, emails: OrderEmails) -> Result<Value, Failure> {
         let (order_id, wish) = match self {
             Args::List { state, .. } => {
                 return orders::list(store, state.clone()).await.map_err(failed);
@@ -118,11 +117,11 @@ impl Args {
                 order_id, lead_id, ..
             } => {
                 let lead = LeadId::parse(lead_id);
-                let lead = lead.ok_or_else(|| failed(operator_leads::NO_LEAD))?;
+                let lead = lead.ok_or_else(|| failed(leads::NO_LEAD))?;
                 (order_id, Wish::Attach(lead))
             }
         };
-        let granted = orders::carry_out(store, order_id, wish, letters, Clock::System.now());
+        let granted = orders::carry_out(store, order_id, wish, emails, Clock::System.now());
         match granted.await.map_err(failed)? {
             Granted::Done => Ok(json!({"order_id": order_id})),
             Granted::NoOrder => Err(failed(orders::NO_ORDER)),

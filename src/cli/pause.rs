@@ -9,13 +9,13 @@ use crate::outside::clock::Clock;
 pub(in crate::cli) fn pause(file: &ConfigFile) -> Result<(), Failure> {
     set(file, true)?;
     Ok(say(
-        "Sales are paused: what is paid for answers 503 and nobody is charged. `context402 resume` ends it.",
+        "Sales are paused: paid requests are answered 503 and not charged. `context402 resume` resumes them.",
     )?)
 }
 
 pub(in crate::cli) fn resume(file: &ConfigFile) -> Result<(), Failure> {
     set(file, false)?;
-    Ok(say("Sales go on.")?)
+    Ok(say("Sales resumed.")?)
 }
 
 fn set(file: &ConfigFile, is_paused: bool) -> Result<Value, Failure> {

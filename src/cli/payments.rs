@@ -8,22 +8,51 @@ use crate::api::operator;
 use crate::cli::list::{Cell, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
+use crate::x402::address::TransactionHash;
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
     #[command(flatten)]
     Read(Reading),
-    /// Look now for the end of settlements that are not known; the running service does it by and by
+    /// The latest refused payments, with the reason, the payer and the request id
+    ///
+    /// Lists requests that carried a payment and were refused, newest first. The running service keeps the last 256 in
+    /// memory; a restart clears the list. The log has each under the target `refusals`. A payer's address may be
+    /// unverified.
+    Refused {
+        #[command(flatten)]
+        file: ConfigFile,
+    },
+    /// Look up settlements with unknown outcome now; the service does it regularly
     Reconcile {
         #[command(flatten)]
         file: ConfigFile,
         /// The payment's key
         #[arg(required_unless_present = "all", conflicts_with = "all")]
         key: Option<String>,
-        /// Every payment whose settlement is not known
+        /// Every payment with an unknown settlement
         #[arg(long)]
         all: bool,
     },
+    /// Record the outcome of an unknown settlement, from the facilitator's or the payer's records
+    End {
+        #[command(flatten)]
+        file: ConfigFile,
+        /// The payment's key
+        key: String,
+        /// settled: the money has arrived, and the buyer is owed the answer; failed: it has not moved and never will
+        #[arg(long = "as", value_enum)]
+        end: Ending,
+        /// The transaction hash, with --as settled
+        #[arg(long, required_if_eq("end", "settled"))]
+        transaction: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum Ending {
+    Settled,
+    Failed,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -32,7 +61,7 @@ pub(in crate::cli) enum Reading {
     List {
         #[command(flatten)]
         file: ConfigFile,
-        /// Only those that stand so, or that hold a retry credit
+        /// Only payments in this state, or held by a retry credit
         #[arg(long, value_parser = PossibleValuesParser::new(operator::PAYMENT_STATES))]
         state: Option<String>,
     },
@@ -47,14 +76,32 @@ pub(in crate::cli) enum Reading {
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let (Args::Read(Reading::List { file, .. } | Reading::Show { file, .. })
-        | Args::Reconcile { file, .. }) = &self;
+        | Args::Refused { file }
+        | Args::Reconcile { file, .. }
+        | Args::End { file, .. }) = &self;
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
         match self {
             Args::Read(reading) => reading.run(&config),
+            Args::Refused { .. } => refused(&config.socket),
             Args::Reconcile { key, .. } => reconcile(&config.socket, key),
+            Args::End {
+                key,
+                end: ending,
+                transaction,
+                ..
+            } => end(&config.socket, &key, ending, transaction.as_deref()),
         }
     }
+}
+
+const NO_REFUSALS: &str = "The service is not running, and the list of refusals is only in its memory. Earlier refusals are in \
+                           the log: search it for the target refusals, as in `journalctl -u context402 -g refusals`.";
+
+/// The refusals that the running service remembers.
+fn refused(at: &Path) -> Result<(), Failure> {
+    let stream = socket::connect(at).ok_or_else(|| failed(NO_REFUSALS))?;
+    REFUSED.tell(&socket::get(stream, REFUSED.path)?)
 }
 
 const NOT_RUNNING: &str = "The service does not run, and only the running service reconciles: it holds the claims that keep \
@@ -91,6 +138,29 @@ fn reconcile(at: &Path, key: Option<String>) -> Result<(), Failure> {
     Ok(())
 }
 
+const CANNOT_END: &str = "The service does not run, and only the running service ends a settlement: it holds the claims that keep \
+                          it from being settled meanwhile. Start it, and run this again.";
+
+/// Ends one settlement. Prints how the payment stands afterwards.
+fn end(at: &Path, key: &str, ending: Ending, transaction: Option<&str>) -> Result<(), Failure> {
+    let query = match (ending, transaction) {
+        // Checked here, because it becomes part of an address.
+        (Ending::Settled, Some(text)) => match TransactionHash::parse(text) {
+            Some(transaction) => format!("as=settled&transaction={transaction}"),
+            None => {
+                return Err(failed(
+                    "A transaction is 0x and 64 hex digits: copy it from an explorer of the network.",
+                ));
+            }
+        },
+        (Ending::Failed, None) => "as=failed".to_owned(),
+        _ => return Err(failed("--transaction belongs to --as settled alone.")),
+    };
+    let stream = socket::connect(at).ok_or_else(|| failed(CANNOT_END))?;
+    let payment = socket::post(stream, &format!("{}/end?{query}", LIST.one(key)))?;
+    Ok(say(LIST.line(&payment))?)
+}
+
 impl Reading {
     fn run(&self, config: &Config) -> Result<(), Failure> {
         match self {
@@ -124,5 +194,19 @@ const LIST: List = List {
         (Cell::Text, "payer", "  "),
         (Cell::Text, "target_url", "  "),
         (Cell::Text, "key", ""),
+    ],
+};
+
+const REFUSED: List = List {
+    path: "/operator/payments/refused",
+    member: "refusals",
+    columns: &[
+        (Cell::Time, "at", "  "),
+        (Cell::Left(22), "code", " "),
+        (Cell::Left(10), "product", " "),
+        (Cell::Left(8), "level", " "),
+        (Cell::Left(42), "payer", "  "),
+        (Cell::Text, "request_id", "  "),
+        (Cell::Text, "reason", ""),
     ],
 };

@@ -6,13 +6,13 @@ use crate::config::Config;
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
-    /// Everything that is known of an address, as JSON
+    /// All data about an e-mail address, as JSON
     Show {
         #[command(flatten)]
         file: ConfigFile,
         email: String,
     },
-    /// Delete it: leads, orders with their reports, and mails
+    /// Delete all data about an e-mail address: leads, orders with their reports, and e-mails
     Forget {
         #[command(flatten)]
         file: ConfigFile,

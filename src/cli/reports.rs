@@ -7,8 +7,9 @@ use crate::api::operator;
 use crate::cli::list::{Cell, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
+use crate::domain::time::UnixSeconds;
 use crate::outside::clock::Clock;
-use crate::store::{ReportRecord, Store};
+use crate::store::Store;
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
@@ -16,8 +17,8 @@ pub(in crate::cli) enum Args {
     List {
         #[command(flatten)]
         file: ConfigFile,
-        /// Only those that stand so
-        #[arg(long, value_parser = PossibleValuesParser::new(ReportRecord::STATES))]
+        /// Only reports in this state
+        #[arg(long, value_parser = PossibleValuesParser::new(operator::REPORT_STATES))]
         state: Option<String>,
     },
     /// One report, by its identifier
@@ -26,7 +27,19 @@ pub(in crate::cli) enum Args {
         file: ConfigFile,
         report_id: String,
     },
-    /// Forget a report at once, with its text; its buyer is not asked
+    /// Publish a report in the library, as its buyer asked
+    Approve {
+        #[command(flatten)]
+        file: ConfigFile,
+        report_id: String,
+    },
+    /// Remove a report from the library
+    Unlist {
+        #[command(flatten)]
+        file: ConfigFile,
+        report_id: String,
+    },
+    /// Delete a report at once, with its text, without asking its buyer
     Purge {
         #[command(flatten)]
         file: ConfigFile,
@@ -36,7 +49,11 @@ pub(in crate::cli) enum Args {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let (Args::List { file, .. } | Args::Show { file, .. } | Args::Purge { file, .. }) = &self;
+        let (Args::List { file, .. }
+        | Args::Show { file, .. }
+        | Args::Approve { file, .. }
+        | Args::Unlist { file, .. }
+        | Args::Purge { file, .. }) = &self;
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let (method, path) = self.request();
@@ -50,6 +67,8 @@ impl Args {
         match self {
             Args::List { state, .. } => ("GET", LIST.of_state(state.as_deref())),
             Args::Show { report_id, .. } => ("GET", LIST.one(report_id)),
+            Args::Approve { report_id, .. } => ("POST", format!("{}/approve", LIST.one(report_id))),
+            Args::Unlist { report_id, .. } => ("POST", format!("{}/unlist", LIST.one(report_id))),
             Args::Purge { report_id, .. } => ("POST", format!("{}/purge", LIST.one(report_id))),
         }
     }
@@ -64,6 +83,8 @@ impl Args {
                 .await
                 .map_err(failed)?
                 .ok_or_else(no_report),
+            Args::Approve { report_id, .. } => set_listed(store, report_id, true, now).await,
+            Args::Unlist { report_id, .. } => set_listed(store, report_id, false, now).await,
             Args::Purge { report_id, .. } => {
                 match operator::purge(store, report_id).await.map_err(failed)? {
                     true => Ok(json!({"report_id": report_id})),
@@ -77,11 +98,30 @@ impl Args {
         match self {
             Args::List { .. } => LIST.tell(answer)?,
             Args::Show { .. } => say(serde_json::to_string_pretty(answer)?)?,
+            Args::Approve { report_id, .. } => {
+                say(format_args!("{report_id} is listed in the library."))?;
+            }
+            Args::Unlist { report_id, .. } => {
+                say(format_args!("{report_id} is not listed in the library."))?;
+            }
             Args::Purge { report_id, .. } => {
                 say(format_args!("{report_id} is forgotten, with its text."))?;
             }
         }
         Ok(())
+    }
+}
+
+async fn set_listed(
+    store: &Store,
+    report_id: &str,
+    is_approved: bool,
+    now: UnixSeconds,
+) -> Result<Value, Failure> {
+    let done = operator::approve(store, report_id, is_approved, now).await;
+    match done.map_err(failed)? {
+        true => Ok(operator::approved_json(report_id, is_approved)),
+        false => Err(failed(operator::NOT_WANTED)),
     }
 }
 

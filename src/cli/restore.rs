@@ -11,9 +11,9 @@ use crate::outside::clock::Clock;
 pub(in crate::cli) struct Args {
     #[command(flatten)]
     file: ConfigFile,
-    /// The backup
+    /// The backup file
     backup: PathBuf,
-    /// Replace a sound data file although it knows more than the backup; it is kept aside
+    /// Replace a data file that is newer than the backup; the old file is kept aside
     #[arg(long)]
     discard_newer: bool,
 }

@@ -2,11 +2,11 @@
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::app::blocking_threads;
+use crate::app::{ReadConfig, blocking_threads};
 use crate::appliance::{Appliance, Start};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async};
 use crate::config::{Config, ConfigError, Supervisor, journal_listens};
-use crate::flows::watchdog;
+use crate::flows::operations::{reload, watchdog};
 use crate::log;
 use crate::outside::clock::Clock;
 use crate::outside::supervisor::{self, Notifier};
@@ -15,10 +15,10 @@ use crate::outside::supervisor::{self, Notifier};
 pub(in crate::cli) struct Args {
     #[command(flatten)]
     file: ConfigFile,
-    /// Make the data file if it does not exist
+    /// Create the data file if it does not exist
     #[arg(long)]
     create: bool,
-    /// Check the whole data file first, as after an unclean stop
+    /// Check the whole data file first, then serve
     #[arg(long)]
     check: bool,
 }
@@ -41,6 +41,7 @@ impl Args {
         // Listened for from the start: a stop that comes while the file is checked must not be lost.
         let mut stop = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut hangup = signal(SignalKind::hangup())?;
         let supervisor = Supervisor::from_environment();
         let notifier = || Notifier::new(supervisor.notify_socket.as_deref());
         let teller = notifier()?;
@@ -63,14 +64,28 @@ impl Args {
             clean = appliance.was_clean,
             "ready"
         );
+        let file = self.file.config.clone();
+        let read: ReadConfig = Box::new(move || Config::load(file.as_deref()));
+        // Nobody else sets it.
+        drop(appliance.app.read_config.set(read));
         warn_of_another_address(&appliance);
         teller.tell("READY=1");
         let app = appliance.app.clone();
         let watched = tokio::spawn(watchdog::watch(app, notifier()?, supervisor.watchdog));
-        let broken = tokio::select! {
-            _ = stop.recv() => false,
-            _ = interrupt.recv() => false,
-            () = appliance.failed() => true,
+        let broken = loop {
+            tokio::select! {
+                _ = stop.recv() => break false,
+                _ = interrupt.recv() => break false,
+                () = appliance.failed() => break true,
+                _ = hangup.recv() => {
+                    if let Err(refusal) = reload::reload(&appliance.app).await {
+                        tracing::error!(
+                            error = refusal.message,
+                            "the configuration could not be read again; the earlier one holds"
+                        );
+                    }
+                }
+            }
         };
         tracing::info!("stopping");
         watched.abort();

@@ -1,9 +1,10 @@
 //! `context402 routes` and `context402 openapi`: the table, as text and as a document.
 
-use crate::api::openapi;
+use crate::api::directory::openapi;
 use crate::app::App;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say};
 use crate::config::{Config, Resolved};
+use crate::flows::content::sample::sample_page;
 use crate::http::Guard;
 use crate::outside::clock::Clock;
 use crate::routes::ROUTES;
@@ -65,6 +66,9 @@ fn document(config: Config, folder: &std::path::Path) -> Result<serde_json::Valu
     let settings = Settings {
         cache_bytes: 1024 * 1024,
         pages_bytes_max: 0,
+        unpaid_bytes_max: u64::MAX,
+        unsettled_bytes_max: u64::MAX,
+        sales_free_bytes_min: 0,
         free_bytes_min: 0,
     };
     let opened = settings.create(&folder.join("data.redb")).map_err(failed)?;
@@ -76,6 +80,7 @@ fn document(config: Config, folder: &std::path::Path) -> Result<serde_json::Valu
             Clock::System,
             "http://127.0.0.1:1",
             Vec::new(),
+            sample_page,
         )
         .map_err(failed)?;
         Ok(openapi::document(&app))

@@ -3,7 +3,7 @@
 use crate::app;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say};
 use crate::config::{Config, ConfigError};
-use crate::flows::trial;
+use crate::flows::operations::self_test;
 use crate::outside::clock::Clock;
 
 #[derive(Debug, clap::Subcommand)]
@@ -17,14 +17,14 @@ impl Args {
         let Args::Test(file) = self;
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
-        let missing = || config_failure(&ConfigError(trial::NO_NOTICES.to_owned()));
+        let missing = || config_failure(&ConfigError(self_test::NO_NOTICES.to_owned()));
         let hook = app::hook(&config).ok_or_else(missing)?;
         let now = Clock::System.now();
-        let body = trial::notice_json(&config, now).to_string();
+        let body = self_test::notice_json(&config, now).to_string();
         run_async(2, async move {
-            let sent = hook.send(trial::NOTICE_EVENT, body, now).await;
+            let sent = hook.send(self_test::NOTICE_EVENT, body, now).await;
             sent.map_err(|error| failed(format_args!("the notice was not taken: {error}")))
         })?;
-        Ok(say("The address for notices has taken one.")?)
+        Ok(say("The webhook accepted a test notice.")?)
     }
 }

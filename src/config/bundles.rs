@@ -9,8 +9,7 @@ use crate::domain::bundle::Bundle;
 
 #[derive(Clone, Debug)]
 pub struct Bundles {
-    /// Payment links, in the order of the bundles' table.
-    links: [Option<Url>; Bundle::ALL.len()],
+    pub links: Links,
     pub notify: Option<Notify>,
     pub leads_max: usize,
     /// Further fonts for documents.
@@ -25,10 +24,14 @@ pub struct Notify {
     pub secret: Option<Secret>,
 }
 
-impl Bundles {
+/// Payment links, in the order of the bundles' table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Links([Option<Url>; Bundle::ALL.len()]);
+
+impl Links {
     /// Where this bundle is paid for.
-    pub fn link(&self, bundle: Bundle) -> Option<&Url> {
-        self.links[bundle as usize].as_ref()
+    pub fn of(&self, bundle: Bundle) -> Option<&Url> {
+        self.0[bundle as usize].as_ref()
     }
 }
 
@@ -38,7 +41,7 @@ pub(in crate::config) fn bundles(resolved: &Resolved) -> Result<Bundles, ConfigE
         links[bundle as usize] = link(resolved, bundle)?;
     }
     Ok(Bundles {
-        links,
+        links: Links(links),
         notify: notify(resolved)?,
         leads_max: resolved.count("bundles.leads_max")?,
         font_dir: resolved.optional("bundles.font_dir").map(PathBuf::from),

@@ -20,7 +20,7 @@ pub(in crate::config) fn chain(resolved: &Resolved) -> Result<Option<Chain>, Con
     if resolved.optional("chain.rpc_url").is_none() {
         return Ok(None);
     }
-    // Whoever can change its answers on the way decides which payments have settled.
+    // Anyone who can change its answers on the way decides which payments have settled.
     let expected = "an https address, or http on loopback, without credentials before the host";
     let rpc_url = resolved.checked("chain.rpc_url", expected, |text| {
         let url = Url::parse(text).ok()?;

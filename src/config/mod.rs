@@ -11,6 +11,7 @@ mod bundles;
 mod chain;
 mod guard;
 mod keys;
+mod legacy;
 mod limits;
 mod llm;
 pub mod mail;
@@ -27,14 +28,15 @@ use std::path::{Path, PathBuf};
 
 use crate::signing::session::Sessions;
 
-pub use bundles::{Bundles, Notify};
+pub use bundles::{Bundles, Links, Notify};
 pub use chain::Chain;
 pub use guard::{Coin, Gas, Guard};
 pub use keys::Signing;
+pub use legacy::Legacy;
 pub use limits::Limits;
 pub use llm::Llm;
 pub use orders::Orders;
-pub use payment::{FacilitatorAt, FacilitatorAuth, Payment};
+pub use payment::{FacilitatorAt, FacilitatorAuth, Payment, VerifySettlement};
 pub use sources::{Origin, Resolved};
 pub use supervisor::{Supervisor, journal_listens};
 pub use values::{ConfigError, Secret};
@@ -59,6 +61,7 @@ pub struct Config {
     pub payment: Payment,
     /// The network itself, where an RPC endpoint is configured.
     pub chain: Option<Chain>,
+    pub legacy: Legacy,
     pub guard: Guard,
     /// What offers, receipts and reports are signed with.
     pub signing: Option<Signing>,
@@ -125,6 +128,7 @@ impl Config {
             },
             payment: payment::payment(resolved)?,
             chain: chain::chain(resolved)?,
+            legacy: legacy::legacy(resolved)?,
             guard: guard::guard(resolved)?,
             signing: keys::signing(resolved)?,
             fetch: web::fetch(resolved)?,
@@ -160,6 +164,9 @@ impl Config {
         };
         if !self.lab.hosts.is_empty() {
             return refuse("lab.hosts");
+        }
+        if self.lab.name_server.is_some() {
+            return refuse("lab.name_server");
         }
         if self.lab.ca_file.is_some() {
             return refuse("lab.ca_file");

@@ -18,6 +18,7 @@ pub struct Payment {
     /// How long a buyer is kept waiting for a settlement whose call goes on.
     pub settle_wait_max: Duration,
     pub calls_max: usize,
+    pub verify_settlement: VerifySettlement,
     pub network: Network,
     pub asset: Address,
     pub asset_name: String,
@@ -25,9 +26,31 @@ pub struct Payment {
     pub pay_to: Address,
 }
 
+/// Whether a settlement that the facilitator reports is looked up on chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifySettlement {
+    /// The facilitator's word is enough.
+    Off,
+    /// The answer is delivered at once; the chain is asked soon after.
+    Background,
+    /// The answer is delivered once the chain shows the payment.
+    BeforeDelivery,
+}
+
+impl VerifySettlement {
+    /// As the configuration writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            VerifySettlement::Off => "off",
+            VerifySettlement::Background => "background",
+            VerifySettlement::BeforeDelivery => "before_delivery",
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FacilitatorAt {
-    /// The embedded one: play money on loopback.
+    /// The embedded one: test funds on loopback.
     Sandbox,
     Url(String),
 }
@@ -89,6 +112,7 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
         })
     };
     Ok(Payment {
+        verify_settlement: verify_settlement(resolved, &facilitator)?,
         facilitator,
         auth,
         passes_on: resolved.checked("payment.facilitator_payload", "whole or bare", |text| {
@@ -111,6 +135,35 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
             somebody(text).filter(|address| *address != asset)
         })?,
     })
+}
+
+/// Background where a chain is configured that the facilitator settles on, else off.
+fn verify_settlement(
+    resolved: &Resolved,
+    facilitator: &FacilitatorAt,
+) -> Result<VerifySettlement, ConfigError> {
+    const KEY: &str = "payment.verify_settlement";
+    let has_chain = resolved.optional("chain.rpc_url").is_some();
+    let can_verify = has_chain && *facilitator != FacilitatorAt::Sandbox;
+    let asked = match resolved.optional(KEY) {
+        None if can_verify => VerifySettlement::Background,
+        None | Some("off") => VerifySettlement::Off,
+        Some("background") => VerifySettlement::Background,
+        Some("before_delivery") => VerifySettlement::BeforeDelivery,
+        Some(_) => return Err(resolved.expected(KEY, "off, background or before_delivery")),
+    };
+    match asked {
+        VerifySettlement::Off => Ok(asked),
+        _ if can_verify => Ok(asked),
+        _ if !has_chain => Err(ConfigError(format!(
+            "{KEY} = \"{}\" needs chain.rpc_url: settlements are looked up there",
+            asked.name()
+        ))),
+        _ => Err(ConfigError(format!(
+            "{KEY} = \"{}\" needs a facilitator that settles on chain; the sandbox does not",
+            asked.name()
+        ))),
+    }
 }
 
 /// An address that is not nobody's.

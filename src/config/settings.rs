@@ -83,7 +83,7 @@ pub static SETTINGS: &[Setting] = &[
     shown("legal.law", Text, "Norway", "Whose law applies; on the same pages."),
 
     row("payment.facilitator_url", Text, Some("sandbox"),
-        "The x402 facilitator that verifies and settles, or \"sandbox\" for play money on loopback."),
+        "The x402 facilitator that verifies and settles, or \"sandbox\" for test funds on loopback."),
     row("payment.facilitator_auth", Text, Some("none"),
         "How the facilitator knows us: none, bearer (needs facilitator_token) or cdp (needs cdp_key_id and cdp_key_secret)."),
     row("payment.facilitator_payload", Text, Some("whole"),
@@ -99,6 +99,8 @@ pub static SETTINGS: &[Setting] = &[
     row("payment.verify_seconds_max", Number, Some("10"), "Time for the facilitator to verify; after it the buyer gets 503 and is not charged."),
     row("payment.settle_seconds_max", Number, Some("90"), "Time for a settle call; after it the payment is unknown and is reconciled."),
     row("payment.settle_wait_seconds_max", Number, Some("45"), "How long the buyer waits for a settlement; then 503 with a retry credit, while the call goes on."),
+    shown("payment.verify_settlement", Text, "background",
+        "Whether settlements that the facilitator reports are looked up on chain: off, background (within a minute after the delivery; a contradiction shows in /health, the metrics, the ledger and the log), or before_delivery (the buyer waits up to settle_wait_seconds_max until the chain shows the payment, then gets 503 with a retry credit). background when chain.rpc_url is set, else off."),
     row("payment.calls_max", Number, Some("64"), "Facilitator calls at once; further sales wait, then get 503."),
 
     shown("chain.rpc_url", Address, "https://mainnet.base.org",
@@ -106,6 +108,11 @@ pub static SETTINGS: &[Setting] = &[
     row("chain.seconds_max", Number, Some("10"), "Time for one inquiry at the endpoint, all its calls together; after it the settlement stays unknown until the next look."),
     row("chain.confirmations", Number, Some("5"), "Blocks that a fact must stand in, its own included, before it decides a settlement or counts as a payment."),
     row("chain.transfer_age_seconds_max", Number, Some("3600"), "How old a transfer may be when its hash is first sent to the legacy endpoint; an older one pays for nothing. Anybody can read hashes on chain, so keep it short."),
+
+    row("legacy.access", Flag, Some("false"),
+        "Whether the endpoints from before x402 version 2, /v1/access (pages for a transfer that the buyer has made) and /v1/broker/compute, do their work; needs chain.rpc_url. Off, both answer 503 and nobody is told to transfer anything."),
+    row("legacy.payment_proof", Flag, Some("true"),
+        "Whether a transfer buys for its sender alone: the request carries the sender's signature in X-Service-Payment-Proof. With false anyone who sends the hash of a transfer first gets the page; hashes are public, and transfers that you make to your own address count too."),
 
     row("guard.gas_usdc", Text, Some("0"),
         "What a settlement's gas costs you, in USDC; 0 where the facilitator pays it; \"live\" for what chain.rpc_url says, and then nothing is sold while it says nothing."),
@@ -174,17 +181,20 @@ pub static SETTINGS: &[Setting] = &[
     row("operator.token", Secret, None,
         "Opens the operator's console at /operator, and the operator's addresses to `Authorization: Bearer`: at least 32 characters, as `openssl rand -hex 32` writes them. Without it they answer on the Unix socket alone."),
 
-    row("limits.connections_max", Number, Some("4096"), "Client connections at once; further ones wait in the backlog."),
-    row("limits.connections_of_client_max", Number, Some("2048"), "Connections of one client at once; one more gets 429 and is closed. A trusted proxy's are not counted."),
+    row("limits.connections_max", Number, Some("4096"), "Client connections at once. For a further one, the connection that has waited longest for its next request is closed; when all have a request in progress, the further one waits in the backlog."),
+    row("limits.connections_of_client_max", Number, Some("256"), "Connections of one client at once; one more gets 429 and is closed. Behind a trusted proxy, requests of one client in progress at once; one more gets 429."),
     row("limits.header_seconds_max", Number, Some("10"), "Time for a request's headers, and for an idle connection."),
     row("limits.body_seconds_max", Number, Some("10"), "Time for a request's body; after it 408."),
+    row("limits.request_bodies_mib", Number, Some("16"), "Memory for request bodies, from their first byte until their request is answered, together, in MiB; the first 4 KiB of each are not counted. When it is used up, incomplete bodies older than a second get 408, and a further body gets 503. At most 4 bodies above 64 KiB at once."),
     row("limits.write_stall_seconds_max", Number, Some("20"), "How long a client may not read, or read less than 4 KiB a second; then its connection is closed."),
     row("limits.stop_grace_seconds", Number, Some("40"), "On a stop: time for paid work to finish before the process ends."),
     row("limits.store_cache_mib", Number, Some("32"), "Memory for the data file's pages, in MiB."),
     row("limits.work_memory_mib", Number, Some("16"), "Memory for large pages, reports and answers that are being made, together, in MiB; small ones are not counted. One more may always be made, up to 64 MiB. The others wait, and get 503 where that takes too long."),
     row("limits.page_cache_mib", Number, Some("512"), "Converted pages kept in the data file, in MiB; the oldest leave first."),
     row("limits.report_store_mib", Number, Some("4096"), "Reports kept with their sources in the data file, in MiB; beyond it none is sold until some expire."),
-    row("limits.free_disk_mib_min", Number, Some("64"), "Free disk space below which nothing is sold, in MiB. Below 4 MiB nothing is written at all, and no start succeeds."),
+    row("limits.unpaid_records_mib", Number, Some("64"), "What each kind of record that costs its sender nothing may take in the data file, in MiB: quotes, quotes for bundles, requests without a contact, events of the payment provider, unpaid orders. Beyond it the oldest leave. Requests with a contact are refused beyond it until you delete some."),
+    row("limits.unsettled_mib", Number, Some("512"), "Answers kept in the data file whose payment is not settled yet, in MiB; beyond it a sale gets 503 and is not charged."),
+    row("limits.free_disk_mib_min", Number, Some("64"), "Free disk space below which nothing is sold, in MiB. From twice that on, cached pages and unpaid records leave so that sales go on. Below 4 MiB nothing is written at all, and no start succeeds."),
 
     row("limits.free_per_minute", Number, Some("6000"), "Pages and documents that one client may ask for in a minute; then 429. A client is an IPv4 address or an IPv6 /64. 0 is no limit, here and below."),
     row("limits.probes_per_minute", Number, Some("6000"), "Probes for a price (GET on a paid address) by one client in a minute."),
@@ -200,6 +210,8 @@ pub static SETTINGS: &[Setting] = &[
 
     shown("lab.hosts", Map, "\"news.sample-site.org\" = \"93.184.216.34@127.0.0.1:8081\"",
         "For tests on loopback: name = address that the name resolves to @ port that is dialled instead."),
+    shown("lab.name_server", Text, "127.0.0.1:5353",
+        "For tests on loopback: the name server, on loopback itself, that is asked for every target's name instead of those of the system; then lab.hosts says only what is dialled. What it answers is checked like any other answer."),
     shown("lab.ca_file", Text, "/tmp/ca.pem", "For tests on loopback: a further trust root for https targets."),
     shown("lab.crash_at", Text, "kept", "For tests on loopback: abort the process at this point of a sale (verified, fetched, held, redeeming, kept, settled, recorded), or of an order (event_taken, order_taken, source_kept, sources_done, order_written, order_delivered, mailed)."),
 ];
@@ -212,7 +224,7 @@ pub(in crate::config) fn doc(key: &str) -> &'static str {
     find(key).map_or("", |setting| setting.doc)
 }
 
-/// A value as the operator may see it, and whoever reads over the shoulder.
+/// A value as the operator may see it, and anyone who reads over the shoulder.
 pub(in crate::config) fn masked(key: &str, text: &str) -> String {
     match find(key).map(|setting| setting.kind) {
         Some(Secret) => "***".to_owned(),

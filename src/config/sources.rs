@@ -366,8 +366,8 @@ fn secret(
     }))
 }
 
-/// What systemd hands to a unit. A command that it did not start looks where systemd takes it from, so that the operator's
-/// commands see the same secrets as the service; for whom that folder is closed, there are none.
+/// What systemd hands to a unit. A command that it did not start looks where systemd takes it from, so that the
+/// operator's commands see the same secrets as the service; users who cannot read that folder get none.
 fn credential(
     setting: &Setting,
     file: Option<&Path>,

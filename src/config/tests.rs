@@ -106,6 +106,7 @@ fn test_seams_are_refused_in_public() {
             "hosts",
             "hosts = { \"a.example\" = \"93.184.216.34@127.0.0.1:8081\" }",
         ),
+        ("name server", "name_server = \"127.0.0.1:5353\""),
         ("ca", "ca_file = \"x\""),
         ("crash", "crash_at = \"kept\""),
     ] {
@@ -344,6 +345,54 @@ fn the_chain_is_asked_where_it_is_configured() {
 }
 
 #[test]
+fn reported_settlements_are_looked_up_where_there_is_a_chain() {
+    let of = |name: &str, text: &str| {
+        let config = load(name, text, &[]).expect("loads");
+        config.payment.verify_settlement
+    };
+    assert_eq!(of("verify-none", PUBLIC), VerifySettlement::Off);
+    assert_eq!(of("verify-chain", LIVE), VerifySettlement::Background);
+    for (name, expected) in [
+        ("off", VerifySettlement::Off),
+        ("background", VerifySettlement::Background),
+        ("before_delivery", VerifySettlement::BeforeDelivery),
+    ] {
+        let line = format!("[payment]\nverify_settlement = \"{name}\"");
+        assert_eq!(of(name, &LIVE.replace("[payment]", &line)), expected);
+    }
+    let asks = |value: &str| {
+        let line = format!("[payment]\nverify_settlement = \"{value}\"");
+        (
+            LIVE.replace("[payment]", &line),
+            PUBLIC.replace("[payment]", &line),
+        )
+    };
+    refused(
+        "verify-word",
+        &asks("sometimes").0,
+        "payment.verify_settlement",
+    );
+    refused("verify-alone", &asks("background").1, "needs chain.rpc_url");
+    let play = "base_url = \"http://127.0.0.1:4020\"\n[payment]\nverify_settlement = \"background\"\n\
+                pay_to = \"0x90F79bf6EB2c4f870365E785982E1f101E93b906\"\n[chain]\nrpc_url = \"http://127.0.0.1:8545\"\n";
+    refused("verify-sandbox", play, "the sandbox does not");
+    let plain = play.replace("verify_settlement = \"background\"\n", "");
+    assert_eq!(of("verify-play", &plain), VerifySettlement::Off);
+}
+
+#[test]
+fn the_legacy_endpoints_are_off_until_they_are_switched_on() {
+    let legacy = |name: &str, text: &str| load(name, text, &[]).expect("loads").legacy;
+    let found = legacy("legacy-default", LIVE);
+    assert!(!found.access && found.wants_proof);
+    let on = format!("{LIVE}[legacy]\naccess = true\npayment_proof = false\n");
+    let found = legacy("legacy-on", &on);
+    assert!(found.access && !found.wants_proof);
+    let alone = format!("{PUBLIC}\n[legacy]\naccess = true\n");
+    refused("legacy-alone", &alone, "needs chain.rpc_url");
+}
+
+#[test]
 fn a_chain_that_cannot_be_trusted_is_refused() {
     for (name, url) in [
         ("http", "http://rpc.example.com/"),
@@ -568,7 +617,7 @@ fn a_crash_has_a_point() {
     assert!(wrong.contains("recorded, event_taken"), "{wrong}");
 }
 
-/// Whoever answers a mail reaches the operator.
+/// Anyone who answers a mail reaches the operator.
 #[test]
 fn answers_to_mails_go_to_the_contact() {
     let reply_to = |top: &str, mail: &str| {

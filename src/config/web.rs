@@ -1,7 +1,7 @@
 //! The rows that say how we are reached, and how others' pages are: addresses, proxies, `fetch.…` and `lab.…`.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,6 +24,8 @@ pub struct Fetch {
 #[derive(Clone, Debug, Default)]
 pub struct Lab {
     pub hosts: BTreeMap<String, LabHost>,
+    /// Asked for the names of targets instead of the system's. On loopback.
+    pub name_server: Option<SocketAddr>,
     pub ca_file: Option<PathBuf>,
     /// Abort the process at this named point of a sale.
     pub crash_at: Option<String>,
@@ -154,8 +156,17 @@ pub(in crate::config) fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
         })?;
         hosts.insert(name.to_ascii_lowercase(), host);
     }
+    let expected = "an address on loopback with a port, such as 127.0.0.1:5353";
+    let name_server = match resolved.optional("lab.name_server") {
+        None => None,
+        Some(_) => Some(resolved.checked("lab.name_server", expected, |text| {
+            let server: SocketAddr = text.parse().ok()?;
+            server.ip().is_loopback().then_some(server)
+        })?),
+    };
     Ok(Lab {
         hosts,
+        name_server,
         ca_file: resolved.optional("lab.ca_file").map(PathBuf::from),
         crash_at: crash_at(resolved)?,
     })

@@ -6,7 +6,8 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::domain::bundle::Bundle;
-use crate::domain::lead::{CONTACT_CHARACTERS_MAX, Lead, LeadProduct, LeadStatus};
+use crate::domain::email::is_email;
+use crate::domain::lead::{Lead, LeadProduct, LeadStatus};
 use crate::domain::order::Doubt;
 
 /// Longest identifier of the provider's that is read.
@@ -188,25 +189,6 @@ fn email(value: Option<&Value>) -> Option<String> {
     is_email(text).then(|| text.to_owned())
 }
 
-/// Whether a text can be an e-mail address: one at sign, a domain with a dot, nothing that breaks a line.
-pub fn is_email(text: &str) -> bool {
-    let Some((local, domain)) = text.rsplit_once('@') else {
-        return false;
-    };
-    let plain = |text: &str| {
-        !text.is_empty()
-            && text
-                .chars()
-                .all(|c| !c.is_whitespace() && !c.is_control() && !"<>,;:\"()[]\\@".contains(c))
-    };
-    text.chars().count() <= CONTACT_CHARACTERS_MAX
-        && plain(local)
-        && plain(domain)
-        && domain.contains('.')
-        && !domain.starts_with('.')
-        && !domain.ends_with('.')
-}
-
 /// The bundle that a payment buys, or why it's not taken for that. `is_live` tells whether live payments are expected.
 pub fn judge(checkout: &Checkout, lead: Option<&Lead>, is_live: bool) -> Result<Bundle, Doubt> {
     if checkout.livemode != is_live {
@@ -224,6 +206,14 @@ pub fn judge(checkout: &Checkout, lead: Option<&Lead>, is_live: bool) -> Result<
         return Err(Doubt::LeadPaid);
     }
     Ok(bundle)
+}
+
+/// The bundle that a quote's payment is for: the one whose price was paid, if it takes the quote's sources; else the one
+/// that was quoted.
+pub fn bundle_paid(quoted: Bundle, sources: usize, amount_total: Option<u64>) -> Bundle {
+    let is_paid =
+        |bundle: &Bundle| amount_total == Some(bundle.cents()) && bundle.source_limit() >= sources;
+    Bundle::ALL.into_iter().find(is_paid).unwrap_or(quoted)
 }
 
 /// The bundle that a lead asks for, if it can be made.
@@ -414,24 +404,17 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_could_carry_more_than_one_are_none() {
-        for good in ["a@b.co", "o'hara+x@sub.example.com", "ü@exämple.com"] {
-            assert!(is_email(good), "{good}");
-        }
-        for bad in [
-            "",
-            "a",
-            "a@b",
-            "@b.co",
-            "a@.co",
-            "a@b.co\nBcc: c@d.co",
-            "a@b.co, c@d.co",
-            "a b@c.co",
-            "<a@b.co>",
-            "a@b@c.co",
+    fn a_quote_s_payment_is_for_the_bundle_whose_price_was_paid() {
+        use Bundle::{Audit, Builder, Scout};
+        for (quoted, sources, cents, expected) in [
+            (Builder, 2, Some(700), Builder),
+            (Builder, 2, Some(2000), Audit),
+            (Builder, 2, Some(200), Scout),
+            (Builder, 4, Some(200), Builder),
+            (Builder, 2, Some(1), Builder),
+            (Audit, 11, None, Audit),
         ] {
-            assert!(!is_email(bad), "{bad:?}");
+            assert_eq!(bundle_paid(quoted, sources, cents), expected, "{cents:?}");
         }
-        assert!(!is_email(&format!("{}@b.co", "a".repeat(254))));
     }
 }

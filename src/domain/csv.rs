@@ -6,7 +6,8 @@ pub fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     format!("{}\r\n", cells.join(","))
 }
 
-/// SECURITY: a cell that begins like a formula, also after spaces, is one for spreadsheets; the apostrophe makes it text.
+/// SECURITY: a cell that begins like a formula, also after spaces, is one for spreadsheets; the apostrophe makes it
+/// text.
 fn cell(text: &str) -> String {
     let begins = |text: &str| {
         text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])

@@ -16,6 +16,8 @@ pub struct Endpoint {
     /// Another shape that the body may have instead.
     pub or_takes: Option<&'static Object>,
     pub query: &'static [Parameter],
+    /// Names of the query parameters that it cannot do without.
+    pub needs_query: &'static [&'static str],
     /// Headers that it cannot do without.
     pub needs: &'static [Parameter],
     /// Media type of the 200 answer.
@@ -74,6 +76,7 @@ impl Endpoint {
             takes: None,
             or_takes: None,
             query: &[],
+            needs_query: &[],
             needs: &[],
             gives: "application/json",
             gives_status: 200,

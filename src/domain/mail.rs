@@ -81,9 +81,83 @@ pub fn after_failure(tries: u32, is_permanent: bool, now: u64) -> MailState {
     }
 }
 
+/// A text that somebody has typed, as a mail of ours may quote it: without anything that a mail program makes a link of.
+///
+/// SECURITY: our mail is trusted more than who wrote the words in it, so none of them leads anywhere.
+pub fn without_links(text: &str) -> String {
+    let words = text.split_whitespace().map(|word| match may_be_link(word) {
+        true => "[link removed]",
+        false => word,
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a mail program may make a link of a word: it has a scheme, an at sign, or a dot before letters as a host name
+/// has. Of doubtful ones such as `Node.js`, the answer is yes.
+fn may_be_link(word: &str) -> bool {
+    let is_host = |label: &str| {
+        let letters = label.chars().take_while(|c| c.is_alphabetic()).count();
+        letters >= 2
+    };
+    // Full stops of other scripts are dots in a host name (UTS 46).
+    let mut labels = word.split(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']);
+    let has_name = labels
+        .next()
+        .is_some_and(|first| first.ends_with(char::is_alphanumeric));
+    let is_address = word.contains("://")
+        || word.contains('@')
+        || word.contains("mailto:")
+        || word.contains("tel:");
+    is_address
+        || word.to_lowercase().contains("www.")
+        || (has_name && labels.any(is_host))
+        || has_ipv4(word)
+}
+
+/// Whether four numbers stand between dots, as in an address.
+fn has_ipv4(word: &str) -> bool {
+    let is_digits =
+        |label: &str| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit());
+    let labels: Vec<&str> = word.split(['.', ':', '/']).collect();
+    labels
+        .windows(4)
+        .any(|four| four.iter().all(|label| is_digits(label)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_that_is_quoted_is_a_link() {
+        for (text, quoted) in [
+            (
+                "Is it free for children under 6.5 years?",
+                "Is it free for children under 6.5 years?",
+            ),
+            (
+                "Your payment failed, pay at https://evil.example/x now",
+                "Your payment failed, pay at [link removed] now",
+            ),
+            ("pay at evil.example", "pay at [link removed]"),
+            ("pay at (EVIL.example).", "pay at [link removed]"),
+            ("see WWW.x", "see [link removed]"),
+            ("write to a@b", "write to [link removed]"),
+            (
+                "evil\u{3002}example and evil\u{ff0e}example",
+                "[link removed] and [link removed]",
+            ),
+            (
+                "http://1.2.3.4 or 1.2.3.4/x",
+                "[link removed] or [link removed]",
+            ),
+            ("javascript://x ok", "[link removed] ok"),
+            ("one.\ntwo, e.g. three", "one. two, e.g. three"),
+            ("", ""),
+        ] {
+            assert_eq!(without_links(text), quoted, "{text}");
+        }
+    }
 
     #[test]
     fn a_mail_is_tried_six_times_over_fifteen_hours() {

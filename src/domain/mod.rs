@@ -8,6 +8,7 @@ pub mod bundle;
 pub mod cache;
 pub mod checkout;
 pub mod csv;
+pub mod email;
 pub mod endpoint;
 pub mod estimate;
 pub mod ids;

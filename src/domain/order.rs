@@ -23,12 +23,12 @@ pub enum OrderState {
     },
     /// Paid; its sources are read as soon as somebody takes it up.
     Queued,
-    /// Being worked on by whoever took it up last, until `lease_until`; then anybody may take it up again.
+    /// Being worked on by the one who took it up last, until `lease_until`; then anybody may take it up again.
     Processing {
         done: u32,
         total: u32,
         lease_until: u64,
-        /// How often it was taken up. Whoever holds an earlier number has lost the lease.
+        /// How often it was taken up. Anyone who holds an earlier number has lost the lease.
         attempts: u32,
     },
     Fulfilled,

@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(Pack::default().price().units(), 250_000);
     }
 
-    /// A report is made of a page: whoever buys one gets it whether or not the page is kept.
+    /// A report is made of a page: anyone who buys one gets it whether or not the page is kept.
     #[test]
     fn every_pack_may_fetch_and_only_deep_does_by_default() {
         for pack in Pack::ALL {

@@ -30,6 +30,12 @@ pub enum State {
     },
     /// Let go without any settle.
     Released,
+    /// Bound to an earlier payment of the same payer for the same purchase, which is settled or may be: the request gets
+    /// that payment's goods, again for the same bytes, and this authorization is not settled unless that payment fails.
+    Answered {
+        by: PaymentKey,
+        at: u64,
+    },
 }
 
 /// What may happen to a payment.
@@ -63,6 +69,16 @@ pub enum Event {
     ChainUsedElsewhere,
     /// Unused past its window.
     ChainNeverUsed,
+    /// The goods of an earlier payment are given in place of a sale.
+    AnsweredBy {
+        payment: PaymentKey,
+    },
+    /// The operator says that the money is here.
+    OperatorSettled {
+        transaction: String,
+    },
+    /// The operator says that the money has not moved and never will.
+    OperatorFailed,
 }
 
 /// What the driver does next, in order, once the new state is on disk.
@@ -89,16 +105,25 @@ pub fn next(state: &State, event: &Event, now: u64) -> (State, Vec<Action>) {
         transaction: transaction.clone(),
         at: now,
     };
+    let answered = |payment: &PaymentKey| State::Answered {
+        by: *payment,
+        at: now,
+    };
     match (state, event) {
         (State::New | State::Held, Event::GoodsKept) => (State::Kept, vec![Settle { first: true }]),
         (State::New, Event::Outage) => (State::Held, vec![IssueCredit]),
         (State::New, Event::Refused) => (State::Released, vec![]),
         (State::Held, Event::CreditExpired) => (State::Released, vec![VoidCredit]),
+        (State::New, Event::AnsweredBy { payment }) => (answered(payment), vec![]),
+        (State::Held, Event::AnsweredBy { payment }) => (answered(payment), vec![VoidCredit]),
 
         (
             State::Kept | State::Unknown,
             Event::SettleSucceeded { transaction } | Event::ChainUsed { transaction },
         ) => (settled(transaction), vec![Deliver]),
+        (State::Unknown, Event::OperatorSettled { transaction }) => {
+            (settled(transaction), vec![Deliver])
+        }
         (State::Kept, Event::SettleFailed { reason }) => (
             State::Failed {
                 reason: reason.clone(),
@@ -114,7 +139,8 @@ pub fn next(state: &State, event: &Event, now: u64) -> (State, Vec<Action>) {
         (
             State::Kept | State::Unknown,
             Event::ChainCanceled | Event::ChainUsedElsewhere | Event::ChainNeverUsed,
-        ) => (
+        )
+        | (State::Unknown, Event::OperatorFailed) => (
             State::Failed {
                 reason: chain_reason(event).to_owned(),
             },
@@ -129,6 +155,7 @@ fn chain_reason(event: &Event) -> &'static str {
     match event {
         Event::ChainCanceled => "authorization_canceled",
         Event::ChainUsedElsewhere => "authorization_used_elsewhere",
+        Event::OperatorFailed => "ended_by_operator",
         _ => "authorization_never_used",
     }
 }
@@ -162,6 +189,22 @@ pub struct Payment {
     pub redelivered: u8,
     pub created_at: u64,
     pub changed_at: u64,
+    /// Stored behind the rest of the record (version 2).
+    #[serde(skip)]
+    pub delivery: Delivery,
+}
+
+/// What is known of the way that a payment's answer takes to its buyer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// The payment is settled and its answer was never handed over whole: the payer's next valid authorization for the
+    /// same purchase gets it uncharged.
+    pub is_owed: bool,
+    /// The answer is kept at least until then, Unix seconds.
+    pub answer_until: u64,
+    /// Hash of the client address that sent the payment. After settlement the payload can be rebuilt from the chain, so
+    /// the answer is given again to this address only. `None`: not known, or not restricted.
+    pub origin: Option<[u8; 16]>,
 }
 
 /// By what means a payment is made.
@@ -177,6 +220,11 @@ pub enum Means {
 pub const NO_END: u64 = u64::MAX;
 
 impl Payment {
+    /// Whether its money has moved, or may have.
+    pub fn may_have_moved(&self) -> bool {
+        self.state.is_open() || matches!(self.state, State::Settled { .. })
+    }
+
     /// Whether this very payload has bought, or is buying, this very purchase.
     pub fn is_of(&self, payload_hash: [u8; 32], fingerprint: Fingerprint) -> bool {
         self.payload_hash == payload_hash && self.fingerprint == fingerprint
@@ -263,6 +311,7 @@ impl State {
             State::Settled { .. } => "settled",
             State::Failed { .. } => "failed",
             State::Released => "released",
+            State::Answered { .. } => "answered",
         }
     }
 }
@@ -307,11 +356,16 @@ mod tests {
             Event::ChainCanceled,
             Event::ChainUsedElsewhere,
             Event::ChainNeverUsed,
+            Event::AnsweredBy { payment: [7; 32] },
+            Event::OperatorSettled {
+                transaction: "0x1".to_owned(),
+            },
+            Event::OperatorFailed,
         ]
     }
 
     /// One row per state: what each event of `events()` leads to; `None` changes nothing.
-    fn check(state: &State, expected: [Option<(State, Vec<Action>)>; 12]) {
+    fn check(state: &State, expected: [Option<(State, Vec<Action>)>; 15]) {
         for (event, expected) in events().into_iter().zip(expected) {
             let expected = expected.unwrap_or_else(|| (state.clone(), vec![]));
             assert_eq!(next(state, &event, NOW), expected, "{state:?} {event:?}");
@@ -325,19 +379,20 @@ mod tests {
         let delivered = || Some((settled(), vec![Deliver]));
         let unknown = || Some((State::Unknown, vec![Reconcile]));
         let ended = |reason| Some((failed(reason), vec![VoidCredit, Withhold]));
+        let answered = |actions| Some((State::Answered { by: [7; 32], at: NOW }, actions));
         let (canceled, elsewhere, never) = (|| ended("authorization_canceled"), || ended("authorization_used_elsewhere"),
             || ended("authorization_never_used"));
         check(&State::New, [kept(), Some((State::Held, vec![IssueCredit])), Some((State::Released, vec![])),
-            None, None, None, None, None, None, None, None, None]);
+            None, None, None, None, None, None, None, None, None, answered(vec![]), None, None]);
         check(&State::Held, [kept(), None, None, Some((State::Released, vec![VoidCredit])),
-            None, None, None, None, None, None, None, None]);
+            None, None, None, None, None, None, None, None, answered(vec![VoidCredit]), None, None]);
         check(&State::Kept, [None, None, None, None, delivered(),
             Some((failed("insufficient_funds"), vec![VoidCredit, Withhold])),
             Some((State::Unknown, vec![IssueCredit, Reconcile])), unknown(), delivered(), canceled(),
-            elsewhere(), never()]);
+            elsewhere(), never(), None, None, None]);
         check(&State::Unknown, [None, None, None, None, delivered(), unknown(), unknown(), unknown(), delivered(), canceled(),
-            elsewhere(), never()]);
-        for end in [settled(), failed("x"), State::Released] {
+            elsewhere(), never(), None, delivered(), ended("ended_by_operator")]);
+        for end in [settled(), failed("x"), State::Released, State::Answered { by: [7; 32], at: NOW }] {
             check(&end, std::array::from_fn(|_| None));
         }
     }
@@ -356,7 +411,10 @@ mod tests {
                             let (after, actions) = next(&state, event, NOW);
                             if matches!(
                                 state,
-                                State::Settled { .. } | State::Failed { .. } | State::Released
+                                State::Settled { .. }
+                                    | State::Failed { .. }
+                                    | State::Released
+                                    | State::Answered { .. }
                             ) {
                                 assert_eq!(after, state);
                             }

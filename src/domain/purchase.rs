@@ -91,6 +91,17 @@ impl Purchase {
         self.level().price()
     }
 
+    /// Empties what the buyer wrote. The level stays, and a payment's fingerprint still tells purchases apart.
+    pub fn forget_text(&mut self) {
+        match self {
+            Purchase::Context(context) => context.target_url = String::new(),
+            Purchase::ProofPack(pack) => {
+                pack.target_url = String::new();
+                pack.question = String::new();
+            }
+        }
+    }
+
     pub fn target_url(&self) -> &str {
         match self {
             Purchase::Context(context) => &context.target_url,

@@ -1,4 +1,4 @@
-//! Rate limits as the product speaks of them: which class a request belongs to, and what whoever exceeds one is told.
+//! Rate limits as the product speaks of them: which class a request belongs to, and what the refusal says.
 
 /// What a request costs us, from the table's row and from what it brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,7 +19,7 @@ pub enum RateClass {
     Credit,
     /// A try to sign in as the operator.
     Login,
-    /// A delivery to be sent again: whoever guesses would have mails sent to others.
+    /// A delivery to be sent again: anyone who guesses would have mails sent to others.
     Recovery,
 }
 

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use members::parse_members;
+pub use members::without_mark;
 
 /// Complaints about one body. Thousands of members fit into a body, and each would get an answer of its own.
 const COMPLAINTS_MAX: usize = 32;

@@ -172,10 +172,18 @@ pub static QUOTE_REQUEST: Object = Object {
     closed: true,
 };
 
+/// For each product of [`QUOTE_REQUEST`]: its name, the member that it needs, and those that belong to the others.
+#[rustfmt::skip]
+pub const QUOTE_BELONGINGS: [(&str, &str, &[&str]); 3] = [
+    (QUOTED_PRODUCTS[0], "target_url", &["target_urls", "pack", "bundle", "question"]),
+    (QUOTED_PRODUCTS[1], "target_url", &["target_urls", "tier", "bundle"]),
+    (QUOTED_PRODUCTS[2], "target_urls", &["target_url", "tier", "pack"]),
+];
+
 /// Body of a request for a lost delivery (bodies, Recover).
 pub static RECOVER_REQUEST: Object = Object {
     name: "BundleRecoverRequest",
-    doc: "Whose delivery is lost: whoever bought it knows both.",
+    doc: "Whose delivery is lost: anyone who bought it knows both.",
     fields: &[
         Field {
             name: "email",
@@ -271,7 +279,7 @@ pub static PACK_LEAD_REQUEST: Object = Object {
         CONTACT, SOURCE_URL, QUESTION, LEAD_PACK, USE_CASE, BUDGET, SOURCE, NOTES, QUOTE_ID,
         WEBSITE,
     ],
-    closed: false,
+    closed: true,
 };
 
 const LEAD_PACK: Field = Field {
@@ -295,7 +303,7 @@ pub static BUNDLE_LEAD_REQUEST: Object = Object {
         QUOTE_ID,
         WEBSITE,
     ],
-    closed: false,
+    closed: true,
 };
 
 /// Body of a message to the operator.
@@ -324,7 +332,7 @@ pub static CONTACT_REQUEST: Object = Object {
         SOURCE,
         WEBSITE,
     ],
-    closed: false,
+    closed: true,
 };
 
 /// Body of a question to a retained report.
@@ -372,7 +380,7 @@ pub static SHARE_REQUEST: Object = Object {
         kind: Kind::Flag,
         required: false,
         default: Some("false"),
-        doc: "Whether the library names it.",
+        doc: "Whether the library is to name it; it does once the operator has approved that.",
         example: "false",
     }],
     closed: true,

@@ -14,6 +14,8 @@ use std::net::IpAddr;
 
 use url::{Host, ParseError, Url};
 
+use crate::domain::source_list;
+
 pub use crate::domain::target::address::{AddressVerdict, classify};
 
 /// The most characters of a target's raw text (decisions, Numbers).
@@ -54,6 +56,8 @@ impl TargetUrl {
                 .map_err(TargetError::Unparseable)?;
         }
         url.set_fragment(None);
+        // An empty query stays, as in `/a?`: it is another address than `/a` (RFC 3986, 6.2.3), which a site may answer
+        // in another way, and what is kept of one is not sold for the other.
         // What is kept can be read again: percent-encoding makes it longer.
         if url.as_str().len() > CHARACTERS_MAX {
             return Err(TargetError::TooLong);
@@ -133,7 +137,7 @@ impl fmt::Display for TargetUrl {
 
 /// The rule for a name's answers: there is one at least, and every one is public.
 ///
-/// One address that is not refuses the whole host. Choosing the public ones among mixed answers would let whoever
+/// One address that is not refuses the whole host. Choosing the public ones among mixed answers would let anyone who
 /// owns the name decide, request by request, what is dialled.
 pub fn check_answers(addresses: &[IpAddr]) -> Result<(), TargetError> {
     if addresses.is_empty() {
@@ -231,9 +235,34 @@ fn check_host(url: &Url, authority: &str) -> Result<Option<String>, TargetError>
         Some(Host::Ipv6(address)) => check_address(IpAddr::V6(address)).map(|()| None),
         Some(Host::Domain(host)) => {
             let absolute = host.strip_suffix('.');
-            name::check(absolute.unwrap_or(host))?;
+            let name = absolute.unwrap_or(host);
+            name::check(name)?;
+            check_suffix(name)?;
             Ok(absolute.map(str::to_owned))
         }
+    }
+}
+
+/// SECURITY: a name whose end is no public suffix, such as `kubernetes.default`, exists in private networks alone, and a
+/// lookup would ask their name servers. Top-level domains that are newer than the list need a newer list.
+fn check_suffix(name: &str) -> Result<(), TargetError> {
+    match psl::suffix(name.as_bytes()) {
+        Some(suffix) if suffix.is_known() => Ok(()),
+        _ => Err(TargetError::UnknownSuffix),
+    }
+}
+
+/// What to tell anyone who wrote a text that is no target. A bare domain is not guessed at, because what is paid for is
+/// named in full; the sentence gives the address to send instead.
+pub fn explained(text: &str, error: TargetError) -> String {
+    let meant = source_list::address(text)
+        .filter(|address| error.is_unparseable() && address.strip_prefix("https://") == Some(text))
+        .and_then(|address| TargetUrl::parse(&address).ok());
+    match meant {
+        Some(target) => {
+            format!("The target is not an absolute http or https URL; send {target} instead")
+        }
+        None => error.to_string(),
     }
 }
 
@@ -259,6 +288,8 @@ pub enum TargetError {
     SingleLabel,
     /// The suffix that never is a public site.
     SpecialName(&'static str),
+    /// The name does not end in a public suffix (publicsuffix.org).
+    UnknownSuffix,
     MetadataName,
     /// The name has no address.
     NoAddress,
@@ -287,6 +318,7 @@ impl TargetError {
             TargetError::AddressRefused(_)
             | TargetError::SingleLabel
             | TargetError::SpecialName(_)
+            | TargetError::UnknownSuffix
             | TargetError::MetadataName => "target_blocked",
             TargetError::NoAddress => "dns_failed",
         }
@@ -345,6 +377,9 @@ impl fmt::Display for TargetError {
                     "The target URL's host ends in {suffix}, which is never a public site"
                 )
             }
+            TargetError::UnknownSuffix => f.write_str(
+                "The target URL's host does not end in a public domain suffix; only public domain names are read",
+            ),
             TargetError::MetadataName => {
                 f.write_str("The target URL's host is a cloud metadata service")
             }

@@ -1,12 +1,12 @@
 //! Where the terms of a question stand on a page, and how well each unit carries them: credits for words that are not
 //! quite the same, weights of terms, BM25. Chooses the candidates that are looked at closely.
 
-mod credits;
+mod partial_match;
 
 use super::page::Page;
 use super::question::{Question, TERMS_MAX};
 use super::words::{does, known};
-use credits::{COMPARISONS_MAX, credits};
+use partial_match::{COMPARISONS_MAX, credits};
 
 /// Units that are compared with the question in full.
 const CANDIDATES_MAX: usize = 40;

@@ -1,5 +1,5 @@
-//! Amounts of something that is measured: which kind a question asks for, and whether a text has one. Knows the words and
-//! signs of units, no page.
+//! Amounts of something that is measured: which kind a question asks for, and whether a text has one. Knows the words
+//! and signs of units, no page.
 
 use super::question::{Asked, Question};
 

@@ -6,11 +6,11 @@ mod blocks;
 mod claims;
 mod features;
 mod findings;
-mod key;
 mod language;
 mod matching;
 mod measure;
 mod model;
+mod open_question;
 mod page;
 mod question;
 mod sentences;
@@ -39,8 +39,8 @@ pub mod report;
 pub mod risks;
 pub mod sample;
 pub mod synthesis;
-pub mod tally;
 mod text;
+pub mod text_stats;
 mod tongues;
 pub mod verify;
 
@@ -335,8 +335,8 @@ impl<'a> Examiner<'a> {
             Reading::Guess => !claims::is_question(question),
             reading => reading == Reading::Claim,
         };
-        if !is_claim && key::is_open(question) {
-            return key::check(&self.page, question);
+        if !is_claim && open_question::is_open(question) {
+            return open_question::check(&self.page, question);
         }
         let whole = judge.judge(question, is_claim);
         let parts = match claims::parts(question) {

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::domain::time::UnixSeconds;
 use crate::evidence::facts::Facts;
-use crate::evidence::tally::Tally;
 use crate::evidence::text::{URL_CHARS_MAX, bounded};
+use crate::evidence::text_stats::TextStats;
 
 const TEXT_CHARS_MAX: usize = 300;
 
@@ -41,7 +41,7 @@ pub struct SourceProfile {
 
 pub(super) fn profile(
     facts: &Facts,
-    tally: &Tally,
+    text_stats: &TextStats,
     text: &str,
     content_sha256: &str,
     now: UnixSeconds,
@@ -66,7 +66,7 @@ pub(super) fn profile(
         retrieved_at: facts.fetched_at.0,
         age_seconds: now.since(facts.fetched_at),
         is_redirected: facts.final_url != facts.target_url,
-        word_count: tally.words,
+        word_count: text_stats.words,
         text_bytes: text.len(),
         outbound_links: facts.links.len(),
         warnings: facts

@@ -8,7 +8,7 @@ use crate::evidence::age;
 use crate::evidence::citation::rounded;
 use crate::evidence::facts::Facts;
 use crate::evidence::risks::{Risk, RiskDetail};
-use crate::evidence::tally::{Tally, per_thousand};
+use crate::evidence::text_stats::{TextStats, per_thousand};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SourceQuality {
@@ -38,13 +38,13 @@ const CAPS: [(&str, f64); 4] = [
 
 pub(super) fn quality(
     facts: &Facts,
-    tally: &Tally,
+    text_stats: &TextStats,
     risks: &[RiskDetail],
     now: UnixSeconds,
 ) -> SourceQuality {
     let judge = Judge {
         facts,
-        tally,
+        text_stats,
         risks,
     };
     let components = vec![
@@ -80,7 +80,7 @@ pub(super) fn quality(
 
 struct Judge<'a> {
     facts: &'a Facts,
-    tally: &'a Tally,
+    text_stats: &'a TextStats,
     risks: &'a [RiskDetail],
 }
 
@@ -130,7 +130,7 @@ impl Judge<'_> {
 
     #[expect(clippy::cast_precision_loss, reason = "a count of words")]
     fn substance(&self) -> Component {
-        let words = self.tally.words;
+        let words = self.text_stats.words;
         let value = step(
             words as f64,
             &[(50.0, 0.1), (150.0, 0.4), (300.0, 0.7)],
@@ -194,8 +194,8 @@ impl Judge<'_> {
             domain.is_some() && domain != home && !is_paid(&link.rel)
         });
         let count = foreign.count() as u64;
-        let rate = per_thousand(count, self.tally.words.max(200));
-        let value = match self.tally.has_references {
+        let rate = per_thousand(count, self.text_stats.words.max(200));
+        let value = match self.text_stats.has_references {
             true => 1.0,
             false => step(rate, &[(0.5, 0.3), (3.0, 0.7)], 1.0),
         };
@@ -208,20 +208,24 @@ impl Judge<'_> {
     }
 
     fn tone(&self) -> Component {
-        let rate = self.tally.praise_per_thousand();
+        let rate = self.text_stats.praise_per_thousand();
         let value = step(rate, &[(4.0, 1.0), (8.0, 0.7), (12.0, 0.4)], 0.1);
         // A word or two is nobody's advertising.
-        let value = if self.tally.praise < 2 { 1.0 } else { value };
+        let value = if self.text_stats.praise < 2 {
+            1.0
+        } else {
+            value
+        };
         component(
             "tone",
             1.5,
             value,
-            format!("words of praise: {}", self.tally.praise),
+            format!("words of praise: {}", self.text_stats.praise),
         )
     }
 
     fn text_share(&self) -> Component {
-        let share = self.tally.link_share();
+        let share = self.text_stats.link_share();
         let value = step(share, &[(0.2, 1.0), (0.4, 0.8), (0.6, 0.5)], 0.2);
         component(
             "text_share",
@@ -270,7 +274,7 @@ mod tests {
 
     fn judged(facts: &Facts, text: &str, risks: &[Risk]) -> SourceQuality {
         let risks: Vec<RiskDetail> = risks.iter().copied().map(RiskDetail::of).collect();
-        quality(facts, &Tally::of(text), &risks, NOW)
+        quality(facts, &TextStats::of(text), &risks, NOW)
     }
 
     fn value(quality: &SourceQuality, id: &str) -> f64 {

@@ -9,8 +9,8 @@ use crate::domain::time::UnixSeconds;
 use crate::evidence::citation::{Citation, citation_id};
 use crate::evidence::examine::Examined;
 use crate::evidence::facts::Facts;
-use crate::evidence::tally::{FIRST_PERSON, Tally};
 use crate::evidence::text::{bounded, folded, head, words};
+use crate::evidence::text_stats::{FIRST_PERSON, TextStats};
 use crate::evidence::{Label, NoteKind, QuestionKind, Stance, age, tongues};
 
 pub use table::{Risk, Severity};
@@ -90,7 +90,7 @@ const CACHE_SECONDS: u64 = 3_600;
 pub(super) struct Grounds<'a> {
     pub(super) examined: &'a Examined<'a>,
     pub(super) facts: &'a Facts,
-    pub(super) tally: &'a Tally,
+    pub(super) text_stats: &'a TextStats,
     pub(super) citations: &'a [Citation],
     pub(super) now: UnixSeconds,
 }
@@ -150,7 +150,7 @@ impl Grounds<'_> {
     }
 
     fn of_content(&self) -> Vec<RiskDetail> {
-        let (facts, tally) = (self.facts, self.tally);
+        let (facts, text_stats) = (self.facts, self.text_stats);
         let walls: Vec<&str> = ["paywall", "login_wall", "captcha"]
             .into_iter()
             .filter(|code| facts.warns(code))
@@ -159,19 +159,25 @@ impl Grounds<'_> {
         if !walls.is_empty() {
             found.push(RiskDetail::of(Risk::PaywallOrLogin).detail(walls.join(", ")));
         }
-        if tally.praise >= PRAISE_MIN && tally.praise_per_thousand() >= PRAISE_PER_THOUSAND {
-            let detail = format!("{} words of praise in {}", tally.praise, tally.words);
+        if text_stats.praise >= PRAISE_MIN
+            && text_stats.praise_per_thousand() >= PRAISE_PER_THOUSAND
+        {
+            let detail = format!(
+                "{} words of praise in {}",
+                text_stats.praise, text_stats.words
+            );
             found.push(RiskDetail::of(Risk::MarketingLanguage).detail(detail));
         }
         if facts.content_source.ends_with("_fallback") {
             found.push(RiskDetail::of(Risk::FallbackContent).detail(&*facts.content_source));
         }
-        let is_listing = tally.link_words >= LINK_WORDS_MIN && tally.link_share() >= LINK_SHARE_MAX;
+        let is_listing =
+            text_stats.link_words >= LINK_WORDS_MIN && text_stats.link_share() >= LINK_SHARE_MAX;
         let plain = [
             (Risk::ScriptRenderedShell, facts.warns("js_required")),
             (
                 Risk::ThinContent,
-                facts.warns("thin_content") || tally.words < 50,
+                facts.warns("thin_content") || text_stats.words < 50,
             ),
             (Risk::BoilerplateHeavy, is_listing),
             (Risk::CharsetGuessed, facts.warns("charset_guessed")),

@@ -2,9 +2,9 @@
 //! holds evidence units only, in a fence that no page can close; what it answers is believed in nothing that cannot be
 //! checked against those units. Knows no endpoint and no model.
 
-mod carriers;
 mod label;
 mod prompt;
+mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +16,8 @@ use crate::evidence::examine::Examined;
 use crate::evidence::text::{bounded, folded, plain};
 use crate::evidence::{Label, QuestionKind};
 use crate::markdown::addresses_models;
-use carriers::{Carriers, keeps_its_turns, touches, vetted};
 use label::{label, rank};
+use support::{Support, keeps_its_turns, touches, vetted};
 
 pub use prompt::{Prompt, prompt};
 
@@ -207,14 +207,14 @@ fn accepted(
     let findings = cited(examined, &claim["evidence_ids"])?;
     let quote = sentence(&claim["quote"], QUOTE_CHARS_MAX)?;
     let quoted = quoted(examined, &findings, &quote).ok_or(Dropped::Misquoted)?;
-    let carriers = Carriers::of(examined, &findings);
-    carriers.carry(&text)?;
+    let support = Support::of(examined, &findings);
+    support.carry(&text)?;
     keeps_its_turns(&text, unit(examined, quoted))?;
     if examined.check.kind != QuestionKind::Open && !touches(examined.question, &text) {
         return Err(Dropped::OffTopic);
     }
     Ok(ModelClaim {
-        confidence: rounded(vetted(&carriers, &text)?.min(CONFIDENCE_MAX)),
+        confidence: rounded(vetted(&support, &text)?.min(CONFIDENCE_MAX)),
         text,
         findings,
     })

@@ -1,5 +1,6 @@
 //! Small readings of text that reports and the check of claims share: bounds, white space, markdown's marks, numbers,
-//! names and word stems. Coarser than the engine's own reading, and but for the words of numbers on purpose independent of it.
+//! names and word stems. Coarser than the engine's own reading, and but for the words of numbers on purpose independent
+//! of it.
 
 use std::borrow::Cow;
 

@@ -1,47 +1,11 @@
-//! One file per thing that can happen. Flows wait and decide; they know no HTTP status, no redb, no ureq.
+//! What can happen, a folder for each actor: a sale, its content, quotes, orders, operations. Flows wait and decide;
+//! they know no HTTP status, no redb, no ureq.
 
-pub mod answer;
-pub mod backup;
-pub mod brokerage;
-pub mod bundles;
-pub mod deliver;
-pub mod delivery;
-pub mod demo;
-pub mod desk;
-pub mod diagnose;
-pub mod due;
-pub mod fulfil;
-pub mod guardian;
-pub mod health;
-pub mod leads;
-pub mod letters;
-pub mod mail;
-pub mod notices;
-pub mod offer;
+pub mod content;
+pub mod operations;
 pub mod orders;
-pub mod page;
-pub mod pause;
-pub mod payments;
-pub mod pdf;
-pub mod quote;
-pub mod recall;
-pub mod reckoning;
-pub mod reconcile;
-pub mod recover;
-pub mod report;
-pub mod reports;
-pub mod retry;
-pub mod robots;
+pub mod quotes;
 pub mod sale;
-pub mod sample;
-pub mod settle;
-pub mod sign_in;
-pub mod source;
-pub mod synthesis;
-pub mod transfer;
-pub mod trial;
-pub mod twin;
-pub mod watchdog;
 
 use crate::domain::refusal::{Code, Refusal};
 use crate::store::StoreError;

@@ -2,18 +2,25 @@
 //! order. What is decided is on disk before the provider is answered; the work itself is `flows::fulfil`'s. It also does
 //! what the operator wishes with an order.
 
-use crate::app::Shared;
+pub mod delivery;
+pub mod fulfil;
+pub mod lead_webhook;
+pub mod leads;
+pub mod order_emails;
+
+use crate::app::{App, Shared};
 use crate::config::Secret;
-use crate::domain::checkout::{Checkout, News, ProviderEvent, bundle_of, is_email, judge};
-use crate::domain::ids::{LeadId, OrderId};
-use crate::domain::lead::{By, Lead, LeadEvent};
-use crate::domain::order::{Order, OrderEvent, OrderState, next};
+use crate::domain::checkout::{Checkout, News, ProviderEvent, bundle_of, bundle_paid, judge};
+use crate::domain::email::is_email;
+use crate::domain::ids::{BundleQuoteId, LeadId, OrderId};
+use crate::domain::lead::{By, Lead, LeadEvent, LeadProduct};
+use crate::domain::order::{Doubt, Order, OrderEvent, OrderState, next};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
-use crate::flows::letters::Letters;
+use crate::flows::orders::order_emails::OrderEmails;
 use crate::outside::chance;
-use crate::signing::stamp;
-use crate::store::{EventRecord, StoreError, Tables};
+use crate::signing::stamp::{self, StampError};
+use crate::store::{EventRecord, Receipt, StoreError, Tables};
 
 /// Bytes of an event that the operator's log keeps.
 const RAW_BYTES_MAX: usize = 16 * 1024;
@@ -28,6 +35,21 @@ pub enum Received {
     Taken,
 }
 
+/// Whether an event can be the provider's by the value of its signature header, before its body is received: a secret is
+/// configured, and the header has its form and is of now.
+pub fn check_head(app: &App, header: &str) -> Result<(), Refusal> {
+    if app.config.orders.webhook_secrets.is_empty() {
+        return Err(Refusal::of(Code::WebhookNotTaken));
+    }
+    stamp::check_head(header, app.now().0).map_err(|error| refused(app, error, None))
+}
+
+fn refused(app: &App, error: StampError, bytes: Option<usize>) -> Refusal {
+    tracing::warn!(%error, bytes, "an event was refused");
+    app.metrics.webhook("-", "refused");
+    Refusal::of(Code::InvalidSignature)
+}
+
 /// Takes an event as it arrived, if it is the provider's.
 pub async fn receive(app: &Shared, header: &str, body: &[u8]) -> Result<Received, Refusal> {
     let secrets = &app.config.orders.webhook_secrets;
@@ -35,23 +57,24 @@ pub async fn receive(app: &Shared, header: &str, body: &[u8]) -> Result<Received
         return Err(Refusal::of(Code::WebhookNotTaken));
     }
     let now = app.now();
-    if let Err(error) = stamp::check(header, secrets.iter().map(Secret::expose), body, now.0) {
-        tracing::warn!(%error, bytes = body.len(), "an event was refused");
-        app.metrics.webhook("-", "refused");
-        return Err(Refusal::of(Code::InvalidSignature));
-    }
+    stamp::check(header, secrets.iter().map(Secret::expose), body, now.0)
+        .map_err(|error| refused(app, error, Some(body.len())))?;
     let event = ProviderEvent::read(body).map_err(|error| {
         tracing::error!(%error, "a signed event of the payment provider cannot be read");
         Refusal::new(Code::InvalidRequest, format!("{error}."))
     })?;
     let is_live = app.config.orders.is_live;
     let raw = String::from_utf8_lossy(body).into_owned();
-    let fresh = (OrderId(chance::bytes()), chance::bytes());
-    let letters = Letters::of(app);
+    let fresh = Fresh {
+        order: OrderId(chance::bytes()),
+        lead: LeadId(chance::bytes()),
+        link_key: chance::bytes(),
+    };
+    let emails = OrderEmails::of(app);
     let kind = kind_label(&event.kind);
     let taken = app
         .store
-        .write(move |tables| take(tables, &event, raw, (is_live, now), fresh, &letters))
+        .write(move |tables| take(tables, &event, raw, (is_live, now), fresh, &emails))
         .await?;
     app.crash_point("event_taken");
     app.metrics.webhook(kind, taken.outcome);
@@ -74,6 +97,14 @@ fn kind_label(kind: &str) -> &'static str {
     }
 }
 
+/// Identifiers and a key for what an event brings about.
+#[derive(Clone, Copy)]
+struct Fresh {
+    order: OrderId,
+    lead: LeadId,
+    link_key: [u8; 32],
+}
+
 struct Taken {
     received: Received,
     order: Option<OrderId>,
@@ -87,8 +118,8 @@ fn take(
     event: &ProviderEvent,
     raw: String,
     (is_live, now): (bool, UnixSeconds),
-    fresh: (OrderId, [u8; 32]),
-    letters: &Letters,
+    fresh: Fresh,
+    emails: &OrderEmails,
 ) -> Result<Taken, StoreError> {
     if tables.provider_event(&event.id)?.is_some() {
         return Ok(Taken {
@@ -104,7 +135,7 @@ fn take(
             outcome: "ignored",
         },
         Some(checkout) => {
-            let (id, outcome) = change_order(tables, checkout, (is_live, now), fresh, letters)?;
+            let (id, outcome) = change_order(tables, checkout, (is_live, now), fresh, emails)?;
             Taken {
                 received: Received::Taken,
                 order: id,
@@ -136,12 +167,19 @@ fn change_order(
     tables: &mut Tables<'_>,
     checkout: &Checkout,
     (is_live, now): (bool, UnixSeconds),
-    (fresh_id, link_key): (OrderId, [u8; 32]),
-    letters: &Letters,
+    fresh: Fresh,
+    emails: &OrderEmails,
 ) -> Result<(Option<OrderId>, &'static str), StoreError> {
     let known = tables.order_of_session(checkout.session.as_str())?;
-    let lead = lead_of(tables, checkout, known.as_ref().map(|(_, order)| order))?;
-    let judged = judge(checkout, lead.as_ref().map(|(_, lead)| lead), is_live);
+    let named = known.as_ref().and_then(|(_, order)| order.lead);
+    let found = lead_of(tables, checkout, named.map(LeadId), (fresh.lead, now))?;
+    // Who is known by the address alone gets the delivery there: without mail there is no way to them.
+    let found = found.filter(|found| found.by != FoundBy::Address || emails.is_on());
+    let judged = judge(checkout, found.as_ref().map(|found| &found.lead), is_live);
+    let judged = match found.as_ref().map(|found| found.by) {
+        Some(FoundBy::PaidQuote) => judged.and(Err(Doubt::LeadPaid)),
+        _ => judged,
+    };
     let event = match (checkout.news, judged) {
         (News::Unpaid, _) => OrderEvent::Unpaid,
         (News::Failed, _) => OrderEvent::PaymentFailed,
@@ -151,29 +189,40 @@ fn change_order(
     let Some(state) = next(known.as_ref().map(|(_, order)| &order.state), &event) else {
         return Ok((known.map(|(id, _)| id), "unchanged"));
     };
-    let (id, mut order) = known.unwrap_or_else(|| (fresh_id, new_order(checkout, link_key, now)));
+    let (id, mut order) =
+        known.unwrap_or_else(|| (fresh.order, new_order(checkout, fresh.link_key, now)));
     order.state = state;
     order.changed_at = now.0;
     order.email = checkout.email.clone().or(order.email);
     order.amount_total = checkout.amount_total.or(order.amount_total);
-    if let Some((lead_id, lead)) = &lead {
-        order.lead = Some(lead_id.0);
-        ask_as(&mut order, lead);
+    if let Some(found) = &found {
+        if matches!(found.by, FoundBy::Quote | FoundBy::PaidQuote) {
+            tables.put_lead(found.id, &found.lead)?;
+        }
+        if found.by == FoundBy::Address {
+            tables.set_mail_only(id)?;
+            order.note(
+                now.0,
+                "known by the payer's address alone: delivered by e-mail only",
+            );
+        }
+        order.lead = Some(found.id.0);
+        ask_as(&mut order, &found.lead);
     }
     order.note(now.0, told(&event));
     let outcome = order.state.name();
     match &order.state {
         OrderState::Queued => {
-            if let Some((lead_id, lead)) = lead {
-                pay_lead(tables, lead_id, lead, id, By::Provider, now)?;
+            if let Some(found) = found {
+                pay_lead(tables, found.id, found.lead, id, By::Provider, now)?;
             }
             tables.schedule_order(id, now)?;
         }
         OrderState::NeedsReview { doubt } => {
             tracing::warn!(order.id = %id, doubt = doubt.name(), "a payment needs the operator's review");
-            letters.review_needed(tables, id, *doubt, now)?;
+            emails.review_needed(tables, id, *doubt, now)?;
         }
-        OrderState::PaymentFailed => letters.payment_failed(tables, id, &order, now)?,
+        OrderState::PaymentFailed => emails.payment_failed(tables, id, &order, now)?,
         _ => {}
     }
     tables.put_order(id, &order)?;
@@ -222,24 +271,93 @@ fn told(event: &OrderEvent) -> String {
     }
 }
 
-/// The lead that a checkout is for: the one that our reference names; without a reference, the newest open one of the
-/// buyer's address.
+/// The lead that a checkout is for.
+struct Found {
+    id: LeadId,
+    lead: Lead,
+    by: FoundBy,
+}
+
+/// What a lead was found by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FoundBy {
+    /// Our reference, which nobody has but who left the lead.
+    Reference,
+    /// The quote that our reference names; the lead is made of it and not written yet.
+    Quote,
+    /// The same, and the quote was paid for before.
+    PaidQuote,
+    /// The payer's address, which anybody can type.
+    Address,
+}
+
+/// The lead that a checkout is for: the one that its order has, or that our reference names, or a new one for the quote
+/// that it names. `fresh` are identifier and time of a new one.
+///
+/// SECURITY: without a reference it is the one of the payer's address, only where exactly one is open and its buyer was
+/// led to the payment link. Anybody can leave a lead in another's name, and pay in another's name.
 fn lead_of(
     tables: &Tables<'_>,
     checkout: &Checkout,
-    known: Option<&Order>,
-) -> Result<Option<(LeadId, Lead)>, StoreError> {
-    let named = known.and_then(|order| order.lead).map(LeadId);
-    let by_id = |id: LeadId| Ok::<_, StoreError>(tables.lead(id)?.map(|lead| (id, lead)));
+    named: Option<LeadId>,
+    fresh: (LeadId, UnixSeconds),
+) -> Result<Option<Found>, StoreError> {
+    let by_reference = |id: LeadId| {
+        let lead = tables.lead(id)?;
+        Ok::<_, StoreError>(lead.map(|lead| Found {
+            id,
+            lead,
+            by: FoundBy::Reference,
+        }))
+    };
     match (named, &checkout.reference, &checkout.email) {
-        (Some(id), ..) => by_id(id),
-        (None, Some(reference), _) => match LeadId::parse(reference) {
-            Some(id) => by_id(id),
-            None => Ok(None),
-        },
-        (None, None, Some(email)) => tables.newest_open_lead_of(email),
+        (Some(id), ..) => by_reference(id),
+        (None, Some(reference), _) => {
+            match (LeadId::parse(reference), BundleQuoteId::parse(reference)) {
+                (Some(id), _) => by_reference(id),
+                (None, Some(quote)) => lead_of_quote(tables, checkout, quote, fresh),
+                (None, None) => Ok(None),
+            }
+        }
+        (None, None, Some(email)) => {
+            let only = tables.only_open_lead_of(email)?;
+            let begun = only.filter(|(_, lead)| lead.has_begun_checkout());
+            Ok(begun.map(|(id, lead)| Found {
+                id,
+                lead,
+                by: FoundBy::Address,
+            }))
+        }
         (None, None, None) => Ok(None),
     }
+}
+
+/// A lead for a quote that was paid for without leaving one.
+fn lead_of_quote(
+    tables: &Tables<'_>,
+    checkout: &Checkout,
+    quote_id: BundleQuoteId,
+    (id, now): (LeadId, UnixSeconds),
+) -> Result<Option<Found>, StoreError> {
+    let Some(Receipt::Whole(quote)) = tables.bundle_quote(quote_id)? else {
+        return Ok(None);
+    };
+    let bundle = bundle_paid(quote.bundle, quote.target_urls.len(), checkout.amount_total);
+    let by = match quote.paid_at {
+        Some(_) => FoundBy::PaidQuote,
+        None => FoundBy::Quote,
+    };
+    let mut lead = Lead {
+        level: bundle.name().to_owned(),
+        contact: checkout.email.clone().unwrap_or_default(),
+        target_urls: quote.target_urls,
+        question: quote.question.unwrap_or_default(),
+        source: quote.attribution,
+        quote: Some(quote_id.to_string()),
+        ..Lead::of(LeadProduct::Bundle, now)
+    };
+    lead.note(By::Provider, &format!("checked out for {quote_id}"), now);
+    Ok(Some(Found { id, lead, by }))
 }
 
 fn pay_lead(
@@ -289,7 +407,7 @@ pub fn grant(
     tables: &mut Tables<'_>,
     id: OrderId,
     wish: Wish,
-    letters: &Letters,
+    emails: &OrderEmails,
     now: UnixSeconds,
 ) -> Result<Granted, StoreError> {
     let Some(mut order) = tables.order(id)? else {
@@ -324,7 +442,7 @@ pub fn grant(
                 );
             }
             order.resent = order.resent.saturating_add(1);
-            if !letters.delivered(tables, id, &order, now)? {
+            if !emails.delivered(tables, id, &order, now)? {
                 return refused(&order, "no mail is configured, or it has no e-mail address");
             }
             order.note(now.0, "e-mail sent again, as the operator wishes");
@@ -350,6 +468,10 @@ pub fn grant(
                     &order,
                     "only one that needs review can be attached to a lead",
                 );
+            }
+            // SECURITY: the payment did not name this lead. Who has its checkout session need not be who left the lead.
+            if order.lead != Some(lead_id.0) && emails.is_on() && order.email.is_some() {
+                tables.set_mail_only(id)?;
             }
             order.lead = Some(lead_id.0);
             ask_as(&mut order, &lead);

@@ -2,8 +2,22 @@
 //! up, verified, judged for its margin, worked for, kept on disk, settled, and only then delivered. Each step takes
 //! what the step before it gives, so that none can be skipped.
 
+pub mod answer;
+pub mod deliver;
+pub mod margin_guard;
+pub mod payments;
+pub mod recall;
+pub mod reconcile;
+pub mod refusals;
+pub mod retry;
+pub mod sent;
+pub mod settle;
+pub mod transfer;
+pub mod unknown;
+pub mod verify_settlement;
+
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::Weak;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -11,21 +25,21 @@ use tokio::sync::watch;
 use crate::app::Shared;
 use crate::domain::level::Level;
 use crate::domain::payment::{Event, Means, Payment, PaymentKey, State};
-use crate::domain::purchase::{Fingerprint, Purchase};
+use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
-use crate::domain::time::UnixSeconds;
-use crate::flows::answer::{self, Body, Members, Sold};
-use crate::flows::deliver::{self, Goods};
-use crate::flows::desk::{Boarding, Claim, Outcome};
-use crate::flows::guardian::{self, Judged, Unsold, Work};
+use crate::flows::content::source::{self, Storing, Trouble, held_page};
 use crate::flows::internal;
-use crate::flows::payments::{self, FreshCredit, KEPT_LOOK_SECONDS, payment_key};
-use crate::flows::recall::{Recalled, claim_identifier, known_purchase, recall};
-use crate::flows::settle::{self, Settling};
-use crate::flows::source::{self, Trouble, keep_page};
+use crate::flows::sale::answer::{Members, Sold};
+use crate::flows::sale::deliver::Goods;
+use crate::flows::sale::margin_guard::{Judged, Unsold, Work};
+use crate::flows::sale::payments::{FreshCredit, KEPT_LOOK_SECONDS, payment_key};
+use crate::flows::sale::recall::{Asker, Recalled, earlier_purchase, recall, reserve_identifier};
+use crate::flows::sale::settle::Settling;
 use crate::outside::facilitator::Verdict;
-use crate::store::{ANSWER_SECONDS_MAX, Due, DueKind};
+use crate::state::delivered::Delivered;
+use crate::state::in_flight::{Clients, End, Joined, Outcome, Reservation};
+use crate::store::{Due, DueKind, HeldPage, NoSpace};
 use crate::x402::address::{Address, TransactionHash};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
@@ -38,69 +52,67 @@ pub struct PaidRequest {
     /// The address under which a client is counted.
     pub client: Option<IpAddr>,
     pub request_id: String,
-}
-
-/// A finished sale.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Delivered {
-    /// The whole JSON answer.
-    pub body: Arc<Body>,
-    pub transaction: String,
-    pub settled_at: UnixSeconds,
-    pub means: Means,
-    /// Checksummed address.
-    pub payer: String,
-    pub level: Level,
-    /// Hex SHA-256 of what was sold: a page's markdown, or a report.
-    pub content_sha256: String,
-    /// Of a page's markdown.
-    pub tokens: u64,
-    pub cache_hit: bool,
-    /// The payment whose redelivery this is, if it counts as one.
-    pub redelivery_of: Option<PaymentKey>,
+    /// Alive as long as the client waits for the answer. `None`: nobody can leave.
+    pub waiting: Option<Weak<()>>,
 }
 
 /// A settlement needs this long on chain.
 const SETTLE_SECONDS_MIN: u64 = 6;
 
-/// Sells one page or report. Identical requests that arrive meanwhile share the outcome: one piece of work, one settlement.
+/// Sells one page or report. Identical requests that arrive meanwhile share the outcome: one piece of work, one
+/// settlement.
 pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Outcome {
     let fingerprint = request.purchase.fingerprint();
-    match app
-        .desk
-        .board(proof.payload_hash(), fingerprint, request.client)
-    {
-        Boarding::Leader(leader) => {
-            let outcome = lead(app, request, proof).await;
-            leader.land(&outcome);
+    match app.in_flight.join(
+        proof.payload_hash(),
+        fingerprint,
+        request.client,
+        request.waiting.clone(),
+    ) {
+        Joined::First(run) => {
+            let outcome = lead(app, request, proof, run.clients()).await;
+            run.finish(&outcome);
             outcome
         }
-        Boarding::Follower(landed) => follow(landed).await,
-        Boarding::Other => Err(replayed("This payment is being used for another purchase.")),
-        Boarding::Full => Err(in_use()),
-        Boarding::TooMany => Err(Refusal::new(
+        Joined::Waits(landed) => follow(landed).await,
+        Joined::Other => Err(replayed("This payment is being used for another purchase.")),
+        Joined::Full => Err(in_use()),
+        Joined::TooMany => Err(Refusal::new(
             Code::RateLimited,
             "Too many payments of yours are under way. This one was not used: repeat the same request later.",
         )),
     }
 }
 
-async fn lead(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Outcome {
+async fn lead(
+    app: &Shared,
+    request: PaidRequest,
+    proof: PaymentProof,
+    clients: Clients,
+) -> Outcome {
     let terms = check_terms(app, &request.purchase, &proof);
     let offered = terms
         .as_ref()
         .unwrap_or(&app.offers.of(&request.purchase).requirements);
     let key = payment_key(offered, proof.from(), proof.nonce());
     // Before anything else, its time window included: a payment whose settlement is unknown must never meet a 402.
-    let (payload_hash, fingerprint) = (proof.payload_hash(), request.purchase.fingerprint());
-    let recalled = recall(app, key, payload_hash, fingerprint);
+    let asker = Asker {
+        payload_hash: proof.payload_hash(),
+        fingerprint: request.purchase.fingerprint(),
+        origin: payments::origin(proof.nonce().0, request.client),
+    };
+    let recalled = recall(app, key, asker);
     let count = || app.admit(RateClass::Sale, request.client);
     match recalled.await {
         // What was paid for, or may have been, is given out whatever the limit says: nobody loses money to somebody
         // else behind the same address. There is an end to it, for an answer is given again a few times only.
         Ok(Recalled::Answer(delivered)) => return Ok(delivered),
         Ok(Recalled::Unknown) => {
-            return settle::resolve(app, Claim::take(app, key).ok_or_else(in_use)?).await;
+            return settle::resolve(
+                app,
+                Reservation::take(&app.in_flight, key).ok_or_else(in_use)?,
+            )
+            .await;
         }
         // A credit may hold it: presented again, it is worked on, and counted, like a new one.
         Ok(Recalled::Nothing) => count()?,
@@ -112,59 +124,62 @@ async fn lead(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Outcom
     let offer = match terms {
         Ok(offer) => offer,
         Err(refusal) => {
-            return turned_down(app, key, (payload_hash, fingerprint), refusal).await;
+            return turned_down(app, key, asker, refusal).await;
         }
     };
     app.health
-        .check_can_sell_product(app, request.purchase.product())?;
+        .check_can_sell_product(&app.tasks, request.purchase.product())?;
     let verified = match verify(app, proof, offer, &request).await {
         Ok(verified) => verified,
         Err(refusal) => {
-            return turned_down(app, key, (payload_hash, fingerprint), refusal).await;
+            return turned_down(app, key, asker, refusal).await;
         }
     };
-    let mut claim = Claim::take(app, key).ok_or_else(in_use)?;
-    let identifier = claim_identifier(app, &verified)?;
-    if let Some(known) = known_purchase(app, &verified, identifier.as_ref(), key).await? {
-        return known;
+    let mut reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
+    let payer = verified.payment.payer;
+    let identifier = reserve_identifier(app, &verified)?;
+    if let Some(earlier) = earlier_purchase(app, &verified, identifier.as_ref(), key).await? {
+        return Ok(earlier);
     }
-    claim.queue(verified.payment.payer).await?;
+    reservation.enter(payer, asker.fingerprint, clients);
+    app.in_flight.check_held(payer)?;
+    reservation.queue(payer, &app.outside.clock).await?;
     let margin = check_margin(app, &request.purchase, Means::Authorization)?;
     let goods = match deliver_goods(app, &verified.payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => {
+            app.in_flight.note_end(payer, End::Outage, app.now());
             return Err(hold(app, key, verified.payment, refusal).await);
         }
     };
     app.crash_point("fetched");
-    match keep(app, claim, verified, goods, margin, &request).await {
+    // An earlier payment may have been settled meanwhile for a client that has left.
+    if let Some(earlier) = earlier_purchase(app, &verified, identifier.as_ref(), key).await? {
+        return Ok(earlier);
+    }
+    match keep(app, reservation, verified, goods, margin, &request).await {
         Ok(kept) => settle::settle(app, kept, true).await,
         // A credit was redeemed for it after it was looked up: what it bought is this buyer's.
         Err(refusal) if refusal.code == Code::PaymentReplayed => {
-            turned_down(app, key, (payload_hash, fingerprint), refusal).await
+            turned_down(app, key, asker, refusal).await
         }
         Err(refusal) => Err(refusal),
     }
 }
 
-/// A refusal of a payment that was looked up before. Its credit may have been redeemed meanwhile, or be at it: then it is
-/// charged, and asking for money again would be a lie.
-async fn turned_down(
-    app: &Shared,
-    key: PaymentKey,
-    (payload_hash, fingerprint): ([u8; 32], Fingerprint),
-    refusal: Refusal,
-) -> Outcome {
-    // Only what is on record has been verified: a forged payment claims nothing.
+/// A refusal of a payment that was looked up before. Its credit may have been redeemed meanwhile, or be at it: then it
+/// is charged, and asking for money again would be a lie.
+async fn turned_down(app: &Shared, key: PaymentKey, asker: Asker, refusal: Refusal) -> Outcome {
+    // Only what is on record has been verified: a forged payment reserves nothing.
     let stored = app.store.read(move |snapshot| snapshot.payment(key));
     if stored.await?.is_none() {
         return Err(refusal);
     }
-    let claim = Claim::take(app, key).ok_or_else(in_use)?;
-    match recall(app, key, payload_hash, fingerprint).await? {
+    let reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
+    match recall(app, key, asker).await? {
         Recalled::Answer(delivered) => Ok(delivered),
-        Recalled::Unknown => settle::resolve(app, claim).await,
+        Recalled::Unknown => settle::resolve(app, reservation).await,
         Recalled::Nothing => Err(refusal),
     }
 }
@@ -179,7 +194,7 @@ pub struct Verified {
 /// A payment whose answer is on disk: what may be settled.
 #[derive(Debug)]
 pub struct Kept {
-    pub claim: Claim,
+    pub reservation: Reservation,
     pub settling: Settling,
     /// Where the answer is made of a page, and there is memory for it.
     pub members: Option<Members>,
@@ -207,7 +222,7 @@ fn check_terms(
         Err(mismatch) => Err(challenge(
             offer.level,
             mismatch.reason(),
-            format!("{mismatch}."),
+            format!("{mismatch}; nothing was charged."),
         )),
     }
 }
@@ -234,7 +249,7 @@ pub fn in_use() -> Refusal {
 
 async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Outcome {
     match landed.wait_for(Option::is_some).await {
-        // Whoever waited on it has no redelivery counted.
+        // Anyone who waited on it has no redelivery counted.
         Ok(outcome) => outcome
             .clone()
             .unwrap_or_else(|| Err(in_use()))
@@ -242,7 +257,7 @@ async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Outcome {
                 redelivery_of: None,
                 ..delivered
             }),
-        // The leader's run ended without a word: it panicked. The same request starts anew.
+        // The first request's task panicked, so it has no outcome. The client can repeat the request.
         Err(_) => Err(Refusal::of(Code::Internal)),
     }
 }
@@ -289,7 +304,7 @@ async fn verify(
         &proof,
         &offer,
         request.purchase.clone(),
-        request.attribution.clone(),
+        (request.attribution.clone(), request.client),
         app.now(),
     )
     .map_err(|error| internal("a payment could not be written down", &error))?;
@@ -308,7 +323,7 @@ pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<J
         settles: means == Means::Authorization,
     };
     let price = purchase.price();
-    guardian::judge(app, price, work).map_err(|unsold| {
+    margin_guard::judge(app, price, work).map_err(|unsold| {
         let reason = match unsold {
             Unsold::TooThin(_) => "too_thin",
             Unsold::GasUnknown => "gas_unknown",
@@ -343,7 +358,12 @@ pub async fn hold(
 ) -> Refusal {
     let (now, fresh) = (app.now(), FreshCredit::draw());
     let is_transfer = payment.means() == Means::Transfer;
-    let lets_go = move |stored: &Payment| is_transfer && stored.state == State::Released;
+    let lets_go = move |stored: &Payment| match stored.state {
+        State::Released => is_transfer,
+        // What it was bound to has failed.
+        State::Answered { .. } => true,
+        _ => false,
+    };
     let written = app.store.write(move |tables| match tables.payment(key)? {
         stored if stored.as_ref().is_none_or(lets_go) => {
             let credit = payments::apply(tables, key, &mut payment, &Event::Outage, now, fresh)?;
@@ -368,7 +388,7 @@ pub async fn hold(
 /// Writes the finished answer down, which from now on means: settle may have been sent.
 async fn keep(
     app: &Shared,
-    claim: Claim,
+    reservation: Reservation,
     verified: Verified,
     goods: Goods,
     margin: Judged,
@@ -379,7 +399,7 @@ async fn keep(
     } = verified;
     let members = keep_answer(
         app,
-        claim.key(),
+        reservation.key(),
         payment,
         goods,
         margin,
@@ -387,10 +407,19 @@ async fn keep(
     )
     .await?;
     Ok(Kept {
-        claim,
+        reservation,
         settling,
         members,
     })
+}
+
+/// What came of keeping an answer.
+enum Keeping {
+    Done,
+    /// Another request has used the same authorization.
+    Used,
+    /// The goods of unsettled sales have reached their bound (`limits.unsettled_mib`).
+    NoSpace,
 }
 
 /// The same for a payment from whichever source: gives the page's members back once all is durable, if they may stay.
@@ -409,12 +438,12 @@ pub async fn keep_answer(
         let reason = "invalid_exact_evm_payload_authorization_valid_before";
         return Err(challenge(payment.purchase.level(), reason, message));
     }
-    let mut allotment = goods.source.allotment.hand_over();
+    let mut permit = goods.source.permit.hand_over();
     // Where it took less than was reckoned with, the receipt says what the sale really earned.
     let means = payment.means();
     let margin = match goods.work(means) {
         took if took == margin.work => margin,
-        took => guardian::judge(app, payment.purchase.price(), took).unwrap_or(margin),
+        took => margin_guard::judge(app, payment.purchase.price(), took).unwrap_or(margin),
     };
     let Sold {
         answer,
@@ -439,14 +468,34 @@ pub async fn keep_answer(
             }
             // Unlike an authorization, a transfer that was let go can be taken up again: the money is here.
             Some(stored) if stored.state == State::Released && means == Means::Transfer => None,
+            // What it was bound to has failed.
+            Some(stored)
+                if matches!(stored.state, State::Answered { .. })
+                    && stored.is_of(payment.payload_hash, payment.fingerprint) =>
+            {
+                None
+            }
             // Another request has used the same authorization since we looked.
-            Some(_) => return Ok(false),
+            Some(_) => return Ok(Keeping::Used),
         };
-        keep_page(tables, payment.purchase.target_url(), &source)?;
-        let answer_end = now.plus(ANSWER_SECONDS_MAX);
-        tables.put_blob(blob, &for_store, answer_end)?;
-        if let Some(report) = report {
-            tables.put_report(report.id, &report.record, &report.source_text, answer_end)?;
+        if matches!(source.storing, Storing::Unshared) {
+            // Whatever becomes of the sale: the site does not let an older copy be sold on.
+            tables.forget_page(payment.purchase.target_url(), now)?;
+        }
+        // The page enters the cache when the sale settles: one that fails leaves nothing behind.
+        let mut blobs = vec![(blob, for_store.as_slice())];
+        let page = held_page(&source);
+        if let Some(HeldPage::Fetched(record)) = &page {
+            blobs.push((record.blob, source.page.members.as_slice()));
+        }
+        if let Some(report) = &report {
+            blobs.push((report.record.source, report.source_text.as_slice()));
+        }
+        if let Err(NoSpace) = tables.hold_goods(key, page, &blobs, now)? {
+            return Ok(Keeping::NoSpace);
+        }
+        if let Some(report) = &report {
+            tables.put_report(report.id, &report.record)?;
         }
         payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
         if means == Means::Transfer {
@@ -460,17 +509,26 @@ pub async fn keep_answer(
             kind: DueKind::Payment,
             key,
         })?;
-        Ok(true)
+        Ok(Keeping::Done)
     });
-    if !durable.await? {
-        return Err(replayed(
-            "This authorization was already used for another request.",
-        ));
+    match durable.await? {
+        Keeping::Done => {}
+        Keeping::Used => {
+            return Err(replayed(
+                "This authorization was already used for another request.",
+            ));
+        }
+        Keeping::NoSpace => {
+            return Err(Refusal::new(
+                Code::Overloaded,
+                "Too many settlements are under way at the moment. Nothing was charged: repeat the same request later.",
+            ));
+        }
     }
     app.crash_point("kept");
-    let stays = is_page && allotment.rest(members.len());
+    let stays = is_page && permit.rest(members.len());
     Ok(stays.then_some(Members {
         bytes: members,
-        allotment,
+        permit,
     }))
 }

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::Weak;
 
 use hyper::HeaderMap;
 use hyper::body::Bytes;
 
 use crate::http::route::Method;
-use crate::http::router::TWIN_PARAMETER;
+use crate::http::router::MARKDOWN_PARAMETER;
 
 /// A request with its whole body.
 #[derive(Clone, Debug)]
@@ -26,13 +27,16 @@ pub struct Call {
     pub peer: Peer,
     /// `req_` and 32 hex digits.
     pub request_id: String,
+    /// Alive as long as the client waits for the answer: a handler that runs detached goes on after the client has left.
+    /// `None`: there is no connection that could end.
+    pub waiting: Option<Weak<()>>,
 }
 
 /// Who asks: the other end of the connection, or whom a trusted proxy names ([`crate::http::forwarded`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     Network(SocketAddr),
-    /// A process that may open the operator's Unix socket (mode 0600), or whoever proves to be the operator.
+    /// A process that may open the operator's Unix socket (mode 0600), or anyone who proves to be the operator.
     Operator,
 }
 
@@ -92,6 +96,19 @@ impl Call {
         }
     }
 
+    /// Whether JSON is asked for by its name, and not less than a page.
+    pub fn asks_json(&self) -> bool {
+        self.accepts_rather("application/json", "text/html")
+    }
+
+    /// Whether an address that has a page and a document answers with the page: anyone who accepts anything gets the
+    /// page, as crawlers and browsers expect. Without an Accept header it is the document (specification 4.5).
+    pub fn wants_page(&self) -> bool {
+        let accept = self.accept();
+        let takes_page = !accept.is_empty() && quality(&accept, "text/html", true) > 0.0;
+        takes_page && !self.asks_json()
+    }
+
     /// All Accept headers in lower case; empty when there is none.
     fn accept(&self) -> String {
         let headers = self.headers.get_all("accept").iter();
@@ -99,41 +116,43 @@ impl Call {
         texts.join(",").to_ascii_lowercase()
     }
 
-    /// Whether a page is wanted as markdown: by Accept, or by `?format=markdown` or its twin's address, which a link can
-    /// say.
+    /// Whether a page is wanted as markdown: by Accept, or by `?format=markdown` or its markdown address, which a link
+    /// can say.
     pub fn wants_markdown(&self) -> bool {
         let format = self.query.get("format");
         format.is_some_and(|format| format == "markdown")
-            || self.param(TWIN_PARAMETER).is_some()
+            || self.param(MARKDOWN_PARAMETER).is_some()
             || self.accepts_rather("text/markdown", "text/html")
     }
 }
 
 /// How the weight of `wanted` compares with that of `other`. What is not accepted at all is less than anything.
 fn weighed(accept: &str, wanted: &str, other: &str) -> Ordering {
-    let quality_of = |media: &str, wildcards: bool| {
-        accept
-            .split(',')
-            .filter_map(|range| {
-                let mut parts = range.split(';').map(str::trim);
-                let name = parts.next().unwrap_or_default();
-                let wildcard = name == "*/*"
-                    || name
-                        .strip_suffix('*')
-                        .is_some_and(|kind| media.starts_with(kind));
-                let named = name == media || (wildcards && wildcard);
-                let quality = parts
-                    .find_map(|parameter| parameter.strip_prefix("q="))
-                    .map_or(1.0, |text| text.parse::<f32>().unwrap_or(0.0));
-                named.then_some(quality)
-            })
-            .fold(0.0, f32::max)
-    };
-    let (mine, theirs) = (quality_of(wanted, false), quality_of(other, true));
+    let (mine, theirs) = (quality(accept, wanted, false), quality(accept, other, true));
     match mine > 0.0 {
         true => mine.total_cmp(&theirs),
         false => Ordering::Less,
     }
+}
+
+/// The weight of a media type, by its name or also by wildcards.
+fn quality(accept: &str, media: &str, wildcards: bool) -> f32 {
+    accept
+        .split(',')
+        .filter_map(|range| {
+            let mut parts = range.split(';').map(str::trim);
+            let name = parts.next().unwrap_or_default();
+            let wildcard = name == "*/*"
+                || name
+                    .strip_suffix('*')
+                    .is_some_and(|kind| media.starts_with(kind));
+            let named = name == media || (wildcards && wildcard);
+            let quality = parts
+                .find_map(|parameter| parameter.strip_prefix("q="))
+                .map_or(1.0, |text| text.parse::<f32>().unwrap_or(0.0));
+            named.then_some(quality)
+        })
+        .fold(0.0, f32::max)
 }
 
 fn position(accept: &str, media: &str) -> usize {
@@ -178,6 +197,7 @@ mod tests {
             body: Bytes::new(),
             peer: Peer::Operator,
             request_id: String::new(),
+            waiting: None,
         }
     }
 
@@ -200,6 +220,30 @@ mod tests {
                 html,
                 "{accept}"
             );
+        }
+    }
+
+    #[test]
+    fn who_accepts_anything_gets_the_page_where_there_is_one() {
+        for (accept, page) in [
+            ("*/*", true),
+            ("text/html", true),
+            ("text/*", true),
+            (
+                "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+                true,
+            ),
+            ("text/html, application/json", true),
+            ("image/png, */*;q=0.1", true),
+            ("", false),
+            ("application/json", false),
+            ("application/*", false),
+            ("application/json, text/html", false),
+            ("application/json, text/plain, */*", false),
+            ("text/html;q=0.5, application/json", false),
+            ("text/html;q=0", false),
+        ] {
+            assert_eq!(call(accept).wants_page(), page, "{accept}");
         }
     }
 

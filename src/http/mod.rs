@@ -1,23 +1,28 @@
 //! The HTTP/1.1 shell: hyper is used here and nowhere else. It knows no product: it is handed a table of rows, the
 //! state their handlers share, and hooks that put its refusals into the product's words.
 
+mod bodies;
 pub mod call;
-mod crowd;
+mod connection_limit;
 pub mod forwarded;
-mod linger;
-mod outgoing;
+mod host;
+mod idle;
+mod lingering_close;
 pub mod pieces;
 pub mod reply;
 pub mod request_ids;
+mod response_budget;
 pub mod route;
 pub mod router;
 pub mod server;
 pub mod service;
-mod stall;
+mod unparsed;
+mod write_timeout;
 
+pub use bodies::Bodies;
 pub use call::{Call, Peer, Query};
 pub use hyper::HeaderMap;
 pub use hyper::body::Bytes;
 pub use pieces::Sink;
-pub use reply::{HeaderText, Held, Reply};
+pub use reply::{HeaderText, Held, OnSent, Reply};
 pub use route::{Answer, Guard, Method, Route, Run};

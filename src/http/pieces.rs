@@ -1,5 +1,5 @@
-//! The body of an answer: all of it there, as nearly always, or in pieces that are made while it is sent. Whoever makes them
-//! waits for the reader; where they break off, the reader sees that the answer is not whole.
+//! The body of an answer: all of it there, as nearly always, or in pieces that are made while it is sent. The one who
+//! makes them waits for the reader; where they break off, the reader sees that the answer is not whole.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -9,6 +9,9 @@ use std::task::{Context, Poll, ready};
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::sync::mpsc;
+
+use crate::http::reply::OnSent;
+use crate::http::response_budget::Slot;
 
 /// Pieces that wait for their reader.
 const WAITING_MAX: usize = 1;
@@ -62,6 +65,12 @@ impl std::error::Error for BrokenOff {}
 pub(in crate::http) enum Content {
     /// The parts that are not sent yet, none of them empty.
     Whole(VecDeque<Bytes>),
+    /// The same, and somebody wants to know when all of it has been sent.
+    Watched {
+        parts: VecDeque<Bytes>,
+        slot: Arc<Slot>,
+        on_sent: OnSent,
+    },
     Pieces(Pieces),
 }
 
@@ -81,6 +90,18 @@ impl Body for Content {
     ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         let piece = match &mut *self {
             Content::Whole(parts) => parts.pop_front().map(Ok),
+            Content::Watched {
+                parts,
+                slot,
+                on_sent,
+            } => {
+                let part = parts.pop_front();
+                if parts.is_empty() {
+                    // What is left is in hyper's hands: its next complete flush sends it.
+                    slot.call_when_flushed(on_sent.clone());
+                }
+                part.map(Ok)
+            }
             Content::Pieces(Pieces(pieces)) => {
                 // Held for single polls, in which nothing panics.
                 let mut pieces = pieces.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,12 +112,15 @@ impl Body for Content {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Content::Whole(parts) if parts.is_empty())
+        match self {
+            Content::Whole(parts) | Content::Watched { parts, .. } => parts.is_empty(),
+            Content::Pieces(_) => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Content::Whole(parts) => {
+            Content::Whole(parts) | Content::Watched { parts, .. } => {
                 SizeHint::with_exact(parts.iter().map(|part| part.len() as u64).sum())
             }
             Content::Pieces(_) => SizeHint::default(),

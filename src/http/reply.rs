@@ -9,6 +9,7 @@ use hyper::body::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
 
 use crate::http::pieces::{Content, Pieces, Sink, channel};
+use crate::http::response_budget::Slot;
 
 /// What a handler answers.
 #[derive(Clone, Debug)]
@@ -26,6 +27,28 @@ pub struct Reply {
     pub ticket: Option<[u8; 32]>,
     /// Dropped once this answer has its room among those that wait to be read, or has found none.
     pub held: Option<Held>,
+    /// Called once the whole answer has been handed over to the connection. Dropped uncalled, it never was.
+    pub on_sent: Option<OnSent>,
+}
+
+/// What is called when an answer has been sent.
+#[derive(Clone)]
+pub struct OnSent(Arc<dyn Fn() + Send + Sync>);
+
+impl OnSent {
+    pub fn new(call: impl Fn() + Send + Sync + 'static) -> OnSent {
+        OnSent(Arc::new(call))
+    }
+
+    pub fn call(&self) {
+        (self.0)();
+    }
+}
+
+impl std::fmt::Debug for OnSent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OnSent")
+    }
 }
 
 /// What an answer holds until it is on its way, such as a share of memory.
@@ -61,6 +84,7 @@ impl Reply {
             is_shared: false,
             ticket: None,
             held: None,
+            on_sent: None,
         }
     }
 
@@ -91,10 +115,16 @@ impl Reply {
         (reply, sink)
     }
 
-    pub(in crate::http) fn content(self) -> (HeaderMap, Content) {
-        let content = match self.pieces {
-            Some(pieces) => Content::Pieces(pieces),
-            None => Content::parts(std::iter::once(self.body).chain(self.rest)),
+    /// Headers and body, on their way out over a connection.
+    pub(in crate::http) fn content(self, slot: &Arc<Slot>) -> (HeaderMap, Content) {
+        let content = match (self.pieces, self.on_sent) {
+            (Some(pieces), _) => Content::Pieces(pieces),
+            (None, None) => Content::parts(std::iter::once(self.body).chain(self.rest)),
+            (None, Some(on_sent)) => Content::Watched {
+                parts: std::iter::once(self.body).chain(self.rest).collect(),
+                slot: slot.clone(),
+                on_sent,
+            },
         };
         (self.headers, content)
     }
@@ -109,6 +139,7 @@ impl Reply {
             is_shared: false,
             ticket: None,
             held: None,
+            on_sent: None,
         }
     }
 

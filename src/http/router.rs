@@ -35,10 +35,10 @@ pub enum Found<S: 'static, D: 'static> {
 
 /// The alias prefix of rows with `from_alias`.
 const FROM: &str = "/from/";
-/// The ending of a page's address under which its markdown twin is.
-const TWIN: &str = ".md";
-/// The parameter by which a call knows that it asked for the twin.
-pub(in crate::http) const TWIN_PARAMETER: &str = "twin";
+/// The ending of a page's address under which its markdown alternate is.
+const MARKDOWN_ENDING: &str = ".md";
+/// The parameter by which a call knows that it asked for markdown.
+pub(in crate::http) const MARKDOWN_PARAMETER: &str = "markdown";
 
 impl<S, D> Router<S, D> {
     pub fn new(rows: &'static [Route<S, D>]) -> Self {
@@ -89,11 +89,11 @@ impl<S, D> Router<S, D> {
             }
         }
         if let Some(rows) = path
-            .strip_suffix(TWIN)
+            .strip_suffix(MARKDOWN_ENDING)
             .and_then(|page| self.literal.get(page))
         {
             let pages: Vec<_> = rows.iter().copied().filter(|row| row.has_twin).collect();
-            let params = vec![(TWIN_PARAMETER, TWIN.to_owned())];
+            let params = vec![(MARKDOWN_PARAMETER, MARKDOWN_ENDING.to_owned())];
             return choose(&pages, method, params, false, peer);
         }
         for pattern in &self.patterns {
@@ -269,7 +269,11 @@ mod tests {
 
     #[test]
     fn a_twin_is_found_beside_its_page_alone() {
-        check(Method::Get, "/docs.md", r#"Row(/docs, [("twin", ".md")])"#);
+        check(
+            Method::Get,
+            "/docs.md",
+            r#"Row(/docs, [("markdown", ".md")])"#,
+        );
         check(
             Method::Post,
             "/docs.md",

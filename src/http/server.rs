@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -15,24 +17,28 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::http::bodies::Bodies;
 use crate::http::call::Peer;
-use crate::http::crowd::{Crowd, Member};
+use crate::http::connection_limit::{ConnectionLimit, ConnectionPermit};
 use crate::http::forwarded::TrustedProxies;
-use crate::http::linger::{Lingering, Speaking};
-use crate::http::outgoing::{Line, Outgoing};
+use crate::http::idle::{Answering, Idle, Turns};
+use crate::http::lingering_close::{LingeringClose, RequestInProgress};
 use crate::http::reply::Reply;
 use crate::http::request_ids::RequestIds;
+use crate::http::response_budget::{ResponseBudget, Slot};
 use crate::http::route::Route;
 use crate::http::router::Router;
 use crate::http::service::{Admission, Hooks, Limits, Shell};
-use crate::http::stall::Stalled;
+use crate::http::unparsed::{Exchange, Explaining};
+use crate::http::write_timeout::WriteTimeout;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Connections at once; further ones wait in the listener's backlog.
+    /// Connections at once. For a further one the connection that has waited longest for a request is closed; where all
+    /// have a request in progress, it waits.
     pub connections_max: usize,
-    /// Connections of one client at once; one more is told so and closed. `None` where all clients come through a proxy
-    /// that is not known.
+    /// Connections of one client at once; one more is told so and closed. Behind a trusted proxy: its requests at once.
+    /// `None` where all clients come through a proxy that is not known.
     pub connections_of_client_max: Option<usize>,
     /// Time for a request's whole header block, counted from the connection's idle state too.
     pub header_time_max: Duration,
@@ -45,8 +51,9 @@ pub struct Server<S: 'static, D: 'static> {
     shell: Arc<Shell<S, D>>,
     settings: Settings,
     places: Arc<Semaphore>,
-    crowd: Crowd,
-    outgoing: Arc<Outgoing>,
+    connection_limit: ConnectionLimit,
+    idle: Arc<Idle>,
+    response_budget: Arc<ResponseBudget>,
     connections: TaskTracker,
     stopping: CancellationToken,
 }
@@ -62,6 +69,12 @@ const TOO_MANY: &[u8] =
     Content-Length: 87\r\nRetry-After: 1\r\nConnection: close\r\n\r\n\
     Too many connections from your address are open. Close some, or use the open ones again";
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How often a connection without a place looks for one that waits for a request.
+const PLACE_PAUSE: Duration = Duration::from_millis(25);
+/// Bodies of a small service in memory, in bytes.
+const PLAIN_BODIES_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Detached runs of a small service at once.
+const PLAIN_RUNS_MAX: usize = 1024;
 /// A connection that was accepted just before a stop has this long to send its request; hyper would close it unheard.
 const FIRST_REQUEST_TIME: Duration = Duration::from_secs(1);
 
@@ -71,8 +84,9 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             shell: Arc::new(shell),
             settings,
             places: Arc::new(Semaphore::new(settings.connections_max)),
-            crowd: Crowd::new(settings.connections_of_client_max),
-            outgoing: Arc::default(),
+            connection_limit: ConnectionLimit::new(settings.connections_of_client_max),
+            idle: Arc::default(),
+            response_budget: Arc::default(),
             connections: TaskTracker::new(),
             stopping: CancellationToken::new(),
         }
@@ -82,10 +96,10 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
     pub fn listen(self: &Arc<Self>, listener: TcpListener) {
         let server = self.clone();
         self.connections.spawn(async move {
-            while let Some(place) = server.place().await {
+            loop {
                 tokio::select! {
                     accepted = listener.accept() => match accepted {
-                        Ok((stream, peer)) => server.welcome(stream, peer, place),
+                        Ok((stream, peer)) => server.welcome(stream, peer).await,
                         Err(error) => accept_failed(&error).await,
                     },
                     () = server.stopping.cancelled() => break,
@@ -101,7 +115,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             loop {
                 tokio::select! {
                     accepted = listener.accept() => match accepted {
-                        Ok((stream, _)) => server.connect(stream, Peer::Operator, (None, None)),
+                        Ok((stream, _)) => server.connect(stream, Peer::Operator, (None, None), None),
                         Err(error) => accept_failed(&error).await,
                     },
                     () = server.stopping.cancelled() => break,
@@ -122,19 +136,29 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
         tokio::time::timeout(grace, finished).await.is_ok()
     }
 
-    async fn place(&self) -> Option<Option<OwnedSemaphorePermit>> {
-        tokio::select! {
-            place = self.places.clone().acquire_owned() => place.ok().map(Some),
-            () = self.stopping.cancelled() => None,
+    /// A place for a connection that was accepted. `None` when the service stops meanwhile.
+    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        loop {
+            if let Ok(place) = self.places.clone().try_acquire_owned() {
+                return Some(place);
+            }
+            self.idle.close_longest();
+            tokio::select! {
+                place = self.places.clone().acquire_owned() => return place.ok(),
+                // One whose request was in progress may wait by then.
+                () = tokio::time::sleep(PLACE_PAUSE) => {}
+                () = self.stopping.cancelled() => return None,
+            }
         }
     }
 
-    fn welcome(&self, stream: TcpStream, peer: SocketAddr, place: Option<OwnedSemaphorePermit>) {
+    async fn welcome(&self, stream: TcpStream, peer: SocketAddr) {
         let address = peer.ip().to_canonical();
-        let member = match self.shell.trusted_proxies.trusts(address) {
+        let is_proxy = self.shell.trusted_proxies.trusts(address);
+        let permit = match is_proxy {
             true => None,
-            false => match self.crowd.join(address) {
-                Ok(member) => member,
+            false => match self.connection_limit.join(address) {
+                Ok(permit) => permit,
                 Err(_) => {
                     // It may not be listening; then the closed connection says enough.
                     let _ = stream.try_write(TOO_MANY);
@@ -142,36 +166,66 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
                 }
             },
         };
+        let Some(place) = self.place().await else {
+            return;
+        };
         // Answers are written whole; waiting to fill a segment only delays them.
         let _ = stream.set_nodelay(true);
-        self.connect(stream, Peer::Network(peer), (place, member));
+        let connection_limit = is_proxy.then(|| self.connection_limit.clone());
+        self.connect(
+            stream,
+            Peer::Network(peer),
+            (Some(place), permit),
+            connection_limit,
+        );
     }
 
     fn connect<I>(
         &self,
         stream: I,
         peer: Peer,
-        held: (Option<OwnedSemaphorePermit>, Option<Member>),
+        held: (Option<OwnedSemaphorePermit>, Option<ConnectionPermit>),
+        crowd_behind: Option<ConnectionLimit>,
     ) where
         I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let (shell, stopping, settings) =
             (self.shell.clone(), self.stopping.clone(), self.settings);
-        let line = Arc::new(Line::new(&self.outgoing));
-        let speaking = Arc::<Speaking>::default();
+        let slot = Arc::new(Slot::new(&self.response_budget));
+        let speaking = Arc::<RequestInProgress>::default();
+        let turns = Arc::new(Turns::new(&self.idle));
+        let exchange = Arc::<Exchange>::default();
         self.connections.spawn(async move {
             let _held = held;
             let is_new = AtomicBool::new(true);
-            let service = service_fn(|request| {
-                let (shell, line, speaking) = (shell.clone(), line.clone(), speaking.clone());
+            let service = service_fn(|request: Request<Incoming>| {
+                let (shell, slot, speaking) = (shell.clone(), slot.clone(), speaking.clone());
+                let (turns, exchange) = (turns.clone(), exchange.clone());
                 is_new.store(false, Ordering::Relaxed);
+                exchange.begin();
+                let is_closing = !turns.begin();
+                let permit = match &crowd_behind {
+                    Some(connection_limit) => shell.count_behind(connection_limit, peer, request.headers()),
+                    None => Ok(None),
+                };
                 async move {
-                    let answer = shell.answer(request, peer, &line, &speaking).await;
-                    Ok::<_, std::convert::Infallible>(answer)
+                    if is_closing {
+                        // Its place was given away as it came: its client sees the connection close, and nothing is
+                        // done.
+                        std::future::pending::<()>().await;
+                    }
+                    let is_full = permit.is_err();
+                    let answer = shell.answer(request, peer, &slot, &speaking, is_full).await;
+                    let answer = answer
+                        .map(|content| Answering::new(content, &turns, permit.ok().flatten()));
+                    Ok::<_, std::convert::Infallible>(answer.map(|body| exchange.follow(body)))
                 }
             });
-            let io = Lingering::new(stream, speaking.clone(), settings.header_time_max);
-            let io = Stalled::new(io, settings.write_stall_max, line.clone());
+            let io = LingeringClose::new(stream, speaking.clone(), settings.header_time_max);
+            let io = WriteTimeout::new(io, settings.write_stall_max, slot.clone(), turns.clone());
+            let io = Explaining::new(io, exchange.clone(), |status, line_bytes| {
+                shell.unparsed(status, line_bytes, peer, &slot)
+            });
             let io = TokioIo::new(io);
             let connection = hyper::server::conn::http1::Builder::new()
                 // Without a timer the header deadline is silently off.
@@ -184,7 +238,8 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             tokio::pin!(connection);
             let outcome = tokio::select! {
                 outcome = connection.as_mut() => outcome,
-                () = line.let_go() => return tracing::debug!("a slow reader made room for others"),
+                () = slot.let_go() => return tracing::debug!("a slow reader made room for others"),
+                () = turns.let_go() => return tracing::debug!("a waiting connection made room for another"),
                 () = stopping.cancelled() => {
                     let first = match is_new.load(Ordering::Relaxed) {
                         true => tokio::time::timeout(FIRST_REQUEST_TIME, connection.as_mut()).await.ok(),
@@ -221,7 +276,9 @@ pub fn plain<S: Send + Sync + 'static>(
             header_bytes_max: 32 * 1024,
             uri_bytes_max: 8 * 1024,
             body_time_max: Duration::from_secs(10),
+            runs_max: PLAIN_RUNS_MAX,
         },
+        bodies: Bodies::new(PLAIN_BODIES_BYTES_MAX),
         hooks: Hooks {
             refuse: |_, refused, _| Reply::text(404, format!("{refused:?}\n")),
             knows_operator: |_, _| false,
@@ -233,6 +290,7 @@ pub fn plain<S: Send + Sync + 'static>(
         trusted_proxies: TrustedProxies::default(),
         common_headers: &[],
         cors_request_headers: "",
+        payment_headers: &[],
         request_ids: RequestIds::new(random),
         runs: TaskTracker::new(),
         access_log: false,
@@ -257,5 +315,101 @@ impl<S, D> std::fmt::Debug for Server<S, D> {
         f.debug_struct("Server")
             .field("settings", &self.settings)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::sync::Notify;
+
+    use super::*;
+    use crate::http::call::Call;
+    use crate::http::route::Method;
+
+    /// What the handler of the test waits for.
+    #[derive(Debug, Default)]
+    struct Gate {
+        came: Notify,
+        opens: Notify,
+    }
+
+    async fn pass(gate: Arc<Gate>, _: Call) -> Reply {
+        gate.came.notify_one();
+        gate.opens.notified().await;
+        Reply::text(200, "passed\n")
+    }
+
+    static ROWS: &[Route<Gate, ()>] = &[
+        Route::new(
+            Method::Post,
+            "/pass",
+            |gate, call| Box::pin(pass(gate, call)),
+            (),
+        ),
+        Route::new(
+            Method::Get,
+            "/",
+            |_, _| Box::pin(std::future::ready(Reply::text(200, "here\n"))),
+            (),
+        ),
+    ];
+
+    /// A service with `runs_max`, and where it listens.
+    async fn served(gate: &Arc<Gate>, runs_max: usize) -> SocketAddr {
+        let mut server = plain(ROWS, gate.clone(), [1; 16]);
+        let own = Arc::get_mut(&mut server).expect("nobody else has it");
+        let shell = Arc::get_mut(&mut own.shell).expect("nobody else has it");
+        shell.limits.runs_max = runs_max;
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("bound");
+        server.listen(listener);
+        address
+    }
+
+    async fn ask(address: SocketAddr, request: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(address).await.expect("it accepts");
+        let request = format!(
+            "{request} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).await.expect("sent");
+        stream
+    }
+
+    async fn answer(mut stream: TcpStream) -> String {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("an answer");
+        answer
+    }
+
+    /// A client that posts and leaves keeps its work going, and none of its connections: the work itself is bounded.
+    #[tokio::test]
+    async fn work_that_goes_on_without_its_client_is_bounded() {
+        let gate = Arc::<Gate>::default();
+        let address = served(&gate, 2).await;
+        for _ in 0..2 {
+            let stream = ask(address, "POST /pass").await;
+            gate.came.notified().await;
+            drop(stream);
+        }
+        let refused = answer(ask(address, "POST /pass").await).await;
+        assert!(refused.contains("TooManyRuns"), "{refused}");
+        let read = answer(ask(address, "GET /").await).await;
+        assert!(
+            read.ends_with("here\n"),
+            "what runs attached needs no place: {read}"
+        );
+        gate.opens.notify_waiters();
+        let passed = loop {
+            let stream = ask(address, "POST /pass").await;
+            tokio::select! {
+                () = gate.came.notified() => {
+                    gate.opens.notify_one();
+                    break answer(stream).await;
+                }
+                () = tokio::time::sleep(Duration::from_millis(50)) => {}
+            }
+        };
+        assert!(passed.ends_with("passed\n"), "{passed}");
     }
 }

@@ -14,21 +14,27 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Request, Response, StatusCode, Version};
 use tokio_util::task::TaskTracker;
 
+use crate::http::bodies::{self, Bodies, NoRoom};
 use crate::http::call::{Call, Peer, Query};
+use crate::http::connection_limit::{ConnectionLimit, ConnectionPermit, Full};
 use crate::http::forwarded::TrustedProxies;
-use crate::http::linger::Speaking;
-use crate::http::outgoing::{COUNTED_BYTES_MIN, Line};
+use crate::http::host;
+use crate::http::lingering_close::RequestInProgress;
 use crate::http::pieces::Content;
 use crate::http::reply::Reply;
 use crate::http::request_ids::RequestIds;
+use crate::http::response_budget::{COUNTED_BYTES_MIN, Slot};
 use crate::http::route::{Answer, Guard, Method, Route, Run};
-use crate::http::router::{Found, Params, Router, TWIN_PARAMETER};
+use crate::http::router::{Found, MARKDOWN_PARAMETER, Params, Router};
+use crate::http::unparsed::Explanation;
 
 /// What the shell needs to serve a table.
 pub struct Shell<S: 'static, D: 'static> {
     pub state: Arc<S>,
     pub router: Router<S, D>,
     pub limits: Limits,
+    /// The request bodies in memory.
+    pub bodies: Bodies,
     pub hooks: Hooks<S, D>,
     /// Whose word on where a request comes from counts.
     pub trusted_proxies: TrustedProxies,
@@ -36,6 +42,8 @@ pub struct Shell<S: 'static, D: 'static> {
     pub common_headers: &'static [(&'static str, &'static str)],
     /// The request headers that a browser's script may send (CORS).
     pub cors_request_headers: &'static str,
+    /// The request headers that carry a payment.
+    pub payment_headers: &'static [&'static str],
     pub request_ids: RequestIds,
     /// Detached runs; a graceful stop waits for them.
     pub runs: TaskTracker,
@@ -53,6 +61,8 @@ pub struct Limits {
     pub uri_bytes_max: usize,
     /// Time for a whole request body to arrive; more is 408.
     pub body_time_max: Duration,
+    /// Detached runs at once, whether or not their clients still wait; one more is 503.
+    pub runs_max: usize,
 }
 
 /// How the product words what the shell decides, and what it counts.
@@ -100,8 +110,16 @@ pub enum Refused {
     /// The bytes that the row takes.
     BodyTooLarge(usize),
     BodyTooSlow,
+    /// Other requests' bodies take all the memory there is for them.
+    NoRoomForBody,
+    /// The client, behind a trusted proxy, has as many requests in progress as it may.
+    TooManyRequests,
+    /// As many requests are worked on as may be.
+    TooManyRuns,
     HeadersTooLarge,
     UriTooLong,
+    /// The body is sent in a transfer coding other than chunked.
+    UnknownTransferCoding,
     Panicked,
     /// Too much of what was answered to others still waits to be read. Its status and headers say what this
     /// one was.
@@ -115,13 +133,17 @@ pub struct Asked<'a> {
     /// The row's pattern, when one was found.
     pub pattern: Option<&'static str>,
     pub accepts_html: bool,
+    /// Whether it carried a payment in its headers.
+    pub is_paid: bool,
 }
 
 /// A page that was asked for.
 #[derive(Clone, Debug)]
 pub struct PageAsked {
-    /// The page's own path, also where its twin was asked for.
+    /// The page's own path, also where its markdown was asked for.
     pub path: String,
+    /// Of its row.
+    pub pattern: &'static str,
     pub request_id: String,
 }
 
@@ -138,6 +160,8 @@ pub struct Seen {
 /// A body that nobody has read and that is no larger has mostly come with its head: hyper skips it, and the connection
 /// goes on.
 const SKIPPED_BYTES_MAX: u64 = 8 * 1024;
+/// Method, version and line end of a request line, at most.
+const LINE_BYTES_BESIDE_URI: usize = 24;
 /// What is answered anywhere.
 const METHODS: [Method; 5] = [
     Method::Get,
@@ -153,10 +177,13 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         &self,
         request: Request<Incoming>,
         peer: Peer,
-        line: &Line,
-        speaking: &Speaking,
+        slot: &Arc<Slot>,
+        speaking: &RequestInProgress,
+        is_full: bool,
     ) -> Response<Content> {
         let started = Instant::now();
+        // hyper drops this future when the client leaves.
+        let waiting = Arc::new(());
         if request.body().is_end_stream() {
             speaking.ended();
         }
@@ -167,21 +194,36 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             false => self.trusted_proxies.client(peer, request.headers()),
         };
         let method_text = Method::parse(request.method().as_str()).map_or("OTHER", Method::name);
+        let is_paid = self.carries_payment(request.headers());
         let conditional = request.headers().get("if-none-match").cloned();
         let mut pattern = "-";
-        let mut reply = self
-            .reply(request, peer, &request_id, &mut pattern, speaking)
-            .await;
+        let mut reply = match is_full {
+            true => {
+                let asked = Asked {
+                    request_id: &request_id,
+                    pattern: None,
+                    accepts_html: false,
+                    is_paid,
+                };
+                (self.hooks.refuse)(&self.state, &Refused::TooManyRequests, &asked)
+            }
+            false => {
+                let watched = (speaking, &waiting);
+                self.reply(request, peer, &request_id, &mut pattern, watched)
+                    .await
+            }
+        };
         let reads = matches!(method_text, "GET" | "HEAD");
         if reads && reply.status == 200 && is_current(conditional.as_ref(), &reply.headers) {
             reply.status = 304;
             reply.empty_body();
         }
-        if takes_room(&reply, peer) && !line.begin(reply.length()).await {
+        if takes_room(&reply, peer) && !slot.begin(reply.length()).await {
             let asked = Asked {
                 request_id: &request_id,
                 pattern: Some(pattern),
                 accepts_html: false,
+                is_paid,
             };
             if let Some(ticket) = reply.ticket {
                 (self.hooks.withheld)(self.state.clone(), ticket).await;
@@ -203,7 +245,23 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         if self.access_log {
             log_access(&seen, peer, reply.length(), &request_id);
         }
-        self.respond(reply, &request_id)
+        self.respond(reply, &request_id, slot)
+    }
+
+    /// Counts a request against the client that a trusted proxy names. `Ok(None)` where it names none, and for the
+    /// operator.
+    pub(in crate::http) fn count_behind(
+        &self,
+        connection_limit: &ConnectionLimit,
+        proxy: Peer,
+        headers: &HeaderMap,
+    ) -> Result<Option<ConnectionPermit>, Full> {
+        match self.trusted_proxies.client(proxy, headers) {
+            client if client == proxy => Ok(None),
+            Peer::Network(_) if (self.hooks.knows_operator)(&self.state, headers) => Ok(None),
+            Peer::Network(client) => connection_limit.join(client.ip().to_canonical()),
+            Peer::Operator => Ok(None),
+        }
     }
 
     async fn reply(
@@ -212,16 +270,18 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         peer: Peer,
         request_id: &str,
         pattern: &mut &'static str,
-        speaking: &Speaking,
+        (speaking, waiting): (&RequestInProgress, &Arc<()>),
     ) -> Reply {
         let accepts_html = request
             .headers()
             .get("accept")
             .is_some_and(|accept| accept.as_bytes().starts_with(b"text/html"));
+        let is_paid = self.carries_payment(request.headers());
         let asked = |pattern| Asked {
             request_id,
             pattern,
             accepts_html,
+            is_paid,
         };
         if let Err(refused) = self.check_head(&request) {
             return (self.hooks.refuse)(&self.state, &refused, &asked(None));
@@ -274,14 +334,20 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             body,
             peer,
             request_id: request_id.to_owned(),
+            waiting: Some(Arc::downgrade(waiting)),
         };
         let as_markdown = call.wants_markdown().then(|| PageAsked {
-            path: match call.param(TWIN_PARAMETER) {
+            path: match call.param(MARKDOWN_PARAMETER) {
                 Some(_) => row.path.to_owned(),
                 None => call.path.clone(),
             },
+            pattern: row.path,
             request_id: request_id.to_owned(),
         });
+        if row.run == Run::Detached && self.runs.len() >= self.limits.runs_max {
+            let refused = Refused::TooManyRuns;
+            return (self.hooks.refuse)(&self.state, &refused, &asked(Some(row.path)));
+        }
         match self.run(row, call).await {
             Ok(mut reply) => {
                 if let Some(asked) = as_markdown.filter(|_| reply.is_html()) {
@@ -309,6 +375,11 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         }
     }
 
+    fn carries_payment(&self, headers: &HeaderMap) -> bool {
+        let mut names = self.payment_headers.iter();
+        names.any(|name| headers.contains_key(*name))
+    }
+
     fn check_head(&self, request: &Request<Incoming>) -> Result<(), Refused> {
         let uri = request.uri();
         let uri_bytes = uri.path().len() + uri.query().map_or(0, |query| query.len() + 1);
@@ -331,6 +402,59 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             _ => Err(Refused::BadRequest(
                 "A request needs exactly one Host header",
             )),
+        }?;
+        let stated = request.headers().get("host").map(HeaderValue::as_bytes);
+        let authority = uri
+            .authority()
+            .map(|authority| authority.as_str().as_bytes());
+        if !stated.into_iter().chain(authority).all(host::is_valid) {
+            return Err(Refused::BadRequest(
+                "The Host header, or the host of the address, is no host with an optional port",
+            ));
+        }
+        check_transfer_coding(request.headers())
+    }
+
+    /// The answer to a request whose head hyper has refused with this status. Of the request only the length of its
+    /// first line is known: hyper counts it as part of the header block.
+    pub(in crate::http) fn unparsed(
+        &self,
+        status: u16,
+        line_bytes: usize,
+        peer: Peer,
+        slot: &Arc<Slot>,
+    ) -> Explanation {
+        let request_id = self.request_ids.next();
+        let is_line = line_bytes > self.limits.uri_bytes_max + LINE_BYTES_BESIDE_URI;
+        let refused = match status {
+            414 | 431 if is_line => Refused::UriTooLong,
+            414 | 431 => Refused::HeadersTooLarge,
+            _ => Refused::BadRequest("The request's head is not well-formed HTTP/1.1"),
+        };
+        let asked = Asked {
+            request_id: &request_id,
+            pattern: None,
+            accepts_html: false,
+            is_paid: false,
+        };
+        let reply = (self.hooks.refuse)(&self.state, &refused, &asked);
+        let status = reply.status;
+        let seen = Seen {
+            pattern: "-",
+            method: "OTHER",
+            status,
+            duration: Duration::ZERO,
+        };
+        (self.hooks.observe)(&self.state, &seen);
+        if self.access_log {
+            log_access(&seen, peer, reply.length(), &request_id);
+        }
+        let body = reply.body.clone();
+        let (parts, _) = self.respond(reply, &request_id, slot).into_parts();
+        Explanation {
+            status,
+            headers: parts.headers,
+            body,
         }
     }
 
@@ -374,14 +498,17 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         if body.size_hint().lower() > limit as u64 {
             return Err(Refused::BodyTooLarge(limit));
         }
-        let whole = collected(Limited::new(body, limit));
-        match tokio::time::timeout(self.limits.body_time_max, whole).await {
-            Ok(Ok(bytes)) => Ok(bytes),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Refused::BodyTooLarge(limit)),
-            Ok(Err(_)) => Err(Refused::BadRequest(
-                "The request body ended early or was badly framed",
-            )),
-            Err(_) => Err(Refused::BodyTooSlow),
+        let counted = self.bodies.begin();
+        let let_go = counted.let_go();
+        let whole = collected(Limited::new(body, limit), limit, counted);
+        let in_time = tokio::time::timeout(self.limits.body_time_max, whole);
+        tokio::select! {
+            outcome = in_time => match outcome {
+                Ok(outcome) => outcome,
+                Err(_) => Err(Refused::BodyTooSlow),
+            },
+            // Slower than others that need its room.
+            () = let_go.notified() => Err(Refused::BodyTooSlow),
         }
     }
 
@@ -410,9 +537,12 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
             .fixed("access-control-max-age", "86400")
     }
 
-    fn respond(&self, reply: Reply, request_id: &str) -> Response<Content> {
+    /// Accept-Encoding is not looked at. Answers are private, signed or tagged by their bytes, and hold secrets beside
+    /// text that strangers chose (BREACH); what is public and constant is compressed by the proxy in front, which takes
+    /// no memory from sales.
+    fn respond(&self, reply: Reply, request_id: &str, slot: &Arc<Slot>) -> Response<Content> {
         let status = StatusCode::from_u16(reply.status);
-        let (mut headers, content) = reply.content();
+        let (mut headers, content) = reply.content(slot);
         let mut response = Response::new(content);
         *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         for (name, value) in self.common_headers {
@@ -428,27 +558,85 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
     }
 }
 
+/// chunked is the only transfer coding that is read, and it may be applied once (RFC 9112, 6.1 and 7).
+fn check_transfer_coding(headers: &HeaderMap) -> Result<(), Refused> {
+    let lines = headers.get_all("transfer-encoding").iter();
+    let names: Vec<&[u8]> = lines
+        .flat_map(|line| line.as_bytes().split(|byte| *byte == b','))
+        .map(<[u8]>::trim_ascii)
+        .filter(|name| !name.is_empty())
+        .collect();
+    let is_chunked = |name: &&[u8]| name.eq_ignore_ascii_case(b"chunked");
+    match names.iter().all(is_chunked) {
+        false => Err(Refused::UnknownTransferCoding),
+        true if names.len() > 1 => Err(Refused::BadRequest(
+            "The transfer coding chunked is named more than once",
+        )),
+        true => Ok(()),
+    }
+}
+
 /// Whether an answer is large and in memory for this client alone. The operator is not counted.
 fn takes_room(reply: &Reply, peer: Peer) -> bool {
     reply.length() >= COUNTED_BYTES_MIN && !reply.is_shared && peer != Peer::Operator
 }
 
-/// The body in one piece. Frames are copied, because each holds on to the read buffer that it came in: a body of single
-/// bytes would take forty times its length in memory.
+/// The body in one piece, counted until it is dropped. Frames are copied, because each holds on to the read buffer that
+/// it came in: a body of single bytes would take forty times its length in memory. What is counted is what was
+/// allocated.
 async fn collected(
     mut body: Limited<Incoming>,
-) -> Result<Bytes, Box<dyn std::error::Error + Send + Sync>> {
+    limit: usize,
+    mut counted: bodies::Body,
+) -> Result<Bytes, Refused> {
+    let no_room = |NoRoom| Refused::NoRoomForBody;
     let mut whole = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame?.into_data() else {
+        let frame = frame.map_err(|error| match error.is::<LengthLimitError>() {
+            true => Refused::BodyTooLarge(limit),
+            false => Refused::BadRequest("The request body ended early or was badly framed"),
+        })?;
+        let Ok(data) = frame.into_data() else {
             continue;
         };
         if whole.is_empty() && body.is_end_stream() {
-            return Ok(data);
+            counted.grow(data.len()).map_err(no_room)?;
+            return held(data, counted).map_err(no_room);
+        }
+        let length = whole.len() + data.len();
+        if length > whole.capacity() {
+            let room = length.next_power_of_two().max(bodies::UNCOUNTED_BYTES);
+            let room = room.min(limit.max(length));
+            counted.grow(room).map_err(no_room)?;
+            whole.reserve_exact(room - whole.len());
         }
         whole.extend_from_slice(&data);
     }
-    Ok(whole.into())
+    held(whole, counted).map_err(no_room)
+}
+
+/// The whole body, with what is counted of it. A small one carries nothing along.
+fn held<T: Into<Bytes> + AsRef<[u8]> + Send + 'static>(
+    whole: T,
+    mut counted: bodies::Body,
+) -> Result<Bytes, NoRoom> {
+    counted.complete()?;
+    Ok(match counted.is_free() {
+        true => whole.into(),
+        false => Bytes::from_owner(Counted(whole, counted)),
+    })
+}
+
+/// Bytes that are counted as long as somebody holds them.
+struct Counted<T>(
+    T,
+    #[expect(dead_code, reason = "it counts until it is dropped")] bodies::Body,
+);
+
+impl<T: AsRef<[u8]>> AsRef<[u8]> for Counted<T> {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_ref()
+    }
 }
 
 /// What is answered before a row's handler runs.

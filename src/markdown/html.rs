@@ -5,14 +5,19 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::builder::Builder;
-use super::outline::{Kind, Outline};
+use super::outline::{Block, Kind, Outline};
 use super::page::{ContentSource, ConvertError, Heading, Link, Page};
 use super::render::render;
 use super::select::hints::Hints;
 use super::select::model::Model;
 use super::select::select;
+use super::tag::Tag;
+use super::walls::{self, Evidence};
 use super::warnings::{self, Warning};
 use super::{LINKS_MAX, Settings, fallback, injection};
+
+/// Buttons of a page that are looked at; a wall has a few.
+const BUTTONS_MAX: usize = 100;
 
 pub(super) struct Selector<'a> {
     pub(super) full: bool,
@@ -48,8 +53,18 @@ pub(super) fn html_page(
         Some(found) => (found.source, &found.outline, &found.kept, found.words),
         None => (ContentSource::Page, &own, &own_kept, own_words),
     };
+    let title = collected.title();
+    let buttons = buttons(&own);
+    let mut evidence = Evidence {
+        title: title.as_deref(),
+        markdown: "",
+        buttons: &buttons,
+        password_fields: collected.password_fields,
+        scripts: &collected.scripts.sample,
+        is_item: collected.is_item(),
+    };
     if words == 0 {
-        return Err(ConvertError::Empty);
+        return Err(walls::found(&evidence).map_or(ConvertError::Empty, ConvertError::Walled));
     }
     let headings = kept_headings(outline, kept);
     let first_heading = headings.first().map(|heading| heading.text.as_str());
@@ -83,7 +98,19 @@ pub(super) fn html_page(
     let rendered = render(outline, kept).map_err(|_| ConvertError::OutOfMemory)?;
     page.markdown = rendered.markdown;
     page.passages = rendered.passages;
+    evidence.markdown = &page.markdown;
+    evidence.title = page.metadata.title.as_deref();
+    page.wall = walls::found(&evidence);
     Ok(page)
+}
+
+/// The texts of the page's buttons.
+fn buttons(outline: &Outline) -> Vec<String> {
+    let is_button = |block: &&Block| outline.nodes[block.node as usize].tag == Tag::Button;
+    let blocks = outline.blocks.iter().filter(is_button).take(BUTTONS_MAX);
+    blocks
+        .map(|block| outline.markdown(block).to_owned())
+        .collect()
 }
 
 pub(super) fn kept_words(outline: &Outline, kept: &[usize]) -> u64 {

@@ -25,6 +25,7 @@ mod scripts;
 mod select;
 mod tables;
 mod tag;
+mod walls;
 mod warnings;
 
 #[cfg(test)]
@@ -54,6 +55,7 @@ pub use kinds::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
 
 pub use page::{ContentSource, ConvertError, Heading, Link, Metadata, Page};
 pub use passages::{Passage, PassageKind};
+pub use walls::{WALL_BYTES_MAX, Wall, of_markdown as wall_of_markdown};
 pub use warnings::Warning;
 
 /// The most decoded bytes of a page that are converted (specification section 8).
@@ -144,24 +146,22 @@ impl Converter {
     /// The page, once all of its bytes are pushed.
     pub fn finish(mut self) -> Result<Page, ConvertError> {
         if self.settings.kind == ContentKind::Pdf {
-            return match self.stage {
+            let page = match self.stage {
                 Stage::Waiting { bytes, .. } => kinds::pdf_page(&bytes, &self.settings),
                 Stage::Failed(error) => Err(error),
                 Stage::Reading { .. } => unreachable!("a PDF waits to be whole"),
-            };
+            }?;
+            return with_text(page);
         }
         let (sink, was_guessed) = self.read()?;
         let mut page = match sink {
             Sink::Html(reader) => html_page(reader.finish()?, &self.settings, &self.model)?,
             Sink::Text(text) => kinds::text_page(&text, &self.settings)?,
         };
-        if page.markdown.trim().is_empty() {
-            return Err(ConvertError::Empty);
-        }
         if was_guessed {
             page.warnings.push(Warning::CharsetGuessed);
         }
-        Ok(page)
+        with_text(page)
     }
 
     /// For training the selection: asks for what [`Converter::finish_training`] gives. Before the first byte.
@@ -284,6 +284,27 @@ impl Sink {
                 Ok(())
             }
         })
+    }
+}
+
+/// Whether a page's markdown holds a character that can be seen.
+pub fn has_text(markdown: &str) -> bool {
+    let is_seen = |c: char| {
+        !(c.is_whitespace()
+            || c.is_control()
+            || matches!(
+                c,
+                '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'
+            ))
+    };
+    markdown.contains(is_seen)
+}
+
+/// A page of any kind that has text; no other is given.
+fn with_text(page: Page) -> Result<Page, ConvertError> {
+    match has_text(&page.markdown) {
+        true => Ok(page),
+        false => Err(ConvertError::Empty),
     }
 }
 

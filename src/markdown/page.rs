@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::passages::Passage;
+use super::walls::Wall;
 use super::warnings::Warning;
 
 /// A converted page.
@@ -16,6 +17,8 @@ pub struct Page {
     pub links: Vec<Link>,
     pub headings: Vec<Heading>,
     pub warnings: Vec<Warning>,
+    /// What nearly all of the page is, in place of its content. Such a page is not sold.
+    pub wall: Option<Wall>,
     /// Values of `<meta name="robots">`, and of the same under our name, lower case, one directive each.
     pub meta_robots: Vec<String>,
 }
@@ -80,6 +83,8 @@ pub enum ConvertError {
     TooLarge,
     /// Nothing readable was left; an empty page is never sold.
     Empty,
+    /// There is a wall in place of the content.
+    Walled(Wall),
     /// The page needs more memory than one conversion may use.
     OutOfMemory,
     /// The bytes are not text (a NUL among the first 512 bytes, or a known binary signature).
@@ -97,6 +102,7 @@ pub enum ConvertError {
 impl fmt::Display for ConvertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            ConvertError::Walled(wall) => return wall.fmt(f),
             ConvertError::TooLarge => "The page is larger than 5,242,880 bytes once decoded",
             ConvertError::Empty => "The page holds no readable text",
             ConvertError::OutOfMemory => {

@@ -1,5 +1,5 @@
-//! What the connections to every neighbour have in common: no proxy, no redirect followed, a remembered address, a
-//! bounded reply. Who the neighbour is and what its reply means is not known here.
+//! What the connections to every upstream have in common: no proxy, no redirect followed, a remembered address, a
+//! bounded reply. Who the upstream is and what its reply means is not known here.
 
 use std::io::Read;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::outside::names::Remembered;
 
 const REPLY_HEADER_BYTES_MAX: usize = 16 * 1024;
 
-/// A pool of connections to one neighbour, with so many kept idle.
+/// A pool of connections to one upstream, with so many kept idle.
 pub(super) fn agent(connect_max: Duration, idle_max: usize, roots: RootCerts) -> ureq::Agent {
     let config = ureq::Agent::config_builder()
         .proxy(None)

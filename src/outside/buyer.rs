@@ -199,7 +199,7 @@ impl Buyer {
             None => ureq::tls::RootCerts::WebPki,
             Some(pem) => roots::from_pem(pem).ok_or(BuyError::TrustRoots)?,
         };
-        // No redirects: the payment would go to whoever is named there.
+        // No redirects: the payment would go to anyone who is named there.
         let config = ureq::Agent::config_builder()
             .proxy(None)
             .max_redirects(0)

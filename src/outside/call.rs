@@ -1,5 +1,6 @@
-//! One blocking call to a neighbour, off the async threads: a bounded number at once, a bounded wait for a place.
-//! The call itself must carry its own deadline; a dropped future does not stop a blocking call.
+//! One blocking call to an upstream, off the async threads: a bounded number at once, a bounded number that wait for a
+//! place, and a bounded wait. The call itself must carry its own deadline; a dropped future does not stop a blocking
+//! call.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -7,21 +8,31 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The places that one neighbour's calls may take on the blocking threads.
+/// The places that one upstream's calls may take on the blocking threads.
 #[derive(Clone, Debug)]
-pub struct Lane {
+pub struct ConcurrencyLimit {
     places: Arc<Semaphore>,
+    waiters: Arc<Semaphore>,
     wait_max: Duration,
 }
 
-/// Every place stayed taken for as long as a call may wait.
+/// Every place stayed taken for as long as a call may wait, or as many calls as may wait are waiting already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LaneFull;
+pub struct Saturated;
 
-impl Lane {
+/// One place of a limit, held until the work in it has ended.
+#[derive(Debug)]
+pub struct Place(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
+
+/// Calls that may wait for each place of a limit; one more is [`Saturated`] at once.
+const WAITERS_OF_PLACE_MAX: usize = 8;
+
+impl ConcurrencyLimit {
+    /// `calls_max` calls at once. [`WAITERS_OF_PLACE_MAX`] times as many may wait, each for `wait_max`.
     pub fn new(calls_max: usize, wait_max: Duration) -> Self {
-        Lane {
+        ConcurrencyLimit {
             places: Arc::new(Semaphore::new(calls_max)),
+            waiters: Arc::new(Semaphore::new(calls_max * WAITERS_OF_PLACE_MAX)),
             wait_max,
         }
     }
@@ -31,18 +42,30 @@ impl Lane {
         self.places.available_permits()
     }
 
+    /// A place, for work that first has to take memory or to read what it works on: whatever waits holds nothing yet.
+    pub async fn enter(&self) -> Result<Place, Saturated> {
+        let place = wait(&self.places, &self.waiters, self.wait_max).await?;
+        Ok(Place(place))
+    }
+
     /// Runs `work` on a blocking thread once a place is free. A panic inside `work` is passed on to the caller.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, LaneFull> {
-        let place =
-            match tokio::time::timeout(self.wait_max, self.places.clone().acquire_owned()).await {
-                Ok(Ok(place)) => place,
-                Ok(Err(_)) | Err(_) => return Err(LaneFull),
-            };
+    ) -> Result<T, Saturated> {
+        self.enter().await?.run(work).await
+    }
+}
+
+impl Place {
+    /// Runs `work` on a blocking thread and gives the place back at its end. A panic inside `work` is passed on to the
+    /// caller.
+    pub async fn run<T: Send + 'static>(
+        self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Saturated> {
         let outcome = tokio::task::spawn_blocking(move || {
-            let _place = place;
+            let _place = self;
             work()
         })
         .await;
@@ -51,27 +74,51 @@ impl Lane {
             Err(failure) => match failure.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 // Only when the runtime is being shut down.
-                Err(_) => Err(LaneFull),
+                Err(_) => Err(Saturated),
             },
         }
     }
 }
 
-/// Shares of a lane: how many calls for one and the same payer, or to one and the same site, may be under way, so that
-/// none of them takes every place.
-#[derive(Clone, Debug)]
-pub struct Shares {
-    each_max: usize,
+/// A place at once if there is one; otherwise a bounded wait, if not too many wait already.
+async fn wait(
+    places: &Arc<Semaphore>,
+    waiters: &Semaphore,
     wait_max: Duration,
-    holders: Arc<Mutex<HashMap<String, Arc<Semaphore>>>>,
+) -> Result<OwnedSemaphorePermit, Saturated> {
+    if let Ok(place) = places.clone().try_acquire_owned() {
+        return Ok(place);
+    }
+    let _waiter = waiters.try_acquire().map_err(|_| Saturated)?;
+    match tokio::time::timeout(wait_max, places.clone().acquire_owned()).await {
+        Ok(Ok(place)) => Ok(place),
+        Ok(Err(_)) | Err(_) => Err(Saturated),
+    }
 }
 
-/// Holders in the table before those without a call are cleared away.
-const HOLDERS_MAX: usize = 1024;
+/// The calls of each key within a limit: how many calls for one and the same payer, or to one and the same site, may be
+/// under way, so that none of them takes every place.
+#[derive(Clone, Debug)]
+pub struct KeyedLimit {
+    each_max: usize,
+    wait_max: Duration,
+    holders: Arc<Mutex<HashMap<String, Holder>>>,
+}
 
-impl Shares {
+#[derive(Clone, Debug)]
+struct Holder {
+    places: Arc<Semaphore>,
+    waiters: Arc<Semaphore>,
+}
+
+/// Holders with a call under way, or one that waits; a call of one more is [`Saturated`] at once.
+const HOLDERS_MAX: usize = 4096;
+/// Calls of one holder that may wait; one more is [`Saturated`] at once.
+const WAITERS_OF_HOLDER_MAX: usize = 64;
+
+impl KeyedLimit {
     pub fn new(each_max: usize, wait_max: Duration) -> Self {
-        Shares {
+        KeyedLimit {
             each_max: each_max.max(1),
             wait_max,
             holders: Arc::default(),
@@ -79,26 +126,32 @@ impl Shares {
     }
 
     /// A place among those of `holder`, given back when it is dropped.
-    pub async fn place(&self, holder: &str) -> Result<OwnedSemaphorePermit, LaneFull> {
-        let places = {
-            let mut holders = self
-                .holders
-                .lock()
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
-            if holders.len() >= HOLDERS_MAX {
-                // Whoever has a call under way, or waits for one, holds a second reference.
-                holders.retain(|_, places| Arc::strong_count(places) > 1);
-            }
-            let fresh = || Arc::new(Semaphore::new(self.each_max));
-            holders
-                .entry(holder.to_owned())
-                .or_insert_with(fresh)
-                .clone()
-        };
-        match tokio::time::timeout(self.wait_max, places.acquire_owned()).await {
-            Ok(Ok(place)) => Ok(place),
-            Ok(Err(_)) | Err(_) => Err(LaneFull),
+    pub async fn place(&self, holder: &str) -> Result<OwnedSemaphorePermit, Saturated> {
+        let Holder { places, waiters } = self.holder(holder)?;
+        wait(&places, &waiters, self.wait_max).await
+    }
+
+    fn holder(&self, name: &str) -> Result<Holder, Saturated> {
+        let mut holders = self
+            .holders
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(holder) = holders.get(name) {
+            return Ok(holder.clone());
         }
+        if holders.len() >= HOLDERS_MAX {
+            // A call that is under way, or waits, holds a second reference.
+            holders.retain(|_, holder| Arc::strong_count(&holder.places) > 1);
+        }
+        if holders.len() >= HOLDERS_MAX {
+            return Err(Saturated);
+        }
+        let holder = Holder {
+            places: Arc::new(Semaphore::new(self.each_max)),
+            waiters: Arc::new(Semaphore::new(WAITERS_OF_HOLDER_MAX)),
+        };
+        holders.insert(name.to_owned(), holder.clone());
+        Ok(holder)
     }
 }
 
@@ -106,26 +159,105 @@ impl Shares {
 mod tests {
     use super::*;
 
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// Whether a call is refused without waiting.
+    async fn is_refused_at_once<T>(call: impl Future<Output = Result<T, Saturated>>) -> bool {
+        matches!(
+            tokio::time::timeout(Duration::from_secs(5), call).await,
+            Ok(Err(Saturated))
+        )
+    }
+
+    #[tokio::test]
+    async fn a_lane_has_a_bounded_queue() {
+        let limit = ConcurrencyLimit::new(2, LONG);
+        let held = (limit.enter().await, limit.enter().await);
+        let waiting: Vec<_> = (0..2 * WAITERS_OF_PLACE_MAX)
+            .map(|_| {
+                let limit = limit.clone();
+                tokio::spawn(async move { limit.run(|| 7).await })
+            })
+            .collect();
+        while limit.waiters.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert!(is_refused_at_once(limit.run(|| 7)).await);
+        drop(held);
+        for call in waiting {
+            assert_eq!(call.await.expect("no panic"), Ok(7));
+        }
+        assert_eq!(limit.run(|| 7).await, Ok(7));
+        assert_eq!(
+            limit.waiters.available_permits(),
+            2 * WAITERS_OF_PLACE_MAX,
+            "a place in the queue was lost"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_lane_without_wait_refuses_at_once() {
+        let limit = ConcurrencyLimit::new(1, Duration::ZERO);
+        let held = limit.enter().await;
+        assert!(is_refused_at_once(limit.enter()).await);
+        drop(held);
+        assert!(limit.enter().await.is_ok());
+    }
+
     #[tokio::test]
     async fn a_holder_takes_its_share_and_no_more() {
-        let shares = Shares::new(2, Duration::from_millis(20));
+        let shares = KeyedLimit::new(2, Duration::from_millis(20));
         let held = (shares.place("a").await, shares.place("a").await);
         assert!(held.0.is_ok() && held.1.is_ok());
-        assert_eq!(shares.place("a").await.err(), Some(LaneFull));
+        assert_eq!(shares.place("a").await.err(), Some(Saturated));
         assert!(shares.place("b").await.is_ok());
         drop(held);
         assert!(shares.place("a").await.is_ok());
     }
 
     #[tokio::test]
+    async fn a_holder_has_a_bounded_queue() {
+        let shares = KeyedLimit::new(1, LONG);
+        let held = shares.place("a").await;
+        let waiting: Vec<_> = (0..WAITERS_OF_HOLDER_MAX)
+            .map(|_| {
+                let shares = shares.clone();
+                tokio::spawn(async move { shares.place("a").await.is_ok() })
+            })
+            .collect();
+        let of_a = shares.holder("a").expect("it is there");
+        while of_a.waiters.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert!(is_refused_at_once(shares.place("a")).await);
+        assert!(shares.place("b").await.is_ok());
+        drop(held);
+        for call in waiting {
+            assert!(call.await.expect("no panic"));
+        }
+    }
+
+    #[tokio::test]
     async fn holders_without_a_call_are_forgotten() {
-        let shares = Shares::new(1, Duration::from_millis(20));
+        let shares = KeyedLimit::new(1, Duration::from_millis(20));
         let kept = shares.place("kept").await;
         for number in 0..2 * HOLDERS_MAX {
             assert!(shares.place(&number.to_string()).await.is_ok());
         }
         assert!(shares.holders.lock().expect("not poisoned").len() <= HOLDERS_MAX);
-        assert_eq!(shares.place("kept").await.err(), Some(LaneFull));
+        assert_eq!(shares.place("kept").await.err(), Some(Saturated));
         drop(kept);
+    }
+
+    #[tokio::test]
+    async fn holders_with_a_call_are_bounded() {
+        let shares = KeyedLimit::new(1, LONG);
+        let mut held = Vec::new();
+        for number in 0..HOLDERS_MAX {
+            held.push(shares.place(&number.to_string()).await.expect("room"));
+        }
+        assert!(is_refused_at_once(shares.place("one more")).await);
+        held.pop();
+        assert!(shares.place("one more").await.is_ok());
     }
 }

@@ -3,11 +3,12 @@
 //! that a node that lags behind its neighbours, or behind the chain, can never make a payment look unused. It knows no
 //! sale and changes nothing.
 
+mod client;
 mod error;
 mod feed;
 mod income;
-mod line;
 mod node;
+mod settlements;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,19 +16,24 @@ use std::time::{Duration, Instant};
 use crate::domain::amount::Amount;
 use crate::domain::margin::GasPrice;
 use crate::domain::time::UnixSeconds;
-use crate::outside::call::{Lane, LaneFull};
+use crate::outside::call::{ConcurrencyLimit, Saturated};
 use crate::x402::address::{Address, Network, TransactionHash};
 use crate::x402::onchain::{Asked, Log, Mark, Proven};
 
+use client::Client;
 pub use error::{ChainError, SettingsError};
 pub use income::{Income, Span};
-use line::Line;
 use node::{Block, Node};
+pub use settlements::{ABSENT_AFTER_SECONDS, Absence, CLAIMS_MAX, Claimed, Verdict};
 
 /// Inquiries at once; further ones wait a moment and then come again later.
 pub const INQUIRIES_MAX: usize = 8;
 /// Transactions that are looked up at once.
 pub const TRANSACTIONS_MAX: usize = 4;
+/// Looks at reported settlements at once: those that buyers wait for, and all others.
+pub const SETTLEMENT_LOOKS_MAX: usize = 2;
+/// A look at many settlements has so many times the time of a look at one payment.
+const SETTLEMENTS_TIME_FACTOR: u32 = 3;
 /// A look at a whole day has so many times the time of a look at one payment.
 const INCOME_TIME_FACTOR: u32 = 12;
 const PLACE_WAIT_MAX: Duration = Duration::from_secs(2);
@@ -58,21 +64,23 @@ pub struct ChainSettings {
 /// The client. Cheap to clone; clones share connections and places.
 #[derive(Clone, Debug)]
 pub struct Chain {
-    line: Arc<Line>,
+    client: Arc<Client>,
     network: Network,
     time_max: Duration,
     confirmations: u64,
-    inquiries: Lane,
+    inquiries: ConcurrencyLimit,
     /// Anybody may name a transaction: who does never keeps a settlement from being looked into.
-    transactions: Lane,
+    transactions: ConcurrencyLimit,
     /// The price of gas has a place of its own: sales depend on it.
-    prices: Lane,
+    prices: ConcurrencyLimit,
+    /// Reported settlements are looked up together, one look after the other.
+    settlements: ConcurrencyLimit,
+    anchors: Arc<settlements::Anchors>,
 }
 
 /// In unit tests: tells in the node's place what became of an authorization.
 #[cfg(test)]
-pub(crate) type StandIn =
-    Arc<dyn Fn(&Inquiry, UnixSeconds) -> Result<Fate, ChainError> + Send + Sync>;
+pub(crate) type Fake = Arc<dyn Fn(&Inquiry, UnixSeconds) -> Result<Fate, ChainError> + Send + Sync>;
 
 /// An authorization whose end is to be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,13 +122,15 @@ pub enum Written {
 impl Chain {
     pub fn new(settings: ChainSettings) -> Result<Chain, SettingsError> {
         Ok(Chain {
-            line: Arc::new(Line::open(&settings.rpc_url)?),
+            client: Arc::new(Client::open(&settings.rpc_url)?),
             network: settings.network,
             time_max: settings.time_max,
             confirmations: settings.confirmations.max(1),
-            inquiries: Lane::new(INQUIRIES_MAX, PLACE_WAIT_MAX),
-            transactions: Lane::new(TRANSACTIONS_MAX, PLACE_WAIT_MAX),
-            prices: Lane::new(1, PLACE_WAIT_MAX),
+            inquiries: ConcurrencyLimit::new(INQUIRIES_MAX, PLACE_WAIT_MAX),
+            transactions: ConcurrencyLimit::new(TRANSACTIONS_MAX, PLACE_WAIT_MAX),
+            prices: ConcurrencyLimit::new(1, PLACE_WAIT_MAX),
+            settlements: ConcurrencyLimit::new(SETTLEMENT_LOOKS_MAX, PLACE_WAIT_MAX),
+            anchors: Arc::default(),
         })
     }
 
@@ -130,22 +140,36 @@ impl Chain {
 
     /// The same, but no node is asked.
     #[cfg(test)]
-    pub(crate) fn replaced(settings: ChainSettings, stand_in: StandIn) -> Chain {
+    pub(crate) fn replaced(settings: ChainSettings, fake: Fake) -> Chain {
         let mut chain = Chain::new(settings).expect("good settings");
-        let line = Arc::get_mut(&mut chain.line).expect("not shared yet");
-        line.stand_in = Some(stand_in);
+        let client = Arc::get_mut(&mut chain.client).expect("not shared yet");
+        client.fake = Some(fake);
         chain
     }
 
     /// What became of an authorization. Only what stands deep enough is told as decided.
     pub async fn fate(&self, inquiry: Inquiry, now: UnixSeconds) -> Result<Fate, ChainError> {
         #[cfg(test)]
-        if let Some(stand_in) = &self.line.stand_in {
-            return stand_in(&inquiry, now);
+        if let Some(fake) = &self.client.fake {
+            return fake(&inquiry, now);
         }
         let confirmations = self.confirmations;
         self.on(&self.inquiries, move |node| {
             fate(node, &inquiry, confirmations, now)
+        })
+        .await
+    }
+
+    /// Whether an authorization is used or cancelled as of the newest block, however few blocks confirm it.
+    pub async fn is_used(&self, inquiry: Inquiry, now: UnixSeconds) -> Result<bool, ChainError> {
+        #[cfg(test)]
+        if let Some(fake) = &self.client.fake {
+            let fate = fake(&inquiry, now)?;
+            return Ok(!matches!(fate, Fate::Open | Fate::NeverUsed));
+        }
+        self.on(&self.inquiries, move |node| {
+            let newest = newest(node, now)?;
+            node.is_used(&inquiry.asked, newest.number)
         })
         .await
     }
@@ -170,6 +194,21 @@ impl Chain {
         let time_max = self.time_max * INCOME_TIME_FACTOR;
         self.within(&self.transactions, time_max, move |node| {
             income::income(node, &span, confirmations, now)
+        })
+        .await
+    }
+
+    /// What the chain says of settlements that were reported, each in its place; of the first [`CLAIMS_MAX`].
+    pub async fn settlements(
+        &self,
+        mut claims: Vec<Claimed>,
+        now: UnixSeconds,
+    ) -> Result<Vec<Verdict>, ChainError> {
+        claims.truncate(CLAIMS_MAX);
+        let (confirmations, anchors) = (self.confirmations, self.anchors.clone());
+        let time_max = self.time_max * SETTLEMENTS_TIME_FACTOR;
+        self.within(&self.settlements, time_max, move |node| {
+            settlements::verdicts(node, &claims, &anchors, confirmations, now)
         })
         .await
     }
@@ -201,32 +240,33 @@ impl Chain {
     /// One job with the node, once it has named our network: a stranger is never listened to.
     async fn on<T: Send + 'static>(
         &self,
-        lane: &Lane,
+        limit: &ConcurrencyLimit,
         job: impl FnOnce(&mut Node<'_>) -> Result<T, ChainError> + Send + 'static,
     ) -> Result<T, ChainError> {
-        self.within(lane, self.time_max, job).await
+        self.within(limit, self.time_max, job).await
     }
 
     async fn within<T: Send + 'static>(
         &self,
-        lane: &Lane,
+        limit: &ConcurrencyLimit,
         time_max: Duration,
         job: impl FnOnce(&mut Node<'_>) -> Result<T, ChainError> + Send + 'static,
     ) -> Result<T, ChainError> {
-        let (line, network) = (self.line.clone(), self.network);
-        lane.run(move || {
-            let mut node = Node::new(&line, Instant::now() + time_max);
-            let found = node.network()?;
-            if found != network {
-                return Err(ChainError::WrongNetwork {
-                    expected: network,
-                    found,
-                });
-            }
-            job(&mut node)
-        })
-        .await
-        .unwrap_or_else(|LaneFull| Err(ChainError::LaneFull))
+        let (client, network) = (self.client.clone(), self.network);
+        limit
+            .run(move || {
+                let mut node = Node::new(&client, Instant::now() + time_max);
+                let found = node.network()?;
+                if found != network {
+                    return Err(ChainError::WrongNetwork {
+                        expected: network,
+                        found,
+                    });
+                }
+                job(&mut node)
+            })
+            .await
+            .unwrap_or_else(|Saturated| Err(ChainError::Saturated))
     }
 }
 

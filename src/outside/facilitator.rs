@@ -5,7 +5,7 @@
 mod outcome;
 mod reply;
 
-mod line;
+mod client;
 
 mod cdp;
 
@@ -17,12 +17,12 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::domain::time::UnixSeconds;
-use crate::outside::call::{Lane, LaneFull};
+use crate::outside::call::{ConcurrencyLimit, Saturated};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::{PaymentRequirements, Supported, Version2};
 
 pub use cdp::CdpKeyError;
-use line::Line;
+use client::Client;
 pub use outcome::{CallError, SettleDoubt, Settlement, Verdict};
 use reply::Expected;
 
@@ -117,18 +117,17 @@ impl std::error::Error for SettingsError {}
 /// The client. Cheap to clone; clones share connections and places.
 #[derive(Clone, Debug)]
 pub struct Facilitator {
-    line: Arc<Line>,
+    client: Arc<Client>,
     passes_on: PassesOn,
-    verifying: Lane,
-    settling: Lane,
+    verifying: ConcurrencyLimit,
+    settling: ConcurrencyLimit,
     verify_timeout: Duration,
     settle_timeout: Duration,
 }
 
 /// In unit tests: answers an operation's body in the facilitator's place, with a status and a body.
 #[cfg(test)]
-pub(crate) type StandIn =
-    Arc<dyn Fn(&str, &[u8]) -> Result<(u16, Vec<u8>), CallError> + Send + Sync>;
+pub(crate) type Fake = Arc<dyn Fn(&str, &[u8]) -> Result<(u16, Vec<u8>), CallError> + Send + Sync>;
 
 /// The body of /verify and /settle: the buyer's payment verbatim, and our own offer, never the buyer's copy of it.
 #[derive(Serialize)]
@@ -142,10 +141,10 @@ struct PaymentBody<'a> {
 impl Facilitator {
     pub fn new(settings: FacilitatorSettings) -> Result<Self, SettingsError> {
         Ok(Facilitator {
-            line: Arc::new(Line::open(&settings)?),
+            client: Arc::new(Client::open(&settings)?),
             passes_on: settings.passes_on,
-            verifying: Lane::new(settings.calls_max, VERIFY_WAIT_MAX),
-            settling: Lane::new(settings.calls_max, SETTLE_WAIT_MAX),
+            verifying: ConcurrencyLimit::new(settings.calls_max, VERIFY_WAIT_MAX),
+            settling: ConcurrencyLimit::new(settings.calls_max, SETTLE_WAIT_MAX),
             verify_timeout: settings.verify_timeout,
             settle_timeout: settings.settle_timeout,
         })
@@ -153,10 +152,10 @@ impl Facilitator {
 
     /// The same, but nothing is sent.
     #[cfg(test)]
-    pub(crate) fn replaced(settings: FacilitatorSettings, stand_in: StandIn) -> Self {
+    pub(crate) fn replaced(settings: FacilitatorSettings, fake: Fake) -> Self {
         let mut facilitator = Facilitator::new(settings).expect("good settings");
-        let line = Arc::get_mut(&mut facilitator.line).expect("not shared yet");
-        line.stand_in = Some(stand_in);
+        let client = Arc::get_mut(&mut facilitator.client).expect("not shared yet");
+        client.fake = Some(fake);
         facilitator
     }
 
@@ -168,19 +167,19 @@ impl Facilitator {
         offer: &PaymentRequirements,
         now: UnixSeconds,
     ) -> Result<Verdict, CallError> {
-        let (line, timeout, payer) = (self.line.clone(), self.verify_timeout, proof.from());
+        let (client, timeout, payer) = (self.client.clone(), self.verify_timeout, proof.from());
         let body = payment_body(proof, offer, self.passes_on);
         self.verifying
             .run(move || {
                 let deadline = Instant::now() + timeout;
-                let reply = match line.exchange("verify", Some(&body), deadline, now) {
-                    Err(CallError::Cut(_)) => line.exchange("verify", Some(&body), deadline, now),
+                let reply = match client.exchange("verify", Some(&body), deadline, now) {
+                    Err(CallError::Cut(_)) => client.exchange("verify", Some(&body), deadline, now),
                     other => other,
                 }?;
                 reply::verdict(&reply, payer)
             })
             .await
-            .unwrap_or(Err(CallError::LaneFull))
+            .unwrap_or(Err(CallError::Saturated))
     }
 
     /// Asks for the money. `first` says that no settle of this payment has been sent before; only then can a failure
@@ -196,7 +195,7 @@ impl Facilitator {
         first: bool,
         now: UnixSeconds,
     ) -> Settlement {
-        let (line, timeout) = (self.line.clone(), self.settle_timeout);
+        let (client, timeout) = (self.client.clone(), self.settle_timeout);
         let expected = Expected {
             payer: proof.from(),
             network: offer.network,
@@ -206,7 +205,8 @@ impl Facilitator {
         self.settling
             .run(move || {
                 let deadline = Instant::now() + timeout;
-                let ask = |first: bool| match line.exchange("settle", Some(&body), deadline, now) {
+                let ask = |first: bool| match client.exchange("settle", Some(&body), deadline, now)
+                {
                     Ok(reply) => reply::settlement(&reply, &expected, first),
                     Err(failure) => unknown(failure),
                 };
@@ -217,19 +217,19 @@ impl Facilitator {
                 outcome
             })
             .await
-            .unwrap_or_else(|LaneFull| unknown(CallError::LaneFull))
+            .unwrap_or_else(|Saturated| unknown(CallError::Saturated))
     }
 
     /// What the facilitator takes; asked at start and by `doctor`.
     pub async fn supported(&self, now: UnixSeconds) -> Result<Supported, CallError> {
-        let (line, timeout) = (self.line.clone(), self.verify_timeout);
+        let (client, timeout) = (self.client.clone(), self.verify_timeout);
         self.verifying
             .run(move || {
-                let reply = line.exchange("supported", None, Instant::now() + timeout, now)?;
+                let reply = client.exchange("supported", None, Instant::now() + timeout, now)?;
                 reply::supported(&reply)
             })
             .await
-            .unwrap_or(Err(CallError::LaneFull))
+            .unwrap_or(Err(CallError::Saturated))
     }
 }
 
@@ -245,6 +245,7 @@ fn is_worth_repeating(outcome: &Settlement) -> bool {
         Settlement::Unknown { why, .. } => match why {
             SettleDoubt::Call(failure) => matches!(failure, CallError::Cut(_)),
             SettleDoubt::Indefinite { reason, .. } => reason == "settlement_pending",
+            SettleDoubt::UsedOnChain { .. } => false,
         },
         Settlement::Success { .. } | Settlement::Failed { .. } => false,
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::domain::time::UnixSeconds;
 use crate::outside::agent;
-use crate::outside::call::Lane;
+use crate::outside::call::ConcurrencyLimit;
 use crate::signing::stamp;
 
 const CONNECT_MAX: Duration = Duration::from_secs(5);
@@ -23,14 +23,14 @@ pub struct Hook {
     agent: ureq::Agent,
     url: Arc<str>,
     secret: Option<Arc<str>>,
-    places: Lane,
+    places: ConcurrencyLimit,
 }
 
 /// Why a notice was not taken. Shows neither address nor secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookError {
     /// Our own limit; nothing was sent.
-    LaneFull,
+    Saturated,
     Unreachable(String),
     TimedOut,
     Status(u16),
@@ -45,7 +45,7 @@ impl Hook {
             agent: agent::agent(CONNECT_MAX, NOTICES_MAX, ureq::tls::RootCerts::WebPki),
             url: url.into(),
             secret: secret.map(Into::into),
-            places: Lane::new(NOTICES_MAX, PLACE_WAIT_MAX),
+            places: ConcurrencyLimit::new(NOTICES_MAX, PLACE_WAIT_MAX),
         }
     }
 
@@ -58,7 +58,7 @@ impl Hook {
     ) -> Result<(), HookError> {
         let hook = self.clone();
         let sent = self.places.run(move || hook.exchange(event, &body, now));
-        sent.await.unwrap_or(Err(HookError::LaneFull))
+        sent.await.unwrap_or(Err(HookError::Saturated))
     }
 
     fn exchange(&self, event: &str, body: &str, now: UnixSeconds) -> Result<(), HookError> {
@@ -105,7 +105,7 @@ impl fmt::Debug for Hook {
 impl fmt::Display for HookError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HookError::LaneFull => f.write_str("too many notices are under way already"),
+            HookError::Saturated => f.write_str("too many notices are under way already"),
             HookError::Unreachable(detail) => {
                 write!(f, "the address for notices cannot be reached: {detail}")
             }

@@ -14,7 +14,7 @@ use url::Url;
 
 use crate::domain::amount::Amount;
 use crate::outside::agent;
-use crate::outside::call::Lane;
+use crate::outside::call::ConcurrencyLimit;
 
 /// An answer is a few claims; everything around it is small.
 const REPLY_BYTES_MAX: usize = 256 * 1024;
@@ -58,7 +58,7 @@ pub struct Llm {
     agent: ureq::Agent,
     url: Arc<str>,
     settings: Arc<LlmSettings>,
-    questions: Lane,
+    questions: ConcurrencyLimit,
 }
 
 /// What a model said.
@@ -73,7 +73,7 @@ pub struct Completion {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LlmError {
     /// Our own limit of questions at once; nothing was sent.
-    LaneFull,
+    Saturated,
     /// Nothing was sent, because it might have cost more than was reckoned with.
     PromptTooLong,
     Unreachable(String),
@@ -110,7 +110,7 @@ impl Llm {
                 ureq::tls::RootCerts::WebPki,
             ),
             url: format!("{base}/chat/completions").into(),
-            questions: Lane::new(settings.questions_max, PLACE_WAIT_MAX),
+            questions: ConcurrencyLimit::new(settings.questions_max, PLACE_WAIT_MAX),
             settings: Arc::new(settings),
         })
     }
@@ -143,7 +143,7 @@ impl Llm {
         let llm = self.clone();
         let deadline = Instant::now() + self.settings.time_max;
         let asked = self.questions.run(move || llm.exchange(&body, deadline));
-        asked.await.unwrap_or(Err(LlmError::LaneFull))
+        asked.await.unwrap_or(Err(LlmError::Saturated))
     }
 
     fn exchange(&self, body: &str, deadline: Instant) -> Result<Completion, LlmError> {
@@ -269,7 +269,7 @@ impl fmt::Debug for Llm {
 impl fmt::Display for LlmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LlmError::LaneFull => {
+            LlmError::Saturated => {
                 f.write_str("too many questions to the language model are under way already")
             }
             LlmError::PromptTooLong => {

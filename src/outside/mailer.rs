@@ -1,5 +1,5 @@
 //! Mail, by the operator's SMTP server or into a folder. A message is refused before it leaves when anything in it
-//! could become a header of its own. Knows no order and no outbox; whoever sends decides what a failure means.
+//! could become a header of its own. Knows no order and no outbox; anyone who sends decides what a failure means.
 
 mod smtp;
 #[cfg(test)]
@@ -16,7 +16,7 @@ use lettre::{Address, Message as Composed};
 
 use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, ATTACHMENT_BYTES_MAX};
 use crate::domain::time::UnixSeconds;
-use crate::outside::call::Lane;
+use crate::outside::call::ConcurrencyLimit;
 
 pub use smtp::{SmtpSettings, Tls};
 
@@ -56,7 +56,7 @@ pub enum Mailer {
     Off,
     On {
         outlet: Arc<Outlet>,
-        mails: Lane,
+        mails: ConcurrencyLimit,
     },
 }
 
@@ -107,7 +107,7 @@ impl Mailer {
         };
         Ok(Mailer::On {
             outlet: Arc::new(Outlet { settings, smtp }),
-            mails: Lane::new(MAILS_MAX, PLACE_WAIT_MAX),
+            mails: ConcurrencyLimit::new(MAILS_MAX, PLACE_WAIT_MAX),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Memory for what buyers make large: pages while they are read and converted, sources while they are examined, answers
-//! while they are put together. Each piece of work says what it needs at most before it takes it, and waits where that is
-//! not left. It knows nothing of the work.
+//! while they are put together. Each piece of work says what it needs at most before it takes it, and waits where that
+//! is not left. It knows nothing of the work.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,8 +8,11 @@ use std::time::{Duration, Instant};
 /// What each piece of work may need without being counted: most pages are small.
 pub const UNCOUNTED_BYTES: usize = 256 * 1024;
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Pieces of work that may wait for memory; one more is [`MemoryFull`] at once.
+const WAITERS_MAX: usize = 64;
 
-/// What all work may need together, besides [`UNCOUNTED_BYTES`] each, and besides the one that may need more. Cheap to clone.
+/// What all work may need together, besides [`UNCOUNTED_BYTES`] each, and besides the one that may need more. Cheap to
+/// clone.
 #[derive(Clone, Debug)]
 pub struct Memory(Arc<Mutex<State>>);
 
@@ -17,20 +20,26 @@ pub struct Memory(Arc<Mutex<State>>);
 struct State {
     all: usize,
     free: usize,
-    /// Somebody needs more than there is left, and has it. Whoever that is never waits again and so comes to an end: no two
+    /// Somebody needs more than there is left, and has it. That one never waits again and so comes to an end: no two
     /// wait for each other.
     is_exceeded: bool,
+    /// Pieces of work that wait.
+    waiting: usize,
 }
+
+/// A place among those who wait, for as long as this value is there.
+#[derive(Debug)]
+struct Waiter(Memory);
 
 /// What one piece of work has of it. Given back when it is dropped.
 #[derive(Debug)]
-pub struct Allotment {
+pub struct MemoryPermit {
     memory: Memory,
     counted: usize,
     exceeds: bool,
 }
 
-/// Others needed it for as long as this one could wait.
+/// Others needed it for as long as this one could wait, or too many wait already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryFull;
 
@@ -40,16 +49,26 @@ impl Memory {
             all: bytes,
             free: bytes,
             is_exceeded: false,
+            waiting: 0,
         })))
     }
 
     /// For work that begins.
-    pub fn nothing(&self) -> Allotment {
-        Allotment {
+    pub fn nothing(&self) -> MemoryPermit {
+        MemoryPermit {
             memory: self.clone(),
             counted: 0,
             exceeds: false,
         }
+    }
+
+    fn wait(&self) -> Result<Waiter, MemoryFull> {
+        let mut state = self.state();
+        if state.waiting >= WAITERS_MAX {
+            return Err(MemoryFull);
+        }
+        state.waiting += 1;
+        Ok(Waiter(self.clone()))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -57,15 +76,19 @@ impl Memory {
     }
 }
 
-impl Allotment {
+impl MemoryPermit {
     /// Moves it elsewhere; nothing is left here.
-    pub fn hand_over(&mut self) -> Allotment {
+    pub fn hand_over(&mut self) -> MemoryPermit {
         let nothing = self.memory.nothing();
         std::mem::replace(self, nothing)
     }
 
     /// Has so many bytes from now on, fewer or more than before. Blocking until then.
     pub fn resize(&mut self, bytes: usize, deadline: Instant) -> Result<(), MemoryFull> {
+        if self.try_resize(bytes) {
+            return Ok(());
+        }
+        let _waiter = self.memory.wait()?;
         while !self.try_resize(bytes) {
             if Instant::now() >= deadline {
                 return Err(MemoryFull);
@@ -75,8 +98,12 @@ impl Allotment {
         Ok(())
     }
 
-    /// The same for whoever must not block.
+    /// The same for anyone who must not block.
     pub async fn resized(&mut self, bytes: usize, time_max: Duration) -> Result<(), MemoryFull> {
+        if self.try_resize(bytes) {
+            return Ok(());
+        }
+        let _waiter = self.memory.wait()?;
         let resized = async {
             while !self.try_resize(bytes) {
                 tokio::time::sleep(LOOK_EVERY).await;
@@ -89,7 +116,7 @@ impl Allotment {
     /// Has no more than so many bytes from now on.
     pub fn shrink(&mut self, bytes: usize) {
         if bytes.saturating_sub(UNCOUNTED_BYTES) < self.counted || self.exceeds {
-            // Whoever exceeds and still does stays as it is.
+            // One that exceeds and still does stays as it is.
             self.try_resize(bytes);
         }
     }
@@ -135,7 +162,13 @@ impl Allotment {
     }
 }
 
-impl Drop for Allotment {
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        self.0.state().waiting -= 1;
+    }
+}
+
+impl Drop for MemoryPermit {
     fn drop(&mut self) {
         let memory = self.memory.clone();
         self.give_back(&mut memory.state());
@@ -153,7 +186,7 @@ mod tests {
     #[test]
     fn one_at_a_time_may_exceed_and_gives_way_to_the_next() {
         let memory = Memory::new(SHARED_BYTES);
-        let mut works: Vec<Allotment> = (0..5).map(|_| memory.nothing()).collect();
+        let mut works: Vec<MemoryPermit> = (0..5).map(|_| memory.nothing()).collect();
         let mut has = |number: usize, bytes| works[number].try_resize(bytes);
         assert!(has(0, HALF) && has(1, HALF));
         // Nothing is left: one exceeds, and may grow as it likes; a further one waits.
@@ -180,12 +213,39 @@ mod tests {
     #[test]
     fn waiting_has_an_end() {
         let memory = Memory::new(SHARED_BYTES);
-        let mut works: Vec<Allotment> = (0..3).map(|_| memory.nothing()).collect();
+        let mut works: Vec<MemoryPermit> = (0..3).map(|_| memory.nothing()).collect();
         assert!(works[0].try_resize(ALL + 1) && works[1].try_resize(ALL));
         let now = Instant::now();
         assert_eq!(works[2].resize(HALF, now), Err(MemoryFull));
         works.remove(0);
         assert_eq!(works[1].resize(HALF, now), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn the_queue_is_bounded() {
+        let memory = Memory::new(SHARED_BYTES);
+        let mut held: Vec<MemoryPermit> = (0..2).map(|_| memory.nothing()).collect();
+        assert!(held[0].try_resize(ALL + 1) && held[1].try_resize(ALL));
+        let wait = || {
+            let mut work = memory.nothing();
+            tokio::spawn(async move { work.resized(HALF, Duration::from_secs(60)).await })
+        };
+        let waiting: Vec<_> = (0..WAITERS_MAX).map(|_| wait()).collect();
+        while memory.state().waiting < WAITERS_MAX {
+            tokio::task::yield_now().await;
+        }
+        let (mut one_more, far) = (memory.nothing(), Instant::now() + Duration::from_secs(60));
+        assert_eq!(one_more.resize(HALF, far), Err(MemoryFull));
+        assert_eq!(
+            one_more.resize(UNCOUNTED_BYTES, far),
+            Ok(()),
+            "it needs no wait"
+        );
+        held.clear();
+        for work in waiting {
+            assert_eq!(work.await.expect("no panic"), Ok(()));
+        }
+        assert_eq!(memory.state().waiting, 0);
     }
 
     #[tokio::test]

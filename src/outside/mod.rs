@@ -25,7 +25,7 @@ mod roots;
 pub mod supervisor;
 pub mod web;
 
-use crate::outside::call::{Lane, Shares};
+use crate::outside::call::{ConcurrencyLimit, KeyedLimit};
 use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
 use crate::outside::facilitator::Facilitator;
@@ -37,7 +37,7 @@ use crate::outside::memory::Memory;
 use crate::outside::robots::RobotsFiles;
 use crate::outside::web::Web;
 
-/// The neighbours that a running service talks to.
+/// The upstreams that a running service talks to.
 #[derive(Clone, Debug)]
 pub struct Outside {
     pub facilitator: Facilitator,
@@ -52,17 +52,18 @@ pub struct Outside {
     /// For pages, sources and answers that are made.
     pub memory: Memory,
     /// Places for fetches with their conversion.
-    pub fetches: Lane,
+    pub fetches: ConcurrencyLimit,
     /// Of those, how many one payer may have.
-    pub fetches_of_payer: Shares,
+    pub fetches_of_payer: KeyedLimit,
     /// And how many may go to one site.
-    pub fetches_of_domain: Shares,
+    pub fetches_of_domain: KeyedLimit,
     /// What the sites' robots.txt say, as far as it is known.
     pub robots: RobotsFiles,
-    /// Places for name lookups of quotes.
-    pub lookups: Lane,
-    /// Places for examinations of sources, which keep a core each.
-    pub checks: Lane,
+    /// Places for examinations of sources that are paid for, which keep a core each.
+    pub checks: ConcurrencyLimit,
+    /// Places for what takes a core as long and is free: demos, verification, follow-up questions, PDFs and pages as
+    /// markdown. Apart, so that free work never fills the queue of paid work.
+    pub free_checks: ConcurrencyLimit,
     /// Fonts of the machine, for documents in scripts that the embedded ones lack.
     pub fonts: FontShelf,
     pub clock: Clock,

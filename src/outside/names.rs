@@ -1,4 +1,4 @@
-//! A neighbour's addresses. ureq asks for them before every request, even one that goes over a kept connection,
+//! An upstream's addresses. ureq asks for them before every request, even one that goes over a kept connection,
 //! and starts a thread for each question so that it can give up on it: a third of what a call costs.
 
 use std::sync::{Mutex, PoisonError};

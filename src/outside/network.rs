@@ -1,54 +1,101 @@
 //! Names to addresses, and a checked address to the socket that is really dialled. Nobody else looks a name up for a
 //! target.
 //!
-//! The lookup of the operating system (getaddrinfo) cannot be interrupted, so it runs on a few threads of its own
-//! behind a bounded queue: a name whose server never answers holds one thread, however often it is asked for, and
-//! never the caller.
+//! Lookups run on one thread of their own, each with a deadline. Those of buyers and those that nobody pays for have
+//! separate places, so that a name whose servers never answer keeps no sale waiting, however many strangers quote it.
 
+mod dns;
+#[cfg(test)]
+#[path = "../../tests/it/harness/name_server.rs"]
+mod name_server;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
-use std::net::{AddrParseError, IpAddr, SocketAddr, ToSocketAddrs};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::net::{AddrParseError, IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use crate::domain::target::{TargetError, TargetUrl, check_answers};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio::time::timeout;
 
-/// Callers that may wait for one and the same name.
-const WAITERS_MAX: usize = 64;
+use crate::domain::target::{TargetError, TargetUrl, check_answers};
+use crate::outside::call::{KeyedLimit, Saturated};
+use crate::outside::network::dns::{Failure, Resolver};
+
+pub use crate::outside::network::dns::NameServers;
+
+/// Lookups that nobody pays for (quotes, previews) that may be under way at once, where as many pages may be fetched.
+const FREE_PLACES: usize = 16;
+/// Of those, how many one client may have, and how many may be for names under one registrable domain.
+const FREE_PLACES_OF_EACH: usize = 2;
+/// Callers that may wait for each place; one more is [`ResolveError::Busy`] at once.
+const WAITERS_OF_PLACE_MAX: usize = 8;
+/// Who has joined a lookup that then timed out begins another one, if there is so much time left.
+const JOINED_AGAIN_MIN: Duration = Duration::from_secs(1);
 
 /// Bounds of name resolution.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkSettings {
-    /// Lookups that run at once.
-    pub threads: usize,
-    /// Lookups that may wait for a thread; one more is [`ResolveError::Busy`].
-    pub queue_max: usize,
-    /// How long a caller waits for an answer.
+    /// Lookups for buyers at once; one more waits for a place, and eight times as many may wait.
+    pub paid_places: usize,
+    /// Lookups at once that nobody pays for; one more waits for a place, and eight times as many may wait.
+    pub free_places: usize,
+    /// Lookups at once that nobody pays for, for one client, and for names under one registrable domain.
+    pub free_places_of_each: usize,
+    /// How long a lookup for a buyer waits for a place; after it [`ResolveError::Busy`].
+    pub paid_wait_max: Duration,
+    /// How long a lookup that nobody pays for waits for its places together; after it [`ResolveError::Busy`].
+    pub free_wait_max: Duration,
+    /// How long the name servers have for a name; after it [`ResolveError::TimedOut`].
     pub lookup_max: Duration,
     /// How long an answer with addresses is used again.
     pub positive_max: Duration,
-    /// How long a failure is used again.
+    /// How long a failure is used again. One that may pass is not used for a buyer.
     pub negative_max: Duration,
     /// Names that are remembered.
     pub names_max: usize,
 }
 
-impl Default for NetworkSettings {
-    fn default() -> Self {
+impl NetworkSettings {
+    /// For a service that fetches `fetches_max` pages and `robots_max` robots.txt at once. Each of these may look a name
+    /// up behind a redirect, while as many sales as there are fetches look theirs up before they take a place.
+    pub fn for_fetches(fetches_max: usize, robots_max: usize) -> Self {
         NetworkSettings {
-            threads: 8,
-            queue_max: 64,
+            paid_places: 2 * fetches_max + robots_max,
+            free_places: FREE_PLACES.min(fetches_max),
+            free_places_of_each: FREE_PLACES_OF_EACH,
+            paid_wait_max: Duration::from_secs(5),
+            free_wait_max: Duration::from_secs(2),
             lookup_max: Duration::from_secs(5),
             positive_max: Duration::from_secs(30),
             negative_max: Duration::from_secs(5),
             names_max: 1_024,
         }
     }
+
+    /// Sockets that lookups have open at most: each asks for both kinds of addresses.
+    pub fn descriptors_max(&self) -> usize {
+        2 * (self.paid_places + self.free_places)
+    }
+}
+
+impl Default for NetworkSettings {
+    fn default() -> Self {
+        NetworkSettings::for_fetches(FREE_PLACES, 0)
+    }
+}
+
+/// For whom a name is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asker {
+    /// A verified payment or a paid order, or the operator's own command.
+    Buyer,
+    /// Somebody who pays nothing for it, by the client's address; `None` is the operator.
+    Client(Option<IpAddr>),
 }
 
 /// One entry of `[lab] hosts`: the name stands for `address`, through which every check runs unchanged, and what is
@@ -141,9 +188,7 @@ impl ForbiddenHosts {
     }
 }
 
-type Lookup = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
-
-/// Where names lead. Cheap to clone; its threads end with the last clone.
+/// Where names lead. Cheap to clone; its thread ends with the last clone.
 #[derive(Clone)]
 pub struct Network {
     shared: Arc<Shared>,
@@ -152,72 +197,134 @@ pub struct Network {
 struct Shared {
     settings: NetworkSettings,
     lab: HashMap<String, LabHost>,
+    /// Our own hosts, which stay the same.
     forbidden: ForbiddenHosts,
-    /// Also held by the threads, which must not hold the queue's sending end.
+    /// What the operator blocks, which may change while the service runs.
+    blocked: RwLock<ForbiddenHosts>,
+    source: Arc<Source>,
     names: Arc<Mutex<Names>>,
-    queue: SyncSender<String>,
+    paid: Arc<Semaphore>,
+    free: Arc<Semaphore>,
+    free_of_client: KeyedLimit,
+    free_of_domain: KeyedLimit,
+    /// Callers that may be waiting for a place, of each kind.
+    paid_waiters: Semaphore,
+    free_waiters: Semaphore,
+    /// Runs the lookups.
+    thread: Handle,
+    /// Dropped with this, which ends the thread.
+    _stop: oneshot::Sender<()>,
 }
 
+/// Who answers.
+enum Source {
+    Dns(Resolver),
+    /// Answers at once, or fails as a name server does that cannot tell.
+    #[cfg(test)]
+    Fake(Fake),
+}
+
+/// In unit tests: answers in the place of name servers.
+#[cfg(test)]
+type Fake = Box<dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync>;
+
 impl Network {
-    /// Starts the threads. `lab` maps host names as they stand in URLs.
+    /// Starts the thread. `lab` maps host names as they stand in URLs. A name of `lab` has the address that stands
+    /// there; with name servers of the lab's own these are asked for it like for any other.
     pub fn new(
         settings: NetworkSettings,
+        name_servers: NameServers,
         lab: HashMap<String, LabHost>,
         forbidden: ForbiddenHosts,
     ) -> io::Result<Self> {
-        let entries = lab.clone();
-        Network::with_lookup(settings, lab, forbidden, move |name| {
-            match entries.get(name) {
-                Some(host) => Ok(vec![host.address]),
-                None => system_lookup(name),
-            }
-        })
+        let mut names = Names::default();
+        if name_servers == NameServers::System {
+            let fixed = lab.iter().map(|(name, host)| (name.clone(), host.address));
+            names.fixed = fixed.collect();
+        }
+        let source = Source::Dns(Resolver::new(name_servers));
+        Network::of(settings, source, names, lab, forbidden)
     }
 
-    /// The seam of tests: answers come from `lookup`, everything else is as in [`Network::new`].
+    /// The seam of tests: answers come from `lookup`, which must not block; everything else is as in
+    /// [`Network::new`].
+    #[cfg(test)]
     pub(crate) fn with_lookup(
         settings: NetworkSettings,
         lab: HashMap<String, LabHost>,
         forbidden: ForbiddenHosts,
         lookup: impl Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        let lookup: Arc<Lookup> = Arc::new(lookup);
-        let names = Arc::new(Mutex::new(Names::default()));
-        let (queue, waiting) = sync_channel(settings.queue_max);
-        let waiting = Arc::new(Mutex::new(waiting));
-        for index in 0..settings.threads {
-            let (waiting, names, lookup) = (waiting.clone(), names.clone(), lookup.clone());
-            std::thread::Builder::new()
-                .name(format!("resolver-{index}"))
-                .spawn(move || work(&waiting, &names, &settings, &*lookup))?;
-        }
-        let shared = Shared {
-            settings,
-            lab,
-            forbidden,
-            names,
-            queue,
-        };
+        let source = Source::Fake(Box::new(lookup));
+        Network::of(settings, source, Names::default(), lab, forbidden)
+    }
+
+    fn of(
+        settings: NetworkSettings,
+        source: Source,
+        names: Names,
+        lab: HashMap<String, LabHost>,
+        forbidden: ForbiddenHosts,
+    ) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let thread = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel::<()>();
+        std::thread::Builder::new()
+            .name("resolver".to_owned())
+            .spawn(move || {
+                // An error: the sending end is gone, which is the sign to stop.
+                let _ = runtime.block_on(stopped);
+            })?;
+        let of_each = || KeyedLimit::new(settings.free_places_of_each, settings.free_wait_max);
         Ok(Network {
-            shared: Arc::new(shared),
+            shared: Arc::new(Shared {
+                settings,
+                lab,
+                forbidden,
+                blocked: RwLock::new(ForbiddenHosts::new([])),
+                source: Arc::new(source),
+                names: Arc::new(Mutex::new(names)),
+                paid: Arc::new(Semaphore::new(settings.paid_places)),
+                free: Arc::new(Semaphore::new(settings.free_places)),
+                free_of_client: of_each(),
+                free_of_domain: of_each(),
+                paid_waiters: Semaphore::new(settings.paid_places * WAITERS_OF_PLACE_MAX),
+                free_waiters: Semaphore::new(settings.free_places * WAITERS_OF_PLACE_MAX),
+                thread,
+                _stop: stop,
+            }),
         })
     }
 
-    /// The addresses of a target's host, every one of them checked. Blocks until `deadline` at the latest.
+    /// [`Network::checked`] for a buyer, from a thread that may block.
+    ///
+    /// # Panics
+    /// On an async thread.
     pub fn checked_addresses(
         &self,
         target: &TargetUrl,
         deadline: Instant,
     ) -> Result<Vec<IpAddr>, ResolveError> {
-        if self.shared.forbidden.holds(target.host(), &[]) {
+        let checked = self.checked(target, Asker::Buyer, deadline);
+        self.shared.thread.block_on(checked)
+    }
+
+    /// The addresses of a target's host, every one of them checked. Ends by `deadline`.
+    pub async fn checked(
+        &self,
+        target: &TargetUrl,
+        asker: Asker,
+        deadline: Instant,
+    ) -> Result<Vec<IpAddr>, ResolveError> {
+        if self.refuses(target.host(), &[]) {
             return Err(ResolveError::OwnHost);
         }
         let addresses = match target.literal_address() {
             Some(address) => vec![address],
-            None => self.addresses(target.host(), deadline)?,
+            None => self.addresses(target, asker, deadline).await?,
         };
         check_answers(&addresses).map_err(ResolveError::Refused)?;
-        if self.shared.forbidden.holds(target.host(), &addresses) {
+        if self.refuses(target.host(), &addresses) {
             return Err(ResolveError::OwnHost);
         }
         Ok(addresses)
@@ -226,7 +333,19 @@ impl Network {
     /// Whether a target's host is refused by its name, or as an address, before any lookup.
     pub fn is_forbidden(&self, target: &TargetUrl) -> bool {
         let literal: Vec<IpAddr> = target.literal_address().into_iter().collect();
-        self.shared.forbidden.holds(target.host(), &literal)
+        self.refuses(target.host(), &literal)
+    }
+
+    /// Puts other hosts in place of those that the operator blocks.
+    pub fn block(&self, hosts: ForbiddenHosts) {
+        let blocked = self.shared.blocked.write();
+        *blocked.unwrap_or_else(PoisonError::into_inner) = hosts;
+    }
+
+    fn refuses(&self, host: &str, addresses: &[IpAddr]) -> bool {
+        let blocked = self.shared.blocked.read();
+        let blocked = blocked.unwrap_or_else(PoisonError::into_inner);
+        self.shared.forbidden.holds(host, addresses) || blocked.holds(host, addresses)
     }
 
     /// What is really dialled for a checked address of `host`: itself, unless `[lab] hosts` says otherwise.
@@ -242,21 +361,142 @@ impl Network {
         self.shared.lab.contains_key(host)
     }
 
-    fn addresses(&self, name: &str, deadline: Instant) -> Result<Vec<IpAddr>, ResolveError> {
-        let now = Instant::now();
-        let wait = deadline
-            .saturating_duration_since(now)
-            .min(self.shared.settings.lookup_max);
-        let answer = {
-            let mut names = lock(&self.shared.names);
-            if let Some(known) = names.known.get(name).filter(|known| known.until > now) {
-                return known.answer.clone();
-            }
-            names.ask(name, &self.shared.queue)?
+    async fn addresses(&self, target: &TargetUrl, asker: Asker, deadline: Instant) -> Answer {
+        let name = target.host();
+        if let Some(answer) = lock(&self.shared.names).known(name, asker) {
+            return answer;
+        }
+        let places = Arc::new(self.places(target, asker, deadline).await?);
+        let until = deadline.min(Instant::now() + self.shared.settings.lookup_max);
+        let left = || until.saturating_duration_since(Instant::now());
+        let (waited, began) = self.answer(name, asker, &places, left()).await;
+        // Somebody else's lookup had begun long before, and had its own deadline.
+        if waited == Err(ResolveError::TimedOut) && !began && left() >= JOINED_AGAIN_MIN {
+            return self.answer(name, asker, &places, left()).await.0;
+        }
+        waited
+    }
+
+    /// A client's own share first, then the domain's, then a place: who waits for a share keeps nobody else from a
+    /// place. The wait is our own shortage and says nothing of the name.
+    async fn places(
+        &self,
+        target: &TargetUrl,
+        asker: Asker,
+        deadline: Instant,
+    ) -> Result<Places, ResolveError> {
+        let shared = &self.shared;
+        let left = deadline.saturating_duration_since(Instant::now());
+        let settings = &shared.settings;
+        let (wait_max, places, waiters) = match asker {
+            Asker::Buyer => (settings.paid_wait_max, &shared.paid, &shared.paid_waiters),
+            Asker::Client(_) => (settings.free_wait_max, &shared.free, &shared.free_waiters),
         };
-        answer
-            .recv_timeout(wait)
-            .unwrap_or(Err(ResolveError::TimedOut))
+        let taken = async {
+            let mut shares = Vec::new();
+            if let Asker::Client(client) = asker {
+                // All of the operator's questions together are one client's.
+                let client = client.map_or_else(String::new, |client| client.to_string());
+                shares.push(shared.free_of_client.place(&client).await?);
+                shares.push(shared.free_of_domain.place(target.domain()).await?);
+            }
+            // After the shares, so that one client cannot be all those that wait.
+            let _waiter = waiters.try_acquire().map_err(|_| Saturated)?;
+            let place = places.clone().acquire_owned().await;
+            Ok(Places {
+                _shares: shares,
+                _place: place.map_err(|_| Saturated)?,
+            })
+        };
+        match timeout(wait_max.min(left), taken).await {
+            Ok(Ok(places)) => Ok(places),
+            Ok(Err(Saturated)) | Err(_) => Err(ResolveError::Busy),
+        }
+    }
+
+    /// Joins the lookup of this name that is under way, or begins one, which is told as well. It goes on until `wait` is
+    /// over also when nobody waits for it any more, and keeps its places as long.
+    async fn answer(
+        &self,
+        name: &str,
+        asker: Asker,
+        places: &Arc<Places>,
+        wait: Duration,
+    ) -> (Answer, bool) {
+        let mut beginning = None;
+        let mut coming = {
+            let mut names = lock(&self.shared.names);
+            // It may have come while a place was waited for.
+            match (names.known(name, asker), names.under_way.get(name)) {
+                (Some(answer), _) => watch::channel(Some(answer)).1,
+                (None, Some(coming)) => coming.clone(),
+                (None, None) => {
+                    let (sender, coming) = watch::channel(None);
+                    names.under_way.insert(name.to_owned(), coming.clone());
+                    beginning = Some(sender);
+                    coming
+                }
+            }
+        };
+        let begins = beginning.is_some();
+        if let Some(sender) = beginning {
+            self.begin(name, sender, places.clone(), wait);
+        }
+        let answer = match timeout(wait, coming.wait_for(Option::is_some)).await {
+            Ok(Ok(answer)) => answer.clone().unwrap_or(Err(ResolveError::Failed)),
+            // The lookup has panicked.
+            Ok(Err(_)) => Err(ResolveError::Failed),
+            Err(_) => Err(ResolveError::TimedOut),
+        };
+        (answer, begins)
+    }
+
+    fn begin(
+        &self,
+        name: &str,
+        sender: watch::Sender<Option<Answer>>,
+        places: Arc<Places>,
+        time_max: Duration,
+    ) {
+        let (settings, source) = (self.shared.settings, self.shared.source.clone());
+        let under_way = UnderWay {
+            name: name.to_owned(),
+            names: self.shared.names.clone(),
+        };
+        self.shared.thread.spawn(async move {
+            let answer = source.answer(&under_way.name, time_max).await;
+            under_way.ended(&answer, &settings);
+            // An error: nobody waits for it any more.
+            let _ = sender.send(Some(answer));
+            drop(places);
+        });
+    }
+}
+
+/// What a lookup occupies.
+struct Places {
+    _shares: Vec<OwnedSemaphorePermit>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Source {
+    async fn answer(&self, name: &str, time_max: Duration) -> Answer {
+        let found = match self {
+            Source::Dns(resolver) => {
+                let deadline = tokio::time::Instant::now() + time_max;
+                resolver.addresses(name, deadline).await
+            }
+            #[cfg(test)]
+            Source::Fake(lookup) => match lookup(name) {
+                Ok(addresses) if addresses.is_empty() => Err(Failure::NotFound),
+                found => found.map_err(|_| Failure::Failed),
+            },
+        };
+        found.map_err(|failure| match failure {
+            Failure::NotFound => ResolveError::NotFound,
+            Failure::Failed => ResolveError::Failed,
+            Failure::TimedOut => ResolveError::TimedOut,
+        })
     }
 }
 
@@ -271,11 +511,13 @@ impl fmt::Debug for Network {
 
 type Answer = Result<Vec<IpAddr>, ResolveError>;
 
-/// What is known, and who waits for what is being asked.
+/// What is known, and what is being asked.
 #[derive(Default)]
 struct Names {
+    /// The lab's.
+    fixed: HashMap<String, IpAddr>,
     known: HashMap<String, Known>,
-    waiting: HashMap<String, Vec<Sender<Answer>>>,
+    under_way: HashMap<String, watch::Receiver<Option<Answer>>>,
 }
 
 struct Known {
@@ -284,35 +526,21 @@ struct Known {
 }
 
 impl Names {
-    /// Joins the lookup of this name that is under way, or queues one.
-    fn ask(
-        &mut self,
-        name: &str,
-        queue: &SyncSender<String>,
-    ) -> Result<Receiver<Answer>, ResolveError> {
-        let (answer, receiver) = channel();
-        if let Some(waiters) = self.waiting.get_mut(name) {
-            if waiters.len() >= WAITERS_MAX {
-                return Err(ResolveError::Busy);
-            }
-            waiters.push(answer);
-            return Ok(receiver);
+    fn known(&self, name: &str, asker: Asker) -> Option<Answer> {
+        if let Some(address) = self.fixed.get(name) {
+            return Some(Ok(vec![*address]));
         }
-        match queue.try_send(name.to_owned()) {
-            Ok(()) => {}
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {
-                return Err(ResolveError::Busy);
-            }
-        }
-        self.waiting.insert(name.to_owned(), vec![answer]);
-        Ok(receiver)
+        let known = self.known.get(name)?;
+        let is_usable = match known.answer {
+            // Whether it still fails is worth a question to anyone who pays for it.
+            Err(ResolveError::Failed | ResolveError::TimedOut) => asker != Asker::Buyer,
+            _ => true,
+        };
+        (is_usable && known.until > Instant::now()).then(|| known.answer.clone())
     }
 
-    fn learn(&mut self, name: String, answer: Answer, settings: &NetworkSettings, now: Instant) {
-        for waiter in self.waiting.remove(&name).into_iter().flatten() {
-            // A caller that has given up is no longer listening.
-            let _ = waiter.send(answer.clone());
-        }
+    fn learn(&mut self, name: &str, answer: Answer, settings: &NetworkSettings) {
+        let now = Instant::now();
         if self.known.len() >= settings.names_max {
             self.known.retain(|_, known| known.until > now);
         }
@@ -324,27 +552,25 @@ impl Names {
             Err(_) => settings.negative_max,
         };
         let until = now + lifetime;
-        self.known.insert(name, Known { answer, until });
+        self.known.insert(name.to_owned(), Known { answer, until });
     }
 }
 
-/// The life of one resolver thread: until the queue's sending end is gone.
-fn work(
-    queue: &Mutex<Receiver<String>>,
-    names: &Mutex<Names>,
-    settings: &NetworkSettings,
-    lookup: &Lookup,
-) {
-    loop {
-        let next = lock(queue).recv();
-        let Ok(name) = next else {
-            return;
-        };
-        let answer = match lookup(&name) {
-            Ok(addresses) if !addresses.is_empty() => Ok(addresses),
-            Ok(_) | Err(_) => Err(ResolveError::Failed),
-        };
-        lock(names).learn(name, answer, settings, Instant::now());
+/// A lookup in the list of those that can be joined. It leaves the list however it ends.
+struct UnderWay {
+    name: String,
+    names: Arc<Mutex<Names>>,
+}
+
+impl UnderWay {
+    fn ended(self, answer: &Answer, settings: &NetworkSettings) {
+        lock(&self.names).learn(&self.name, answer.clone(), settings);
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        lock(&self.names).under_way.remove(&self.name);
     }
 }
 
@@ -353,30 +579,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// getaddrinfo, each address once and in its order of preference.
-fn system_lookup(name: &str) -> io::Result<Vec<IpAddr>> {
-    // The final dot makes the name absolute. Without it a search list in resolv.conf could lead a public name that
-    // does not exist to a private one that does.
-    let sockets = (format!("{name}.").as_str(), 0).to_socket_addrs()?;
-    let mut addresses = Vec::new();
-    for socket in sockets {
-        if !addresses.contains(&socket.ip()) {
-            addresses.push(socket.ip());
-        }
-    }
-    Ok(addresses)
-}
-
 /// Why a host gave no addresses to dial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResolveError {
     /// Our own host or one that the operator forbids.
     OwnHost,
-    /// The name does not exist, has no address, or its servers failed.
+    /// A name server answered that the name does not exist or has no address.
+    NotFound,
+    /// The name servers could not tell, or could not be reached.
     Failed,
-    /// No answer in time.
+    /// The name servers did not answer in time.
     TimedOut,
-    /// Too many lookups are waiting already: this service's own shortage.
+    /// No place for a lookup became free: this service's own shortage.
     Busy,
     Refused(TargetError),
 }

@@ -1,4 +1,4 @@
-//! Questions to a neighbour that are no business: does its name resolve, does it answer, what does it say the time is.
+//! Questions to an upstream that are no business: does its name resolve, does it answer, what does it say the time is.
 //! For an operator who looks for what is wrong; the running service never asks so.
 
 use std::fmt;
@@ -18,7 +18,7 @@ const BODY_BYTES_MAX: usize = 256 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probed {
     pub status: u16,
-    /// The time by the neighbour's clock.
+    /// The time by the upstream's clock.
     pub date: Option<UnixSeconds>,
     /// Empty when it is longer than anything that is expected.
     pub body: Vec<u8>,

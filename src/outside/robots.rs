@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 use crate::domain::robots::Robots;
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
-use crate::outside::call::Lane;
+use crate::outside::call::ConcurrencyLimit;
 use crate::outside::clock::Clock;
 use crate::outside::web::Web;
 
@@ -38,7 +38,7 @@ const BYTES_MAX: usize = 16 * 1024 * 1024;
 pub struct RobotsFiles {
     web: Web,
     clock: Clock,
-    places: Lane,
+    places: ConcurrencyLimit,
     sites: Arc<Mutex<HashMap<String, Site>>>,
 }
 
@@ -59,7 +59,7 @@ impl RobotsFiles {
         RobotsFiles {
             web,
             clock,
-            places: Lane::new(LOOKUPS_MAX, PLACE_WAIT_MAX),
+            places: ConcurrencyLimit::new(LOOKUPS_MAX, PLACE_WAIT_MAX),
             sites: Arc::default(),
         }
     }

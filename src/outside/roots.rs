@@ -1,4 +1,4 @@
-//! Trust roots from a file, for neighbours whose certificates no public authority has signed.
+//! Trust roots from a file, for upstreams whose certificates no public authority has signed.
 
 use ureq::tls::{PemItem, RootCerts, parse_pem};
 

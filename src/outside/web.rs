@@ -2,7 +2,8 @@
 //! follows redirects by hand with the whole policy at each hop, and stops at the first limit it meets. It knows no
 //! price, no cache and no buyer.
 //!
-//! Blocking: run it through `outside::call::Lane`. One deadline covers all hops, the body and the conversion.
+//! Blocking: run it through `outside::call::ConcurrencyLimit`. One deadline covers all hops, the body and the
+//! conversion.
 
 mod body;
 mod dial;
@@ -17,12 +18,13 @@ use std::time::{Duration, Instant};
 
 use ureq::http::HeaderMap;
 
+use crate::domain::cache;
 use crate::domain::robots::{self, Robots};
 use crate::domain::target::TargetUrl;
 use crate::domain::usage::Usage;
 use crate::markdown::{ContentKind, Converter, Page, Settings};
-use crate::outside::memory::{Allotment, MemoryFull};
-use crate::outside::network::Network;
+use crate::outside::memory::{MemoryFull, MemoryPermit};
+use crate::outside::network::{Asker, ForbiddenHosts, Network};
 use crate::outside::web::body::Body;
 use crate::outside::web::dial::{ADDRESSES_MAX, Answer, Dialler};
 
@@ -73,6 +75,15 @@ pub struct ClearedTarget {
 }
 
 impl ClearedTarget {
+    /// All addresses were checked; those that are tried stay.
+    fn of(target: &TargetUrl, mut addresses: Vec<IpAddr>) -> Self {
+        addresses.truncate(ADDRESSES_MAX);
+        ClearedTarget {
+            target: target.clone(),
+            addresses,
+        }
+    }
+
     pub fn target(&self) -> &TargetUrl {
         &self.target
     }
@@ -110,7 +121,10 @@ impl FetchOptions {
 pub enum Fetched {
     Page(Box<FetchedPage>),
     /// The kept copy is still what the server has.
-    NotModified,
+    NotModified {
+        /// See [`FetchedPage::may_be_shared`].
+        may_be_shared: bool,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -134,13 +148,15 @@ pub struct FetchedPage {
     pub last_modified: Option<String>,
     /// What the response's headers say about its use.
     pub usage: Usage,
+    /// Whether the response's Cache-Control lets the page be kept and sold to others.
+    pub may_be_shared: bool,
     /// How many redirects led to `final_url`.
     pub redirects: usize,
 }
 
 /// In unit tests: answers for an address in a site's place, with a status and a page of plain text.
 #[cfg(test)]
-pub(crate) type StandIn = Arc<dyn Fn(&str) -> Result<(u16, Vec<u8>), FetchError> + Send + Sync>;
+pub(crate) type Fake = Arc<dyn Fn(&str) -> Result<(u16, Vec<u8>), FetchError> + Send + Sync>;
 
 /// How many bytes a page of a kind takes at most for each byte of it, until it is converted.
 fn reading_factor(kind: ContentKind) -> usize {
@@ -183,26 +199,39 @@ impl Web {
 
     /// Dials nobody from now on.
     #[cfg(test)]
-    pub(crate) fn replace(&mut self, stand_in: StandIn) {
-        self.dialler.stand_in = Some(stand_in);
+    pub(crate) fn replace(&mut self, fake: Fake) {
+        self.dialler.fake = Some(fake);
     }
 
-    /// The DNS preflight: looks the host up and checks every answer. Blocking.
+    /// The DNS preflight: looks the host up and checks every answer. Blocking, for a buyer.
     pub fn clear(&self, target: &TargetUrl) -> Result<ClearedTarget, FetchError> {
         self.clear_before(target, Instant::now() + self.settings.budget)
     }
 
-    /// Fetches the page, follows its redirects and converts what comes, all while it comes. In the end the allotment is
+    /// The same without a thread that waits. Ends by `deadline`.
+    pub async fn clear_for(
+        &self,
+        asker: Asker,
+        target: &TargetUrl,
+        deadline: Instant,
+    ) -> Result<ClearedTarget, FetchError> {
+        let checked = self.network.checked(target, asker, deadline).await?;
+        Ok(ClearedTarget::of(target, checked))
+    }
+
+    /// Fetches the page, follows its redirects and converts what comes, all while it comes. In the end the permit is
     /// what the page takes as markdown and as JSON. Blocking.
     pub fn fetch(
         &self,
         cleared: ClearedTarget,
         options: &FetchOptions,
-        allotment: &mut Allotment,
+        permit: &mut MemoryPermit,
     ) -> Result<Fetched, FetchError> {
         let started = Instant::now();
         let (body, redirects) = match self.open(cleared, options)? {
-            Opened::NotModified => return Ok(Fetched::NotModified),
+            Opened::NotModified { may_be_shared } => {
+                return Ok(Fetched::NotModified { may_be_shared });
+            }
             Opened::Page { body, redirects } => (body, redirects),
         };
         let mut converter = Converter::new(Settings {
@@ -213,7 +242,7 @@ impl Web {
         });
         let deadline = options.deadline.min(started + self.settings.budget);
         let mut resize = |bytes: usize| {
-            let resized = allotment.resize(bytes, deadline);
+            let resized = permit.resize(bytes, deadline);
             resized.map_err(|MemoryFull| FetchError::Overloaded)
         };
         let (kind, mut bytes) = (body.kind, 0);
@@ -250,6 +279,7 @@ impl Web {
                 texts(&body.headers, &["x-robots-tag"]),
                 texts(&body.headers, &["content-signal", "content-usage"]),
             ),
+            may_be_shared: may_be_shared(&body.headers),
             redirects,
         })))
     }
@@ -279,18 +309,18 @@ impl Web {
         self.network.is_forbidden(target)
     }
 
+    /// Puts other hosts in place of those that the operator blocks.
+    pub fn block(&self, hosts: ForbiddenHosts) {
+        self.network.block(hosts);
+    }
+
     fn clear_before(
         &self,
         target: &TargetUrl,
         deadline: Instant,
     ) -> Result<ClearedTarget, FetchError> {
-        let mut addresses = self.network.checked_addresses(target, deadline)?;
-        // All were checked; these are the ones that are tried.
-        addresses.truncate(ADDRESSES_MAX);
-        Ok(ClearedTarget {
-            target: target.clone(),
-            addresses,
-        })
+        let checked = self.network.checked_addresses(target, deadline)?;
+        Ok(ClearedTarget::of(target, checked))
     }
 
     fn open(&self, cleared: ClearedTarget, options: &FetchOptions) -> Result<Opened, FetchError> {
@@ -301,7 +331,9 @@ impl Web {
                 let body = Box::new(Body::new(target, answer, deadline)?);
                 Ok(Opened::Page { body, redirects })
             }
-            304 if options.is_conditional() => Ok(Opened::NotModified),
+            304 if options.is_conditional() => Ok(Opened::NotModified {
+                may_be_shared: may_be_shared(answer.headers()),
+            }),
             status => Err(FetchError::Status(status)),
         }
     }
@@ -380,7 +412,7 @@ impl Web {
 
 enum Opened {
     Page { body: Box<Body>, redirects: usize },
-    NotModified,
+    NotModified { may_be_shared: bool },
 }
 
 /// A header's value, when it is visible ASCII.
@@ -392,6 +424,10 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
 fn texts<'a>(headers: &'a HeaderMap, names: &'a [&str]) -> impl Iterator<Item = &'a str> {
     let values = names.iter().flat_map(|name| headers.get_all(*name));
     values.filter_map(|value| value.to_str().ok())
+}
+
+fn may_be_shared(headers: &HeaderMap) -> bool {
+    cache::may_be_shared(texts(headers, &["cache-control"]))
 }
 
 fn milliseconds(duration: Duration) -> u64 {

@@ -34,6 +34,11 @@ pub fn page(view: &AboutView<'_>) -> String {
             (opting_out(view.site.contact))
             (keeping())
             (contact(view.site.contact))
+            h2 #notices { "Third-party software" }
+            p {
+                "The program contains open-source software, fonts and data of others. "
+                a href="/notices" { "Third-party notices" } " names them with their licenses."
+            }
         },
     )
 }

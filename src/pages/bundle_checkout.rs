@@ -32,8 +32,6 @@ pub struct CheckoutView<'a> {
 pub enum State {
     Open,
     Paid,
-    /// Its 7 days are over.
-    Expired,
 }
 
 /// The resume page.
@@ -54,7 +52,6 @@ pub fn page(view: &CheckoutView<'_>) -> String {
                     h1 { "Your bundle: " (bundle::price(view.bundle)) }
                 },
                 State::Paid => h1 { "This bundle is paid" },
-                State::Expired => h1 { "This quote has expired" },
             }
             (facts(view))
             @match view.state {
@@ -63,7 +60,6 @@ pub fn page(view: &CheckoutView<'_>) -> String {
                     "Its report is delivered by itself. The delivery is found again "
                     a href="/proof-pack/bundle/recover" { "by your e-mail address" } "."
                 },
-                State::Expired => (expired(view)),
             }
             (bundle::source_list(view.target_urls))
         },
@@ -106,16 +102,5 @@ fn form<'a>(view: &CheckoutView<'a>) -> Form<'a> {
         level: view.bundle.name(),
         quote_id: view.quote_id,
         ..Form::empty(LeadProduct::Bundle)
-    }
-}
-
-fn expired(view: &CheckoutView<'_>) -> Markup {
-    html! {
-        p.lead { "Quotes are kept for 7 days. Nothing was charged, and a new one costs nothing." }
-        form.ask action="/proof-pack/bundle/quote" method="post" {
-            input type="hidden" name="target_urls" value=(view.listed);
-            input type="hidden" name="question" value=(view.question.unwrap_or_default());
-            button type="submit" { "Quote the same sources again" }
-        }
     }
 }

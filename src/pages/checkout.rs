@@ -20,12 +20,9 @@ pub struct CheckoutView<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum CheckoutState<'a> {
     Kept(KeptQuote<'a>),
-    /// Kept once, but its 7 days are over.
+    /// Kept once, but its 7 days are over: only its identifier is still known.
     Expired {
-        /// The page it was for, when that is still known.
-        target_url: Option<&'a str>,
-        product: Product,
-        question: Option<&'a str>,
+        is_bundle: bool,
     },
 }
 
@@ -56,11 +53,7 @@ pub fn page(view: &CheckoutView<'_>) -> String {
         },
         match &view.state {
             CheckoutState::Kept(quote) => kept(view, quote),
-            CheckoutState::Expired {
-                target_url,
-                product,
-                question,
-            } => expired(view, *target_url, *product, *question),
+            CheckoutState::Expired { is_bundle } => expired(view, *is_bundle),
         },
     )
 }
@@ -103,20 +96,16 @@ fn kept(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
     }
 }
 
-fn expired(
-    view: &CheckoutView<'_>,
-    target_url: Option<&str>,
-    product: Product,
-    question: Option<&str>,
-) -> Markup {
-    let typed = target_url.unwrap_or_default();
+fn expired(view: &CheckoutView<'_>, is_bundle: bool) -> Markup {
     html! {
         h1 { "This quote has expired" }
         p.lead { "Quotes are kept for 7 days. Nothing was charged, and a new one costs nothing." }
         dl.facts { dt { "Quote" } dd { code { (view.quote_id) } } }
-        @match product {
-            Product::Context => (parts::quote_form(&view.site, typed)),
-            Product::ProofPack => (parts::report_form(&view.site, typed, question.unwrap_or_default())),
+        @if is_bundle {
+            .actions { a.button href="/proof-pack/bundle/quote" { "Ask for a new quote" } }
+        } @else {
+            (parts::quote_form(&view.site, ""))
+            .actions { a.button.quiet href="/proof-pack/quote" { "Quote a report instead" } }
         }
     }
 }

@@ -18,7 +18,7 @@ pub const TOKEN_FIELD: &str = "form_token";
 pub const BACK_FIELD: &str = "back";
 
 /// The views: name in the address and label.
-pub const VIEWS: [(&str, &str); 11] = [
+pub const VIEWS: [(&str, &str); 12] = [
     ("today", "Today"),
     ("leads", "Leads"),
     ("orders", "Orders"),
@@ -26,13 +26,14 @@ pub const VIEWS: [(&str, &str); 11] = [
     ("reports", "Reports"),
     ("outbox", "Outbox"),
     ("events", "Webhook log"),
-    ("books", "Books"),
+    ("ledger", "Ledger"),
     ("data", "Data"),
+    ("limits", "Limits"),
     ("health", "Health"),
     ("config", "Configuration"),
 ];
 
-/// One view of the console, for whoever is signed in.
+/// One view of the console, for anyone who is signed in.
 #[derive(Clone, Debug)]
 pub struct ConsoleView<'a> {
     pub site: Site<'a>,
@@ -212,9 +213,9 @@ pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
 pub fn closed_page(site: Site<'_>) -> String {
     framed(
         site,
-        "The console is closed",
+        "The console is disabled",
         html! {
-            h1 { "The console is closed" }
+            h1 { "The console is disabled" }
             p.lead {
                 "No token is configured, so nobody can sign in here. If this is your service: make one with "
                 code { "openssl rand -hex 32" } ", give it as the credential " code { "operator_token" }

@@ -48,9 +48,8 @@ pub struct RecoverView<'a> {
     pub site: Site<'a>,
     /// What became of a request; none before one is made.
     pub message: Option<&'a str>,
-    /// Whether links are mailed; else they are shown to who knows both.
+    /// Whether the service sends mail; without it no link is given.
     pub is_mailed: bool,
-    pub links: Vec<String>,
 }
 
 pub fn page(view: &DeliveryView<'_>) -> String {
@@ -62,7 +61,7 @@ pub fn page(view: &DeliveryView<'_>) -> String {
         Layout {
             site: view.site,
             title: "Your Evidence Bundle",
-            description: "What several public sources establish together, for whoever ordered it.",
+            description: "What several public sources establish together, for anyone who ordered it.",
             path: "/proof-pack/bundle/delivery",
             noindex: true,
         },
@@ -111,9 +110,16 @@ pub fn recover_page(view: &RecoverView<'_>) -> String {
         html! {
             h1 { "Find a delivery again" }
             @if let Some(message) = view.message { p.lead role="status" { (message) } }
-            @if !view.links.is_empty() {
-                ul { @for link in &view.links { li { a href=(link) { "The order and its report" } } } }
+            @if view.is_mailed { (recover_form()) } @else {
+                p { "This service sends no e-mail, so it cannot send the link again. Use the address that the payment "
+                    "page led to, or " a href="/contact" { "write to the operator" } "." }
             }
+        },
+    )
+}
+
+fn recover_form() -> Markup {
+    html! {
             form.ask action=(RECOVER_PATH) method="post" {
                 label for="email" { "The e-mail address that you gave at the checkout" }
                 .row {
@@ -123,14 +129,11 @@ pub fn recover_page(view: &RecoverView<'_>) -> String {
                 .row {
                     input #target_url name="target_url" type="text" inputmode="url" maxlength="2048" required
                         autocomplete="off" spellcheck="false" placeholder="https://example.com/pricing";
-                    button type="submit" { @if view.is_mailed { "Send the link" } @else { "Find it" } }
+                    button type="submit" { "Send the link" }
                 }
             }
-            @if view.is_mailed {
-                p.hint {
-                    "The answer is the same whether or not an order fits, so that nobody learns from it who has bought what."
-                }
+            p.hint {
+                "The answer is the same whether or not an order fits, so that nobody learns from it who has bought what."
             }
-        },
-    )
+    }
 }

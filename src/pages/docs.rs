@@ -155,7 +155,7 @@ fn start(site: &Site<'_>) -> Markup {
             dt { "Paid to" } dd { code { (site.pay_to) } }
             dt { "Settlement" } dd {
                 @match site.facilitator {
-                    FacilitatorMode::Sandbox => "embedded sandbox facilitator, play money",
+                    FacilitatorMode::Sandbox => "embedded sandbox facilitator, test funds",
                     FacilitatorMode::Real => "external facilitator, after the answer is ready",
                 }
             }

@@ -18,7 +18,8 @@ pub struct Delivery<'a> {
     pub order_id: &'a str,
     /// The bundle's name in words, such as "Builder".
     pub bundle: &'a str,
-    pub question: &'a str,
+    /// What the payer has asked; nothing where it is not certain that they did.
+    pub question: Option<&'a str>,
     /// Sources that were read, of those asked for.
     pub sources_read: usize,
     pub sources: usize,
@@ -31,7 +32,7 @@ pub struct Delivery<'a> {
     pub contact: Option<&'a str>,
 }
 
-/// The way back to orders, for whoever holds the address that they were bought with.
+/// The way back to orders, for anyone who holds the address that they were bought with.
 #[derive(Clone, Copy, Debug)]
 pub struct Recovery<'a> {
     pub service: &'a str,
@@ -59,18 +60,19 @@ pub fn delivery(view: &Delivery<'_>) -> Email {
     } else {
         "Page, PDF and JSON are here:"
     };
+    let asked = view
+        .question
+        .map(|question| format!("You asked: {question}"));
+    let found = format!(
+        "{} of {} sources could be read. The report says for each what it establishes, where they agree and \
+         where they contradict each other.",
+        view.sources_read, view.sources
+    );
+    let paragraphs = asked.into_iter().chain([found, attached.to_owned()]);
     notice(&Notice {
         service: view.service,
         subject: &format!("Your {} Evidence Bundle is ready", view.bundle),
-        paragraphs: &[
-            format!("You asked: {}", view.question),
-            format!(
-                "{} of {} sources could be read. The report says for each what it establishes, where they agree and \
-                 where they contradict each other.",
-                view.sources_read, view.sources
-            ),
-            attached.to_owned(),
-        ],
+        paragraphs: &paragraphs.collect::<Vec<_>>(),
         links: &[
             ("The report".to_owned(), view.page_url.to_owned()),
             ("PDF".to_owned(), view.pdf_url.to_owned()),
@@ -89,7 +91,7 @@ pub fn recovery(view: &Recovery<'_>) -> Email {
         paragraphs: &[
             "Somebody, hopefully you, asked for the way back to the orders that were bought with this address."
                 .to_owned(),
-            format!("Whoever has these links may read the reports. They work until {}.", view.until),
+            format!("Anyone who has these links may read the reports. They work until {}.", view.until),
         ],
         links: view.orders,
         contact: view.contact,
@@ -180,7 +182,7 @@ mod tests {
             service: "context402",
             order_id: "ord_1",
             bundle: "Builder",
-            question,
+            question: Some(question),
             sources_read: 8,
             sources: 10,
             page_url: "https://shop.example/d?order=1&token=2",

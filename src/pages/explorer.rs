@@ -1,5 +1,5 @@
-//! `/swagger`: openapi.json in Swagger UI, which is built into the program. It needs script; without it the page leads to
-//! the reference, which does not. Swagger UI brings its own look, so the page stands outside of the usual frame.
+//! `/swagger`: openapi.json in Swagger UI, which is built into the program. It needs script; without it the page leads
+//! to the reference, which does not. Swagger UI brings its own look, so the page stands outside of the usual frame.
 
 use maud::{DOCTYPE, html};
 

@@ -74,7 +74,7 @@ fn buying(site: &Site<'_>) -> Vec<Question> {
             "What do I need to pay?",
             html! { p {
                 @match site.facilitator {
-                    FacilitatorMode::Sandbox => { "Here, any private key: this is a sandbox with play money. A real service needs one with a little USDC." },
+                    FacilitatorMode::Sandbox => { "Here, any private key: this is a sandbox with test funds. A real service needs one with a little USDC." },
                     FacilitatorMode::Real => { "A private key that holds a little USDC on " (site.network_name()) ". No ETH: the facilitator pays the gas." },
                 }
                 " " a href="/quickstart" { "The quickstart" } " takes a few minutes."
@@ -98,6 +98,14 @@ fn pages() -> Vec<Question> {
                 strong { "fresh" } " reads the page now. " strong { "basic" } " and " strong { "deep" }
                 " take a kept copy of at most 60 or 30 minutes. " strong { "cached" } " never fetches, and "
                 strong { "starter" } " is for trying it. " a href="/docs#tiers" { "All tiers" } "."
+            } },
+        ),
+        (
+            "When is a page not kept?",
+            html! { p {
+                "When its response says " code { "Cache-Control: private" } ", " code { "no-store" } ", " code { "no-cache" } " or a "
+                "lifetime of zero. You get it and may repeat your request, and nobody else is sold your copy: the tiers that only read "
+                "the cache answer that it is not there, and charge nothing."
             } },
         ),
         (
@@ -151,7 +159,7 @@ fn reports() -> Vec<Question> {
         (
             "Who can read my report?",
             html! { p {
-                "Whoever knows its address. You may share it under a name of its own, listed in "
+                "Anyone who knows its address. You may share it under a name of its own, listed in "
                 a href="/proof-pack/library" { "the library" } " or not, and take that back."
             } },
         ),

@@ -121,7 +121,7 @@ fn hero(site: &Site<'_>) -> Markup {
                 (parts::code("Ask: the answer is 402 with the price", &commands::challenge_curl(site, Item::page(&target, tier))))
                 (parts::code("Buy: sign, pay, receive", &commands::buy(site, Item::page(&target, tier))))
                 @if site.facilitator == FacilitatorMode::Sandbox {
-                    p.small.muted { "This is a sandbox: any key works and starts with play money." }
+                    p.small.muted { "This is a sandbox: any key works and starts with test funds." }
                 } @else {
                     p.small.muted {
                         "The buyer needs a key with a little USDC on " (site.network_name())

@@ -6,8 +6,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::pages::assets::{COPY_SCRIPT, FAVICON_PATH, SOCIAL_PATH, STYLE_PATH};
 use crate::pages::site::{FacilitatorMode, NAME, Site};
 
-/// What a browser may do with any page of ours: it runs no script but those whose hashes stand here, so that hostile text
-/// that slipped through escaping would still not run.
+/// What a browser may do with any page of ours: it runs no script but those whose hashes stand here, so that hostile
+/// text that slipped through escaping would still not run.
 macro_rules! policy {
     ($($more:literal),*) => {
         concat!(
@@ -46,7 +46,7 @@ pub struct Layout<'a> {
 
 impl Layout<'_> {
     /// The path of the page as markdown.
-    fn twin(&self) -> String {
+    fn markdown_path(&self) -> String {
         let mark = if self.path.contains('?') { '&' } else { '?' };
         format!("{}{mark}format=markdown", self.path)
     }
@@ -151,7 +151,7 @@ fn head(page: &Layout<'_>) -> Markup {
             link rel="icon" type="image/svg+xml" href=(FAVICON_PATH);
             link rel="stylesheet" href=(STYLE_PATH);
             link rel="service-desc" type="application/vnd.oai.openapi+json;version=3.1" href="/openapi.json";
-            link rel="alternate" type="text/markdown" href=(page.site.url(&page.twin()));
+            link rel="alternate" type="text/markdown" href=(page.site.url(&page.markdown_path()));
         }
     }
 }
@@ -161,7 +161,7 @@ fn sandbox_notice() -> Markup {
         aside.sandbox aria-label="Sandbox" { .wrap {
             p {
                 strong { "Sandbox." }
-                " Payments here are checked for real but paid with play money; nothing reaches a chain."
+                " Payments here are checked for real but paid with test funds; nothing reaches a chain."
             }
         } }
     }
@@ -198,7 +198,7 @@ fn footer(page: &Layout<'_>) -> Markup {
                     (page.site.network_name()) " through x402." }
                 p {
                     "Version " (page.site.version)
-                    @if !page.noindex { " · " a href=(page.twin()) { "View as Markdown" } }
+                    @if !page.noindex { " · " a href=(page.markdown_path()) { "View as Markdown" } }
                 }
             }
             nav.columns aria-label="More" {

@@ -84,7 +84,7 @@ fn terms(view: &LegalView<'_>) -> Markup {
             a href="/pricing#bundle-prices" { "the price list" } ". It is made when the payment is confirmed."
         }
         @if view.site.facilitator == FacilitatorMode::Sandbox {
-            p { strong { "This instance runs with its sandbox: " } "payments are play money and nothing is owed by anyone." }
+            p { strong { "This instance runs with its sandbox: " } "payments are test funds and nothing is owed by anyone." }
         }
         p {
             "A sale by USDC is made when the payment is settled. What is delivered is kept for you as " a href="/docs#limits" { "the reference" }

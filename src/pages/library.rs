@@ -37,7 +37,7 @@ pub fn page(view: &LibraryView<'_>) -> String {
         },
         html! {
             h1 { "Library of reports" }
-            p.lead { "Reports that their buyers have listed for everybody to read. A report is private unless its buyer shares it." }
+            p.lead { "Reports that their buyers have listed for everybody to read, each approved by the operator. A report is private unless its buyer shares it." }
             h2 #sample { "The sample" }
             ul.cards.two { (card(&view.sample)) }
             h2 #listed { "Listed by their buyers" }

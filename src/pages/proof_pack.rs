@@ -57,7 +57,7 @@ pub fn page(view: &ProofPackView<'_>) -> String {
             h2 #kept { "Kept, and checkable" }
             p {
                 "For 30 days a paid report can be read again, verified and asked further questions without paying again; "
-                "a refresh is quoted before it is bought. Reports are private to whoever knows their address."
+                "a refresh is quoted before it is bought. Reports are private to anyone who knows their address."
             }
         },
     )
@@ -83,7 +83,7 @@ fn choose_it_for(pack: Pack) -> &'static str {
             "A cache-aware read; a language model may add claims where one is configured."
         }
         Pack::Deep => {
-            "A fresh read, unless you say otherwise: what the source says now, whoever asked before."
+            "A fresh read, unless you say otherwise: what the source says now, no matter who asked before."
         }
     }
 }

@@ -82,7 +82,7 @@ fn key(site: &Site<'_>) -> Markup {
     html! {
         @match site.facilitator {
             FacilitatorMode::Sandbox => p {
-                "This service runs with its sandbox: any private key works, and each new payer starts with play money. "
+                "This service runs with its sandbox: any private key works, and each new payer starts with test funds. "
                 "Put one in a file for the shell, and in " code { "PRIVATE_KEY" } " for the other two."
             },
             FacilitatorMode::Real => p {

@@ -39,13 +39,14 @@ pub enum QuoteOutcome<'a> {
 /// A kept quote for one target.
 #[derive(Clone, Debug)]
 pub struct Quoted<'a> {
-    pub quote_id: &'a str,
+    /// `None` where it was not kept.
+    pub quote_id: Option<&'a str>,
     /// The target in its canonical form.
     pub target_url: &'a str,
     /// What is asked of it, for a report.
     pub question: Option<&'a str>,
-    /// Age in seconds of the page we keep, when we keep one.
-    pub kept_age_seconds: Option<u64>,
+    /// Whether a copy of the page is cached.
+    pub is_cached: bool,
     pub recommended: Level,
     /// Shown in this order.
     pub offers: Vec<LevelOffer<'a>>,
@@ -156,14 +157,17 @@ fn quoted(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
             dt { "Page" } dd { (parts::foreign_link(quote.target_url)) }
             @if let Some(question) = quote.question { dt { "Question" } dd { (question) } }
             dt { "Kept copy" } dd {
-                @match quote.kept_age_seconds {
-                    Some(seconds) => { "yes, " (age(seconds)) " old" },
-                    None => { "none; it would be fetched where the " (word) " may" },
-                }
+                @if quote.is_cached { "yes" }
+                @else { "none; it would be fetched where the " (word) " may" }
             }
             dt { "Quote" } dd {
-                a href={ "/checkout/" (parts::path_segment(quote.quote_id)) } { code { (quote.quote_id) } }
-                ", kept until " (parts::time(quote.expires_at))
+                @match quote.quote_id {
+                    Some(id) => {
+                        a href={ "/checkout/" (parts::path_segment(id)) } { code { (id) } }
+                        ", kept until " (parts::time(quote.expires_at))
+                    },
+                    None => { "not kept: there is no room for it at the moment" },
+                }
             }
         }
         (offer_table(quote))
@@ -204,33 +208,6 @@ fn offer_row(offer: &LevelOffer<'_>, recommended: Level) -> Markup {
                 }
             }
             td.long.muted { (offer.level.policy()) }
-        }
-    }
-}
-
-/// A duration in its largest whole unit.
-fn age(seconds: u64) -> String {
-    let (count, unit) = match seconds {
-        0..60 => (seconds, "second"),
-        60..3600 => (seconds / 60, "minute"),
-        _ => (seconds / 3600, "hour"),
-    };
-    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_age_is_told_in_one_unit() {
-        for (seconds, expected) in [
-            (0, "0 seconds"),
-            (1, "1 second"),
-            (119, "1 minute"),
-            (7200, "2 hours"),
-        ] {
-            assert_eq!(age(seconds), expected);
         }
     }
 }

@@ -23,7 +23,7 @@ pub struct ReportView<'a> {
     /// The decision's label and its sentence.
     pub label: &'a str,
     pub decision: &'a str,
-    /// What the decision means for whoever uses it, as a sentence.
+    /// What the decision means for anyone who uses it, as a sentence.
     pub advice: &'a str,
     pub answer: &'a str,
     pub summary: &'a str,

@@ -46,8 +46,8 @@ pub struct Form<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     pub lead_id: &'a str,
-    /// The contact, masked; empty when there is none.
-    pub contact: &'a str,
+    /// The path that leads to the payment link, where there is one.
+    pub pay_path: Option<&'a str>,
 }
 
 impl Form<'_> {
@@ -117,10 +117,12 @@ fn known_already(known: &Known<'_>) -> Markup {
     html! {
         .note role="status" {
             p {
-                strong { "Your request is with us." } " It is known as " code { (known.lead_id) }
-                @if !known.contact.is_empty() { ", and we write to " (known.contact) } "."
+                strong { "Your request is with us." } " It is known as " code { (known.lead_id) } "."
             }
-            p { "Send the form again only if something has changed." }
+            @if let Some(path) = known.pay_path {
+                .actions { a.button href=(path) rel="nofollow" { "Go to the payment" } }
+            }
+            p { "To ask for something else, send the form below: it is a request of its own." }
         }
     }
 }
@@ -254,8 +256,6 @@ pub struct ReceivedView<'a> {
     pub lead_id: &'a str,
     /// Masked.
     pub contact: &'a str,
-    /// Whether it was known already.
-    pub duplicate: bool,
     pub bundle: Option<Bundle>,
     pub target_urls: &'a [String],
     /// Address and reason.
@@ -286,7 +286,6 @@ pub fn received_page(view: &ReceivedView<'_>) -> String {
         html! {
             h1 { (heading) }
             p.lead {
-                @if view.duplicate { "It was known already; what you have changed was taken over. " }
                 "We write to " (view.contact) "."
             }
             dl.facts {

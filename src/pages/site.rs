@@ -6,7 +6,7 @@ pub const NAME: &str = "context402";
 /// Who verifies and settles payments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FacilitatorMode {
-    /// The embedded one: play money, nothing reaches a chain.
+    /// The embedded one: test funds, nothing reaches a chain.
     Sandbox,
     /// An external facilitator: real money.
     Real,

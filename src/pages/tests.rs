@@ -234,13 +234,13 @@ fn only_public_pages_ask_to_be_indexed() {
 fn a_sandbox_says_so_and_a_real_service_does_not() {
     for (name, page) in pages(ordinary()) {
         assert_eq!(
-            page.contains("play money; nothing reaches a chain"),
+            page.contains("test funds; nothing reaches a chain"),
             !matches!(name, "sample" | "explorer"),
             "{name}"
         );
     }
     for (name, page) in pages(hostile()) {
-        assert!(!page.contains("play money"), "{name}");
+        assert!(!page.contains("test funds"), "{name}");
     }
 }
 

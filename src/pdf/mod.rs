@@ -1,5 +1,5 @@
-//! Reports as PDF documents. Pure: a report's members and the fonts in, the same bytes for the same input out. krilla and
-//! parley are used here and nowhere else. Knows no order and no store; what it says, the report says.
+//! Reports as PDF documents. Pure: a report's members and the fonts in, the same bytes for the same input out. krilla
+//! and parley are used here and nowhere else. Knows no order and no store; what it says, the report says.
 
 mod block;
 mod bundle;

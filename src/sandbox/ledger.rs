@@ -15,7 +15,7 @@ use crate::x402::wire::PaymentRequirements;
 pub const STARTING_BALANCE: Amount = Amount::from_units(10_000_000);
 /// How long an authorization must still live for a facilitator to take it, in seconds.
 const SETTLE_SECONDS_MIN: u64 = 6;
-/// Settlements that are remembered; play money ends there.
+/// Settlements that are remembered; test funds end there.
 const SETTLEMENTS_MAX: usize = 1_000_000;
 
 /// The facilitator's state for one network.

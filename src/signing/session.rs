@@ -1,5 +1,6 @@
 //! Who the operator is to a browser: a token is shown once, and a cookie that only its holder can have made stands for
-//! it for half a day. Nothing is kept of a session, so a new token ends all of them. It knows no request.
+//! it for half a day. Nothing is kept of a session but, by the one who uses this, that it was ended before its time; a
+//! new token ends all of them. It knows no request.
 
 use std::fmt;
 
@@ -21,11 +22,16 @@ pub struct Sessions {
     token: [u8; TAG_BYTES],
 }
 
+/// Random bytes of a session.
+pub type SessionId = [u8; 16];
+
 /// A browser that has shown the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     /// What its cookie says, without the proof.
     body: String,
+    /// What tells it from every other session.
+    pub id: SessionId,
     pub expires_at: u64,
 }
 
@@ -55,8 +61,8 @@ impl Sessions {
         hmac::verify(&self.tokens, shown.as_bytes(), &self.token).is_ok()
     }
 
-    /// A cookie for whoever has just shown the token.
-    pub fn open(&self, now: u64, random: [u8; 16]) -> String {
+    /// A cookie for anyone who has just shown the token.
+    pub fn open(&self, now: u64, random: SessionId) -> String {
         let expires_at = now.saturating_add(SESSION_SECONDS);
         let body = format!("{expires_at}.{}", hex::encode(random));
         let proof = hex::encode(tag(&self.cookies, &body));
@@ -67,10 +73,14 @@ impl Sessions {
     pub fn read(&self, cookie: &str, now: u64) -> Option<Session> {
         let (body, proof) = cookie.rsplit_once('.')?;
         verified(&self.cookies, body, proof)?;
-        let expires_at = body.split_once('.')?.0.parse().ok()?;
+        let (expires_at, random) = body.split_once('.')?;
+        let expires_at = expires_at.parse().ok()?;
+        let mut id: SessionId = [0; 16];
+        hex::decode_to_slice(random, &mut id).ok()?;
         let lasts = now < expires_at && expires_at - now <= SESSION_SECONDS;
         lasts.then(|| Session {
             body: body.to_owned(),
+            id,
             expires_at,
         })
     }

@@ -29,6 +29,13 @@ pub fn sign(secret: &str, at: u64, body: &[u8]) -> String {
     format!("t={at},v1={}", hex::encode(tag.as_ref()))
 }
 
+/// Whether a header can be a signature of now, before there is a body to check it with. Anybody can write such a header:
+/// it only says that it is worth the memory to receive the body.
+pub fn check_head(header: &str, now: u64) -> Result<(), StampError> {
+    let (at, _) = read(header).ok_or(StampError::Unreadable)?;
+    timely(at, now)
+}
+
 /// Whether a body was sent by somebody who knows one of the secrets, about now.
 pub fn check<'a>(
     header: &str,
@@ -49,12 +56,15 @@ pub fn check<'a>(
     if !is_signed {
         return Err(StampError::Wrong);
     }
-    // The age is told only to who knows a secret.
+    timely(at, now)
+}
+
+fn timely(at: &str, now: u64) -> Result<(), StampError> {
     let at: u64 = at.parse().map_err(|_| StampError::Unreadable)?;
-    if now.abs_diff(at) > TOLERANCE_SECONDS {
-        return Err(StampError::Untimely);
+    match now.abs_diff(at) > TOLERANCE_SECONDS {
+        true => Err(StampError::Untimely),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// The time as it was written, and every v1 signature that could be one.
@@ -165,6 +175,30 @@ mod tests {
         let other = check(&header, ["whsec_other"], BODY, NOW);
         assert_eq!(other, Err(StampError::Wrong));
         assert_eq!(check(&header, [], BODY, NOW), Err(StampError::Wrong));
+    }
+
+    #[test]
+    fn a_head_is_worth_a_body_if_it_can_be_a_signature_of_now() {
+        let header = sign("whsec_anything", NOW, BODY);
+        for now in [NOW - 300, NOW, NOW + 300] {
+            assert_eq!(check_head(&header, now), Ok(()));
+        }
+        for now in [NOW - 301, NOW + 301] {
+            assert_eq!(check_head(&header, now), Err(StampError::Untimely));
+        }
+        for header in [
+            "",
+            "t=1795000000",
+            "v1=00",
+            "t=1795000000,v1=00",
+            "nonsense",
+        ] {
+            assert_eq!(
+                check_head(header, NOW),
+                Err(StampError::Unreadable),
+                "{header}"
+            );
+        }
     }
 
     #[test]

@@ -13,10 +13,10 @@ use redb::{
 
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
+use crate::store::disk_space::DiskSpace;
 use crate::store::open::{CLEAN, private};
-use crate::store::paced::{GoesOn, Paced, Source};
-use crate::store::room::Room;
 use crate::store::tables::{META, VisitTable, each_table, is_known};
+use crate::store::throttled_copy::{GoesOn, Source, Throttled};
 
 /// When a copy was made. Only copies carry it.
 pub(in crate::store) const TAKEN_AT: &str = "taken-at";
@@ -27,8 +27,8 @@ const CACHE_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a copy keeps to while it is made.
 #[derive(Clone)]
-pub struct Manners {
-    /// Room that stays free on its disk, whoever takes the rest.
+pub struct CopyOptions {
+    /// Space that stays free on its disk, no matter who takes the rest.
     pub free_bytes_min: u64,
     /// Asked now and then: whether the copy is still wanted.
     pub goes_on: GoesOn,
@@ -55,7 +55,7 @@ pub(in crate::store) fn copy(
     (database, source): (&Database, &Path),
     path: &Path,
     now: UnixSeconds,
-    manners: &Manners,
+    options: &CopyOptions,
 ) -> Result<u64, BackupError> {
     let io = |error| BackupError::Io {
         path: path.to_owned(),
@@ -64,9 +64,9 @@ pub(in crate::store) fn copy(
     let file = private(OpenOptions::new().read(true).write(true).create_new(true))
         .open(path)
         .map_err(io)?;
-    let room = Room::beside(path, manners.free_bytes_min);
+    let room = DiskSpace::beside(path, options.free_bytes_min);
     let source = Source::at(source);
-    let copied = Paced::new(file, source.clone(), room, manners.goes_on.clone())
+    let copied = Throttled::new(file, source.clone(), room, options.goes_on.clone())
         .map_err(StoreError::from)
         .map_err(BackupError::from)
         .and_then(|file| copy_into(database, file, now))
@@ -75,14 +75,14 @@ pub(in crate::store) fn copy(
         // Half a copy is worth nothing; the error says why there is none.
         let _ = std::fs::remove_file(path);
         match error {
-            _ if !(manners.goes_on)() => BackupError::Stopped,
+            _ if !(options.goes_on)() => BackupError::Stopped,
             _ if source.has_outgrown() => BackupError::Outgrown,
             error => error,
         }
     })
 }
 
-fn copy_into(database: &Database, file: Paced, now: UnixSeconds) -> Result<(), BackupError> {
+fn copy_into(database: &Database, file: Throttled, now: UnixSeconds) -> Result<(), BackupError> {
     let from = database.begin_read().map_err(StoreError::from)?;
     refuse_unknown_tables(&from)?;
     let mut builder = Database::builder();
@@ -160,9 +160,9 @@ pub(in crate::store) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-impl fmt::Debug for Manners {
+impl fmt::Debug for CopyOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Manners")
+        f.debug_struct("CopyOptions")
             .field("free_bytes_min", &self.free_bytes_min)
             .finish_non_exhaustive()
     }

@@ -1,11 +1,10 @@
-//! Bytes by their SHA-256, stored once for everybody who needs them. Instead of counting references, each blob
-//! carries the time until which somebody needs it; users only ever extend it.
+//! Bytes by their SHA-256, stored once for everybody who needs them. Each blob carries the time until which somebody
+//! needs it, which users only ever extend; an unsettled sale holds its blobs under its own key until it ends.
 
 use redb::ReadableTable;
 use sha2::{Digest, Sha256};
 
 use crate::domain::time::UnixSeconds;
-use crate::store::pages::PAGES_BYTES;
 use crate::store::tables::{BLOB_KEEP, BLOBS, Hash, META, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
 
@@ -26,16 +25,26 @@ impl Tables<'_> {
         Ok(())
     }
 
-    fn blobs_bytes(&self) -> Result<u64, StoreError> {
-        Ok(self.meta.get(BLOBS_BYTES)?.map_or(0, |value| value.value()))
+    /// A fact about the file; 0 where it was never noted.
+    pub(in crate::store) fn fact(&self, name: &str) -> Result<u64, StoreError> {
+        Ok(self.meta.get(name)?.map_or(0, |value| value.value()))
+    }
+
+    pub(in crate::store) fn set_fact(
+        &mut self,
+        name: &'static str,
+        value: u64,
+    ) -> Result<(), StoreError> {
+        self.meta.insert(name, value)?;
+        Ok(())
     }
 
     fn remove_blob(&mut self, key: Hash) -> Result<(), StoreError> {
         let removed = self.blobs.remove(key)?.map(|bytes| bytes.value().len());
         self.blob_keep.remove(key)?;
         if let Some(length) = removed {
-            let bytes = self.blobs_bytes()?.saturating_sub(length as u64);
-            self.meta.insert(BLOBS_BYTES, bytes)?;
+            let bytes = self.fact(BLOBS_BYTES)?.saturating_sub(length as u64);
+            self.set_fact(BLOBS_BYTES, bytes)?;
         }
         Ok(())
     }
@@ -47,34 +56,82 @@ impl Tables<'_> {
         bytes: &[u8],
         keep_until: UnixSeconds,
     ) -> Result<(), StoreError> {
+        self.insert_blob(key, bytes)?;
+        self.keep_blob(key, keep_until)
+    }
+
+    fn insert_blob(&mut self, key: Hash, bytes: &[u8]) -> Result<(), StoreError> {
         if self.blobs.get(key)?.is_none() {
             self.blobs.insert(key, bytes)?;
-            let all = self.blobs_bytes()? + bytes.len() as u64;
-            self.meta.insert(BLOBS_BYTES, all)?;
+            let all = self.fact(BLOBS_BYTES)? + bytes.len() as u64;
+            self.set_fact(BLOBS_BYTES, all)?;
         }
-        self.keep_blob(key, keep_until)
+        Ok(())
+    }
+
+    /// Stores bytes for as long as a sale holds them.
+    pub(in crate::store) fn hold_blob(
+        &mut self,
+        key: Hash,
+        bytes: &[u8],
+        sale: Hash,
+    ) -> Result<(), StoreError> {
+        self.insert_blob(key, bytes)?;
+        self.blob_holds.insert((key, sale), ())?;
+        Ok(())
+    }
+
+    /// The sale needs the blob no longer; it goes at once where nobody else does.
+    pub(in crate::store) fn release_hold(
+        &mut self,
+        key: Hash,
+        sale: Hash,
+        now: UnixSeconds,
+    ) -> Result<(), StoreError> {
+        self.blob_holds.remove((key, sale))?;
+        let kept = self.kept_until(key)?;
+        if self.is_held(key)? || kept.is_some_and(|kept| kept > now) {
+            return Ok(());
+        }
+        self.forget_keep(key)?;
+        self.remove_blob(key)
+    }
+
+    fn is_held(&self, key: Hash) -> Result<bool, StoreError> {
+        let mut holds = self
+            .blob_holds
+            .range((key, [0; 32])..=(key, [u8::MAX; 32]))?;
+        Ok(holds.next().transpose()?.is_some())
+    }
+
+    fn kept_until(&self, key: Hash) -> Result<Option<UnixSeconds>, StoreError> {
+        let kept = self.blob_keep.get(key)?;
+        Ok(kept.map(|until| UnixSeconds(until.value())))
     }
 
     /// Makes sure that a blob outlives `until`.
     pub fn keep_blob(&mut self, key: Hash, until: UnixSeconds) -> Result<(), StoreError> {
-        let kept = self.blob_keep.get(key)?.map(|value| value.value());
-        if kept.is_some_and(|kept| kept >= until.0) {
-            return Ok(());
+        match self.kept_until(key)? {
+            Some(kept) if kept >= until => Ok(()),
+            _ => self.set_keep(key, until),
         }
-        self.blob_keep.insert(key, until.0)?;
-        self.schedule(Due {
-            at: until,
-            kind: DueKind::Blob,
-            key,
-        })
     }
 
-    /// Lets a blob go earlier.
+    /// Lets a blob go earlier, unless it goes earlier still.
     pub(in crate::store) fn shorten_blob(
         &mut self,
         key: Hash,
         until: UnixSeconds,
     ) -> Result<(), StoreError> {
+        match self.kept_until(key)? {
+            Some(kept) if kept > until => self.set_keep(key, until),
+            _ => Ok(()),
+        }
+    }
+
+    /// A blob has one due row at a time: however often it is extended, no more are left behind.
+    fn set_keep(&mut self, key: Hash, until: UnixSeconds) -> Result<(), StoreError> {
+        self.forget_keep(key)?;
         self.blob_keep.insert(key, until.0)?;
         self.schedule(Due {
             at: until,
@@ -83,9 +140,25 @@ impl Tables<'_> {
         })
     }
 
-    /// Lets a blob go at once.
+    fn forget_keep(&mut self, key: Hash) -> Result<(), StoreError> {
+        let Some(kept) = self.kept_until(key)? else {
+            return Ok(());
+        };
+        self.blob_keep.remove(key)?;
+        self.unschedule(Due {
+            at: kept,
+            kind: DueKind::Blob,
+            key,
+        })
+    }
+
+    /// Lets a blob go at once; where an unsettled sale holds it, once that has ended.
     pub(in crate::store) fn drop_blob(&mut self, key: Hash) -> Result<(), StoreError> {
-        self.remove_blob(key)
+        self.forget_keep(key)?;
+        match self.is_held(key)? {
+            true => Ok(()),
+            false => self.remove_blob(key),
+        }
     }
 
     /// Whether a blob is there.
@@ -96,21 +169,19 @@ impl Tables<'_> {
     /// Works off a due row: drops the blob unless it was extended since.
     pub fn sweep_blob(&mut self, due: Due, now: UnixSeconds) -> Result<(), StoreError> {
         self.unschedule(due)?;
-        let kept = self.blob_keep.get(due.key)?.map(|value| value.value());
         // An extended blob has a later row of its own.
-        if kept.is_some_and(|kept| kept <= now.0) {
-            self.remove_blob(due.key)?;
+        match self.kept_until(due.key)? {
+            Some(kept) if kept <= now => self.drop_blob(due.key),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
 impl Snapshot {
-    /// What is kept besides the cache: reports with their sources, and answers for a while.
-    pub fn kept_bytes(&self) -> Result<u64, StoreError> {
-        let table = self.table(META)?;
-        let fact = |name| Ok::<u64, StoreError>(table.get(name)?.map_or(0, |value| value.value()));
-        Ok(fact(BLOBS_BYTES)?.saturating_sub(fact(PAGES_BYTES)?))
+    /// Bytes of all blobs: cached pages, answers, reports with their sources.
+    pub fn blobs_bytes(&self) -> Result<u64, StoreError> {
+        let bytes = self.table(META)?.get(BLOBS_BYTES)?;
+        Ok(bytes.map_or(0, |bytes| bytes.value()))
     }
 
     /// Whether a blob is there, without reading it.
@@ -124,7 +195,7 @@ impl Snapshot {
         Ok(table.get(key)?.map_or(0, |bytes| bytes.value().len()))
     }
 
-    /// The bytes of a blob as they lie there, for whoever checks them.
+    /// The bytes of a blob as they lie there, for anyone who checks them.
     pub fn blob_as_it_lies(&self, key: Hash) -> Result<Option<Vec<u8>>, StoreError> {
         let table = self.table(BLOBS)?;
         Ok(table.get(key)?.map(|bytes| bytes.value().to_vec()))

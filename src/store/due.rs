@@ -1,6 +1,8 @@
 //! What is due when. A row is written in the same transaction as the fact that makes it due, and taken out in the
 //! same transaction as its effect.
 
+use std::ops::Bound;
+
 use redb::ReadableTable;
 
 use crate::domain::time::UnixSeconds;
@@ -109,9 +111,21 @@ impl Tables<'_> {
 
     /// The earliest row of a kind.
     pub(in crate::store) fn first_due(&self, kind: DueKind) -> Result<Option<Due>, StoreError> {
-        let mut rows = self
-            .due
-            .range((kind.code(), 0, [0; 32])..=(kind.code(), u64::MAX, [u8::MAX; 32]))?;
+        self.next_due(kind, None)
+    }
+
+    /// The earliest row of a kind that comes after another one.
+    pub(in crate::store) fn next_due(
+        &self,
+        kind: DueKind,
+        after: Option<Due>,
+    ) -> Result<Option<Due>, StoreError> {
+        let begin = match after {
+            Some(due) => Bound::Excluded(due.row()),
+            None => Bound::Included((kind.code(), 0, [0; 32])),
+        };
+        let end = Bound::Included((kind.code(), u64::MAX, [u8::MAX; 32]));
+        let mut rows = self.due.range::<(u8, u64, Hash)>((begin, end))?;
         rows.next()
             .map(|row| Due::from_row(row?.0.value()))
             .transpose()

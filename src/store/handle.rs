@@ -1,5 +1,5 @@
-//! Holds the open data file. redb closes it when the last handle goes, which writes once more; on a damaged file it asserts
-//! there, and that must end nothing but the file.
+//! Holds the open data file. redb closes it when the last handle goes, which writes once more; on a damaged file it
+//! asserts there, and that must end nothing but the file.
 
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -9,10 +9,13 @@ use crate::domain::lead::{Lead, LeadProduct, LeadStatus};
 use crate::domain::time::UnixSeconds;
 use crate::store::record::{decode, encode};
 use crate::store::tables::{Hash, LEADS, LEADS_BY_CONTACT, NOTICES, Snapshot, Tables};
-use crate::store::{Due, DueKind, StoreError};
+use crate::store::unpaid::row_bytes;
+use crate::store::{Due, DueKind, StoreError, Unpaid};
 
 const TABLE: &str = "leads-1";
 const NOTICES_TABLE: &str = "notices-1";
+/// Leads of one contact that are looked through for the one that a payment is for.
+const LEADS_LOOKED_AT_MAX: usize = 100;
 
 /// Which leads are meant; everything that is absent fits.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +59,14 @@ impl Tables<'_> {
                 .insert((key, lead.created_at, id.0), ())?;
         }
         self.leads_by_form.insert(form_key(lead), id.0)?;
-        self.leads.insert(id.0, encode(lead)?.as_slice())?;
+        let bytes = encode(lead)?;
+        if let Some(kind) = Unpaid::of_lead(lead) {
+            self.add_unpaid(kind, bytes.len())?;
+            if kind == Unpaid::AnonymousLeads {
+                self.anonymous_leads.insert((lead.created_at, id.0), ())?;
+            }
+        }
+        self.leads.insert(id.0, bytes.as_slice())?;
         Ok(())
     }
 
@@ -68,9 +78,17 @@ impl Tables<'_> {
     }
 
     fn unlist_lead(&mut self, id: LeadId) -> Result<(), StoreError> {
-        let Some(lead) = self.lead(id)? else {
+        let stored = self.leads.get(id.0)?;
+        let stored =
+            stored.map(|bytes| (bytes.value().len(), decode::<Lead>(bytes.value(), TABLE)));
+        let Some((value, lead)) = stored else {
             return Ok(());
         };
+        let lead = lead?;
+        if let Some(kind) = Unpaid::of_lead(&lead) {
+            self.take_unpaid(kind, value)?;
+            self.anonymous_leads.remove((lead.created_at, id.0))?;
+        }
         self.leads_by_contact
             .remove((contact_key(&lead.contact), lead.created_at, id.0))?;
         // A later lead of the same form keeps its place.
@@ -80,6 +98,34 @@ impl Tables<'_> {
             self.leads_by_form.remove(form)?;
         }
         Ok(())
+    }
+
+    /// Lets the oldest unpaid lead go that has no contact. Tells whether there was one.
+    pub(in crate::store) fn evict_anonymous_lead(&mut self) -> Result<bool, StoreError> {
+        let oldest = self.anonymous_leads.first()?;
+        let Some((at, id)) = oldest.map(|(key, _)| key.value()) else {
+            return Ok(false);
+        };
+        self.anonymous_leads.remove((at, id))?;
+        self.delete_lead(LeadId(id))?;
+        Ok(true)
+    }
+
+    /// What the unpaid leads of a kind count in a file from before they were counted.
+    pub(in crate::store) fn count_leads(&mut self, kind: Unpaid) -> Result<u64, StoreError> {
+        let mut bytes = 0;
+        for row in self.leads.iter()? {
+            let (id, value) = row?;
+            let lead: Lead = decode(value.value(), TABLE)?;
+            if Unpaid::of_lead(&lead) == Some(kind) {
+                bytes += row_bytes(value.value().len());
+                if kind == Unpaid::AnonymousLeads {
+                    let row = (lead.created_at, id.value());
+                    self.anonymous_leads.insert(row, ())?;
+                }
+            }
+        }
+        Ok(bytes)
     }
 
     /// Forgets every lead of one contact. Tells how many there were.
@@ -103,10 +149,26 @@ impl Tables<'_> {
         Ok(self.lead(id)?.map(|lead| (id, lead)))
     }
 
-    /// The newest open lead for a bundle that this contact has left.
-    pub fn newest_open_lead_of(&self, contact: &str) -> Result<Option<(LeadId, Lead)>, StoreError> {
+    /// The open lead for a bundle that this contact has left. `None` where there is none, where there are several, and
+    /// where the contact has left more than [`LEADS_LOOKED_AT_MAX`] leads: anybody can leave one in another's name.
+    pub fn only_open_lead_of(&self, contact: &str) -> Result<Option<(LeadId, Lead)>, StoreError> {
+        let mut found = None;
         let rows = self.leads_by_contact.range(range_of(contact))?;
-        newest_open(rows, |id| self.lead(id))
+        for (position, row) in rows.enumerate() {
+            if position >= LEADS_LOOKED_AT_MAX {
+                return Ok(None);
+            }
+            let id = LeadId(row?.0.value().2);
+            let wanted = |lead: &Lead| lead.product == LeadProduct::Bundle && lead.status.is_open();
+            let Some(lead) = self.lead(id)?.filter(wanted) else {
+                continue;
+            };
+            if found.is_some() {
+                return Ok(None);
+            }
+            found = Some((id, lead));
+        }
+        Ok(found)
     }
 
     pub fn leads_count(&self) -> Result<u64, StoreError> {
@@ -194,29 +256,9 @@ impl Snapshot {
         }
         Ok(found)
     }
-
-    /// The newest open lead for a bundle that this contact has left.
-    pub fn newest_open_lead_of(&self, contact: &str) -> Result<Option<(LeadId, Lead)>, StoreError> {
-        let table = self.table(LEADS_BY_CONTACT)?;
-        newest_open(table.range(range_of(contact))?, |id| self.lead(id))
-    }
 }
 
 type ByContact = (Hash, u64, [u8; 16]);
-
-fn newest_open(
-    rows: redb::Range<'_, ByContact, ()>,
-    lead: impl Fn(LeadId) -> Result<Option<Lead>, StoreError>,
-) -> Result<Option<(LeadId, Lead)>, StoreError> {
-    for row in rows.rev() {
-        let (_, _, id) = row?.0.value();
-        let wanted = |lead: &Lead| lead.product == LeadProduct::Bundle && lead.status.is_open();
-        if let Some(lead) = lead(LeadId(id))?.filter(wanted) {
-            return Ok(Some((LeadId(id), lead)));
-        }
-    }
-    Ok(None)
-}
 
 fn range_of(contact: &str) -> std::ops::RangeInclusive<ByContact> {
     let key = contact_key(contact);

@@ -2,35 +2,39 @@
 //!
 //! Writes go through one named thread, which takes what is waiting into one transaction and one durable commit, and
 //! answers only after it (group commit). Reads run on a few threads of their own, so that neither the disk nor a slow
-//! neighbour can stall the async threads. A job returns business outcomes as values; an `Err` means that the file
+//! upstream can stall the async threads. A job returns business outcomes as values; an `Err` means that the file
 //! itself failed: the whole batch is rolled back, and the store refuses writes from then on, since redb must be
 //! reopened after an I/O error.
 
+pub mod any_bytes;
 mod backup;
 mod blobs;
-mod books;
 mod bundle_quotes;
+mod copy_on_write;
+mod disk_space;
 mod due;
+mod goods;
 mod handle;
 mod leads;
+mod ledger;
 mod migrate;
 mod open;
 mod open_error;
 mod orders;
 mod outbox;
-mod overlay;
-mod paced;
 mod pages;
 mod payments;
 mod quotes;
 mod record;
 mod reports;
 mod restore;
-mod room;
+mod sessions;
+mod settlements;
 mod tables;
 mod terms;
 mod threads;
-pub mod trial;
+mod throttled_copy;
+mod unpaid;
 mod verify;
 
 use std::fmt;
@@ -41,11 +45,13 @@ use std::time::{Duration, Instant};
 use crate::domain::time::UnixSeconds;
 use crate::store::handle::Handle;
 
-pub use backup::{BackupError, Manners};
-pub use books::{LedgerDay, Reckoning, day};
+pub use backup::{BackupError, CopyOptions};
 pub use bundle_quotes::BundleQuoteRecord;
+pub use disk_space::free_bytes;
 pub use due::{Due, DueKind};
+pub use goods::{HeldPage, NoSpace};
 pub use leads::{LeadFilter, NoticeRecord, contact_key};
+pub use ledger::{LedgerCheck, LedgerDay, day};
 pub use open::{Opened, SCHEMA_VERSION};
 pub use open_error::OpenError;
 pub use orders::{
@@ -53,13 +59,18 @@ pub use orders::{
 };
 pub use outbox::{Mail, MailAttachment, MailKey, MailOutcome, MailRecord, mail_key};
 pub use pages::PageRecord;
-pub(crate) use pages::{ANSWER_SECONDS_MAX, page_key};
+pub(crate) use pages::page_key;
 pub use payments::{credit_hash, identifier_key};
-pub use quotes::QuoteRecord;
-pub use reports::{ReportRecord, Shared};
+pub use quotes::{QuoteRecord, Receipt};
+pub use reports::{Listing, ReportRecord, Shared};
 pub use restore::{RestoreError, Restored};
-pub use room::free_bytes;
+pub use settlements::{
+    Difference, Discrepancy, Overpayment, SettlementClaim, SettlementSummary, UnverifiedSettlement,
+};
+#[cfg(test)]
+pub(crate) use tables::NAMES as TABLE_NAMES;
 pub use tables::{Snapshot, Tables};
+pub use unpaid::Unpaid;
 pub use verify::Verified;
 
 /// The open data file.
@@ -67,7 +78,8 @@ pub use verify::Verified;
 pub struct Store {
     database: Handle,
     threads: Arc<threads::Threads>,
-    room: Arc<room::Room>,
+    room: Arc<disk_space::DiskSpace>,
+    settings: Settings,
     counted: Arc<Mutex<Option<Counted>>>,
 }
 
@@ -78,7 +90,7 @@ struct Counted {
     bytes: Option<u64>,
 }
 
-/// Counting walks the whole file, so that whoever asks for the metrics must not have it done each time.
+/// Counting walks the whole file, so that anyone who asks for the metrics must not have it done each time.
 const COUNT_PAUSE: Duration = Duration::from_secs(600);
 
 /// Limits of an open store.
@@ -88,7 +100,14 @@ pub struct Settings {
     pub cache_bytes: usize,
     /// Most bytes of cached pages kept in the file.
     pub pages_bytes_max: u64,
-    /// Room on the file's disk below which nothing is written. 0 is no floor.
+    /// Most bytes of each kind of unpaid record ([`Unpaid`]); beyond it the oldest leave, or new ones are refused.
+    pub unpaid_bytes_max: u64,
+    /// Most bytes of goods whose sale is not settled; beyond it no more are kept.
+    pub unsettled_bytes_max: u64,
+    /// Space on the file's disk below which nothing is sold; from twice that on cached pages and unpaid records leave.
+    /// 0 is no floor.
+    pub sales_free_bytes_min: u64,
+    /// Space on the file's disk below which nothing is written. 0 is no floor.
     pub free_bytes_min: u64,
 }
 
@@ -123,6 +142,25 @@ impl Store {
         self.room.check().is_ok()
     }
 
+    /// Removes cached pages and unpaid records that are beyond what the disk allows now, a part at a time. Tells
+    /// whether more are left.
+    pub async fn trim(&self, now: UnixSeconds) -> Result<bool, StoreError> {
+        let allowed = self.room.allowed(&self.settings);
+        // Mostly there is nothing to remove, and nothing is written for it.
+        match self
+            .read(move |snapshot| snapshot.is_over(&allowed))
+            .await?
+        {
+            true => self.write(move |tables| tables.trim(now)).await,
+            false => Ok(false),
+        }
+    }
+
+    /// Whether the disk is so full that cached pages and unpaid records have less than their bound.
+    pub fn is_short(&self) -> bool {
+        self.room.is_short()
+    }
+
     /// Runs `work` on a reader thread, over one consistent snapshot.
     pub async fn read<T, R>(&self, work: R) -> Result<T, StoreError>
     where
@@ -151,13 +189,13 @@ impl Store {
         &self,
         path: &Path,
         now: UnixSeconds,
-        manners: &Manners,
+        options: &CopyOptions,
     ) -> Result<u64, BackupError> {
-        backup::copy((&self.database, self.room.file()), path, now, manners)
+        backup::copy((&self.database, self.room.file()), path, now, options)
     }
 
-    /// Bytes that the file's tables hold, for the metrics: as they were some minutes ago at most, and `None` while nobody
-    /// has counted yet.
+    /// Bytes that the file's tables hold, for the metrics: as they were some minutes ago at most, and `None` while
+    /// nobody has counted yet.
     pub async fn stored_bytes(&self) -> Result<Option<u64>, StoreError> {
         {
             let mut counted = self.counted();
@@ -166,7 +204,7 @@ impl Store {
             {
                 return Ok(counted.bytes);
             }
-            // Whoever asks meanwhile gets what was known before.
+            // Anyone who asks meanwhile gets what was known before.
             let bytes = counted.and_then(|counted| counted.bytes);
             *counted = Some(Counted {
                 at: Instant::now(),

@@ -12,10 +12,10 @@ use redb::{
 
 use crate::domain::time::UnixSeconds;
 use crate::store::backup::{BACKED_UP_AT, TAKEN_AT};
+use crate::store::disk_space::DiskSpace;
 use crate::store::handle::Handle;
 use crate::store::migrate::{MIGRATIONS, Migration, apply, keep_aside, schema};
 use crate::store::open_error::{OpenError, damaged, from_io, from_redb, from_store, no_room};
-use crate::store::room::Room;
 use crate::store::tables::{META, Snapshot, Tables, VisitTable, each_table};
 use crate::store::threads::{Threads, transact};
 use crate::store::{Settings, Store, StoreError};
@@ -69,7 +69,7 @@ pub(in crate::store) fn make_folder(data_file: &Path) -> std::io::Result<()> {
 
 /// Opening writes, if only that the file is open now. Asked first, since a write without room fails half way.
 fn check_room(path: &Path, settings: Settings) -> Result<(), OpenError> {
-    match Room::beside(path, settings.free_bytes_min).lack() {
+    match DiskSpace::beside(path, settings.free_bytes_min).lack() {
         Some(why) => Err(no_room(path, why)),
         None => Ok(()),
     }
@@ -224,23 +224,30 @@ fn start(
     settings: Settings,
     was_clean: bool,
 ) -> Result<Opened, OpenError> {
+    let room = DiskSpace::of(path, &settings);
     transact(&database, |transaction| {
-        let mut tables = Tables::open(transaction, settings.pages_bytes_max)?;
+        let mut tables = Tables::open(transaction, room.allowed(&settings))?;
         if tables.meta.get(SCHEMA)?.is_none() {
             tables.meta.insert(SCHEMA, SCHEMA_VERSION)?;
         }
         tables.meta.remove(TAKEN_AT)?;
         tables.count_blobs()?;
+        tables.count_reports()?;
+        tables.hold_older_goods()?;
+        tables.count_unpaid()?;
         tables.mark_clean(false)
     })
     .map_err(|error| from_store(path, error))?;
     let database = Handle::new(database);
-    let threads = Threads::start(&database, settings).map_err(|error| from_io(path, error))?;
+    let room = Arc::new(room);
+    let threads =
+        Threads::start(&database, settings, &room).map_err(|error| from_io(path, error))?;
     Ok(Opened {
         store: Store {
             database,
             threads: Arc::new(threads),
-            room: Arc::new(Room::beside(path, settings.free_bytes_min)),
+            room,
+            settings,
             counted: Arc::default(),
         },
         was_clean,

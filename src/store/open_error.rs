@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use redb::DatabaseError;
 
 use crate::store::StoreError;
+use crate::store::disk_space::is_full;
 use crate::store::open::SCHEMA_VERSION;
-use crate::store::room::is_full;
 
 #[derive(Debug)]
 pub enum OpenError {
@@ -83,11 +83,9 @@ impl fmt::Display for OpenError {
                  backup, because an empty file would forget every used payment",
                 path.display()
             ),
-            OpenError::Exists(path) => write!(
-                f,
-                "{} is there already; it was left as it is",
-                path.display()
-            ),
+            OpenError::Exists(path) => {
+                write!(f, "{} already exists and was not changed", path.display())
+            }
             OpenError::InUse(path) => {
                 write!(
                     f,

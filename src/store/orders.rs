@@ -10,10 +10,11 @@ use crate::domain::order::Order;
 use crate::domain::time::UnixSeconds;
 use crate::store::record::{decode, encode};
 use crate::store::tables::{
-    Hash, ORDER_REPORTS, ORDER_SOURCES, ORDERS, ORDERS_BY_EMAIL, ORDERS_BY_SESSION,
-    PROVIDER_EVENTS, Snapshot, Tables,
+    Hash, MAIL_ONLY_ORDERS, ORDER_REPORTS, ORDER_SOURCES, ORDERS, ORDERS_BY_EMAIL,
+    ORDERS_BY_SESSION, PROVIDER_EVENTS, Snapshot, Tables,
 };
-use crate::store::{Due, DueKind, StoreError};
+use crate::store::unpaid::row_bytes;
+use crate::store::{Due, DueKind, StoreError, Unpaid};
 
 const TABLE: &str = "orders-1";
 const EVENTS_TABLE: &str = "provider-events-1";
@@ -105,20 +106,45 @@ impl Tables<'_> {
 
     /// Writes an order, new or changed.
     pub fn put_order(&mut self, id: OrderId, order: &Order) -> Result<(), StoreError> {
+        let bytes = encode(order)?;
+        if let Some(kind) = Unpaid::of_order(order) {
+            self.make_room(kind, bytes.len())?;
+        }
         self.unlist_order(id)?;
         self.orders_by_session
             .insert(session_key(&order.session_id), id.0)?;
         if let Some(email) = &order.email {
             self.orders_by_email.insert((email_key(email), id.0), ())?;
         }
-        self.orders.insert(id.0, encode(order)?.as_slice())?;
+        if let Some(kind) = Unpaid::of_order(order) {
+            self.add_unpaid(kind, bytes.len())?;
+        }
+        self.orders.insert(id.0, bytes.as_slice())?;
         Ok(())
     }
 
+    /// Has an order delivered by e-mail only: who has its checkout session is shown nothing of it.
+    pub fn set_mail_only(&mut self, id: OrderId) -> Result<(), StoreError> {
+        self.mail_only_orders.insert(id.0, ())?;
+        Ok(())
+    }
+
+    /// Whether the order is delivered by e-mail only.
+    pub fn is_mail_only(&self, id: OrderId) -> Result<bool, StoreError> {
+        Ok(self.mail_only_orders.get(id.0)?.is_some())
+    }
+
     fn unlist_order(&mut self, id: OrderId) -> Result<(), StoreError> {
-        let Some(order) = self.order(id)? else {
+        let stored = self.orders.get(id.0)?;
+        let stored =
+            stored.map(|bytes| (bytes.value().len(), decode::<Order>(bytes.value(), TABLE)));
+        let Some((value, order)) = stored else {
             return Ok(());
         };
+        let order = order?;
+        if let Some(kind) = Unpaid::of_order(&order) {
+            self.take_unpaid(kind, value)?;
+        }
         self.orders_by_session
             .remove(session_key(&order.session_id))?;
         if let Some(email) = &order.email {
@@ -133,6 +159,7 @@ impl Tables<'_> {
         self.drop_order_sources(id)?;
         self.drop_order_report(id)?;
         self.unlist_order(id)?;
+        self.mail_only_orders.remove(id.0)?;
         let mut events = Vec::new();
         for row in self.provider_events.iter()? {
             let (key, bytes) = row?;
@@ -143,10 +170,48 @@ impl Tables<'_> {
         }
         for (key, mut event) in events {
             event.raw = String::new();
-            self.provider_events
-                .insert(key, encode(&event)?.as_slice())?;
+            self.write_provider_event(key, &event)?;
         }
         Ok(self.orders.remove(id.0)?.is_some())
+    }
+
+    /// Lets the oldest orders go whose payment is awaited or has failed, until so many bytes of them are left. Should
+    /// the money come after all, the provider's event makes the order anew. Tells whether any went.
+    pub(in crate::store) fn evict_unpaid_orders(
+        &mut self,
+        left_max: u64,
+    ) -> Result<bool, StoreError> {
+        let mut unpaid = Vec::new();
+        for row in self.orders.iter()? {
+            let (id, value) = row?;
+            let order: Order = decode(value.value(), TABLE)?;
+            if Unpaid::of_order(&order).is_some() {
+                unpaid.push((order.created_at, OrderId(id.value())));
+            }
+        }
+        unpaid.sort_unstable_by_key(|(at, id)| (*at, id.0));
+        let mut gone = 0;
+        for (_, id) in unpaid {
+            if self.unpaid_bytes(Unpaid::Orders)? <= left_max {
+                break;
+            }
+            self.unlist_order(id)?;
+            self.orders.remove(id.0)?;
+            gone += 1;
+        }
+        Ok(gone > 0)
+    }
+
+    pub(in crate::store) fn count_unpaid_orders(&self) -> Result<u64, StoreError> {
+        let mut bytes = 0;
+        for row in self.orders.iter()? {
+            let (_, value) = row?;
+            let order: Order = decode(value.value(), TABLE)?;
+            if Unpaid::of_order(&order).is_some() {
+                bytes += row_bytes(value.value().len());
+            }
+        }
+        Ok(bytes)
     }
 
     /// Has an order looked at, then.
@@ -172,8 +237,8 @@ impl Tables<'_> {
 
     pub fn put_provider_event(&mut self, event: &EventRecord) -> Result<(), StoreError> {
         let key = event_key(&event.id);
-        self.provider_events
-            .insert(key, encode(event)?.as_slice())?;
+        self.make_room(Unpaid::ProviderEvents, encode(event)?.len())?;
+        self.write_provider_event(key, event)?;
         self.schedule(Due {
             at: UnixSeconds(event.received_at).plus(EVENT_SECONDS),
             kind: DueKind::ProviderEvent,
@@ -181,11 +246,25 @@ impl Tables<'_> {
         })
     }
 
+    fn write_provider_event(&mut self, key: Hash, event: &EventRecord) -> Result<(), StoreError> {
+        let bytes = encode(event)?;
+        let before = self.provider_events.insert(key, bytes.as_slice())?;
+        let before = before.map(|before| before.value().len());
+        if let Some(before) = before {
+            self.take_unpaid(Unpaid::ProviderEvents, before)?;
+        }
+        self.add_unpaid(Unpaid::ProviderEvents, bytes.len())
+    }
+
     /// Works off a due row.
     pub fn sweep_provider_event(&mut self, due: Due) -> Result<(), StoreError> {
         self.unschedule(due)?;
-        self.provider_events.remove(due.key)?;
-        Ok(())
+        let removed = self.provider_events.remove(due.key)?;
+        let removed = removed.map(|bytes| bytes.value().len());
+        match removed {
+            Some(value) => self.take_unpaid(Unpaid::ProviderEvents, value),
+            None => Ok(()),
+        }
     }
 
     /// Writes what came of a source; `document` are the bytes of the blob that it names.
@@ -313,6 +392,11 @@ impl Snapshot {
             return Ok(None);
         };
         Ok(self.order(id)?.map(|order| (id, order)))
+    }
+
+    /// Whether the order is delivered by e-mail only.
+    pub fn is_mail_only(&self, id: OrderId) -> Result<bool, StoreError> {
+        Ok(self.table(MAIL_ONLY_ORDERS)?.get(id.0)?.is_some())
     }
 
     /// A person's orders by their e-mail address, at most `rows_max`.

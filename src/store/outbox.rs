@@ -14,6 +14,9 @@ use crate::store::{Due, DueKind, StoreError};
 const TABLE: &str = "outbox-1";
 /// How long a mail is kept once it is sent, so that a second one for the same fact is not.
 const SENT_SECONDS: u64 = 30 * 24 * 3600;
+/// How long a mail is kept that leads back to an order: anyone who asks for one causes it, and asks again when it is
+/// lost.
+const RECOVERY_SECONDS: u64 = 24 * 3600;
 /// How long an attachment stays for a mail that could not be sent yet.
 const ATTACHMENT_SECONDS: u64 = 30 * 24 * 3600;
 
@@ -162,10 +165,12 @@ impl Tables<'_> {
     /// Works off the due row of a mail that was sent long ago.
     pub fn sweep_mail(&mut self, due: Due) -> Result<(), StoreError> {
         self.unschedule(due)?;
-        if self
-            .mail(due.key)?
-            .is_some_and(|record| record.state == MailState::Sent)
-        {
+        let is_over = |record: &MailRecord| match record.state {
+            MailState::Sent => true,
+            MailState::Failed => record.mail.kind == MailKind::Recovery,
+            MailState::Waiting { .. } => false,
+        };
+        if self.mail(due.key)?.is_some_and(|record| is_over(&record)) {
             self.outbox.remove(due.key)?;
         }
         Ok(())
@@ -222,10 +227,14 @@ impl Tables<'_> {
     }
 }
 
-/// When a mail is looked at again: to be tried, or to be forgotten.
+/// When a mail is looked at again: to be tried, or to be forgotten. What was sent before recovery mails had a shorter
+/// life has its due row where it was written.
 fn due(key: Hash, record: &MailRecord) -> Option<Due> {
     let at = match record.state {
         MailState::Waiting { at } => UnixSeconds(at),
+        MailState::Sent | MailState::Failed if record.mail.kind == MailKind::Recovery => {
+            UnixSeconds(record.changed_at).plus(RECOVERY_SECONDS)
+        }
         MailState::Sent => UnixSeconds(record.changed_at).plus(SENT_SECONDS),
         MailState::Failed => return None,
     };

@@ -1,21 +1,20 @@
 //! The page cache: what a URL gave when it was last fetched. Pages are kept 24 hours within a size; the oldest go
-//! first. The record holds only public page text, nothing of whoever bought it (safety A19).
+//! first. The record holds only public page text, nothing of anyone who bought it (safety A19).
 
 use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::time::{
-    PAGE_SECONDS, REDELIVERY_SECONDS, UNKNOWN_LOOK_SECONDS_MAX, UnixSeconds,
-};
+use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::store::record::{decode, encode};
-use crate::store::tables::{Hash, PAGES, Snapshot, Tables};
+use crate::store::tables::{Hash, META, PAGES, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
 
 const TABLE: &str = "pages-1";
 pub(in crate::store) const PAGES_BYTES: &str = "pages-bytes";
-/// How far ahead an answer ever keeps its page; one whose settlement stays unknown extends it again and again.
-pub(crate) const ANSWER_SECONDS_MAX: u64 = 2 * REDELIVERY_SECONDS;
+/// How long the bytes of a page stay that has left the cache: a sale that has just found it there reads them, at the
+/// latest when a site has said that it is unchanged.
+pub(in crate::store) const REPLACED_SECONDS: u64 = 300;
 
 /// A cached page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,28 +38,48 @@ pub(crate) fn page_key(target_url: &str) -> Hash {
 }
 
 impl Tables<'_> {
-    /// Puts a freshly fetched page in place of an older one, and drops the oldest pages beyond the configured size.
+    /// Puts a freshly fetched page with its bytes in place of an older one, and drops the oldest pages beyond the
+    /// configured size.
     pub fn put_page(
         &mut self,
         target_url: &str,
         page: &PageRecord,
         members: &[u8],
     ) -> Result<(), StoreError> {
-        let (key, expires) = (
-            page_key(target_url),
-            UnixSeconds(page.fetched_at).plus(PAGE_SECONDS),
-        );
-        self.drop_page(key)?;
-        self.put_blob(page.blob, members, expires.plus(ANSWER_SECONDS_MAX))?;
+        let fetched_at = UnixSeconds(page.fetched_at);
+        self.put_blob(page.blob, members, fetched_at.plus(PAGE_SECONDS))?;
+        self.list_page(target_url, page, fetched_at)
+    }
+
+    /// The same for a page whose bytes are stored.
+    pub(in crate::store) fn list_page(
+        &mut self,
+        target_url: &str,
+        page: &PageRecord,
+        now: UnixSeconds,
+    ) -> Result<(), StoreError> {
+        let (key, fetched_at) = (page_key(target_url), UnixSeconds(page.fetched_at));
+        self.drop_page(key, now)?;
+        self.keep_blob(page.blob, fetched_at.plus(PAGE_SECONDS + REPLACED_SECONDS))?;
         self.pages.insert(key, encode(page)?.as_slice())?;
         self.schedule(Due {
-            at: expires,
+            at: fetched_at.plus(PAGE_SECONDS),
             kind: DueKind::Page,
             key,
         })?;
-        let bytes = self.pages_bytes()? + page.blob_bytes;
-        self.meta.insert(PAGES_BYTES, bytes)?;
-        self.shrink_pages(UnixSeconds(page.fetched_at))
+        let bytes = self.fact(PAGES_BYTES)? + page.blob_bytes;
+        self.set_fact(PAGES_BYTES, bytes)?;
+        self.shrink_pages(now, usize::MAX).map(drop)
+    }
+
+    /// Whether the cache has a copy of this URL that was fetched at this moment or later.
+    pub(in crate::store) fn is_cached_since(
+        &self,
+        target_url: &str,
+        fetched_at: u64,
+    ) -> Result<bool, StoreError> {
+        let cached = self.page(page_key(target_url))?;
+        Ok(cached.is_some_and(|cached| cached.fetched_at >= fetched_at))
     }
 
     /// Notes that a page was found unchanged at `fetched_at`.
@@ -79,14 +98,18 @@ impl Tables<'_> {
             key,
         })?;
         page.fetched_at = fetched_at.0;
-        let expires = fetched_at.plus(PAGE_SECONDS);
-        self.keep_blob(page.blob, expires.plus(ANSWER_SECONDS_MAX))?;
+        self.keep_blob(page.blob, fetched_at.plus(PAGE_SECONDS + REPLACED_SECONDS))?;
         self.pages.insert(key, encode(&page)?.as_slice())?;
         self.schedule(Due {
-            at: expires,
+            at: fetched_at.plus(PAGE_SECONDS),
             kind: DueKind::Page,
             key,
         })
+    }
+
+    /// Takes a page out of the cache, if it is there. Answers that hold it keep its blob.
+    pub fn forget_page(&mut self, target_url: &str, now: UnixSeconds) -> Result<(), StoreError> {
+        self.drop_page(page_key(target_url), now)
     }
 
     /// Works off a due row. A page that was fetched again since has a later row of its own.
@@ -94,7 +117,7 @@ impl Tables<'_> {
         self.unschedule(due)?;
         match self.page(due.key)? {
             Some(page) if now.since(UnixSeconds(page.fetched_at)) >= PAGE_SECONDS => {
-                self.drop_page(due.key)
+                self.drop_page(due.key, now)
             }
             _ => Ok(()),
         }
@@ -107,11 +130,8 @@ impl Tables<'_> {
             .transpose()
     }
 
-    fn pages_bytes(&self) -> Result<u64, StoreError> {
-        Ok(self.meta.get(PAGES_BYTES)?.map_or(0, |value| value.value()))
-    }
-
-    fn drop_page(&mut self, key: Hash) -> Result<(), StoreError> {
+    /// Its blob goes a little later, unless a sale holds it; a page that happens to share it turns into a cache miss.
+    fn drop_page(&mut self, key: Hash, now: UnixSeconds) -> Result<(), StoreError> {
         let Some(page) = self.page(key)? else {
             return Ok(());
         };
@@ -121,30 +141,51 @@ impl Tables<'_> {
             kind: DueKind::Page,
             key,
         })?;
-        let bytes = self.pages_bytes()?.saturating_sub(page.blob_bytes);
-        self.meta.insert(PAGES_BYTES, bytes)?;
-        Ok(())
+        let bytes = self.fact(PAGES_BYTES)?.saturating_sub(page.blob_bytes);
+        self.set_fact(PAGES_BYTES, bytes)?;
+        self.shorten_blob(page.blob, now.plus(REPLACED_SECONDS))
     }
 
-    /// Pages leave in the order in which they were fetched. A blob goes once no answer can need it any more, and not
-    /// before every open one was looked at, which keeps it; a page that happens to share it turns into a cache miss.
-    fn shrink_pages(&mut self, now: UnixSeconds) -> Result<(), StoreError> {
-        while self.pages_bytes()? > self.pages_bytes_max && self.pages.len()? > 1 {
+    /// Pages leave in the order in which they were fetched, at most so many at a time. Tells whether more are to leave.
+    pub(in crate::store) fn shrink_pages(
+        &mut self,
+        now: UnixSeconds,
+        pages_max: usize,
+    ) -> Result<bool, StoreError> {
+        let is_over = |tables: &Self| {
+            Ok::<bool, StoreError>(
+                tables.fact(PAGES_BYTES)? > tables.allowed.pages && tables.pages.len()? > 1,
+            )
+        };
+        for _ in 0..pages_max {
+            if !is_over(self)? {
+                return Ok(false);
+            }
             let Some(oldest) = self.first_due(DueKind::Page)? else {
-                return Ok(());
+                return Ok(false);
             };
             self.unschedule(oldest)?;
-            if let Some(page) = self.page(oldest.key)? {
-                self.drop_page(oldest.key)?;
-                let until = now.plus(UNKNOWN_LOOK_SECONDS_MAX + ANSWER_SECONDS_MAX);
-                self.shorten_blob(page.blob, until)?;
-            }
+            self.drop_page(oldest.key, now)?;
         }
-        Ok(())
+        is_over(self)
     }
 }
 
 impl Snapshot {
+    /// How many pages are cached, and their bytes.
+    pub fn cached_pages(&self) -> Result<(u64, u64), StoreError> {
+        let bytes = self.table(META)?.get(PAGES_BYTES)?;
+        let bytes = bytes.map_or(0, |value| value.value());
+        Ok((self.table(PAGES)?.len()?, bytes))
+    }
+
+    /// Whether the cache holds more than so many bytes, one page aside.
+    pub(in crate::store) fn has_pages_beyond(&self, bytes_max: u64) -> Result<bool, StoreError> {
+        let bytes = self.table(META)?.get(PAGES_BYTES)?;
+        let bytes = bytes.map_or(0, |bytes| bytes.value());
+        Ok(bytes > bytes_max && self.table(PAGES)?.len()? > 1)
+    }
+
     /// The cached page of a canonical URL, however old.
     pub fn page(&self, target_url: &str) -> Result<Option<PageRecord>, StoreError> {
         let table = self.table(PAGES)?;

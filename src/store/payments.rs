@@ -1,16 +1,35 @@
 //! Payments with their credits: one record each, found by the payment's key, by a credit, or by the buyer's own
 //! payment identifier.
 
+use std::ops::Bound;
+
 use redb::ReadableTable;
 use sha2::{Digest, Sha256};
 
 use crate::domain::ids::CreditId;
-use crate::domain::payment::{Payment, PaymentKey};
+use crate::domain::payment::{Delivery, Payment, PaymentKey};
 use crate::store::StoreError;
-use crate::store::record::{decode, encode};
+use crate::store::record::{decode, decode_as, encode_as, version};
 use crate::store::tables::{CREDITS, IDENTIFIERS, PAYMENTS, Snapshot, Tables};
 
 const TABLE: &str = "payments-1";
+/// Since version 2 the record ends in what is known of its delivery.
+const VERSION: u8 = 2;
+
+pub(in crate::store) fn write(payment: &Payment) -> Result<Vec<u8>, StoreError> {
+    encode_as(VERSION, &(payment, payment.delivery))
+}
+
+pub(in crate::store) fn read(bytes: &[u8]) -> Result<Payment, StoreError> {
+    if version(bytes) == Some(1) {
+        return decode(bytes, TABLE);
+    }
+    let (payment, delivery): (Payment, Delivery) = decode_as(VERSION, bytes, TABLE)?;
+    Ok(Payment {
+        delivery,
+        ..payment
+    })
+}
 
 /// What is stored of a credit: its holder proves it by the identifier itself.
 pub fn credit_hash(credit: CreditId) -> [u8; 32] {
@@ -29,12 +48,12 @@ impl Tables<'_> {
     pub fn payment(&self, key: PaymentKey) -> Result<Option<Payment>, StoreError> {
         self.payments
             .get(key)?
-            .map(|bytes| decode(bytes.value(), TABLE))
+            .map(|bytes| read(bytes.value()))
             .transpose()
     }
 
     pub fn put_payment(&mut self, key: PaymentKey, payment: &Payment) -> Result<(), StoreError> {
-        self.payments.insert(key, encode(payment)?.as_slice())?;
+        self.payments.insert(key, write(payment)?.as_slice())?;
         Ok(())
     }
 
@@ -73,7 +92,7 @@ impl Snapshot {
     pub fn payment(&self, key: PaymentKey) -> Result<Option<Payment>, StoreError> {
         let table = self.table(PAYMENTS)?;
         let record = table.get(key)?;
-        record.map(|bytes| decode(bytes.value(), TABLE)).transpose()
+        record.map(|bytes| read(bytes.value())).transpose()
     }
 
     pub fn payment_by_credit(&self, hash: [u8; 32]) -> Result<Option<PaymentKey>, StoreError> {
@@ -96,7 +115,14 @@ impl Snapshot {
         after: Option<PaymentKey>,
         rows_max: usize,
     ) -> Result<Vec<(PaymentKey, Payment)>, StoreError> {
-        self.records_after((PAYMENTS, TABLE), after, rows_max)
+        let begin = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let table = self.table(PAYMENTS)?;
+        let rows = table.range::<PaymentKey>((begin, Bound::Unbounded))?;
+        let rows = rows.take(rows_max).map(|row| {
+            let (key, bytes) = row?;
+            Ok((key.value(), read(bytes.value())?))
+        });
+        rows.collect()
     }
 
     /// Every payment, in the order of their keys, for the operator's list.
@@ -106,7 +132,7 @@ impl Snapshot {
     ) -> Result<(), StoreError> {
         for row in self.table(PAYMENTS)?.iter()? {
             let (key, bytes) = row?;
-            each(key.value(), decode(bytes.value(), TABLE)?)?;
+            each(key.value(), read(bytes.value())?)?;
         }
         Ok(())
     }

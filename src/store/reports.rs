@@ -1,7 +1,7 @@
 //! Retained reports: what was sold, the source it was made from, and how it is shared. A report is written with the
 //! answer that it is, may be read once its payment is settled, lives 30 days, and is known as expired for 30 more.
 
-use redb::ReadableTable;
+use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::{ReportId, ShareSlug};
@@ -9,11 +9,14 @@ use crate::domain::payment::PaymentKey;
 use crate::domain::time::{REPORT_SECONDS, UnixSeconds};
 use crate::store::record::{decode, encode};
 use crate::store::tables::{
-    Hash, LISTED_REPORTS, REPORTS, REPORTS_OF_PAYMENTS, SHARED_REPORTS, Snapshot, Tables,
+    APPROVED_REPORTS, Hash, LISTED_REPORTS, META, REPORTS, REPORTS_OF_PAYMENTS, SHARED_REPORTS,
+    Snapshot, Tables,
 };
 use crate::store::{Due, DueKind, StoreError};
 
 const TABLE: &str = "reports-1";
+/// The sum of REPORT_BYTES.
+const REPORTS_BYTES: &str = "reports-bytes";
 /// How long an expired report is still known as expired (410) before it is forgotten (404).
 const TOMBSTONE_SECONDS: u64 = REPORT_SECONDS;
 
@@ -46,17 +49,42 @@ pub struct ReportRecord {
 pub struct Shared {
     pub slug: [u8; 16],
     pub at: u64,
-    /// Whether the library names it.
+    /// Whether its buyer wants it in the library; it is there once the operator has approved it.
     pub is_listed: bool,
+}
+
+/// Whether the library names a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listing {
+    /// Its buyer does not want that.
+    Unlisted,
+    /// Its buyer wants it, and the operator has not said yes.
+    AwaitingApproval,
+    Listed,
+}
+
+impl Listing {
+    fn of(report: &ReportRecord, is_approved: bool) -> Listing {
+        match (report.shared, is_approved) {
+            (Some(shared), true) if shared.is_listed => Listing::Listed,
+            (Some(shared), false) if shared.is_listed => Listing::AwaitingApproval,
+            _ => Listing::Unlisted,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Listing::Unlisted => "unlisted",
+            Listing::AwaitingApproval => "awaiting_approval",
+            Listing::Listed => "listed",
+        }
+    }
 }
 
 impl ReportRecord {
     pub fn is_expired(&self, now: UnixSeconds) -> bool {
         now.0 >= self.expires_at
     }
-
-    /// Every word of [`ReportRecord::state`].
-    pub const STATES: [&'static str; 3] = ["retained", "unsettled", "expired"];
 
     /// The word for operators.
     pub fn state(&self, now: UnixSeconds) -> &'static str {
@@ -69,17 +97,10 @@ impl ReportRecord {
 }
 
 impl Tables<'_> {
-    /// Writes a report with its source. The bytes live until `until`; a settlement extends that to the report's life.
-    pub fn put_report(
-        &mut self,
-        id: ReportId,
-        report: &ReportRecord,
-        source_text: &[u8],
-        until: UnixSeconds,
-    ) -> Result<(), StoreError> {
+    /// Writes a report. Its blobs are among the goods of its sale until a settlement keeps them for the report's life.
+    pub fn put_report(&mut self, id: ReportId, report: &ReportRecord) -> Result<(), StoreError> {
         // A sale that is taken up again makes a report of its own.
         self.drop_report_of(report.payment)?;
-        self.put_blob(report.source, source_text, until)?;
         self.reports_of_payments.insert(report.payment, id.0)?;
         self.write_report(id, report)
     }
@@ -111,7 +132,7 @@ impl Tables<'_> {
     }
 
     /// The report's payment is settled: from now on it may be read, until it expires. Its bytes stay until `answer_end`
-    /// in any case: whoever paid is given them, however late the settlement came.
+    /// in any case: anyone who paid is given them, however late the settlement came.
     pub fn release_report(
         &mut self,
         payment: PaymentKey,
@@ -125,23 +146,10 @@ impl Tables<'_> {
         let end = UnixSeconds(report.expires_at).max(answer_end);
         self.keep_blob(report.document, end)?;
         self.keep_blob(report.source, end)?;
+        let bytes = self.blob_length(report.document)? + self.blob_length(report.source)?;
+        self.count_report(id, Some(bytes))?;
         self.schedule(due(id, end))?;
         self.write_report(id, &report)
-    }
-
-    /// Keeps the bytes of a report whose payment has no end yet.
-    pub fn keep_report_of(
-        &mut self,
-        payment: PaymentKey,
-        until: UnixSeconds,
-    ) -> Result<(), StoreError> {
-        match self.report_of(payment)? {
-            None => Ok(()),
-            Some((_, report)) => {
-                self.keep_blob(report.document, until)?;
-                self.keep_blob(report.source, until)
-            }
-        }
     }
 
     /// Forgets the report of a payment that was never taken.
@@ -154,6 +162,7 @@ impl Tables<'_> {
 
     fn drop_report(&mut self, id: ReportId, report: &ReportRecord) -> Result<(), StoreError> {
         self.unshare(report)?;
+        self.count_report(id, None)?;
         self.reports_of_payments.remove(report.payment)?;
         self.reports.remove(id.0)?;
         Ok(())
@@ -172,6 +181,7 @@ impl Tables<'_> {
             return Ok(None);
         };
         let earlier = report.shared;
+        let is_approved = self.is_approved(&report)?;
         self.unshare(&report)?;
         let shared = Shared {
             slug: earlier.map_or(fresh.0, |shared| shared.slug),
@@ -181,6 +191,11 @@ impl Tables<'_> {
         self.shared_reports.insert(shared.slug, id.0)?;
         if is_listed {
             self.listed_reports.insert((shared.at, shared.slug), id.0)?;
+        }
+        // Asking again for what is approved changes nothing; taking it back and asking anew waits for the operator.
+        if is_listed && is_approved {
+            self.approved_reports
+                .insert((shared.at, shared.slug), id.0)?;
         }
         report.shared = Some(shared);
         self.write_report(id, &report)?;
@@ -206,8 +221,92 @@ impl Tables<'_> {
         if let Some(shared) = report.shared {
             self.shared_reports.remove(shared.slug)?;
             self.listed_reports.remove((shared.at, shared.slug))?;
+            self.approved_reports.remove((shared.at, shared.slug))?;
         }
         Ok(())
+    }
+
+    pub fn listing(&self, report: &ReportRecord) -> Result<Listing, StoreError> {
+        Ok(Listing::of(report, self.is_approved(report)?))
+    }
+
+    fn is_approved(&self, report: &ReportRecord) -> Result<bool, StoreError> {
+        match report.shared {
+            Some(shared) => Ok(self
+                .approved_reports
+                .get((shared.at, shared.slug))?
+                .is_some()),
+            None => Ok(false),
+        }
+    }
+
+    /// Has the library show a report that its buyer wants there, or show it no longer. `None` when there is no such
+    /// report, or its buyer does not want it there.
+    pub fn approve_report(
+        &mut self,
+        id: ReportId,
+        is_approved: bool,
+        now: UnixSeconds,
+    ) -> Result<Option<()>, StoreError> {
+        let report = self.report(id)?.filter(|report| is_readable(report, now));
+        let shared = report.and_then(|report| report.shared);
+        let Some(shared) = shared.filter(|shared| shared.is_listed) else {
+            return Ok(None);
+        };
+        let key = (shared.at, shared.slug);
+        match is_approved {
+            true => drop(self.approved_reports.insert(key, id.0)?),
+            false => drop(self.approved_reports.remove(key)?),
+        }
+        Ok(Some(()))
+    }
+
+    /// Notes how many bytes a retained report takes; `None` when it is retained no longer.
+    fn count_report(&mut self, id: ReportId, bytes: Option<u64>) -> Result<(), StoreError> {
+        let before = match bytes {
+            Some(bytes) => self.report_bytes.insert(id.0, bytes)?,
+            None => self.report_bytes.remove(id.0)?,
+        };
+        let before = before.map_or(0, |before| before.value());
+        let sum = self.fact(REPORTS_BYTES)?.saturating_sub(before);
+        self.set_fact(REPORTS_BYTES, sum + bytes.unwrap_or_default())
+    }
+
+    /// Counts the reports of a file from before they were counted.
+    pub(in crate::store) fn count_reports(&mut self) -> Result<(), StoreError> {
+        if self.meta.get(REPORTS_BYTES)?.is_some() {
+            return Ok(());
+        }
+        let mut retained = Vec::new();
+        for row in self.reports.iter()? {
+            let (id, bytes) = row?;
+            let report: ReportRecord = decode(bytes.value(), TABLE)?;
+            if report.transaction.is_some() {
+                retained.push((ReportId(id.value()), report.document, report.source));
+            }
+        }
+        self.set_fact(REPORTS_BYTES, 0)?;
+        for (id, document, source) in retained {
+            // Nothing is left of the blobs of an expired one.
+            let bytes = self.blob_length(document)? + self.blob_length(source)?;
+            if bytes > 0 {
+                self.count_report(id, Some(bytes))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The blob of the source that a payment's report was made from.
+    pub(in crate::store) fn source_of(
+        &self,
+        payment: PaymentKey,
+    ) -> Result<Option<Hash>, StoreError> {
+        Ok(self.report_of(payment)?.map(|(_, report)| report.source))
+    }
+
+    pub(in crate::store) fn blob_length(&self, key: Hash) -> Result<u64, StoreError> {
+        let length = self.blobs.get(key)?.map(|bytes| bytes.value().len());
+        Ok(length.unwrap_or_default() as u64)
     }
 
     /// Works off a due row: an expired report loses everything but the knowledge that it was there; later that too.
@@ -227,6 +326,7 @@ impl Tables<'_> {
             return self.schedule(due(id, UnixSeconds(report.expires_at)));
         }
         self.unshare(&report)?;
+        self.count_report(id, None)?;
         self.schedule(due(id, gone_at))?;
         self.write_report(id, &tombstone(report))
     }
@@ -285,6 +385,12 @@ fn due(id: ReportId, at: UnixSeconds) -> Due {
 }
 
 impl Snapshot {
+    /// Bytes of the retained reports with their sources.
+    pub fn reports_bytes(&self) -> Result<u64, StoreError> {
+        let bytes = self.table(META)?.get(REPORTS_BYTES)?;
+        Ok(bytes.map_or(0, |bytes| bytes.value()))
+    }
+
     pub fn report(&self, id: ReportId) -> Result<Option<ReportRecord>, StoreError> {
         let table = self.table(REPORTS)?;
         let record = table.get(id.0)?;
@@ -307,9 +413,26 @@ impl Snapshot {
         Ok(id.map(|id| ReportId(id.value())))
     }
 
-    /// The reports that the library lists, newest first.
-    pub fn listed_reports(&self, rows_max: usize) -> Result<Vec<ReportRecord>, StoreError> {
-        let table = self.table(LISTED_REPORTS)?;
+    pub fn listing(&self, report: &ReportRecord) -> Result<Listing, StoreError> {
+        let is_approved = match report.shared {
+            Some(shared) => {
+                let table = self.table(APPROVED_REPORTS)?;
+                table.get((shared.at, shared.slug))?.is_some()
+            }
+            None => false,
+        };
+        Ok(Listing::of(report, is_approved))
+    }
+
+    /// How many reports wait for the operator's word on whether the library shows them.
+    pub fn listings_waiting(&self) -> Result<u64, StoreError> {
+        let listed = self.table(LISTED_REPORTS)?.len()?;
+        Ok(listed.saturating_sub(self.table(APPROVED_REPORTS)?.len()?))
+    }
+
+    /// The reports that the library shows, newest first.
+    pub fn approved_reports(&self, rows_max: usize) -> Result<Vec<ReportRecord>, StoreError> {
+        let table = self.table(APPROVED_REPORTS)?;
         let mut found = Vec::new();
         for row in table.iter()?.rev().take(rows_max) {
             let id = ReportId(row?.1.value());

@@ -117,7 +117,7 @@ fn lock(path: &Path) -> Result<File, RestoreError> {
     }
 }
 
-/// A copy that the service may open: it runs as the folder's owner, whoever restores.
+/// A copy that the service may open: it runs as the folder's owner, no matter who restores.
 fn place(backup: &Path, incoming: &Path) -> io::Result<()> {
     match std::fs::remove_file(incoming) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -7,8 +7,8 @@ use redb::{ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransact
 use serde::de::DeserializeOwned;
 
 use crate::store::StoreError;
+use crate::store::disk_space::{Allowed, is_full};
 use crate::store::record::decode;
-use crate::store::room::is_full;
 
 pub(in crate::store) type Hash = [u8; 32];
 
@@ -22,18 +22,18 @@ macro_rules! tables {
         /// All tables, open in the writer's transaction.
         pub struct Tables<'txn> {
             $(pub(in crate::store) $field: Table<'txn, $key, $value>,)*
-            pub(in crate::store) pages_bytes_max: u64,
+            pub(in crate::store) allowed: Allowed,
         }
 
         impl<'txn> Tables<'txn> {
             /// Opens every table, creating those that are not there.
             pub(in crate::store) fn open(
                 transaction: &'txn WriteTransaction,
-                pages_bytes_max: u64,
+                allowed: Allowed,
             ) -> Result<Self, redb::TableError> {
                 Ok(Tables {
                     $($field: transaction.open_table($definition)?,)*
-                    pages_bytes_max,
+                    allowed,
                 })
             }
         }
@@ -44,9 +44,12 @@ macro_rules! tables {
             Ok(())
         }
 
+        /// The names of all tables.
+        pub(crate) const NAMES: &[&str] = &[$($name),*];
+
         /// Whether this program has a table of that name.
         pub(in crate::store) fn is_known(name: &str) -> bool {
-            [$($name),*].contains(&name)
+            NAMES.contains(&name)
         }
     };
 }
@@ -63,7 +66,7 @@ pub(in crate::store) trait VisitTable {
 tables! {
     // definition, field, name: key => value; the comment says what it holds and for how long. A value of bytes is a
     // record with its checksum (record.rs); only in BLOBS it is anything, under its own SHA-256.
-    /// Facts about the file itself: schema version, whether it was closed cleanly, bytes of cached pages and of all blobs.
+    /// Facts about the file itself: schema version, whether it was closed cleanly, and the counters of bytes.
     META meta "meta-1": &'static str => u64;
     /// Payment key → record of a payment with its credit; kept as the operator's book.
     PAYMENTS payments "payments-1": Hash => &'static [u8];
@@ -73,28 +76,39 @@ tables! {
     IDENTIFIERS identifiers "identifiers-1": Hash => Hash;
     /// SHA-256 of a canonical URL → record of a cached page; 24 hours.
     PAGES pages "pages-1": Hash => &'static [u8];
-    /// SHA-256 of the bytes → the bytes; shared by cache and answers, as long as BLOB_KEEP says.
+    /// SHA-256 of the bytes → the bytes; shared by cache and answers, as long as BLOB_KEEP or BLOB_HOLDS says.
     BLOBS blobs "blobs-1": Hash => &'static [u8];
     /// SHA-256 of a blob → Unix seconds until which somebody needs it.
     BLOB_KEEP blob_keep "blob-keep-1": Hash => u64;
-    /// Quote id → record of a quote receipt; 7 days, then a tombstone until it is swept.
+    /// (SHA-256 of a blob, payment key) → nothing: an unsettled sale needs the blob; until its payment settles or fails.
+    BLOB_HOLDS blob_holds "blob-holds-1": (Hash, Hash) => ();
+    /// Payment key → record of the goods of an unsettled sale; until its payment settles or fails.
+    SALE_GOODS sale_goods "sale-goods-1": Hash => &'static [u8];
+    /// Quote id → record of a quote receipt; 7 days, then a tombstone for 7 more.
     QUOTES quotes "quotes-1": [u8; 16] => &'static [u8];
     /// Report id → record of a retained report; 30 days, then a tombstone for 30 more.
     REPORTS reports "reports-1": [u8; 16] => &'static [u8];
     /// Payment key → id of the report that it bought; as long as the report's record.
     REPORTS_OF_PAYMENTS reports_of_payments "reports-of-payments-1": Hash => [u8; 16];
+    /// Report id → bytes of the report and its source; as long as they are retained.
+    REPORT_BYTES report_bytes "report-bytes-1": [u8; 16] => u64;
     /// Slug → id of the report that its buyer shares; until it is taken back or the report expires.
     SHARED_REPORTS shared_reports "shared-reports-1": [u8; 16] => [u8; 16];
-    /// (Unix seconds, slug) → id of a shared report that the library lists; as long as it is shared.
+    /// (Unix seconds, slug) → id of a shared report that its buyer wants in the library; as long as that.
     LISTED_REPORTS listed_reports "listed-reports-1": (u64, [u8; 16]) => [u8; 16];
-    /// Bundle quote id → record of a quote receipt; 7 days, then a tombstone until it is swept.
+    /// (Unix seconds, slug) → id of such a report that the operator has approved, which the library shows; as long as
+    /// the row of the same key above.
+    APPROVED_REPORTS approved_reports "approved-reports-1": (u64, [u8; 16]) => [u8; 16];
+    /// Bundle quote id → record of a quote receipt; 7 days, then a tombstone for 7 more.
     BUNDLE_QUOTES bundle_quotes "bundle-quotes-1": [u8; 16] => &'static [u8];
-    /// Lead id → record of a lead; until the operator deletes it.
+    /// Lead id → record of a lead; until the operator deletes it. Unpaid ones without a contact leave for newer ones.
     LEADS leads "leads-1": [u8; 16] => &'static [u8];
     /// (SHA-256 of a contact, Unix seconds, lead id) → nothing: a person's leads; as long as the lead.
     LEADS_BY_CONTACT leads_by_contact "leads-by-contact-1": (Hash, u64, [u8; 16]) => ();
     /// SHA-256 of (product, contact, targets) → id of the newest such lead; as long as the lead.
     LEADS_BY_FORM leads_by_form "leads-by-form-1": Hash => [u8; 16];
+    /// (Unix seconds, lead id) → nothing: unpaid leads without a contact, oldest first; as long as the lead.
+    ANONYMOUS_LEADS anonymous_leads "anonymous-leads-1": (u64, [u8; 16]) => ();
     /// Lead id → record of a notice that is still to be sent; until it is, or is given up.
     NOTICES notices "notices-1": [u8; 16] => &'static [u8];
     /// Order id → record of an order; until the operator deletes it.
@@ -103,20 +117,37 @@ tables! {
     ORDERS_BY_SESSION orders_by_session "orders-by-session-1": Hash => [u8; 16];
     /// (SHA-256 of an e-mail address, order id) → nothing: a person's orders; as long as the order.
     ORDERS_BY_EMAIL orders_by_email "orders-by-email-1": (Hash, [u8; 16]) => ();
+    /// Order id → nothing: its lead was found by the payer's address alone, so that it is delivered by e-mail only; as
+    /// long as the order.
+    MAIL_ONLY_ORDERS mail_only_orders "mail-only-orders-1": [u8; 16] => ();
     /// SHA-256 of a payment provider's event id → record of the event; 35 days.
     PROVIDER_EVENTS provider_events "provider-events-1": Hash => &'static [u8];
     /// (order id, place of the source) → record of what came of it; until the order is done.
     ORDER_SOURCES order_sources "order-sources-1": ([u8; 16], u32) => &'static [u8];
     /// Order id → record of what was delivered; as long as the order.
     ORDER_REPORTS order_reports "order-reports-1": [u8; 16] => &'static [u8];
-    /// Mail key → record of a mail with what became of it; 30 days from when it was sent, else until the operator deletes it.
+    /// Mail key → record of a mail with what became of it; 30 days from when it was sent, else until the operator
+    /// deletes it.
     OUTBOX outbox "outbox-1": Hash => &'static [u8];
     /// Day since 1970 → what it has earned on chain; kept as the operator's book.
     LEDGER ledger "ledger-1": u64 => &'static [u8];
     /// Day since 1970 → its ledger held against the vault; kept beside it.
-    RECKONINGS reckonings "reckonings-1": u64 => &'static [u8];
+    LEDGER_CHECKS ledger_checks "reckonings-1": u64 => &'static [u8];
+    /// (Unix seconds of the next look, payment key) → record of what the facilitator has said of a settlement; until the
+    /// chain has confirmed or contradicted it.
+    UNVERIFIED_SETTLEMENTS unverified_settlements "unverified-settlements-1": (u64, Hash) => &'static [u8];
+    /// Payment key → record of how the chain contradicts what the facilitator has said of it; kept as the operator's
+    /// book.
+    DISCREPANCIES discrepancies "settlement-discrepancies-1": Hash => &'static [u8];
+    /// Payment key → Unix seconds at which the background gave up an unknown settlement; until its end is known.
+    ABANDONED abandoned "abandoned-settlements-1": Hash => u64;
+    /// Payment key of a transfer → record of what it brought beyond the price; kept as the operator's book.
+    OVERPAYMENTS overpayments "overpayments-1": Hash => &'static [u8];
     /// (kind, Unix seconds, key) → nothing: what is due when. Worked off by one loop.
     DUE due "due-1": (u8, u64, Hash) => ();
+    /// Random part of a console session that was signed out → Unix seconds at which its cookie would have expired; until
+    /// a day after that. Written by the one who holds the session alone.
+    ENDED_SESSIONS ended_sessions "ended-sessions-1": [u8; 16] => u64;
     /// Payment terms as JSON → Unix seconds at which they were last offered; ten minutes.
     TERMS terms "terms-1": &'static str => u64;
 }
@@ -138,7 +169,7 @@ impl Snapshot {
         Ok(self.transaction.open_table(definition)?)
     }
 
-    /// Records after a key, in the order of keys, at most so many: for whoever reads a table in parts.
+    /// Records after a key, in the order of keys, at most so many: for anyone who reads a table in parts.
     pub(in crate::store) fn records_after<K, T>(
         &self,
         (definition, name): (TableDefinition<'_, K, &'static [u8]>, &'static str),

@@ -1,8 +1,10 @@
 mod backup;
+mod disk_space;
+mod goods;
 mod orders;
 mod pages;
 mod reports;
-mod room;
+mod unpaid;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::domain::ids::{OrderId, QuoteId, ReportId, ShareSlug};
 use crate::domain::margin::MarginReceipt;
 use crate::domain::order::{Order, OrderState};
-use crate::domain::payment::{Credit, KeptAnswer, Payment, State};
+use crate::domain::payment::{Credit, Delivery, KeptAnswer, Payment, State};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::{PAGE_SECONDS, REPORT_SECONDS, UnixSeconds};
 use crate::store::open_error::OpenError;
@@ -22,6 +24,9 @@ use crate::store::open_error::OpenError;
 const SETTINGS: Settings = Settings {
     cache_bytes: 1024 * 1024,
     pages_bytes_max: 10_000,
+    unpaid_bytes_max: 64 * 1024 * 1024,
+    unsettled_bytes_max: 64 * 1024 * 1024,
+    sales_free_bytes_min: 0,
     free_bytes_min: 0,
 };
 const NOW: UnixSeconds = UnixSeconds(1_795_000_000);
@@ -109,6 +114,7 @@ async fn sweep(store: &Store, now: UnixSeconds) {
                 DueKind::Blob,
                 DueKind::Page,
                 DueKind::Quote,
+                DueKind::BundleQuote,
                 DueKind::Report,
             ] {
                 while let Some(due) = tables.first_due(kind)?.filter(|due| due.at <= now) {
@@ -116,7 +122,8 @@ async fn sweep(store: &Store, now: UnixSeconds) {
                         DueKind::Blob => tables.sweep_blob(due, now)?,
                         DueKind::Page => tables.sweep_page(due, now)?,
                         DueKind::Report => tables.sweep_report(due, now)?,
-                        _ => tables.sweep_quote(due)?,
+                        DueKind::BundleQuote => tables.sweep_bundle_quote(due, now)?,
+                        _ => tables.sweep_quote(due, now)?,
                     }
                 }
             }
@@ -171,6 +178,7 @@ fn payment() -> Payment {
         redelivered: 1,
         created_at: NOW.0,
         changed_at: NOW.0,
+        delivery: Delivery::default(),
     }
 }
 
@@ -197,12 +205,21 @@ fn report(payment: u8) -> ReportRecord {
 async fn keep(store: &Store, id: ReportId, payment: u8, is_settled: bool) {
     let record = report(payment);
     let kept = store.write(move |tables| {
-        let soon = NOW.plus(ANSWER_SECONDS_MAX);
-        tables.put_blob(record.document, &[payment], soon)?;
-        tables.put_report(id, &record, b"source", soon)?;
+        let document = [payment];
+        let blobs: [([u8; 32], &[u8]); 2] =
+            [(record.document, &document), (record.source, b"source")];
+        let held = tables.hold_goods([payment; 32], None, &blobs, NOW)?;
+        assert_eq!(held, Ok(()));
+        tables.put_report(id, &record)?;
         match is_settled {
-            true => tables.release_report([payment; 32], "0xab", NOW),
-            false => tables.drop_report_of([payment; 32]),
+            true => {
+                tables.release_report([payment; 32], "0xab", NOW)?;
+                tables.settle_goods([payment; 32], &record.target_url, None, NOW)
+            }
+            false => {
+                tables.drop_report_of([payment; 32])?;
+                tables.drop_goods([payment; 32], NOW)
+            }
         }
     });
     kept.await.expect("writes");
@@ -390,7 +407,9 @@ async fn quotes_are_forgotten_after_their_tombstone() {
     sweep(&store, UnixSeconds(quote.expires_at)).await;
     assert_eq!(
         store.read(move |snapshot| snapshot.quote(id)).await,
-        Ok(Some(quote.clone()))
+        Ok(Some(Receipt::Expired {
+            expires_at: quote.expires_at
+        }))
     );
     sweep(&store, UnixSeconds(quote.expires_at + 7 * 24 * 3600)).await;
     assert_eq!(
@@ -454,12 +473,28 @@ const OLD_PAYMENT: &str = "\
 fn an_old_payment_stays_readable() {
     let old = hex::decode(OLD_PAYMENT).expect("hex");
     assert_eq!(record::decode::<Payment>(&old, "payments-1"), Ok(payment()));
-    assert_eq!(record::encode(&payment()), Ok(old));
+    assert_eq!(record::encode(&payment()), Ok(old.clone()));
+    assert_eq!(payments::read(&old), Ok(payment()));
 }
 
-/// What is kept for buyers is counted as it comes and goes, and in a file from before it was counted.
+#[test]
+fn a_payment_s_delivery_is_stored_behind_it() {
+    let delivery = Delivery {
+        is_owed: true,
+        answer_until: NOW.0 + 604_800,
+        origin: Some([8; 16]),
+    };
+    let payment = Payment {
+        delivery,
+        ..payment()
+    };
+    let bytes = payments::write(&payment).expect("encodes");
+    assert_eq!(payments::read(&bytes), Ok(payment));
+}
+
+/// Blobs are counted as they come and go, and in a file from before they were counted.
 #[tokio::test]
-async fn kept_bytes_are_those_of_the_blobs() {
+async fn the_bytes_of_blobs_are_counted() {
     let folder = Folder::new();
     let opened = SETTINGS.create(&folder.file()).expect("creates");
     let write = opened.store.write(|tables| {
@@ -470,7 +505,7 @@ async fn kept_bytes_are_those_of_the_blobs() {
         tables.drop_blob([2; 32])
     });
     write.await.expect("writes");
-    let kept = opened.store.read(|snapshot| snapshot.kept_bytes()).await;
+    let kept = opened.store.read(|snapshot| snapshot.blobs_bytes()).await;
     assert_eq!(kept.expect("reads"), 700);
     let forget = opened.store.write(|tables| {
         tables.meta.remove("blobs-bytes")?;
@@ -479,6 +514,6 @@ async fn kept_bytes_are_those_of_the_blobs() {
     forget.await.expect("writes");
     opened.store.close().await.expect("closes");
     let again = SETTINGS.open(&folder.file(), false).expect("opens");
-    let kept = again.store.read(|snapshot| snapshot.kept_bytes()).await;
+    let kept = again.store.read(|snapshot| snapshot.blobs_bytes()).await;
     assert_eq!(kept.expect("reads"), 700);
 }

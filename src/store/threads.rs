@@ -7,12 +7,13 @@ use std::thread::JoinHandle;
 use redb::{Database, ReadableDatabase, WriteTransaction};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::store::disk_space::{Allowed, DiskSpace};
 use crate::store::handle::Handle;
 use crate::store::tables::{Snapshot, Tables};
 use crate::store::{Settings, StoreError};
 
 /// Jobs that may wait; one more is `Busy`.
-const QUEUE_MAX: usize = 1024;
+pub(in crate::store) const QUEUE_MAX: usize = 1024;
 /// Most jobs in one commit. Large enough that a commit's two syncs are shared, small enough that nobody waits long.
 const BATCH_MAX: usize = 256;
 const READERS: usize = 2;
@@ -30,17 +31,21 @@ pub(in crate::store) struct Threads {
 }
 
 impl Threads {
-    pub(in crate::store) fn start(database: &Handle, settings: Settings) -> std::io::Result<Self> {
+    pub(in crate::store) fn start(
+        database: &Handle,
+        settings: Settings,
+        room: &Arc<DiskSpace>,
+    ) -> std::io::Result<Self> {
         let (writer, write_jobs) = mpsc::channel(QUEUE_MAX);
         let (readers, read_jobs) = mpsc::channel(QUEUE_MAX);
         let (report_failure, failed) = watch::channel(false);
         let mut handles = Vec::with_capacity(READERS + 1);
-        let for_writer = database.clone();
+        let (for_writer, room) = (database.clone(), room.clone());
         let spawn = |name: &str| std::thread::Builder::new().name(name.to_owned());
-        handles.push(
-            spawn("store-writer")
-                .spawn(move || write_loop(&for_writer, settings, write_jobs, &report_failure))?,
-        );
+        handles.push(spawn("store-writer").spawn(move || {
+            let allowed = || room.allowed(&settings);
+            write_loop(&for_writer, allowed, write_jobs, &report_failure);
+        })?);
         let read_jobs = Arc::new(Mutex::new(read_jobs));
         for _ in 0..READERS {
             let (database, jobs) = (database.clone(), read_jobs.clone());
@@ -129,7 +134,7 @@ fn queue<T>(sender: &Mutex<Option<mpsc::Sender<T>>>, job: T) -> Result<(), Store
 
 fn write_loop(
     database: &Database,
-    settings: Settings,
+    allowed: impl Fn() -> Allowed,
     mut jobs: mpsc::Receiver<WriteJob>,
     report_failure: &watch::Sender<bool>,
 ) {
@@ -137,7 +142,7 @@ fn write_loop(
     while jobs.blocking_recv_many(&mut batch, BATCH_MAX) > 0 {
         // A panic in here leaves a half-made transaction of money behind: the process must not go on as if it knew.
         let committed =
-            std::panic::catch_unwind(AssertUnwindSafe(|| commit(database, settings, &mut batch)));
+            std::panic::catch_unwind(AssertUnwindSafe(|| commit(database, allowed(), &mut batch)));
         match committed {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
@@ -154,12 +159,12 @@ fn write_loop(
 /// answer was not made yet see their channel close.
 fn commit(
     database: &Database,
-    settings: Settings,
+    allowed: Allowed,
     batch: &mut Vec<WriteJob>,
 ) -> Result<(), StoreError> {
     let mut answers: Vec<Answer> = Vec::with_capacity(batch.len());
     let outcome = transact(database, |transaction| {
-        let mut tables = Tables::open(transaction, settings.pages_bytes_max)?;
+        let mut tables = Tables::open(transaction, allowed)?;
         for job in batch.drain(..) {
             answers.push(job(&mut tables)?);
         }

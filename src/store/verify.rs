@@ -11,9 +11,9 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::time::UnixSeconds;
 use crate::store::backup::TAKEN_AT;
+use crate::store::copy_on_write::CopyOnWrite;
 use crate::store::open::{SCHEMA_VERSION, caught, read_meta};
 use crate::store::open_error::{OpenError, damaged, from_redb};
-use crate::store::overlay::Overlay;
 use crate::store::record;
 use crate::store::tables::{BLOBS, META, VisitTable, each_table};
 use crate::store::{Settings, StoreError};
@@ -47,13 +47,13 @@ pub(in crate::store) fn verify(path: &Path, settings: Settings) -> Result<Verifi
     if bytes == 0 {
         return Err(damaged(path, "it is empty"));
     }
-    let overlay = Overlay::over(file).map_err(io)?;
+    let overlay = CopyOnWrite::over(file).map_err(io)?;
     caught(path, || look_through(path, overlay, bytes, settings))
 }
 
 fn look_through(
     path: &Path,
-    overlay: Overlay,
+    overlay: CopyOnWrite,
     bytes: u64,
     settings: Settings,
 ) -> Result<Verified, OpenError> {

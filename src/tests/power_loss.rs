@@ -6,10 +6,10 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 
 use crate::domain::margin::MarginReceipt;
-use crate::domain::payment::{Event, KeptAnswer, Payment, PaymentKey, State};
+use crate::domain::payment::{Delivery, Event, KeptAnswer, Payment, PaymentKey, State};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::UnixSeconds;
-use crate::flows::payments::{self, FreshCredit};
+use crate::flows::sale::payments::{self, FreshCredit};
 use crate::store::{Due, DueKind, Settings, Store, StoreError};
 use crate::tests::dice::Dice;
 use crate::tests::disk::{Disk, Faults, Op, Survivors, after_power_loss};
@@ -17,6 +17,9 @@ use crate::tests::disk::{Disk, Faults, Op, Survivors, after_power_loss};
 const SETTINGS: Settings = Settings {
     cache_bytes: 1024 * 1024,
     pages_bytes_max: 1024 * 1024,
+    unpaid_bytes_max: 64 * 1024 * 1024,
+    unsettled_bytes_max: 64 * 1024 * 1024,
+    sales_free_bytes_min: 0,
     free_bytes_min: 0,
 };
 const NOW: UnixSeconds = UnixSeconds(1_795_000_000);
@@ -120,6 +123,7 @@ fn payment(number: u8) -> Payment {
         redelivered: 0,
         created_at: NOW.0,
         changed_at: NOW.0,
+        delivery: Delivery::default(),
     }
 }
 

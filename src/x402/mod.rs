@@ -9,6 +9,7 @@ pub mod offer_receipt;
 pub mod payer;
 pub mod proof;
 pub mod resource;
+pub mod sender_proof;
 
 pub mod address;
 pub mod eip3009;

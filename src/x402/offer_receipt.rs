@@ -213,7 +213,7 @@ fn claimed(signed: &Value) -> Result<Claimed, Unproven> {
 }
 
 impl Claimed {
-    /// The name of the key to be looked up, if it is one that whoever answers at `resource_url` can give. `None` when
+    /// The name of the key to be looked up, if it is one that anyone who answers at `resource_url` can give. `None` when
     /// there is nothing to look up.
     pub fn kid(&self, resource_url: &str) -> Result<Option<&str>, Unproven> {
         match self {

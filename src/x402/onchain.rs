@@ -41,7 +41,7 @@ pub enum Mark {
 pub enum Proven {
     /// The transfer that follows the mark is the payment.
     Paid,
-    /// The authorization is spent, and nothing of the token went from this payer to us.
+    /// The authorization is spent on another transfer: to somebody else, or of another amount.
     Elsewhere,
     /// Neither: not what this kind of token is known to write.
     Unclear,
@@ -136,45 +136,59 @@ impl Asked {
         }
     }
 
-    fn is_from_payer_to_us(&self, log: &Log) -> bool {
-        log.address == self.token
-            && log.topics
-                == [
-                    transfer_topic(),
-                    address_word(self.from),
-                    address_word(self.pay_to),
-                ]
-    }
-
-    /// Whether the transaction whose logs these are has made the payment. Each use of an authorization is followed by
-    /// its own transfer, so that a transaction with several settles each of them by itself: a single transfer never
-    /// counts for two.
+    /// Whether the transaction whose logs these are has made the payment. A token of EIP-3009 writes AuthorizationUsed
+    /// and then, as its next log, the Transfer of the same call. Each mark is judged by that Transfer alone: a single
+    /// transfer never counts for two marks, and no other transfer of the transaction keeps a mark undecided. Anyone who
+    /// has the authorization can use it in a transaction that also sends us something; that must not leave the payment
+    /// without an end.
     pub fn proven(&self, logs: &[Log]) -> Proven {
         let mut logs: Vec<&Log> = logs
             .iter()
             .filter(|log| log.address == self.token)
             .collect();
         logs.sort_by_key(|log| log.index);
-        let Some(mark) = logs
+        let Some(position) = logs
             .iter()
             .position(|log| self.mark(log) == Some(Mark::Used))
         else {
             return Proven::Unclear;
         };
-        let next = logs.get(mark + 1);
-        let amount = number_word(self.amount.units().into());
-        match next {
-            Some(log) if self.is_from_payer_to_us(log) && log.data == amount => Proven::Paid,
-            _ if logs.iter().any(|log| self.is_from_payer_to_us(log)) => Proven::Unclear,
-            Some(log)
-                if log
-                    .topics
-                    .starts_with(&[transfer_topic(), address_word(self.from)]) =>
+        match logs.get(position + 1) {
+            Some(next) if self.is_payment(next) => Proven::Paid,
+            Some(next)
+                if next.index == logs[position].index + 1
+                    && self.is_from_payer(next)
+                    && !self.is_paid_before(&logs, position) =>
             {
                 Proven::Elsewhere
             }
             _ => Proven::Unclear,
         }
+    }
+
+    /// The transfer of exactly the amount, from the payer to us.
+    fn is_payment(&self, log: &Log) -> bool {
+        self.is_from_payer(log)
+            && log.topics.get(2) == Some(&address_word(self.pay_to))
+            && log.data == number_word(self.amount.units().into())
+    }
+
+    fn is_from_payer(&self, log: &Log) -> bool {
+        log.address == self.token
+            && log.topics.len() == 3
+            && log
+                .topics
+                .starts_with(&[transfer_topic(), address_word(self.from)])
+    }
+
+    /// Whether the log before the mark is the payment and belongs to no mark of its own. Only a token that writes the
+    /// Transfer first would do that: then the log after the mark proves nothing.
+    fn is_paid_before(&self, logs: &[&Log], mark: usize) -> bool {
+        let used = used_topic();
+        let before = mark.checked_sub(1).map(|at| logs[at]);
+        let owner = mark.checked_sub(2).map(|at| logs[at]);
+        before.is_some_and(|log| self.is_payment(log))
+            && owner.is_none_or(|log| log.topics.first() != Some(&used))
     }
 }
 
@@ -225,7 +239,8 @@ fn transferred(log: &Log, pay_to: Address) -> Option<Received> {
     })
 }
 
-fn word_address(word: [u8; 32]) -> Option<Address> {
+/// The address that a word of 32 bytes holds; `None` when it holds more.
+pub fn word_address(word: [u8; 32]) -> Option<Address> {
     let (zeros, address) = word.split_at(12);
     let address: [u8; 20] = address.try_into().ok()?;
     zeros
@@ -334,7 +349,7 @@ mod tests {
         );
         check(
             &[used(1, NONCE), transfer(2, PAYER, US, 29_999)],
-            Proven::Unclear,
+            Proven::Elsewhere,
         );
         check(
             &[transfer(1, PAYER, US, 30_000), used(2, NONCE)],
@@ -366,6 +381,32 @@ mod tests {
             Proven::Unclear,
         );
         check(&[], Proven::Unclear);
+    }
+
+    /// The attack: the payer uses the nonce for himself and sends us one unit, or the amount of another payment, in the
+    /// same transaction. The mark's own transfer decides; otherwise the settlement would stay unknown for ever.
+    #[test]
+    fn no_other_transfer_keeps_a_mark_undecided() {
+        let (other, elsewhere) = (Nonce([8; 32]), Proven::Elsewhere);
+        let to_self = |index| transfer(index, PAYER, PAYER, 30_000);
+        let unit = |index| transfer(index, PAYER, US, 1);
+        check(&[used(1, NONCE), to_self(2), unit(3)], elsewhere);
+        check(&[unit(1), used(2, NONCE), to_self(3)], elsewhere);
+        let amount = transfer(3, PAYER, US, 30_000);
+        check(&[used(1, NONCE), to_self(2), amount.clone()], elsewhere);
+        // Another payment of the same payer, settled in the same transaction.
+        let batch = [
+            used(2, other),
+            amount.clone(),
+            used(4, NONCE),
+            to_self(5),
+            unit(6),
+        ];
+        check(&batch, elsewhere);
+        // A token that wrote the transfer first would look like this; nothing is decided by it.
+        check(&[amount, used(4, NONCE), to_self(5)], Proven::Unclear);
+        // Something else stands between the mark and the transfer.
+        check(&[used(1, NONCE), to_self(3)], Proven::Unclear);
     }
 
     #[test]

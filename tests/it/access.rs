@@ -3,7 +3,7 @@
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use crate::harness::{ACCESS, ARTICLE, Ask, BASE_URL, PAY_TO, Page, Rig, Wallet, order};
+use crate::harness::{ACCESS, ARTICLE, Ask, BASE_URL, PAY_TO, Page, Rig, Wallet, for_each, order};
 
 const TIERS: [(&str, u64); 5] = [
     ("starter", 12_000),
@@ -269,7 +269,7 @@ fn the_answer_has_all_its_parts() {
         );
     }
     assert_eq!(receipt["revenue_usdc"], 0.03);
-    // Shares without the noise of binary fractions.
+    // KeyedLimit without the noise of binary fractions.
     assert_eq!(receipt["projected_margin"], 0.95);
     assert_eq!(receipt["min_margin"], 0.166667);
     assert_eq!(receipt["decision"], "accept");
@@ -527,6 +527,90 @@ fn an_old_copy_is_asked_about_and_kept_if_nothing_has_changed() {
             .and_then(|asked| asked.header("if-none-match").map(str::to_owned)),
         None
     );
+}
+
+/// A review found that pages were sold again whose sites forbid shared caches to keep them.
+#[test]
+fn a_page_that_its_site_keeps_from_shared_caches_is_its_buyer_s_alone() {
+    let article = || Page::html("The quiet harbour", "Boats come and go here.");
+    let headers = [
+        "private",
+        "no-store",
+        "Private, max-age=600",
+        "no-cache",
+        "max-age=0",
+        "public, s-maxage=0",
+    ];
+    for_each(headers, |value| {
+        let rig = Rig::start();
+        // An older copy that was public leaves too.
+        rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+        rig.buy(&Wallet::new(), ARTICLE, "cached").expect(200);
+        rig.site
+            .put("/article", article().with("Cache-Control", value));
+        let payment = Wallet::new().sign(&rig, "fresh");
+        let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+        let first = ask.send().expect(200);
+        let cache = first.json()["cache"].clone();
+        assert_eq!(
+            (&cache["shared"], &cache["hit"]),
+            (&json!(false), &json!(false)),
+            "{value}"
+        );
+        assert_eq!(cache["expires_at"], cache["stored_at"], "{value}");
+        // Its buyer is given it again, as any answer.
+        assert_eq!(ask.send().expect(200).body, first.body, "{value}");
+        for tier in ["cached", "starter"] {
+            let answer = rig.buy(&Wallet::new(), ARTICLE, tier);
+            answer.refused(400, "cache_miss");
+        }
+        let quote = rig
+            .get(&format!("/v1/x402/quote?target_url={ARTICLE}"))
+            .expect(200);
+        assert_eq!(quote.json()["cache"]["available"], false, "{value}");
+        for tier in ["basic", "deep"] {
+            let hits = rig.site.hits("/article");
+            let answer = rig.buy(&Wallet::new(), ARTICLE, tier).expect(200).json();
+            assert_eq!(answer["cache"]["hit"], false, "{value} {tier}");
+            assert_eq!(rig.site.hits("/article"), hits + 1, "{value} {tier}");
+        }
+        rig.buy_report(&Wallet::new(), ARTICLE, "quick", "Do boats come here?")
+            .expect(200);
+        let answer = rig.buy(&Wallet::new(), ARTICLE, "cached");
+        answer.refused(400, "cache_miss");
+        // Once the site allows it, the page is kept.
+        rig.site.put(
+            "/article",
+            article().with("Cache-Control", "public, max-age=60"),
+        );
+        let answer = rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200).json();
+        assert_eq!(answer["cache"]["shared"], true, "{value}");
+        rig.pass(3600);
+        rig.buy(&Wallet::new(), ARTICLE, "cached").expect(200);
+    });
+}
+
+/// The site says so of a copy that it was asked about.
+#[test]
+fn a_copy_that_became_private_leaves_the_cache() {
+    let rig = Rig::start();
+    let page = || Page::html("The quiet harbour", "Boats come and go here.").tagged("\"v1\"");
+    rig.site.put("/article", page());
+    rig.buy(&Wallet::new(), ARTICLE, "basic").expect(200);
+    rig.pass(4000);
+    rig.site
+        .put("/article", page().with("Cache-Control", "private"));
+    let payment = Wallet::new().sign(&rig, "basic");
+    let ask = rig.order(ARTICLE, "basic").paid(&payment.header);
+    let answer = ask.send().expect(200);
+    let cache = answer.json()["cache"].clone();
+    assert_eq!(
+        (&cache["revalidated"], &cache["shared"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(ask.send().expect(200).body, answer.body);
+    let answer = rig.buy(&Wallet::new(), ARTICLE, "cached");
+    answer.refused(400, "cache_miss");
 }
 
 #[test]
@@ -790,7 +874,10 @@ fn a_sale_that_does_not_pay_is_refused_before_the_work() {
         .refused(400, "margin_rejected");
     assert_eq!(rig.site.requests().len(), 0);
     assert_eq!(rig.facilitator.settle_calls(), 0);
-    let figures = rig.get("/metrics?format=prometheus").expect(200).text();
+    let figures = rig
+        .operator("/metrics?format=prometheus")
+        .expect(200)
+        .text();
     assert!(figures.contains("context402_ueg_rejections_total{reason=\"too_thin\"} 1\n"));
     rig.buy(&wallet, ARTICLE, "deep").expect(200);
 }

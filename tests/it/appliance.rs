@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use context402::flows::health;
+use context402::flows::operations::health;
 use redb::TableDefinition;
 use serde_json::Value;
 
@@ -60,14 +60,14 @@ fn a_backup_made_between_sales_brings_everything_back() {
         until("sales are made", || sales.load(Ordering::Relaxed) > 2);
         let said = operate(&rig, &["backup", &text(&backup)]).expect(0).out;
         assert!(
-            said.contains("is sound: taken at") && said.contains("1 reports"),
+            said.contains("is verified: taken at") && said.contains("1 reports"),
             "{said}"
         );
         let at_backup = sales.load(Ordering::Relaxed);
         until("sales go on", || sales.load(Ordering::Relaxed) > at_backup);
         done.store(true, Ordering::Relaxed);
     });
-    let figures = rig.get("/metrics?format=prometheus").text();
+    let figures = rig.operator("/metrics?format=prometheus").text();
     let line = figures
         .lines()
         .find(|line| line.starts_with("context402_backup_timestamp_seconds"));
@@ -161,7 +161,7 @@ fn a_folder_of_backups_keeps_the_newest() {
     operate(&rig, &["backup", "new.redb", "--keep", "2"]).failed(2);
     let taken = text(&backups.join(&kept[1]));
     let refused = operate(&rig, &["backup", &taken]).failed(1);
-    assert!(refused.contains("left as it is"), "{refused}");
+    assert!(refused.contains("was not changed"), "{refused}");
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn the_supervisor_is_told_how_the_service_is() {
     let mut service = Service::start_told(rig.resolved(), &told);
     assert_eq!(next(), "READY=1");
     for _ in 0..3 {
-        assert_eq!(next(), "STATUS=Selling");
+        assert_eq!(next(), "STATUS=Every tier and pack can be bought.");
         assert_eq!(next(), "WATCHDOG=1");
     }
     service.terminate();
@@ -369,9 +369,45 @@ fn the_supervisor_is_told_how_the_service_is() {
     let mut service = Service::start_told(rig.resolved(), &told[..1]);
     let readiness = std::iter::repeat_with(next).find(|told| told == "READY=1");
     assert!(readiness.is_some());
-    assert_eq!(next(), "STATUS=Selling");
+    assert_eq!(next(), "STATUS=Every tier and pack can be bought.");
     service.terminate();
     assert!(next().starts_with("STOPPING=1"));
+    assert!(service.end().success());
+    rig.run();
+}
+
+/// While the operator has paused sales, the service runs: the supervisor must not read that it is stopping.
+#[test]
+fn the_supervisor_is_told_of_a_pause() {
+    let mut rig = Rig::today();
+    assert_eq!(rig.operate("POST", "/operator/pause").status, 200);
+    assert!(rig.stop());
+    let path = rig.folder.path("notify.sock");
+    let hears = UnixDatagram::bind(&path).expect("a socket");
+    hears
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .expect("set");
+    let next = || {
+        let mut bytes = [0; 512];
+        let length = hears.recv(&mut bytes).expect("something is told");
+        String::from_utf8(bytes[..length].to_vec()).expect("UTF-8")
+    };
+    let told = [
+        ("NOTIFY_SOCKET", &*text(&path)),
+        ("WATCHDOG_USEC", "300000"),
+    ];
+    let mut service = Service::start_told(rig.resolved(), &told);
+    assert_eq!(next(), "READY=1");
+    for _ in 0..2 {
+        assert_eq!(
+            next(),
+            "STATUS=Nothing can be bought: the operator has paused sales."
+        );
+        assert_eq!(next(), "WATCHDOG=1");
+    }
+    service.terminate();
+    let stopping = std::iter::repeat_with(next).find(|told| told.starts_with("STOPPING=1"));
+    assert!(stopping.is_some());
     assert!(service.end().success());
     rig.run();
 }
@@ -380,13 +416,16 @@ fn the_supervisor_is_told_how_the_service_is() {
 fn a_health_check_has_an_exit_code() {
     let mut rig = Rig::today();
     let said = operate(&rig, &["healthcheck", "--strict"]).expect(0).out;
-    assert_eq!(said, "it runs, it sells\n");
+    assert_eq!(said, "running. Every tier and pack can be bought.\n");
     let health = rig.operator("/health").json();
     assert_eq!(health["checks"]["backup"]["taken_at"], Value::Null);
     rig.reconfigure(|resolved| resolved.set("limits.free_disk_mib_min", "1000000000"));
-    let said = operate(&rig, &["healthcheck"]).expect(0).out;
-    assert_eq!(said, "it is degraded, it does not sell: disk low\n");
+    let low = "degraded. Nothing can be bought: the disk is nearly full. Checks: disk low";
+    let refused = operate(&rig, &["healthcheck"]).failed(1);
+    assert!(refused.contains(low), "{refused}");
     operate(&rig, &["healthcheck", "--strict"]).failed(1);
+    let said = operate(&rig, &["healthcheck", "--running"]).expect(0).out;
+    assert_eq!(said, format!("{low}\n"));
     assert!(rig.stop());
     let refused = operate(&rig, &["healthcheck"]).failed(1);
     assert!(refused.contains("no service answers"), "{refused}");
@@ -440,7 +479,16 @@ fn the_doctor_finds_what_is_wrong() {
         let line = line.unwrap_or_else(|| panic!("{what} in {finished:#?}"));
         line[..5].trim().to_owned()
     };
+    // What is not checked without a chain is said at the start as well.
+    let warned = |service: &Service| {
+        let mut lines = service.start_log.iter();
+        lines.any(|line| line.contains("chain.rpc_url is not set"))
+    };
+    let without = Service::start(rig.resolved(), &at);
+    assert!(warned(&without), "{:#?}", without.start_log);
+    without.kill();
     let service = Service::start(rig.resolved(), &with_chain);
+    assert!(!warned(&service), "{:#?}", service.start_log);
     let found = doctor(&with_chain).expect(0);
     for what in [
         "data file",
@@ -464,10 +512,16 @@ fn the_doctor_finds_what_is_wrong() {
     let found = doctor(&elsewhere).expect(1);
     assert_eq!(word(&found, "facilitator"), "BAD");
     assert_eq!(word(&found, "chain"), "note");
-    assert!(
-        found.err.contains("1 of these must be mended"),
-        "{found:#?}"
-    );
+    for part in [
+        "chain.rpc_url",
+        "gas is not checked",
+        "stays unknown",
+        "only claims",
+        "/v1/access",
+    ] {
+        assert!(found.out.contains(part), "{part}: {found:#?}");
+    }
+    assert!(found.err.contains("1 of these must be fixed"), "{found:#?}");
     // Bundles that are paid for and not noticed, and a mail server that is not there.
     let sells = [
         at[0],
@@ -498,6 +552,12 @@ fn the_program_describes_itself() {
     );
     let plain = run(&["version"]).expect(0).out;
     assert_eq!(plain, run(&["--version"]).expect(0).out);
+    assert_eq!(version["api_version"], "1.2.0");
+    let shown = version["version"].as_str().expect("a version");
+    assert_eq!(
+        plain,
+        format!("context402 {shown} (API 1.2.0, x402 version 2)\n")
+    );
     for shell in ["bash", "zsh", "fish"] {
         let script = run(&["completions", shell]).expect(0).out;
         assert!(script.contains("verify-backup"), "{shell}");
@@ -520,7 +580,8 @@ fn alerts_and_dashboard_ask_for_what_there_is() {
             .contains("context402_facilitator_up 1")
     });
     rig.probe_gas();
-    let figures = rig.get("/metrics?format=prometheus").text();
+    // As the operator: how much room there is, nobody else is told.
+    let figures = rig.operator("/metrics?format=prometheus").text();
     let shown: BTreeSet<&str> = figures
         .lines()
         .filter_map(|line| line.strip_prefix("# TYPE "))

@@ -368,7 +368,10 @@ fn live_gas_is_a_cost_of_the_sale() {
 /// The guard fails closed: what is not known is not sold at a guess.
 #[test]
 fn a_gas_price_that_is_too_old_stops_all_sales() {
-    let rig = Rig::on_chain(live);
+    let rig = Rig::on_chain(|resolved| {
+        live(resolved);
+        resolved.set("legacy.access", "true");
+    });
     rig.chain.tells(Tells::Status(500));
     rig.pass(119);
     rig.probe_gas();

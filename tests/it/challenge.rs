@@ -3,7 +3,9 @@
 use context402::x402::encoding;
 use serde_json::{Value, json};
 
-use crate::harness::{ACCESS, ARTICLE, Ask, BASE_URL, PAY_TO, Rig, Says, Wallet, order};
+use crate::harness::{
+    ACCESS, ARTICLE, Ask, BASE_URL, PAY_TO, PROOF_PACK, Rig, Says, Wallet, order,
+};
 
 /// Directories probe with anything or nothing (decisions, Money 1).
 #[test]
@@ -194,6 +196,66 @@ fn a_tier_that_does_not_exist_is_400_on_the_sale_and_422_on_the_probes() {
     let answer = rig.order(ARTICLE, "golden").paid(&payment.header).send();
     answer.invalid("literal_error", &["body", "tier"]);
     assert_eq!(rig.facilitator.verify_calls(), 0);
+}
+
+/// Of two levels in one place neither comes first.
+#[test]
+fn two_levels_in_one_place_are_refused_before_anybody_signs() {
+    let rig = Rig::start();
+    for (path, word, code) in [
+        (ACCESS, "tier", "tier_mismatch"),
+        (PROOF_PACK, "pack", "pack_mismatch"),
+    ] {
+        let names = match word {
+            "tier" => ["fresh", "deep"],
+            _ => ["quick", "deep"],
+        };
+        let [one, other] = names;
+        let twice = format!("{path}?{word}={one}&{word}={other}");
+        rig.post(&twice).send().refused(400, code);
+        rig.get(&twice).invalid("value_error", &["query", word]);
+        let header = if word == "tier" {
+            "X-Service-Tier"
+        } else {
+            "X-Service-Pack"
+        };
+        let in_headers = |method: &str| {
+            let ask = rig.ask(method, path).header(header, one);
+            ask.header(header, other).send()
+        };
+        in_headers("POST").refused(400, code);
+        in_headers("GET").invalid("value_error", &["header", header]);
+        // The same twice is one.
+        let same = rig.post(&format!("{path}?{word}={other}&{word}={other}"));
+        let level = format!("x-service-payment-{word}");
+        assert_eq!(same.send().expect(402).must(&level), other);
+    }
+}
+
+/// The price comes before the refusal (specification 4.1 rule 2), so the challenge itself says that a payment for this
+/// request would be refused.
+#[test]
+fn a_challenge_for_a_request_that_disagrees_with_itself_says_so() {
+    let rig = Rig::start();
+    let plain = "PAYMENT-SIGNATURE header is required";
+    let error = |ask: Ask| ask.send().expect(402).challenge()["error"].to_string();
+    let agreed = rig.post(&format!("{ACCESS}?tier=deep"));
+    let agreed = error(agreed.json(&order(ARTICLE, "deep")));
+    assert_eq!(agreed, format!("\"{plain}\""));
+    let in_body = rig.post(&format!("{ACCESS}?tier=deep"));
+    let in_body = in_body.json(&order(ARTICLE, "fresh"));
+    let in_header = rig.post(&format!("{ACCESS}?tier=deep"));
+    let in_header = in_header.header("X-Service-Tier", "fresh");
+    for ask in [in_body, in_header] {
+        let answer = ask.send().expect(402);
+        assert_eq!(answer.must("x-service-payment-tier"), "deep");
+        assert_eq!(answer.challenge()["accepts"][0]["amount"], "50000");
+        let told = answer.challenge()["error"].to_string();
+        for part in [plain, "different tiers", "the price of deep", "refused"] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+        assert!(answer.body.len() <= 2_900, "{}", answer.body.len());
+    }
 }
 
 /// Specification 4.1: 200 with the challenge, no upstream work, no payment.

@@ -7,7 +7,7 @@ use context402::outside::clock::Clock;
 use serde_json::Value;
 
 use crate::harness::process::{Finished, program, run, run_with_input};
-use crate::harness::{ARTICLE, BASE_URL, FERRY, FERRY_CLAIM, Folder, PAY_TO, Rig, Wallet};
+use crate::harness::{ARTICLE, BASE_URL, FERRY, FERRY_CLAIM, Folder, PAY_TO, Page, Rig, Wallet};
 
 fn text(path: &Path) -> String {
     path.display().to_string()
@@ -61,7 +61,7 @@ fn the_demo_can_keep_its_data_and_be_run_again() {
     assert!(folder.path("demo.redb").exists());
 }
 
-/// Play money stays on loopback.
+/// Test funds stay on loopback.
 #[test]
 fn the_demo_listens_on_loopback_only() {
     let line = run(&["demo", "--once", "--listen", "0.0.0.0:0"]).failed(2);
@@ -102,7 +102,7 @@ fn config_init_writes_a_file_that_names_what_is_needed() {
     // Never over a file that is there.
     let line = run(&["config", "init", &text(&path)]).failed(1);
     assert!(
-        line.contains("config.toml") && line.contains("left as it is"),
+        line.contains("config.toml") && line.contains("was not changed"),
         "{line}"
     );
     // The zero address is no vault.
@@ -219,7 +219,7 @@ fn a_wrong_configuration_is_told_by_its_setting() {
     assert!(finished.err.contains("base_url"), "{finished:#?}");
 }
 
-/// Test seams and play money are refused for a public address (decisions, Configuration).
+/// Test seams and test funds are refused for a public address (decisions, Configuration).
 #[test]
 fn what_is_for_tests_is_refused_in_public() {
     let folder = Folder::new();
@@ -369,7 +369,7 @@ fn wrong_usage_is_2() {
         &["leads", "list", "--status", "nonsense"],
         &["leads", "list", "--product", "nonsense"],
         &["leads", "move", "lead_1", "new"],
-        &["ledger", "reckon", "yesterday"],
+        &["ledger", "check", "yesterday"],
         &["export", "nonsense"],
     ] {
         let finished = run(arguments);
@@ -474,6 +474,28 @@ fn convert_reads_standard_input() {
             .as_str()
             .is_some_and(|markdown| markdown.starts_with("# Title"))
     );
+}
+
+/// Warnings stand on standard error, so that the page can be piped; a wall is converted, and called one.
+#[test]
+fn convert_tells_warnings_and_walls() {
+    let html =
+        "<title>Log in</title><p>Please log in to continue.<form><input type=password></form>";
+    let finished = run_with_input(&["convert", "-"], html.as_bytes()).expect(0);
+    assert_eq!(finished.out, "Please log in to continue.\n");
+    for line in [
+        "warning   login_wall: ",
+        "warning   page_walled: The page shows a login",
+    ] {
+        assert!(finished.err.contains(line), "{finished:#?}");
+    }
+    let json = run_with_input(&["convert", "--json"], html.as_bytes()).expect(0);
+    assert_eq!(json.err, "");
+    let members: Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!(members["wall"], "login");
+    let page = run_with_input(&["convert", "--json"], HTML.as_bytes()).expect(0);
+    let members: Value = serde_json::from_str(&page.out).expect("JSON");
+    assert_eq!(members.get("wall"), None);
 }
 
 #[test]
@@ -887,6 +909,27 @@ fn buy_pays_a_seller_and_prints_the_page() {
             "{finished:#?}"
         );
         assert_eq!(rig.facilitator.settlements(), 5);
+        // What to doubt is said beside the page; a wall is not bought.
+        let teaser = "<title>T</title><h1>T</h1><p>The boats leave at dawn and come back with the tide, and what they bring \
+                      is sold in the hall before noon, as it has been for a hundred years.<p>Subscribe to continue reading";
+        let paths = ["/teaser", "/wall"];
+        rig.site.put(paths[0], Page::of("text/html", teaser));
+        rig.site.put(
+            paths[1],
+            Page::of("text/html", "<title>Just a moment...</title><p>Verify you are human."),
+        );
+        let [teaser, wall] = paths.map(|path| {
+            let target = format!("http://news.sample-site.org{path}");
+            run(&["buy", &target, "--seller", &seller, "--key-file", &key])
+        });
+        let teaser = teaser.expect(0);
+        assert!(teaser.err.contains("warning   paywall: "), "{teaser:#?}");
+        let wall = wall.expect(1);
+        assert!(
+            wall.err.contains("400 (page_walled): ") && wall.err.contains("Nothing was charged."),
+            "{wall:#?}"
+        );
+        assert_eq!(rig.facilitator.settlements(), 6);
     });
 }
 

@@ -1,4 +1,4 @@
-//! The operator's commands for outbox, books, data and brake: the same whether the service runs or is stopped.
+//! The operator's commands for outbox, ledger, data and brake: the same whether the service runs or is stopped.
 
 use serde_json::{Value, json};
 
@@ -156,9 +156,9 @@ fn the_ledger_is_listed_and_only_a_running_service_asks_the_chain() {
         "{running}"
     );
     let day = running.split(' ').next().expect("a day").to_owned();
-    let line = command(&rig, &["ledger", "reckon", &day]).failed(1);
+    let line = command(&rig, &["ledger", "check", &day]).failed(1);
     assert!(line.contains("chain.rpc_url"), "{line}");
     assert!(rig.stop());
-    let line = command(&rig, &["ledger", "reckon", &day]).failed(1);
+    let line = command(&rig, &["ledger", "check", &day]).failed(1);
     assert!(line.contains("does not run"), "{line}");
 }

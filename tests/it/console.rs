@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use context402::config::Config;
 use context402::domain::lead::LeadStatus;
 use context402::domain::mail::MailState;
 use context402::signing::session::SESSION_SECONDS;
@@ -9,12 +10,12 @@ use serde_json::{Value, json};
 
 use crate::harness::mailbox::enqueue;
 use crate::harness::{
-    ARTICLE, Answer, Ask, BASE_URL, FERRY, FERRY_CLAIM, Folder, Mailbox, Manner, Rig, Wallet,
+    ARTICLE, Answer, Ask, BASE_URL, FERRY, FERRY_CLAIM, Folder, Mailbox, Manner, Rig, Wallet, until,
 };
 
 const TOKEN: &str = "a token that nobody guesses, of 0123456789 characters";
 const TOKEN_GIVEN: &str = "a-token-that-nobody-guesses-of-0123456789-characters";
-const VIEWS: [&str; 11] = [
+const VIEWS: [&str; 12] = [
     "/operator",
     "/operator/console/leads",
     "/operator/console/orders",
@@ -22,8 +23,9 @@ const VIEWS: [&str; 11] = [
     "/operator/console/reports",
     "/operator/console/outbox",
     "/operator/console/events",
-    "/operator/console/books",
+    "/operator/console/ledger",
     "/operator/console/data",
+    "/operator/console/limits",
     "/operator/console/health",
     "/operator/console/config",
 ];
@@ -44,18 +46,18 @@ fn form(rig: &Rig, path: &str, fields: &[(&str, &str)]) -> Ask {
 }
 
 /// Somebody who is signed in.
-struct Desk<'rig> {
+struct SignedIn<'rig> {
     rig: &'rig Rig,
     cookie: String,
 }
 
-impl<'rig> Desk<'rig> {
-    fn open(rig: &'rig Rig) -> Desk<'rig> {
+impl<'rig> SignedIn<'rig> {
+    fn open(rig: &'rig Rig) -> SignedIn<'rig> {
         let answer = form(rig, "/operator/login", &[("token", TOKEN_GIVEN)])
             .send()
             .expect(303);
         let cookie = answer.must("set-cookie").split(';').next();
-        Desk {
+        SignedIn {
             rig,
             cookie: cookie.expect("a cookie").to_owned(),
         }
@@ -166,29 +168,78 @@ fn whoever_has_the_token_signs_in_for_half_a_day() {
     }
     assert!(!cookie.contains(TOKEN_GIVEN), "{cookie}");
 
-    let cookie = Desk::open(&rig).cookie;
+    let cookie = SignedIn::open(&rig).cookie;
     rig.restart();
-    let desk = Desk { rig: &rig, cookie };
-    assert!(desk.get("/operator").text().contains("Sign out"));
+    let console = SignedIn { rig: &rig, cookie };
+    assert!(console.get("/operator").text().contains("Sign out"));
     rig.pass(SESSION_SECONDS);
-    assert!(!desk.get("/operator").text().contains("Sign out"));
-    desk.get("/operator/console/payments").expect(303);
+    assert!(!console.get("/operator").text().contains("Sign out"));
+    console.get("/operator/console/payments").expect(303);
+}
+
+/// Review A13: a cookie that was copied before is worth nothing once its session was signed out.
+#[test]
+fn signing_out_ends_the_session_and_no_other() {
+    let mut rig = rig();
+    let (console, other) = (SignedIn::open(&rig), SignedIn::open(&rig));
+    let token = console.form_token();
+    let sign_out = |fields: &[(&str, &str)], origin: Option<&str>| {
+        let ask = form(&rig, "/operator/logout", fields)
+            .without("Origin")
+            .header("Cookie", console.cookie.as_str());
+        match origin {
+            Some(origin) => ask.header("Origin", origin).send(),
+            None => ask.send(),
+        }
+    };
+    let good = [("form_token", token.as_str())];
+    let others = other.form_token();
+    for (fields, origin) in [
+        (&good[..], Some("https://evil.example")),
+        (&good, Some("null")),
+        (&good, None),
+        (&[], Some(BASE_URL)),
+        (&[("form_token", others.as_str())], Some(BASE_URL)),
+    ] {
+        let answer = sign_out(fields, origin).expect(400);
+        assert_eq!(answer.header("set-cookie"), None, "{origin:?} {fields:?}");
+        console.get("/operator/console/payments").expect(200);
+    }
+    let answer = sign_out(&good, Some(BASE_URL)).expect(303);
+    let taken_back = answer.must("set-cookie").to_owned();
+    assert!(taken_back.contains("Max-Age=0"), "{taken_back}");
+    console.get("/operator/console/payments").expect(303);
+    let act = [("form_token", token.as_str()), ("confirm", "yes")];
+    form(&rig, "/operator/console/pause", &act)
+        .header("Cookie", console.cookie.as_str())
+        .send()
+        .expect(303);
+    assert_eq!(
+        rig.operator("/operator/today").json()["paused_since"],
+        Value::Null
+    );
+    other.get("/operator/console/payments").expect(200);
+    // Nor after a restart.
+    let (ended, open) = (console.cookie, other.cookie);
+    rig.restart();
+    let again = |cookie: String| {
+        let console = SignedIn { rig: &rig, cookie };
+        console.get("/operator/console/payments").status
+    };
+    assert_eq!((again(ended), again(open)), (303, 200));
+    // Who is not signed in is simply out.
+    form(&rig, "/operator/logout", &[]).send().expect(303);
 }
 
 #[test]
-fn signing_out_takes_the_cookie_back_and_a_new_token_ends_every_session() {
+fn a_new_token_ends_every_session() {
     let mut rig = rig();
-    let answer = form(&rig, "/operator/logout", &[]).send().expect(303);
-    assert!(
-        answer.must("set-cookie").contains("Max-Age=0"),
-        "{answer:?}"
-    );
-    let cookie = Desk::open(&rig).cookie;
+    let cookie = SignedIn::open(&rig).cookie;
     rig.reconfigure(|resolved| {
         resolved.set("operator.token", "another-token-of-enough-characters")
     });
-    let desk = Desk { rig: &rig, cookie };
-    assert!(!desk.get("/operator").text().contains("Sign out"));
+    let console = SignedIn { rig: &rig, cookie };
+    assert!(!console.get("/operator").text().contains("Sign out"));
 }
 
 #[test]
@@ -208,7 +259,7 @@ fn tries_to_sign_in_are_counted() {
     // Who is in stays in, and programs with the token are not kept waiting.
     bearer(&rig, "GET", "/operator/payments").expect(200);
     rig.pass(60);
-    Desk::open(&rig);
+    SignedIn::open(&rig);
 }
 
 #[test]
@@ -240,19 +291,19 @@ fn programs_bring_the_token_as_bearer() {
     // A cookie is for the console's own pages.
     let ask = rig
         .ask("GET", "/operator/payments")
-        .header("Cookie", Desk::open(&rig).cookie);
+        .header("Cookie", SignedIn::open(&rig).cookie);
     ask.send().refused(404, "not_found");
 }
 
 #[test]
 fn nothing_changes_but_from_a_page_of_ours() {
     let rig = rig();
-    let desk = Desk::open(&rig);
-    let token = desk.form_token();
+    let console = SignedIn::open(&rig);
+    let token = console.form_token();
     let path = "/operator/console/pause";
     let good = [("form_token", token.as_str()), ("confirm", "yes")];
-    let with_cookie = |ask: Ask| ask.header("Cookie", desk.cookie.as_str());
-    let other = Desk::open(&rig).form_token();
+    let with_cookie = |ask: Ask| ask.header("Cookie", console.cookie.as_str());
+    let other = SignedIn::open(&rig).form_token();
     let attempts = [
         ("no cookie", form(&rig, path, &good)),
         (
@@ -302,7 +353,7 @@ fn nothing_changes_but_from_a_page_of_ours() {
             "{what}"
         );
     }
-    desk.act("pause", &[("confirm", "yes")]).expect(303);
+    console.act("pause", &[("confirm", "yes")]).expect(303);
     assert!(rig.operator("/operator/today").json()["paused_since"].is_u64());
     // A page that somebody else wrote cannot sign anybody in, either.
     let foreign = form(&rig, "/operator/login", &[("token", TOKEN_GIVEN)]).without("Origin");
@@ -316,7 +367,7 @@ fn nothing_changes_but_from_a_page_of_ours() {
 #[test]
 fn a_form_leads_back_to_the_console_and_nowhere_else() {
     let rig = rig();
-    let desk = Desk::open(&rig);
+    let console = SignedIn::open(&rig);
     for (back, expected) in [
         ("/operator", "/operator?done=resume"),
         (
@@ -329,14 +380,14 @@ fn a_form_leads_back_to_the_console_and_nowhere_else() {
         ("/operatorx", "/operator?done=resume"),
         ("", "/operator?done=resume"),
     ] {
-        let answer = desk.act("resume", &[("back", back)]).expect(303);
+        let answer = console.act("resume", &[("back", back)]).expect(303);
         assert_eq!(answer.must("location"), expected, "{back}");
     }
-    let page = desk.get("/operator?done=resume").expect(200);
-    assert!(page.text().contains("Sales go on."), "{page:?}");
-    let page = desk.get("/operator?done=%3Cb%3Eowned").expect(200);
+    let page = console.get("/operator?done=resume").expect(200);
+    assert!(page.text().contains("Sales resumed."), "{page:?}");
+    let page = console.get("/operator?done=%3Cb%3Eowned").expect(200);
     assert!(!page.text().contains("owned"), "{page:?}");
-    desk.act("nothing", &[]).expect(404);
+    console.act("nothing", &[]).expect(404);
 }
 
 #[test]
@@ -346,10 +397,10 @@ fn every_view_is_a_page_for_nobody_else() {
         .expect(200);
     lead(&rig, "ada@example.org", "<script>alert(1)</script>");
     enqueue(&rig, "ord_1", "<script>alert(2)</script>@example.org");
-    let desk = Desk::open(&rig);
+    let console = SignedIn::open(&rig);
     let mut titles = BTreeSet::new();
     for path in VIEWS {
-        let page = desk.get(path).expect(200);
+        let page = console.get(path).expect(200);
         assert_eq!(page.must("cache-control"), "no-store", "{path}");
         assert_eq!(page.must("x-robots-tag"), "noindex", "{path}");
         assert!(
@@ -369,7 +420,7 @@ fn every_view_is_a_page_for_nobody_else() {
         assert!(!stranger.text().contains("Sign out"), "{path}");
     }
     assert_eq!(titles.len(), VIEWS.len(), "{titles:?}");
-    desk.get("/operator/console/nothing").expect(404);
+    console.get("/operator/console/nothing").expect(404);
     // One thing of each kind.
     let list = |path: &str, list: &str, id: &str| {
         let answer = rig.operator(path).json();
@@ -384,13 +435,34 @@ fn every_view_is_a_page_for_nobody_else() {
         ("leads", list("/operator/leads", "leads", "lead_id")),
         ("outbox", list("/operator/mails", "mails", "key")),
     ] {
-        let page = desk
+        let page = console
             .get(&format!("/operator/console/{view}?id={id}"))
             .expect(200);
         assert!(!page.text().contains("<script>alert"), "{view}");
-        desk.get(&format!("/operator/console/{view}?id=nothing"))
+        console
+            .get(&format!("/operator/console/{view}?id=nothing"))
             .expect(404);
     }
+}
+
+/// With a buyer's request id the operator finds why a payment was refused.
+#[test]
+fn the_payments_show_what_was_refused() {
+    let rig = rig();
+    let console = SignedIn::open(&rig);
+    let payments = "/operator/console/payments";
+    let empty = "No payment was refused since the service started.";
+    assert!(console.get(payments).text().contains(empty));
+    let wallet = Wallet::new();
+    let other = wallet.sign(&rig, "basic");
+    let refused = rig.order(ARTICLE, "fresh").paid(&other.header).send();
+    let refused = refused.expect(402);
+    let page = console.get(payments).text();
+    let payer = wallet.address().to_string();
+    for part in ["payment_required", refused.must("x-request-id"), &payer] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains(empty) && !page.contains(&other.header));
 }
 
 #[test]
@@ -399,8 +471,8 @@ fn secrets_are_not_shown() {
         resolved.set("operator.token", TOKEN_GIVEN);
         resolved.set("signing.key", "0123456789abcdef".repeat(4));
     });
-    let desk = Desk::open(&rig);
-    let page = desk.get("/operator/console/config").expect(200).text();
+    let console = SignedIn::open(&rig);
+    let page = console.get("/operator/console/config").expect(200).text();
     assert!(
         page.contains("payment.pay_to") && page.contains("***"),
         "{page}"
@@ -423,24 +495,34 @@ fn neighbours_can_be_tried_out() {
         resolved.set("mail.from", "reports@example.com");
         resolved.set("bundles.notify_url", "http://127.0.0.1:9/");
     });
-    let desk = Desk::open(&rig);
-    let page = desk.get("/operator/console/health").expect(200).text();
+    let console = SignedIn::open(&rig);
+    let page = console.get("/operator/console/health").expect(200).text();
+    for part in [
+        "Every tier and pack can be bought.",
+        "chain.rpc_url is not set",
+        "(API 1.2.0)",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let today = console.get("/operator").expect(200).text();
+    assert!(today.contains("chain.rpc_url is not set"), "{today}");
     for button in [
-        "Ask the facilitator",
+        "Test the facilitator",
         "Send a test notice",
-        "Send a test mail",
+        "Send a test e-mail",
     ] {
         assert!(page.contains(button), "{button}: {page}");
     }
     for figure in [
         "0 from the cache, 0 fetched",
-        "Beyond a limit since the start",
+        "Refused by a limit since start",
     ] {
         assert!(page.contains(figure), "{figure}: {page}");
     }
-    let answer = desk.act("try-facilitator", &[]).expect(303);
+    let answer = console.act("try-facilitator", &[]).expect(303);
     assert!(answer.must("location").ends_with("done=try-facilitator"));
-    desk.act("try-mail", &[("email", "me@example.com")])
+    console
+        .act("try-mail", &[("email", "me@example.com")])
         .expect(303);
     let mails = std::fs::read_dir(folder.path("mails"))
         .expect("a folder")
@@ -454,17 +536,18 @@ fn neighbours_can_be_tried_out() {
         ),
         ("try-notice", &[], "The notice was not taken: "),
     ] {
-        let answer = desk.act(act, fields).expect(503).text();
+        let answer = console.act(act, fields).expect(503).text();
         assert!(answer.contains(told), "{act}: {answer}");
     }
     // What is not configured is not offered, and fails when it is asked for all the same.
     let bare = self::rig();
-    let desk = Desk::open(&bare);
-    let page = desk.get("/operator/console/health").expect(200).text();
+    let console = SignedIn::open(&bare);
+    let page = console.get("/operator/console/health").expect(200).text();
     assert!(!page.contains("Send a test"), "{page}");
-    desk.act("try-mail", &[("email", "me@example.com")])
+    console
+        .act("try-mail", &[("email", "me@example.com")])
         .expect(503);
-    desk.act("try-notice", &[]).expect(503);
+    console.act("try-notice", &[]).expect(503);
 }
 
 /// What only the operator may see is kept nowhere on the way, and a state that there is not is no empty list.
@@ -516,7 +599,7 @@ fn today_tells_what_was_sold_and_from_where() {
         today["since_start"][0]["challenges"].as_u64() >= Some(1),
         "{today}"
     );
-    let page = Desk::open(&rig).get("/operator").expect(200).text();
+    let page = SignedIn::open(&rig).get("/operator").expect(200).text();
     for said in ["0.03 USDC", "0.0285 USDC", "bazaar", "context fresh"] {
         assert!(page.contains(said), "{said}: {page}");
     }
@@ -543,7 +626,7 @@ fn a_paused_service_charges_nobody_until_it_goes_on() {
         .send()
         .expect(200);
     let payment = wallet.sign(&rig, "fresh");
-    Desk::open(&rig)
+    SignedIn::open(&rig)
         .act("pause", &[("confirm", "yes")])
         .expect(303);
     rig.restart();
@@ -577,7 +660,7 @@ fn a_paused_service_charges_nobody_until_it_goes_on() {
     rig.get("/health").expect(200);
     assert_eq!(rig.get("/health").json()["paid_enabled"], false);
     rig.get("/docs").expect(200);
-    let page = Desk::open(&rig).get("/operator").expect(200).text();
+    let page = SignedIn::open(&rig).get("/operator").expect(200).text();
     assert!(page.contains("Sales are paused"), "{page}");
 
     bearer(&rig, "POST", "/operator/resume").expect(200);
@@ -591,23 +674,23 @@ fn a_paused_service_charges_nobody_until_it_goes_on() {
 fn leads_move_as_the_pipeline_allows() {
     let rig = rig();
     let id = lead(&rig, "ada@example.org", "");
-    let desk = Desk::open(&rig);
+    let console = SignedIn::open(&rig);
     let path = format!("/operator/console/leads?id={id}");
     let status = || {
         let lead = rig.operator(&format!("/operator/leads/{id}")).json();
         lead["status"].as_str().and_then(LeadStatus::parse)
     };
-    let page = desk.get(&path).text();
+    let page = console.get(&path).text();
     assert!(
-        page.contains("To contacted") && page.contains("To lost"),
+        page.contains("Mark as contacted") && page.contains("Mark as lost"),
         "{page}"
     );
     assert!(
-        !page.contains("To fulfilled") && !page.contains("To new"),
+        !page.contains("Mark as fulfilled") && !page.contains("Mark as new"),
         "{page}"
     );
     let step = |to: &str| {
-        desk.act(
+        console.act(
             "move-lead",
             &[
                 ("lead_id", &id),
@@ -629,17 +712,19 @@ fn leads_move_as_the_pipeline_allows() {
         step(to).expect(303);
         assert_eq!(status(), Some(expected));
     }
-    desk.act(
-        "note-lead",
-        &[("lead_id", &id), ("note", "wants an invoice")],
-    )
-    .expect(303);
-    let page = desk.get(&path).text();
+    console
+        .act(
+            "note-lead",
+            &[("lead_id", &id), ("note", "wants an invoice")],
+        )
+        .expect(303);
+    let page = console.get(&path).text();
     for said in ["new → contacted: by phone", "wants an invoice", "operator"] {
         assert!(page.contains(said), "{said}: {page}");
     }
-    desk.act("delete-lead", &[("lead_id", &id)]).expect(400);
-    desk.act("delete-lead", &[("lead_id", &id), ("confirm", "yes")])
+    console.act("delete-lead", &[("lead_id", &id)]).expect(400);
+    console
+        .act("delete-lead", &[("lead_id", &id), ("confirm", "yes")])
         .expect(303);
     assert_eq!(status(), None);
 }
@@ -655,25 +740,27 @@ fn a_mail_that_was_given_up_is_tried_again() {
     let key = enqueue(&rig, "ord_1", "ada@example.org");
     rig.work_off();
     assert_eq!(mail_state(&rig, &key), MailState::Failed.name());
-    let desk = Desk::open(&rig);
-    let page = desk.get("/operator/console/outbox?state=failed").text();
+    let console = SignedIn::open(&rig);
+    let page = console.get("/operator/console/outbox?state=failed").text();
     assert!(
         page.contains("ada@example.org") && page.contains("not for this one"),
         "{page}"
     );
     assert!(
-        desk.get("/operator")
+        console
+            .get("/operator")
             .text()
             .contains("1 mail could not be sent")
     );
 
     mailbox.behaves(Manner::Takes);
-    desk.act("retry-mail", &[("key", &key)]).expect(303);
+    console.act("retry-mail", &[("key", &key)]).expect(303);
     rig.work_off();
     assert_eq!(mail_state(&rig, &key), "sent");
-    desk.act("retry-mail", &[("key", &key)]).expect(404);
-    desk.act("delete-mail", &[("key", &key)]).expect(400);
-    desk.act("delete-mail", &[("key", &key), ("confirm", "yes")])
+    console.act("retry-mail", &[("key", &key)]).expect(404);
+    console.act("delete-mail", &[("key", &key)]).expect(400);
+    console
+        .act("delete-mail", &[("key", &key), ("confirm", "yes")])
         .expect(303);
     assert_eq!(mail_state(&rig, &key), Value::Null);
     assert_eq!(mailbox.received().len(), 1);
@@ -729,7 +816,7 @@ fn exports_are_whole_and_run_nothing_in_a_spreadsheet() {
         .refused(400, "invalid_request");
 
     let path = "/operator/console/export?what=leads&format=csv";
-    assert_eq!(Desk::open(&rig).get(path).expect(200).text(), csv);
+    assert_eq!(SignedIn::open(&rig).get(path).expect(200).text(), csv);
     rig.get(path).expect(303);
 }
 
@@ -740,21 +827,23 @@ fn what_is_known_of_a_person_is_shown_and_forgotten() {
     let other = lead(&rig, "bob@example.org", "");
     enqueue(&rig, "ord_1", "ada@example.org");
     let kept = enqueue(&rig, "ord_2", "bob@example.org");
-    let desk = Desk::open(&rig);
-    let found = desk
+    let console = SignedIn::open(&rig);
+    let found = console
         .act("look-up", &[("email", "ada@example.org")])
         .expect(303);
-    let page = desk.get(found.must("location")).expect(200).text();
+    let page = console.get(found.must("location")).expect(200).text();
     assert!(page.contains(&mine) && page.contains("ord_1"), "{page}");
     assert!(!page.contains(&other) && !page.contains("ord_2"), "{page}");
 
-    desk.act("forget", &[("email", "ada@example.org")])
+    console
+        .act("forget", &[("email", "ada@example.org")])
         .expect(400);
-    desk.act(
-        "forget",
-        &[("email", "ada@example.org"), ("confirm", "yes")],
-    )
-    .expect(303);
+    console
+        .act(
+            "forget",
+            &[("email", "ada@example.org"), ("confirm", "yes")],
+        )
+        .expect(303);
     let known = rig
         .operator("/operator/person?email=ada@example.org")
         .json();
@@ -773,4 +862,110 @@ fn what_is_known_of_a_person_is_shown_and_forgotten() {
         json!({"leads": 1, "orders": 0, "mails": 1}),
         "{gone}"
     );
+}
+
+/// Blocked hosts and payment links change without a restart; what does not is named, and what is wrong changes nothing.
+#[test]
+fn blocked_hosts_and_payment_links_are_read_again() {
+    let rig = rig();
+    let quote = || rig.get("/v1/proof-pack/bundle/quote?target_urls=a.example.com%20b.example.org");
+    let pay = || rig.get("/proof-pack/bundle/pay?bundle=builder").expect(303);
+    let reload = || rig.operate("POST", "/operator/reload");
+    reload().refused(409, "conflict");
+    let resolved = std::sync::Arc::new(std::sync::Mutex::new(rig.resolved().clone()));
+    let shared = resolved.clone();
+    let read = move || Config::from_resolved(&shared.lock().expect("no panic before"));
+    assert!(rig.app().read_config.set(Box::new(read)).is_ok());
+    let set =
+        |key: &'static str, value: &str| resolved.lock().expect("no panic before").set(key, value);
+    assert_eq!(
+        reload().expect(200).json(),
+        json!({"status": "success", "changed": [], "waiting_for_restart": []})
+    );
+    assert_eq!(quote().expect(200).json()["source_count"], 2);
+    assert!(pay().must("location").contains("/proof-pack/request"));
+
+    let block = |host: &str| {
+        let mut resolved = resolved.lock().expect("no panic before");
+        resolved.set_list("fetch.blocklist", vec![host.to_owned()]);
+    };
+    block("example.org");
+    set("bundles.builder_link", "https://buy.sample-shop.org/b");
+    set("service_name", "another");
+    assert_eq!(
+        reload().expect(200).json(),
+        json!({
+            "status": "success", "changed": ["fetch.blocklist", "bundles.builder_link"],
+            "waiting_for_restart": ["service_name"],
+        })
+    );
+    let quoted = quote().expect(200).json();
+    assert_eq!(quoted["rejected_urls"][0]["code"], "target_blocked");
+    assert_eq!(quoted["checkout"]["configured"], true);
+    assert_eq!(pay().must("location"), "https://buy.sample-shop.org/b");
+    let bought = rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+    assert_eq!(bought.json()["status"], "success");
+
+    set("bundles.builder_link", "ftp://nowhere");
+    block("sample-site.org");
+    let refused = reload().refused(409, "conflict").json()["detail"].clone();
+    let refused = refused.as_str().expect("a sentence");
+    assert!(refused.contains("bundles.builder_link"), "{refused}");
+    assert_eq!(pay().must("location"), "https://buy.sample-shop.org/b");
+    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+
+    // In the console: what holds, and the button.
+    set("bundles.builder_link", "https://buy.sample-shop.org/other");
+    let console = SignedIn::open(&rig);
+    let page = console.get("/operator/console/limits").expect(200).text();
+    for shown in [
+        "example.org",
+        "https://buy.sample-shop.org/b",
+        "Cached pages",
+        "0 of 512 MiB",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    console.act("reload", &[]).expect(303);
+    rig.buy(&Wallet::new(), ARTICLE, "fresh")
+        .refused(400, "target_blocked");
+    let page = console.get("/operator/console/limits").expect(200).text();
+    assert!(
+        page.contains("sample-site.org") && page.contains("https://buy.sample-shop.org/other"),
+        "{page}"
+    );
+    let page = console.get("/operator/console/config").expect(200).text();
+    assert!(
+        page.contains("sample-site.org") && !page.contains(">another<"),
+        "{page}"
+    );
+}
+
+/// `systemctl reload`: the file is read again, and one that is wrong changes nothing and ends nothing.
+#[test]
+fn a_hangup_has_the_configuration_read_again() {
+    let mut rig = Rig::start();
+    let file = rig.folder.path("more.toml");
+    let write = |text: &str| std::fs::write(&file, text).expect("written");
+    write("");
+    let config = file.display().to_string();
+    rig.in_process(&[("config", &config)], |_, service| {
+        let leads_to = |beginning: &str| {
+            let answer = service.get("/proof-pack/bundle/pay?bundle=builder").send();
+            answer.expect(303).must("location").starts_with(beginning)
+        };
+        assert!(leads_to(&format!("{BASE_URL}/proof-pack/request")));
+        write("[bundles]\nbuilder_link = \"https://buy.sample-shop.org/b\"\n");
+        service.hang_up();
+        until("the link is known", || {
+            leads_to("https://buy.sample-shop.org/b")
+        });
+        write("[bundles]\nbuilder_link = \"nowhere\"\n");
+        service.hang_up();
+        write("[bundles]\nscout_link = \"https://buy.sample-shop.org/s\"\n");
+        service.hang_up();
+        until("the link is gone", || {
+            leads_to(&format!("{BASE_URL}/proof-pack/request"))
+        });
+    });
 }

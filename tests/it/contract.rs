@@ -27,7 +27,8 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     ("GET",  "/from/a-list/v1/x402/proof-pack",                200, "application/json"),
     ("POST", "/v1/x402/retry",                                 402, "application/json"),
     ("POST", "/v1/access",                                     402, "application/json"),
-    ("POST", "/v1/broker/compute",                             422, "application/json"),
+    // Switched off by default.
+    ("POST", "/v1/broker/compute",                             503, "application/json"),
     // 4.2 Quotes and previews
     ("GET",  "/v1/x402/quote",                                 200, "application/json"),
     ("GET",  "/quote",                                         200, "text/html"),
@@ -53,7 +54,7 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     // 4.4 Bundles and leads
     ("POST", "/v1/proof-pack/leads",                           422, "application/json"),
     ("POST", "/v1/proof-pack/bundle/leads",                    422, "application/json"),
-    ("GET",  "/v1/proof-pack/bundle/quote",                    200, "application/json"),
+    ("GET",  "/v1/proof-pack/bundle/quote",                    422, "application/json"),
     ("GET",  "/v1/quotes/bq_00000000000000000000000000000000", 404, "application/json"),
     ("GET",  "/checkout/bq_00000000000000000000000000000000",  404, "text/html"),
     ("POST", "/v1/contact",                                    422, "application/json"),
@@ -88,6 +89,7 @@ const ENDPOINTS: &[(&str, &str, u16, &str)] = &[
     ("GET",  "/about",                                         200, "text/html"),
     ("GET",  "/swagger",                                       200, "text/html"),
     ("GET",  "/faq",                                           200, "text/html"),
+    ("GET",  "/notices",                                       200, "text/html"),
     ("GET",  "/sitemap.xml",                                   200, "application/xml"),
     ("GET",  "/manifest.json",                                 200, "application/json"),
     ("GET",  "/.well-known/agent.json",                        200, "application/json"),
@@ -141,7 +143,10 @@ fn the_paid_operation_gives_a_context_response() {
 /// Every row of the table answers something, and nothing answers that is not a row.
 #[test]
 fn the_table_is_what_answers() {
-    let rig = Rig::with(provider::configure);
+    let rig = Rig::on_chain(|resolved| {
+        provider::configure(resolved);
+        resolved.set("legacy.access", "true");
+    });
     for row in ROUTES {
         let path = row
             .path

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use context402::domain::shapes::QUOTE_BELONGINGS;
 use serde_json::{Value, json};
 
 use crate::harness::{ACCESS, ARTICLE, BASE_URL, PAY_TO, PROOF_PACK, Rig, Wallet, until};
@@ -30,6 +31,101 @@ fn the_root_is_a_brief_for_programs_and_a_page_for_people() {
         .header("Accept", "application/json, text/html;q=0.5")
         .send();
     assert_eq!(program.must("content-type"), "application/json");
+    // Crawlers accept anything, and come for the page.
+    let crawler = rig.ask("GET", "/").header("Accept", "*/*").send();
+    assert_eq!(crawler.must("content-type"), "text/html; charset=utf-8");
+}
+
+/// A page whose facts are a document elsewhere is that document for whoever asks for JSON.
+#[test]
+fn pages_are_json_where_json_is_asked_for() {
+    let rig = Rig::start();
+    let receipt = rig.get("/v1/x402/quote").expect(200).json();
+    let quote = receipt["quote_id"].as_str().expect("an id");
+    for (page, status) in [
+        ("/quote", 200),
+        ("/proof-pack/quote", 200),
+        ("/proof-pack/preview", 200),
+        ("/checkout/confidence", 200),
+        ("/proof-pack/sample", 200),
+        ("/proof-pack/reports/ppr_sample", 200),
+        (
+            &format!("/proof-pack/bundle/quote?target_urls={ARTICLE}"),
+            200,
+        ),
+        (&format!("/checkout/{quote}"), 200),
+        ("/checkout/qt_00000000000000000000000000000000", 404),
+        ("/proof-pack/bundle/delivery", 404),
+    ] {
+        let ask = |accept: &str| rig.ask("GET", page).header("Accept", accept).send();
+        for accept in ["*/*", "text/html", "text/html, application/json;q=0.9"] {
+            let answer = ask(accept).expect(status);
+            let media = answer.must("content-type");
+            assert_eq!(media, "text/html; charset=utf-8", "{page}");
+        }
+        for accept in ["application/json", "application/json, text/plain, */*"] {
+            let answer = ask(accept).expect(status);
+            assert_eq!(answer.must("content-type"), "application/json", "{page}");
+            assert_eq!(answer.must("vary"), "Accept", "{page}");
+        }
+    }
+}
+
+/// One truth for monitors, buyers and the operator: can a buyer buy now, and if not, why.
+#[test]
+fn health_says_what_can_be_bought() {
+    let sales = |rig: &Rig| {
+        let health = rig.get("/health").expect(200).json();
+        assert_eq!(health["paid_enabled"], health["sales"]["open"], "{health}");
+        assert_eq!(health["api_version"], "1.2.0");
+        (health["status"].clone(), health["sales"].clone())
+    };
+    let mut rig = Rig::start();
+    let summary = "Every tier and pack can be bought.";
+    assert_eq!(
+        sales(&rig),
+        (
+            json!("ok"),
+            json!({"open": true, "summary": summary, "obstacles": [], "unavailable": []})
+        )
+    );
+    // A cost that only the dear levels cover.
+    rig.reconfigure(|resolved| resolved.set("guard.gas_usdc", "0.04"));
+    let (status, some) = sales(&rig);
+    assert_eq!((&status, &some["open"]), (&json!("degraded"), &json!(true)));
+    assert_eq!(some["obstacles"][0]["code"], "margin");
+    let unavailable = some["unavailable"].as_array().expect("a list");
+    let tiers = ["starter", "cached", "basic", "fresh"];
+    let expected = tiers.map(|tier| json!({"tier": tier, "reason": "margin"}));
+    assert_eq!(unavailable[..], expected[..], "{some}");
+    for tier in tiers {
+        let refused = rig.buy(&Wallet::new(), ARTICLE, tier);
+        refused.refused(400, "margin_rejected");
+    }
+    rig.buy(&Wallet::new(), ARTICLE, "deep").expect(200);
+    // One that none covers.
+    rig.reconfigure(|resolved| resolved.set("guard.gas_usdc", "2"));
+    let (status, none) = sales(&rig);
+    assert_eq!(
+        (&status, &none["open"]),
+        (&json!("degraded"), &json!(false))
+    );
+    assert_eq!(
+        none["summary"],
+        "Nothing can be bought: the price would not cover the costs."
+    );
+    assert_eq!(none["unavailable"].as_array().map(Vec::len), Some(8));
+    let gauges = rig.get("/metrics?format=prometheus").text();
+    assert!(gauges.contains("context402_paid_enabled 0\n"), "{gauges}");
+    // A facilitator that is gone.
+    rig.reconfigure(|resolved| {
+        resolved.set("guard.gas_usdc", "0");
+        resolved.set("payment.facilitator_url", "http://127.0.0.1:9");
+    });
+    until("the facilitator was probed", || {
+        sales(&rig).1["open"] == false
+    });
+    assert_eq!(sales(&rig).1["obstacles"][0]["code"], "facilitator_down");
 }
 
 #[test]
@@ -52,7 +148,21 @@ fn health_says_how_the_service_is() {
         checks["facilitator"]["latency_ms"].is_u64()
             && checks["facilitator"]["checked_at"].is_u64()
     );
-    assert!(checks["disk"]["free_bytes"].is_u64());
+    // How much is missing to fill the disk is no stranger's to know.
+    assert_eq!(checks["disk"], json!({"status": "ok"}));
+    assert_eq!(checks["reports"], json!({"status": "ok"}));
+    let told = rig.operator("/health").expect(200).json()["checks"].clone();
+    assert!(told["disk"]["free_bytes"].is_u64() && told["reports"]["kept_bytes"].is_u64());
+    for name in [
+        "context402_disk_free_bytes ",
+        "context402_reports_kept_bytes ",
+        "context402_data_bytes{kind=\"quotes\"} ",
+    ] {
+        let public = rig.get("/metrics?format=prometheus").expect(200).text();
+        assert!(!public.contains(name), "{name}");
+        let told = rig.operator("/metrics?format=prometheus").expect(200);
+        assert!(told.text().contains(name), "{name}");
+    }
     assert_eq!(
         checks["supplier"],
         json!({"status": "ok", "free_places": 16, "places": 16})
@@ -89,12 +199,14 @@ fn health_keeps_the_trouble_s_details_for_the_operator() {
 
 /// Revenue and payers appear only to the operator (decisions).
 #[test]
-fn figures_are_public_and_revenue_is_not() {
+fn anybody_sees_that_it_runs_and_the_operator_what_is_sold() {
     let rig = Rig::start();
     let wallet = Wallet::new();
     rig.buy(&wallet, ARTICLE, "fresh").expect(200);
     rig.get("/v1/quotes/qt_00000000000000000000000000000000")
         .expect(404);
+    rig.get("/health").expect(200);
+    rig.get("/health").expect(200);
     let answer = rig.get("/metrics").expect(200);
     assert_eq!(answer.must("content-type"), "application/json");
     let public = answer.json();
@@ -103,28 +215,33 @@ fn figures_are_public_and_revenue_is_not() {
             .as_u64()
             .is_some_and(|count| count >= 2)
     );
+    let members: Vec<&str> = public
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        members,
+        ["status", "requests_total", "by_route", "gas_price_gwei"]
+    );
+    let of_health = json!({"route": "/health", "method": "GET", "status": 200, "requests": 2});
+    let rows = public["by_route"].as_array().expect("an array");
+    assert_eq!(rows, &[of_health], "nothing that counts sales or buyers");
+
+    let operator = rig.operator("/metrics").json();
     let of_quotes =
         json!({"route": "/v1/quotes/{quote_id}", "method": "GET", "status": 404, "requests": 1});
-    let rows = public["by_route"].as_array().expect("an array");
+    let rows = operator["by_route"].as_array().expect("an array");
     assert!(rows.contains(&of_quotes), "{rows:?}");
-    let by_route = public["by_route"].to_string();
+    let by_route = operator["by_route"].to_string();
     assert!(
         by_route.contains("/v1/quotes/{quote_id}"),
         "labelled by pattern: {by_route}"
     );
     assert!(!by_route.contains("qt_0000"), "{by_route}");
-    let text = answer.text();
-    assert!(
-        !text.contains("revenue") && !text.contains("paid_total"),
-        "{text}"
-    );
     let payer = wallet.address().to_string();
-    assert!(
-        !text.contains(&payer) && !text.contains("payments"),
-        "{text}"
-    );
-
-    let operator = rig.operator("/metrics").json();
+    assert!(!operator.to_string().contains(&payer), "{operator}");
     assert_eq!(operator["revenue_units"], "30000");
     assert_eq!(operator["revenue_usdc"], 0.03);
     assert_eq!(operator["paid_total"], 1);
@@ -142,13 +259,35 @@ fn figures_are_public_and_revenue_is_not() {
 fn figures_come_as_prometheus_text_too() {
     let rig = Rig::start();
     rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
-    let by_query = rig.get("/metrics?format=prometheus").expect(200);
-    let by_accept = rig
+    let public = rig
         .ask("GET", "/metrics")
         .header("Accept", "text/plain;version=0.0.4;q=0.9,*/*;q=0.1")
         .send()
         .expect(200);
-    for answer in [by_query, by_accept] {
+    let text = public.text();
+    for family in ["build_info", "uptime_seconds", "paid_enabled"] {
+        assert!(text.contains(&format!("context402_{family}")), "{family}");
+    }
+    // Nothing from which sales could be counted, and nothing of the machine.
+    for hidden in [
+        "/v1/x402/access",
+        "cache_requests",
+        "fetch_total",
+        "db_bytes",
+        "settle_unknown",
+        "retry_credits",
+        "emails",
+        "disk_free_bytes",
+        "reports_kept_bytes",
+        "backup_timestamp",
+        "resident_memory",
+        "revenue",
+        "payments",
+        "refusals",
+    ] {
+        assert!(!text.contains(hidden), "{hidden}: {text}");
+    }
+    for answer in [public, rig.operator("/metrics?format=prometheus")] {
         assert!(
             answer
                 .must("content-type")
@@ -156,18 +295,6 @@ fn figures_come_as_prometheus_text_too() {
             "{answer:?}"
         );
         let text = answer.text();
-        for family in [
-            "context402_build_info",
-            "context402_http_requests_total",
-            "context402_http_request_duration_seconds",
-            "context402_cache_requests_total",
-            "context402_fetch_total",
-            "context402_db_bytes",
-        ] {
-            assert!(text.contains(&format!("# TYPE {family} ")), "{family}");
-            assert!(text.contains(&format!("# HELP {family} ")), "{family}");
-        }
-        assert!(!text.contains("revenue"), "{text}");
         let mut counts = 0;
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let (name, value) = line.rsplit_once(' ').expect("a name and a value");
@@ -175,12 +302,24 @@ fn figures_come_as_prometheus_text_too() {
             assert!(value.parse::<f64>().is_ok(), "{line}");
             counts += 1;
         }
-        assert!(counts > 10);
-        assert!(
-            text.contains(r#"route="/v1/x402/access",method="POST",code="200""#),
-            "{text}"
-        );
+        assert!(counts > 5);
     }
+    let text = rig.operator("/metrics?format=prometheus").text();
+    for family in [
+        "context402_build_info",
+        "context402_http_requests_total",
+        "context402_http_request_duration_seconds",
+        "context402_cache_requests_total",
+        "context402_fetch_total",
+        "context402_db_bytes",
+    ] {
+        assert!(text.contains(&format!("# TYPE {family} ")), "{family}");
+        assert!(text.contains(&format!("# HELP {family} ")), "{family}");
+    }
+    assert!(
+        text.contains(r#"route="/v1/x402/access",method="POST",code="200""#),
+        "{text}"
+    );
 }
 
 /// openapi.json is the table: what it lists answers, and what answers is listed.
@@ -224,8 +363,13 @@ fn openapi_lists_what_there_is() {
             let responses = operation["responses"].as_object().expect("responses");
             let success = match (method.as_str(), path.as_str()) {
                 ("post", "/v1/quotes") => "201",
-                (_, "/v1/proof-pack/bundle/recover") => "202",
-                (_, "/proof-pack/bundle/pay" | "/proof-pack/bundle/checkout") => "303",
+                (
+                    _,
+                    "/v1/proof-pack/bundle/recover"
+                    | "/v1/proof-pack/bundle/leads"
+                    | "/v1/proof-pack/leads"
+                    | "/v1/contact",
+                ) => "202",
                 _ => "200",
             };
             assert!(responses.contains_key(success), "{method} {path}");
@@ -294,6 +438,90 @@ fn openapi_lists_what_there_is() {
             document.pointer(pointer).is_some(),
             "{reference} leads nowhere"
         );
+    }
+}
+
+/// A generated client knows what it may send and what comes back.
+#[test]
+fn openapi_is_no_looser_than_the_service() {
+    let rig = Rig::start();
+    let document = rig.get("/openapi.json").expect(200).json();
+    let mut bare = Vec::new();
+    for part in ["paths", "components/schemas"] {
+        let part = document.pointer(&format!("/{part}")).expect("a part");
+        arrays_without_items(part, String::new(), &mut bare);
+    }
+    assert!(bare.is_empty(), "{bare:#?}");
+    let paths = &document["paths"];
+    let operations = paths.as_object().expect("paths").values();
+    let operations = operations.map(|methods| methods.as_object().map_or(0, |found| found.len()));
+    let operations: usize = operations.sum();
+    assert!(operations <= 40, "directories object to {operations}");
+    let sources = paths["/v1/proof-pack/bundle/quote"]["get"]["parameters"].to_string();
+    assert!(sources.contains(r#""name":"target_urls","in":"query","required":true"#));
+    let described = document["info"]["description"].as_str().expect("a text");
+    assert!(described.contains("HEAD") && described.contains("pages for people"));
+    // What is missing is refused, and the document says that it may not be missing.
+    let recover = "/v1/proof-pack/bundle/recover";
+    rig.get(recover).invalid("missing", &["query", "email"]);
+    let parameters = paths[recover]["get"]["parameters"].as_array();
+    let parameters = parameters.expect("parameters").iter();
+    assert!(
+        parameters.clone().count() == 2 && parameters.clone().all(|one| one["required"] == true)
+    );
+    let body = |path: &str| {
+        let schema = &paths[path]["post"]["requestBody"]["content"]["application/json"];
+        schema["schema"]["allOf"][1].clone()
+    };
+    let quote = body("/v1/quotes");
+    for (name, needed, foreign) in QUOTE_BELONGINGS {
+        let shapes = quote["anyOf"].as_array().expect("shapes").iter();
+        let mut shape = shapes.filter(|shape| shape["properties"]["product"]["const"] == name);
+        let shape = shape.next().expect("a shape");
+        assert_eq!(shape["required"], json!([needed]), "{name}");
+        for member in foreign {
+            assert_eq!(shape["properties"][member], false, "{name} {member}");
+            let mut asked = json!({"product": name, needed: ARTICLE});
+            asked[member] = "x".into();
+            rig.post("/v1/quotes").json(&asked).send().expect(422);
+        }
+    }
+    for tier in ["starter", "cached"] {
+        let refused = &body(ACCESS)["not"]["properties"]["tier"]["enum"];
+        assert!(
+            refused
+                .as_array()
+                .is_some_and(|tiers| tiers.contains(&json!(tier)))
+        );
+    }
+    assert!(body("/v1/contact")["properties"]["email"]["pattern"].is_string());
+    for path in ["/v1/proof-pack/leads", "/v1/proof-pack/bundle/leads"] {
+        assert!(
+            body(path)["properties"]["contact"]["pattern"].is_string(),
+            "{path}"
+        );
+    }
+}
+
+/// Schemas of arrays that do not say of what; examples are no schemas.
+fn arrays_without_items(value: &Value, place: String, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            if members.get("type") == Some(&json!("array")) && !members.contains_key("items") {
+                found.push(place.clone());
+            }
+            for (name, value) in members {
+                if !["example", "examples"].contains(&name.as_str()) {
+                    arrays_without_items(value, format!("{place}/{name}"), found);
+                }
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                arrays_without_items(item, format!("{place}/-"), found);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -371,6 +599,11 @@ fn every_advertised_address_answers() {
         // These take POST alone.
         if ["/v1/x402/retry", "/v1/access", "/mcp", "/a2a"].contains(&path) {
             rig.get(path).expect(405);
+            continue;
+        }
+        // A quote needs to know what it is for.
+        if path == "/v1/proof-pack/bundle/quote" {
+            rig.get(path).expect(422);
             continue;
         }
         let is_post = path.ends_with("/follow-up") || path.ends_with("/refresh");

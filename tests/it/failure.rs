@@ -6,7 +6,7 @@ use context402::x402::encoding;
 use serde_json::{Value, json};
 
 use crate::harness::buyer::Payment;
-use crate::harness::{ACCESS, ARTICLE, Answer, Ask, Rig, Wallet, order};
+use crate::harness::{ACCESS, ARTICLE, Answer, Ask, BASE_URL, Rig, Says, Wallet, order};
 
 /// A rig at whose end nobody must have been called.
 struct Quiet {
@@ -630,6 +630,25 @@ fn a_body_of_the_wrong_shape_is_complained_about_member_by_member() {
     quiet.nobody_was_called();
 }
 
+/// Editors and shells put a byte order mark before JSON; it is no part of it (RFC 8259, 8.1).
+#[test]
+fn a_byte_order_mark_is_passed_over() {
+    let rig = Rig::start();
+    let json = |path: &str, body: String| {
+        let ask = rig.post(path).body(body);
+        ask.header("Content-Type", "application/json")
+    };
+    let marked = format!("\u{feff}{}", order(ARTICLE, "deep"));
+    let challenge = json(ACCESS, marked.clone()).send().expect(402);
+    assert_eq!(challenge.must("x-service-payment-tier"), "deep");
+    let payment = Wallet::new().sign(&rig, "deep");
+    let paid = json(ACCESS, marked).paid(&payment.header);
+    paid.send().expect(200);
+    let list = "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}";
+    let tools = json("/mcp", list.to_owned()).send().expect(200).json();
+    assert!(tools["result"]["tools"].is_array(), "{tools}");
+}
+
 /// `bodies`: a 422 of a paid route has the body of HTTPValidationError and nothing less.
 #[test]
 fn a_complaint_about_a_choice_names_the_choices() {
@@ -730,4 +749,53 @@ fn an_altered_extension_is_answered_with_a_fresh_challenge() {
     assert_eq!(rig.site.hits("/article"), 0);
     echo(&|payload| put(payload, "/extensions/bazaar/info/more", json!(1))).expect(200);
     echo(&|payload| put(payload, "/extensions", json!({}))).expect(200);
+}
+
+/// The body's `error` is x402's word for programs; the sentence and the way on stand in headers, so that the body stays
+/// what the header encodes.
+#[test]
+fn a_payment_that_was_not_taken_is_explained_in_a_sentence() {
+    let rig = Rig::start();
+    let diagnose = format!("{BASE_URL}/v1/agent/diagnose");
+    let explained = |answer: &Answer| {
+        assert_eq!(answer.must("link"), format!("<{diagnose}>; rel=\"help\""));
+        let sentence = answer.must("x-service-payment-error").to_owned();
+        assert!(sentence.contains(&diagnose), "{sentence}");
+        assert!(sentence.contains("nothing was charged"), "{sentence}");
+        assert!(answer.body.len() <= 2_900, "{answer:?}");
+        assert_eq!(
+            encoding::decode(answer.must("payment-required")).as_deref(),
+            Some(&answer.body[..])
+        );
+        sentence
+    };
+    // What was not paid has nothing to explain.
+    let unpaid = rig.order(ARTICLE, "fresh").send().expect(402);
+    assert_eq!(unpaid.header("x-service-payment-error"), None);
+    assert_eq!(unpaid.header("link"), None);
+    // Our own checks.
+    let cheap = Wallet::new().sign(&rig, "starter");
+    let answer = rig.order(ARTICLE, "fresh").paid(&cheap.header).send();
+    assert_eq!(
+        answer.expect(402).challenge()["error"],
+        "No matching payment requirements"
+    );
+    let answer = rig.order(ARTICLE, "fresh").paid(&cheap.header).send();
+    assert!(explained(&answer).starts_with("The payment accepts an offer that we did not make"));
+    // The facilitator's.
+    let reason = "invalid_exact_evm_insufficient_balance";
+    rig.facilitator.verifies(Says::No(reason));
+    let answer = rig.buy(&Wallet::new(), ARTICLE, "fresh");
+    assert_eq!(answer.challenge()["error"], reason);
+    assert!(explained(&answer).contains(reason));
+    rig.facilitator.verifies(Says::Honest);
+    // The settlement's.
+    rig.facilitator.settles(Says::No("insufficient_funds"));
+    let answer = rig.buy(&Wallet::new(), ARTICLE, "fresh");
+    assert_eq!(answer.challenge()["error"], "insufficient_funds");
+    assert!(explained(&answer).contains("insufficient_funds"));
+    // One that cannot be read.
+    let answer = rig.order(ARTICLE, "fresh").paid("not base64").send();
+    let answer = answer.refused(400, "invalid_payment");
+    assert_eq!(answer.must("link"), format!("<{diagnose}>; rel=\"help\""));
 }

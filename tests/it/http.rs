@@ -521,6 +521,116 @@ fn a_request_names_exactly_one_host() {
         .refused(400, "invalid_request");
 }
 
+/// RFC 9112, 3.2; RFC 9110, 4.2.4: also in an absolute address.
+#[test]
+fn a_host_that_is_none_is_refused() {
+    let rig = Rig::start();
+    let ask = |host: &str| {
+        let ask = rig.ask("GET", "/health?live=1").without("Host");
+        ask.header("Host", host).send()
+    };
+    for host in [
+        "a",
+        "a.example:443",
+        "127.0.0.1",
+        "[::1]:80",
+        "a.example.",
+        "x:",
+    ] {
+        ask(host).expect(200);
+    }
+    for host in [
+        "", "a b", "a/b", "u@b", "x:99999", "x:y", "[::1", "::1", "a,b c", "a?b", "a#b",
+    ] {
+        ask(host).refused(400, "invalid_request");
+    }
+    for address in ["http://u@b/health", "http://x:99999/health"] {
+        let head = format!("GET {address} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        raw(rig.address, head.as_bytes()).refused(400, "invalid_request");
+    }
+}
+
+/// hyper refuses some heads by itself, without a word. Each is answered as everything else is.
+#[test]
+fn whatever_is_refused_is_explained() {
+    let rig = Rig::start();
+    let huge = "a".repeat(70_000);
+    let large = format!("Host: x\r\nX-A: {huge}\r\n\r\n");
+    for (message, status, code) in [
+        (
+            format!("GET /health HTTP/1.1\r\n{large}"),
+            431,
+            "headers_too_large",
+        ),
+        (
+            format!("POST {ACCESS} HTTP/1.1\r\n{large}"),
+            431,
+            "headers_too_large",
+        ),
+        (
+            format!("GET /{huge} HTTP/1.1\r\nHost: x\r\n\r\n"),
+            414,
+            "uri_too_long",
+        ),
+        (
+            "GET / HTTP/1.1\r\nHo st: x\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
+        (
+            "GET / HTTP/7.7\r\nHost: x\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
+        (
+            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n".to_owned(),
+            400,
+            "invalid_request",
+        ),
+    ] {
+        let first = "GET /health?live=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+        // Alone, and after a request that is answered.
+        let alone = unbroken(&rig, message.as_bytes());
+        let after = unbroken(&rig, format!("{first}{message}").as_bytes());
+        let text = String::from_utf8_lossy(&after).into_owned();
+        assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+        let second = text[1..].find("HTTP/1.1 ").expect("two answers") + 1;
+        for refusal in [&alone[..], &after[second..]] {
+            let answer = Answer::parse(refusal).refused(status, code);
+            assert_eq!(answer.must("connection"), "close");
+            assert_eq!(answer.must("access-control-allow-origin"), "*");
+            let length = answer.body.len().to_string();
+            assert_eq!(answer.must("content-length"), length);
+        }
+    }
+    let routes = rig.operator("/metrics").json()["by_route"].to_string();
+    assert!(routes.contains("\"status\":431"), "{routes}");
+}
+
+/// RFC 9112, 6.1: what is not read is said to be so, whatever comes last.
+#[test]
+fn a_transfer_coding_that_is_not_read_is_not_implemented() {
+    let rig = Rig::start();
+    let ask = |codings: &str| {
+        let body = "2\r\n{}\r\n0\r\n\r\n";
+        let head = format!("POST {ACCESS} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n");
+        raw(
+            rig.address,
+            format!("{head}{codings}\r\n\r\n{body}").as_bytes(),
+        )
+    };
+    for codings in [
+        "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: identity, chunked",
+        "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: x-own,chunked",
+    ] {
+        ask(codings).refused(501, "unsupported_transfer_coding");
+    }
+    ask("Transfer-Encoding: chunked, chunked").refused(400, "invalid_request");
+    ask("Transfer-Encoding: Chunked").expect(402);
+}
+
 /// base_url is the only source of public addresses (safety A30).
 #[test]
 fn a_foreign_host_appears_nowhere() {

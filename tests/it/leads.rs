@@ -177,7 +177,7 @@ fn what_does_not_fit_is_named() {
         .send()
         .refused(415, "unsupported_media_type");
     let large =
-        json!({"contact": "a@b.co", "target_urls": ["example.com"], "more": "x".repeat(70_000)});
+        json!({"contact": "a@b.co", "target_urls": ["example.com"], "notes": "x".repeat(70_000)});
     send(&rig, BUNDLE, &large).refused(413, "body_too_large");
     let blocked = json!({"contact": "a@b.co", "target_urls": ["localhost", "http://10.0.0.1"]});
     let refused = send(&rig, BUNDLE, &blocked)
@@ -185,12 +185,22 @@ fn what_does_not_fit_is_named() {
         .json();
     assert_eq!(refused["rejected_urls"].as_array().map(Vec::len), Some(2));
     assert!(leads(&rig).is_empty());
-    // The longest that fits does; what nobody asked for is passed over, and a label that does not fit is dropped.
+    // What nobody reads is refused: a misspelt member would be lost in silence.
+    for (path, lead) in [
+        (BUNDLE, bundle_lead()),
+        (PACK, json!({"contact": "a@b.co", "target_url": FERRY})),
+        (CONTACT, json!({"email": "a@b.co", "message": "Hello"})),
+    ] {
+        let mut lead = lead;
+        lead["budget"] = "50".into();
+        send(&rig, path, &lead).invalid("extra_forbidden", &["body", "budget"]);
+    }
+    assert!(leads(&rig).is_empty());
+    // The longest that fits does, and a label that does not fit is dropped.
     let mut fits = bundle_lead();
     fits["contact"] = text(254);
     fits["notes"] = "é".repeat(4000).into();
     fits["source"] = "No such label!".into();
-    fits["more"] = json!({"x": 1});
     send(&rig, BUNDLE, &fits).expect(202);
     assert_eq!(leads(&rig)[0]["source"], Value::Null);
 }
@@ -206,71 +216,274 @@ fn control_characters_are_left_out() {
     assert_eq!(kept["notes"], "one\ntwo[31m\tthree");
 }
 
-/// `bodies`: the same contact, targets and product within 24 hours is the same lead.
+/// Sources that a bundle does not take are not left out in silence.
 #[test]
-fn the_same_form_is_the_same_lead_for_a_day() {
-    let mut rig = Rig::start();
-    let first = send(&rig, BUNDLE, &bundle_lead()).expect(202).json();
+fn more_sources_than_the_bundle_takes_are_refused() {
+    let rig = Rig::start();
+    let with = |bundle: Option<&str>, count: usize| {
+        let pages = (0..count).map(|number| format!("https://example.com/{number}"));
+        let mut lead = json!({"contact": "a@b.co", "target_urls": pages.collect::<Vec<_>>()});
+        if let Some(bundle) = bundle {
+            lead["bundle"] = bundle.into();
+        }
+        send(&rig, BUNDLE, &lead)
+    };
+    for (bundle, taken) in [("scout", 3), ("builder", 10), ("audit", 25)] {
+        with(Some(bundle), taken).expect(202);
+        let refused = with(Some(bundle), taken + 1);
+        let detail = refused.json()["detail"][0]["msg"].clone();
+        refused.invalid("too_long", &["body", "target_urls"]);
+        let detail = detail.as_str().expect("a sentence");
+        assert!(
+            detail.contains(&format!("{bundle} takes {taken} sources")),
+            "{detail}"
+        );
+    }
+    assert_eq!(with(None, 11).expect(202).json()["bundle"], "audit");
+    with(None, 26).invalid("too_long", &["body", "target_urls"]);
+    with(None, 200).invalid("too_long", &["body", "target_urls"]);
+    // Those that cannot be read do not count, and are named.
+    let lead = json!({"contact": "a@b.co", "bundle": "scout",
+        "target_urls": ["a.example.com", "b.example.com", "c.example.com", "localhost"]});
+    let received = send(&rig, BUNDLE, &lead).expect(202).json();
+    assert_eq!(received["rejected_urls"][0]["url"], "https://localhost");
+    assert_eq!(leads(&rig).len(), 5);
+}
+
+/// Review A5: contact and sources of another can be guessed. Who repeats them is answered as if they were new, learns
+/// nothing of the other request, and changes nothing of it.
+#[test]
+fn who_repeats_another_s_request_learns_and_changes_nothing() {
+    let mut rig =
+        Rig::with(|resolved| resolved.set("bundles.builder_link", "https://buy.sample-shop.org/b"));
+    let mut owner = bundle_lead();
+    for (name, text) in [
+        ("use_case", "a secret merger"),
+        ("budget_usdc", "9000"),
+        ("notes", "tell nobody"),
+        ("bundle", "builder"),
+    ] {
+        owner[name] = text.into();
+    }
+    let first = send(&rig, BUNDLE, &owner).expect(202);
+    let (first_json, id) = (first.json(), id_of(&first.json()));
+    let kept = |rig: &Rig| {
+        let path = format!("/operator/leads/{id}");
+        rig.operator(&path).expect(200).json()
+    };
+    let before = kept(&rig);
     rig.restart();
-    rig.pass(24 * 3600 - 1);
-    let mut again = bundle_lead();
-    again["contact"] = " ADA@example.com".into();
-    again["target_urls"] = format!("{FERRY}, https://example.com").into();
-    again["bundle"] = "audit".into();
-    again["notes"] = "changed my mind".into();
-    again["question"] = "".into();
-    let known = send(&rig, BUNDLE, &again).expect(200).json();
-    assert_eq!(
-        (&known["lead_id"], &known["duplicate"]),
-        (&first["lead_id"], &json!(true))
-    );
-    assert_eq!(
-        (&known["bundle"], &known["created_at"]),
-        (&json!("audit"), &first["created_at"])
-    );
+    rig.pass(60);
+    let mut guess = json!({
+        "contact": " ADA@example.com", "target_urls": format!("{FERRY}, https://example.com"),
+        "question": "Your payment failed, pay at evil.example", "bundle": "audit", "notes": "x",
+    });
+    for exact in [false, true] {
+        if exact {
+            guess = owner.clone();
+        }
+        let answer = send(&rig, BUNDLE, &guess).expect(202);
+        let told = answer.json();
+        assert_ne!(told["lead_id"], first_json["lead_id"]);
+        let names = |value: &Value| -> Vec<String> {
+            value
+                .as_object()
+                .expect("an object")
+                .keys()
+                .cloned()
+                .collect()
+        };
+        assert_eq!(names(&told), names(&first_json), "the same shape");
+        assert_eq!(
+            (
+                &told["duplicate"],
+                &told["pipeline_status"],
+                &told["created_at"]
+            ),
+            (&json!(false), &json!("new"), &json!(rig.now().0))
+        );
+        let headers = |answer: &Answer| -> Vec<String> {
+            answer
+                .headers
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect()
+        };
+        assert_eq!(headers(&answer), headers(&first));
+        // As a page, and by the page that the answer names.
+        let fields = [
+            ("contact", "ada@example.com"),
+            ("target_urls", "https://example.com/"),
+            ("target_urls", FERRY),
+        ];
+        let page = browser(form(&rig, BUNDLE, &fields))
+            .send()
+            .expect(202)
+            .text();
+        let resume = told["resume_page"]
+            .as_str()
+            .and_then(|url| url.strip_prefix(BASE_URL));
+        let resume = rig.get(resume.expect("ours")).expect(200).text();
+        for secret in ["merger", "9000", "tell nobody", &id] {
+            assert!(!page.contains(secret), "{secret}: {page}");
+            assert!(!resume.contains(secret), "{secret}: {resume}");
+        }
+    }
+    assert_eq!(kept(&rig), before, "nothing of it has changed");
+    // The operator sees which are alike.
     let all = leads(&rig);
-    assert_eq!((all.len(), &all[0]["level"]), (1, &json!("audit")));
-    let kept = rig.operator(&format!("/operator/leads/{}", id_of(&first)));
-    let kept = kept.expect(200).json();
-    assert_eq!(
-        (&kept["notes"], &kept["question"]),
-        (&json!("changed my mind"), &json!("Is it so?")),
-        "what was not said again stays"
+    assert_eq!(all.len(), 5);
+    let newest = all[0]["lead_id"].as_str().expect("an id");
+    let newest = rig.operator(&format!("/operator/leads/{newest}")).json();
+    let note = newest["trail"][1]["what"].as_str().expect("a step");
+    assert!(
+        note.starts_with("same contact and sources as lead_"),
+        "{note}"
     );
-    // Without a bundle the one that was chosen stays, and so does the pack of a report.
-    let said = bundle_lead();
-    let unsaid = json!({"contact": said["contact"], "target_urls": said["target_urls"]});
-    let kept = send(&rig, BUNDLE, &unsaid).expect(200).json();
-    assert_eq!(
-        (&kept["lead_id"], &kept["bundle"]),
-        (&first["lead_id"], &json!("audit"))
+    // Another day it is not worth a note.
+    rig.pass(24 * 3600);
+    let next_day = id_of(&send(&rig, BUNDLE, &bundle_lead()).expect(202).json());
+    let next_day = rig.operator(&format!("/operator/leads/{next_day}")).json();
+    assert_eq!(next_day["trail"].as_array().map(Vec::len), Some(1));
+}
+
+/// An identifier stands in links and with the payment provider: it leads on, and shows nothing that somebody wrote.
+#[test]
+fn an_identifier_fills_no_form() {
+    let rig =
+        Rig::with(|resolved| resolved.set("bundles.builder_link", "https://buy.sample-shop.org/b"));
+    let mut lead = bundle_lead();
+    lead["notes"] = "tell nobody".into();
+    let id = id_of(&send(&rig, BUNDLE, &lead).expect(202).json());
+    let path = format!("/proof-pack/request?lead_id={id}");
+    let text = rig.get(&path).expect(200).text();
+    assert!(text.contains("content=\"noindex\""), "{text}");
+    assert!(
+        text.contains("Your request is with us") && text.contains(&id),
+        "{text}"
     );
-    let pack = json!({"contact": "eve@example.com", "target_url": FERRY, "pack": "deep"});
-    send(&rig, PACK, &pack).expect(202);
-    let pack = json!({"contact": "eve@example.com", "target_url": FERRY});
-    assert_eq!(send(&rig, PACK, &pack).expect(200).json()["pack"], "deep");
-    // Another product, another person and other sources are others, and so is the next day.
-    let pack = json!({"contact": "ada@example.com", "target_url": FERRY});
-    send(&rig, PACK, &pack).expect(202);
-    let mut other = bundle_lead();
-    other["contact"] = "bob@example.com".into();
-    send(&rig, BUNDLE, &other).expect(202);
-    let mut other = bundle_lead();
-    other["target_urls"] = json!([FERRY]);
-    send(&rig, BUNDLE, &other).expect(202);
-    rig.pass(1);
-    let next_day = send(&rig, BUNDLE, &bundle_lead()).expect(202).json();
-    assert_ne!(next_day["lead_id"], first["lead_id"]);
-    assert_eq!(leads(&rig).len(), 6);
+    assert!(
+        text.contains("/proof-pack/bundle/pay?bundle=builder&amp;lead_id=lead_"),
+        "{text}"
+    );
+    for hidden in ["Is it so?", FERRY, "tell nobody", "@example.com"] {
+        assert!(!text.contains(hidden), "{hidden}: {text}");
+    }
+    // What the address itself brings stays.
+    let more = rig.get(&format!("{path}&question=Mine")).expect(200).text();
+    assert!(more.contains("value=\"Mine\""), "{more}");
+    // Nothing leads to a payment for what is paid, and nothing is known of what is not there.
+    rig.operate("POST", &format!("/operator/leads/{id}/move?to=paid"))
+        .expect(200);
+    assert!(
+        !rig.get(&path)
+            .expect(200)
+            .text()
+            .contains("/proof-pack/bundle/pay")
+    );
+    let unknown = format!("/proof-pack/request?lead_id=lead_{}", "0".repeat(32));
+    assert!(!rig.get(&unknown).expect(200).text().contains("with us"));
 }
 
 #[test]
-fn the_same_form_at_once_is_one_lead() {
-    let rig = Rig::start();
-    let answers = rig.post(BUNDLE).json(&bundle_lead()).send_at_once(20);
-    let fresh = answers.iter().filter(|answer| answer.status == 202).count();
-    assert_eq!(fresh, 1, "{answers:?}");
-    assert_eq!(leads(&rig).len(), 1);
+fn the_same_form_at_once_is_a_lead_each_and_one_notice() {
+    let receiver = Receiver::start();
+    let rig = receiver.rig();
+    let answers = rig.post(BUNDLE).json(&bundle_lead()).send_at_once(8);
+    let ids: std::collections::BTreeSet<String> =
+        answers.iter().map(|answer| id_of(&answer.json())).collect();
+    assert_eq!((ids.len(), leads(&rig).len()), (8, 8));
+    rig.work_off();
+    until("the notice came", || receiver.heard().len() == 1);
+    // Who says something else is somebody else.
+    let mut other = bundle_lead();
+    other["notes"] = "another".into();
+    send(&rig, BUNDLE, &other).expect(202);
+    rig.work_off();
+    until("the notice came", || receiver.heard().len() == 2);
+    rig.work_off();
+    assert_eq!(receiver.heard().len(), 2);
+}
+
+/// Specification 8: what a page of another site sends in a visitor's name is refused; programs say no Origin.
+#[test]
+fn forms_of_other_sites_are_refused() {
+    let rig = Rig::with(|resolved| resolved.set("limits.recoveries_per_minute", "0"));
+    let fields = [
+        ("contact", "ada@example.com"),
+        ("target_urls", "example.com"),
+        ("target_url", "example.com"),
+    ];
+    let forms = [
+        (BUNDLE, &fields[..2]),
+        (
+            PACK,
+            &[("contact", "a@b.co"), ("target_url", "example.com")][..],
+        ),
+        (CONTACT, &[("email", "a@b.co"), ("message", "Hello")]),
+        ("/proof-pack/bundle/quote", &fields[1..2]),
+        (
+            "/proof-pack/bundle/recover",
+            &[("email", "a@b.co"), ("target_url", "example.com")],
+        ),
+        (
+            "/v1/proof-pack/bundle/recover",
+            &[("email", "a@b.co"), ("target_url", "example.com")],
+        ),
+        (
+            "/v1/quotes",
+            &[("product", "proof_bundle"), ("target_urls", "example.com")],
+        ),
+    ];
+    let foreign: [&[(&str, &str)]; 5] = [
+        &[("Origin", "https://evil.example")],
+        &[("Origin", "null")],
+        &[("Sec-Fetch-Site", "cross-site")],
+        &[("Sec-Fetch-Site", "same-site"), ("Origin", BASE_URL)],
+        &[("Origin", BASE_URL), ("Origin", "https://evil.example")],
+    ];
+    let with = |ask: Ask, headers: &[(&str, &str)]| {
+        let headers = headers.iter();
+        headers.fold(ask, |ask, (name, value)| ask.header(name, *value))
+    };
+    for (path, fields) in forms {
+        for headers in foreign {
+            let answer = with(form(&rig, path, fields), headers).send();
+            assert_eq!(answer.status, 403, "{path} {headers:?}: {answer:?}");
+        }
+    }
+    let refused = with(form(&rig, CONTACT, forms[2].1), foreign[0]).send();
+    refused.refused(403, "foreign_origin");
+    // JSON in a visitor's name is no better for what people are written to about.
+    let message = json!({"email": "a@b.co", "message": "Hello"});
+    let json = with(rig.post(CONTACT).json(&message), foreign[0]).send();
+    json.refused(403, "foreign_origin");
+    assert!(leads(&rig).is_empty());
+    // From our own page, and from programs.
+    let ours: [&[(&str, &str)]; 4] = [
+        &[("Origin", BASE_URL)],
+        &[("Origin", BASE_URL), ("Sec-Fetch-Site", "same-origin")],
+        &[("Sec-Fetch-Site", "none")],
+        &[],
+    ];
+    for headers in ours {
+        with(form(&rig, BUNDLE, &fields[..2]), headers)
+            .send()
+            .expect(202);
+        with(rig.post(CONTACT).json(&message), headers)
+            .send()
+            .expect(202);
+    }
+    // A browser says where a form stands only as long as its page lets it.
+    for page in [
+        "/contact",
+        "/proof-pack/request",
+        "/proof-pack/bundle/recover",
+        "/proof-pack/bundle/quote",
+    ] {
+        let policy = rig.get(page).expect(200).must("referrer-policy").to_owned();
+        assert_ne!(policy, "no-referrer", "{page}");
+    }
 }
 
 /// A lead that is paid or lost is over: the same form is a new one.
@@ -318,7 +531,7 @@ fn a_message_reaches_the_operator() {
         (&json!("contact"), &json!("Ada"))
     );
     assert_eq!(kept["notes"], "Do you read\nPDF?");
-    send(&rig, CONTACT, &message).expect(200);
+    send(&rig, CONTACT, &message).expect(202);
     let other = json!({"email": "ada@example.com", "message": "And scans?"});
     send(&rig, CONTACT, &other).expect(202);
     send(&rig, CONTACT, &json!({"email": "ada", "message": "x"}))
@@ -358,8 +571,8 @@ fn forms_work_without_script() {
     }
     assert!(!text.contains("ada@example.com"), "never in full: {text}");
     // Without a browser the same form is answered as JSON.
-    let known = form(&rig, BUNDLE, &fields).send().expect(200).json();
-    assert_eq!(known["duplicate"], true);
+    let known = form(&rig, BUNDLE, &fields).send().expect(202).json();
+    assert_eq!(known["status"], "received");
     // What is wrong is said over the form, with everything still in it.
     let wrong = [
         ("contact", "ada@example.com"),
@@ -435,7 +648,8 @@ fn leads_are_bounded() {
     assert!(limited.header("retry-after").is_some());
     rig.get("/proof-pack/bundle/pay?bundle=scout")
         .refused(429, "rate_limited");
-    rig.get("/v1/proof-pack/bundle/quote").expect(200);
+    rig.get("/v1/proof-pack/bundle/quote?target_urls=example.com")
+        .expect(200);
     assert_eq!(leads(&rig).len(), 2);
 }
 
@@ -737,7 +951,6 @@ fn a_new_lead_is_announced_once() {
     lead["budget_usdc"] = "50".into();
     lead["source"] = "a-list".into();
     let id = id_of(&send(&rig, BUNDLE, &lead).expect(202).json());
-    send(&rig, BUNDLE, &lead).expect(200);
     rig.work_off();
     until("the notice came", || receiver.heard().len() == 1);
     let request = receiver.heard()[0].clone();

@@ -6,6 +6,21 @@ use crate::harness::{Ask, Rig};
 
 const COMPUTE: &str = "/v1/broker/compute";
 
+fn rig() -> Rig {
+    Rig::on_chain(|resolved| resolved.set("legacy.access", "true"))
+}
+
+/// Whatever is sent.
+#[test]
+fn switched_off_the_brokerage_says_so() {
+    let rig = Rig::start();
+    for sent in [rig.post(COMPUTE), ask(&rig, &task(0.015))] {
+        let refused = sent.send().refused(503, "transfers_not_taken");
+        assert_eq!(refused.json()["error"]["charged"], false);
+        assert_eq!(refused.json()["error"]["retryable"], false);
+    }
+}
+
 fn task(offered_fee: impl Into<Value>) -> Value {
     json!({"agent_id": "agent-1", "task_payload": {"kind": "sum"}, "offered_fee": offered_fee.into()})
 }
@@ -17,7 +32,7 @@ fn ask(rig: &Rig, task: &Value) -> Ask {
 /// `bodies`, broker/compute; by the costs of the defaults: 0.001 for the facilitator, 0.0005 for a fetch.
 #[test]
 fn the_brokerage_says_what_would_be() {
-    let rig = Rig::start();
+    let rig = rig();
     let body = ask(&rig, &task(0.015)).send().expect(200).json();
     let job = body["job_id"].as_str().expect("an id");
     assert!(job.starts_with("job_") && job.len() == 36, "{job}");
@@ -34,6 +49,12 @@ fn the_brokerage_says_what_would_be() {
     }
     let nothing = ask(&rig, &task(0)).send().expect(200).json();
     assert_eq!(nothing["projected_margin"], Value::Null);
+    // What is not known is ignored, and the answer says so.
+    assert_eq!(body.get("ignored_fields"), None);
+    let mut more = task(0.015);
+    more["priority"] = "high".into();
+    let more = ask(&rig, &more).send().expect(200).json();
+    assert_eq!(more["ignored_fields"], json!(["priority"]));
     let other = ask(&rig, &task(0.015)).send().expect(200).json();
     assert_ne!(other["job_id"], body["job_id"]);
 }
@@ -41,7 +62,7 @@ fn the_brokerage_says_what_would_be() {
 /// It is simulated: nobody is called, nothing is charged.
 #[test]
 fn the_brokerage_runs_and_takes_nothing() {
-    let rig = Rig::start();
+    let rig = rig();
     ask(&rig, &task(20)).send().expect(200);
     assert_eq!(rig.facilitator.verify_calls(), 0);
     assert!(rig.site.requests().is_empty());
@@ -51,7 +72,7 @@ fn the_brokerage_runs_and_takes_nothing() {
 
 #[test]
 fn what_is_missing_is_named_all_at_once() {
-    let rig = Rig::start();
+    let rig = rig();
     rig.post(COMPUTE)
         .json(&task(1))
         .send()

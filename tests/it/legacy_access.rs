@@ -1,5 +1,6 @@
 //! Pages paid by a transfer that the buyer has made itself, shown by the transaction's hash (safety 2.2, A26).
 
+use context402::config::Resolved;
 use serde_json::{Value, json};
 
 use crate::harness::ask::at_once;
@@ -14,8 +15,14 @@ const SECRET: &str = "a secret of this buyer";
 const FLAKY: &str = "http://news.sample-site.org/flaky";
 const PRICE: u128 = 30_000;
 
+/// Whoever sends the hash first has the page: proofs are tried in `legacy_proof`.
 fn rig() -> Rig {
-    Rig::on_chain(|_| {})
+    Rig::on_chain(switched_on)
+}
+
+fn switched_on(resolved: &mut Resolved) {
+    resolved.set("legacy.access", "true");
+    resolved.set("legacy.payment_proof", "false");
 }
 
 fn buy(rig: &Rig, hash: &str, target_url: &str, tier: &str) -> Ask {
@@ -119,10 +126,14 @@ fn without_a_hash_the_answer_says_how_to_pay() {
     assert!(payments(&rig).is_empty());
 }
 
-/// Nobody is told to transfer what could not be recognised.
+/// Nobody is told to transfer what nobody looks for: without a chain, and with one as long as the operator has not
+/// switched the endpoint on.
 #[test]
-fn without_a_node_no_transfer_is_asked_for_or_taken() {
-    let rig = Rig::start();
+fn switched_off_no_transfer_is_asked_for_or_taken() {
+    for_each([Rig::start(), Rig::on_chain(|_| {})], not_taken);
+}
+
+fn not_taken(rig: Rig) {
     let unpaid = rig.post(LEGACY).json(&order(ARTICLE, "fresh")).send();
     let unpaid = unpaid.refused(402, "payment_hash_required");
     assert_eq!(unpaid.json()["payment"], Value::Null);
@@ -266,7 +277,10 @@ fn a_reorganised_transfer_is_none() {
 /// Anybody may read old hashes on chain.
 #[test]
 fn an_old_transfer_buys_nothing() {
-    let rig = Rig::on_chain(|resolved| resolved.set("chain.transfer_age_seconds_max", "60"));
+    let rig = Rig::on_chain(|resolved| {
+        switched_on(resolved);
+        resolved.set("chain.transfer_age_seconds_max", "60");
+    });
     let (first, second) = (rig.chain.transfer(PRICE), rig.chain.transfer(PRICE));
     rig.pass(60);
     buy(&rig, &first, ARTICLE, "fresh").send().expect(200);
@@ -279,13 +293,30 @@ fn an_old_transfer_buys_nothing() {
     );
 }
 
-/// More than the price is taken; it is the buyer's to transfer exactly.
+/// More than the price is taken, and is no revenue: the ledger shows it apart.
 #[test]
-fn more_than_the_price_pays_too() {
+fn what_a_transfer_brings_beyond_the_price_is_no_revenue() {
     let rig = rig();
     let hash = standing(&rig, 1_000_000);
     let body = buy(&rig, &hash, ARTICLE, "fresh").send().expect(200).json();
-    assert_eq!(body["payment"]["amount_units"], "1000000");
+    assert_eq!(body["payment"]["amount_units"], "30000");
+    assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
+    let kept = payments(&rig);
+    assert_eq!(kept[0]["amount_units"], "30000", "{kept:?}");
+    assert_eq!(kept[0]["overpaid_units"], "970000", "{kept:?}");
+    let days = rig.operator("/operator/ledger").json();
+    assert_eq!(days["days"][0]["ledger"]["revenue_usdc"], "0.03", "{days}");
+    assert_eq!(
+        days["days"][0]["overpaid"],
+        json!({"payments": 1, "usdc": "0.97"})
+    );
+    // A sale that was refused has no part in the ledger.
+    let refused = standing(&rig, 1_000_000);
+    buy(&rig, &refused, "http://10.0.0.1/", "fresh")
+        .send()
+        .expect(400);
+    let days = rig.operator("/operator/ledger").json();
+    assert_eq!(days["days"][0]["overpaid"]["payments"], 1, "{days}");
 }
 
 /// In whatever spelling, for whatever purchase, by whomever, across restarts.
@@ -312,11 +343,13 @@ fn a_hash_buys_once() {
                 ("http://news.sample-site.org/other", "fresh"),
             ] {
                 let again = buy(&rig, &spelling, target, tier).send();
-                again.refused(400, "payment_hash_replayed");
+                again.refused_charged(400, "payment_hash_replayed");
             }
         }
         let with_secret = buy(&rig, &hash, ARTICLE, "fresh").header("Idempotency-Key", secret());
-        with_secret.send().refused(400, "payment_hash_replayed");
+        with_secret
+            .send()
+            .refused_charged(400, "payment_hash_replayed");
     }
     assert_eq!(rig.site.hits("/article"), 1);
     assert_eq!(payments(&rig).len(), 1);
@@ -359,7 +392,7 @@ fn a_transfer_to_the_former_vault_buys_as_long_as_it_was_asked_for() {
     );
     buy(&rig, &early, ARTICLE, "fresh")
         .send()
-        .refused(400, "payment_hash_replayed");
+        .refused_charged(400, "payment_hash_replayed");
     rig.pass(400);
     let late = standing(&rig, PRICE);
     let refused = buy(&rig, &late, ARTICLE, "fresh").send();
@@ -385,14 +418,15 @@ fn each_transfer_of_a_transaction_buys_once() {
             ask.send().expect(200);
         }
     }
-    ask.send().refused(400, "payment_hash_replayed");
+    ask.send().refused_charged(400, "payment_hash_replayed");
     // The smaller one pays for a smaller tier.
     rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
     buy(&rig, &hash, ARTICLE, "cached").send().expect(200);
     buy(&rig, &hash, ARTICLE, "cached")
         .send()
-        .refused(400, "payment_hash_replayed");
-    assert_eq!(rig.operator("/metrics").json()["revenue_units"], "119999");
+        .refused_charged(400, "payment_hash_replayed");
+    // Three prices of fresh, and one of cached that a transfer of almost as much as fresh has paid.
+    assert_eq!(rig.operator("/metrics").json()["revenue_units"], "105000");
 }
 
 /// A lost answer can be had again by whoever sent a secret with the purchase, and by nobody else.
@@ -407,11 +441,11 @@ fn a_buyer_with_a_secret_is_given_the_answer_again() {
     let (ask, mine) = (ask(&rig), ask(&rig).header("Idempotency-Key", secret()));
     let again = mine.send().expect(200);
     assert_eq!(again.text(), first.text());
-    ask.send().refused(400, "payment_hash_replayed");
+    ask.send().refused_charged(400, "payment_hash_replayed");
     ask.clone()
         .header("Idempotency-Key", "another-secret-of-somebody")
         .send()
-        .refused(400, "payment_hash_replayed");
+        .refused_charged(400, "payment_hash_replayed");
     let other = buy(&rig, &hash, ARTICLE, "deep").header("Idempotency-Key", secret());
     other.send().refused(400, "invalid_payment_hash");
     assert_eq!(rig.site.hits("/article"), 1);
@@ -419,7 +453,7 @@ fn a_buyer_with_a_secret_is_given_the_answer_again() {
     for _ in 0..4 {
         mine.send().expect(200);
     }
-    mine.send().refused(400, "payment_hash_replayed");
+    mine.send().refused_charged(400, "payment_hash_replayed");
 }
 
 #[track_caller]
@@ -439,8 +473,13 @@ fn an_outage_earns_a_credit_that_holds_the_transfer() {
     let credit = outage(ask(&rig).send());
     assert_eq!(payments(&rig)[0]["state"], "held");
     // The hash alone, which anybody can read, no longer does anything.
-    let held = ask(&rig).send().refused(400, "payment_hash_replayed");
-    assert!(held.text().contains("/v1/x402/retry"));
+    let held = ask(&rig).send();
+    let held = held.refused_charged(400, "payment_hash_held").json();
+    for advice in ["message", "next_step"] {
+        let advice = held["error"][advice].as_str().expect("advice");
+        assert!(advice.contains("/v1/x402/retry"), "{advice}");
+        assert!(!advice.contains("new transfer"), "{advice}");
+    }
     rig.restart();
     rig.retry(&credit, ARTICLE, "fresh")
         .send()
@@ -455,14 +494,19 @@ fn an_outage_earns_a_credit_that_holds_the_transfer() {
     rig.retry(&credit, FLAKY, "fresh")
         .send()
         .refused(400, "retry_credit_invalid");
-    ask(&rig).send().refused(400, "payment_hash_replayed");
+    ask(&rig)
+        .send()
+        .refused_charged(400, "payment_hash_replayed");
     assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
 }
 
 /// A credit that runs out takes no money with it: the hash is good again, for whatever is wanted now.
 #[test]
 fn a_credit_that_runs_out_lets_the_transfer_go() {
-    let rig = Rig::on_chain(|resolved| resolved.set("chain.transfer_age_seconds_max", "60"));
+    let rig = Rig::on_chain(|resolved| {
+        switched_on(resolved);
+        resolved.set("chain.transfer_age_seconds_max", "60");
+    });
     rig.site.put("/flaky", Page::Status(503));
     let hash = standing(&rig, PRICE);
     let credit = outage(buy(&rig, &hash, FLAKY, "fresh").send());
@@ -480,7 +524,7 @@ fn a_credit_that_runs_out_lets_the_transfer_go() {
     buy(&rig, &hash, ARTICLE, "fresh").send().expect(200);
     buy(&rig, &hash, ARTICLE, "fresh")
         .send()
-        .refused(400, "payment_hash_replayed");
+        .refused_charged(400, "payment_hash_replayed");
     assert_eq!(payments(&rig).len(), 1);
 }
 
@@ -576,7 +620,10 @@ fn a_facilitator_that_is_gone_is_not_missed() {
 /// Guesses cost the node's calls: they are counted.
 #[test]
 fn hashes_are_counted() {
-    let rig = Rig::on_chain(|resolved| resolved.set("limits.credits_per_minute", "3"));
+    let rig = Rig::on_chain(|resolved| {
+        switched_on(resolved);
+        resolved.set("limits.credits_per_minute", "3");
+    });
     let guess = buy(&rig, &format!("0x{}", "ab".repeat(32)), ARTICLE, "fresh");
     for _ in 0..3 {
         guess.send().refused(400, "payment_hash_unconfirmed");
@@ -590,6 +637,7 @@ fn hashes_are_counted() {
 #[test]
 fn a_transfer_bought_before_a_crash_is_given_out_after_it() {
     let mut rig = Rig::on_chain_today();
+    rig.reconfigure(switched_on);
     let hash = standing(&rig, PRICE);
     let chain = rig.chain.url.clone();
     let mine = |ask: Ask| ask.header("Idempotency-Key", secret()).header(HASH, &hash);
@@ -632,7 +680,10 @@ fn history(seed: u64) {
         state ^= state << 17;
         usize::try_from(state % below as u64).expect("small")
     };
-    let mut rig = Rig::on_chain(|resolved| resolved.set("chain.transfer_age_seconds_max", "86400"));
+    let mut rig = Rig::on_chain(|resolved| {
+        switched_on(resolved);
+        resolved.set("chain.transfer_age_seconds_max", "86400");
+    });
     let mut sold: Vec<Sold> = Vec::new();
     let mut credits: Vec<(usize, (usize, bool), String)> = Vec::new();
     for step in 0..60 {
@@ -718,14 +769,14 @@ fn history(seed: u64) {
         .sum();
     let kept = payments(&rig);
     let settled = kept.iter().filter(|payment| payment["state"] == "settled");
-    let units = settled.map(|payment| {
-        payment["amount_units"]
-            .as_str()
-            .expect("digits")
-            .parse::<u128>()
-    });
-    let units: u128 = units.map(|units| units.expect("a number")).sum();
-    assert_eq!(units, expected, "seed {seed}");
+    // The price is booked, and what is beyond it stands beside: nothing is lost between them.
+    let number = |value: &Value| {
+        let digits = value.as_str().unwrap_or("0");
+        digits.parse::<u128>().expect("a number")
+    };
+    let units = settled
+        .map(|payment| number(&payment["amount_units"]) + number(&payment["overpaid_units"]));
+    assert_eq!(units.sum::<u128>(), expected, "seed {seed}");
     // A history in which nothing happens proves nothing.
     assert!(kept.len() > 3, "seed {seed}: {} payments", kept.len());
 }

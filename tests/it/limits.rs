@@ -5,6 +5,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use context402::store::Unpaid;
+use serde_json::json;
+
 use crate::harness::ask::{Answer, at_once, connect, raw_bytes, read_all};
 use crate::harness::{ACCESS, ARTICLE, FERRY, FERRY_CLAIM, Page, Rig, Says, Wallet, until};
 
@@ -114,14 +117,22 @@ fn whoever_does_not_read_is_dropped() {
     rig.get("/health").expect(200);
 }
 
-/// Connections beyond the cap wait; they are neither refused nor served out of turn.
+/// Where every connection has a request in progress, further ones wait; they are neither refused nor served out of turn,
+/// and nobody is closed for them.
 #[test]
 fn a_connection_beyond_the_cap_waits_for_a_place() {
     let rig = Rig::with(|resolved| {
         resolved.set("limits.connections_max", "3");
         resolved.set("limits.header_seconds_max", "30");
+        resolved.set("limits.body_seconds_max", "30");
     });
-    let held: Vec<TcpStream> = (0..3).map(|_| connect(rig.address)).collect();
+    let head = format!("POST {ACCESS} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n");
+    let hold = |_| {
+        let mut stream = connect(rig.address);
+        stream.write_all(head.as_bytes()).expect("sent");
+        stream
+    };
+    let held: Vec<TcpStream> = (0..3).map(hold).collect();
     thread::sleep(Duration::from_millis(100));
     let mut waiting = connect(rig.address);
     waiting
@@ -292,6 +303,139 @@ fn a_full_disk_stops_sales_and_nothing_else() {
     assert_eq!(health["checks"]["disk"]["status"], "low");
 }
 
+/// What is free is given as long as it can be; what would have to be written is not begun.
+#[test]
+fn quotes_are_answered_and_not_kept_without_room() {
+    let rig = Rig::with(|resolved| resolved.set("limits.free_disk_mib_min", "1000000000"));
+    for path in ["/v1/x402/quote", "/v1/proof-pack/quote"] {
+        let quote = rig.get(&format!("{path}?target_url={ARTICLE}"));
+        let quote = quote.expect(200).json();
+        assert_eq!(quote["kept"], false);
+        for member in ["quote_id", "receipt_url", "resume_page"] {
+            assert!(quote[member].is_null(), "{member}: {quote}");
+        }
+        assert!(
+            quote["tiers"].is_array() || quote["packs"].is_array(),
+            "{quote}"
+        );
+    }
+    let page = rig.get(&format!("/quote?target_url={ARTICLE}")).expect(200);
+    assert!(page.text().contains("not kept"));
+    let receipt = json!({"product": "context", "target_url": ARTICLE, "tier": "fresh"});
+    let receipt = rig.post("/v1/quotes").json(&receipt).send();
+    assert_eq!(receipt.refused(503, "overloaded").must("retry-after"), "5");
+    rig.get(&format!(
+        "/v1/proof-pack/bundle/quote?target_urls={ARTICLE}"
+    ))
+    .refused(503, "overloaded");
+    for kind in Unpaid::ALL {
+        assert_eq!(unpaid_bytes(&rig, kind), 0, "{kind:?}");
+    }
+}
+
+fn unpaid_bytes(rig: &Rig, kind: Unpaid) -> u64 {
+    let read = rig
+        .app()
+        .store
+        .read(move |snapshot| snapshot.unpaid_bytes(kind));
+    rig.wait(read).expect("reads")
+}
+
+/// Security A4: a quote for 25 long addresses took 65 kB for 14 days, 28 GB a day from one address, until the service
+/// could not start any more.
+#[test]
+fn a_flood_of_bundle_quotes_stays_within_its_bound() {
+    const BOUND: u64 = 1024 * 1024;
+    let mut rig = Rig::with(|resolved| {
+        resolved.set("limits.unpaid_records_mib", "1");
+        resolved.set("limits.quotes_per_minute", "0");
+    });
+    let long = "x".repeat(1_900);
+    let ids: Vec<String> = (0..60)
+        .map(|number| {
+            let targets: Vec<String> = (0..25)
+                .map(|source| format!("https://example.com/{number}/{source}/{long}"))
+                .collect();
+            let asked =
+                json!({"product": "proof_bundle", "target_urls": targets, "bundle": "audit"});
+            let receipt = rig.post("/v1/quotes").json(&asked).send().expect(201);
+            assert!(unpaid_bytes(&rig, Unpaid::BundleQuotes) <= BOUND);
+            rig.pass(1);
+            receipt.json()["quote_id"]
+                .as_str()
+                .expect("an id")
+                .to_owned()
+        })
+        .collect();
+    assert!(unpaid_bytes(&rig, Unpaid::BundleQuotes) > BOUND / 2);
+    let receipt = |rig: &Rig, number: usize| rig.get(&format!("/v1/quotes/{}", ids[number]));
+    receipt(&rig, 0).refused(404, "quote_not_found");
+    receipt(&rig, 59).expect(200);
+    let before = unpaid_bytes(&rig, Unpaid::BundleQuotes);
+    rig.restart();
+    assert_eq!(unpaid_bytes(&rig, Unpaid::BundleQuotes), before);
+    receipt(&rig, 59).expect(200);
+    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+}
+
+/// Security A7: pages of sales that never settled stayed for a day, counted as reports and switched Proof Packs off.
+#[test]
+fn sales_that_never_settle_leave_nothing_behind() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("limits.page_cache_mib", "1");
+        resolved.set("limits.report_store_mib", "1");
+    });
+    let facts = || {
+        let read = rig
+            .app()
+            .store
+            .read(|snapshot| Ok((snapshot.blobs_bytes()?, snapshot.unsettled_bytes()?)));
+        rig.wait(read).expect("reads")
+    };
+    let refuse = || {
+        rig.facilitator
+            .next_settles([Says::No("invalid_exact_evm_insufficient_balance")]);
+    };
+    for number in 0..12 {
+        let text = format!("Words of page {number}, line after line.\n").repeat(8_000);
+        let path = format!("/unsettled/{number}");
+        rig.site.put(&path, Page::of("text/plain", text));
+        let target = format!("http://news.sample-site.org{path}");
+        refuse();
+        rig.buy(&Wallet::new(), &target, "fresh").expect(402);
+        rig.buy(&Wallet::new(), &target, "cached")
+            .refused(400, "cache_miss");
+    }
+    refuse();
+    rig.buy_report(&Wallet::new(), FERRY, "standard", FERRY_CLAIM)
+        .expect(402);
+    assert_eq!(facts(), (0, 0));
+    // With a settlement the page is there for the next buyer, and reports are sold.
+    rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
+    rig.buy(&Wallet::new(), ARTICLE, "cached").expect(200);
+    rig.buy_report(&Wallet::new(), FERRY, "standard", FERRY_CLAIM)
+        .expect(200);
+    let (blobs, unsettled) = facts();
+    assert!(blobs > 0 && unsettled == 0, "{blobs}, {unsettled}");
+}
+
+#[test]
+fn unsettled_answers_beyond_their_bound_are_refused_uncharged() {
+    let rig = Rig::with(|resolved| resolved.set("limits.unsettled_mib", "0"));
+    let payment = Wallet::new().sign(&rig, "fresh");
+    let first = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    rig.facilitator.settles(Says::Hang);
+    first.send().expect(503);
+    let calls = rig.facilitator.settle_calls();
+    let other = Wallet::new();
+    let refused = rig.buy(&other, FERRY, "fresh").refused(503, "overloaded");
+    assert_eq!(refused.json()["error"]["charged"], false, "{refused:?}");
+    assert_eq!(rig.facilitator.settle_calls(), calls);
+    rig.facilitator.settles(Says::Honest);
+    first.send().expect(200);
+    rig.buy(&other, FERRY, "fresh").expect(200);
+}
+
 /// Reports that are paid for are never dropped to make room: where there is none, no further one is sold, before its
 /// payment is looked at, and everything else goes on.
 #[test]
@@ -313,6 +457,7 @@ fn a_full_store_of_reports_stops_reports_alone() {
     let health = rig.get("/health").expect(200).json();
     assert_eq!(health["checks"]["reports"]["status"], "full");
     assert_eq!(health["status"], "degraded");
+    let health = rig.operator("/health").expect(200).json();
     let kept = health["checks"]["reports"]["kept_bytes"].as_u64();
     assert!(kept >= Some(sold.body.len() as u64), "{health}");
     let confidence = rig.get(&format!(

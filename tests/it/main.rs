@@ -15,8 +15,6 @@ mod agent;
 mod appliance;
 /// Every known attack on sellers, with the tests that show what becomes of it.
 mod attacks;
-/// The operator's books: each day's ledger, held against what the vault has received.
-mod books;
 /// Evidence Bundles before they are paid.
 mod bundles;
 /// What the chain knows: settlements that nobody else can tell, and the price of gas.
@@ -25,7 +23,7 @@ mod chain;
 mod challenge;
 /// The program's commands, as child processes.
 mod cli;
-/// The operator's commands for outbox, books, data and brake.
+/// The operator's commands for outbox, ledger, data and brake.
 mod commands;
 /// The operator over the network: the token, the console with its forms, and the brake.
 mod console;
@@ -47,12 +45,18 @@ mod hostile;
 mod http;
 /// Requests and messages of people, and what the operator makes of them.
 mod leads;
+/// The operator's ledger: each day's ledger, held against what the vault has received.
+mod ledger;
 /// What remains from before x402 version 2.
 mod legacy;
 /// Pages paid by the buyer's own transfer, before x402 version 2.
 mod legacy_access;
+/// Transfers that only their sender can buy with.
+mod legacy_proof;
 /// What a service under load, attack or orders to stop still does.
 mod limits;
+/// Names of targets: looked up, hanging, failing, private.
+mod lookups;
 /// Mail: sent once, put off and given up, by a server with manners of every kind.
 mod mail;
 /// The Model Context Protocol: tools that are endpoints.
@@ -61,10 +65,14 @@ mod mcp;
 mod models;
 /// Settlements that go wrong in every way, and what the buyer is told.
 mod money;
+/// That everything in the program has its license named.
+mod notices;
 /// What the service signs: offers and receipts.
 mod offer_receipt;
 /// Paid bundles, from the payment to the delivered report.
 mod orders;
+/// Settled payments whose answers were lost, and buyers who sign anew.
+mod owed;
 /// What pages offer beyond reading: markdown twins, the demo, evidence and checks, the operator's details.
 mod pages;
 /// That the documents agree with each other and with the live 402.
@@ -79,6 +87,8 @@ mod questions;
 mod quotes;
 /// How often whom is served, and where nobody is turned away.
 mod rates;
+/// What the operator can find out about a payment that was refused.
+mod refusals;
 /// The same payment again, at once and later.
 mod replay;
 /// Reports after their sale: read again, checked, asked, refreshed, shared, expired.
@@ -87,11 +97,15 @@ mod reports;
 mod restart;
 /// Retry credits: earned by outages, spent once.
 mod retry;
+/// Reported settlements beside the chain, and those whose end nobody can tell.
+mod settlements;
 /// Pages for people.
 mod site;
 /// Conventions that matter, as tests.
 mod tidy;
 /// What the wire and the disk may bring, by the thousand.
 mod untrusted;
+/// Pages without text, and walls in place of content.
+mod walls;
 /// The payment provider's events.
 mod webhook;

@@ -28,6 +28,8 @@ fn doubts() -> Vec<Says> {
         Says::No("invalid_exact_evm_transaction_simulation_failed"),
         Says::No("invalid_transaction_state"),
         Says::No("unexpected_settle_error"),
+        Says::No("settlement_timeout"),
+        Says::No("settle_exact_node_failure"),
         Says::No(""),
     ]
 }
@@ -186,7 +188,7 @@ fn a_definite_failure_is_402_and_nothing_is_owed() {
         "insufficient_funds",
         "invalid_exact_evm_insufficient_balance",
         "invalid_exact_evm_signature",
-        "payer_is_blocked",
+        "invalid_exact_evm_payload_authorization_from_address_kyt",
     ] {
         let rig = Rig::start();
         let wallet = Wallet::new();

@@ -31,6 +31,7 @@ fn every_page_has_a_markdown_twin_at_its_own_address() {
         "/proof-pack",
         "/proof-pack/sample",
         "/faq",
+        "/notices",
         "/terms",
         "/demo",
         "/quote",
@@ -68,7 +69,8 @@ fn every_page_has_a_markdown_twin_at_its_own_address() {
 fn the_first_address_is_json_page_or_markdown_by_accept() {
     let rig = Rig::start();
     for (accept, content_type) in [
-        ("*/*", "application/json"),
+        ("application/json", "application/json"),
+        ("*/*", "text/html; charset=utf-8"),
         ("text/html,*/*;q=0.8", "text/html; charset=utf-8"),
         ("text/markdown", "text/markdown; charset=utf-8"),
     ] {
@@ -192,6 +194,8 @@ fn a_shared_report_offers_nothing_that_needs_its_identifier() {
         .text();
     assert!(html.contains("Do bicycles cost 2 euros?") && !html.contains(&id));
     assert!(!html.contains("recompute") && !html.contains("follow-up"));
+    rig.operate("POST", &format!("/operator/reports/{id}/approve"))
+        .expect(200);
     let library = page(&rig, "/proof-pack/library").expect(200).text();
     assert!(
         library.contains(&format!("href=\"/proof-pack/share/{slug}\"")) && !library.contains(&id)

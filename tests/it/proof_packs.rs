@@ -380,7 +380,7 @@ fn the_same_payment_gives_the_same_report_again_and_no_other() {
     other
         .paid(&payment.header)
         .send()
-        .refused(400, "payment_replayed");
+        .refused_charged(400, "payment_replayed");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{ARTICLE, Answer, BASE_URL, FERRY, PAY_TO, Rig, Wallet, until};
+use crate::harness::{ARTICLE, Answer, BASE_URL, FERRY, PAY_TO, Page, Rig, Wallet, until};
 
 fn ask(rig: &Rig, target: &str) -> Answer {
     rig.get(&format!("/v1/x402/quote?target_url={target}"))
@@ -112,12 +112,11 @@ fn a_quote_keeps_its_word() {
 fn a_quote_knows_the_cache() {
     let rig = Rig::start();
     rig.buy(&Wallet::new(), ARTICLE, "fresh").expect(200);
-    let stored_at = rig.now().0;
     rig.pass(100);
     let quote = ask(&rig, ARTICLE).expect(200).json();
     assert_eq!(
         quote["cache"],
-        json!({"available": true, "age_seconds": 100, "expires_at": stored_at + 24 * 3600, "last_fetched_at": stored_at})
+        json!({"available": true, "age_seconds": null, "expires_at": null, "last_fetched_at": null})
     );
     assert_eq!(offer(&quote, "cached")["deliverable_now"], true);
     assert_eq!(offer(&quote, "starter")["deliverable_now"], true);
@@ -125,6 +124,98 @@ fn a_quote_knows_the_cache() {
     let quote = ask(&rig, ARTICLE).expect(200).json();
     assert_eq!(quote["cache"]["available"], false);
     assert_eq!(offer(&quote, "cached")["deliverable_now"], false);
+}
+
+/// A review found that anybody could read off a free quote when a page was last bought. Whoever asks before and after
+/// another purchase of a page that has changed meanwhile sees no difference.
+#[test]
+fn free_answers_do_not_tell_when_a_page_was_bought() {
+    let rig = Rig::start();
+    let paths = [
+        "/v1/x402/quote",
+        "/quote",
+        "/v1/proof-pack/quote",
+        "/proof-pack/quote",
+        "/v1/proof-pack/preview",
+        "/proof-pack/preview",
+        "/v1/checkout/confidence",
+        "/checkout/confidence",
+    ];
+    let asked = || {
+        let texts = paths.map(|path| {
+            let answer = rig.get(&format!("{path}?target_url={FERRY}")).expect(200);
+            plain(&rig, &answer.text())
+        });
+        let body = json!({"product": "context", "target_url": FERRY, "tier": "fresh"});
+        let receipt = rig.post("/v1/quotes").json(&body).send().expect(201);
+        assert_eq!(receipt.json()["content_sha256"], Value::Null);
+        let kept = rig.get(&receipt.must("location")[BASE_URL.len()..]);
+        let receipts = [receipt.text(), kept.expect(200).text()];
+        let receipts = receipts.map(|text| plain(&rig, &text));
+        texts.into_iter().chain(receipts).collect::<Vec<_>>()
+    };
+    rig.buy(&Wallet::new(), FERRY, "fresh").expect(200);
+    until("the facilitator was probed", || {
+        let health = rig.get("/v1/checkout/confidence").expect(200).text();
+        !health.contains("It was not asked yet.")
+    });
+    let before = asked();
+    rig.pass(5_000);
+    rig.site.put(
+        "/ferry",
+        Page::html("Another title", "Other words, sold a moment ago."),
+    );
+    rig.buy(&Wallet::new(), FERRY, "fresh").expect(200);
+    for (path, (before, after)) in paths
+        .iter()
+        .chain(&["made", "kept"])
+        .zip(before.iter().zip(asked()))
+    {
+        assert_eq!(*before, after, "{path}");
+    }
+}
+
+/// An answer without what every answer has anew: identifiers, and the time of the quote itself.
+fn plain(rig: &Rig, text: &str) -> String {
+    let mut plain = String::new();
+    for (number, piece) in text.split("qt_").enumerate() {
+        let id = |c: &char| c.is_ascii_hexdigit();
+        let rest = if number == 0 {
+            piece
+        } else {
+            piece.trim_start_matches(|c| id(&c))
+        };
+        plain.push_str(rest);
+    }
+    if let Some((before, rest)) = plain.split_once("kept until <time ") {
+        let (_, after) = rest.split_once("</time>").expect("a whole element");
+        plain = format!("{before}{after}");
+    }
+    let now = rig.now();
+    for time in [now.0, now.plus(7 * 24 * 3600).0] {
+        plain = plain.replace(&time.to_string(), "TIME");
+    }
+    plain
+}
+
+/// A bare domain is refused everywhere but in the list of a bundle, with the address to send instead.
+#[test]
+fn a_bare_domain_is_refused_with_the_address_to_send() {
+    let rig = Rig::start();
+    let meant = "send https://news.sample-site.org/article instead";
+    let bare = "news.sample-site.org/article";
+    let told = ask(&rig, bare).refused(400, "invalid_target").text();
+    assert!(told.contains(meant), "{told}");
+    let page = rig.get(&format!("/quote?target_url={bare}")).expect(400);
+    assert!(page.text().contains(meant), "{page:?}");
+    let body = json!({"product": "context", "target_url": bare});
+    let told = rig.post("/v1/quotes").json(&body).send();
+    let told = told.invalid("url_parsing", &["body", "target_url"]).text();
+    assert!(told.contains(meant), "{told}");
+    let told = rig.buy(&Wallet::new(), bare, "fresh");
+    let told = told.invalid("url_parsing", &["body", "target_url"]).text();
+    assert!(told.contains(meant), "{told}");
+    assert_eq!(rig.facilitator.verify_calls(), 0);
 }
 
 /// A tier that would not cover its costs is not called deliverable.
@@ -363,10 +454,12 @@ fn a_pack_quote_prices_every_pack_and_brings_the_request() {
     assert!(page.contains("--pack deep") && page.contains("Do bicycles travel free?"));
     rig.pass(7 * 24 * 3600);
     let page = rig.get(&format!("/checkout/{id}")).expect(410).text();
-    assert!(
-        page.contains("Do bicycles travel free?"),
-        "the form is filled in again"
-    );
+    assert!(page.contains("expired") && page.contains("/proof-pack/quote"));
+    // Only the identifier is still known, before and after the work that is due.
+    assert!(!page.contains("Do bicycles travel free?"), "{page}");
+    rig.work_off();
+    let later = rig.get(&format!("/checkout/{id}")).expect(410).text();
+    assert_eq!(later, page);
 }
 
 #[test]
@@ -395,9 +488,89 @@ fn what_cannot_be_quoted_is_refused() {
             .invalid("string_too_long", &["query", "question"]);
     }
     rig.get("/v1/checkout/confidence?product=yacht")
-        .invalid("literal_error", &["query", "product"]);
+        .refused(400, "invalid_product");
+    rig.get("/v1/checkout/confidence?product=context&tier=golden")
+        .refused(400, "invalid_tier");
+    for path in ["/v1/proof-pack/bundle/quote", "/v1/checkout/confidence"] {
+        rig.get(&format!("{path}?bundle=huge"))
+            .refused(400, "invalid_bundle");
+    }
     rig.get("/v1/checkout/confidence?pack=huge")
         .refused(400, "invalid_pack");
+}
+
+/// What a quote is for is never guessed: a target under another name is not the sample page, and of two values neither
+/// is the first.
+#[test]
+fn a_quote_is_of_what_was_meant() {
+    let rig = Rig::start();
+    for (path, wanted) in [
+        ("/v1/x402/quote", "target_url"),
+        ("/v1/proof-pack/quote", "target_url"),
+        ("/v1/proof-pack/preview", "target_url"),
+        ("/v1/checkout/confidence", "target_url"),
+        ("/v1/proof-pack/bundle/quote", "target_urls"),
+        (
+            "/v1/checkout/confidence?product=proof_bundle",
+            "target_urls",
+        ),
+    ] {
+        let mark = if path.contains('?') { '&' } else { '?' };
+        for name in ["url", "URL", "targetUrl", "link", "page"] {
+            let query = format!("{path}{mark}{name}={ARTICLE}");
+            let answer = rig.get(&query).invalid("extra_forbidden", &["query", name]);
+            let told = answer.json()["detail"][0]["msg"].to_string();
+            assert!(
+                told.contains(&format!("sent as {wanted}")),
+                "{query} {told}"
+            );
+        }
+        // Labels of campaigns are no targets; a bundle's quote has no sample to stand in.
+        let labelled = rig.get(&format!("{path}{mark}utm_source=a&ref=b&page=2"));
+        match path.ends_with("/bundle/quote") {
+            true => labelled.invalid("missing", &["query", "target_urls"]),
+            false => labelled.expect(200),
+        };
+    }
+    let twice = format!("target_url={ARTICLE}&target_url=http://news.sample-site.org/other");
+    rig.get(&format!("/v1/x402/quote?{twice}"))
+        .invalid("value_error", &["query", "target_url"]);
+    rig.get(&format!(
+        "/v1/x402/quote?target_url={ARTICLE}&target_url={ARTICLE}"
+    ))
+    .expect(200);
+    rig.get("/v1/proof-pack/quote?pack=quick&pack=deep")
+        .invalid("value_error", &["query", "pack"]);
+    rig.get("/v1/checkout/confidence?product=context&product=proof_pack")
+        .invalid("value_error", &["query", "product"]);
+    rig.get("/v1/proof-pack/bundle/quote?bundle=scout&bundle=audit")
+        .invalid("value_error", &["query", "bundle"]);
+}
+
+/// An address that is too long is one thing by every method, and a target that is too long another.
+#[test]
+fn what_is_too_long_is_told_apart_from_where_it_stands() {
+    let rig = Rig::start();
+    let target = format!("http://news.sample-site.org/{}", "a".repeat(3_000));
+    rig.get(&format!("/v1/x402/quote?target_url={target}"))
+        .refused(400, "invalid_target");
+    let body = json!({"product": "context", "target_url": target});
+    rig.post("/v1/quotes")
+        .json(&body)
+        .send()
+        .invalid("string_too_long", &["body", "target_url"]);
+    for bytes in [9_000, 27_000, 40_000, 200_000] {
+        let query = format!("?x={}", "a".repeat(bytes));
+        for (method, path) in [
+            ("GET", "/v1/x402/quote"),
+            ("POST", "/v1/quotes"),
+            ("POST", "/v1/x402/access"),
+            ("DELETE", "/nothing"),
+        ] {
+            let answer = rig.ask(method, &format!("{path}{query}")).send();
+            answer.refused(414, "uri_too_long");
+        }
+    }
 }
 
 #[test]
@@ -442,15 +615,15 @@ fn a_preview_says_what_a_report_would_hold() {
         let address = preview[member].as_str().expect(member);
         rig.get(&address[BASE_URL.len()..]).expect(200);
     }
-    let page = rig.buy(&Wallet::new(), FERRY, "fresh").expect(200).json();
+    rig.buy(&Wallet::new(), FERRY, "fresh").expect(200);
     rig.pass(60);
     let cached = rig.get(&path).expect(200).json()["cached_source"].clone();
     assert_eq!(
         cached,
-        json!({"available": true, "age_seconds": 60, "title": "Harbour ferry fares", "content_sha256": page["content_sha256"]})
+        json!({"available": true, "age_seconds": null, "title": null, "content_sha256": null})
     );
     let text = rig.get(&format!("/proof-pack/preview?target_url={FERRY}"));
-    assert!(text.expect(200).text().contains("Harbour ferry fares"));
+    assert!(!text.expect(200).text().contains("Harbour ferry fares"));
     assert_eq!(
         rig.site.requests().len(),
         2,

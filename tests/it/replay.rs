@@ -56,7 +56,7 @@ fn those_who_waited_do_not_count_as_redeliveries() {
     for _ in 0..5 {
         assert_eq!(ask.send().expect(200).body, first[0].body);
     }
-    ask.send().refused(400, "payment_replayed");
+    ask.send().refused_charged(400, "payment_replayed");
     assert_eq!(rig.facilitator.settlements(), 1);
 }
 
@@ -96,8 +96,8 @@ fn one_authorization_in_two_payloads_at_once_is_settled_once() {
     assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
 }
 
-/// An authorization that has come to be held by a credit while it was being verified for something else pays for what the
-/// credit says, and for nothing else; nor is anybody given what the other bought.
+/// An authorization that has come to be held by a credit while it was being verified for something else pays for what
+/// the credit says, and for nothing else; nor is anybody given what the other bought.
 #[test]
 fn an_authorization_that_a_credit_holds_pays_for_nothing_else() {
     let rig = Rig::start();
@@ -154,7 +154,7 @@ fn a_repeated_request_gets_the_same_bytes_five_times() {
             assert_eq!(again.header(name), first.header(name), "{name}");
         }
     }
-    ask.send().refused(400, "payment_replayed");
+    ask.send().refused_charged(400, "payment_replayed");
     assert_eq!(rig.site.hits("/article"), 1);
     assert_eq!(
         (
@@ -175,13 +175,13 @@ fn a_kept_answer_is_given_for_15_minutes() {
     rig.pass(899);
     assert_eq!(ask.send().expect(200).body, first.body);
     rig.pass(1);
-    ask.send().refused(400, "payment_replayed");
+    ask.send().refused_charged(400, "payment_replayed");
     // Also when what is due has been worked off.
     rig.work_off();
-    ask.send().refused(400, "payment_replayed");
+    ask.send().refused_charged(400, "payment_replayed");
     rig.pass(30 * 24 * 3600);
     rig.work_off();
-    ask.send().refused(400, "payment_replayed");
+    ask.send().refused_charged(400, "payment_replayed");
     assert_eq!(rig.facilitator.settlements(), 1);
 }
 
@@ -195,15 +195,16 @@ fn a_used_payment_buys_nothing_else() {
     let payment = Wallet::new().sign(&rig, "fresh");
     let paid = |ask: crate::harness::Ask| ask.paid(&payment.header).send();
     paid(rig.order(ARTICLE, "fresh")).expect(200);
-    paid(rig.order("http://news.sample-site.org/second", "fresh")).refused(400, "payment_replayed");
-    paid(rig.order(&format!("{ARTICLE}?x=1"), "fresh")).refused(400, "payment_replayed");
+    paid(rig.order("http://news.sample-site.org/second", "fresh"))
+        .refused_charged(400, "payment_replayed");
+    paid(rig.order(&format!("{ARTICLE}?x=1"), "fresh")).refused_charged(400, "payment_replayed");
     let refreshed = json!({"target_url": ARTICLE, "tier": "fresh", "force_refresh": true});
-    paid(rig.post(ACCESS).json(&refreshed)).refused(400, "payment_replayed");
+    paid(rig.post(ACCESS).json(&refreshed)).refused_charged(400, "payment_replayed");
     paid(
         rig.post("/from/x/v1/x402/access")
             .json(&order("http://news.sample-site.org/second", "fresh")),
     )
-    .refused(400, "payment_replayed");
+    .refused_charged(400, "payment_replayed");
     // The same page written otherwise is the same purchase.
     paid(rig.order("HTTP://News.Sample-Site.ORG:80/article#part", "fresh")).expect(200);
     assert_eq!(rig.site.hits("/second"), 0);
@@ -235,7 +236,7 @@ fn the_same_authorization_in_other_bytes_is_not_given_the_answer() {
     ];
     for other in others {
         let answer = rig.order(ARTICLE, "fresh").paid(&other.header).send();
-        answer.refused(400, "payment_replayed");
+        answer.refused_charged(400, "payment_replayed");
     }
     assert_eq!(
         (
@@ -273,7 +274,7 @@ fn a_nonce_in_capitals_is_the_same_nonce() {
     });
     assert_ne!(other.header, payment.header);
     let answer = rig.order(ARTICLE, "fresh").paid(&other.header).send();
-    answer.refused(400, "payment_replayed");
+    answer.refused_charged(400, "payment_replayed");
     assert_eq!(rig.facilitator.verify_calls(), 1);
 }
 
@@ -303,7 +304,10 @@ fn an_answer_that_is_lost_was_still_charged_for() {
     let ever = UnixSeconds(u64::MAX);
     let store = &rig.app().store;
     let due = rig.wait(store.read(move |snapshot| snapshot.due(DueKind::Blob, ever, 100)));
+    let payments = rig.wait(store.read(|snapshot| snapshot.payments_after(None, 1)));
+    let (key, _) = payments.expect("reads").pop().expect("the payment");
     let lost = store.write(move |tables| {
+        tables.drop_goods(key, ever)?;
         let mut due = due?.into_iter();
         due.try_for_each(|due| tables.sweep_blob(due, ever))
     });
@@ -331,12 +335,12 @@ fn a_kept_answer_outlives_a_restart() {
     rig.restart();
     // The count outlives it as well.
     let answer = rig.order(ARTICLE, "fresh").paid(&payment.header).send();
-    answer.refused(400, "payment_replayed");
+    answer.refused_charged(400, "payment_replayed");
     let other = rig
         .order("http://news.sample-site.org/other", "fresh")
         .paid(&payment.header)
         .send();
-    other.refused(400, "payment_replayed");
+    other.refused_charged(400, "payment_replayed");
     assert_eq!(rig.facilitator.settlements(), 1);
     assert_eq!(rig.site.hits("/article"), 1);
 }

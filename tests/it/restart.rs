@@ -103,7 +103,7 @@ fn a_crash_after_the_money_has_moved_charges_once_and_delivers() {
     assert_eq!(rig.facilitator.settlements(), 1);
     // Nothing else is bought with it.
     let other = rig.order(SECOND, "fresh").paid(&payment.header).send();
-    other.refused(400, "payment_replayed");
+    other.refused_charged(400, "payment_replayed");
 }
 
 /// A claim becomes durable when the goods are kept; a crash before that owes nothing (decisions, Money 3).
@@ -373,9 +373,9 @@ fn a_clock_that_goes_back_revives_no_payment() {
     let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
     ask.send().expect(200);
     rig.pass(1_000);
-    ask.send().refused(400, "payment_replayed");
+    ask.send().refused_charged(400, "payment_replayed");
     rig.work_off();
     rig.go_back(1_000);
-    ask.send().refused(400, "payment_replayed");
+    ask.send().refused_charged(400, "payment_replayed");
     assert_eq!(rig.facilitator.settle_calls(), 1);
 }

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use context402::domain::payment::Event;
-use context402::flows::payments;
+use context402::flows::sale::payments;
 use serde_json::json;
 
 use crate::harness::ask::at_once;
@@ -157,6 +157,19 @@ fn a_final_refusal_earns_nothing_and_costs_nothing() {
             Page::of("text/html", "<html><body></body></html>"),
             "nothing_readable",
         ),
+        (
+            "/blank",
+            Page::of("text/plain", " \n\u{200b}\u{feff}\t\n"),
+            "nothing_readable",
+        ),
+        (
+            "/walled",
+            Page::of(
+                "text/html",
+                "<title>Just a moment...</title><p>Verify you are human.",
+            ),
+            "page_walled",
+        ),
     ] {
         rig.site.put(path, page);
         if path == "/hop1" {
@@ -185,11 +198,11 @@ fn a_final_refusal_earns_nothing_and_costs_nothing() {
         // The wallet's next purchase is not held up.
         rig.buy(&wallet, ARTICLE, "fresh").expect(200);
     }
-    assert_eq!(rig.facilitator.settle_calls(), 15);
+    assert_eq!(rig.facilitator.settle_calls(), 17);
     let listed = rig.operator("/operator/payments").json();
     assert_eq!(
         listed["payments"].as_array().map(Vec::len),
-        Some(15),
+        Some(17),
         "refused sales leave no record"
     );
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{ARTICLE, Answer, Rig};
 
-const PAGES: [&str; 20] = [
+const PAGES: [&str; 21] = [
     "/docs",
     "/quickstart",
     "/paid-test",
@@ -17,6 +17,7 @@ const PAGES: [&str; 20] = [
     "/quote",
     "/from/a-list",
     "/faq",
+    "/notices",
     "/pricing",
     "/pricing?pages=1000&tier=fresh&reports=20&pack=standard",
     "/demo",
@@ -215,8 +216,8 @@ fn a_source_that_is_no_label_is_dropped() {
     }
 }
 
-/// The link to a page's markdown leads to markdown for whoever follows it, and the home page tells search engines what is
-/// sold in data that agrees with the prices.
+/// The link to a page's markdown leads to markdown for whoever follows it, and the home page tells search engines what
+/// is sold in data that agrees with the prices.
 #[test]
 fn pages_link_to_their_markdown_and_the_home_page_lists_its_offers() {
     let rig = Rig::start();

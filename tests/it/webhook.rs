@@ -306,34 +306,190 @@ fn a_payment_that_does_not_fit_is_set_aside() {
     );
 }
 
+/// A link that leads to the payment, as the buyer of a lead follows it.
+fn begin_checkout(rig: &Rig, lead_id: &str) {
+    rig.get(&format!("/proof-pack/bundle/pay?lead_id={lead_id}"))
+        .expect(303);
+}
+
+fn without_reference() -> Event {
+    Event::paid("").with("client_reference_id", Value::Null)
+}
+
+fn shop_with_link() -> (Rig, crate::harness::Mailbox) {
+    shop_with(|resolved| {
+        resolved.set("bundles.builder_link", "https://buy.sample-shop.org/b");
+        resolved.set("bundles.audit_link", "https://buy.sample-shop.org/a");
+    })
+}
+
+/// Review A6: the address alone says neither who asked nor who pays. The delivery goes to the address, and who has the
+/// checkout session sees none of it.
 #[test]
-fn a_buyer_who_came_without_a_reference_is_known_by_the_address() {
-    let (rig, _) = shop();
-    let older = ferry_lead(&rig);
-    rig.pass(60);
-    let newer = lead(
+fn a_payment_without_a_reference_is_delivered_to_the_address_alone() {
+    let (rig, mailbox) = shop_with_link();
+    let lead_id = ferry_lead(&rig);
+    begin_checkout(&rig, &lead_id);
+    let event = without_reference();
+    event.send(&rig);
+    let page = event.delivery().replace("/v1/", "/");
+    let looks = |status: u16| {
+        let seen = rig.get(&event.delivery()).expect(status).text();
+        let page = rig.get(&page).expect(status).text();
+        for hidden in [
+            FERRY,
+            FERRY_CLAIM,
+            "recovery=",
+            "a***@example.com",
+            "progress",
+        ] {
+            assert!(!seen.contains(hidden), "{hidden}: {seen}");
+            assert!(!page.contains(hidden), "{hidden}: {page}");
+        }
+        seen
+    };
+    looks(202);
+    settle(&rig);
+    let seen = order(&rig);
+    assert_eq!(
+        (&seen["state"], &seen["lead_id"]),
+        (&"fulfilled".into(), &lead_id.as_str().into())
+    );
+    let told = looks(200);
+    assert!(told.contains("sent by e-mail"), "{told}");
+    for format in ["json", "pdf"] {
+        rig.get(&format!("{}&format={format}", event.delivery()))
+            .refused(404, "not_found");
+    }
+    let mails = mailbox.received();
+    assert_eq!(mails.len(), 1);
+    assert!(mails[0].to[0].contains(BUYER), "{mails:?}");
+    let text = mails[0].text.replace("=\r\n", "").replace("=3D", "=");
+    assert!(
+        !text.contains("You asked"),
+        "the words may be a stranger's: {text}"
+    );
+    let link = text
+        .split_whitespace()
+        .find_map(|word| word.split_once("/proof-pack/bundle/delivery?recovery="))
+        .expect("a link");
+    let seen = rig
+        .get(&format!(
+            "/v1/proof-pack/bundle/delivery?recovery={}",
+            link.1
+        ))
+        .expect(200)
+        .json();
+    assert_eq!(seen["question"], FERRY_CLAIM);
+}
+
+/// Review A6: wherever it is not certain whom the address stands for, the operator decides.
+#[test]
+fn an_address_that_fits_more_than_one_lead_or_none_is_looked_at() {
+    let needs_review = |rig: &Rig, event: &Event| {
+        event.send(rig);
+        settle(rig);
+        let listed = rig.operator("/operator/orders?state=needs_review").json();
+        assert_eq!(listed["orders"][0]["doubt"], "no_lead", "{listed}");
+        assert!(listed["orders"][0]["lead_id"].is_null(), "{listed}");
+    };
+    // Nobody was led to the payment link.
+    let (rig, _) = shop_with_link();
+    ferry_lead(&rig);
+    needs_review(&rig, &without_reference());
+    // Two are open, however alike: anybody may have left either.
+    let (rig, _) = shop_with_link();
+    begin_checkout(&rig, &ferry_lead(&rig));
+    ferry_lead(&rig);
+    needs_review(&rig, &without_reference());
+    let (rig, _) = shop_with_link();
+    let other = lead(
         &rig,
         "builder",
         "Is it dear?",
-        &[FERRY, "http://news.sample-site.org/article"],
+        &["http://news.sample-site.org/article"],
     );
-    assert_ne!(older, newer);
-    let event = Event::paid("").with("client_reference_id", Value::Null);
+    begin_checkout(&rig, &ferry_lead(&rig));
+    begin_checkout(&rig, &other);
+    needs_review(&rig, &without_reference());
+    // Somebody else has no lead here.
+    let (rig, _) = shop_with_link();
+    begin_checkout(&rig, &ferry_lead(&rig));
+    let bob = json!({"email": "bob@example.com"});
+    needs_review(&rig, &without_reference().with("customer_details", bob));
+    // Without mail there is no way to whoever has the address.
+    let rig = Rig::with(|resolved| {
+        crate::harness::provider::configure(resolved);
+        resolved.set("bundles.builder_link", "https://buy.sample-shop.org/b");
+    });
+    begin_checkout(&rig, &ferry_lead(&rig));
+    needs_review(&rig, &without_reference());
+}
+
+/// Who pays straight from a quote has left no lead: it is made when the payment arrives, of what was paid for.
+#[test]
+fn a_quote_that_is_paid_for_becomes_a_lead() {
+    let (rig, mailbox) = shop_with_link();
+    let quoted = |question: &str| {
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs([("target_urls", FERRY), ("question", question)])
+            .finish();
+        let path = format!("/v1/proof-pack/bundle/quote?{query}");
+        let id = rig.get(&path).expect(200).json()["quote_id"].clone();
+        id.as_str().expect("an id").to_owned()
+    };
+    let quote = quoted(FERRY_CLAIM);
+    let event = Event::paid(&quote);
     event.send(&rig);
     settle(&rig);
-    let order = order(&rig);
-    assert_eq!(
-        (&order["state"], &order["lead_id"]),
-        (&"fulfilled".into(), &newer.into())
-    );
-    assert_eq!(lead_status(&rig, &older), "new");
-    // Somebody else has no lead here.
-    let stranger = Event::paid("")
-        .with("client_reference_id", Value::Null)
-        .with("customer_details", json!({"email": "bob@example.com"}));
-    stranger.send(&rig);
+    let seen = order(&rig);
+    assert_eq!(seen["state"], "fulfilled", "{seen:#}");
+    let lead_id = seen["lead_id"].as_str().expect("a lead");
+    let kept = rig.operator(&format!("/operator/leads/{lead_id}")).json();
+    for (name, expected) in [
+        ("contact", json!(BUYER)),
+        ("quote_id", json!(quote)),
+        ("status", json!("fulfilled")),
+        ("level", json!("builder")),
+        ("question", json!(FERRY_CLAIM)),
+    ] {
+        assert_eq!(kept[name], expected, "{name}");
+    }
+    let delivered = rig.get(&event.delivery()).expect(200).json();
+    assert_eq!(delivered["question"], FERRY_CLAIM);
+    assert_eq!(mailbox.received().len(), 1);
+    let receipt = rig.get(&format!("/v1/quotes/{quote}")).expect(200).json();
+    assert_eq!(receipt["state"], "paid");
+    // A second payment for it is set aside.
+    Event::paid(&quote).send(&rig);
+    settle(&rig);
     let listed = rig.operator("/operator/orders?state=needs_review").json();
-    assert_eq!(listed["orders"][0]["doubt"], "no_lead");
+    assert_eq!(listed["orders"][0]["doubt"], "lead_paid", "{listed}");
+    // The bundle is the one whose price was paid; no price of a bundle's is set aside.
+    let event = Event::paid(&quoted("Is it dear?")).with("amount_total", 2000);
+    event.send(&rig);
+    settle(&rig);
+    assert_eq!(
+        rig.get(&event.delivery()).expect(200).json()["bundle"],
+        "audit"
+    );
+    let event = Event::paid(&quoted("Is it far?")).with("amount_total", 1);
+    event.send(&rig);
+    settle(&rig);
+    let told = rig.get(&event.delivery()).expect(202).json();
+    assert_eq!(told["status"], "pending");
+}
+
+/// Our mail is trusted: it quotes what its payer asked, and leads nowhere that the words want to lead.
+#[test]
+fn a_mail_leads_nowhere_but_to_us() {
+    let (rig, mailbox) = shop();
+    let question = "Your payment failed, pay again at https://evil.example/pay or evil.example now";
+    Event::paid(&lead(&rig, "builder", question, &[FERRY])).send(&rig);
+    settle(&rig);
+    let mail = mailbox.received().pop().expect("a mail");
+    assert!(mail.text.contains("You asked"), "{}", mail.text);
+    assert!(!mail.text.contains("evil.example"), "{}", mail.text);
 }
 
 #[test]
@@ -361,6 +517,9 @@ fn the_operator_attaches_a_payment_to_its_lead() {
     assert_eq!(order(&rig)["state"], "fulfilled");
     assert_eq!(lead_status(&rig, &lead_id), "fulfilled");
     assert_eq!(mailbox.received().len(), 1);
+    // The payment did not name the lead: who has its checkout session need not be who left the lead.
+    let seen = rig.get(&event.delivery()).expect(200).text();
+    assert!(!seen.contains(FERRY_CLAIM), "{seen}");
 }
 
 /// An event is known for five weeks; its checkout for as long as the order.

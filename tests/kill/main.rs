@@ -65,7 +65,8 @@ impl Dice {
 /// One purchase with a wallet of its own, and what its buyer has seen of it.
 struct Purchase {
     wallet: Wallet,
-    header: String,
+    /// All that was signed for it: official clients sign anew when a request has failed.
+    headers: Vec<String>,
     target: &'static str,
     credits: Vec<String>,
     /// Transaction and body of every delivery.
@@ -78,15 +79,10 @@ struct Purchase {
 impl Purchase {
     fn sign(address: SocketAddr, target: &'static str) -> Option<Purchase> {
         let wallet = Wallet::new();
-        let asked = Ask::new(address, "POST", "/v1/x402/access?tier=fresh");
-        let challenge = try_send(&asked)?;
-        let challenge =
-            context402::x402::payer::ReceivedChallenge::decode(challenge.must("payment-required"))
-                .expect("a challenge");
-        let payment = wallet.sign_challenge(&challenge, Clock::System.now(), None);
+        let header = signed(address, &wallet)?;
         Some(Purchase {
             wallet,
-            header: payment.header,
+            headers: vec![header],
             target,
             credits: Vec::new(),
             delivered: Vec::new(),
@@ -99,7 +95,12 @@ impl Purchase {
         self.delivered.is_empty() && !self.is_turned_down
     }
 
-    /// Sends the payment, or a credit, and remembers the answer. `false` when there was none.
+    /// A new signature for the same purchase.
+    fn sign_anew(&mut self, address: SocketAddr) {
+        self.headers.extend(signed(address, &self.wallet));
+    }
+
+    /// Sends the newest payment, or a credit, and remembers the answer. `false` when there was none.
     fn try_once(&mut self, address: SocketAddr, by_credit: bool) -> bool {
         let credit = self.credits.last().filter(|_| by_credit).cloned();
         let ask = match &credit {
@@ -108,7 +109,7 @@ impl Purchase {
                 .json(&order(self.target, "fresh")),
             None => Ask::new(address, "POST", ACCESS)
                 .json(&order(self.target, "fresh"))
-                .paid(&self.header),
+                .paid(self.headers.last().expect("it was signed")),
         };
         let Some(answer) = try_send(&ask) else {
             return false;
@@ -129,6 +130,17 @@ impl Purchase {
         }
         true
     }
+}
+
+/// A payment header for the price of a page.
+fn signed(address: SocketAddr, wallet: &Wallet) -> Option<String> {
+    let asked = Ask::new(address, "POST", "/v1/x402/access?tier=fresh");
+    let challenge = try_send(&asked)?;
+    let challenge =
+        context402::x402::payer::ReceivedChallenge::decode(challenge.must("payment-required"))
+            .expect("a challenge");
+    let payment = wallet.sign_challenge(&challenge, Clock::System.now(), None);
+    Some(payment.header)
 }
 
 /// A whole answer, or none.
@@ -189,6 +201,9 @@ fn shop(address: SocketAddr, purchases: &Mutex<Vec<Purchase>>, mut dice: Dice) {
             None => Purchase::sign(address, target),
         };
         let Some(mut purchase) = purchase else { return };
+        if dice.below(3) == 0 {
+            purchase.sign_anew(address);
+        }
         let answered = purchase.try_once(address, dice.below(2) == 0);
         purchases.lock().expect("no panic before").push(purchase);
         if !answered {
@@ -197,21 +212,21 @@ fn shop(address: SocketAddr, purchases: &Mutex<Vec<Purchase>>, mut dice: Dice) {
     }
 }
 
-struct Lane {
+struct ConcurrencyLimit {
     rig: Rig,
     purchases: Mutex<Vec<Purchase>>,
     dice: Dice,
     met: HashMap<&'static str, usize>,
 }
 
-impl Lane {
-    fn new(seed: u64) -> Lane {
+impl ConcurrencyLimit {
+    fn new(seed: u64) -> ConcurrencyLimit {
         let mut rig = Rig::today_with(|resolved| {
             resolved.set("limits.sales_per_minute", "0");
             resolved.set("limits.credits_per_minute", "0");
         });
         assert!(rig.stop(), "the service stops in order");
-        Lane {
+        ConcurrencyLimit {
             rig,
             purchases: Mutex::new(Vec::new()),
             dice: Dice(seed),
@@ -278,6 +293,9 @@ impl Lane {
         let mut service = Service::start(self.rig.resolved(), &[]);
         let mut purchases = self.purchases.into_inner().expect("no panic before");
         for purchase in purchases.iter_mut().filter(|purchase| purchase.is_open()) {
+            if self.dice.below(2) == 0 {
+                purchase.sign_anew(service.address);
+            }
             for attempt in 0..6 {
                 assert!(
                     purchase.try_once(service.address, attempt == 5),
@@ -360,18 +378,18 @@ fn two_hundred_kills_lose_nothing_and_honour_nothing_twice() {
         .unwrap_or_else(|| u64::from(u32::from_be_bytes(chance::bytes())));
     tell(&format!("CONTEXT402_SEED={seed}"));
     let met: Vec<_> = thread::scope(|scope| {
-        let lanes: Vec<_> = (0..LANES)
-            .map(|lane| {
+        let limits: Vec<_> = (0..LANES)
+            .map(|limit| {
                 scope.spawn(move || {
-                    let mut service = Lane::new(seed + lane as u64);
+                    let mut service = ConcurrencyLimit::new(seed + limit as u64);
                     for round in 0..ROUNDS / LANES {
-                        service.round(round * LANES + lane);
+                        service.round(round * LANES + limit);
                     }
                     service.close()
                 })
             })
             .collect();
-        let met = lanes.into_iter().map(|lane| lane.join());
+        let met = limits.into_iter().map(|limit| limit.join());
         met.map(|met| met.expect("nothing is lost")).collect()
     });
     for point in POINTS {

@@ -1,4 +1,4 @@
-"""A service of one's own to wear down: the program on loopback with play money, a small web that it buys from, and what
+"""A service of one's own to wear down: the program on loopback with test funds, a small web that it buys from, and what
 the system says about the process. Everything ends and is removed with the `with` block."""
 
 import contextlib, http.client, http.server, json, os, random, re, secrets, signal, socket, subprocess, tempfile, threading, time
@@ -65,36 +65,41 @@ class Lab:
     def __init__(self, program, data=None, **settings):
         """`data`: a folder for the data file, if it is to lie elsewhere than the rest."""
         self.program, self.data, self.settings = os.path.abspath(program), data, settings
+        # What stands before the program in the command that starts the service, and what its environment has more.
+        self.prefix, self.environment = [], {}
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="context402-load-")
         self.data = self.data or self.folder.name
         self.web = Server(("127.0.0.1", 0), Web)
         threading.Thread(target=self.web.serve_forever, daemon=True).start()
+        self.hosts = [f"www.site{n}.org" for n in range(8)]
+        self.config = f"{self.folder.name}/context402.toml"
+        with open(self.config, "w") as file:
+            file.write("\n".join(self.configuration()) + "\n")
+        self.key = f"{self.folder.name}/buyer.key"
+        self.start(create=True)
+        return self
+
+    def configuration(self):
+        """The lines of the configuration."""
         port = self.web.server_address[1]
-        hosts = {f"www.site{n}.org": f"93.184.216.{34 + n}@127.0.0.1:{port}" for n in range(8)}
-        self.hosts = list(hosts)
-        lines = [
+        hosts = {name: f"93.184.216.{34 + n}@127.0.0.1:{port}" for n, name in enumerate(self.hosts)}
+        return [
             'base_url = "http://127.0.0.1:4020"', 'listen = "127.0.0.1:0"', f'data_file = "{self.data}/data.redb"',
             "[payment]", 'pay_to = "0x4020402040204020402040204020402040204020"',
             "[fetch]", "seconds_max = 5", "idle_seconds_max = 3",
             "[limits]", *(f"{key} = {value}" for key, value in self.settings.items()),
             "[lab]", "hosts = { " + ", ".join(f'"{name}" = "{to}"' for name, to in hosts.items()) + " }",
         ]
-        self.config = f"{self.folder.name}/context402.toml"
-        with open(self.config, "w") as file:
-            file.write("\n".join(lines) + "\n")
-        self.key = f"{self.folder.name}/buyer.key"
-        self.start(create=True)
-        return self
 
     def start(self, create=False):
         self.log = open(f"{self.folder.name}/log", "a+")
         seen = self.log.seek(0, os.SEEK_END)
         more = ["--create"] if create else []
-        self.process = subprocess.Popen([self.program, "serve", "--config", self.config, *more],
+        self.process = subprocess.Popen([*self.prefix, self.program, "serve", "--config", self.config, *more],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.log,
-                                        env=surroundings())
+                                        env=surroundings() | self.environment)
         end = time.monotonic() + 30
         while time.monotonic() < end:
             with open(self.log.name) as file:
@@ -123,11 +128,15 @@ class Lab:
 
     def ask(self, method, path, body=None, headers={}, timeout=20):
         """Status and body, over a connection of its own."""
+        return self.exchange(method, path, body, headers, timeout)[:2]
+
+    def exchange(self, method, path, body=None, headers={}, timeout=20):
+        """The same with the answer's headers, by their names in small letters."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
-            return answer.status, answer.read()
+            return answer.status, answer.read(), {name.lower(): value for name, value in answer.getheaders()}
         finally:
             connection.close()
 

@@ -1,9 +1,10 @@
 //! CPU time of a conversion: the whole converter beside a bare lol_html pass over the same pages, and beside the crates
 //! that do the same trade. Then how much memory each takes for a dense page of the largest size.
 //!
-//! `cargo run --release --manifest-path benches/convert/Cargo.toml -- --pages WHERE` takes a folder of HTML files, or a file of JSON lines with `path` and
-//! `url`. Without it the few pages of the repository are read, which are too small to say much. `--limit N` takes every
-//! so many pages only, `--peers` measures the other crates too, `--enforce` fails where a goal is missed.
+//! `cargo run --release --manifest-path benches/convert/Cargo.toml -- --pages WHERE` takes a folder of HTML files, or a
+//! file of JSON lines with `path` and `url`. Without it the few pages of the repository are read, which are too small
+//! to say much. `--limit N` takes every so many pages only, `--peers` measures the other crates too, `--enforce` fails
+//! where a goal is missed.
 
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::api::failure;
+use crate::api::operator::leads;
 use crate::api::operator::{mails, orders};
-use crate::api::{failure, operator_leads};
 use crate::app::Shared;
 use crate::domain::ids::OrderId;
 use crate::http::{Call, Reply};
@@ -35,9 +36,7 @@ pub async fn person(store: &Store, email: &str) -> Result<Value, StoreError> {
     let email = email.trim().to_owned();
     let read = store.read(move |snapshot| {
         let leads = snapshot.leads_of(&email)?;
-        let leads = leads
-            .iter()
-            .map(|(id, lead)| operator_leads::lead_json(*id, lead));
+        let leads = leads.iter().map(|(id, lead)| leads::lead_json(*id, lead));
         let leads: Vec<Value> = leads.collect();
         let orders = snapshot.orders_of_email(&email, PERSON_MAX)?;
         let orders = orders.iter().map(|(id, order)| {

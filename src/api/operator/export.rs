@@ -1,10 +1,12 @@
-//! Everything of a kind, as CSV or JSON. Rows are read from the store in parts and sent on at once, so that an export takes
-//! as much memory as one part, whatever its length. A row that changes meanwhile is told as it was when it was read.
+//! Everything of a kind, as CSV or JSON. Rows are read from the store in parts and sent on at once, so that an export
+//! takes as much memory as one part, whatever its length. A row that changes meanwhile is exported as it was when it was
+//! read.
 
 use serde_json::Value;
 
-use crate::api::operator::{self, books, mails, orders};
-use crate::api::{failure, operator_leads};
+use crate::api::failure;
+use crate::api::operator::leads;
+use crate::api::operator::{self, ledger, mails, orders};
 use crate::app::Shared;
 use crate::domain::csv;
 use crate::domain::ids::{LeadId, OrderId, ReportId};
@@ -47,16 +49,20 @@ pub static KINDS: [Kind; 7] = [
     Kind {
         name: "reports",
         columns: &["report_id", "state", "pack", "decision", "target_url", "question", "title", "payment", "shared",
-            "listed", "created_at", "expires_at"],
-        part: |snapshot, now, after| Ok(part(snapshot.reports_after(key(after).map(ReportId), PART_ROWS)?, |id| &id.0,
-            |id, report| operator::report_json(id, report, now))),
+            "listed", "listing", "created_at", "expires_at"],
+        part: |snapshot, now, after| {
+            let found = snapshot.reports_after(key(after).map(ReportId), PART_ROWS)?.into_iter();
+            let found = found.map(|(id, report)| Ok((id, (snapshot.listing(&report)?, report))));
+            Ok(part(found.collect::<Result<_, StoreError>>()?, |id| &id.0,
+                |id, (listing, report)| operator::report_json(id, report, *listing, now)))
+        },
     },
     Kind {
         name: "leads",
         columns: &["lead_id", "product", "level", "status", "contact", "name", "source_count", "target_urls", "question",
             "use_case", "budget_usdc", "notes", "source", "quote_id", "created_at", "changed_at", "trail"],
         part: |snapshot, _, after| Ok(part(snapshot.leads_after(key(after).map(LeadId), PART_ROWS)?, |id| &id.0,
-            operator_leads::lead_json)),
+            leads::lead_json)),
     },
     Kind {
         name: "orders",
@@ -81,7 +87,7 @@ pub static KINDS: [Kind; 7] = [
     Kind {
         name: "ledger",
         columns: &["day", "sales", "revenue_usdc", "gas_usdc", "facilitator_fee_usdc", "supplier_usdc", "profit_usdc",
-            "levels", "sources", "reckoning"],
+            "levels", "sources", "ledger_check"],
         part: |snapshot, _, _| days(snapshot),
     },
 ];
@@ -108,12 +114,12 @@ fn part<K: Copy, R>(
 
 fn days(snapshot: &Snapshot) -> Result<Part, StoreError> {
     let days = snapshot.ledger(DAYS_MAX)?.into_iter().map(|(day, ledger)| {
-        let mut row = books::ledger_json(&ledger);
-        row["day"] = books::date(day).into();
-        row["reckoning"] = snapshot
-            .reckoning(day)?
+        let mut row = ledger::ledger_json(&ledger);
+        row["day"] = ledger::date(day).into();
+        row["ledger_check"] = snapshot
+            .ledger_check(day)?
             .as_ref()
-            .map(books::reckoning_json)
+            .map(ledger::check_json)
             .into();
         Ok(row)
     });

@@ -10,7 +10,7 @@ use crate::domain::ids::{LeadId, OrderId};
 use crate::domain::order::{Order, OrderState};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
-use crate::flows::letters::{Letters, delivery_key};
+use crate::flows::orders::order_emails::{OrderEmails, delivery_key};
 use crate::flows::orders::{Granted, Wish, grant};
 use crate::http::{Call, Reply};
 use crate::store::{EventRecord, SourceRecord, Store, StoreError};
@@ -75,7 +75,7 @@ async fn wished(app: &Shared, call: &Call, wish: Option<Wish>) -> Reply {
         return failure::reply(app, &Refusal::new(Code::InvalidRequest, NO_LEAD), call);
     };
     let id = call.param("order_id").unwrap_or_default();
-    match carry_out(&app.store, id, wish, Letters::of(app), app.now()).await {
+    match carry_out(&app.store, id, wish, OrderEmails::of(app), app.now()).await {
         Ok(Granted::Done) => {
             let answer = json!({"status": "success", "order_id": id});
             Reply::json(200, answer.to_string())
@@ -91,14 +91,14 @@ pub async fn carry_out(
     store: &Store,
     id: &str,
     wish: Wish,
-    letters: Letters,
+    emails: OrderEmails,
     now: UnixSeconds,
 ) -> Result<Granted, StoreError> {
     let Some(id) = OrderId::parse(id) else {
         return Ok(Granted::NoOrder);
     };
     let granted = store
-        .write(move |tables| grant(tables, id, wish, &letters, now))
+        .write(move |tables| grant(tables, id, wish, &emails, now))
         .await?;
     if granted == Granted::Done {
         tracing::info!(order.id = %id, ?wish, "did what the operator wished");

@@ -7,7 +7,16 @@ use serde_json::{Value, json};
 
 use super::ValidationError;
 
+/// The byte order mark in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// JSON without the byte order mark that some editors and shells put in front; a parser may ignore it (RFC 8259, 8.1).
+pub fn without_mark(body: &[u8]) -> &[u8] {
+    body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body)
+}
+
 pub(super) fn parse_members(body: &[u8]) -> Result<Vec<(String, Value)>, Vec<ValidationError>> {
+    let body = without_mark(body);
     if body.is_empty() {
         return Err(vec![ValidationError::new(
             &["body"],

@@ -115,6 +115,36 @@ fn the_canonical_text_is_what_is_fetched() {
     );
 }
 
+#[test]
+fn whoever_names_a_bare_domain_is_given_the_address_to_send() {
+    let told = |text: &str| explained(text, refusal(text));
+    for (text, address) in [
+        ("example.com", "https://example.com/"),
+        ("www.Example.com/a?b", "https://www.example.com/a?b"),
+        ("example.com:443/a", "https://example.com/a"),
+        ("bücher.de", "https://xn--bcher-kva.de/"),
+    ] {
+        let sentence = told(text);
+        assert!(
+            sentence.contains(&format!("send {address} instead")),
+            "{sentence}"
+        );
+    }
+    // What would be refused anyway is not recommended.
+    for text in [
+        "localhost:3000",
+        "10.0.0.1",
+        "kubernetes.default",
+        "not a url",
+        "",
+        "ftp://example.com/",
+        "user@example.com",
+        "http://127.0.0.1/",
+    ] {
+        assert!(!told(text).contains("instead"), "{}", told(text));
+    }
+}
+
 fn refusal(text: &str) -> TargetError {
     TargetUrl::parse(text).expect_err(text)
 }
@@ -159,6 +189,25 @@ fn what_is_no_url_at_all_is_told_from_what_is_refused() {
     check("http://localhost/", "target_blocked");
     check("http://printer/", "target_blocked");
     check("http://a.metadata.goog/", "target_blocked");
+    // Names of clusters and networks, and of nobody: none is looked up.
+    for name in [
+        "kubernetes.default",
+        "kubernetes.default.svc.cluster.local",
+        "api.kubesystem",
+        "router.fritz",
+        "nas.synology",
+        "printer.buero",
+        "wpad.domain",
+        "host.docker.internal",
+        "gateway.lan",
+        "box.home.arpa",
+        "db.localhost",
+        "a.b.nosuchsuffix",
+        "xn--nxasmq6b.xn--mnchen-3ya",
+    ] {
+        check(&format!("http://{name}/"), "target_blocked");
+        check(&format!("https://{name}./"), "target_blocked");
+    }
 }
 
 #[test]
@@ -179,8 +228,9 @@ fn lengths_are_refused_just_past_their_limit() {
     assert!(TargetUrl::parse(&label(64)).is_err());
 
     let name = |bytes: usize| {
-        let mut name = "a.".repeat(125);
-        name.push_str(&"c".repeat(bytes - name.len()));
+        let mut name = "a.".repeat(123);
+        name.push_str(&"c".repeat(bytes - name.len() - ".com".len()));
+        name.push_str(".com");
         assert_eq!(name.len(), bytes);
         name
     };

@@ -1,5 +1,5 @@
-//! Where independent sources agree, and where they do not: read from the matrix, and from the values in the passages that
-//! answer one question. Nothing is settled here; both sides are shown in their own words.
+//! Where independent sources agree, and where they do not: read from the matrix, and from the values in the passages
+//! that answer one question. Nothing is settled here; both sides are shown in their own words.
 
 use serde::Serialize;
 

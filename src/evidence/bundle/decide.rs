@@ -24,7 +24,8 @@ pub(super) struct Decision {
     pub(super) disputed: bool,
     pub(super) summary: String,
     pub(super) recommended_agent_use: &'static str,
-    /// P(the label is right), reckoned from the sources' by rule; no set of bundles with known answers was there to measure it on.
+    /// P(the label is right), reckoned from the sources' by rule; no set of bundles with known answers was there to
+    /// measure it on.
     pub(super) confidence: f64,
     /// P(the sources establish it).
     pub(super) support_score: f64,

@@ -27,7 +27,7 @@ pub(super) struct Submitted<'a> {
 pub(super) struct Read<'a> {
     pub(super) text: &'a str,
     pub(super) told: Told,
-    /// Whoever holds the name under which it was found in the end.
+    /// The holder of the name under which it was found in the end.
     pub(super) publisher: String,
 }
 
@@ -180,7 +180,8 @@ pub(super) fn is_retained(report: &Map<String, Value>) -> bool {
 }
 
 impl Told {
-    /// A member that is not what it should be is as good as absent, and so are those after it; no report of ours has one.
+    /// A member that is not what it should be is as good as absent, and so are those after it; no report of ours has
+    /// one.
     fn of(report: &Map<String, Value>) -> Told {
         const READ: [&str; 11] = [
             "report_id",

@@ -124,7 +124,7 @@ fn two_independent_sources_establish_a_claim_and_a_mirror_adds_none() {
     assert_eq!(alone["synthesis"]["agreements"], json!([]));
     assert_eq!(alone["synthesis"]["coverage"]["independent_count"], 1);
 
-    let more = "Eight years of work and sixteen lives went into the arch, which carries eight lanes of road and two of rail.";
+    let more = "Eight years of work and sixteen lives went into the arch, which carries eight limits of road and two of rail.";
     let other = made("https://other.test/history", &bridge("1932", more), CLAIM);
     let both = bundle(
         CLAIM,

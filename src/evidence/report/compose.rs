@@ -14,8 +14,8 @@ use crate::evidence::quality::quality;
 use crate::evidence::report::{Analysis, Coverage, Decision, KeyClaim, Part, Report, Request};
 use crate::evidence::risks::{Grounds, Risk, RiskDetail, Severity, risks};
 use crate::evidence::synthesis::Synthesis;
-use crate::evidence::tally::Tally;
 use crate::evidence::text::{URL_CHARS_MAX, bounded};
+use crate::evidence::text_stats::TextStats;
 use crate::evidence::{Claim, Label, QUESTION_CHARS_MAX, QuestionKind, Stance};
 
 const ANSWER_CHARS_MAX: usize = 800;
@@ -56,7 +56,7 @@ pub(super) struct Composition<'a> {
     examined: &'a Examined<'a>,
     facts: &'a Facts,
     synthesis: Option<&'a Synthesis>,
-    tally: Tally,
+    text_stats: TextStats,
     citations: Vec<Citation>,
     risks: Vec<RiskDetail>,
     label: Label,
@@ -70,14 +70,14 @@ impl<'a> Composition<'a> {
         facts: &'a Facts,
         synthesis: Option<&'a Synthesis>,
     ) -> Composition<'a> {
-        let tally = Tally::of(examined.source.text);
+        let text_stats = TextStats::of(examined.source.text);
         let mut citations = examined.citations(&facts.final_url);
         let is_cited = cited(examined, synthesis);
         citations.retain(|citation| is_cited.contains(&citation.id));
         let mut risks = risks(&Grounds {
             examined,
             facts,
-            tally: &tally,
+            text_stats: &text_stats,
             citations: &citations,
             now: request.now,
         });
@@ -93,7 +93,7 @@ impl<'a> Composition<'a> {
             examined,
             facts,
             synthesis,
-            tally,
+            text_stats,
             citations,
             risks,
             label,
@@ -105,7 +105,7 @@ impl<'a> Composition<'a> {
         let (request, check) = (self.request, &self.examined.check);
         let source_hash = sha256(self.examined.source.text.as_bytes());
         let action = AgentAction::of(self.label, self.is_yes_no(), self.confidence, &self.risks);
-        let quality = quality(self.facts, &self.tally, &self.risks, request.now);
+        let quality = quality(self.facts, &self.text_stats, &self.risks, request.now);
         let key_claims = self.key_claims();
         Report {
             status: "success",
@@ -146,7 +146,7 @@ impl<'a> Composition<'a> {
             risk_details: self.risks.clone(),
             source_profile: profile(
                 self.facts,
-                &self.tally,
+                &self.text_stats,
                 self.examined.source.text,
                 &source_hash,
                 request.now,

@@ -12,7 +12,7 @@ fn codes_of(text: &str, question: &str, facts: &Facts) -> Vec<&'static str> {
     let found = risks(&Grounds {
         examined: &examined,
         facts,
-        tally: &Tally::of(text),
+        text_stats: &TextStats::of(text),
         citations: &examined.citations(&facts.final_url),
         now: NOW,
     });
@@ -177,7 +177,7 @@ fn instructions_are_shown_as_data_with_their_place() {
         risks(&Grounds {
             examined,
             facts: &facts,
-            tally: &Tally::of(text),
+            text_stats: &TextStats::of(text),
             citations: &[],
             now: NOW,
         })

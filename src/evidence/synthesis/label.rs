@@ -1,7 +1,7 @@
 //! What accepted claims do to a report's label, which they may lower, and raise by a step where they answer.
 
 use super::ModelClaim;
-use super::carriers::answers;
+use super::support::answers;
 use crate::evidence::examine::Examined;
 use crate::evidence::{Label, NoteKind};
 

@@ -51,8 +51,8 @@ impl Writer {
         }
     }
 
-    /// `[a` and code with `]:` at the start of a block are the definition of a link (CommonMark 4.7), before code is looked
-    /// for.
+    /// `[a` and code with `]:` at the start of a block are the definition of a link (CommonMark 4.7), before code is
+    /// looked for.
     fn would_define_link(&self, code: &str) -> bool {
         let before = &self.text[self.start..];
         let follows_bracket =

@@ -78,6 +78,12 @@ pub(super) struct JsonLd {
 }
 
 impl JsonLd {
+    /// Whether any item is content, such as an article or a product, and not just a page or its site.
+    pub(super) fn is_item(&self) -> bool {
+        let is_subject = |kind: &String| SUBJECTS.contains(&kind.as_str());
+        self.types.iter().any(is_subject)
+    }
+
     /// `scripts` holds one script a line.
     pub(super) fn read(scripts: &str) -> JsonLd {
         let values: Vec<Value> = scripts.lines().flat_map(values).collect();

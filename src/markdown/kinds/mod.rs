@@ -10,7 +10,7 @@ mod xml;
 
 use super::escape::longest_backtick_run;
 use super::plain;
-use super::{ConvertError, Metadata, Page, Settings, THIN_WORDS, Warning};
+use super::{ConvertError, Metadata, Page, Settings, THIN_WORDS, Warning, wall_of_markdown};
 
 pub use recognise::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
 
@@ -63,6 +63,12 @@ pub(super) fn text_page(text: &str, settings: &Settings) -> Result<Page, Convert
     }
     if (text.split_whitespace().count() as u64) < THIN_WORDS && settings.kind.is_prose() {
         page.warnings.push(Warning::ThinContent);
+    }
+    if matches!(
+        settings.kind,
+        ContentKind::Markdown | ContentKind::PlainText
+    ) {
+        page.wall = wall_of_markdown(page.metadata.title.as_deref(), &page.markdown);
     }
     Ok(page)
 }

@@ -47,6 +47,11 @@ impl Collected {
             .is_some_and(|tier| tier.eq_ignore_ascii_case("locked"))
     }
 
+    /// Whether the page says when it was published or which kind of item it shows, as pages with content do.
+    pub(in crate::markdown) fn is_item(&self) -> bool {
+        self.json_ld.is_item() || self.published.is_some() || self.first(PUBLISHED).is_some()
+    }
+
     /// Directives of `<meta name="robots">` and of the same under our own name, lower case.
     pub(in crate::markdown) fn robots(&self) -> Vec<String> {
         let mut directives: Vec<String> = Vec::new();

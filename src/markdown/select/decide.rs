@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::super::outline::{Outline, Shape};
-use super::mend::mend;
+use super::repair::repair;
 
 /// Text of at least so many words is kept once.
 const REPEATED_WORDS: u32 = 6;
@@ -29,7 +29,7 @@ pub(super) fn decide(
     let mut is_kept: Vec<bool> = chances.iter().map(|&chance| chance >= threshold).collect();
     // Whether a title belongs to the content is a matter of taste: a small doubt is enough to keep it.
     let title = title.filter(|&at| chances[at] * 2.0 >= threshold);
-    mend(outline, &mut is_kept, title);
+    repair(outline, &mut is_kept, title);
     let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {
         let most =

@@ -9,10 +9,10 @@ mod decide;
 mod facts;
 mod features;
 pub(super) mod hints;
-mod mend;
 pub(super) mod model;
 pub(super) mod names;
 mod once;
+mod repair;
 mod scale;
 pub(super) mod training;
 

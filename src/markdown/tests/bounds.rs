@@ -169,3 +169,24 @@ proptest! {
         prop_assert_eq!(pushed.and_then(|()| converter.finish()), whole);
     }
 }
+
+/// An empty page is never sold, whatever it is said to be.
+#[test]
+fn a_page_without_a_character_that_can_be_seen_is_empty() {
+    for kind in [
+        ContentKind::Html,
+        ContentKind::PlainText,
+        ContentKind::Markdown,
+    ] {
+        for text in ["", " \n\t ", "\u{200b}\n\u{200b}", "\u{ad} \u{2060}"] {
+            let mut converter = Converter::new(settings(kind));
+            converter.push(text.as_bytes()).expect("text");
+            assert_eq!(
+                converter.finish(),
+                Err(ConvertError::Empty),
+                "{kind:?} {text:?}"
+            );
+        }
+    }
+    assert!(has_text("\\") && has_text("。") && !has_text("\u{feff}\r\n"));
+}

@@ -23,7 +23,7 @@ impl std::error::Error for SettingsError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChainError {
     /// Our own limit of inquiries at once; nothing was sent.
-    LaneFull,
+    Saturated,
     Unreachable(String),
     TimedOut,
     /// A status without an answer in it; 401 and 403 are about our key, 429 about how often we ask.
@@ -69,7 +69,7 @@ impl ChainError {
 impl fmt::Display for ChainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ChainError::LaneFull => f.write_str("too many inquiries at the chain are under way already"),
+            ChainError::Saturated => f.write_str("too many inquiries at the chain are under way already"),
             ChainError::Unreachable(detail) => write!(f, "the RPC endpoint cannot be reached: {detail}"),
             ChainError::TimedOut => f.write_str("the RPC endpoint did not answer in time"),
             ChainError::Status(status) => write!(f, "the RPC endpoint answered with status {status}"),

@@ -1,16 +1,17 @@
 //! The questions to a node, and its answers as values: each is read as if a stranger had written it.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use crate::domain::time::UnixSeconds;
+use crate::outside::chain::client::Client;
 use crate::outside::chain::error::ChainError;
-use crate::outside::chain::line::Line;
-use crate::x402::address::{Address, Network, TransactionHash};
+use crate::x402::address::{Address, Network, Nonce, TransactionHash};
 use crate::x402::onchain::{
     Asked, L1_FEE_ORACLE, Log, address_word, authorization_state_call, canceled_topic, l1_fee_call,
-    paid_in, transfer_topic, used_topic, word_number,
+    paid_in, transfer_topic, used_topic, word_address, word_number,
 };
 
 /// For one inquiry.
@@ -20,8 +21,8 @@ const LOGS_MAX: usize = 10_000;
 const SETTLEMENT_BYTES: u32 = 500;
 
 /// A conversation of bounded length.
-pub(super) struct Node<'line> {
-    line: &'line Line,
+pub(super) struct Node<'client> {
+    client: &'client Client,
     deadline: Instant,
     calls_left: u32,
 }
@@ -41,10 +42,10 @@ pub(super) struct Receipt {
     pub(super) logs: Vec<Log>,
 }
 
-impl<'line> Node<'line> {
-    pub(super) fn new(line: &'line Line, deadline: Instant) -> Self {
+impl<'client> Node<'client> {
+    pub(super) fn new(client: &'client Client, deadline: Instant) -> Self {
         Node {
-            line,
+            client,
             deadline,
             calls_left: CALLS_MAX,
         }
@@ -60,7 +61,7 @@ impl<'line> Node<'line> {
             .calls_left
             .checked_sub(1)
             .ok_or(ChainError::TooManyCalls)?;
-        self.line.call(method, params, self.deadline)
+        self.client.call(method, params, self.deadline)
     }
 
     pub(super) fn network(&mut self) -> Result<Network, ChainError> {
@@ -130,6 +131,51 @@ impl<'line> Node<'line> {
             ],
         }]);
         self.logs_of(&filter, (from, to), |log| asked.mark(log).is_some())
+    }
+
+    /// The logs of these blocks that mark authorizations of these payers and nonces as used or cancelled.
+    pub(super) fn marks_of(
+        &mut self,
+        token: Address,
+        (payers, nonces): (&BTreeSet<Address>, &BTreeSet<Nonce>),
+        from: u64,
+        to: u64,
+    ) -> Result<Vec<Log>, ChainError> {
+        let marks = [used_topic(), canceled_topic()];
+        let wanted: Vec<String> = nonces.iter().map(|nonce| hex_text(&nonce.0)).collect();
+        let filter = json!([{
+            "fromBlock": quantity(from),
+            "toBlock": quantity(to),
+            "address": hex_text(&token.0),
+            "topics": [marks.map(|topic| hex_text(&topic)), words(payers), wanted],
+        }]);
+        self.logs_of(&filter, (from, to), |log| {
+            log.address == token
+                && matches!(log.topics[..], [topic, payer, nonce] if marks.contains(&topic)
+                    && nonces.contains(&Nonce(nonce))
+                    && word_address(payer).is_some_and(|payer| payers.contains(&payer)))
+        })
+    }
+
+    /// The logs of these blocks that transfer the token from one of `payers` to `to_whom`.
+    pub(super) fn transfers_of(
+        &mut self,
+        token: Address,
+        (payers, to_whom): (&BTreeSet<Address>, Address),
+        from: u64,
+        to: u64,
+    ) -> Result<Vec<Log>, ChainError> {
+        let filter = json!([{
+            "fromBlock": quantity(from),
+            "toBlock": quantity(to),
+            "address": hex_text(&token.0),
+            "topics": [hex_text(&transfer_topic()), words(payers), hex_text(&address_word(to_whom))],
+        }]);
+        self.logs_of(&filter, (from, to), |log| {
+            let payer = log.topics.get(1).copied().and_then(word_address);
+            paid_in(log, token, to_whom).is_some()
+                && payer.is_some_and(|payer| payers.contains(&payer))
+        })
     }
 
     /// The logs of these blocks that transfer the token to `to_whom`.
@@ -237,6 +283,11 @@ impl<'line> Node<'line> {
         let answer = self.ask("eth_call", &params)?;
         bytes(&answer).ok_or(ChainError::Garbled("a call's answer"))
     }
+}
+
+fn words(addresses: &BTreeSet<Address>) -> Vec<String> {
+    let words = addresses.iter().map(|address| address_word(*address));
+    words.map(|word| hex_text(&word)).collect()
 }
 
 fn block(value: &Value) -> Result<Block, ChainError> {

@@ -224,7 +224,7 @@ async fn a_used_authorization_is_paid_cancelled_or_gone_elsewhere() {
         paid_units: 29_999,
         ..Node::used_in(HEAD - 50)
     };
-    check(less, 110, Err(ChainError::Unclear(TRANSACTION))).await;
+    check(less, 110, Ok(Fate::Elsewhere)).await;
 }
 
 /// A fact counts once it stands in the fifth block from the top, and not before: a reorganisation may undo it.
@@ -496,7 +496,7 @@ async fn a_price_feed_is_asked_for_a_price_that_is_new() {
 
 #[test]
 fn the_node_s_address_is_shown_nowhere() {
-    let line =
-        Line::open("https://rpc.example.com/v2/secret-key?token=secret").expect("an address");
-    assert_eq!(format!("{line:?}"), "Line(rpc.example.com)");
+    let client =
+        Client::open("https://rpc.example.com/v2/secret-key?token=secret").expect("an address");
+    assert_eq!(format!("{client:?}"), "Client(rpc.example.com)");
 }

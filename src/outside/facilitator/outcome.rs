@@ -38,6 +38,8 @@ pub enum SettleDoubt {
     Call(CallError),
     /// An answer that does not say for certain that the money has not moved.
     Indefinite { status: u16, reason: String },
+    /// The facilitator refused, and the chain shows the authorization as used.
+    UsedOnChain { reason: String },
 }
 
 impl SettleDoubt {
@@ -45,7 +47,7 @@ impl SettleDoubt {
     pub fn was_sent(&self) -> bool {
         match self {
             SettleDoubt::Call(failure) => failure.was_sent(),
-            SettleDoubt::Indefinite { .. } => true,
+            SettleDoubt::Indefinite { .. } | SettleDoubt::UsedOnChain { .. } => true,
         }
     }
 }
@@ -54,6 +56,10 @@ impl fmt::Display for SettleDoubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SettleDoubt::Call(failure) => failure.fmt(f),
+            SettleDoubt::UsedOnChain { reason } => write!(
+                f,
+                "The facilitator refused with {reason}, but the authorization is used on chain"
+            ),
             SettleDoubt::Indefinite { status, reason } => write!(
                 f,
                 "The facilitator answered {status} with {reason}, which leaves the outcome open"
@@ -66,7 +72,7 @@ impl fmt::Display for SettleDoubt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallError {
     /// Our own limit of calls at once; nothing was sent.
-    LaneFull,
+    Saturated,
     /// No connection; nothing was sent.
     Unreachable(String),
     TimedOut,
@@ -92,7 +98,7 @@ impl CallError {
     /// Whether the same call may succeed later without anyone changing anything.
     pub fn is_retryable(&self) -> bool {
         match self {
-            CallError::LaneFull
+            CallError::Saturated
             | CallError::Unreachable(_)
             | CallError::TimedOut
             | CallError::Cut(_)
@@ -108,14 +114,14 @@ impl CallError {
 
     /// Whether the facilitator can have seen the request.
     pub fn was_sent(&self) -> bool {
-        !matches!(self, CallError::LaneFull | CallError::Unreachable(_))
+        !matches!(self, CallError::Saturated | CallError::Unreachable(_))
     }
 }
 
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CallError::LaneFull => {
+            CallError::Saturated => {
                 f.write_str("Too many calls to the facilitator are under way already")
             }
             CallError::Unreachable(detail) => {

@@ -26,18 +26,45 @@ pub(super) struct Expected {
 /// Longest reason that is passed on.
 const REASON_CHARS_MAX: usize = 80;
 
-/// Parts of reasons that leave open whether money moved, now or by an earlier request: the nonce is used (perhaps by
-/// us), a transaction was tried, or the facilitator does not know itself.
-const INDEFINITE: [&str; 9] = [
-    "nonce",
-    "transaction_failed",
-    "simulation_failed",
-    "transaction_state",
-    "invalid_state",
-    "pending",
-    "unexpected",
-    "failed_to_execute",
-    "transfer_event_mismatch",
+/// The reasons that prove that the money has not moved: each is found before a transaction is sent (x402 v2, "Error
+/// codes", and what facilitators really answer). Every other reason, known or not, leaves the outcome open: the nonce
+/// may have been used for us, or a transaction tried. With a chain configured even these are held against it.
+const DEFINITE: [&str; 35] = [
+    "asset_not_deployed_contract",
+    "insufficient_balance",
+    "insufficient_funds",
+    "invalid_exact_evm_authorization_value",
+    "invalid_exact_evm_eip3009_not_supported",
+    "invalid_exact_evm_failed_to_parse_signature",
+    "invalid_exact_evm_insufficient_balance",
+    "invalid_exact_evm_missing_eip712_domain",
+    "invalid_exact_evm_network_mismatch",
+    "invalid_exact_evm_payload_authorization_from_address_kyt",
+    "invalid_exact_evm_payload_authorization_to_address_kyt",
+    "invalid_exact_evm_payload_authorization_typed_data_message",
+    "invalid_exact_evm_payload_authorization_valid_after",
+    "invalid_exact_evm_payload_authorization_valid_before",
+    "invalid_exact_evm_payload_authorization_value",
+    "invalid_exact_evm_payload_authorization_value_mismatch",
+    "invalid_exact_evm_payload_recipient_mismatch",
+    "invalid_exact_evm_payload_signature",
+    "invalid_exact_evm_payload_signature_address",
+    "invalid_exact_evm_recipient_mismatch",
+    "invalid_exact_evm_scheme",
+    "invalid_exact_evm_signature",
+    "invalid_exact_evm_token_name_mismatch",
+    "invalid_exact_evm_token_version_mismatch",
+    "invalid_network",
+    "invalid_payload",
+    "invalid_payment_requirements",
+    "invalid_request",
+    "invalid_scheme",
+    "invalid_signature",
+    "invalid_x402_version",
+    "unsupported_network",
+    "unsupported_payload_type",
+    "unsupported_scheme",
+    "unsupported_version",
 ];
 
 /// The reason if it is a machine word that may be shown to anyone.
@@ -177,13 +204,13 @@ fn contradiction(
     }
 }
 
-/// Whether a first settle's failure certainly left the money where it was: no transaction, a reason that we can read
-/// and that does not leave it open, and not a server's error, which is what a lost outcome looks like too.
+/// Whether a first settle's failure certainly left the money where it was: no transaction, a reason that proves it, and
+/// not a server's error, which is what a lost outcome looks like too.
 fn is_definite(status: u16, response: &SettleResponse) -> bool {
     let reason = machine_word(response.error_reason.as_deref());
     status < 500
         && response.transaction.is_empty()
-        && reason.is_some_and(|word| !INDEFINITE.iter().any(|part| word.contains(part)))
+        && reason.is_some_and(|word| DEFINITE.contains(&word))
 }
 
 /// What /supported lists.

@@ -276,10 +276,10 @@ async fn calls_beyond_the_limit_wait_and_are_then_refused() {
         client.verify(&proof, &offer, NOW)
     );
     let mut outcomes = [first, second];
-    outcomes.sort_by_key(|outcome| *outcome == Err(CallError::LaneFull));
+    outcomes.sort_by_key(|outcome| *outcome == Err(CallError::Saturated));
     assert_eq!(
         outcomes,
-        [Err(CallError::TimedOut), Err(CallError::LaneFull)]
+        [Err(CallError::TimedOut), Err(CallError::Saturated)]
     );
 }
 

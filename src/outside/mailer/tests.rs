@@ -107,3 +107,13 @@ fn a_file_that_is_too_large_is_refused() {
     let composed = settings().compose(&large, UnixSeconds(0));
     assert!(matches!(composed, Err(MailError::Permanent(_))));
 }
+
+proptest::proptest! {
+    #[test]
+    fn what_the_forms_take_for_an_address_can_be_mailed(
+        text in "[a-zé0-9!#'+_-]{1,5}(\\.[a-z!é]{1,4})?@[a-zé0-9]{1,3}(-{1,2}[a-z0-9]{1,2})?\\.[a-z0-9é]{1,3}"
+    ) {
+        proptest::prop_assert!(crate::domain::email::is_email(&text), "{text}");
+        proptest::prop_assert!(is_address(&text), "{text}");
+    }
+}

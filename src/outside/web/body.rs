@@ -1,5 +1,5 @@
 //! The body of a page: what kind it is, and how much of it is read. Counts and hashes the decoded bytes while they
-//! pass to whoever takes them.
+//! pass to anyone who takes them.
 
 use std::io::{self, Read};
 use std::sync::Arc;

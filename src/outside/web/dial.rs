@@ -2,7 +2,7 @@
 //! can reach nothing but the addresses it was given.
 //!
 //! Two locks. The resolver answers with the checked addresses and asks nobody. The connector below it looks at every
-//! address again, whoever gave it. No proxy connector is in the chain, no connection is kept, no cookie is stored.
+//! address again, no matter who gave it. No proxy connector is in the chain, no connection is kept, no cookie is stored.
 
 use std::fmt;
 use std::io;
@@ -40,7 +40,7 @@ pub(super) struct Dialler {
     public: Tls,
     lab: Tls,
     #[cfg(test)]
-    pub(super) stand_in: Option<super::StandIn>,
+    pub(super) fake: Option<super::Fake>,
 }
 
 impl Dialler {
@@ -55,7 +55,7 @@ impl Dialler {
             public,
             lab,
             #[cfg(test)]
-            stand_in: None,
+            fake: None,
         })
     }
 
@@ -69,8 +69,8 @@ impl Dialler {
         deadline: Instant,
     ) -> Result<Answer, FetchError> {
         #[cfg(test)]
-        if let Some(stand_in) = &self.stand_in {
-            return stand_in(target.as_str()).map(Answer::of_text);
+        if let Some(fake) = &self.fake {
+            return fake(target.as_str()).map(Answer::of_text);
         }
         let tls = if is_lab { &self.lab } else { &self.public };
         let wire = Arc::new(Wire::default());

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 
 use crate::domain::target::TargetError;
-use crate::markdown::ConvertError;
+use crate::markdown::{ConvertError, Wall};
 use crate::outside::network::ResolveError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,11 @@ pub enum FetchError {
     Target(TargetError),
     /// Our own host, the facilitator's, or one that the operator forbids.
     OwnHost,
+    /// A name server answered that the host's name does not exist or has no address.
+    NameNotFound,
+    /// The name servers could not tell whether the name exists.
     LookupFailed,
+    /// The name servers did not answer in time.
     LookupTimedOut,
     /// Our own shortage: too many lookups wait, or too many large pages.
     Overloaded,
@@ -61,6 +65,8 @@ impl FetchError {
     pub fn is_transient(&self) -> bool {
         match self {
             FetchError::Overloaded
+            | FetchError::LookupFailed
+            | FetchError::LookupTimedOut
             | FetchError::Refused
             | FetchError::Lost
             | FetchError::TimedOut
@@ -69,8 +75,7 @@ impl FetchError {
             FetchError::Status(status) => matches!(status, 408 | 425 | 429 | 500..=599),
             FetchError::Target(_)
             | FetchError::OwnHost
-            | FetchError::LookupFailed
-            | FetchError::LookupTimedOut
+            | FetchError::NameNotFound
             | FetchError::Redirect(_)
             | FetchError::TooManyRedirects(_)
             | FetchError::Tls
@@ -89,13 +94,16 @@ impl FetchError {
         match self {
             FetchError::Target(error) => error.code(),
             FetchError::OwnHost => "target_blocked",
-            FetchError::LookupFailed | FetchError::LookupTimedOut => "dns_failed",
-            FetchError::Overloaded | FetchError::Network => "network_unavailable",
+            FetchError::NameNotFound => "dns_failed",
+            FetchError::Overloaded => "overloaded",
+            FetchError::Network => "network_unavailable",
             FetchError::Redirect(RedirectError::Loop) | FetchError::TooManyRedirects(_) => {
                 "too_many_redirects"
             }
             FetchError::Redirect(_) => "redirect_blocked",
-            FetchError::Refused
+            FetchError::LookupFailed
+            | FetchError::LookupTimedOut
+            | FetchError::Refused
             | FetchError::Lost
             | FetchError::TimedOut
             | FetchError::Truncated
@@ -108,13 +116,17 @@ impl FetchError {
             | FetchError::Convert(ConvertError::TooLarge | ConvertError::OutOfMemory) => {
                 "content_too_large"
             }
+            FetchError::Convert(ConvertError::Empty | ConvertError::ScannedPdf) => {
+                "nothing_readable"
+            }
+            // Somebody who runs scripts could read it: there is no choice or right that is missing.
+            FetchError::Convert(ConvertError::Walled(Wall::Scripts)) => "nothing_readable",
+            FetchError::Convert(ConvertError::Walled(_)) => "page_walled",
             FetchError::ContentEncoding(_)
             | FetchError::ContentType(_)
             | FetchError::Convert(
-                ConvertError::Empty
-                | ConvertError::NotText
+                ConvertError::NotText
                 | ConvertError::EncryptedPdf
-                | ConvertError::ScannedPdf
                 | ConvertError::UnmappedPdf
                 | ConvertError::DamagedPdf,
             ) => "unsupported_content_type",
@@ -185,6 +197,7 @@ impl From<ResolveError> for FetchError {
     fn from(error: ResolveError) -> Self {
         match error {
             ResolveError::OwnHost => FetchError::OwnHost,
+            ResolveError::NotFound => FetchError::NameNotFound,
             ResolveError::Failed => FetchError::LookupFailed,
             ResolveError::TimedOut => FetchError::LookupTimedOut,
             ResolveError::Busy => FetchError::Overloaded,
@@ -200,14 +213,17 @@ impl fmt::Display for FetchError {
             FetchError::OwnHost => {
                 f.write_str("The target's host is one that this service does not read")
             }
-            FetchError::LookupFailed => {
+            FetchError::NameNotFound => {
                 f.write_str("The target's host name was not found; check its spelling")
             }
-            FetchError::LookupTimedOut => f.write_str(
-                "The target's host name was not found in time; its name servers do not answer",
+            FetchError::LookupFailed => f.write_str(
+                "The target's name servers failed to answer for its host name; try again later",
             ),
+            FetchError::LookupTimedOut => {
+                f.write_str("The target's name servers did not answer in time; try again later")
+            }
             FetchError::Overloaded => f.write_str(
-                "Too many pages are being read at the moment; try again in a few seconds",
+                "This service is reading too many pages at the moment; try again in a few seconds",
             ),
             FetchError::Redirect(error) => error.fmt(f),
             FetchError::TooManyRedirects(count) => {

@@ -19,7 +19,7 @@ use super::*;
 use crate::domain::target::TargetError;
 use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
 use crate::outside::memory::Memory;
-use crate::outside::network::{ForbiddenHosts, LabHost, NetworkSettings};
+use crate::outside::network::{ForbiddenHosts, LabHost, NameServers, NetworkSettings};
 
 const PUBLIC: &str = "93.184.216.34";
 const PAGE_BYTES: usize = 5_242_880;
@@ -123,7 +123,13 @@ fn lab(sites: &[(&str, &Site)]) -> HashMap<String, LabHost> {
 
 fn web_of(settings: WebSettings, sites: &[(&str, &Site)]) -> Web {
     let forbidden = ForbiddenHosts::new(["shop.sample-site.org"]);
-    let network = Network::new(NetworkSettings::default(), lab(sites), forbidden).expect("threads");
+    let network = Network::new(
+        NetworkSettings::default(),
+        NameServers::System,
+        lab(sites),
+        forbidden,
+    )
+    .expect("a thread");
     Web::new(settings, network).expect("no lab roots to read")
 }
 
@@ -148,7 +154,7 @@ fn read_page(web: &Web, url: &str) -> Result<(Body, Drained, usize), FetchError>
             let (body, drained) = body.drain(|_| Ok(()))?;
             Ok((body, drained, redirects))
         }
-        Opened::NotModified => panic!("no validator was sent"),
+        Opened::NotModified { .. } => panic!("no validator was sent"),
     }
 }
 
@@ -271,7 +277,9 @@ fn a_kept_copy_is_asked_about_and_confirmed() {
     options.if_modified_since = Some("Sat, 21 Nov 2026 10:00:00 GMT".to_owned());
     assert!(matches!(
         web.fetch(cleared, &options, &mut Memory::new(0).nothing()),
-        Ok(Fetched::NotModified)
+        Ok(Fetched::NotModified {
+            may_be_shared: true
+        })
     ));
 }
 

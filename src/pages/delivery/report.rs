@@ -116,7 +116,7 @@ fn downloads(view: &DeliveryView<'_>) -> Markup {
         }
         @if let Some((_, end)) = &view.way_back {
             p.small.muted {
-                "The link leads back here until " (parts::time(*end)) ". Whoever has it may read the report."
+                "The link leads back here until " (parts::time(*end)) ". Anyone who has it may read the report."
             }
         }
     }

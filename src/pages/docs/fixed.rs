@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::pages::parts;
 
 /// Header, who sends it, what it means (specification sections 5 and 7).
-const HEADERS: [(&str, &str, &str); 17] = [
+const HEADERS: [(&str, &str, &str); 19] = [
     (
         "PAYMENT-SIGNATURE",
         "you",
@@ -30,6 +30,11 @@ const HEADERS: [(&str, &str, &str); 17] = [
         "X-Service-Payment-Hash",
         "you",
         "At /v1/access alone: the hash of a transfer that you have made.",
+    ),
+    (
+        "X-Service-Payment-Proof",
+        "you",
+        "At /v1/access alone: the signature of the transfer's sender.",
     ),
     (
         "Idempotency-Key",
@@ -65,6 +70,11 @@ const HEADERS: [(&str, &str, &str); 17] = [
         "X-Service-Payment-Pack",
         "us",
         "The pack that was priced or paid for.",
+    ),
+    (
+        "X-Service-Payment-Error",
+        "us",
+        "With a 402 after a payment: why it was not taken, as a sentence. The body's error is the word for programs.",
     ),
     (
         "X-Service-Cache",
@@ -166,7 +176,7 @@ const ANSWER: [(&str, &str); 9] = [
     ),
     (
         "cache",
-        "Whether a kept copy was used, how old it is, and until when it is kept.",
+        "Whether a kept copy was used, how old it is, and until when it is kept; shared is false where the site’s Cache-Control keeps the page from being sold to others.",
     ),
     (
         "payment, ueg_receipt",
@@ -205,7 +215,7 @@ pub(super) fn answer() -> Markup {
         h2 #report { "The report" }
         p {
             "A Proof Pack answers 200 with this JSON. It is retained for 30 days under its " code { "report_id" }
-            ", readable by whoever knows it; " a href="/v1/proof-pack/sample" { "a sample" } " is there for nothing."
+            ", readable by the one who knows it; " a href="/v1/proof-pack/sample" { "a sample" } " is there for nothing."
         }
         (parts::scrolling("Fields of a report", &report))
     }
@@ -242,15 +252,23 @@ pub(super) fn transfers() -> Markup {
         p {
             "Clients from before x402 can transfer the price themselves and send the transaction's hash to "
             code { "POST /v1/access" } " in " code { "X-Service-Payment-Hash" } ". Without the header the answer is 402 and "
-            "says whom to pay, how many confirmations to wait for, and how old a transfer may be."
+            "says whom to pay, how many confirmations to wait for, and how old a transfer may be. Where the operator has "
+            "not switched this on, it says so: then transfer nothing."
         }
         ul {
             li { "Each transfer buys once. What we refuse to do leaves it unused, and a retry credit holds it." }
             li {
-                "Anybody can read a hash on chain, and the first to send it has it. Send yours at once, with an "
-                code { "Idempotency-Key" } " of 16 to 128 characters that only you know: with it, and only with it, the same "
-                "request is answered again for 15 minutes."
+                "Anybody can read a hash on chain, so a transfer buys for its sender alone. The first answer to a hash is 400 "
+                code { "payment_proof_required" } " with the text to sign in " code { "payment_proof.text" } ": sign it with the "
+                "key that has sent the transfer (personal_sign, EIP-191), and repeat the request with the signature (0x and 130 "
+                "hex digits) in " code { "X-Service-Payment-Proof" } ". With it the same request is answered again for 15 minutes."
             }
+            li {
+                "An operator may do without that. Then the first to send a hash has it: send yours at once, with an "
+                code { "Idempotency-Key" } " of 16 to 128 characters that only you know, which lets the same request be answered "
+                "again."
+            }
+            li { "A transfer pays the price, whatever more it brings. Nothing is paid back by itself." }
             li { "A transfer that settles a signed payment is none: x402 payments go to " code { "/v1/x402/access" } "." }
         }
     }

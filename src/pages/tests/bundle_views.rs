@@ -50,10 +50,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
             "bundle-checkout-paid",
             checkout(texts, &targets, State::Paid),
         ),
-        (
-            "bundle-checkout-expired",
-            checkout(texts, &targets, State::Expired),
-        ),
+        ("bundle-checkout-expired", expired(texts)),
         ("request-bundle", requested(texts, LeadProduct::Bundle)),
         ("request-pack", requested(texts, LeadProduct::Pack)),
         ("contact", requested(texts, LeadProduct::Contact)),
@@ -150,7 +147,7 @@ fn requested(texts: Texts, product: LeadProduct) -> String {
         complaints: &[texts.pick("contact: Field required").to_owned()],
         known: Some(Known {
             lead_id: texts.pick("lead_00000000000000000000000000000001"),
-            contact: texts.pick("a***@example.com"),
+            pay_path: Some("/proof-pack/bundle/pay?bundle=audit"),
         }),
     })
 }
@@ -161,11 +158,18 @@ fn received(texts: Texts, target_urls: &[String], product: LeadProduct) -> Strin
         product,
         lead_id: texts.pick("lead_00000000000000000000000000000001"),
         contact: texts.pick("a***@example.com"),
-        duplicate: true,
         bundle: (product == LeadProduct::Bundle).then_some(Bundle::Audit),
         target_urls,
         rejected: rejected(texts),
         pay_path: Some("/proof-pack/bundle/pay?bundle=audit"),
         pack_path: (product == LeadProduct::Pack).then_some("/proof-pack/quote?pack=quick"),
+    })
+}
+
+fn expired(texts: Texts) -> String {
+    crate::pages::checkout::page(&crate::pages::checkout::CheckoutView {
+        site: texts.site(),
+        quote_id: texts.pick("bq_00000000000000000000000000000001"),
+        state: crate::pages::checkout::CheckoutState::Expired { is_bundle: true },
     })
 }

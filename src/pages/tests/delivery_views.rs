@@ -7,7 +7,12 @@ use crate::domain::time::UnixSeconds;
 use crate::pages::delivery::{self, DeliveryView, RecoverView, Stage};
 
 /// What is one buyer's, and for no search engine.
-pub(super) const HIDDEN: [&str; 3] = ["delivery", "delivery-under-way", "recover"];
+pub(super) const HIDDEN: [&str; 4] = [
+    "delivery",
+    "delivery-under-way",
+    "recover",
+    "recover-without-mail",
+];
 
 pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
     let Value::Object(report) = report(texts) else {
@@ -16,8 +21,12 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
     let recover = RecoverView {
         site: texts.site(),
         message: Some(texts.pick("If an order matches, we e-mailed a link.")),
+        is_mailed: true,
+    };
+    let without_mail = RecoverView {
+        message: None,
         is_mailed: false,
-        links: vec!["/proof-pack/bundle/delivery?recovery=abc".to_owned()],
+        ..recover.clone()
     };
     vec![
         ("delivery", delivered(texts, Stage::Delivered, &report)),
@@ -26,6 +35,10 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
             delivered(texts, Stage::UnderWay, &Map::new()),
         ),
         ("recover", delivery::recover_page(&recover)),
+        (
+            "recover-without-mail",
+            delivery::recover_page(&without_mail),
+        ),
     ]
 }
 

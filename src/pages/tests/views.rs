@@ -11,7 +11,7 @@ use crate::pages::samples::SAMPLES;
 use crate::pages::site::{FacilitatorMode, Site};
 use crate::pages::{
     about, checkout, confidence, demo, docs, error, explorer, faq, from, home, legal, library,
-    paid_test, plain, pricing, proof_pack, quickstart, quote, report, sample,
+    notices, paid_test, plain, pricing, proof_pack, quickstart, quote, report, sample,
 };
 
 /// An ordinary service.
@@ -195,10 +195,10 @@ fn quoted(texts: Texts) -> quote::QuoteView<'static> {
         typed: texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network"),
         typed_question: "",
         outcome: quote::QuoteOutcome::Quoted(quote::Quoted {
-            quote_id: texts.pick("qt_0123456789abcdef0123456789abcdef"),
+            quote_id: Some(texts.pick("qt_0123456789abcdef0123456789abcdef")),
             target_url: texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network"),
             question: None,
-            kept_age_seconds: None,
+            is_cached: false,
             recommended: Level::Tier(Tier::default()),
             offers: Tier::ALL
                 .map(|tier| quote::LevelOffer {
@@ -217,10 +217,10 @@ fn pack_quoted(texts: Texts) -> quote::QuoteView<'static> {
         product: Product::ProofPack,
         typed_question: question,
         outcome: quote::QuoteOutcome::Quoted(quote::Quoted {
-            quote_id: texts.pick("qt_0123456789abcdef0123456789abcdef"),
+            quote_id: Some(texts.pick("qt_0123456789abcdef0123456789abcdef")),
             target_url: texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network"),
             question: Some(question),
-            kept_age_seconds: Some(90),
+            is_cached: true,
             recommended: Level::Pack(Pack::default()),
             offers: Pack::ALL
                 .map(|pack| quote::LevelOffer {
@@ -390,11 +390,7 @@ fn checkout_view(texts: Texts, expired: bool) -> checkout::CheckoutView<'static>
         site: texts.site,
         quote_id: texts.pick("qt_0123456789abcdef0123456789abcdef"),
         state: if expired {
-            checkout::CheckoutState::Expired {
-                target_url: Some(target_url),
-                product: Product::ProofPack,
-                question: Some(texts.pick("Is it open?")),
-            }
+            checkout::CheckoutState::Expired { is_bundle: false }
         } else {
             checkout::CheckoutState::Kept(kept)
         },
@@ -489,6 +485,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
                 user_agent: texts.pick("context402/0.1 (+https://shop.sample-site.org/about)"),
             }),
         ),
+        ("notices", notices::page(&notices::NoticesView { site })),
         (
             "error",
             error::page(&error::ErrorView {

@@ -58,7 +58,7 @@ pub(super) fn verification(report: Told<'_>, attachment: &str) -> Vec<Block> {
         command(format!("sha256sum {attachment}\n{hash}")),
         Block::text(
             "The attached file is the report in its canonical form (RFC 8785), without what stands around it in a delivery: \
-             result_hash, signature, download, recovery_url, email, expires_at and progress. Whoever holds the delivered \
+             result_hash, signature, download, recovery_url, email, expires_at and progress. Anyone who holds the delivered \
              JSON in any spelling can make the same bytes from it.",
         ),
         Block::text(
@@ -87,7 +87,7 @@ pub(super) fn method() -> Vec<Block> {
     let told = [
         "Every source is read once, turned into text and checked against the question by rules that give the same answer to \
          the same text. What a page tells AI systems to say is not taken as evidence.",
-        "Sources that carry the same text, or most of it, count as one, whoever publishes them. Agreement needs two \
+        "Sources that carry the same text, or most of it, count as one, no matter who publishes them. Agreement needs two \
          independent sources; two pages of one publisher are noted as such.",
         "Each statement is put to every other source. A contradiction is called clear only where a source says otherwise in \
          nearly the same words, or answers the same question with another value of the same unit.",

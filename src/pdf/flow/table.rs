@@ -1,4 +1,5 @@
-//! Tables: columns by their shares, rows that are broken only where no page holds them, and the header again on each page.
+//! Tables: columns by their shares, rows that are broken only where no page holds them, and the header again on each
+//! page.
 
 use krilla::tagging::{TableHeaderScope, Tag, TagKind};
 

@@ -10,6 +10,9 @@ fn store() -> Store {
     let settings = Settings {
         cache_bytes: 1024 * 1024,
         pages_bytes_max: 10_000,
+        unpaid_bytes_max: 64 * 1024 * 1024,
+        unsettled_bytes_max: 64 * 1024 * 1024,
+        sales_free_bytes_min: 0,
         free_bytes_min: 0,
     };
     let opened = settings.open_on(InMemoryBackend::new());
@@ -27,7 +30,7 @@ fn lead(contact: &str, targets: &[&str], created_at: u64) -> Lead {
 }
 
 #[tokio::test]
-async fn a_payment_without_reference_finds_the_newest_open_lead_for_a_bundle() {
+async fn a_contact_s_open_lead_for_a_bundle_is_found_where_there_is_one_alone() {
     let store = store();
     let found = store.write(|tables| {
         let id = |number| LeadId([number; 16]);
@@ -38,26 +41,53 @@ async fn a_payment_without_reference_finds_the_newest_open_lead_for_a_bundle() {
         let mut message = lead("a@example.com", &[], NOW.0 + 4);
         message.product = LeadProduct::Contact;
         let others = lead("b@example.com", &["https://a.example/"], NOW.0 + 5);
-        // The identifiers run against time, which alone counts.
-        tables.put_lead(
-            id(9),
-            &lead("a@example.com", &["https://a.example/"], NOW.0),
-        )?;
-        tables.put_lead(
-            id(8),
-            &lead("a@example.com", &["https://b.example/"], NOW.0 + 1),
-        )?;
         tables.put_lead(id(7), &lost)?;
         tables.put_lead(id(6), &message)?;
         tables.put_lead(id(5), &others)?;
-        tables.newest_open_lead_of(" a@Example.com")
+        let only = |tables: &Tables<'_>| {
+            let found = tables.only_open_lead_of(" a@Example.com")?;
+            Ok::<_, StoreError>(found.map(|(id, _)| id))
+        };
+        let none = only(tables)?;
+        let mine = lead("a@example.com", &["https://a.example/"], NOW.0);
+        tables.put_lead(id(9), &mine)?;
+        let one = only(tables)?;
+        // However alike: anybody may have left either.
+        tables.put_lead(id(8), &mine)?;
+        let two = only(tables)?;
+        tables.delete_lead(id(8))?;
+        // Of more than are looked at, none is taken for the only one.
+        for number in 0..u8::try_from(LEADS_LOOKED_AT_MAX - 3).expect("fits") {
+            tables.put_lead(
+                LeadId([
+                    100 + number / 2,
+                    number,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                ]),
+                &lost,
+            )?;
+        }
+        let as_many_as_are_looked_at = only(tables)?;
+        tables.put_lead(id(99), &lost)?;
+        Ok((none, one, two, as_many_as_are_looked_at, only(tables)?))
     });
-    let (id, found) = found.await.expect("writes").expect("is there");
-    assert_eq!(id, LeadId([8; 16]));
-    let same = store.read(|snapshot| snapshot.newest_open_lead_of("a@example.com"));
-    assert_eq!(same.await, Ok(Some((id, found))));
-    let all = store.read(|snapshot| Ok(snapshot.leads_of("a@example.com")?.len()));
-    assert_eq!(all.await, Ok(4));
+    let mine = Some(LeadId([9; 16]));
+    assert_eq!(found.await, Ok((None, mine, None, mine, None)));
+    let all = store.read(|snapshot| Ok(snapshot.leads_of("b@example.com")?.len()));
+    assert_eq!(all.await, Ok(1));
 }
 
 #[tokio::test]
@@ -85,7 +115,7 @@ async fn the_same_form_is_known_again_until_its_lead_is_deleted() {
         let newer = tables.lead_like(&form)?.map(|(id, _)| id);
         tables.delete_lead(second)?;
         let gone = tables.lead_like(&form)?.is_none() && tables.leads_count()? == 0;
-        let nobody = tables.newest_open_lead_of("a@example.com")?.is_none();
+        let nobody = tables.only_open_lead_of("a@example.com")?.is_none();
         Ok((known, unknown, deleted, newer, gone && nobody))
     });
     let expected = (

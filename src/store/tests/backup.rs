@@ -29,8 +29,8 @@ async fn filled(folder: &Folder) -> Store {
     store
 }
 
-fn manners() -> Manners {
-    Manners {
+fn options() -> CopyOptions {
+    CopyOptions {
         free_bytes_min: 0,
         goes_on: Arc::new(|| true),
     }
@@ -45,7 +45,7 @@ fn rows(verified: &Verified, table: &str) -> u64 {
 async fn a_copy_made_between_writes_holds_everything_and_is_a_data_file() {
     let folder = Folder::new();
     let (store, copy) = (filled(&folder).await, folder.0.join("copy"));
-    let bytes = store.copy_to(&copy, NOW, &manners()).expect("copies");
+    let bytes = store.copy_to(&copy, NOW, &options()).expect("copies");
     store
         .write(|tables| tables.put_payment([99; 32], &payment()))
         .await
@@ -86,7 +86,7 @@ async fn a_table_of_a_newer_program_stops_the_copy_instead_of_being_left_out() {
     drop(database);
     let store = SETTINGS.open(&folder.file(), false).expect("opens").store;
     store
-        .copy_to(&folder.0.join("empty"), NOW, &manners())
+        .copy_to(&folder.0.join("empty"), NOW, &options())
         .expect("an empty table is nothing to lose");
     store.close().await.expect("closes");
     let database = Database::open(folder.file()).expect("opens");
@@ -99,7 +99,7 @@ async fn a_table_of_a_newer_program_stops_the_copy_instead_of_being_left_out() {
     let store = SETTINGS.open(&folder.file(), false).expect("opens").store;
     let copy = folder.0.join("copy");
     let refused = store
-        .copy_to(&copy, NOW, &manners())
+        .copy_to(&copy, NOW, &options())
         .expect_err("refuses")
         .to_string();
     assert!(refused.contains("gift-cards-1"), "{refused}");
@@ -114,7 +114,7 @@ async fn a_copy_goes_nowhere_where_something_is() {
     let copy = folder.0.join("copy");
     std::fs::write(&copy, b"something").expect("written");
     assert!(matches!(
-        store.copy_to(&copy, NOW, &manners()),
+        store.copy_to(&copy, NOW, &options()),
         Err(BackupError::Io { .. })
     ));
     assert_eq!(std::fs::read(&copy).expect("there"), b"something");
@@ -126,7 +126,7 @@ async fn a_copy_goes_nowhere_where_something_is() {
 async fn whatever_is_not_whole_is_refused() {
     let folder = Folder::new();
     let (store, copy) = (filled(&folder).await, folder.0.join("copy"));
-    store.copy_to(&copy, NOW, &manners()).expect("copies");
+    store.copy_to(&copy, NOW, &options()).expect("copies");
     store.close().await.expect("closes");
     let sound = std::fs::read(&copy).expect("reads");
     let expected = SETTINGS.verify(&copy).expect("sound");
@@ -185,7 +185,7 @@ async fn a_record_without_its_checksum_is_refused() {
 async fn a_backup_comes_back_and_what_it_replaces_is_kept() {
     let folder = Folder::new();
     let (store, copy) = (filled(&folder).await, folder.0.join("copy"));
-    store.copy_to(&copy, NOW, &manners()).expect("copies");
+    store.copy_to(&copy, NOW, &options()).expect("copies");
     let restore = |discard_newer| SETTINGS.restore(&copy, &folder.file(), NOW, discard_newer);
     // Over a live file: never.
     assert!(matches!(
@@ -223,7 +223,7 @@ async fn a_backup_comes_back_and_what_it_replaces_is_kept() {
 async fn a_damaged_backup_replaces_nothing() {
     let folder = Folder::new();
     let (store, copy) = (filled(&folder).await, folder.0.join("copy"));
-    store.copy_to(&copy, NOW, &manners()).expect("copies");
+    store.copy_to(&copy, NOW, &options()).expect("copies");
     store.close().await.expect("closes");
     let before = std::fs::read(folder.file()).expect("reads");
     let half = std::fs::read(&copy).expect("reads");
@@ -315,23 +315,23 @@ async fn a_copy_that_ends_half_way_is_gone_and_says_why() {
     }
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    let stopped = Manners {
+    let stopped = CopyOptions {
         goes_on: Arc::new(move || count.fetch_add(1, Ordering::Relaxed) < 3),
-        ..manners()
+        ..options()
     };
     let ended = store.copy_to(&copy, NOW, &stopped);
     assert!(matches!(ended, Err(BackupError::Stopped)) && !copy.exists());
     assert!(asked.load(Ordering::Relaxed) > 3, "it was not half way");
-    let without_room = Manners {
+    let without_room = CopyOptions {
         free_bytes_min: u64::MAX,
-        ..manners()
+        ..options()
     };
     let ended = store.copy_to(&copy, NOW, &without_room);
     let error = ended.expect_err("there is no room").to_string();
     assert!(error.contains("no room") && !copy.exists(), "{error}");
     // The file that it was copied from is none the worse.
     put(&store, "https://example.com/later", 2, 500, NOW).await;
-    store.copy_to(&copy, NOW, &manners()).expect("copies");
+    store.copy_to(&copy, NOW, &options()).expect("copies");
     SETTINGS.verify(&copy).expect("sound");
     store.close().await.expect("closes");
 }

@@ -57,3 +57,51 @@ async fn an_order_is_found_by_its_session_and_by_its_buyer_until_it_is_deleted()
     let left = left.await.expect("reads").expect("the event stays known");
     assert_eq!(left.raw, "", "nothing is left of the buyer");
 }
+
+/// Anyone who knows a buyer's address and a source causes such a mail every ten minutes.
+#[tokio::test]
+async fn a_mail_that_leads_back_to_an_order_is_kept_for_a_day() {
+    use crate::domain::mail::MailKind;
+    let folder = Folder::new();
+    let store = SETTINGS.create(&folder.file()).expect("creates").store;
+    let mail = |kind| Mail {
+        kind,
+        about: "ord_1".to_owned(),
+        to: "ann@example.com".to_owned(),
+        subject: String::new(),
+        text: String::new(),
+        html: String::new(),
+        message_id: "ord_1".to_owned(),
+        attachment: None,
+    };
+    let failed = MailOutcome::Failed {
+        why: "gone".to_owned(),
+        is_permanent: true,
+    };
+    let (sent, refused, delivery) = ([1; 32], [2; 32], [3; 32]);
+    let write = store.write(move |tables| {
+        tables.enqueue_mail(sent, mail(MailKind::Recovery), NOW)?;
+        tables.enqueue_mail(refused, mail(MailKind::Recovery), NOW)?;
+        tables.enqueue_mail(delivery, mail(MailKind::Delivery), NOW)?;
+        tables.note_mail(sent, MailOutcome::Sent, NOW)?;
+        tables.note_mail(refused, failed, NOW)?;
+        tables.note_mail(delivery, MailOutcome::Sent, NOW)
+    });
+    write.await.expect("writes");
+    let sweep = |now| {
+        store.write(move |tables| {
+            while let Some(due) = tables.first_due(DueKind::Mail)?.filter(|due| due.at <= now) {
+                tables.sweep_mail(due)?;
+            }
+            Ok([
+                tables.mail(sent)?.is_some(),
+                tables.mail(refused)?.is_some(),
+                tables.mail(delivery)?.is_some(),
+            ])
+        })
+    };
+    const DAY: u64 = 24 * 3600;
+    assert_eq!(sweep(NOW.plus(DAY - 1)).await, Ok([true, true, true]));
+    assert_eq!(sweep(NOW.plus(DAY)).await, Ok([false, false, true]));
+    assert_eq!(sweep(NOW.plus(30 * DAY)).await, Ok([false, false, false]));
+}

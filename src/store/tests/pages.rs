@@ -1,6 +1,7 @@
 //! Fetched pages and the bytes they stand on: how long they stay.
 
 use super::*;
+use crate::store::pages::REPLACED_SECONDS;
 
 #[tokio::test]
 async fn pages_leave_by_age_and_their_bytes_a_little_later() {
@@ -17,23 +18,22 @@ async fn pages_leave_by_age_and_their_bytes_a_little_later() {
     assert!(has(&store, "https://a.example/").await);
     sweep(&store, touched.plus(PAGE_SECONDS)).await;
     assert!(!has(&store, "https://a.example/").await);
-    assert!(has_blob(&store, blob).await, "an answer may still need it");
-    sweep(&store, touched.plus(PAGE_SECONDS + ANSWER_SECONDS_MAX)).await;
+    assert!(has_blob(&store, blob).await, "a sale may be reading it");
+    sweep(&store, touched.plus(PAGE_SECONDS + REPLACED_SECONDS)).await;
     assert!(!has_blob(&store, blob).await);
 }
 
-/// An answer whose settlement is not known is looked at every hour at least. What the cache lets go meanwhile may be
-/// what its buyer has been charged for.
+/// What the cache lets go has a little longer: a sale may have found it there just before.
 #[tokio::test]
-async fn a_page_that_makes_room_stays_until_open_answers_are_looked_at() {
+async fn a_page_that_makes_room_leaves_its_bytes_for_a_moment() {
     let folder = Folder::new();
     let store = SETTINGS.create(&folder.file()).expect("creates").store;
     let blob = put(&store, "https://a.example/", b'a', 6_000, NOW).await;
     put(&store, "https://b.example/", b'b', 6_000, NOW.plus(1)).await;
     assert!(!has(&store, "https://a.example/").await);
-    sweep(&store, NOW.plus(3600)).await;
+    sweep(&store, NOW.plus(REPLACED_SECONDS)).await;
     assert!(has_blob(&store, blob).await);
-    sweep(&store, NOW.plus(1 + 3600 + ANSWER_SECONDS_MAX)).await;
+    sweep(&store, NOW.plus(1 + REPLACED_SECONDS)).await;
     assert!(!has_blob(&store, blob).await);
 }
 

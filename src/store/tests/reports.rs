@@ -62,9 +62,19 @@ async fn only_what_is_paid_for_and_not_over_can_be_shared() {
     };
     assert_eq!(share(1, true, NOW).await, Ok(None));
     keep(&store, id, 1, true).await;
-    let listed = || store.read(|snapshot| snapshot.listed_reports(10));
+    let listed = || store.read(|snapshot| snapshot.approved_reports(10));
+    let approve =
+        |is_approved, now| store.write(move |tables| tables.approve_report(id, is_approved, now));
+    assert_eq!(approve(true, NOW).await, Ok(None), "it is not shared");
     let shared = share(1, true, NOW).await.expect("writes").expect("a name");
     assert_eq!((shared.slug, shared.is_listed), ([1; 16], true));
+    let waiting = || store.read(Snapshot::listings_waiting);
+    assert_eq!((listed().await, waiting().await), (Ok(Vec::new()), Ok(1)));
+    assert_eq!(approve(true, NOW).await, Ok(Some(())));
+    assert_eq!(listed().await.expect("reads").len(), 1);
+    assert_eq!(waiting().await, Ok(0));
+    // Asked for again, it stays.
+    share(3, true, NOW).await.expect("writes");
     assert_eq!(listed().await.expect("reads").len(), 1);
     let again = share(2, false, NOW.plus(9))
         .await
@@ -75,6 +85,17 @@ async fn only_what_is_paid_for_and_not_over_can_be_shared() {
         ([1; 16], NOW.0, false)
     );
     assert_eq!(listed().await, Ok(Vec::new()));
+    assert_eq!(
+        approve(true, NOW).await,
+        Ok(None),
+        "its buyer wants it no more"
+    );
+    // Asked for anew, it waits again.
+    share(4, true, NOW).await.expect("writes");
+    assert_eq!((listed().await, waiting().await), (Ok(Vec::new()), Ok(1)));
+    approve(true, NOW).await.expect("writes");
+    approve(false, NOW).await.expect("writes");
+    assert_eq!((listed().await, waiting().await), (Ok(Vec::new()), Ok(1)));
     let by_slug =
         |slug: u8| store.read(move |snapshot| snapshot.report_by_slug(ShareSlug([slug; 16])));
     assert_eq!(
@@ -84,4 +105,5 @@ async fn only_what_is_paid_for_and_not_over_can_be_shared() {
     assert_eq!(share(1, true, NOW.plus(REPORT_SECONDS)).await, Ok(None));
     sweep(&store, NOW.plus(REPORT_SECONDS)).await;
     assert_eq!(by_slug(1).await, Ok(None));
+    assert_eq!((listed().await, waiting().await), (Ok(Vec::new()), Ok(0)));
 }

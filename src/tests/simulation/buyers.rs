@@ -1,16 +1,18 @@
 //! Buyers, honest and other, and what they have been told. Every answer is held against what has really happened.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::domain::amount::Amount;
+use crate::domain::ids::CreditId;
 use crate::domain::level::Product;
-use crate::domain::time::UnixSeconds;
 use crate::http::Reply;
 use crate::outside::chance;
+use crate::store::credit_hash;
+use crate::tests::dice::Dice;
 use crate::tests::simulation::service::{Request, Service};
 use crate::tests::simulation::world::{Authorization, World};
 use crate::x402::address::Nonce;
@@ -47,13 +49,18 @@ impl Wish {
 /// A signed payment, and the purchase that it is meant for.
 #[derive(Clone, Debug)]
 pub(super) struct Signed {
+    pub(super) buyer: usize,
     pub(super) wish: Wish,
     pub(super) authorization: Authorization,
     header: String,
     /// For what, and in which bytes, it was presented.
     sent: Vec<Message>,
-    /// Its nonce was signed for something else too: whoever comes first has it.
-    is_contested: bool,
+    /// Its nonce was signed for something else too: anyone who comes first has it.
+    pub(super) is_contested: bool,
+    /// Its request got goods: sent again, it must not be charged for the same purchase once more.
+    is_served: bool,
+    /// Its request was told that it gets the goods of an earlier payment if that one was settled.
+    is_bound: bool,
     /// The buyer knows how it ended.
     pub(super) is_over: bool,
 }
@@ -74,6 +81,11 @@ pub(super) struct Buyers {
     /// Goods by the transaction that paid for them: what, and which bytes.
     goods: HashMap<String, (Wish, [u8; 32])>,
     spent_credits: HashSet<String>,
+    /// How often each buyer has wanted each purchase: it may be charged so often and no more, however often it signs.
+    wanted: HashMap<(usize, Wish), usize>,
+    /// Purchases of buyers who have presented one authorization for several things: whose charge is whose is not told.
+    ambiguous: HashSet<(usize, Wish)>,
+    dice: Dice,
 }
 
 /// What a buyer sends.
@@ -94,8 +106,17 @@ pub(super) enum Message {
     },
 }
 
+/// Whether a buyer waits for its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stay {
+    LeavesAtOnce,
+    LosesTheAnswer,
+    Reads,
+}
+
 impl Buyers {
     pub(super) fn new(world: Arc<World>, count: usize) -> Buyers {
+        let dice = Dice::of(world.seed, b"buyers");
         let key = |_| SecretKey::from_bytes(chance::bytes()).expect("below the curve's order");
         Buyers {
             world,
@@ -105,6 +126,65 @@ impl Buyers {
             credits: Vec::new(),
             goods: HashMap::new(),
             spent_credits: HashSet::new(),
+            wanted: HashMap::new(),
+            ambiguous: HashSet::new(),
+            dice,
+        }
+    }
+
+    /// The buyer wants the purchase once more.
+    pub(super) fn want(&mut self, buyer: usize, wish: Wish) {
+        *self.wanted.entry((buyer, wish)).or_default() += 1;
+    }
+
+    /// The buyer signs anew for a purchase: the same one, unless it has all that it wanted.
+    pub(super) fn want_still(&mut self, buyer: usize, wish: Wish) {
+        let wanted = self.wanted.get(&(buyer, wish)).copied().unwrap_or(0);
+        if self.served(buyer, wish) >= wanted {
+            self.want(buyer, wish);
+        }
+    }
+
+    /// How often the buyer has got the purchase, each for a transaction of its own.
+    fn served(&self, buyer: usize, wish: Wish) -> usize {
+        let truth = self.world.truth();
+        let is_own = |authorization: &Authorization| {
+            let same = |signed: &&Signed| signed.authorization == *authorization;
+            self.signed
+                .iter()
+                .find(same)
+                .is_some_and(|signed| signed.buyer == buyer)
+        };
+        let own = truth
+            .moved
+            .iter()
+            .filter(|(authorization, _)| is_own(authorization));
+        own.filter(|(_, moved)| {
+            self.goods
+                .get(&moved.transaction)
+                .is_some_and(|goods| goods.0 == wish)
+        })
+        .count()
+    }
+
+    /// Nobody is charged more often than they wanted something.
+    pub(super) fn check_charges(&self) {
+        let mut charged: HashMap<(usize, Wish), usize> = HashMap::new();
+        let mut truth = self.world.truth();
+        for authorization in truth.moved.keys() {
+            let same = |signed: &&Signed| signed.authorization == *authorization;
+            if let Some(signed) = self.signed.iter().find(same) {
+                *charged.entry((signed.buyer, signed.wish)).or_default() += 1;
+            }
+        }
+        for (purchase, charged) in charged {
+            let wanted = self.wanted.get(&purchase).copied().unwrap_or(0);
+            if charged > wanted && !self.ambiguous.contains(&purchase) {
+                let (buyer, wish) = purchase;
+                truth.violations.push(format!(
+                    "buyer {buyer} wanted {wish:?} {wanted} times and was charged {charged} times"
+                ));
+            }
         }
     }
 
@@ -129,18 +209,23 @@ impl Buyers {
             let same = |signed: &&mut Signed| signed.authorization == authorization;
             for signed in self.signed.iter_mut().filter(same) {
                 signed.is_contested = true;
+                self.ambiguous.insert((buyer, signed.wish));
             }
+            self.ambiguous.insert((buyer, wish));
         }
         self.world.tell(format!(
             "  payment {} of buyer {buyer} for {wish:?}: {authorization:?}, contested: {is_contested}",
             self.signed.len()
         ));
         self.signed.push(Signed {
+            buyer,
             wish,
             authorization,
             header: payment.header,
             sent: Vec::new(),
             is_contested,
+            is_served: false,
+            is_bound: false,
             is_over: false,
         });
         Some(self.signed.len() - 1)
@@ -155,6 +240,7 @@ impl Buyers {
             path: wish.product().path(),
             headers: Vec::new(),
             body: wish.body(),
+            waiting: None,
         };
         let reply = service.ask(vec![request]).await.pop().flatten()?;
         if reply.status != 402 {
@@ -175,10 +261,26 @@ impl Buyers {
         messages: Vec<Message>,
     ) -> Vec<Option<u16>> {
         let mut requests = Vec::with_capacity(messages.len());
+        let mut stays = Vec::with_capacity(messages.len());
+        let is_waiting = Arc::new(());
         for message in &messages {
-            requests.push(self.request(message));
+            let stay = self.stay();
+            let mut request = self.request(message);
+            request.waiting = Some(match stay {
+                Stay::LeavesAtOnce => Weak::new(),
+                Stay::LosesTheAnswer | Stay::Reads => Arc::downgrade(&is_waiting),
+            });
+            requests.push(request);
+            stays.push(stay);
         }
-        let replies = service.ask(requests).await;
+        let mut replies = service.ask(requests).await;
+        for (reply, stay) in replies.iter_mut().zip(&stays) {
+            match (reply.as_mut().and_then(|reply| reply.on_sent.take()), stay) {
+                (Some(on_sent), Stay::Reads) => on_sent.call(),
+                (_, Stay::Reads) => {}
+                (_, Stay::LeavesAtOnce | Stay::LosesTheAnswer) => *reply = None,
+            }
+        }
         let statuses: Vec<Option<u16>> = replies
             .iter()
             .map(|reply| reply.as_ref().map(|reply| reply.status))
@@ -190,8 +292,8 @@ impl Buyers {
             });
             self.world.tell(format!("  {message:?}: {told:?}"));
             if let Some(reply) = reply {
-                // What was true when it was said may be over since, by another of these messages: the facilitator may turn
-                // a payment down that it takes when it is asked again at once.
+                // What was true when it was said may be over since, by another of these messages: the facilitator may
+                // turn a payment down that it takes when it is asked again at once.
                 let of = self.of(message);
                 let others = messages.iter().zip(&statuses).enumerate();
                 let is_outdated = others
@@ -208,11 +310,26 @@ impl Buyers {
         statuses
     }
 
+    fn stay(&mut self) -> Stay {
+        let is_kind = self.world.truth().is_kind;
+        let stay = match self.dice.below(12) {
+            0 if !is_kind => Stay::LeavesAtOnce,
+            1 if !is_kind => Stay::LosesTheAnswer,
+            _ => Stay::Reads,
+        };
+        if stay != Stay::Reads {
+            self.world.truth().see("a buyer loses an answer");
+            self.world.tell(format!("  the next buyer {stay:?}"));
+        }
+        stay
+    }
+
     fn request(&mut self, message: &Message) -> Request {
         let paid = |header: String, wish: Wish| Request {
             path: wish.product().path(),
             headers: vec![("payment-signature", header)],
             body: wish.body(),
+            waiting: None,
         };
         if let Some(signed) = self.of(message) {
             // Whatever it was told before, its owner wants it to be taken now.
@@ -221,6 +338,15 @@ impl Buyers {
             let sent = &mut self.signed[signed].sent;
             if !matches!(message, Message::Credit { .. }) && !sent.contains(message) {
                 sent.push(message.clone());
+            }
+            let (buyer, own) = (self.signed[signed].buyer, self.signed[signed].wish);
+            let wish = self.wish(message);
+            if !self.signed[signed].is_served && !self.stands_for_earlier(signed) {
+                self.want_still(buyer, own);
+            }
+            if wish != own {
+                self.ambiguous.insert((buyer, own));
+                self.ambiguous.insert((buyer, wish));
             }
         }
         match message {
@@ -236,8 +362,21 @@ impl Buyers {
                 path: RETRY,
                 headers: vec![("x-service-retry-credit", credit.clone())],
                 body: wish.body(),
+                waiting: None,
             },
         }
+    }
+
+    /// Whether a payment may not buy, because it is bound to an earlier one that was settled.
+    fn stands_for_earlier(&self, signed: usize) -> bool {
+        let bound = &self.signed[signed];
+        let truth = self.world.truth();
+        let mut earlier = self.signed[..signed].iter();
+        bound.is_bound
+            && earlier.any(|earlier| {
+                (earlier.buyer, earlier.wish) == (bound.buyer, bound.wish)
+                    && truth.moved.contains_key(&earlier.authorization)
+            })
     }
 
     /// The payment that a message is about.
@@ -254,6 +393,9 @@ impl Buyers {
     async fn judge(&mut self, service: &Service, message: &Message, reply: &Reply, is_alone: bool) {
         let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         let signed = self.of(message);
+        if let (Some(signed), true) = (signed, body["earlier_payment"].is_object()) {
+            self.signed[signed].is_bound = true;
+        }
         let header = |name: &str| {
             let value = reply.headers.get(name)?.to_str().ok()?;
             Some(value.to_owned())
@@ -269,6 +411,10 @@ impl Buyers {
         if let (Some(credit), Some(payment)) = (header("x-service-retry-credit"), signed)
             && !self.credits.iter().any(|(known, _)| *known == credit)
         {
+            let payment = match body["earlier_payment"].is_object() {
+                true => self.holder(service, &credit).await.unwrap_or(payment),
+                false => payment,
+            };
             self.credits.push((credit, KnownCredit { payment }));
         }
         match reply.status {
@@ -286,9 +432,30 @@ impl Buyers {
             }
             402 => self.judge_demand(service, message, signed).await,
             500 => self.world.violation(format!("{message:?} got 500: {body}")),
-            _ if is_alone => self.judge_refusal(message, signed, &body),
+            _ if is_alone => {
+                let authorization = signed.map(|signed| self.signed[signed].authorization);
+                let payment = match authorization {
+                    Some(authorization) => service.payment(authorization).await,
+                    None => None,
+                };
+                let may_move = payment.is_some_and(|payment| payment.may_have_moved());
+                self.judge_refusal(message, signed, &body, may_move);
+            }
             _ => {}
         }
+    }
+
+    /// The payment that a credit was issued on.
+    async fn holder(&self, service: &Service, credit: &str) -> Option<usize> {
+        let hash = credit_hash(CreditId::parse(credit)?);
+        for (number, signed) in self.signed.iter().enumerate() {
+            let payment = service.payment(signed.authorization).await;
+            let issued = payment.and_then(|payment| payment.credit);
+            if issued.is_some_and(|issued| issued.hash == hash) {
+                return Some(number);
+            }
+        }
+        None
     }
 
     /// What was delivered was paid for, once, by whom and for what it says.
@@ -342,6 +509,7 @@ impl Buyers {
             );
         }
         self.signed[signed].is_over = true;
+        self.signed[signed].is_served = true;
         for what in wrong {
             self.world
                 .violation(format!("{message:?}: delivered {what}"));
@@ -378,10 +546,15 @@ impl Buyers {
     }
 
     /// "charged": false must be true, too, unless the refusal is about this request alone.
-    fn judge_refusal(&mut self, message: &Message, signed: Option<usize>, body: &Value) {
+    fn judge_refusal(
+        &mut self,
+        message: &Message,
+        signed: Option<usize>,
+        body: &Value,
+        may_move: bool,
+    ) {
         let code = body["error"]["code"].as_str().unwrap_or_default();
         let about_the_request = [
-            "payment_replayed",
             "conflict",
             "retry_credit_invalid",
             "rate_limited",
@@ -392,13 +565,25 @@ impl Buyers {
         if about_the_request.contains(&code) || known.is_contested {
             return;
         }
-        let moved = self.world.truth().moved.contains_key(&known.authorization);
+        let authorization = known.authorization;
+        let (moved, sent_to_settle) = {
+            let truth = self.world.truth();
+            (
+                truth.moved.contains_key(&authorization),
+                truth.told.contains_key(&authorization),
+            )
+        };
+        if body["error"]["charged"] == true && !sent_to_settle && !may_move {
+            self.world.violation(format!(
+                "{message:?}: {code} says that it was charged, but it is not up for settlement"
+            ));
+        }
         if moved && body["error"]["charged"] == false {
             self.world.violation(format!(
                 "{message:?}: {code} says that nothing was charged, but it was"
             ));
         }
-        if code == "settlement_unknown" && body["error"]["charged"] != true {
+        if code == "settlement_unknown" && may_move && body["error"]["charged"] != true {
             self.world
                 .violation(format!("{message:?}: an unknown settlement says uncharged"));
         }
@@ -428,10 +613,5 @@ impl Buyers {
             .collect();
         unserved.sort_unstable_by_key(|(authorization, _)| *authorization);
         unserved
-    }
-
-    /// When a payment runs out, as far as the buyer knows it.
-    pub(super) fn now(&self) -> UnixSeconds {
-        self.world.truth().now
     }
 }

@@ -1,10 +1,10 @@
 //! The service from its start to its end: the true application over a disk in memory, without sockets. A loss of power
-//! ends it at any operation of its disk; whoever asked then has no answer.
+//! ends it at any operation of its disk; anyone who asked then has no answer.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use hyper::HeaderMap;
@@ -15,8 +15,10 @@ use crate::app::{App, Shared};
 use crate::config::{Config, Resolved};
 use crate::domain::payment::{Payment, PaymentKey};
 use crate::domain::time::UnixSeconds;
-use crate::flows::sample::SamplePage;
-use crate::flows::{due, offer, payments, recover};
+use crate::flows::content::sample::sample_page;
+use crate::flows::operations::{due, recover};
+use crate::flows::quotes::offers;
+use crate::flows::sale::{payments, sent};
 use crate::http::{Call, Method, Peer, Query, Reply};
 use crate::outside::Outside;
 use crate::outside::chain::{Chain, ChainSettings};
@@ -25,6 +27,7 @@ use crate::outside::facilitator::{Facilitator, FacilitatorAuth, FacilitatorSetti
 use crate::outside::mailer::Mailer;
 use crate::outside::robots::RobotsFiles;
 use crate::routes::ROUTES;
+use crate::state::sample::SamplePage;
 use crate::store::{Due, DueKind, Settings, StoreError};
 use crate::tests::dice::Dice;
 use crate::tests::disk::{Disk, Faults};
@@ -34,6 +37,9 @@ use crate::x402::address::Network;
 pub(super) const SETTINGS: Settings = Settings {
     cache_bytes: 1024 * 1024,
     pages_bytes_max: 1024 * 1024,
+    unpaid_bytes_max: 64 * 1024 * 1024,
+    unsettled_bytes_max: 64 * 1024 * 1024,
+    sales_free_bytes_min: 0,
     free_bytes_min: 0,
 };
 
@@ -94,7 +100,7 @@ impl Service {
             Ok(opened) => opened.store,
             Err(error) => panic!("the file that was found cannot be opened: {error}"),
         };
-        let former = offer::former_terms(&store).await.expect("terms are read");
+        let former = offers::former_terms(&store).await.expect("terms are read");
         let (mut outside, sample) = parts(config);
         outside.web.replace(world.web());
         let outside = Outside {
@@ -114,7 +120,7 @@ impl Service {
             clock,
         };
         let begun = async {
-            offer::note_terms(&service.app).await?;
+            offers::note_terms(&service.app).await?;
             recover::recover(&service.app).await
         };
         match begun.await {
@@ -192,6 +198,7 @@ impl Service {
     /// Ends in order, and gives the file.
     pub(super) async fn stop(self) -> Vec<u8> {
         self.rest().await;
+        let _ = sent::write_down(&self.app).await;
         let closed = self.app.store.clone().close().await;
         match self.disk.is_cut() {
             true => self.disk.found(),
@@ -233,8 +240,16 @@ fn parts(config: &Config) -> (Outside, SamplePage) {
         .get_or_init(|| {
             let opened = SETTINGS.open_on(Disk::new()).expect("a new file");
             let (clock, store) = (Clock::manual(UnixSeconds(0)), opened.store);
-            let app = App::new(config.clone(), ROUTES, store, clock, NOWHERE, Vec::new())
-                .expect("the parts fit together");
+            let app = App::new(
+                config.clone(),
+                ROUTES,
+                store,
+                clock,
+                NOWHERE,
+                Vec::new(),
+                sample_page,
+            )
+            .expect("the parts fit together");
             (app.outside, app.sample)
         })
         .clone()
@@ -282,6 +297,8 @@ pub(super) struct Request {
     pub(super) path: &'static str,
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: String,
+    /// Alive as long as the buyer waits.
+    pub(super) waiting: Option<Weak<()>>,
 }
 
 impl Request {
@@ -302,6 +319,7 @@ impl Request {
             body: self.body.into(),
             peer: Peer::Network(SocketAddr::from(([203, 0, 113, 7], 4_020))),
             request_id: "req_00000000000000000000000000000402".to_owned(),
+            waiting: self.waiting,
         }
     }
 }

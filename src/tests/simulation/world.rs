@@ -29,25 +29,25 @@ const EXPIRY_MARGIN_SECONDS: u64 = 60;
 
 #[derive(Debug)]
 pub(super) struct World {
-    seed: u64,
+    pub(super) seed: u64,
     truth: Mutex<Truth>,
 }
 
-/// What is so, whoever says otherwise.
+/// What is so, no matter who says otherwise.
 #[derive(Debug)]
 pub(super) struct Truth {
     pub(super) now: UnixSeconds,
     ledger: Ledger,
-    /// Neighbours neither fail nor lie.
+    /// Upstreams neither fail nor lie.
     pub(super) is_kind: bool,
     calls: HashMap<(String, Vec<u8>), u64>,
     pub(super) moved: HashMap<Authorization, Moved>,
     ended_otherwise: HashMap<Authorization, Fate>,
     /// Its buyer was told by a 402 that it was not taken, and has not presented it since.
     pub(super) turned_down: HashSet<Authorization>,
-    told: HashMap<Authorization, Value>,
+    pub(super) told: HashMap<Authorization, Value>,
     pub(super) violations: Vec<String>,
-    /// What was done and answered, for whoever has to understand a violation.
+    /// What was done and answered, for anyone who has to understand a violation.
     pub(super) story: Vec<String>,
     /// How often each kind of thing has happened.
     pub(super) seen: HashMap<&'static str, u64>,
@@ -126,7 +126,7 @@ impl World {
         truth.story.push(format!("{now} {what}"));
     }
 
-    pub(super) fn facilitator(self: &Arc<Self>, disk: &Disk) -> facilitator::StandIn {
+    pub(super) fn facilitator(self: &Arc<Self>, disk: &Disk) -> facilitator::Fake {
         let (world, disk) = (self.clone(), disk.clone());
         Arc::new(move |operation, body| {
             // What is asked at the same time may be answered in any order.
@@ -148,7 +148,7 @@ impl World {
         })
     }
 
-    pub(super) fn chain(self: &Arc<Self>, disk: &Disk) -> chain::StandIn {
+    pub(super) fn chain(self: &Arc<Self>, disk: &Disk) -> chain::Fake {
         let (world, disk) = (self.clone(), disk.clone());
         Arc::new(move |inquiry, now| {
             let mut truth = world.truth();
@@ -160,7 +160,7 @@ impl World {
         })
     }
 
-    pub(super) fn web(self: &Arc<Self>) -> web::StandIn {
+    pub(super) fn web(self: &Arc<Self>) -> web::Fake {
         let world = self.clone();
         Arc::new(move |address| {
             if address.ends_with("/robots.txt") {
@@ -175,7 +175,7 @@ impl World {
                     2 => FetchError::TimedOut,
                     3 => FetchError::Truncated,
                     4 => FetchError::Status(404),
-                    5 => FetchError::LookupFailed,
+                    5 => FetchError::NameNotFound,
                     _ => return Ok((503, b"later".to_vec())),
                 });
             }
@@ -401,6 +401,10 @@ fn does(is_first: bool, dice: &mut Dice) -> Does {
         Says::Pending,
         Says::Reason("unexpected_settle_error"),
         Says::Reason("invalid_transaction_state"),
+        // Reasons that no list knows, each where the money may have moved.
+        Says::Reason("settlement_timeout"),
+        Says::Reason("settle_exact_node_failure"),
+        Says::Reason("relayer_shrugged"),
         Says::NotReached,
     ]);
     let moves = reply != Says::NotReached && dice.percent(50);

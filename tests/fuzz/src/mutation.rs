@@ -1,5 +1,5 @@
-//! Seeds with bytes changed, cut, doubled and mixed, and pieces of a dictionary put in. The same seed of chance makes the
-//! same input.
+//! Seeds with bytes changed, cut, doubled and mixed, and pieces of a dictionary put in. The same seed of chance makes
+//! the same input.
 
 use super::random::Random;
 

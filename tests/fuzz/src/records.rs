@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use context402::store::trial::{examples, try_as_every_record};
+use context402::store::any_bytes::{examples, try_as_every_record};
 
 use super::mutation::mutated;
 use super::random::Random;

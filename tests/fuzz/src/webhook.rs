@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use context402::domain::checkout::{ProviderEvent, is_email, judge};
+use context402::domain::checkout::{ProviderEvent, judge};
+use context402::domain::email::is_email;
 use context402::signing::stamp;
 
 use super::mutation::{files, mutated};

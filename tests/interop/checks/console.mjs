@@ -8,7 +8,7 @@ import { check } from './suite.mjs';
 const { CHROMIUM = '/usr/bin/chromium', SCREENSHOTS } = process.env;
 const TOKEN = 'a-token-that-nobody-guesses-0123456789';
 const STEPS_MAX = 150;
-const VIEWS = ['Today', 'Leads', 'Orders', 'Payments', 'Reports', 'Outbox', 'Webhook log', 'Books', 'Data', 'Health', 'Configuration'];
+const VIEWS = ['Today', 'Leads', 'Orders', 'Payments', 'Reports', 'Outbox', 'Webhook log', 'Ledger', 'Data', 'Health', 'Configuration'];
 
 /** A page of which every complaint of the browser is noted, and what keys do there. */
 async function keyboard(browser, url) {
@@ -88,15 +88,15 @@ check('the operator works the console by keyboard, without script errors, over a
     await desk.press(lead.json.lead_id.slice(0, 16));
     await desk.reach('Note');
     await desk.page.keyboard.type('by phone');
-    await desk.press('To contacted');
+    await desk.press('Mark as contacted');
     await desk.shot('lead');
     const told = await desk.page.innerText('main');
-    assert.match(told, /The lead has moved on\./);
+    assert.match(told, /The lead's status is changed\./);
     assert.match(told, /new → contacted: by phone/);
     assert.match(told, /Is it <b>free<\/b>\?/);
 
     await desk.press('Today');
-    await desk.tick('Yes, sell nothing for now');
+    await desk.tick('Yes, pause sales');
     await desk.press('Pause sales');
     assert.match(await desk.page.innerText('main'), /Sales are paused/);
     await desk.shot('paused');

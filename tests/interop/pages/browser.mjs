@@ -58,7 +58,7 @@ async function pagesOfTheDemo() {
     body: '{"listed":true}',
   });
   return [
-    ...['/', '/pricing', '/pricing?pages=1e9', '/docs', '/quickstart', '/paid-test', '/demo', '/faq', '/about', '/terms', '/privacy', '/refunds', '/sample'],
+    ...['/', '/pricing', '/pricing?pages=1e9', '/docs', '/quickstart', '/paid-test', '/demo', '/faq', '/about', '/notices', '/terms', '/privacy', '/refunds', '/sample'],
     ...['/quote', `/quote?target_url=${sample}`, '/quote?target_url=http%3A%2F%2F127.0.0.1%2F'],
     ...['/proof-pack', '/proof-pack/quote', `/proof-pack/quote?target_url=${sample}`, '/proof-pack/preview'],
     ...['/proof-pack/sample', '/proof-pack/library', `/proof-pack/share/${shared.slug}`, report],

@@ -11,7 +11,7 @@ import { freePort, pause } from '../checks/ports.mjs';
 const { CONTEXT402_BIN, WORK } = process.env;
 const TOKEN = randomBytes(24).toString('hex');
 const SECRET = `whsec_${randomBytes(24).toString('hex')}`;
-// Throwaway, with play money.
+// Throwaway, with test funds.
 const WALLET = `0x${randomBytes(32).toString('hex')}`;
 const PAY_TO = '0x4020402040204020402040204020402040204020';
 const CLAIM = 'The oldest lighthouse on this coast was lit in 1774.';
@@ -166,7 +166,7 @@ async function signIn(base) {
 async function pages(base, sessions) {
   const [{ leads }, { orders }, { payments }] = await Promise.all(
     ['/operator/leads', '/operator/orders', '/operator/payments'].map((address) => operator(base, address)));
-  const views = ['leads', 'orders', 'payments', 'reports', 'outbox', 'events', 'books', 'data', 'health', 'config'];
+  const views = ['leads', 'orders', 'payments', 'reports', 'outbox', 'events', 'ledger', 'data', 'health', 'config'];
   // Beyond so many looks a page does not look again by itself; before, a check has half a minute.
   const looks = { waiting: '&look=27', unpaid: '&look=27', doubtful: '&look=40', unknown: '&look=27' };
   return [

@@ -207,6 +207,17 @@ impl Answer {
     /// Insists on an error: its status, its code, and that it says nothing was charged.
     #[track_caller]
     pub(crate) fn refused(self, status: u16, code: &str) -> Self {
+        self.error(status, code, false)
+    }
+
+    /// The same, where the payment that the request carries was charged before.
+    #[track_caller]
+    pub(crate) fn refused_charged(self, status: u16, code: &str) -> Self {
+        self.error(status, code, true)
+    }
+
+    #[track_caller]
+    fn error(self, status: u16, code: &str, is_charged: bool) -> Self {
         assert_eq!(
             (self.status, self.code().as_str()),
             (status, code),
@@ -214,14 +225,21 @@ impl Answer {
         );
         let body = self.json();
         assert_eq!(body["status"], "error", "{self:?}");
-        assert_eq!(body["error"]["charged"], false, "{self:?}");
+        assert_eq!(body["error"]["charged"], is_charged, "{self:?}");
         assert_eq!(body["detail"], body["error"]["message"], "{self:?}");
-        assert_eq!(body["request_id"], self.must("x-request-id"), "{self:?}");
-        assert!(
-            body["error"]["retryable"].is_boolean() && body["error"]["docs_url"].is_string(),
-            "{self:?}"
-        );
+        self.explains(&body);
         self
+    }
+
+    /// What every error says beside its detail.
+    #[track_caller]
+    fn explains(&self, body: &Value) {
+        assert_eq!(body["request_id"], self.must("x-request-id"), "{self:?}");
+        let error = &body["error"];
+        assert!(error["retryable"].is_boolean(), "{self:?}");
+        for member in ["code", "message", "next_step", "docs_url"] {
+            assert!(error[member].is_string(), "{member}: {self:?}");
+        }
     }
 
     /// Insists on a 422 whose first complaint is of this kind at this place.
@@ -240,6 +258,10 @@ impl Answer {
             .collect();
         assert_eq!(places, loc, "{self:?}");
         assert!(complaint["msg"].is_string(), "{self:?}");
+        let body = self.json();
+        self.explains(&body);
+        assert_eq!(body["error"]["code"], "validation_failed", "{self:?}");
+        assert_eq!(body["error"]["charged"], false, "{self:?}");
         self
     }
 

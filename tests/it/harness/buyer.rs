@@ -8,6 +8,7 @@ use context402::outside::chance;
 use context402::x402::address::{Address, Nonce};
 use context402::x402::eip3009::SecretKey;
 use context402::x402::payer::{ReceivedChallenge, usdc};
+use context402::x402::sender_proof::personal_digest;
 use context402::x402::{encoding, payer};
 use serde_json::Value;
 
@@ -34,6 +35,11 @@ impl Wallet {
 
     pub(crate) fn address(&self) -> Address {
         self.key.address()
+    }
+
+    /// What a wallet's personal_sign gives for a text: 0x and 130 hex digits.
+    pub(crate) fn sign_text(&self, text: &str) -> String {
+        self.key.sign(personal_digest(text)).to_string()
     }
 
     /// Asks for the price of a tier and signs it.

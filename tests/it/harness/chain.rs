@@ -159,6 +159,10 @@ struct Written {
     value: u128,
     end: End,
     block: u64,
+    /// Of a facilitator's own; else it follows from the nonce.
+    transaction: Option<String>,
+    /// Units that the same transaction sends to the vault beside it.
+    beside: u128,
 }
 
 impl Chain {
@@ -214,9 +218,26 @@ impl Chain {
             value: text("value").parse().expect("a number"),
             end,
             block: state.head(),
+            transaction: None,
+            beside: 0,
         };
         state.ends.push(written.clone());
         written.transaction()
+    }
+
+    /// The same in the transaction that the facilitator has told.
+    pub(crate) fn write_as(&self, payment: &Payment, end: End, transaction: &str) {
+        self.write(payment, end);
+        let mut state = self.state();
+        let last = state.ends.last_mut().expect("just written");
+        last.transaction = Some(transaction.to_lowercase());
+    }
+
+    /// The same in a transaction that also sends so many units from the payer to the vault.
+    pub(crate) fn write_beside(&self, payment: &Payment, end: End, units: u128) -> String {
+        let transaction = self.write(payment, end);
+        self.state().ends.last_mut().expect("just written").beside = units;
+        transaction
     }
 
     /// Puts a transaction into the newest block, and gives its hash.
@@ -257,8 +278,13 @@ impl State {
             .sent
             .iter()
             .filter(|(_, block, _)| (from..=to).contains(block));
+        let ends = self
+            .ends
+            .iter()
+            .filter(|end| end.end != End::Canceled && (from..=to).contains(&end.block));
         let receipts = sent.map(|(hash, block, sent)| sent.receipt(hash, *block));
         receipts
+            .chain(ends.map(Written::receipt))
             .flat_map(|receipt| receipt["logs"].as_array().cloned().unwrap_or_default())
             .collect()
     }
@@ -266,6 +292,9 @@ impl State {
 
 impl Written {
     fn transaction(&self) -> String {
+        if let Some(transaction) = &self.transaction {
+            return transaction.clone();
+        }
         hex(&keccak256(&[self.nonce.as_bytes()]))
     }
 
@@ -295,8 +324,17 @@ impl Written {
         ]);
         let moved = self.log(8, &topics, &format!("0x{:064x}", self.value));
         let mark = self.mark();
+        let mut logs = vec![mark.clone(), moved];
+        if self.beside > 0 {
+            let topics = json!([
+                topic("Transfer(address,address,uint256)"),
+                word(&self.from),
+                word(PAY_TO)
+            ]);
+            logs.push(self.log(9, &topics, &format!("0x{:064x}", self.beside)));
+        }
         json!({"transactionHash": self.transaction(), "blockNumber": mark["blockNumber"],
-            "blockHash": mark["blockHash"], "status": "0x1", "logs": [mark, moved]})
+            "blockHash": mark["blockHash"], "status": "0x1", "logs": logs})
     }
 }
 
@@ -403,9 +441,18 @@ fn tell(state: &State, asked: &Value) -> Result<Value, &'static str> {
             if filter["topics"][0] == json!(topic("Transfer(address,address,uint256)")) {
                 return Ok(state.transfers(from, to));
             }
-            let found = state.ends.iter().filter(|end| {
-                filter["topics"][2] == json!(end.nonce) && (from..=to).contains(&end.block)
-            });
+            // One nonce, or any of several.
+            let wanted = &filter["topics"][2];
+            let asks_for = |nonce: &str| {
+                *wanted == json!(nonce)
+                    || wanted
+                        .as_array()
+                        .is_some_and(|several| several.contains(&json!(nonce)))
+            };
+            let found = state
+                .ends
+                .iter()
+                .filter(|end| asks_for(&end.nonce) && (from..=to).contains(&end.block));
             found.map(Written::mark).collect()
         }
         "eth_getTransactionReceipt" => {

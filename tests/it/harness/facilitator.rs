@@ -56,21 +56,21 @@ pub(crate) struct Facilitator {
 #[derive(Debug)]
 struct State {
     ledger: Ledger,
-    verify: Desk,
-    settle: Desk,
+    verify: InFlight,
+    settle: InFlight,
 }
 
 /// One operation: what was asked, and what is answered.
 #[derive(Debug)]
-struct Desk {
+struct InFlight {
     asked: Vec<Value>,
     next: VecDeque<Says>,
     otherwise: Says,
 }
 
-impl Default for Desk {
+impl Default for InFlight {
     fn default() -> Self {
-        Desk {
+        InFlight {
             asked: Vec::new(),
             next: VecDeque::new(),
             otherwise: Says::Honest,
@@ -83,8 +83,8 @@ impl Facilitator {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let state = Arc::new(Mutex::new(State {
             ledger: Ledger::new(Network(8453)),
-            verify: Desk::default(),
-            settle: Desk::default(),
+            verify: InFlight::default(),
+            settle: InFlight::default(),
         }));
         let shared = state.clone();
         let door = Door::open(listener, move |request, stream| {

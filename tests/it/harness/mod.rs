@@ -5,6 +5,9 @@ pub(crate) mod buyer;
 pub(crate) mod chain;
 pub(crate) mod facilitator;
 pub(crate) mod mailbox;
+// The unit tests of name resolution use the rest.
+#[allow(dead_code)]
+pub(crate) mod name_server;
 pub(crate) mod process;
 pub(crate) mod provider;
 pub(crate) mod server;
@@ -22,7 +25,7 @@ use context402::app::Shared;
 use context402::appliance::{Appliance, Start, StartError};
 use context402::config::{Config, Resolved};
 use context402::domain::time::UnixSeconds;
-use context402::flows::{due, health};
+use context402::flows::operations::{due, health};
 use context402::outside::clock::Clock;
 use context402::store::OpenError;
 use serde_json::{Value, json};

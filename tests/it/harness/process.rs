@@ -280,6 +280,11 @@ impl Service {
         self.signal("-TERM");
     }
 
+    /// Asks it to read its configuration again.
+    pub(crate) fn hang_up(&self) {
+        self.signal("-HUP");
+    }
+
     fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         let sent = Command::new("kill").args([name, &id]).status();

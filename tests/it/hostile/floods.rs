@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const LIVE: &[u8] = b"GET /health?live=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
 /// A connection from another address of loopback.
-fn connect_from(last: u8, address: SocketAddr) -> TcpStream {
+pub(super) fn connect_from(last: u8, address: SocketAddr) -> TcpStream {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
     let socket = socket.expect("a socket");
     let from: SocketAddr = (Ipv4Addr::new(127, 0, 0, last), 0).into();
@@ -32,7 +32,7 @@ fn connect_from(last: u8, address: SocketAddr) -> TcpStream {
     stream
 }
 
-fn is_served(mut stream: TcpStream) -> u16 {
+pub(super) fn is_served(mut stream: TcpStream) -> u16 {
     stream.write_all(LIVE).expect("sent");
     Answer::parse(&read_all(&mut stream)).status
 }
@@ -74,13 +74,14 @@ fn a_trusted_proxy_has_as_many_connections_as_it_needs() {
     assert_eq!(is_served(connect(rig.address)), 200);
 }
 
-/// Three hundred idle connections and as many half heads and half bodies: whoever asks something is served meanwhile, and
-/// all of them are gone after their time.
+/// Three hundred idle connections and as many half heads and half bodies: whoever asks something is served meanwhile,
+/// and all of them are gone after their time.
 #[test]
 fn a_flood_of_waiting_connections_keeps_nobody_out() {
     let mut rig = Rig::today_with(|resolved| {
         resolved.set("limits.header_seconds_max", "1.5");
         resolved.set("limits.body_seconds_max", "1.5");
+        resolved.set("limits.connections_of_client_max", "1000");
     });
     rig.in_process(&[], |_, service| {
         service.get("/health?live=1").send().expect(200);
@@ -239,7 +240,8 @@ fn whoever_reads_slowly_gets_all_of_it() {
     );
 }
 
-/// A redelivery that finds no room is none (decisions, Money 4): whoever is told to ask again can ask as often as before.
+/// A redelivery that finds no room is none (decisions, Money 4): whoever is told to ask again can ask as often as
+/// before.
 #[test]
 fn an_answer_that_finds_no_room_does_not_count() {
     const PAGES: usize = 16;
@@ -279,7 +281,9 @@ fn an_answer_that_finds_no_room_does_not_count() {
     for _ in given[number]..REDELIVERIES {
         bought[number].send().expect(200);
     }
-    bought[number].send().refused(400, "payment_replayed");
+    bought[number]
+        .send()
+        .refused_charged(400, "payment_replayed");
 }
 
 /// Whoever asks for the largest answers and does not read them has a bounded part of memory, however many they are; the
@@ -334,8 +338,8 @@ fn a_crowd_of_readers_of_a_large_report_has_a_bounded_part_of_memory() {
     });
 }
 
-/// Whoever buys the largest pages has a bounded part of memory, however many they are: while the pages are read, examined,
-/// settled and given out, over HTTP and over MCP.
+/// Whoever buys the largest pages has a bounded part of memory, however many they are: while the pages are read,
+/// examined, settled and given out, over HTTP and over MCP.
 #[test]
 fn a_crowd_of_buyers_of_large_pages_has_a_bounded_part_of_memory() {
     let buyers = number("CONTEXT402_BUYERS", 24);

@@ -2,6 +2,8 @@
 
 /// The table of pages that cost more than they are paid for.
 mod bombs;
+/// Many clients that each take a little: the bounds of what they hold together.
+mod crowds;
 /// The data file with a bit changed.
 mod file;
 /// Very many connections, and clients that send or read as slowly as they may.

@@ -13,10 +13,11 @@ const BOMB_BYTES: usize = 128 * 1024;
 /// Buyers at once: as many as the program converts at once.
 const AT_ONCE: usize = 16;
 /// What may become of a bomb.
-const ANSWERS: [(u16, &str); 6] = [
+const ANSWERS: [(u16, &str); 7] = [
     (200, ""),
     (400, "content_too_large"),
     (400, "nothing_readable"),
+    (400, "page_walled"),
     (400, "unsupported_content_type"),
     (400, "upstream_refused"),
     (503, "upstream_unavailable"),

@@ -19,7 +19,7 @@ fn a_flood_of_connections_leaves_descriptors_for_sales() {
         resolved.set("payment.calls_max", "4");
         resolved.set("fetch.at_once_max", "4");
     });
-    rig.in_process_behind("ulimit -n 160", |rig, service| {
+    rig.in_process_behind("ulimit -n 200", |rig, service| {
         let log = service.log();
         buy(rig, &service, ARTICLE).expect(200);
         let before = service.descriptors();
@@ -28,7 +28,7 @@ fn a_flood_of_connections_leaves_descriptors_for_sales() {
         for _ in 0..3 {
             buy(rig, &service, ARTICLE).expect(200);
         }
-        assert!(service.descriptors() <= 160);
+        assert!(service.descriptors() <= 200);
         drop(held);
         until("all are closed", || service.descriptors() <= before + 4);
         let log = [log, service.log()].concat().join("\n");

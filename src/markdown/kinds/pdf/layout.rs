@@ -21,8 +21,13 @@ pub(super) struct Paragraph {
 const HEADING_RATIO: f64 = 1.15;
 const HEADING_BYTES_MAX: usize = 200;
 const HEADING_LEVELS: usize = 4;
-/// A running head stands on this many pages and on half of all.
-const REPEATED_PAGES: usize = 3;
+/// A running head stands on this many pages and on half of all. Fewer pages that look alike are forms or invoices.
+const REPEATED_PAGES: usize = 4;
+/// In percent: a page that would be left with less of its letters keeps all of them.
+const LETTERS_KEPT_MIN: usize = 50;
+/// Letters of a page of prose. Where there are fewer, a text with a number that rises from page to page may be an
+/// invoice's or a form's own number, unless it can be the page's.
+const LETTERS_PROSE: usize = 1_500;
 /// How many lines at the top and at the foot may be running heads.
 const MARGIN_LINES: usize = 2;
 /// The factor on the usual distance of lines beyond which a paragraph begins.
@@ -80,54 +85,180 @@ fn body_size(pages: &[Vec<Line>]) -> f64 {
     most.map_or(10.0, |(key, _)| size(key))
 }
 
-/// Takes out lines at the top and at the foot that many pages share but for their numbers.
+/// Takes out lines at the top and at the foot that many pages share, word for word or but for the page's number.
 fn leave_running_heads(pages: &mut [Vec<Line>]) {
-    let margins: Vec<Vec<(usize, String)>> = pages.iter().map(|lines| margin(lines)).collect();
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for (_, text) in margins.iter().flatten() {
-        *counts.entry(text).or_default() += 1;
+    if pages.len() < REPEATED_PAGES {
+        return;
+    }
+    let size_max = body_size(pages) * HEADING_RATIO;
+    let margins: Vec<Vec<MarginLine>> = pages.iter().map(|lines| margin(lines, size_max)).collect();
+    let mut groups: HashMap<&str, Vec<(usize, &MarginLine)>> = HashMap::new();
+    for (page, line) in margins
+        .iter()
+        .enumerate()
+        .flat_map(|(page, lines)| lines.iter().map(move |line| (page, line)))
+    {
+        groups.entry(&line.pattern).or_default().push((page, line));
     }
     let enough = REPEATED_PAGES.max(pages.len() / 2);
-    for (lines, margin) in pages.iter_mut().zip(&margins) {
-        let mut left: Vec<usize> = margin
-            .iter()
-            .filter(|(_, text)| {
-                counts
-                    .get(text.as_str())
-                    .is_some_and(|count| *count >= enough)
-            })
-            .map(|(at, _)| *at)
-            .collect();
-        left.sort_unstable();
-        for at in left.into_iter().rev() {
+    let mut heads: Vec<Vec<usize>> = vec![Vec::new(); pages.len()];
+    for lines in groups.into_values().filter(|lines| lines.len() >= enough) {
+        let alike = alike(&lines, pages);
+        if alike.len() >= enough {
+            for (page, line) in alike {
+                heads[page].push(line.at);
+            }
+        }
+    }
+    for (lines, mut heads) in pages.iter_mut().zip(heads) {
+        let taken: usize = heads.iter().map(|at| letters(&lines[*at])).sum();
+        let all: usize = lines.iter().map(letters).sum();
+        if (all - taken) * 100 < all * LETTERS_KEPT_MIN {
+            continue;
+        }
+        heads.sort_unstable();
+        for at in heads.into_iter().rev() {
             lines.remove(at);
         }
     }
 }
 
-/// The outermost lines of a page with digits made alike.
-fn margin(lines: &[Line]) -> Vec<(usize, String)> {
+fn letters(line: &Line) -> usize {
+    line.text.chars().filter(|c| !c.is_whitespace()).count()
+}
+
+/// A line at the top or at the foot of a page.
+struct MarginLine {
+    /// Its place among the page's lines.
+    at: usize,
+    /// Its side and its text, with `#` for each number.
+    pattern: String,
+    numbers: Vec<String>,
+}
+
+impl MarginLine {
+    fn has_letters(&self) -> bool {
+        self.pattern.chars().skip(1).any(char::is_alphabetic)
+    }
+}
+
+/// Of lines with one pattern, those that are one running head: each of their numbers is the same on every page or
+/// rises with the pages. Amounts that differ do neither.
+fn alike<'a>(
+    lines: &[(usize, &'a MarginLine)],
+    pages: &[Vec<Line>],
+) -> Vec<(usize, &'a MarginLine)> {
+    let places = lines.first().map_or(0, |(_, line)| line.numbers.len());
+    let rules: Vec<Rule> = (0..places)
+        .map(|place| {
+            let numbers = lines
+                .iter()
+                .filter_map(|(page, line)| Some((*page, line.numbers.get(place)?.as_str())));
+            Rule::of(&numbers.collect::<Vec<_>>())
+        })
+        .collect();
+    let mut out = lines.to_vec();
+    out.retain(|(page, line)| {
+        let is_prose = || pages[*page].iter().map(letters).sum::<usize>() >= LETTERS_PROSE;
+        let is_plain = !line.has_letters();
+        line.numbers.len() == rules.len()
+            && line.numbers.iter().zip(&rules).all(|(number, rule)| {
+                rule.allows(*page, number) && (rule.may_count_pages() || is_plain || is_prose())
+            })
+    });
+    out
+}
+
+/// What the numbers at one place of a running head have in common.
+enum Rule {
+    Same(String),
+    /// The number less the pages before it.
+    Rising(i64),
+}
+
+impl Rule {
+    /// What most of the numbers, each with its page, have in common.
+    fn of(numbers: &[(usize, &str)]) -> Rule {
+        let mut same: HashMap<&str, usize> = HashMap::new();
+        let mut rising: HashMap<i64, usize> = HashMap::new();
+        for (page, number) in numbers {
+            *same.entry(number).or_default() += 1;
+            if let Some(first) = first_of(*page, number) {
+                *rising.entry(first).or_default() += 1;
+            }
+        }
+        let most_same = same.into_iter().max_by_key(|(text, count)| (*count, *text));
+        let most_rising = rising
+            .into_iter()
+            .max_by_key(|(first, count)| (*count, *first));
+        match (most_same, most_rising) {
+            (Some((_, fewer)), Some((first, count))) if count > fewer => Rule::Rising(first),
+            (same, _) => Rule::Same(same.map_or_else(String::new, |(text, _)| text.to_owned())),
+        }
+    }
+
+    fn allows(&self, page: usize, number: &str) -> bool {
+        match self {
+            Rule::Same(text) => text == number,
+            Rule::Rising(first) => first_of(page, number) == Some(*first),
+        }
+    }
+
+    /// Whether it is the same everywhere, or a count of pages that begins in this file.
+    fn may_count_pages(&self) -> bool {
+        match self {
+            Rule::Same(_) => true,
+            Rule::Rising(first) => *first <= 1,
+        }
+    }
+}
+
+/// The number that the first page would have.
+fn first_of(page: usize, number: &str) -> Option<i64> {
+    let number: i64 = number.parse().ok()?;
+    number.checked_sub(i64::try_from(page).ok()?)
+}
+
+/// Marks of an amount of money, which is never part of a running head.
+const CURRENCIES: [&str; 9] = ["€", "$", "£", "¥", "₹", "EUR", "USD", "GBP", "CHF"];
+
+/// The outermost lines of a page that can be running heads: none is larger than the text, and none names a price.
+fn margin(lines: &[Line], size_max: f64) -> Vec<MarginLine> {
     let mut by_height: Vec<usize> = (0..lines.len())
         .filter(|at| lines[*at].turn == lines[0].turn)
         .collect();
     by_height.sort_by(|one, other| lines[*other].up.total_cmp(&lines[*one].up));
     let count = by_height.len();
-    let is_outer =
-        |(rank, _): &(usize, &usize)| *rank < MARGIN_LINES || rank + MARGIN_LINES >= count;
-    let outer = by_height.iter().enumerate().filter(is_outer);
+    let is_outer = |rank: usize| rank < MARGIN_LINES || rank + MARGIN_LINES >= count;
+    let outer = by_height
+        .iter()
+        .enumerate()
+        .filter(|(rank, _)| is_outer(*rank));
+    let may_run = |line: &Line| {
+        line.size <= size_max && !CURRENCIES.iter().any(|mark| line.text.contains(mark))
+    };
     outer
+        .filter(|(_, at)| may_run(&lines[**at]))
         .map(|(rank, &at)| {
-            let side = if rank < MARGIN_LINES { 'T' } else { 'F' };
-            let mut text = String::from(side);
+            let mut pattern = String::from(if rank < MARGIN_LINES { 'T' } else { 'F' });
+            let mut numbers: Vec<String> = Vec::new();
             let mut in_number = false;
             for c in lines[at].text.chars() {
-                let is_digit = c.is_ascii_digit();
-                if !(is_digit && in_number) {
-                    text.push(if is_digit { '#' } else { c });
+                match (c.is_ascii_digit(), in_number) {
+                    (true, true) => numbers.last_mut().into_iter().for_each(|n| n.push(c)),
+                    (true, false) => {
+                        numbers.push(c.to_string());
+                        pattern.push('#');
+                    }
+                    (false, _) => pattern.push(c),
                 }
-                in_number = is_digit;
+                in_number = c.is_ascii_digit();
             }
-            (at, text)
+            MarginLine {
+                at,
+                pattern,
+                numbers,
+            }
         })
         .collect()
 }
@@ -419,5 +550,103 @@ mod tests {
             all.iter()
                 .all(|text| text.starts_with("Chapter") && !text.contains("page 1"))
         );
+    }
+
+    /// All paragraphs of pages whose lines are one below the other in one size.
+    fn texts(pages: &[Vec<String>]) -> Vec<String> {
+        let page = |texts: &Vec<String>| {
+            let mut up = 800.0;
+            let lines = texts.iter().map(|text| {
+                up -= 40.0;
+                line(text, 50.0, up, 10.0)
+            });
+            lines.collect::<Vec<_>>()
+        };
+        let pages = paragraphs(pages.iter().map(page).collect());
+        pages.into_iter().flatten().map(|p| p.text).collect()
+    }
+
+    fn all(pages: &[Vec<String>]) -> Vec<String> {
+        pages.iter().flatten().cloned().collect()
+    }
+
+    /// Three invoices that differ in the total lost every line, and the empty page was sold.
+    #[test]
+    fn a_few_pages_that_look_alike_keep_all_their_lines() {
+        for count in [2, 3, 4, 12] {
+            let invoice = |number: usize| {
+                vec![
+                    "Harbour Supplies".to_owned(),
+                    "Invoice".to_owned(),
+                    format!("Total {}.50", 100 + number * number * 7),
+                    "Thank you".to_owned(),
+                ]
+            };
+            let pages: Vec<Vec<String>> = (0..count).map(invoice).collect();
+            assert_eq!(texts(&pages), all(&pages), "{count} invoices");
+        }
+    }
+
+    #[test]
+    fn totals_and_numbers_of_invoices_are_kept_where_the_heads_around_them_go() {
+        let invoice = |number: usize| {
+            let mut lines = vec![
+                "Harbour Supplies, 4 Quay Street".to_owned(),
+                format!("Invoice 20{:02}", 41 + number),
+            ];
+            lines.extend((0..8).map(|at| format!("{at} coils of rope for boat {}", number * 31)));
+            lines.extend([
+                format!("Total {}.00", 90 + number * 13 % 7),
+                "EUR 20.00 were paid before".to_owned(),
+            ]);
+            lines
+        };
+        let pages: Vec<Vec<String>> = (0..6).map(invoice).collect();
+        let expected: Vec<String> = all(&pages)
+            .into_iter()
+            .filter(|text| !text.starts_with("Harbour"))
+            .collect();
+        assert_eq!(texts(&pages), expected);
+    }
+
+    #[test]
+    fn page_numbers_go_wherever_they_begin() {
+        let page = |first: usize, text: &str, at: usize| {
+            let mut lines = vec![text.replace('#', &(first + at).to_string())];
+            lines.extend((0..40).map(|n| {
+                let letter = char::from(b'a' + u8::try_from(at).unwrap_or_default());
+                format!(
+                    "Line {n} of the text on this page {}",
+                    letter.to_string().repeat(30)
+                )
+            }));
+            lines
+        };
+        for (first, text) in [
+            (1, "Page # of 6"),
+            (0, "#"),
+            (1017, "- # -"),
+            (1017, "# A. Writer and B. Writer"),
+        ] {
+            let pages: Vec<_> = (0..6).map(|at| page(first, text, at)).collect();
+            let found = texts(&pages);
+            assert_eq!(found.len(), 6 * 40, "{text} from {first}");
+        }
+    }
+
+    #[test]
+    fn titles_of_pages_are_kept() {
+        let page = |at: usize| {
+            let mut lines = vec![line(&format!("Lesson {at}"), 50.0, 800.0, 20.0)];
+            lines.extend((0..6u8).map(|n| {
+                let text = format!("Something to learn {}", "x".repeat(at + 3 * usize::from(n)));
+                line(&text, 50.0, 760.0 - 30.0 * f64::from(n), 10.0)
+            }));
+            lines
+        };
+        let pages = paragraphs((1..=8).map(page).collect());
+        for (at, page) in pages.iter().enumerate() {
+            assert_eq!(page[0].text, format!("Lesson {}", at + 1));
+        }
     }
 }

@@ -269,3 +269,31 @@ fn any_change_of_a_file_is_survived() {
         }
     }
 }
+
+/// Three invoices that differ in the total: all of their lines were taken for running heads and an empty page was
+/// sold.
+#[test]
+fn invoices_that_differ_in_the_total_keep_their_lines() {
+    let mut objects = vec![
+        b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+        b"<</Type/Pages/Kids[4 0 R 6 0 R 8 0 R]/Count 3>>".to_vec(),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>".to_vec(),
+    ];
+    for (at, total) in [120, 75, 310].into_iter().enumerate() {
+        let content = format!(
+            "BT /F1 10 Tf 50 700 Td (Harbour Supplies) Tj 0 -40 Td (Invoice) Tj 0 -40 Td (Total {total}.00) Tj \
+             0 -40 Td (Thank you) Tj ET"
+        );
+        let contents = 5 + 2 * at;
+        objects.push(
+            format!("<</Type/Page/Parent 2 0 R/Contents {contents} 0 R/Resources<</Font<</F1 3 0 R>>>>>>")
+                .into_bytes(),
+        );
+        objects.push(stream("", content.as_bytes()));
+    }
+    let page = convert(&file(&objects, "")).expect("the file converts");
+    for total in ["Total 120.00", "Total 75.00", "Total 310.00"] {
+        assert!(page.markdown.contains(total), "{}", page.markdown);
+    }
+    assert_eq!(page.markdown.matches("Harbour Supplies").count(), 3);
+}

@@ -69,7 +69,13 @@ fn a_redirect_to_what_is_refused_is_not_followed() {
             LabHost::parse(&text).expect("a lab host"),
         );
         let forbidden = ForbiddenHosts::new(["shop.sample-site.org"]);
-        let network = Network::new(NetworkSettings::default(), hosts, forbidden).expect("threads");
+        let network = Network::new(
+            NetworkSettings::default(),
+            NameServers::System,
+            hosts,
+            forbidden,
+        )
+        .expect("a thread");
         let web = Web::new(settings(), network).expect("no lab roots to read");
         let error = read_page(&web, "http://news.sample-site.org/")
             .map(|_| ())

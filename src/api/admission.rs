@@ -1,0 +1,83 @@
+//! Who is let in and what is counted before a request's body is read: by the row's class, and by whether it brings a
+//! payment or a credit.
+
+use crate::api::buyer::legacy;
+use crate::api::failure;
+use crate::api::orders::webhook;
+use crate::app::{App, Row};
+use crate::domain::endpoint::Price;
+use crate::domain::rate::RateClass;
+use crate::domain::refusal::Refusal;
+use crate::http::service::{Admission, Arrived};
+use crate::http::{HeaderMap, Method, Reply};
+use crate::state::health;
+
+/// Whether a request brings the operator's token. Without one configured nobody does. A cookie proves nothing here: it
+/// is for the console's own pages, whose forms are guarded against other sites.
+pub fn knows_operator(app: &App, headers: &HeaderMap) -> bool {
+    let Some(sessions) = &app.config.operator else {
+        return false;
+    };
+    let mut values = headers.get_all("authorization").iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return false;
+    };
+    let shown = value.to_str().ok().and_then(|text| {
+        let (scheme, token) = text.split_once(' ')?;
+        scheme
+            .eq_ignore_ascii_case("bearer")
+            .then_some(token.trim())
+    });
+    shown.is_some_and(|token| sessions.is_token(token))
+}
+
+/// Counts a request against its client. The operator's socket is not counted.
+pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
+    let brings = match row.about.rate {
+        RateClass::Sale => arrived.headers.contains_key("payment-signature"),
+        RateClass::Credit if row.about.price == Price::Transfer => {
+            arrived.headers.contains_key(legacy::HASH)
+        }
+        RateClass::Credit => arrived.headers.contains_key("x-service-retry-credit"),
+        _ => false,
+    };
+    // Nobody signs or transfers for what is not sold now. Anyone who has paid already is heard.
+    if arrived.method == Method::Post
+        && row.about.price != Price::Free
+        && !brings
+        && app.health.paused_since().is_some()
+    {
+        return Admission::Refused(failure::refused_at_the_door(
+            app,
+            &health::paused(),
+            &arrived.asked,
+        ));
+    }
+    if row.path == webhook::PATH
+        && let Err(refusal) = webhook::check_head(app, arrived.headers)
+    {
+        return Admission::Refused(failure::refused_at_the_door(app, &refusal, &arrived.asked));
+    }
+    let (Some(client), Some(class)) = (arrived.peer.client(), row.about.rate.at_the_door(brings))
+    else {
+        return Admission::Granted;
+    };
+    match app.limits.admit(class, client) {
+        // Quotes are asked for in rows by programs that can pace themselves. The other answers are too many, or kept by
+        // caches, to say it on each.
+        Ok(Some(standing)) if class == RateClass::Quote => {
+            Admission::Counted(failure::with_standing(Reply::empty(200), &standing).headers)
+        }
+        Ok(_) => Admission::Granted,
+        Err(standing) => {
+            app.metrics.limited(standing.limit);
+            let refusal = Refusal::limited(standing);
+            Admission::Refused(failure::turned_away(
+                app,
+                &refusal,
+                &standing,
+                &arrived.asked,
+            ))
+        }
+    }
+}

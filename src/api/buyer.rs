@@ -1,0 +1,13 @@
+//! The endpoints that buyers call: what is sold, and what is free beside it.
+
+pub mod access;
+pub mod challenge;
+pub mod diagnose;
+pub mod legacy;
+pub mod paid;
+pub mod preview;
+pub mod proof_pack;
+pub mod quotes;
+pub mod report_page;
+pub mod reports;
+pub mod retry;

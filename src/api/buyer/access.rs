@@ -1,0 +1,97 @@
+//! The context endpoint: buying a page, and probing for its price.
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::api::buyer::paid;
+use crate::app::Shared;
+use crate::domain::level::{Level, Product};
+use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::schema::{Checked, ValidationError};
+use crate::http::{Call, Reply};
+
+/// POST /v1/x402/access.
+pub async fn buy(app: Shared, call: Call) -> Reply {
+    paid::buy(&app, &call, Product::Context, purchase).await
+}
+
+/// GET /v1/x402/access.
+pub async fn probe(app: Shared, call: Call) -> Reply {
+    paid::probe(&app, &call, Product::Context)
+}
+
+/// What exactly is bought.
+pub fn purchase(app: &Shared, body: &Checked, level: Level) -> Result<Purchase, Refusal> {
+    let Level::Tier(tier) = level else {
+        return Err(Refusal::of(Code::InvalidTier));
+    };
+    let force_refresh = body.flag("force_refresh").unwrap_or(false);
+    if force_refresh && !tier.may_fetch() {
+        let message = format!(
+            "Value error, force_refresh is not supported for the tier {}",
+            tier.name()
+        );
+        let error = ValidationError::new(
+            &["body", "force_refresh"],
+            "value_error",
+            message,
+            Some(true.into()),
+        );
+        return Err(Refusal::validation(vec![error]));
+    }
+    Ok(Purchase::Context(ContextPurchase {
+        target_url: paid::canonical_target(app, body)?,
+        tier: tier.name().to_owned(),
+        force_refresh,
+    }))
+}
+
+/// A page as text: its markdown, under a YAML front matter.
+#[derive(Debug)]
+pub struct Text<'a> {
+    pub front: String,
+    /// The string as it stands in the answer.
+    pub markdown: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Answered<'a> {
+    #[serde(borrow)]
+    markdown: &'a RawValue,
+    final_url: Value,
+    metadata: Value,
+    content_sha256: Value,
+    fetched_at: Option<i64>,
+}
+
+/// What an answer says, as text. Strings of the front matter are written as JSON, which YAML includes; what the page
+/// does not say is null.
+pub fn text(body: &[u8]) -> Option<Text<'_>> {
+    let answer: Answered<'_> = serde_json::from_slice(body).ok()?;
+    let metadata = &answer.metadata;
+    let date = [&metadata["modified_at"], &metadata["published_at"]]
+        .into_iter()
+        .find(|date| date.is_string());
+    let fetched = answer
+        .fetched_at
+        .and_then(|at| jiff::Timestamp::from_second(at).ok());
+    let fetched = fetched.map_or(Value::Null, |at| Value::from(at.to_string()));
+    let lines = [
+        ("title", &metadata["title"]),
+        ("url", &answer.final_url),
+        ("date", date.unwrap_or(&Value::Null)),
+        ("fetched", &fetched),
+        ("sha256", &answer.content_sha256),
+    ];
+    let mut front = String::from("---\n");
+    for (name, value) in lines {
+        front.push_str(&format!("{name}: {value}\n"));
+    }
+    front.push_str("---\n\n");
+    Some(Text {
+        front,
+        markdown: answer.markdown,
+    })
+}

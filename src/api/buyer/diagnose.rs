@@ -1,0 +1,47 @@
+//! POST /v1/agent/diagnose: what is wrong with a payment header, for nothing. The text is looked at and forgotten.
+
+use serde_json::{Value, json};
+
+use crate::api::body::read_body;
+use crate::api::failure;
+use crate::app::{App, Shared};
+use crate::domain::refusal::Refusal;
+use crate::domain::shapes::DIAGNOSE_REQUEST;
+use crate::flows::quotes::diagnose::{self, Diagnosis};
+use crate::http::{Call, Reply};
+
+/// POST /v1/agent/diagnose.
+pub async fn diagnose(app: Shared, call: Call) -> Reply {
+    match diagnosed(&app, &call) {
+        Ok(diagnosis) => Reply::json(200, diagnosis_json(&app, &diagnosis).to_string())
+            .fixed("cache-control", "no-store"),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+fn diagnosed(app: &App, call: &Call) -> Result<Diagnosis, Refusal> {
+    let body = read_body(app, call, &DIAGNOSE_REQUEST)?;
+    Ok(diagnose::diagnose(
+        app,
+        body.text("header").unwrap_or_default(),
+    ))
+}
+
+fn diagnosis_json(app: &App, diagnosis: &Diagnosis) -> Value {
+    let findings = diagnosis.findings.iter().map(|found| {
+        json!({"status": found.verdict.name(), "code": found.code, "message": found.message})
+    });
+    json!({
+        "status": "success",
+        "kind": diagnosis.kind,
+        "valid": diagnosis.is_good(),
+        "findings": findings.collect::<Vec<_>>(),
+        "decoded": diagnosis.decoded,
+        "now": app.now().0,
+        "next_step": match diagnosis.is_good() {
+            true => "Send it in a request; only the facilitator and the chain can say the rest.",
+            false => "Correct what failed, or ask for a fresh 402 and sign that.",
+        },
+        "quickstart": app.url("/quickstart"),
+    })
+}

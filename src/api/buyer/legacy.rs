@@ -1,0 +1,160 @@
+//! Endpoints that remain from before x402 version 2.
+
+use serde_json::json;
+
+use crate::api::body::{check_media_type, ignored};
+use crate::api::buyer::access;
+use crate::api::buyer::paid::{answer, paid_request, unread};
+use crate::api::failure;
+use crate::app::Shared;
+use crate::domain::level::Product;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::schema::{Checked, ValidationError};
+use crate::domain::shapes::COMPUTE_REQUEST;
+use crate::flows::quotes::brokerage;
+use crate::flows::sale::PaidRequest;
+use crate::flows::sale::refusals::PaidAttempt;
+use crate::flows::sale::transfer::{self, TransferProof};
+use crate::http::{Call, Reply};
+use crate::x402::address::{Signature, TransactionHash};
+
+const TOKEN: &str = "x402-token";
+
+/// Carries the transaction's hash.
+pub const HASH: &str = "x-service-payment-hash";
+/// Carries the signature of the transfer's sender.
+const PROOF: &str = "x-service-payment-proof";
+/// Carries a secret of the buyer's own, by which a lost answer can be asked for again.
+const SECRET: &str = "idempotency-key";
+const SECRET_CHARACTERS: std::ops::RangeInclusive<usize> = 16..=128;
+
+/// POST /v1/access: the page for a transfer that the buyer has made before. Without its hash: how to make one.
+pub async fn access(app: Shared, call: Call) -> Reply {
+    if call.header_count(HASH) == 0 {
+        let message = match app.config.legacy.access {
+            true => Code::PaymentHashRequired.meaning(),
+            false => {
+                "This service takes no transfers: do not transfer anything, buy at /v1/x402/access."
+            }
+        };
+        return failure::reply(
+            &app,
+            &Refusal::new(Code::PaymentHashRequired, message),
+            &call,
+        );
+    }
+    let mut attempt = PaidAttempt::of(Product::Context);
+    let outcome = match read_request(&app, &call) {
+        Ok((request, proof)) => {
+            attempt.note_purchase(&request.purchase);
+            Box::pin(transfer::sell(&app, request, proof, &mut attempt)).await
+        }
+        Err(refusal) => Err(unread(&app, &call, refusal)),
+    };
+    answer(&app, &call, outcome, attempt)
+}
+
+fn read_request(app: &Shared, call: &Call) -> Result<(PaidRequest, TransferProof), Refusal> {
+    let proof = TransferProof {
+        transaction: transaction(call)?,
+        secret: secret(call)?,
+        signature: signature(call)?,
+    };
+    Ok((
+        paid_request(app, call, Product::Context, access::purchase)?,
+        proof,
+    ))
+}
+
+/// Exactly one hash: 64 hex digits in any case, with 0x or without.
+fn transaction(call: &Call) -> Result<TransactionHash, Refusal> {
+    let text = call.header(HASH).unwrap_or_default().trim();
+    let has_prefix = text.starts_with("0x") || text.starts_with("0X");
+    let digits = if has_prefix { &text[2..] } else { text };
+    let hash = TransactionHash::parse(&format!("0x{digits}"));
+    hash.filter(|_| call.header_count(HASH) == 1).ok_or_else(|| {
+        let message = "Send one X-Service-Payment-Hash header: 0x and the 64 hex digits of the transaction's hash.";
+        Refusal::new(Code::InvalidPaymentHash, message)
+    })
+}
+
+/// The sender's signature: 0x and 130 hex digits. One that cannot be read is no signature of anybody.
+fn signature(call: &Call) -> Result<Option<Signature>, Refusal> {
+    let read = call.header(PROOF).map(str::trim).and_then(Signature::parse);
+    match (call.header_count(PROOF), read) {
+        (0, _) => Ok(None),
+        (1, Some(signature)) => Ok(Some(signature)),
+        _ => Err(Refusal::validation(vec![ValidationError::new(
+            &["header", "X-Service-Payment-Proof"],
+            "value_error",
+            "Value error, send it once, as 0x and the 130 hex digits of a signature",
+            None,
+        )])),
+    }
+}
+
+fn secret(call: &Call) -> Result<Option<String>, Refusal> {
+    let fits = |text: &&str| {
+        SECRET_CHARACTERS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    match (call.header_count(SECRET), call.header(SECRET).filter(fits)) {
+        (0, _) => Ok(None),
+        (1, Some(text)) => Ok(Some(text.to_owned())),
+        _ => Err(Refusal::validation(vec![ValidationError::new(
+            &["header", "Idempotency-Key"],
+            "value_error",
+            "Value error, send it once, with 16 to 128 visible ASCII characters",
+            None,
+        )])),
+    }
+}
+
+/// POST /v1/broker/compute: says what would have become of a task. The token is asked for and opens nothing.
+pub async fn compute(app: Shared, call: Call) -> Reply {
+    if !app.config.legacy.access {
+        return failure::reply(&app, &Refusal::of(Code::TransfersNotTaken), &call);
+    }
+    let task = match check_media_type(&call).and_then(|()| task(&call)) {
+        Ok(task) => task,
+        Err(refusal) => return failure::reply(&app, &refusal, &call),
+    };
+    let offered_fee = task.number("offered_fee").unwrap_or_default();
+    let job = brokerage::offer(&app, offered_fee);
+    let mut answer = json!({
+        "status": "simulated",
+        "job_id": job.id.to_string(),
+        "agent_id": task.text("agent_id"),
+        "accepted": job.simulated.accepted,
+        "offered_fee": offered_fee,
+        "estimated_cost": job.simulated.estimated_cost_usdc,
+        "projected_margin": job.simulated.projected_margin,
+        "simulated": true,
+        "request_id": call.request_id,
+    });
+    let ignored = ignored(&call, &COMPUTE_REQUEST);
+    if !ignored.is_empty() {
+        answer["ignored_fields"] = ignored.into();
+    }
+    Reply::json(200, answer.to_string()).fixed("cache-control", "no-store")
+}
+
+/// The body, and a complaint of everything that is missing at once.
+fn task(call: &Call) -> Result<Checked, Refusal> {
+    let mut errors = Vec::new();
+    if call.header_count(TOKEN) == 0 {
+        errors.push(ValidationError::new(
+            &["header", TOKEN],
+            "missing",
+            "Field required",
+            None,
+        ));
+    }
+    match COMPUTE_REQUEST.validate(&call.body) {
+        Ok(task) if errors.is_empty() => Ok(task),
+        Ok(_) => Err(Refusal::validation(errors)),
+        Err(more) => {
+            errors.extend(more);
+            Err(Refusal::validation(errors))
+        }
+    }
+}

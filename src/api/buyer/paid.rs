@@ -1,0 +1,442 @@
+//! What the paid operations share: the price that a request asks for, the payment that it brings, the purchase that its
+//! query, header and body agree on, and the answer.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::api::body::check_media_type;
+use crate::api::buyer::legacy;
+use crate::api::buyer::{access, challenge};
+use crate::api::failure;
+use crate::app::{App, Shared};
+use crate::domain::attribution::Attribution;
+use crate::domain::level::{Level, Product};
+use crate::domain::payment::Means;
+use crate::domain::purchase::Purchase;
+use crate::domain::rate::RateClass;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::schema::{Checked, ValidationError, without_mark};
+use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
+use crate::domain::target::explained;
+use crate::flows::content::source::Target;
+use crate::flows::quotes::offers;
+use crate::flows::sale::refusals::{self, PaidAttempt};
+use crate::flows::sale::{self, PaidRequest};
+use crate::http::{Bytes, Call, Held, OnSent, Reply};
+use crate::state::delivered::{Body, Delivered};
+use crate::x402::proof::PaymentProof;
+use crate::x402::wire::SettleResponse;
+
+/// The headers that carry a payment, of whichever kind.
+pub const PAYMENT_HEADERS: [&str; 3] =
+    ["payment-signature", "x-service-retry-credit", legacy::HASH];
+
+/// How a checked body and its level become a purchase.
+pub type Resolve = fn(&Shared, &Checked, Level) -> Result<Purchase, Refusal>;
+
+/// Sells a product. Without payment: the price, whatever the body says, because directories probe so.
+pub async fn buy(app: &Shared, call: &Call, product: Product, resolve: Resolve) -> Reply {
+    if call.header_count("payment-signature") == 0 {
+        return match level_by_address(call, product) {
+            Ok(stated) => unpaid(app, call, product, stated),
+            Err(refusal) => failure::reply(app, &refusal, call),
+        };
+    }
+    let mut attempt = PaidAttempt::of(product);
+    // The sale's state is large. In a box of its own, requests without payment make no room for it.
+    let outcome = Box::pin(sell(app, call, (product, resolve), &mut attempt)).await;
+    let refused = outcome.as_ref().err();
+    let stated = refused.and_then(|_| level_by_address(call, product).ok());
+    let level = stated.map(|stated| priced(call, product, stated.level));
+    attempt.level = attempt.level.or(level);
+    let unreadable = matches!(&outcome, Err(refusal) if refusal.code == Code::InvalidPayment);
+    let reply = answer(app, call, outcome, attempt);
+    match level.filter(|_| unreadable) {
+        Some(level) => challenge::beside(app, reply, level),
+        None => reply,
+    }
+}
+
+/// The same challenge with 200; accepts no payment and does no work.
+pub fn probe(app: &App, call: &Call, product: Product) -> Reply {
+    match level_by_address(call, product) {
+        Ok(stated) => challenge::probe(app, stated.level.unwrap_or(product.default_level())),
+        Err(refusal) if is_mismatch(&refusal) => {
+            failure::reply(app, &named_twice(call, product), call)
+        }
+        Err(_) => failure::reply(app, &no_such_level(call, product), call),
+    }
+}
+
+/// The price of what is asked for. If the request names different levels in different places, the 402 says so before
+/// anybody signs: with a payment the request would be refused.
+fn unpaid(app: &App, call: &Call, product: Product, stated: Stated) -> Reply {
+    let (level, in_body) = (stated.level, level_in_body(call, product));
+    let with_body = matches!((level, in_body), (Some(one), Some(other)) if one != other);
+    let level = priced(call, product, level);
+    if !stated.differ && !with_body {
+        return challenge::unpaid(app, level);
+    }
+    let word = product.level_word();
+    let error = format!(
+        "PAYMENT-SIGNATURE header is required. Query, header and body name different {word}s and this is the price of {}: \
+         name one {word} before you sign, because a payment for this request is refused as it stands.",
+        level.name()
+    );
+    challenge::required(app, level, &app.offers.challenge_because(level, &error))
+}
+
+async fn sell(
+    app: &Shared,
+    call: &Call,
+    asked: (Product, Resolve),
+    attempt: &mut PaidAttempt,
+) -> Result<Delivered, Refusal> {
+    let read = read_request(app, call, asked, attempt);
+    let (request, proof) = read.map_err(|refusal| unread(app, call, refusal))?;
+    Box::pin(sale::sell(app, request, proof)).await
+}
+
+fn read_request(
+    app: &Shared,
+    call: &Call,
+    (product, resolve): (Product, Resolve),
+    attempt: &mut PaidAttempt,
+) -> Result<(PaidRequest, PaymentProof), Refusal> {
+    let proof = payment(call, product)?;
+    attempt.payer = Some(proof.from());
+    let request = paid_request(app, call, product, resolve)?;
+    attempt.note_purchase(&request.purchase);
+    Ok((request, proof))
+}
+
+/// What is asked for, however it is paid.
+pub fn paid_request(
+    app: &Shared,
+    call: &Call,
+    product: Product,
+    resolve: Resolve,
+) -> Result<PaidRequest, Refusal> {
+    check_media_type(call)?;
+    let body = product
+        .request()
+        .validate(&call.body)
+        .map_err(Refusal::validation)?;
+    let level = agreed_level(call, product, &body)?;
+    Ok(PaidRequest {
+        purchase: resolve(app, &body, level)?,
+        attribution: attribution(call).map(|label| label.as_str().to_owned()),
+        client: call.peer.client(),
+        request_id: call.request_id.clone(),
+        waiting: call.waiting.clone(),
+    })
+}
+
+/// A request that does not get as far as its payment or credit counts as one without.
+pub fn unread(app: &App, call: &Call, refusal: Refusal) -> Refusal {
+    match app.admit(RateClass::Unpaid, call.peer.client()) {
+        Ok(()) => refusal,
+        Err(limited) => limited,
+    }
+}
+
+/// Exactly one readable payment. A version 1 header beside it, or a second one, leaves open which is meant.
+fn payment(call: &Call, product: Product) -> Result<PaymentProof, Refusal> {
+    let invalid = |message: String| Refusal::new(Code::InvalidPayment, message);
+    if call.header_count("payment-signature") != 1 || call.header_count("x-payment") != 0 {
+        return Err(invalid(
+            "Send one PAYMENT-SIGNATURE header, and no X-PAYMENT header beside it.".to_owned(),
+        ));
+    }
+    let header = call.header("payment-signature").unwrap_or_default();
+    PaymentProof::decode(header).map_err(|error| {
+        if error.is_malformed() {
+            return invalid(format!("{error}. Nothing was charged."));
+        }
+        let stated = level_by_address(call, product).ok();
+        let level = priced(call, product, stated.and_then(|stated| stated.level));
+        sale::challenge(level, error.reason(), format!("{error}."))
+    })
+}
+
+/// The canonical target. Text that is no URL is a validation error; one that policy refuses keeps its text and is
+/// refused in its turn, after the payment was looked at (specification 4.1 rule 2).
+pub fn canonical_target(app: &Shared, body: &Checked) -> Result<String, Refusal> {
+    let text = body.text("target_url").unwrap_or_default();
+    match Target::parse(app, text) {
+        Ok(target) if target.canonical(app).len() <= TARGET_URL_CHARACTERS_MAX => {
+            Ok(target.canonical(app).to_owned())
+        }
+        Err(error) if !error.is_unparseable() => Ok(text.to_owned()),
+        Ok(_) => Err(target_error(
+            text,
+            "The URL has more than 2,048 characters once it is percent-encoded".to_owned(),
+        )),
+        Err(error) => Err(target_error(text, explained(text, error))),
+    }
+}
+
+fn target_error(text: &str, why: String) -> Refusal {
+    let message = format!("Input should be a valid URL: {why}");
+    Refusal::validation(vec![ValidationError::new(
+        &["body", "target_url"],
+        "url_parsing",
+        message,
+        Some(text.into()),
+    )])
+}
+
+/// What an unpaid request is told the price of: the level that its address states (query, then header), else that of a
+/// readable body, else the default.
+fn priced(call: &Call, product: Product, stated: Option<Level>) -> Level {
+    stated
+        .or_else(|| level_in_body(call, product))
+        .unwrap_or(product.default_level())
+}
+
+/// What query and header say of the level.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stated {
+    /// The query's, else the header's.
+    level: Option<Level>,
+    /// Whether the two name different ones.
+    differ: bool,
+}
+
+/// The level that query or header states. One that does not exist is refused, and so are two different ones in the same
+/// place: neither comes before the other. Query and header may differ only where nothing is paid.
+fn level_by_address(call: &Call, product: Product) -> Result<Stated, Refusal> {
+    let header = product.level_header();
+    // Looked at first: most requests carry neither.
+    if call.query.0.is_empty() && call.header_count(header) == 0 {
+        return Ok(Stated::default());
+    }
+    let in_query = call.query.all(product.level_word());
+    let in_query = one_level(product, in_query.map(|text| text.into_owned()))?;
+    let headers = call.headers.get_all(header).iter();
+    let headers = headers.map(|value| String::from_utf8_lossy(value.as_bytes()).trim().to_owned());
+    let in_header = one_level(product, headers)?;
+    let differ = matches!((in_query, in_header), (Some(one), Some(other)) if one != other);
+    let pays = ["payment-signature", "x-service-payment-hash"];
+    if differ && pays.iter().any(|header| call.header_count(header) > 0) {
+        return Err(mismatch(product));
+    }
+    Ok(Stated {
+        level: in_query.or(in_header),
+        differ,
+    })
+}
+
+/// The level that one place names, however often.
+fn one_level(
+    product: Product,
+    mut names: impl Iterator<Item = String>,
+) -> Result<Option<Level>, Refusal> {
+    let known = |name: String| product.level(&name).ok_or_else(|| unknown_level(product));
+    let Some(first) = names.next().map(known).transpose()? else {
+        return Ok(None);
+    };
+    for name in names {
+        if known(name)? != first {
+            return Err(mismatch(product));
+        }
+    }
+    Ok(Some(first))
+}
+
+/// 400 for a level that does not exist.
+pub fn unknown_level(product: Product) -> Refusal {
+    let (word, names) = (product.level_word(), product.level_names().join(", "));
+    let code = match product {
+        Product::Context => Code::InvalidTier,
+        Product::ProofPack => Code::InvalidPack,
+    };
+    Refusal::new(
+        code,
+        format!("There is no such {word}. Use one of {names}."),
+    )
+}
+
+fn mismatch(product: Product) -> Refusal {
+    Refusal::of(match product {
+        Product::Context => Code::TierMismatch,
+        Product::ProofPack => Code::PackMismatch,
+    })
+}
+
+fn is_mismatch(refusal: &Refusal) -> bool {
+    matches!(refusal.code, Code::TierMismatch | Code::PackMismatch)
+}
+
+/// A probe's complaint about two different levels in the same place.
+fn named_twice(call: &Call, product: Product) -> Refusal {
+    let (word, header) = (product.level_word(), product.level_header());
+    let mut in_query = call.query.all(word);
+    let first = in_query.next();
+    let loc = match in_query.any(|other| Some(other) != first) {
+        true => ["query", word],
+        false => ["header", header],
+    };
+    let message = format!("Value error, different {word}s are named in the same place");
+    Refusal::validation(vec![ValidationError::new(
+        &loc,
+        "value_error",
+        message,
+        None,
+    )])
+}
+
+/// A probe's complaint about the level that it states.
+fn no_such_level(call: &Call, product: Product) -> Refusal {
+    let (word, header) = (product.level_word(), product.level_header());
+    let in_query = call.query.get(word);
+    let in_query = in_query.filter(|name| product.level(name).is_none());
+    let loc = match in_query {
+        Some(_) => ["query", word],
+        None => ["header", header],
+    };
+    let given = in_query.or_else(|| call.header(header).map(Into::into));
+    let message = format!(
+        "Input should be one of {}",
+        product.level_names().join(", ")
+    );
+    let given = given.map(|text| Value::from(text.into_owned()));
+    Refusal::validation(vec![ValidationError::new(
+        &loc,
+        "literal_error",
+        message,
+        given,
+    )])
+}
+
+fn agreed_level(call: &Call, product: Product, body: &Checked) -> Result<Level, Refusal> {
+    let by_address = level_by_address(call, product)?.level;
+    match (by_address, stated_level(product, body)) {
+        (Some(one), Some(other)) if one != other => Err(mismatch(product)),
+        (one, other) => Ok(one.or(other).unwrap_or(product.default_level())),
+    }
+}
+
+/// The level that a checked body states.
+pub fn stated_level(product: Product, body: &Checked) -> Option<Level> {
+    body.text(product.level_word())
+        .and_then(|name| product.level(name))
+}
+
+/// A body that says twice what it wants says nothing.
+#[derive(Deserialize)]
+struct Votes {
+    tier: Option<Value>,
+    pack: Option<Value>,
+}
+
+/// The level of a body that happens to be readable; anything else is no vote.
+fn level_in_body(call: &Call, product: Product) -> Option<Level> {
+    let word = product.level_word();
+    // Most bodies without the word are spared the parser.
+    if !call
+        .body
+        .windows(word.len())
+        .any(|window| window == word.as_bytes())
+    {
+        return None;
+    }
+    let votes = serde_json::from_slice::<Votes>(without_mark(&call.body)).ok()?;
+    let vote = match product {
+        Product::Context => votes.tier,
+        Product::ProofPack => votes.pack,
+    };
+    product.level(vote?.as_str()?)
+}
+
+/// Alias, then query, then header; a label that does not fit is dropped.
+pub fn attribution(call: &Call) -> Option<Attribution> {
+    let stated = call
+        .param("source")
+        .map(str::to_owned)
+        .or_else(|| call.query.get("source").map(|text| text.into_owned()));
+    stated
+        .or_else(|| call.header("x-service-source").map(str::to_owned))
+        .and_then(|text| Attribution::parse(&text))
+}
+
+/// A sale's end as an HTTP answer. A refusal leaves a trace for the operator.
+pub fn answer(
+    app: &App,
+    call: &Call,
+    outcome: Result<Delivered, Refusal>,
+    attempt: PaidAttempt,
+) -> Reply {
+    let refused = |refusal: &Refusal| {
+        refusals::note(app, refusal, &call.request_id, attempt);
+        failure::reply(app, refusal, call)
+    };
+    let delivered = match outcome {
+        Ok(delivered) => delivered,
+        Err(refusal) => return refused(&refusal),
+    };
+    let product = delivered.level.product();
+    let as_markdown =
+        product == Product::Context && call.accepts_above("text/markdown", "application/json");
+    let reply = if as_markdown {
+        match markdown((*delivered.body).as_ref()) {
+            Some(parts) => Reply::in_parts(200, "text/markdown; charset=utf-8", parts),
+            None => return refused(&Refusal::of(Code::Internal)),
+        }
+    } else {
+        Reply::json(200, Bytes::from_owner(Shareable(delivered.body.clone())))
+    };
+    let settlement = SettleResponse {
+        success: true,
+        error_reason: None,
+        payer: Some(delivered.payer.clone()),
+        transaction: delivered.transaction.clone(),
+        network: app.config.payment.network.to_string(),
+        amount: Some(delivered.level.price().units().to_string()),
+        extensions: offers::receipt(app, &delivered),
+    };
+    let reply = match delivered.means {
+        Means::Authorization => {
+            reply.header("payment-response", &failure::payment_response(&settlement))
+        }
+        // Nothing was settled.
+        Means::Transfer => reply,
+    };
+    let reply = reply
+        .header("etag", &format!("\"{}\"", delivered.content_sha256))
+        .fixed(
+            "x-service-cache",
+            if delivered.cache_hit { "hit" } else { "miss" },
+        )
+        .fixed(product.paid_header(), delivered.level.name())
+        .fixed("cache-control", "private, no-store")
+        .fixed(
+            "vary",
+            "Accept, PAYMENT-SIGNATURE, X-Service-Payment-Hash, X-Service-Retry-Credit",
+        );
+    let mut reply = match product {
+        Product::Context => reply.header("x-markdown-tokens", &delivered.tokens.to_string()),
+        Product::ProofPack => reply,
+    };
+    reply.ticket = delivered.redelivery_of;
+    reply.on_sent = Some(OnSent::new(move || delivered.sending.sent()));
+    reply.held = delivered.body.permit().map(|held| Arc::new(held) as Held);
+    reply
+}
+
+fn markdown(body: &[u8]) -> Option<Vec<Bytes>> {
+    let text = access::text(body)?;
+    let markdown: String = serde_json::from_str(text.markdown.get()).ok()?;
+    Some(vec![text.front.into(), markdown.into()])
+}
+
+/// The bytes of an answer that several requests may be sending at once.
+struct Shareable(Arc<Body>);
+
+impl AsRef<[u8]> for Shareable {
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}

@@ -1,0 +1,428 @@
+//! Before a report is bought: what it would hold, and whether everything is in place to buy it. Nothing is spent, kept
+//! or fetched.
+
+use serde_json::{Value, json};
+
+use crate::api::buyer::paid;
+use crate::api::buyer::quotes::{self, fresh};
+use crate::api::orders::bundle_confidence;
+use crate::api::{failure, query, site};
+use crate::app::{App, Shared};
+use crate::domain::level::{Level, Product};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::shapes::QUOTED_PRODUCTS;
+use crate::flows::content::report::CITATIONS_MAX;
+use crate::flows::content::source::BYTES_MAX;
+use crate::flows::quotes::quote::{self, Inspected, LevelOffer};
+use crate::http::{Call, Reply};
+use crate::pages::confidence::{self, ConfidenceView};
+use crate::pages::plain::{self, Part, PlainView};
+
+/// GET /v1/proof-pack/preview.
+pub async fn preview(app: Shared, call: Call) -> Reply {
+    match previewed(&app, &call).await {
+        Ok((level, target)) => fresh(Reply::json(
+            200,
+            preview_json(&app, level, &target).to_string(),
+        )),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /proof-pack/preview.
+pub async fn preview_page(app: Shared, call: Call) -> Reply {
+    let (level, target) = match previewed(&app, &call).await {
+        Ok(found) => found,
+        Err(refusal) => return failure::page(&app, &refusal, &call),
+    };
+    let title = target.is_sample.then(|| app.sample.title()).flatten();
+    let parts = vec![
+        Part::Facts(vec![
+            ("Source", target.target_url.clone()),
+            ("Pack", format!("{} ({} USDC)", level.name(), level.price())),
+            (
+                "Kept copy",
+                if target.is_cached || target.is_sample {
+                    "yes"
+                } else {
+                    "no"
+                }
+                .to_owned(),
+            ),
+            ("Title", title.unwrap_or_else(|| "in the report".to_owned())),
+        ]),
+        Part::Heading("What the report would hold"),
+        Part::List(WOULD_INCLUDE.map(str::to_owned).to_vec()),
+        Part::Links(vec![(
+            "A sample report".to_owned(),
+            "/proof-pack/sample".to_owned(),
+        )]),
+        Part::Heading("What would it cost?"),
+        Part::ReportForm {
+            target_url: &target.target_url,
+            question: "",
+        },
+    ];
+    page(
+        &app,
+        "/proof-pack/preview",
+        "Proof Pack preview",
+        "What a report on this source would hold, before it is bought.",
+        parts,
+    )
+}
+
+/// GET /v1/checkout/confidence.
+pub async fn confidence(app: Shared, call: Call) -> Reply {
+    if bundle_confidence::is_asked_for(&call) {
+        return bundle_confidence::confidence(&app, &call);
+    }
+    match judged(&app, &call).await {
+        Ok(judged) => fresh(Reply::json(200, confidence_json(&app, &judged).to_string())),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /checkout/confidence.
+pub async fn confidence_page(app: Shared, call: Call) -> Reply {
+    if bundle_confidence::is_asked_for(&call) {
+        return bundle_confidence::page(&app, &call);
+    }
+    let judged = match judged(&app, &call).await {
+        Ok(judged) => judged,
+        Err(refusal) => return failure::page(&app, &refusal, &call),
+    };
+    let texts = site::Texts::of(&app);
+    let view = ConfidenceView {
+        site: site::site(&app, &texts),
+        target_url: &judged.target_url,
+        level: judged.level,
+        is_ready: is_ready(&judged.checks),
+        checks: judged.checks.iter().map(Check::shown).collect(),
+        what_you_get: what_you_get(judged.level.product()),
+        refunds: REFUND_POLICY,
+        seconds: judged.seconds,
+    };
+    hidden(Reply::html(200, confidence::page(&view)))
+}
+
+pub(in crate::api) fn page(
+    app: &App,
+    path: &str,
+    title: &str,
+    lead: &str,
+    parts: Vec<Part<'_>>,
+) -> Reply {
+    let texts = site::Texts::of(app);
+    let view = PlainView {
+        site: site::site(app, &texts),
+        path,
+        title,
+        lead,
+        noindex: true,
+        parts,
+    };
+    hidden(Reply::html(200, plain::page(&view)))
+}
+
+/// A page about this moment, for no index and no cache.
+fn hidden(page: Reply) -> Reply {
+    fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
+}
+
+const WOULD_INCLUDE: [&str; 7] = [
+    "An answer and a decision: supported, partially supported, weak, unsupported or contradicted",
+    "Citations: verbatim excerpts of the source with their place in it",
+    "Key claims, each with the citations that carry it, and the gaps that none carries",
+    "Risks, among them stale or undated text, hedging, marketing and instructions to agents",
+    "A profile of the source and a score of its quality",
+    "Advice for the agent that asked, and the next call it may make",
+    "Hashes of source and result, and 30 days of re-reading, verifying and follow-up questions",
+];
+
+async fn previewed(app: &Shared, call: &Call) -> Result<(Level, Inspected), Refusal> {
+    let asked = quotes::asked(app, call, Product::ProofPack)?;
+    Ok((
+        asked.level,
+        quote::inspect(app, &asked.target_url, asked.client).await?,
+    ))
+}
+
+fn preview_json(app: &App, level: Level, target: &Inspected) -> Value {
+    // Of other pages only whether there is a copy: its age, title and hash would tell when others bought the page.
+    let cached = match target.is_sample {
+        true => json!({
+            "available": true, "age_seconds": null, "title": app.sample.title(),
+            "content_sha256": app.sample.goods.content_sha256,
+        }),
+        false => json!({
+            "available": target.is_cached, "age_seconds": null, "title": null, "content_sha256": null,
+        }),
+    };
+    let quote_query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("target_url", &target.target_url)
+        .append_pair("pack", level.name())
+        .finish();
+    json!({
+        "status": "success",
+        "target_url": target.target_url,
+        "pack": level.name(),
+        "price_usdc": level.price().as_usdc(),
+        "amount_units": level.price().units().to_string(),
+        "policy": level.policy(),
+        "supplier_spend": 0,
+        "would_include": WOULD_INCLUDE,
+        "sample_report_url": app.url("/v1/proof-pack/sample"),
+        "cached_source": cached,
+        "estimated": {"citations": CITATIONS_MAX, "seconds": seconds(app, target)},
+        "limits": {"max_bytes": BYTES_MAX},
+        "quote_url": app.url(&format!("/v1/proof-pack/quote?{quote_query}")),
+    })
+}
+
+/// At most: the source has to be read first, unless it is kept.
+fn seconds(app: &App, target: &Inspected) -> u64 {
+    match target.is_sample || target.is_cached {
+        true => 2,
+        false => app.config.fetch.time_max.as_secs(),
+    }
+}
+
+/// Whether everything is in place for a purchase.
+struct Judged {
+    level: Level,
+    target_url: String,
+    checks: Vec<Check>,
+    seconds: u64,
+}
+
+/// One thing that has to be in place.
+pub(in crate::api) struct Check {
+    id: &'static str,
+    label: &'static str,
+    status: Status,
+    detail: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::api) enum Status {
+    Pass,
+    Warn,
+    Fail,
+}
+
+impl Status {
+    fn name(self) -> &'static str {
+        match self {
+            Status::Pass => "pass",
+            Status::Warn => "warn",
+            Status::Fail => "fail",
+        }
+    }
+}
+
+impl Check {
+    /// As a person reads it.
+    pub(in crate::api) fn shown(&self) -> confidence::Check<'_> {
+        confidence::Check {
+            label: self.label,
+            status: self.status.name(),
+            detail: &self.detail,
+        }
+    }
+
+    pub(in crate::api) fn to_json(&self) -> Value {
+        json!({"id": self.id, "label": self.label, "status": self.status.name(), "detail": self.detail})
+    }
+}
+
+/// Nothing stands in the way.
+pub(in crate::api) fn is_ready(checks: &[Check]) -> bool {
+    checks.iter().all(|check| check.status != Status::Fail)
+}
+
+/// The share of what passes, a warning counting half.
+pub(in crate::api) fn score(checks: &[Check]) -> f64 {
+    let points = checks.iter().map(|check| match check.status {
+        Status::Pass => 1.0,
+        Status::Warn => 0.5,
+        Status::Fail => 0.0,
+    });
+    let share = points.sum::<f64>() / f64::from(u32::try_from(checks.len()).unwrap_or(1).max(1));
+    (share * 100.0).round() / 100.0
+}
+
+/// What becomes of the money when nothing is delivered.
+pub const REFUND_POLICY: &str = "Paid only after the answer is ready. What cannot be delivered is not charged; an outage \
+                                 after payment gives a retry credit.";
+
+async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
+    let product = product(call)?;
+    let asked = quotes::asked(app, call, product)?;
+    let tier = tier(call)?.filter(|_| product == Product::Context);
+    let level = tier.unwrap_or(asked.level);
+    let mut checks = Vec::new();
+    let (mut target_url, mut time) = (
+        asked.target_url.clone(),
+        app.config.fetch.time_max.as_secs(),
+    );
+    match quote::inspect(app, &asked.target_url, asked.client).await {
+        Ok(target) => {
+            checks.push(check(
+                "target",
+                "The source may be read",
+                Status::Pass,
+                match target.is_sample {
+                    true => "It is our own sample page.",
+                    false => "It is public and its name was looked up.",
+                },
+            ));
+            checks.push(cached(&target));
+            checks.push(margin(quote::offer(app, level, &target)));
+            time = seconds(app, &target);
+            target_url = target.target_url;
+        }
+        // Beyond a limit nothing was checked.
+        Err(refusal) if failure::status(refusal.code) == 429 => return Err(refusal),
+        Err(refusal) => checks.push(check(
+            "target",
+            "The source may be read",
+            Status::Fail,
+            refusal.message,
+        )),
+    }
+    checks.push(facilitator(app));
+    checks.push(service(
+        app.health.check_can_sell_product(&app.tasks, product),
+    ));
+    Ok(Judged {
+        level,
+        target_url,
+        checks,
+        seconds: time,
+    })
+}
+
+/// The tier that a query names. One that there is no such thing of is refused even where a report is asked for.
+fn tier(call: &Call) -> Result<Option<Level>, Refusal> {
+    let named = query::once(call, "tier")?.map(|name| {
+        let level = Product::Context.level(&name);
+        level.ok_or_else(|| paid::unknown_level(Product::Context))
+    });
+    named.transpose()
+}
+
+fn product(call: &Call) -> Result<Product, Refusal> {
+    let Some(name) = query::once(call, "product")? else {
+        return Ok(Product::ProofPack);
+    };
+    let names = QUOTED_PRODUCTS.join(", ");
+    let message = format!("There is no such product. Use one of {names}.");
+    Product::parse(&name).ok_or_else(|| Refusal::new(Code::InvalidProduct, message))
+}
+
+/// Whether sales may begin.
+pub(in crate::api) fn service(can_sell: Result<(), Refusal>) -> Check {
+    let (status, detail) = match can_sell {
+        Ok(()) => (Status::Pass, "Payments are taken.".to_owned()),
+        Err(refusal) => (Status::Fail, refusal.message),
+    };
+    check("service", "The service sells", status, detail)
+}
+
+pub(in crate::api) fn check(
+    id: &'static str,
+    label: &'static str,
+    status: Status,
+    detail: impl Into<String>,
+) -> Check {
+    Check {
+        id,
+        label,
+        status,
+        detail: detail.into(),
+    }
+}
+
+fn cached(target: &Inspected) -> Check {
+    let (status, detail) = match target.is_sample || target.is_cached {
+        true => (Status::Pass, "A copy is kept: it was readable before."),
+        false => (
+            Status::Warn,
+            "No copy is kept: whether it is readable shows when it is fetched.",
+        ),
+    };
+    check("source", "The source is known", status, detail)
+}
+
+fn margin(offer: LevelOffer) -> Check {
+    match offer.unavailable {
+        None => check(
+            "margin",
+            "It can be delivered at this price",
+            Status::Pass,
+            "The price covers the costs.",
+        ),
+        Some(reason) => check(
+            "margin",
+            "It can be delivered at this price",
+            Status::Fail,
+            reason,
+        ),
+    }
+}
+
+fn facilitator(app: &App) -> Check {
+    let (status, detail) = match app.health.facilitator() {
+        Some(found) if found.trouble.is_none() => (Status::Pass, "It answers."),
+        Some(_) => (Status::Fail, "It does not answer at present."),
+        None => (Status::Warn, "It was not asked yet."),
+    };
+    check(
+        "facilitator",
+        "Payments are verified and settled",
+        status,
+        detail,
+    )
+}
+
+fn channels(product: Product) -> &'static [&'static str] {
+    match product {
+        Product::Context => &["json", "markdown"],
+        Product::ProofPack => &["browser", "pdf", "json"],
+    }
+}
+
+fn what_you_get(product: Product) -> &'static [&'static str] {
+    match product {
+        Product::Context => &[
+            "The page as clean markdown",
+            "Its metadata, links and headings",
+            "Hashes, warnings and the receipt",
+        ],
+        Product::ProofPack => &WOULD_INCLUDE,
+    }
+}
+
+fn confidence_json(app: &App, judged: &Judged) -> Value {
+    let (level, product) = (judged.level, judged.level.product());
+    json!({
+        "status": "success",
+        "product": product.name(),
+        product.level_word(): level.name(),
+        "target_url": judged.target_url,
+        "ready": is_ready(&judged.checks),
+        "score": score(&judged.checks),
+        "checks": judged.checks.iter().map(Check::to_json).collect::<Vec<_>>(),
+        "price": {"amount_units": level.price().units().to_string(), "price_usdc": level.price().as_usdc()},
+        "refund_policy": REFUND_POLICY,
+        "what_you_get": what_you_get(product),
+        "payment_methods": ["x402"],
+        "delivery": {"channels": channels(product), "expected_seconds": judged.seconds},
+        "sample_url": match product {
+            Product::Context => app.sample.url.clone(),
+            Product::ProofPack => app.url("/v1/proof-pack/sample"),
+        },
+        "support_url": app.url("/contact"),
+    })
+}

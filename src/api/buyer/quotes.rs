@@ -1,0 +1,439 @@
+//! Quotes for pages and reports: JSON and HTML of the same facts, and the receipts that are kept of them.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::body::read_body;
+use crate::api::buyer::paid::{self, attribution};
+use crate::api::orders::bundles;
+use crate::api::{failure, query, site};
+use crate::app::{App, Shared};
+use crate::domain::amount::Amount;
+use crate::domain::attribution::Attribution;
+use crate::domain::ids::{BundleQuoteId, QuoteId};
+use crate::domain::level::Product;
+use crate::domain::purchase::Purchase;
+use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::schema::{Checked, ValidationError};
+use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, QUOTE_BELONGINGS, QUOTE_REQUEST};
+use crate::domain::time::UnixSeconds;
+use crate::flows::quotes::bundles::{self as bundle_flow, BundleQuote};
+use crate::flows::quotes::quote::{self, Asked, Inspected, LevelOffer, Quote};
+use crate::http::{Call, Reply};
+use crate::pages::checkout::{CheckoutState, CheckoutView, KeptQuote};
+use crate::pages::commands::{self, Item};
+use crate::pages::quote::{QuoteOutcome, QuoteView, Quoted};
+use crate::state::offers::TIMEOUT_SECONDS_MAX;
+use crate::store::QuoteRecord;
+
+/// GET /v1/x402/quote.
+pub async fn tiers(app: Shared, call: Call) -> Reply {
+    quoted(&app, &call, Product::Context).await
+}
+
+/// GET /v1/proof-pack/quote.
+pub async fn packs(app: Shared, call: Call) -> Reply {
+    quoted(&app, &call, Product::ProofPack).await
+}
+
+/// GET /quote.
+pub async fn tiers_page(app: Shared, call: Call) -> Reply {
+    quoted_page(&app, &call, Product::Context).await
+}
+
+/// GET /proof-pack/quote.
+pub async fn packs_page(app: Shared, call: Call) -> Reply {
+    quoted_page(&app, &call, Product::ProofPack).await
+}
+
+/// POST /v1/quotes: the same without a place for it in an address, and the receipt as the answer.
+pub async fn create(app: Shared, call: Call) -> Reply {
+    match created(&app, &call).await {
+        Ok(Created::Bundle(quote)) => bundles::created(&app, &quote),
+        Ok(Created::Level(id, record)) => {
+            let location = app.url(&format!("/v1/quotes/{id}"));
+            let receipt = receipt_json(&app, id, &record);
+            fresh(Reply::json(201, receipt.to_string())).header("location", &location)
+        }
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /v1/quotes/{quote_id}.
+pub async fn receipt(app: Shared, call: Call) -> Reply {
+    if is_of_bundle(&call) {
+        return bundles::receipt(&app, &call).await;
+    }
+    match read(&app, &call).await {
+        Ok((id, record)) => fresh(Reply::json(
+            200,
+            receipt_json(&app, id, &record).to_string(),
+        )),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /checkout/{quote_id}.
+pub async fn resume_page(app: Shared, call: Call) -> Reply {
+    if is_of_bundle(&call) {
+        return bundles::resume_page(&app, &call).await;
+    }
+    let (id, record) = match read(&app, &call).await {
+        Ok(found) => found,
+        Err(refusal) if refusal.code == Code::QuoteExpired => {
+            return expired_page(&app, &call, false);
+        }
+        Err(refusal) => return failure::page(&app, &refusal, &call),
+    };
+    let state = CheckoutState::Kept(KeptQuote {
+        target_url: record.purchase.target_url(),
+        question: record.purchase.question(),
+        force_refresh: record.purchase.stated_refresh(),
+        level: record.purchase.level(),
+        created_at: UnixSeconds(record.created_at),
+        expires_at: UnixSeconds(record.expires_at),
+    });
+    checkout_page(&app, &id.to_string(), 200, state)
+}
+
+/// The page of a quote whose days are over.
+pub(in crate::api) fn expired_page(app: &App, call: &Call, is_bundle: bool) -> Reply {
+    let id = call.param("quote_id").unwrap_or_default();
+    checkout_page(app, id, 410, CheckoutState::Expired { is_bundle })
+}
+
+fn checkout_page(app: &App, quote_id: &str, status: u16, state: CheckoutState<'_>) -> Reply {
+    let texts = site::Texts::of(app);
+    let view = CheckoutView {
+        site: site::site(app, &texts),
+        quote_id,
+        state,
+    };
+    let page = Reply::html(status, crate::pages::checkout::page(&view));
+    fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
+}
+
+async fn quoted(app: &Shared, call: &Call, product: Product) -> Reply {
+    match asked(app, call, product) {
+        Ok(asked) => match quote::quote(app, asked).await {
+            Ok(quote) => fresh(Reply::json(200, quote_json(app, &quote).to_string())),
+            Err(refusal) => failure::reply(app, &refusal, call),
+        },
+        Err(refusal) => failure::reply(app, &refusal, call),
+    }
+}
+
+async fn quoted_page(app: &Shared, call: &Call, product: Product) -> Reply {
+    let text = |name: &str| call.query.get(name).unwrap_or_default().trim().to_owned();
+    let (typed, typed_question) = (text("target_url"), text("question"));
+    let quoted = match (typed.as_str(), asked(app, call, product)) {
+        ("", _) => None,
+        (_, Ok(asked)) => Some(quote::quote(app, asked).await),
+        (_, Err(refusal)) => Some(Err(refusal)),
+    };
+    let texts = site::Texts::of(app);
+    let id = quoted
+        .as_ref()
+        .and_then(|quoted| quoted.as_ref().ok())
+        .and_then(|quote| quote.id)
+        .map(|id| id.to_string());
+    let outcome = match (&quoted, &id) {
+        (Some(Ok(quote)), id) => QuoteOutcome::Quoted(shown(quote, id.as_deref())),
+        (Some(Err(refusal)), _) => QuoteOutcome::Refused {
+            code: refusal.code.text(),
+            message: &refusal.message,
+        },
+        _ => QuoteOutcome::Nothing,
+    };
+    let status = match &quoted {
+        Some(Err(refusal)) => failure::status(refusal.code),
+        _ => 200,
+    };
+    let view = QuoteView {
+        site: site::site(app, &texts),
+        product,
+        typed: &typed,
+        typed_question: &typed_question,
+        outcome,
+    };
+    let page = Reply::html(status, crate::pages::quote::page(&view));
+    let page = fresh(site::with_page_headers(page));
+    match quoted.map(|quoted| quoted.map_err(|refusal| refusal.with)) {
+        Some(Err(With::Limit(standing))) => failure::with_standing(page, &standing),
+        _ => page,
+    }
+}
+
+fn shown<'a>(quote: &'a Quote, id: Option<&'a str>) -> Quoted<'a> {
+    let offers = quote.offers.iter();
+    Quoted {
+        quote_id: id,
+        target_url: &quote.target.target_url,
+        question: quote.record.purchase.question(),
+        is_cached: quote.target.is_cached,
+        recommended: quote.record.purchase.level(),
+        offers: offers
+            .map(|offer| crate::pages::quote::LevelOffer {
+                level: offer.level,
+                unavailable: offer.unavailable,
+            })
+            .collect(),
+        expires_at: UnixSeconds(quote.record.expires_at),
+    }
+}
+
+/// What a query asks to be quoted.
+pub fn asked(app: &App, call: &Call, product: Product) -> Result<Asked, Refusal> {
+    // What there is no such thing of is refused even where another product is asked for.
+    let pack = query::once(call, "pack")?.map(|name| {
+        let level = Product::ProofPack.level(&name);
+        level.ok_or_else(|| paid::unknown_level(Product::ProofPack))
+    });
+    let level = pack
+        .transpose()?
+        .filter(|level| level.product() == product)
+        .unwrap_or(product.default_level());
+    let question = query::once(call, "question")?.map(|text| text.into_owned());
+    if let Some(text) = question
+        .as_deref()
+        .filter(|_| product == Product::ProofPack)
+    {
+        check_length(text)?;
+    }
+    Ok(Asked {
+        target_url: target(app, call)?,
+        level,
+        question,
+        force_refresh: None,
+        attribution: attribution(call).map(|label| label.as_str().to_owned()),
+        client: call.peer.client(),
+    })
+}
+
+pub(in crate::api) fn check_length(question: &str) -> Result<(), Refusal> {
+    if question.chars().count() <= QUESTION_CHARACTERS_MAX {
+        return Ok(());
+    }
+    let message = format!("String should have at most {QUESTION_CHARACTERS_MAX} characters");
+    let error = ValidationError::new(&["query", "question"], "string_too_long", message, None);
+    Err(Refusal::validation(vec![error]))
+}
+
+/// A quote that was asked for in a body.
+enum Created {
+    Level(QuoteId, Box<QuoteRecord>),
+    Bundle(BundleQuote),
+}
+
+async fn created(app: &Shared, call: &Call) -> Result<Created, Refusal> {
+    let body = read_body(app, call, &QUOTE_REQUEST)?;
+    check_belongings(&body)?;
+    let Some(product) = body.text("product").and_then(Product::parse) else {
+        let asked = bundles::asked_in_body(call, &body)?;
+        return Ok(Created::Bundle(bundle_flow::quote(app, asked).await?));
+    };
+    let labelled = body.text("source").and_then(Attribution::parse);
+    let attribution = labelled.or_else(|| attribution(call));
+    let asked = Asked {
+        target_url: paid::canonical_target(app, &body)?,
+        level: paid::stated_level(product, &body).unwrap_or(product.default_level()),
+        question: body.text("question").map(str::to_owned),
+        force_refresh: None,
+        attribution: attribution.map(|label| label.as_str().to_owned()),
+        client: call.peer.client(),
+    };
+    let quote = quote::quote(app, asked).await?;
+    let id = quote.id.ok_or_else(quote::not_kept)?;
+    Ok(Created::Level(id, Box::new(quote.record)))
+}
+
+/// What belongs to one product says nothing of the others, and each has something that it needs.
+fn check_belongings(body: &Checked) -> Result<(), Refusal> {
+    let name = body.text("product").unwrap_or_default();
+    let belongings = QUOTE_BELONGINGS
+        .iter()
+        .find(|(product, ..)| *product == name);
+    let (_, needed, foreign) = belongings.copied().unwrap_or(QUOTE_BELONGINGS[0]);
+    let errors = foreign.iter().filter(|member| body.has(member));
+    let mut errors: Vec<ValidationError> = errors
+        .map(|member| {
+            let message = format!("Value error, {member} does not belong to {name}");
+            ValidationError::new(&["body", member], "value_error", message, None)
+        })
+        .collect();
+    if !body.has(needed) {
+        let missing = ValidationError::new(&["body", needed], "missing", "Field required", None);
+        errors.insert(0, missing);
+    }
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(Refusal::validation(errors)),
+    }
+}
+
+/// The target of a query; the sample page when there is none, under any name.
+fn target(app: &App, call: &Call) -> Result<String, Refusal> {
+    match query::once(call, "target_url")? {
+        Some(text) => Ok(text.into_owned()),
+        None => {
+            query::check_names_target(app, call, "target_url")?;
+            Ok(app.sample.url.clone())
+        }
+    }
+}
+
+async fn read(app: &Shared, call: &Call) -> Result<(QuoteId, QuoteRecord), Refusal> {
+    quote::read(app, call.param("quote_id").unwrap_or_default()).await
+}
+
+fn is_of_bundle(call: &Call) -> bool {
+    let id = call.param("quote_id").unwrap_or_default();
+    id.starts_with(BundleQuoteId::PREFIX)
+}
+
+/// Prices may change with the cache: a quote is never reused by a proxy.
+pub fn fresh(reply: Reply) -> Reply {
+    reply.fixed("cache-control", "no-store")
+}
+
+/// A quote in full: what both products have, then what is their own.
+pub fn quote_json(app: &App, quote: &Quote) -> Value {
+    let address = |path: &str| quote.id.map(|id| app.url(&format!("{path}{id}")));
+    let (record, terms) = (&quote.record, &app.config.payment);
+    let (purchase, product) = (&record.purchase, record.purchase.product());
+    let item = Item {
+        target_url: purchase.target_url(),
+        level: purchase.level(),
+        question: purchase.question(),
+        force_refresh: purchase.stated_refresh(),
+    };
+    let texts = site::Texts::of(app);
+    let view = site::site(app, &texts);
+    let mut body = json!({
+        "status": "success",
+        "quote_id": quote.id.map(|id| id.to_string()),
+        "kept": quote.id.is_some(),
+        "target_url": quote.target.target_url,
+        "target": target_json(&quote.target),
+        "sample_available": quote.target.is_sample,
+        "cache": cache_json(&quote.target),
+        "payment": {
+            "network": terms.network, "asset": terms.asset, "pay_to": terms.pay_to, "scheme": "exact",
+            "x402Version": 2, "max_timeout_seconds": TIMEOUT_SECONDS_MAX,
+        },
+        "buyer_command": commands::buy(&view, item),
+        "commands": {
+            "curl": commands::challenge_curl(&view, item),
+            "node": commands::typescript(&view, item),
+            "python": commands::python(&view, item),
+            "context402": commands::buy(&view, item),
+        },
+        "supplier_spend": 0,
+        "created_at": record.created_at,
+        "expires_at": record.expires_at,
+        "resume_page": address("/checkout/"),
+        "receipt_url": address("/v1/quotes/"),
+        "next_steps": next_steps(app, product),
+    });
+    let offers: Value = quote
+        .offers
+        .iter()
+        .map(|offer| offer_json(app, offer))
+        .collect();
+    match purchase {
+        Purchase::Context(context) => {
+            body["recommended_tier"] = context.tier.clone().into();
+            body["tiers"] = offers;
+        }
+        Purchase::ProofPack(pack) => {
+            let chosen = |offer: &&LevelOffer| offer.level == purchase.level();
+            let chosen = quote.offers.iter().find(chosen);
+            body["question"] = pack.question.clone().into();
+            body["pack"] = pack.pack.clone().into();
+            body["recommended_pack"] = product.default_level().name().into();
+            body["packs"] = offers;
+            body["body"] = request_json(purchase);
+            body["margin_ok"] = chosen
+                .is_some_and(|offer| offer.unavailable.is_none())
+                .into();
+            body["sample_report_url"] = app.url("/v1/proof-pack/sample").into();
+        }
+    }
+    body
+}
+
+fn target_json(target: &Inspected) -> Value {
+    json!({
+        "valid": true, "host": target.host, "scheme": target.scheme, "port": target.port, "resolved": true,
+        "blocked_reason": null, "robots": target.robots.name(),
+    })
+}
+
+/// The other members stay for older clients, and say nothing: a free answer must not tell when others bought the page.
+fn cache_json(target: &Inspected) -> Value {
+    json!({
+        "available": target.is_cached,
+        "age_seconds": null,
+        "expires_at": null,
+        "last_fetched_at": null,
+    })
+}
+
+fn offer_json(app: &App, offer: &LevelOffer) -> Value {
+    let (level, product) = (offer.level, offer.level.product());
+    let policy = match product {
+        Product::Context => "cache_policy",
+        Product::ProofPack => "policy",
+    };
+    json!({
+        product.level_word(): level.name(),
+        "amount": level.price().units().to_string(),
+        "price_usdc": level.price().as_usdc(),
+        policy: level.policy(),
+        "deliverable_now": offer.unavailable.is_none(),
+        "reason": offer.unavailable,
+        "endpoint": product.path(),
+        "accepts": [app.offers.level(level).requirements],
+    })
+}
+
+fn next_steps(app: &App, product: Product) -> Value {
+    let (address, word) = (app.url(product.path()), product.level_word());
+    json!([
+        format!(
+            "POST {address} with this target_url and the {word} you choose; the answer is a 402 with its price."
+        ),
+        "Sign the challenge in PAYMENT-REQUIRED and repeat the request with PAYMENT-SIGNATURE.",
+    ])
+}
+
+/// The request that buys what was quoted.
+pub fn request_json(purchase: &Purchase) -> Value {
+    let level = purchase.level();
+    let mut request = Map::new();
+    let mut set = |name: &str, value: Value| request.insert(name.to_owned(), value);
+    set("target_url", purchase.target_url().into());
+    if let Some(question) = purchase.question() {
+        set("question", question.into());
+    }
+    set(level.product().level_word(), level.name().into());
+    if let Some(refresh) = purchase.stated_refresh() {
+        set("force_refresh", refresh.into());
+    }
+    request.into()
+}
+
+fn receipt_json(app: &App, id: QuoteId, record: &QuoteRecord) -> Value {
+    json!({
+        "status": "success",
+        "quote_id": id.to_string(),
+        "product": record.purchase.product().name(),
+        "state": "open",
+        "request": request_json(&record.purchase),
+        "amount_units": record.amount_units.to_string(),
+        "price_usdc": Amount::from_units(record.amount_units).as_usdc(),
+        "created_at": record.created_at,
+        "expires_at": record.expires_at,
+        "resume_page": app.url(&format!("/checkout/{id}")),
+        "content_sha256": record.content_sha256,
+    })
+}

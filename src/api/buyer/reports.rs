@@ -1,0 +1,363 @@
+//! Retained reports for programs and people: read, verify, follow up, refresh, share. Nothing here costs anything.
+
+use serde_json::{Value, json};
+
+use crate::api::body::read_body;
+use crate::api::buyer::quotes::{self, fresh};
+use crate::api::buyer::{paid, report_page};
+use crate::api::{failure, site};
+use crate::app::{App, Shared};
+use crate::domain::ids::{ReportId, ShareSlug};
+use crate::domain::level::Level;
+use crate::domain::pack::Pack;
+use crate::domain::purchase::Purchase;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::schema::Checked;
+use crate::domain::shapes::{
+    FOLLOW_UP_REQUEST, QUESTION_CHARACTERS_MAX, REFRESH_REQUEST, SHARE_REQUEST,
+};
+use crate::domain::time::UnixSeconds;
+use crate::flows::content::pdf;
+use crate::flows::content::report::FIGURES;
+use crate::flows::content::reports::{self, Retained};
+use crate::flows::quotes::quote::{self, Asked};
+use crate::http::{Call, Reply};
+use crate::pages::library::{self, LibraryView, Listed};
+use crate::store::{self, Listing};
+
+/// GET /v1/proof-pack/reports/{report_id}: the bytes that were sold.
+pub async fn read(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let retained = find(&app, &call).await?;
+        reports::body(&app, &retained).await
+    };
+    match outcome.await {
+        Ok(body) => private(Reply::json(200, body)),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /v1/proof-pack/reports/{report_id}/pdf: the same as a document, with the report attached to it as data.
+pub async fn pdf(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let retained = find(&app, &call).await?;
+        pdf::of_report(&app, &retained).await
+    };
+    match outcome.await {
+        Ok(rendered) => private(Reply::new(200, "application/pdf", rendered.bytes))
+            .fixed("content-disposition", "inline; filename=\"report.pdf\""),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /v1/proof-pack/sample: a whole report for nothing.
+pub async fn sample(app: Shared, _: Call) -> Reply {
+    Reply::json(200, app.sample.report.body.clone()).public("public, max-age=300")
+}
+
+/// GET /v1/proof-pack/benchmarks: what the engine's own evaluation has measured, and nothing else.
+pub async fn benchmarks(app: Shared, call: Call) -> Reply {
+    match serde_json::from_str::<Value>(FIGURES) {
+        Ok(figures) => {
+            let body = benchmarks_json(&figures);
+            Reply::json(200, body.to_string()).public("public, max-age=300")
+        }
+        Err(_) => failure::reply(&app, &Refusal::of(Code::Internal), &call),
+    }
+}
+
+/// The set whose questions come with near-misses: the hardest to be honest about.
+const HARDEST: &str = "squad2_para";
+
+fn benchmarks_json(figures: &Value) -> Value {
+    let hardest = &figures["sets"][HARDEST];
+    let measured_on = figures["measured_on"].as_str().unwrap_or_default();
+    let day = measured_on.parse::<jiff::civil::Date>().ok();
+    let generated_at = day
+        .and_then(|day| day.to_zoned(jiff::tz::TimeZone::UTC).ok())
+        .map(|start| start.timestamp().as_second());
+    let unsupported_recall = hardest["false_support"]
+        .as_f64()
+        .map(|share| ((1.0 - share) * 10_000.0).round() / 10_000.0);
+    json!({
+        "status": "success",
+        "generated_at": generated_at,
+        "measured_on": measured_on,
+        "corpus": HARDEST,
+        "method": figures["method"],
+        "metrics": {
+            "supported_precision": hardest["support_precision"],
+            "unsupported_recall": unsupported_recall,
+            "citation_exactness": share_of(&figures["citations"]["exact"], &figures["citations"]["count"]),
+            "p50_ms": figures["latency"]["p50_ms"],
+            "p95_ms": figures["latency"]["p95_ms"],
+        },
+        "latency": figures["latency"],
+        "sets": figures["sets"],
+    })
+}
+
+fn share_of(part: &Value, whole: &Value) -> Option<f64> {
+    Some(part.as_f64()? / whole.as_f64().filter(|whole| *whole > 0.0)?)
+}
+
+/// GET /v1/proof-pack/reports/{report_id}/verify.
+pub async fn verify(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let retained = find(&app, &call).await?;
+        reports::check(&app, &retained).await
+    };
+    answered(&app, &call, outcome.await)
+}
+
+/// POST /v1/proof-pack/reports/{report_id}/follow-up.
+pub async fn follow_up(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let body = read_body(&app, &call, &FOLLOW_UP_REQUEST)?;
+        let retained = find(&app, &call).await?;
+        reports::ask(&app, &retained, asked_question(&body)).await
+    };
+    answered(&app, &call, outcome.await)
+}
+
+/// POST /v1/proof-pack/reports/{report_id}/refresh: a quote for a fresh report, with what was known before.
+pub async fn refresh(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let body = read_body(&app, &call, &REFRESH_REQUEST)?;
+        let retained = find(&app, &call).await?;
+        refreshed(&app, &call, &body, &retained).await
+    };
+    answered(&app, &call, outcome.await)
+}
+
+/// POST /v1/proof-pack/reports/{report_id}/share.
+pub async fn share(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let body = read_body(&app, &call, &SHARE_REQUEST)?;
+        let id = stored(find(&app, &call).await?)?;
+        let is_listed = body.flag("listed").unwrap_or(false);
+        let shared = reports::share(&app, id, is_listed).await?;
+        Ok(share_json(&app, id, Some(shared)))
+    };
+    answered(&app, &call, outcome.await)
+}
+
+/// DELETE /v1/proof-pack/reports/{report_id}/share.
+pub async fn unshare(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let id = stored(find(&app, &call).await?)?;
+        reports::unshare(&app, id).await?;
+        Ok(share_json(&app, id, None))
+    };
+    answered(&app, &call, outcome.await)
+}
+
+/// GET /proof-pack/reports/{report_id}. `?question=` asks the kept source, without script.
+pub async fn page(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let retained = find(&app, &call).await?;
+        report_page(&app, &call, &retained).await
+    };
+    match outcome.await {
+        Ok(page) => page,
+        Err(refusal) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// GET /proof-pack/sample.
+pub async fn sample_page(app: Shared, call: Call) -> Reply {
+    match report_page(&app, &call, &Retained::Sample).await {
+        Ok(page) => page,
+        Err(refusal) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// GET /proof-pack/share/{slug}: a report that its buyer shares, without its identifier.
+pub async fn shared_page(app: Shared, call: Call) -> Reply {
+    let slug = call.param("slug").unwrap_or_default();
+    let outcome = async {
+        let retained = reports::by_slug(&app, slug).await?;
+        let report = parsed(&reports::body(&app, &retained).await?)?;
+        let asked = report_page::Asked {
+            path: format!("/proof-pack/share/{slug}"),
+            ..report_page::Asked::default()
+        };
+        Ok::<_, Refusal>(shown(&app, &report, &asked))
+    };
+    match outcome.await {
+        Ok(page) => page,
+        Err(refusal) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// GET /proof-pack/library: the sample, and what buyers list.
+pub async fn library_page(app: Shared, call: Call) -> Reply {
+    let listed = match reports::library(&app).await {
+        Ok(listed) => listed,
+        Err(refusal) => return failure::page(&app, &refusal, &call),
+    };
+    let sample = serde_json::from_slice(&app.sample.report.body).unwrap_or_default();
+    let texts = site::Texts::of(&app);
+    let view = LibraryView {
+        site: site::site(&app, &texts),
+        sample: report_page::listed(&sample, "/proof-pack/sample"),
+        listed: listed.iter().filter_map(named).collect(),
+    };
+    fresh(site::with_page_headers(Reply::html(
+        200,
+        library::page(&view),
+    )))
+}
+
+/// A report as the library names it, by its slug.
+fn named(record: &store::ReportRecord) -> Option<Listed<'_>> {
+    let slug = record.shared.map(|shared| ShareSlug(shared.slug))?;
+    Some(Listed {
+        path: format!("/proof-pack/share/{slug}"),
+        question: &record.question,
+        target_url: &record.target_url,
+        label: &record.label,
+        created_at: UnixSeconds(record.created_at),
+    })
+}
+
+async fn find(app: &Shared, call: &Call) -> Result<Retained, Refusal> {
+    reports::find(app, call.param("report_id").unwrap_or_default()).await
+}
+
+/// What only a stored report can do.
+fn stored(retained: Retained) -> Result<ReportId, Refusal> {
+    match retained {
+        Retained::Stored { id, .. } => Ok(id),
+        Retained::Sample => {
+            let message =
+                "The sample report is public already: it has no buyer who could share it.";
+            Err(Refusal::new(Code::ReportNotFound, message))
+        }
+    }
+}
+
+fn asked_question(body: &Checked) -> &str {
+    body.text("question").unwrap_or_default().trim()
+}
+
+fn answered(app: &App, call: &Call, outcome: Result<impl serde::Serialize, Refusal>) -> Reply {
+    let written = outcome.map(|answer| serde_json::to_vec(&answer));
+    match written {
+        Ok(Ok(body)) => private(Reply::json(200, body)),
+        Ok(Err(_)) => failure::reply(app, &Refusal::of(Code::Internal), call),
+        Err(refusal) => failure::reply(app, &refusal, call),
+    }
+}
+
+/// Who knows the address may read it; no cache on the way shall keep it.
+fn private(reply: Reply) -> Reply {
+    reply
+        .fixed("cache-control", "private, no-store")
+        .fixed("x-robots-tag", "noindex")
+}
+
+async fn refreshed(
+    app: &Shared,
+    call: &Call,
+    body: &Checked,
+    retained: &Retained,
+) -> Result<Value, Refusal> {
+    let report = parsed(&reports::body(app, retained).await?)?;
+    let text = |name: &str| report[name].as_str().unwrap_or_default().to_owned();
+    let pack = body.text("pack").and_then(Pack::parse);
+    let pack = pack
+        .or_else(|| Pack::parse(&text("pack")))
+        .unwrap_or_default();
+    let question = body.text("question").map(str::to_owned);
+    let asked = Asked {
+        target_url: text("target_url"),
+        level: Level::Pack(pack),
+        question: Some(question.unwrap_or_else(|| text("question"))),
+        force_refresh: Some(body.flag("force_refresh").unwrap_or(true)),
+        attribution: paid::attribution(call).map(|label| label.as_str().to_owned()),
+        client: call.peer.client(),
+    };
+    let quote = quote::quote(app, asked).await?;
+    let mut answer = quotes::quote_json(app, &quote);
+    answer["report_id"] = retained.id().into();
+    answer["previous"] = json!({
+        "created_at": report["created_at"], "source_hash": report["source_hash"],
+        "result_hash": report["result_hash"], "decision": report["decision"]["label"],
+    });
+    let mut request = quotes::request_json(&quote.record.purchase);
+    if let Purchase::ProofPack(pack) = &quote.record.purchase {
+        // Said even where it is the pack's default: anyone who copies the body may change the pack.
+        request["force_refresh"] = pack.force_refresh.into();
+    }
+    answer["body"] = request;
+    Ok(answer)
+}
+
+fn share_json(app: &App, id: ReportId, sharing: Option<(store::Shared, Listing)>) -> Value {
+    let slug = sharing.map(|(shared, _)| ShareSlug(shared.slug).to_string());
+    let listing = sharing.map_or(Listing::Unlisted, |(_, listing)| listing);
+    let page = slug
+        .as_ref()
+        .map(|slug| app.url(&format!("/proof-pack/share/{slug}")));
+    json!({
+        "status": "success",
+        "report_id": id.to_string(),
+        "shared": sharing.is_some(),
+        "slug": slug,
+        "share_page": page,
+        "listed": listing == Listing::Listed,
+        "listing": listing.name(),
+        "library": app.url("/proof-pack/library"),
+    })
+}
+
+fn parsed(body: &[u8]) -> Result<Value, Refusal> {
+    serde_json::from_slice(body).map_err(|_| Refusal::of(Code::Internal))
+}
+
+/// The page of a report, with the answer to `?question=` and the outcome of `?check=`.
+async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<Reply, Refusal> {
+    let question = call
+        .query
+        .get("question")
+        .map(|text| text.trim().to_owned());
+    let fits = |text: &String| !text.is_empty() && text.chars().count() <= QUESTION_CHARACTERS_MAX;
+    let answer = match question.filter(fits) {
+        Some(question) => {
+            let answer = reports::ask(app, retained, &question).await?;
+            Some(serde_json::to_value(&answer).map_err(|_| Refusal::of(Code::Internal))?)
+        }
+        None => None,
+    };
+    let checks = match call.query.get("check") {
+        Some(_) => {
+            let found = reports::check(app, retained).await?.checks;
+            Some(
+                found
+                    .iter()
+                    .map(|check| (check.id, check.matches))
+                    .collect(),
+            )
+        }
+        None => None,
+    };
+    // Read last, so that a request that waits for a place holds no report in memory.
+    let report = parsed(&reports::body(app, retained).await?)?;
+    let id = retained.id();
+    let asked = report_page::Asked {
+        path: format!("/proof-pack/reports/{id}"),
+        api: Some(format!("/v1/proof-pack/reports/{id}")),
+        answer: answer.as_ref(),
+        checks,
+    };
+    Ok(shown(app, &report, &asked))
+}
+
+fn shown(app: &App, report: &Value, asked: &report_page::Asked<'_>) -> Reply {
+    let page = report_page::page(app, report, asked);
+    match report_page::is_sample(report) {
+        true => fresh(page),
+        false => private(page),
+    }
+}

@@ -1,0 +1,9 @@
+//! What programs find: documents, prices, OpenAPI, MCP and agent cards.
+
+pub mod agent;
+pub mod catalogue;
+pub mod discovery;
+pub mod mcp;
+pub mod openapi;
+pub mod pricing;
+pub mod rpc;

@@ -1,0 +1,184 @@
+//! The free message interface of the agent card: any message is answered with what is sold, what it costs and how
+//! to buy it. Nothing is kept, fetched or understood beyond a web address in the text.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::api::body::check_media_type;
+use crate::api::directory::agent::VERSIONS;
+use crate::api::directory::discovery;
+use crate::api::directory::rpc::{self, Fault, INVALID_PARAMS, METHOD_NOT_FOUND, Message};
+use crate::api::failure;
+use crate::app::{App, Shared};
+use crate::domain::level::Product;
+use crate::domain::schema::without_mark;
+use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
+use crate::http::{Call, Reply};
+use crate::x402::json as strict;
+
+const TASK_NOT_FOUND: i64 = -32001;
+const UNSUPPORTED: i64 = -32004;
+const VERSION_NOT_SUPPORTED: i64 = -32009;
+const PARTS_MAX: usize = 32;
+const ID_CHARACTERS_MAX: usize = 256;
+
+/// How a message is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dialect {
+    /// A2A 0.3: parts have a `kind`.
+    Old,
+    /// A2A 1.0: parts are told apart by their member, and a message is wrapped.
+    New,
+}
+
+/// POST /a2a: JSON-RPC.
+pub async fn rpc(app: Shared, call: Call) -> Reply {
+    if let Err(refusal) = check_media_type(&call) {
+        return failure::reply(&app, &refusal, &call);
+    }
+    match rpc::read(&call) {
+        Ok(Message::Request { id, method, params }) => {
+            let asked = || rpc::params(params.as_deref());
+            let outcome = match method.as_str() {
+                _ if check_version(&call).is_err() => Err(version_fault()),
+                "message/send" => asked().and_then(|asked| said(&app, &call, Dialect::Old, asked)),
+                "SendMessage" => asked().and_then(|asked| said(&app, &call, Dialect::New, asked)),
+                "tasks/get" | "GetTask" | "tasks/cancel" | "CancelTask" => Err(Fault::new(
+                    TASK_NOT_FOUND,
+                    "There are no tasks here: every message is answered at once",
+                )),
+                "message/stream" | "SendStreamingMessage" => Err(Fault::new(
+                    UNSUPPORTED,
+                    "Nothing is streamed; use message/send or SendMessage",
+                )),
+                _ => Err(Fault::new(
+                    METHOD_NOT_FOUND,
+                    "There is no such method here; there are message/send and SendMessage",
+                )),
+            };
+            rpc::answer(&id, outcome)
+        }
+        Ok(Message::Other) => rpc::nothing(),
+        Err(fault) => rpc::refuse(400, &Value::Null, &fault),
+    }
+}
+
+/// POST /a2a/message:send: HTTP+JSON, A2A 1.0.
+pub async fn send(app: Shared, call: Call) -> Reply {
+    if let Err(refusal) = check_media_type(&call) {
+        return failure::reply(&app, &refusal, &call);
+    }
+    let outcome = check_version(&call).and_then(|()| {
+        let body = without_mark(&call.body);
+        strict::check(body).map_err(|error| Fault::new(INVALID_PARAMS, error.to_string()))?;
+        let asked = serde_json::from_slice(body)
+            .map_err(|error| Fault::new(INVALID_PARAMS, error.to_string()))?;
+        said(&app, &call, Dialect::New, asked)
+    });
+    match outcome {
+        Ok(answer) => Reply::json(200, answer.to_string()).fixed("cache-control", "no-store"),
+        Err(fault) => {
+            let problem = json!({"type": "about:blank", "title": "Bad Request", "status": 400, "detail": fault.message});
+            Reply::new(400, "application/problem+json", problem.to_string())
+                .fixed("cache-control", "no-store")
+        }
+    }
+}
+
+/// Absent, any version is meant.
+fn check_version(call: &Call) -> Result<(), Fault> {
+    match (call.header_count("a2a-version"), call.header("a2a-version")) {
+        (0, _) | (1, Some("")) => Ok(()),
+        (1, Some(version)) if VERSIONS.iter().any(|known| version.starts_with(known)) => Ok(()),
+        _ => Err(version_fault()),
+    }
+}
+
+fn version_fault() -> Fault {
+    let spoken = VERSIONS.join(" and ");
+    Fault::new(
+        VERSION_NOT_SUPPORTED,
+        format!("A2A-Version is none of {spoken}, which are spoken here"),
+    )
+}
+
+#[derive(Deserialize)]
+struct Sending {
+    message: Said,
+}
+
+/// A message, in either dialect.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Said {
+    role: String,
+    message_id: String,
+    parts: Vec<Map<String, Value>>,
+    context_id: Option<String>,
+}
+
+fn said(app: &App, call: &Call, dialect: Dialect, asked: Sending) -> Result<Value, Fault> {
+    let message = asked.message;
+    let role = match dialect {
+        Dialect::Old => "user",
+        Dialect::New => "ROLE_USER",
+    };
+    let wrong = |what: String| Err(Fault::new(INVALID_PARAMS, what));
+    if message.role != role {
+        return wrong(format!("message.role should be {role}"));
+    }
+    if message.message_id.is_empty() || message.message_id.len() > ID_CHARACTERS_MAX {
+        return wrong(format!(
+            "message.messageId should have 1 to {ID_CHARACTERS_MAX} characters"
+        ));
+    }
+    if message.parts.is_empty() || message.parts.len() > PARTS_MAX {
+        return wrong(format!("message.parts should hold 1 to {PARTS_MAX} parts"));
+    }
+    let context = message
+        .context_id
+        .filter(|id| (1..=ID_CHARACTERS_MAX).contains(&id.len()));
+    let context = context.unwrap_or_else(|| call.request_id.replace("req_", "ctx_"));
+    let id = call.request_id.replace("req_", "msg_");
+    let (text, data) = (TEXT, offer(app, target(&message.parts)));
+    Ok(match dialect {
+        Dialect::Old => json!({
+            "kind": "message", "role": "agent", "messageId": id, "contextId": context,
+            "parts": [{"kind": "text", "text": text}, {"kind": "data", "data": data}],
+        }),
+        Dialect::New => json!({"message": {
+            "role": "ROLE_AGENT", "messageId": id, "contextId": context,
+            "parts": [{"text": text}, {"data": data, "mediaType": "application/json"}],
+        }}),
+    })
+}
+
+const TEXT: &str = "Pages as markdown and reports on what a page establishes are sold over HTTP and MCP, paid per call by x402. \
+                    The data part has every price and the requests to send; quotes and the sample report are free.";
+
+/// The first web address that a text part names.
+fn target(parts: &[Map<String, Value>]) -> Option<&str> {
+    let texts = parts
+        .iter()
+        .filter_map(|part| part.get("text")?.as_str())
+        .flat_map(str::split_whitespace)
+        .map(|word| word.trim_matches(|c: char| "\"'<>()[],;".contains(c)));
+    let is_address = |word: &&str| {
+        (word.starts_with("http://") || word.starts_with("https://"))
+            && word.len() <= TARGET_URL_CHARACTERS_MAX
+    };
+    texts.into_iter().find(is_address)
+}
+
+fn offer(app: &App, target: Option<&str>) -> Value {
+    let mut offer = discovery::brief(app);
+    let requests = Product::ALL.map(|product| {
+        let mut body = product.request().example(true);
+        if let Some(target) = target {
+            body["target_url"] = target.into();
+        }
+        json!({"method": "POST", "url": app.url(product.path()), "body": body})
+    });
+    offer["requests"] = requests.to_vec().into();
+    offer
+}

@@ -1,0 +1,117 @@
+//! What crawlers ask for: robots.txt, the sitemap, and where to report a weakness.
+
+use std::fmt::Write as _;
+
+use crate::api::directory::discovery::{contact, document_of, public_rows};
+use crate::app::{App, Row, Shared};
+use crate::domain::endpoint::Tag;
+use crate::domain::time::UnixSeconds;
+use crate::http::{Call, Method, Reply};
+
+/// What belongs to one buyer or to the operator.
+const PRIVATE: [&str; 5] = [
+    "/operator",
+    "/checkout/",
+    "/proof-pack/reports/",
+    "/proof-pack/bundle/pay",
+    "/proof-pack/bundle/delivery",
+];
+/// Crawlers of models, which read their own group and not the general one.
+const MODELS: [&str; 6] = [
+    "GPTBot",
+    "ClaudeBot",
+    "Claude-Web",
+    "PerplexityBot",
+    "Google-Extended",
+    "CCBot",
+];
+/// Pages that show what one visitor asked for, or the way back to it.
+const NOT_LISTED: [&str; 3] = [
+    "/proof-pack/preview",
+    "/proof-pack/bundle/recover",
+    "/proof-pack/bundle/checkout",
+];
+/// How long security.txt is good for.
+const CONTACT_DAYS: u64 = 180;
+const DAY_SECONDS: u64 = 24 * 3600;
+
+/// GET /robots.txt.
+pub async fn robots(app: Shared, _: Call) -> Reply {
+    document_of("text/plain; charset=utf-8", robots_text(&app))
+}
+
+fn robots_text(app: &App) -> String {
+    let rules: String = PRIVATE
+        .iter()
+        .map(|path| format!("Disallow: {path}\n"))
+        .collect();
+    let models: String = MODELS
+        .iter()
+        .map(|name| format!("User-agent: {name}\n"))
+        .collect();
+    // Groups do not inherit: what is private stands in both.
+    format!(
+        "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nAllow: /\n{rules}\n\
+         {models}Allow: /\n{rules}\n\
+         Sitemap: {}\n",
+        app.url("/sitemap.xml")
+    )
+}
+
+/// GET /sitemap.xml.
+pub async fn sitemap(app: Shared, _: Call) -> Reply {
+    document_of("application/xml; charset=utf-8", sitemap_text(&app))
+}
+
+fn sitemap_text(app: &App) -> String {
+    let mut text = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n",
+    );
+    let changed = day(app.sample.made_at).unwrap_or_default();
+    let pages = public_rows(app)
+        .filter(|row| is_listed(row))
+        .map(|row| row.path);
+    for path in ["/"].into_iter().chain(pages).chain(["/llms.txt"]) {
+        let address = escaped(&app.url(path));
+        let _ = writeln!(
+            text,
+            "<url><loc>{address}</loc><lastmod>{changed}</lastmod></url>"
+        );
+    }
+    text.push_str("</urlset>\n");
+    text
+}
+
+/// Whether a search may lead to it: a page with an address of its own that is the same for everybody.
+fn is_listed(row: &Row) -> bool {
+    let about = &row.about;
+    row.method == Method::Get
+        && about.tag == Tag::Pages
+        && about.gives == "text/html"
+        && about.gives_status == 200
+        && !row.path.contains('{')
+        && !PRIVATE.iter().any(|private| row.path.starts_with(private))
+        && !NOT_LISTED.contains(&row.path)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+/// The day, as in 2026-11-21.
+fn day(at: UnixSeconds) -> Option<String> {
+    let at = jiff::Timestamp::from_second(i64::try_from(at.0).ok()?).ok()?;
+    Some(at.strftime("%Y-%m-%d").to_string())
+}
+
+/// GET /.well-known/security.txt (RFC 9116).
+pub async fn security(app: Shared, _: Call) -> Reply {
+    let end = UnixSeconds(app.now().0 / DAY_SECONDS * DAY_SECONDS + CONTACT_DAYS * DAY_SECONDS);
+    let text = format!(
+        "Contact: {}\nExpires: {}T00:00:00Z\nPreferred-Languages: en\nCanonical: {}\n",
+        contact(&app),
+        day(end).unwrap_or_default(),
+        app.url("/.well-known/security.txt"),
+    );
+    document_of("text/plain; charset=utf-8", text)
+}

@@ -1,0 +1,142 @@
+//! How the service is, for load balancers and for people who wonder: never asks an upstream while it answers.
+
+use serde_json::{Value, json};
+
+use crate::api::directory::openapi::DESCRIPTION_VERSION;
+use crate::app::{App, Shared};
+use crate::domain::amount::Amount;
+use crate::domain::margin::GasPrice;
+use crate::domain::time::UnixSeconds;
+use crate::flows::quotes::availability::{self, Availability};
+use crate::flows::sale::verify_settlement;
+use crate::http::{Call, Peer, Reply};
+
+/// GET /health. `?live=1` answers at once for anyone who only asks whether the process runs.
+pub async fn health(app: Shared, call: Call) -> Reply {
+    if call.query.get("live").is_some() {
+        return Reply::json(200, r#"{"status":"ok"}"#).fixed("cache-control", "no-store");
+    }
+    let store_down = app.health.store_down();
+    let facilitator = app.health.facilitator();
+    let (facilitator_status, trouble) = match &facilitator {
+        None => ("unknown", None),
+        // What exactly is wrong is the operator's to know.
+        Some(found) if found.trouble.is_some() => ("down", found.trouble.as_deref()),
+        Some(_) => ("ok", None),
+    };
+    let gas = app.health.gas();
+    let gas_status = match () {
+        () if app.outside.chain.is_none() => "not_configured",
+        () if app
+            .health
+            .gas_price(app.now(), app.config.guard.gas_age_max)
+            .is_some() =>
+        {
+            "ok"
+        }
+        () if gas.checked_at.is_none() => "unknown",
+        () => "down",
+    };
+    let settlements = verify_settlement::standing(&app);
+    let availability = availability::now(&app);
+    let status = match () {
+        () if store_down => "down",
+        () if !availability.is_complete() || gas_status == "down" => "degraded",
+        () if !settlements.is_good() => "degraded",
+        () => "ok",
+    };
+    let mut body = json!({
+        "status": status,
+        "version": env!("CARGO_PKG_VERSION"),
+        "api_version": DESCRIPTION_VERSION,
+        "uptime_seconds": app.started.elapsed().as_secs(),
+        "time": app.now().0,
+        "checks": {
+            "database": {"status": if store_down { "down" } else { "ok" }},
+            "facilitator": {
+                "status": facilitator_status,
+                "latency_ms": facilitator.as_ref().map(|found| u64::try_from(found.latency.as_millis()).unwrap_or(u64::MAX)),
+                "checked_at": facilitator.as_ref().map(|found| found.checked_at.0),
+            },
+            "gas_oracle": {
+                "status": gas_status,
+                "gas_price_gwei": gas.price.as_ref().map(GasPrice::gwei),
+                "coin_usdc": gas.coin.map(Amount::as_usdc),
+                "known_at": gas.price.map(|_| gas.known_at.0),
+                "checked_at": gas.checked_at.map(|at| at.0),
+            },
+            "settlements": {"status": settlements.status, "checked_at": settlements.checked_at.map(|at| at.0)},
+            "supplier": supplier(&app),
+            "smtp": smtp(&app),
+            "disk": {"status": if app.health.disk_low() { "low" } else { "ok" }},
+            "reports": {"status": if app.health.reports_full() { "full" } else { "ok" }},
+        },
+        "paid_enabled": availability.is_open(),
+        "sales": sales(&availability),
+    });
+    if call.peer == Peer::Operator {
+        // How much room is left tells a stranger how much is missing to fill it.
+        body["checks"]["disk"]["free_bytes"] = app.health.free_bytes().into();
+        body["checks"]["reports"]["kept_bytes"] = app.health.kept_bytes().into();
+        body["checks"]["facilitator"]["trouble"] = trouble.into();
+        body["checks"]["gas_oracle"]["trouble"] = gas.trouble.into();
+        add_settlements(&mut body["checks"]["settlements"], &app, &settlements);
+        let backed_up_at = app.health.backed_up_at().0;
+        body["checks"]["backup"] = json!({"taken_at": (backed_up_at > 0).then_some(backed_up_at)});
+    }
+    Reply::json(if store_down { 503 } else { 200 }, body.to_string())
+        .fixed("cache-control", "no-store")
+}
+
+/// How the settlements that the facilitator reports compare with the chain, in figures.
+fn add_settlements(check: &mut Value, app: &App, standing: &verify_settlement::Standing) {
+    let summary = &standing.summary;
+    let age = |at| app.now().since(UnixSeconds(at));
+    check["verify_settlement"] = app.config.payment.verify_settlement.name().into();
+    check["unverified"] = summary.unverified.into();
+    check["oldest_unverified_seconds"] = summary.oldest_told_at.map(age).into();
+    check["contradicted_in_24_hours"] = summary.missing_lately.into();
+    check["contradicted"] = summary.missing.into();
+    check["contradicted_usdc"] = Amount::from_units(summary.missing_units).to_string().into();
+    check["trouble"] = match summary.missing_lately {
+        0 => standing.trouble.clone().into(),
+        _ => "the facilitator has reported settlements that are not on chain; see `context402 payments list --state \
+              contradicted`"
+            .into(),
+    };
+}
+
+/// Whether a buyer can buy now.
+fn sales(availability: &Availability) -> Value {
+    let obstacles = availability.obstacles().into_iter();
+    let unavailable = availability.unavailable.iter();
+    json!({
+        "open": availability.is_open(),
+        "summary": availability.sentence(),
+        "obstacles": obstacles
+            .map(|obstacle| json!({"code": obstacle.code(), "message": obstacle.text()}))
+            .collect::<Vec<_>>(),
+        "unavailable": unavailable
+            .map(|(level, obstacle)| json!({level.product().level_word(): level.name(), "reason": obstacle.code()}))
+            .collect::<Vec<_>>(),
+    })
+}
+
+/// What fetches pages: as long as no place is free, a sale waits and then owes a retry credit.
+fn supplier(app: &App) -> Value {
+    let free = app.outside.fetches.free();
+    let status = if free == 0 { "busy" } else { "ok" };
+    json!({"status": status, "free_places": free, "places": app.config.fetch.fetches_max})
+}
+
+/// By the last mail that was due: a server may turn one away for a minute, so that it says nothing of the service.
+fn smtp(app: &App) -> Value {
+    let tried = app.health.mail();
+    let status = match tried {
+        _ if !app.outside.mailer.is_on() => "not_configured",
+        None => "unknown",
+        Some(tried) if tried.is_taken => "ok",
+        Some(_) => "down",
+    };
+    json!({"status": status, "checked_at": tried.map(|tried| tried.at.0)})
+}

@@ -1,0 +1,161 @@
+//! `/llms.txt` (llmstxt.org): what the service does, what it costs and how to buy, short enough to be read before the
+//! first request. Parsers of the format take every line below a second-level heading for a link, so prices stand above.
+
+use crate::api::directory::discovery::{document_of, documents, kept};
+use crate::api::orders::bundles;
+use crate::app::{App, Shared};
+use crate::domain::bundle::Bundle;
+use crate::domain::level::{Level, Product};
+use crate::http::{Call, Reply};
+
+/// GET /llms.txt.
+pub async fn llms(app: Shared, call: Call) -> Reply {
+    kept(&app, &call, |app| {
+        document_of("text/plain; charset=utf-8", text(app))
+    })
+}
+
+pub fn text(app: &App) -> String {
+    format!(
+        "{}\n## Docs\n\n{}\n## API\n\n{}\n## Discovery\n\n{}\n## Optional\n\n{}",
+        introduction(app),
+        links(app, DOCS),
+        links(app, API),
+        documents(app)
+            .filter(|row| !ELSEWHERE.contains(&row.path))
+            .map(|row| link(app, row.path, row.path, row.about.summary))
+            .collect::<String>(),
+        links(app, OPTIONAL),
+    )
+}
+
+/// Title, summary, how to buy, prices.
+pub fn introduction(app: &App) -> String {
+    let [access, proof_pack] = Product::ALL.map(|product| app.url(product.path()));
+    let [tiers, packs] = Product::ALL.map(prices);
+    format!(
+        "# {name}\n\n> {description}.\n\n\
+         A page, in three steps:\n\n\
+         1. `curl -i {access} -H 'Content-Type: application/json' -d '{{\"target_url\":\"https://example.com/\",\
+         \"tier\":\"fresh\"}}'` answers 402; the header PAYMENT-REQUIRED is base64 of the price and how to pay it.\n\
+         2. Sign it: x402 version 2, scheme exact, network {network}. Any x402 v2 client does this; {quickstart} has \
+         it in TypeScript and Python.\n\
+         3. Repeat the same request with the signed payment in the header PAYMENT-SIGNATURE. The answer is JSON with the \
+         page as markdown, or markdown itself with `Accept: text/markdown`. You are charged only for what is delivered.\n\n\
+         Tiers of a page, in USDC:\n\n{tiers}\n\
+         To learn whether a page supports a claim, POST {proof_pack} with `{{\"target_url\":\"https://example.com/\",\
+         \"question\":\"Is it free to use?\",\"pack\":\"standard\"}}`, paid the same way. The answer is a report with a \
+         decision, exact citations, gaps, risks and hashes; it is kept for 30 days and can be verified.\n\n\
+         Packs of a report, in USDC:\n\n{packs}\n\
+         To learn what several sources say together, GET {bundle_quote} with target_urls and question: the answer says which \
+         bundle takes them, what it costs and where it is paid, in dollars through a payment link.\n\n\
+         Bundles:\n\n{bundles}",
+        bundle_quote = app.url(bundles::QUOTE_PATH),
+        bundles = bundle_prices(),
+        name = app.config.service_name,
+        description = env!("CARGO_PKG_DESCRIPTION"),
+        network = app.config.payment.network,
+        quickstart = app.url("/quickstart"),
+    )
+}
+
+fn prices(product: Product) -> String {
+    let row = |level: Level| {
+        let (name, price) = (level.name(), level.price());
+        format!("- {name}: {price} ({})\n", level.policy())
+    };
+    product.levels().map(row).collect()
+}
+
+fn bundle_prices() -> String {
+    let row = |bundle: Bundle| {
+        let (name, price) = (bundle.name(), bundle.price());
+        format!("- {name}: {price} USD ({})\n", bundle.policy())
+    };
+    Bundle::ALL.into_iter().map(row).collect()
+}
+
+/// Path, title, note.
+type Link = (&'static str, &'static str, &'static str);
+
+const DOCS: &[Link] = &[
+    ("/docs", "Reference", "every endpoint, field and error"),
+    (
+        "/quickstart",
+        "Quickstart",
+        "the same purchase in curl, TypeScript and Python",
+    ),
+    (
+        "/pricing",
+        "Prices",
+        "every price, and what a number of calls comes to",
+    ),
+    (
+        "/llms-full.txt",
+        "Everything in one file",
+        "the whole reference as markdown",
+    ),
+    (
+        "/openapi.json",
+        "OpenAPI",
+        "the reference for machines, OpenAPI 3.1",
+    ),
+];
+
+const API: &[Link] = &[
+    (
+        "/v1/x402/quote",
+        "Quote",
+        "the price and availability of every tier for one page, free",
+    ),
+    (
+        "/v1/proof-pack/quote",
+        "Proof Pack quote",
+        "the price of every pack for one source, free",
+    ),
+    (
+        // Its JSON needs the list of sources in the query.
+        "/proof-pack/bundle/quote",
+        "Bundle quote",
+        "which sources can be read, and which bundle takes them, free",
+    ),
+    (
+        "/v1/proof-pack/sample",
+        "Sample report",
+        "a whole report, free",
+    ),
+    (
+        "/v1/x402/access",
+        "Page, probe",
+        "the challenge of a page without buying; buy with POST",
+    ),
+    (
+        "/v1/x402/proof-pack",
+        "Report, probe",
+        "the challenge of a report without buying; buy with POST",
+    ),
+];
+
+const OPTIONAL: &[Link] = &[
+    (
+        "/sample",
+        "Sample page",
+        "a page of our own that the starter tier always delivers",
+    ),
+    ("/about", "About", "how we fetch, and how to opt out"),
+    ("/contact", "Contact", "a message to the operator"),
+];
+
+/// Documents that stand under another heading, or are no reading.
+const ELSEWHERE: [&str; 3] = ["/llms.txt", "/llms-full.txt", "/openapi.json"];
+
+fn links(app: &App, links: &[Link]) -> String {
+    let links = links.iter();
+    links
+        .map(|(path, title, note)| link(app, path, title, note))
+        .collect()
+}
+
+fn link(app: &App, path: &str, title: &str, note: &str) -> String {
+    format!("- [{title}]({}): {note}\n", app.url(path))
+}

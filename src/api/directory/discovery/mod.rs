@@ -1,0 +1,147 @@
+//! What programs read about the service: the brief at `/`, health, figures, and the texts for crawlers, models and
+//! directories. All of it is made from the route table, the field tables and the price tables.
+
+pub mod crawlers;
+pub mod figures;
+pub mod full;
+mod gauges;
+pub mod health;
+pub mod keys;
+pub mod llms;
+pub mod manifest;
+pub mod trust;
+
+use serde_json::{Value, json};
+
+use crate::api::directory::openapi;
+use crate::api::orders::bundles;
+use crate::api::site;
+use crate::app::{App, Row, Shared};
+use crate::domain::endpoint::Tag;
+use crate::domain::level::{Level, Product};
+use crate::http::{Call, Guard, Method, Reply};
+use crate::signing::{DID_PATH, JWKS_PATH};
+
+/// GET /: a brief for programs, the home page for people.
+pub async fn root(app: Shared, call: Call) -> Reply {
+    if call.wants_markdown() || call.wants_page() {
+        return site::home_page(&app, &call);
+    }
+    document(brief(&app))
+        .fixed("vary", "Accept")
+        .fixed("link", site::LINKS)
+}
+
+pub fn document(value: Value) -> Reply {
+    public(Reply::json(200, value.to_string()))
+}
+
+/// A document of another media type than plain JSON.
+pub fn document_of(media_type: &'static str, text: String) -> Reply {
+    public(Reply::new(200, media_type, text))
+}
+
+fn public(reply: Reply) -> Reply {
+    reply.public("public, max-age=300")
+}
+
+/// A document or page that is made once and shared: a thousand requests for the reference cost no more than for a
+/// stylesheet.
+pub fn kept(app: &App, call: &Call, make: impl FnOnce(&App) -> Reply) -> Reply {
+    let documents = || {
+        let kept = app.documents.lock();
+        kept.unwrap_or_else(|poisoned| poisoned.into_inner())
+    };
+    if let Some(document) = documents().get(call.pattern) {
+        return document.clone();
+    }
+    let document = make(app).shared();
+    documents().insert(call.pattern, document.clone());
+    document
+}
+
+/// GET /openapi.json.
+pub async fn openapi(app: Shared, call: Call) -> Reply {
+    kept(&app, &call, |app| document(openapi::document(app)))
+}
+
+pub fn brief(app: &App) -> Value {
+    let terms = &app.config.payment;
+    let documents: serde_json::Map<String, Value> = documents(app)
+        .map(|row| (row.path.to_owned(), row.about.summary.into()))
+        .collect();
+    json!({
+        "status": "success",
+        "name": app.config.service_name,
+        "version": env!("CARGO_PKG_VERSION"),
+        "api_version": openapi::DESCRIPTION_VERSION,
+        "description": env!("CARGO_PKG_DESCRIPTION"),
+        "base_url": app.config.base_url,
+        "buy": {"method": "POST", "url": app.url(Product::Context.path()), "body": {"target_url": "https://example.com/", "tier": "fresh"}},
+        "tiers": levels(Product::Context),
+        "proof_pack": {
+            "method": "POST", "url": app.url(Product::ProofPack.path()),
+            "body": {"target_url": "https://example.com/", "question": "Is it free to use?", "pack": "standard"},
+        },
+        "packs": levels(Product::ProofPack),
+        "proof_bundle": {"method": "GET", "url": app.url(bundles::QUOTE_PATH), "query": ["target_urls", "question", "bundle"]},
+        "bundles": bundles::price_list(),
+        "payment": {
+            "protocol": "x402", "x402Version": 2, "scheme": "exact", "network": terms.network, "asset": terms.asset,
+            "pay_to": terms.pay_to,
+        },
+        "links": {
+            "docs": app.url("/docs"), "openapi": app.url("/openapi.json"), "quickstart": app.url("/quickstart"),
+            "quote": app.url("/v1/x402/quote"), "sample": app.sample.url, "health": app.url("/health"),
+            "llms": app.url("/llms.txt"), "proof_pack": app.url("/proof-pack"),
+            "proof_pack_quote": app.url("/v1/proof-pack/quote"), "sample_report": app.url("/v1/proof-pack/sample"),
+            "bundles": app.url("/proof-pack/bundle"), "bundle_quote": app.url(bundles::QUOTE_PATH),
+            "contact": app.url("/contact"),
+        },
+        "interfaces": {"mcp": app.url(super::mcp::PATH), "a2a": app.url(super::agent::PATH)},
+        "documents": documents,
+    })
+}
+
+/// The price list of a product.
+pub fn levels(product: Product) -> Value {
+    let policy = match product {
+        Product::Context => "cache_policy",
+        Product::ProofPack => "policy",
+    };
+    let row = |level: Level| {
+        json!({
+            product.level_word(): level.name(), "amount": level.price().units().to_string(),
+            "price_usdc": level.price().as_usdc(), policy: level.policy(),
+        })
+    };
+    product.levels().map(row).collect()
+}
+
+/// What everybody may call.
+pub fn public_rows(app: &App) -> impl Iterator<Item = &'static Row> {
+    let rows = app.rows.iter();
+    rows.filter(|row| row.guard == Guard::Everyone)
+}
+
+/// The documents for programs that are there to be read, the brief itself excepted.
+pub fn documents(app: &App) -> impl Iterator<Item = &'static Row> {
+    let signs = app.signer.is_some();
+    public_rows(app).filter(move |row| {
+        row.about.tag == Tag::Discovery
+            && row.method == Method::Get
+            && row.path != "/"
+            && (signs || ![JWKS_PATH, DID_PATH].contains(&row.path))
+    })
+}
+
+/// Where the operator is reached: what is configured, else the page that says how.
+pub fn contact(app: &App) -> String {
+    match app.config.contact.as_deref() {
+        Some(address) if address.contains("://") || address.starts_with("mailto:") => {
+            address.to_owned()
+        }
+        Some(address) if address.contains('@') => format!("mailto:{address}"),
+        _ => app.url("/contact"),
+    }
+}

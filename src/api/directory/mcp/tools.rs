@@ -1,0 +1,285 @@
+//! Rows of the route table as MCP tools. A call is made into a request for the row's own handler, so that a tool can do
+//! nothing and costs nothing else than its endpoint: same limits, same checks, same sale. Payment and receipt travel in
+//! `_meta` (x402 transports-v2, MCP).
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::api::buyer::access;
+use crate::api::directory::discovery::public_rows;
+use crate::api::directory::rpc::{self, Fault, INVALID_PARAMS};
+use crate::api::failure::PAYMENT_ERROR;
+use crate::api::{admission, site};
+use crate::app::{App, Row, Shared};
+use crate::domain::endpoint::{Parameter, Price};
+use crate::domain::level::Product;
+use crate::domain::refusal::{Code, Refusal};
+use crate::flows::sale::refusals::{self, PaidAttempt};
+use crate::http::call::Query;
+use crate::http::service::{Admission, Arrived, Asked};
+use crate::http::{Bytes, Call, Held, Method, OnSent, Reply};
+use crate::x402::encoding;
+
+const PAYMENT: &str = "x402/payment";
+const RECEIPT: &str = "x402/payment-response";
+/// Where buyers who come by a tool come from.
+const ATTRIBUTION: &str = "mcp";
+/// Said of every request anyway.
+const SOURCE: &str = "source";
+
+/// The rows that are tools.
+pub fn rows(app: &App) -> impl Iterator<Item = &'static Row> {
+    public_rows(app).filter(|row| row.about.tool.is_some())
+}
+
+/// A tool as `tools/list` shows it.
+pub fn description(row: &Row, schema: fn(&Parameter) -> Value) -> Value {
+    let about = &row.about;
+    let price = site::price_text(about.price);
+    let price = price.map_or("Free".to_owned(), |price| {
+        format!("Costs {price}, paid by x402")
+    });
+    json!({
+        "name": about.tool,
+        "title": about.summary,
+        "description": format!("{}. {price}.", about.summary),
+        "inputSchema": input_schema(row, schema),
+        "annotations": {
+            "title": about.summary,
+            "readOnlyHint": about.price == Price::Free,
+            "destructiveHint": false,
+            "idempotentHint": row.method == Method::Get,
+            "openWorldHint": about.price != Price::Free,
+        },
+    })
+}
+
+fn input_schema(row: &Row, schema: fn(&Parameter) -> Value) -> Value {
+    let mut body = row.about.takes.map(|object| object.json_schema());
+    let mut properties = Map::new();
+    let mut required: Vec<Value> = Vec::new();
+    for name in path_parameters(row) {
+        properties.insert(name.to_owned(), json!({"type": "string"}));
+        required.push(name.into());
+    }
+    if let Some(body) = &mut body {
+        if let Value::Object(fields) = body["properties"].take() {
+            properties.extend(fields);
+        }
+        required.extend(body["required"].as_array().into_iter().flatten().cloned());
+    }
+    for parameter in query_parameters(row) {
+        properties.insert(parameter.name.to_owned(), schema(parameter));
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    })
+}
+
+fn path_parameters(row: &Row) -> impl Iterator<Item = &'static str> {
+    let segments = row.path.split('/');
+    segments.filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}
+
+/// What the body says as well is said there.
+fn query_parameters(row: &Row) -> impl Iterator<Item = &'static Parameter> {
+    let fields = row.about.takes.map_or(&[][..], |object| object.fields);
+    row.about.query.iter().filter(move |parameter| {
+        parameter.name != SOURCE && !fields.iter().any(|field| field.name == parameter.name)
+    })
+}
+
+/// The params of `tools/call`.
+#[derive(Debug, Deserialize)]
+pub struct Asking {
+    name: String,
+    #[serde(default)]
+    arguments: Map<String, Value>,
+    #[serde(default, rename = "_meta")]
+    meta: BTreeMap<String, Box<RawValue>>,
+}
+
+/// Calls a tool. A refusal of the endpoint is a result that says so; only what is no call at all is a fault.
+pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<ToolResult, Fault> {
+    let is_paid = asked.meta.contains_key(PAYMENT);
+    let prepared = prepare(app, call, asked);
+    let (row, inner) = prepared.inspect_err(|fault| {
+        if is_paid {
+            let refusal = Refusal::new(Code::InvalidRequest, &*fault.message);
+            refusals::note(app, &refusal, &call.request_id, PaidAttempt::default());
+        }
+    })?;
+    let arrived = Arrived {
+        method: row.method,
+        headers: &inner.headers,
+        peer: inner.peer,
+        asked: Asked {
+            request_id: &inner.request_id,
+            pattern: Some(row.path),
+            accepts_html: false,
+            is_paid,
+        },
+    };
+    let reply = match admission::admit(app, row, &arrived) {
+        Admission::Refused(reply) => reply,
+        Admission::Granted | Admission::Counted(_) => (row.handler)(app.clone(), inner).await,
+    };
+    Ok(ToolResult::of(row, reply))
+}
+
+/// The tool's row, and the request that its endpoint is sent.
+fn prepare(app: &Shared, call: &Call, asked: Asking) -> Result<(&'static Row, Call), Fault> {
+    let row = rows(app).find(|row| row.about.tool == Some(asked.name.as_str()));
+    let row = row.ok_or_else(|| {
+        let names: Vec<&str> = rows(app).filter_map(|row| row.about.tool).collect();
+        let names = names.join(", ");
+        Fault::new(
+            INVALID_PARAMS,
+            format!("There is no such tool; there are {names}"),
+        )
+    })?;
+    Ok((row, request(row, call, asked)?))
+}
+
+/// The request that the tool's endpoint is sent.
+fn request(row: &Row, call: &Call, asked: Asking) -> Result<Call, Fault> {
+    let mut arguments = asked.arguments;
+    let mut params = Vec::new();
+    for name in path_parameters(row) {
+        let value = arguments.shift_remove(name);
+        params.push((name, text(name, value.as_ref())?.unwrap_or_default()));
+    }
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    for parameter in query_parameters(row) {
+        let value = arguments.shift_remove(parameter.name);
+        if let Some(text) = text(parameter.name, value.as_ref())? {
+            query.append_pair(parameter.name, &text);
+        }
+    }
+    let body = match (row.about.takes, arguments.keys().next()) {
+        (Some(_), _) => Bytes::from(Value::from(arguments).to_string()),
+        (None, None) => Bytes::new(),
+        (None, Some(unknown)) => {
+            let message = format!("The tool {} takes no argument {unknown}", asked.name);
+            return Err(Fault::new(INVALID_PARAMS, message));
+        }
+    };
+    let mut headers = Reply::json(200, "").fixed("x-service-source", ATTRIBUTION);
+    if let Some(payment) = asked.meta.get(PAYMENT) {
+        // Its bytes stay as they are: a payment that is sent again is known by them.
+        let encoded = encoding::encode(payment.get().as_bytes());
+        headers = headers.header("payment-signature", &encoded);
+    }
+    Ok(Call {
+        method: row.method,
+        path: row.path.to_owned(),
+        pattern: row.path,
+        params,
+        query: Query(query.finish()),
+        headers: headers.headers,
+        body,
+        peer: call.peer,
+        request_id: call.request_id.clone(),
+        waiting: call.waiting.clone(),
+    })
+}
+
+/// An argument as text: strings as they are, numbers and flags as JSON writes them.
+fn text(name: &str, value: Option<&Value>) -> Result<Option<String>, Fault> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Some(value.to_string())),
+        Some(_) => Err(Fault::new(
+            INVALID_PARAMS,
+            format!("The argument {name} should be a string"),
+        )),
+    }
+}
+
+/// The endpoint's answer as the tool's. It is written around the answer's bytes, of which there may be many: they are
+/// neither read nor copied.
+#[derive(Debug)]
+pub struct ToolResult {
+    /// JSON from the opening brace to the last member but `_meta`.
+    parts: Vec<Bytes>,
+    pub meta: Map<String, Value>,
+    ticket: Option<[u8; 32]>,
+    held: Option<Held>,
+    on_sent: Option<OnSent>,
+}
+
+impl ToolResult {
+    fn of(row: &Row, reply: Reply) -> ToolResult {
+        let is_error = reply.status >= 400;
+        let page = match row.about.price {
+            Price::Of(Product::Context) if !is_error => access::text(&reply.body),
+            _ => None,
+        };
+        let mut parts = vec![Bytes::from_static(
+            br#"{"content":[{"type":"text","text":""#,
+        )];
+        match page {
+            Some(page) => {
+                parts.push(inner(&page.front).into());
+                let markdown = page.markdown.get();
+                let markdown = &markdown.as_bytes()[1..markdown.len() - 1];
+                parts.push(reply.body.slice_ref(markdown));
+            }
+            None => parts.push(inner(&String::from_utf8_lossy(&reply.body)).into()),
+        }
+        // Clients read the challenge from the first text; the second is for the model.
+        let explained = reply.headers.get(PAYMENT_ERROR);
+        if let Some(sentence) = explained.and_then(|value| value.to_str().ok()) {
+            let text = inner(sentence);
+            parts.push(format!(r#""}},{{"type":"text","text":"{text}"#).into());
+        }
+        parts.push(format!(r#""}}],"isError":{is_error}"#).into());
+        // What we answer with a brace is JSON.
+        if reply.body.starts_with(b"{") {
+            parts.push(Bytes::from_static(br#","structuredContent":"#));
+            parts.push(reply.body.clone());
+        }
+        let receipt = reply.headers.get("payment-response");
+        let receipt = receipt.and_then(|value| encoding::decode(value.to_str().ok()?));
+        let receipt = receipt.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+        let meta = receipt.map(|receipt| (RECEIPT.to_owned(), receipt));
+        ToolResult {
+            parts,
+            meta: meta.into_iter().collect(),
+            ticket: reply.ticket,
+            held: reply.held,
+            on_sent: reply.on_sent,
+        }
+    }
+
+    /// The answer to the request `id`; `members` stand in the result, too.
+    pub fn reply(self, id: &Value, members: &str) -> Reply {
+        let mut parts = vec![format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#).into()];
+        parts.extend(self.parts);
+        if !members.is_empty() {
+            parts.push(format!(",{members}").into());
+        }
+        if !self.meta.is_empty() {
+            parts.push(format!(r#","_meta":{}"#, Value::from(self.meta)).into());
+        }
+        parts.push(Bytes::from_static(b"}}"));
+        let mut reply = rpc::fresh(Reply::in_parts(200, "application/json", parts));
+        reply.ticket = self.ticket;
+        reply.held = self.held;
+        reply.on_sent = self.on_sent;
+        reply
+    }
+}
+
+/// A text as it stands between the quotes of a JSON string.
+fn inner(text: &str) -> String {
+    let mut quoted = Value::from(text).to_string();
+    quoted.pop();
+    quoted.remove(0);
+    quoted
+}

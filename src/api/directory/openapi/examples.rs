@@ -1,0 +1,112 @@
+//! Examples of answers, each made by the part of the service that gives the answer.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::failure;
+use crate::app::{App, Row};
+use crate::domain::endpoint::Price;
+use crate::domain::level::Product;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::tier::Tier;
+
+/// Rows that answer with a whole report.
+pub const REPORTS: [&str; 2] = [
+    "/v1/proof-pack/sample",
+    "/v1/proof-pack/reports/{report_id}",
+];
+
+const PAGE: &str = "SamplePage";
+const REPORT: &str = "SampleReport";
+
+/// The long ones, which stand once under `components`.
+pub fn all(app: &App) -> Map<String, Value> {
+    let mut examples = Map::new();
+    let mut put = |name: &str, summary: &str, value: Option<Value>| {
+        let value = value.unwrap_or_default();
+        examples.insert(name.to_owned(), json!({"summary": summary, "value": value}));
+    };
+    put(PAGE, "The sample page", page(app));
+    put(REPORT, "The sample report", report(app));
+    for product in Product::ALL {
+        let summary = "The challenge of an unpaid request";
+        put(challenge_name(product), summary, challenge(app, product));
+    }
+    examples
+}
+
+/// The member `examples` that shows one of them.
+pub fn named(name: &str) -> Value {
+    json!({"made": {"$ref": format!("#/components/examples/{name}")}})
+}
+
+pub fn challenge_name(product: Product) -> &'static str {
+    match product {
+        Product::Context => "PageChallenge",
+        Product::ProofPack => "ReportChallenge",
+    }
+}
+
+/// What a row answers when all is well.
+pub fn success(row: &Row) -> Option<&'static str> {
+    let sells = row.about.takes.is_some();
+    match row.about.price {
+        Price::Of(product) if !sells => Some(challenge_name(product)),
+        Price::Of(Product::Context) | Price::Transfer | Price::Credit => Some(PAGE),
+        Price::Of(Product::ProofPack) => Some(REPORT),
+        Price::Free => REPORTS.contains(&row.path).then_some(REPORT),
+    }
+}
+
+/// As `/v1/proof-pack/sample` gives it.
+fn report(app: &App) -> Option<Value> {
+    serde_json::from_slice(&app.sample.report.body).ok()
+}
+
+/// The sample page as a purchase gives it; what was paid for it is what was paid for the sample report: nothing.
+fn page(app: &App) -> Option<Value> {
+    let (goods, report) = (app.sample.goods.value().ok()?, report(app)?);
+    let mut answer =
+        json!({"status": "success", "target_url": app.sample.url, "tier": Tier::Starter.name()});
+    for (name, value) in goods.as_object()? {
+        answer[name] = value.clone();
+    }
+    for name in ["cache", "payment", "ueg_receipt"] {
+        answer[name] = report[name].clone();
+    }
+    // The document is the same after every start.
+    answer["fetched_at"] = report["created_at"].clone();
+    Some(answer)
+}
+
+fn challenge(app: &App, product: Product) -> Option<Value> {
+    let challenge = &app.offers.level(product.default_level()).challenge;
+    serde_json::from_slice(&challenge.json).ok()
+}
+
+/// What a row answers when it says no.
+pub fn refusal(app: &App, row: &Row, status: u16) -> Option<Value> {
+    let code = match (status, row.about.price) {
+        (402, Price::Transfer) => Code::PaymentHashRequired,
+        (402, _) => Code::RetryCreditRequired,
+        (422, _) => return invalid(app, row),
+        (404, _) if row.path.contains("{quote_id}") => Code::QuoteNotFound,
+        (404, _) if row.path.contains("{report_id}") => Code::ReportNotFound,
+        (410, _) if row.path.contains("{report_id}") => Code::ReportExpired,
+        (404, _) => Code::NotFound,
+        (400, Price::Of(_)) => Code::InvalidPayment,
+        (400, Price::Credit) => Code::RetryCreditInvalid,
+        (400, Price::Transfer) => Code::InvalidPaymentHash,
+        (400, _) => Code::TargetBlocked,
+        (503, _) if row.path == "/health" => return None,
+        _ => *Code::ALL
+            .iter()
+            .find(|code| failure::status(**code) == status)?,
+    };
+    Some(failure::example(app, &Refusal::of(code)))
+}
+
+/// What an empty body is told where one is needed.
+fn invalid(app: &App, row: &Row) -> Option<Value> {
+    let errors = row.about.takes?.validate(b"{}").err()?;
+    Some(failure::example(app, &Refusal::validation(errors)))
+}

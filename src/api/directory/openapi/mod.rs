@@ -1,0 +1,167 @@
+//! openapi.json (3.1), made from the route table and the field tables.
+
+pub mod examples;
+pub mod parameters;
+pub mod responses;
+pub mod schemas;
+
+use serde_json::{Map, Value, json};
+
+use crate::app::{App, Row};
+use crate::domain::endpoint::Price;
+use crate::domain::level::Product;
+use crate::domain::schema::Object;
+
+pub use parameters::query_schema;
+pub use schemas::answer_schema;
+
+/// The specification's description version (section 9), as a literal for texts that are put together at compile time.
+macro_rules! description_version {
+    () => {
+        "1.2.0"
+    };
+}
+pub(crate) use description_version;
+
+/// The specification's description version (section 9): the version of the API, not of the program.
+pub const DESCRIPTION_VERSION: &str = description_version!();
+
+pub fn document(app: &App) -> Value {
+    let mut paths = Map::new();
+    for row in app.rows.iter().filter(|row| row.about.in_openapi) {
+        add(app, &mut paths, row, row.path.to_owned());
+        if row.from_alias {
+            add(
+                app,
+                &mut paths,
+                row,
+                format!("/from/{{source}}{}", row.path),
+            );
+        }
+    }
+    let contact = match app.config.contact.as_deref() {
+        Some(address) if address.contains('@') => {
+            json!({"email": address.trim_start_matches("mailto:"), "url": app.url("/about")})
+        }
+        _ => json!({"url": app.url("/about")}),
+    };
+    let described = app.rows.iter().filter(|row| row.about.in_openapi);
+    let mut tags: Vec<&str> = described.map(|row| row.about.tag.name()).collect();
+    tags.sort_unstable();
+    tags.dedup();
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": app.config.service_name,
+            "version": DESCRIPTION_VERSION,
+            "description": format!("{}. {NOT_DESCRIBED}", env!("CARGO_PKG_DESCRIPTION")),
+            "contact": contact,
+            "x-guidance": "POST /v1/x402/access with a target_url. Without payment the answer is 402 with the price; sign it and repeat the request with PAYMENT-SIGNATURE. Ask GET /v1/x402/quote first to see what each tier would deliver. POST /v1/x402/proof-pack with a target_url and a question buys a report on whether the source supports it; GET /v1/proof-pack/sample shows one for nothing.",
+        },
+        "x-agentcash-guidance": {"llmsTxtUrl": app.url("/llms.txt")},
+        "x-discovery": {"ownershipProofs": []},
+        "servers": [{"url": app.config.base_url}],
+        "tags": tags.iter().map(|name| json!({"name": name, "description": tag_description(name)})).collect::<Vec<_>>(),
+        "paths": paths,
+        "components": {"schemas": schemas::all(), "examples": examples::all(app)},
+    })
+}
+
+/// What the document says of what it leaves out. Directories take more than 40 operations for a mistake, and what they
+/// need are those that agents call.
+const NOT_DESCRIBED: &str = "Every GET answers HEAD as well. Left out are HEAD, pages for people, redirects \
+                             (/proof-pack/bundle/pay), the documents that /.well-known/api-catalog lists and the \
+                             operator's addresses.";
+
+fn add(app: &App, paths: &mut Map<String, Value>, row: &Row, path: String) {
+    let alias = path != row.path;
+    let operation = operation(app, row, &path, alias);
+    let entry = paths.entry(path).or_insert_with(|| json!({}));
+    entry[row.method.name().to_ascii_lowercase()] = operation;
+}
+
+fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
+    let about = &row.about;
+    let mut operation = json!({
+        "operationId": operation_id(row.method.name(), path),
+        "summary": about.summary,
+        "tags": [about.tag.name()],
+        "security": [],
+        "parameters": parameters::parameters(row, path),
+        "responses": responses::responses(app, row),
+    });
+    if alias {
+        operation["description"] =
+            "The same as without /from/{source}, attributed to the source.".into();
+    }
+    if let Some(object) = about.takes {
+        let reference = |object: &Object| {
+            let whole = json!({"$ref": format!("#/components/schemas/{}", object.name)});
+            match schemas::narrowing(object) {
+                None => whole,
+                Some(narrowing) => json!({"allOf": [whole, narrowing]}),
+            }
+        };
+        let schema = match about.or_takes {
+            None => reference(object),
+            Some(other) => json!({"anyOf": [reference(object), reference(other)]}),
+        };
+        operation["requestBody"] = json!({
+            "required": object.fields.iter().any(|field| field.required),
+            "content": {"application/json": {"schema": schema, "example": request_example(object)}},
+        });
+    }
+    if let (Price::Of(product), Some(_)) = (about.price, about.takes) {
+        let (least, most) = product.prices();
+        operation["x-payment-info"] = json!({
+            "price": {"mode": "dynamic", "currency": "USD", "min": least.to_string(), "max": most.to_string()},
+            "protocols": [{"x402": {}}],
+        });
+    }
+    operation
+}
+
+/// Members of a body whose table holds some that do not go together.
+const TOGETHER: [(&str, &[&str]); 1] = [(
+    "QuoteRequest",
+    &["product", "target_url", "pack", "question"],
+)];
+
+/// A body that can be sent as it stands. Not every optional member of every body goes with every other.
+pub fn request_example(object: &Object) -> Value {
+    if let Some((_, names)) = TOGETHER.iter().find(|(name, _)| *name == object.name) {
+        let mut example = object.example(true);
+        if let Some(members) = example.as_object_mut() {
+            members.retain(|name, _| names.contains(&name.as_str()));
+        }
+        return example;
+    }
+    let sells = Product::ALL.map(|product| product.request().name);
+    object.example(sells.contains(&object.name))
+}
+
+/// `POST /v1/x402/access` → `post_v1_x402_access`.
+fn operation_id(method: &str, path: &str) -> String {
+    let words = path
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let mut id = method.to_ascii_lowercase();
+    words.for_each(|word| {
+        id.push('_');
+        id.push_str(word);
+    });
+    id
+}
+
+fn tag_description(name: &str) -> String {
+    let what = match name {
+        "paid" => "Operations that are paid by x402",
+        "legacy" => "What remains from before x402 version 2",
+        "quotes" => "Prices and previews, for nothing",
+        "bundles" => "Evidence Bundles: quotes, requests, messages",
+        "reports" => "Retained reports: read, verify, ask, refresh, share",
+        "discovery" => "What there is, and how it is",
+        other => return format!("Operations on {other}."),
+    };
+    format!("{what}.")
+}

@@ -1,0 +1,206 @@
+//! The answers of each row, with examples that the service itself has made.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::buyer::challenge;
+use crate::api::directory::openapi::examples;
+use crate::app::{App, Row};
+use crate::domain::endpoint::Price;
+use crate::domain::level::Product;
+
+/// What any request with a body may meet before its row is asked.
+const OF_BODIES: [u16; 2] = [400, 408];
+/// The same with a query.
+const OF_QUERIES: [u16; 1] = [414];
+
+pub fn responses(app: &App, row: &Row) -> Value {
+    let about = &row.about;
+    let mut success = json!({"schema": success_schema(row)});
+    if let Some(name) = examples::success(row) {
+        success["examples"] = examples::named(name);
+    }
+    let mut content = json!({about.gives: success});
+    if has_markdown(row) {
+        content["text/markdown"] = json!({"schema": {"type": "string"}});
+    }
+    if row.path == "/" {
+        content["text/html"] = json!({"schema": {"type": "string"}});
+    }
+    let mut answer = match about.gives_status {
+        303 => json!({
+            "description": "Leads on.", "headers": {"Location": text("Where to go on.")},
+        }),
+        _ => json!({"description": "Success.", "content": content}),
+    };
+    if row.about.takes.is_some() && matches!(about.price, Price::Of(_)) {
+        answer["headers"] = json!({"PAYMENT-RESPONSE": {
+            "schema": {"type": "string"}, "description": "Base64 of the settlement, with its transaction and a signed receipt.",
+        }});
+    }
+    let mut responses = Map::new();
+    responses.insert(about.gives_status.to_string(), answer);
+    for status in statuses(row) {
+        if status != about.gives_status {
+            let answer = match status {
+                200..300 => other_success(),
+                _ => refusal(app, row, status),
+            };
+            responses.insert(status.to_string(), answer);
+        }
+    }
+    responses.into()
+}
+
+/// Every status that a row answers with, in order.
+pub fn statuses(row: &Row) -> Vec<u16> {
+    let about = &row.about;
+    // Every row is limited.
+    let mut statuses = vec![about.gives_status, 429];
+    statuses.extend(about.statuses);
+    if about.takes.is_some() {
+        statuses.extend(OF_BODIES);
+    }
+    if !about.query.is_empty() {
+        statuses.extend(OF_QUERIES);
+    }
+    statuses.sort_unstable();
+    statuses.dedup();
+    statuses
+}
+
+/// A page is given as markdown to anyone who prefers it.
+fn has_markdown(row: &Row) -> bool {
+    let about = &row.about;
+    about.takes.is_some()
+        && matches!(
+            about.price,
+            Price::Of(Product::Context) | Price::Transfer | Price::Credit
+        )
+}
+
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+fn any_of(names: [&str; 2]) -> Value {
+    json!({"anyOf": names.map(reference)})
+}
+
+fn success_schema(row: &Row) -> Value {
+    let about = &row.about;
+    let sells = about.takes.is_some();
+    match (about.gives, about.price) {
+        ("application/json", Price::Of(Product::Context) | Price::Transfer) if sells => {
+            reference("ContextResponse")
+        }
+        ("application/json", Price::Of(Product::ProofPack)) if sells => {
+            reference("ProofPackResponse")
+        }
+        ("application/json", Price::Credit) => any_of(["ContextResponse", "ProofPackResponse"]),
+        ("application/json", Price::Of(_)) => reference("PaymentRequired"),
+        _ if examples::REPORTS.contains(&row.path) => reference("ProofPackResponse"),
+        (media_type, _) if media_type.ends_with("json") => json!({"type": "object"}),
+        _ => json!({"type": "string"}),
+    }
+}
+
+/// Another way to go well than the usual one.
+fn other_success() -> Value {
+    let description = "Not there yet; Retry-After says when to ask again.";
+    let schema = json!({"type": "object"});
+    json!({"description": description, "content": {"application/json": {"schema": schema}}})
+}
+
+fn refusal(app: &App, row: &Row, status: u16) -> Value {
+    let (description, schema) = match status {
+        402 => (
+            "Payment required. PAYMENT-REQUIRED carries the challenge in base64.",
+            match row.about.price {
+                Price::Of(_) => reference("PaymentRequired"),
+                _ => any_of(["Error", "PaymentRequired"]),
+            },
+        ),
+        422 => (
+            "The request does not have the endpoint's shape.",
+            reference("HTTPValidationError"),
+        ),
+        429 => (
+            "Too many requests. Retry-After says when to come back; nothing was charged.",
+            reference("Error"),
+        ),
+        503 => (
+            "An outage. Retry-After says when to come back; X-Service-Retry-Credit redeems an accepted payment.",
+            // How the service is, is told while it is down too.
+            match row.path {
+                "/health" => json!({"type": "object"}),
+                _ => reference("Error"),
+            },
+        ),
+        _ => (
+            "Refused; `error.code` says why and `error.charged` whether it cost anything.",
+            reference("Error"),
+        ),
+    };
+    let mut content = json!({"schema": schema});
+    if let (402, Price::Of(product)) = (status, row.about.price) {
+        content["examples"] = examples::named(examples::challenge_name(product));
+    } else if let Some(example) = examples::refusal(app, row, status) {
+        content["example"] = example;
+    }
+    let mut answer = json!({"description": description, "content": {"application/json": content}});
+    match (status, row.about.price) {
+        (402, Price::Of(product)) => answer["headers"] = challenge_headers(product),
+        (429, _) => answer["headers"] = limit_headers(),
+        (503, price) => {
+            answer["headers"] =
+                json!({"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}});
+            if price != Price::Free {
+                answer["headers"]["X-Service-Retry-Credit"] = text(
+                    "Redeems an accepted payment at /v1/x402/retry; absent where none was accepted.",
+                );
+            }
+        }
+        _ => {}
+    }
+    answer
+}
+
+/// What a 402 carries (specification section 7).
+fn challenge_headers(product: Product) -> Value {
+    let level = format!("The {} that is priced.", product.level_word());
+    let mut level = text(&level);
+    level["schema"]["enum"] = json!(product.level_names());
+    let mut headers = Map::new();
+    headers.insert("PAYMENT-REQUIRED".to_owned(), text("Base64 of the body."));
+    headers.insert("X-Payment-Required".to_owned(), text("The same."));
+    headers.insert(title_case(product.paid_header()), level);
+    for (name, _) in challenge::help(product) {
+        headers.insert(title_case(name), text("An address that helps to pay."));
+    }
+    headers.into()
+}
+
+fn text(doc: &str) -> Value {
+    json!({"schema": {"type": "string"}, "description": doc})
+}
+
+/// A header's name as people write it.
+fn title_case(name: &str) -> String {
+    let words = name.split('-').map(|word| {
+        let (first, rest) = word.split_at(word.len().min(1));
+        first.to_ascii_uppercase() + rest
+    });
+    words.collect::<Vec<_>>().join("-")
+}
+
+fn limit_headers() -> Value {
+    let header = |kind: &str, doc: &str| json!({"schema": {"type": kind}, "description": doc});
+    json!({
+        "Retry-After": header("integer", "Seconds until the next request is taken."),
+        "RateLimit-Limit": header("integer", "Requests in a window."),
+        "RateLimit-Remaining": header("integer", "Requests left now."),
+        "RateLimit-Reset": header("integer", "Seconds until the next request is taken."),
+        "RateLimit-Policy": header("string", "The limit's name, quota and window, as in \"quote\";q=300;w=60."),
+        "RateLimit": header("string", "The limit's name, what remains and seconds to wait, as in \"quote\";r=0;t=1."),
+    })
+}

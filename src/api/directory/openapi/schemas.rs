@@ -1,0 +1,256 @@
+//! The shapes of answers, as JSON Schema.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::directory::openapi::parameters;
+use crate::domain::level::Product;
+use crate::domain::pack::Pack;
+use crate::domain::refusal::Code;
+use crate::domain::schema::Object;
+use crate::domain::shapes::{self, QUOTE_BELONGINGS};
+use crate::domain::tier::Tier;
+use crate::x402::wire::PaymentRequirements;
+
+/// What a page says of itself. Whatever it does not say is null.
+fn metadata() -> Value {
+    const TEXTS: [&str; 14] = [
+        "title",
+        "description",
+        "author",
+        "site_name",
+        "published_at",
+        "modified_at",
+        "language",
+        "canonical_url",
+        "image",
+        "favicon",
+        "type",
+        "next",
+        "previous",
+        "markdown_alternate",
+    ];
+    let texts = TEXTS.map(|name| (name.to_owned(), json!({"type": ["string", "null"]})));
+    let lists = ["keywords", "json_ld_types"].map(|name| {
+        let list = json!({"type": "array", "items": {"type": "string"}});
+        (name.to_owned(), list)
+    });
+    let properties: Map<String, Value> = texts.into_iter().chain(lists).collect();
+    json!({"type": "object", "properties": properties})
+}
+
+/// The shape of what a product answers when it is paid.
+pub fn answer_schema(product: Product) -> Value {
+    match product {
+        Product::Context => context_response(),
+        Product::ProofPack => proof_pack_response(),
+    }
+}
+
+fn object(required: &[&str], properties: Value) -> Value {
+    json!({"type": "object", "required": required, "properties": properties})
+}
+
+/// An array of objects with these members.
+fn list(properties: Value) -> Value {
+    json!({"type": "array", "items": {"type": "object", "properties": properties}})
+}
+
+/// Specification 2.7.
+fn context_response() -> Value {
+    let text = || json!({"type": "string"});
+    let signal = || json!({"enum": ["yes", "no", "unset"]});
+    object(
+        &[
+            "status",
+            "target_url",
+            "tier",
+            "markdown",
+            "cache",
+            "payment",
+            "ueg_receipt",
+        ],
+        json!({
+            "status": {"const": "success"}, "target_url": text(), "tier": {"enum": Tier::NAMES}, "markdown": text(),
+            "final_url": text(), "content_source": text(), "metadata": metadata(), "links": list(json!({"text": text(), "url": text(), "rel": {"type": ["string", "null"]}})),
+            "headings": list(json!({"level": {"type": "integer"}, "text": text()})),
+            "stats": {"type": "object"}, "content_sha256": text(), "source_sha256": text(), "fetched_at": {"type": "integer"},
+            "warnings": {"type": "array", "items": object(&["code", "message"], json!({"code": text(), "message": text()}))},
+            "policy": object(&["robots", "content_signal", "meta_robots"], json!({
+                "robots": {"enum": ["allowed", "disallowed", "unknown"]},
+                "content_signal": object(&["ai_input", "ai_train", "search"], json!({
+                    "ai_input": signal(), "ai_train": signal(), "search": signal(),
+                })),
+                "meta_robots": {"type": "array", "items": text()},
+            })), "cache": {"type": "object"},
+            "payment": {"type": "object"}, "ueg_receipt": {"type": "object"}, "request_id": text(),
+        }),
+    )
+}
+
+/// Specification 2.8.
+fn proof_pack_response() -> Value {
+    let text = || json!({"type": "string"});
+    let texts = || json!({"type": "array", "items": text()});
+    let share = || json!({"type": "number", "minimum": 0, "maximum": 1});
+    let hash = || json!({"type": "string", "pattern": "^[0-9a-f]{64}$"});
+    let required = [
+        "status",
+        "target_url",
+        "question",
+        "pack",
+        "answer",
+        "executive_summary",
+        "confidence_score",
+        "key_claims",
+        "citations",
+        "risks",
+        "source_profile",
+        "cache",
+        "payment",
+        "ueg_receipt",
+    ];
+    let place = |what| json!({"type": "integer", "minimum": 0, "description": what});
+    let citation = object(
+        &["id", "url", "excerpt", "start", "end"],
+        json!({
+            "id": text(), "url": text(), "excerpt": text(),
+            "start": place("Where the excerpt begins in the source's markdown, in bytes of UTF-8."),
+            "end": place("The byte after its last."),
+        }),
+    );
+    json!({"type": "object", "required": required, "properties": {
+        "status": {"const": "success"}, "target_url": text(), "question": text(), "pack": {"enum": Pack::NAMES},
+        "report_id": text(), "report_url": text(), "report_page": text(), "verify_url": text(),
+        "follow_up_url": text(), "refresh_url": text(), "result_hash": hash(), "source_hash": hash(),
+        "created_at": {"type": "integer"}, "expires_at": {"type": "integer"}, "retention_days": {"type": "integer"},
+        "answer": text(), "executive_summary": text(), "decision": {"type": "object"},
+        "confidence_score": share(), "source_quality_score": share(), "agent_action": text(),
+        "recommended_next_call": {"type": "object"}, "key_claims": {"type": "array", "items": {"type": "object"}},
+        "supported_findings": texts(), "gaps": texts(), "citation_coverage": {"type": "object"},
+        "citations": {"type": "array", "items": citation}, "risks": texts(),
+        "source_profile": {"type": "object"}, "cache": {"type": "object"}, "payment": {"type": "object"},
+        "ueg_receipt": {"type": "object"},
+    }})
+}
+
+/// Everything that stands under `components`.
+pub fn all() -> Map<String, Value> {
+    let mut schemas: Map<String, Value> = shapes::ALL
+        .iter()
+        .map(|object| (object.name.to_owned(), object.json_schema()))
+        .collect();
+    let text = || json!({"type": "string"});
+    schemas.insert(
+        "ContextResponse".to_owned(),
+        answer_schema(Product::Context),
+    );
+    schemas.insert(
+        "ProofPackResponse".to_owned(),
+        answer_schema(Product::ProofPack),
+    );
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.text()).collect();
+    let error = object(
+        &[
+            "code",
+            "message",
+            "retryable",
+            "charged",
+            "next_step",
+            "docs_url",
+        ],
+        json!({
+            "code": {"enum": codes}, "message": text(), "retryable": {"type": "boolean"}, "charged": {"type": "boolean"},
+            "next_step": text(), "docs_url": text(),
+        }),
+    );
+    schemas.insert(
+        "Error".to_owned(),
+        object(
+            &["status", "error", "detail", "request_id"],
+            json!({
+                "status": {"const": "error"},
+                "error": error.clone(),
+                "detail": text(),
+                "request_id": text(),
+                "retry": {"type": "object"},
+                "alternatives": list(json!({"tier": text(), "amount": text()})),
+                "rejected_urls": list(json!({"url": text(), "reason": text()})),
+            }),
+        ),
+    );
+    schemas.insert("PaymentRequired".to_owned(), payment_required());
+    schemas.insert("HTTPValidationError".to_owned(), object(&["status", "error", "detail", "request_id"], json!({
+        "status": {"const": "error"}, "error": error.clone(), "request_id": text(),
+        "detail": {"type": "array", "items": {"$ref": "#/components/schemas/ValidationError"}},
+    })));
+    schemas.insert("ValidationError".to_owned(), object(&["loc", "msg", "type"], json!({
+        "loc": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}},
+        "msg": text(), "type": text(), "input": {}, "ctx": {"type": "object"},
+    })));
+    schemas
+}
+
+/// What a body must be beyond its table: the schema of a table also stands in challenges, where every byte counts.
+pub fn narrowing(object: &Object) -> Option<Value> {
+    let never_with = |names: &[&str]| {
+        let members = names.iter().map(|name| ((*name).to_owned(), false.into()));
+        members.collect::<Map<String, Value>>()
+    };
+    Some(match object.name {
+        // A tier that never fetches does not take force_refresh.
+        "AccessRequest" => json!({"not": {
+            "required": ["tier", "force_refresh"],
+            "properties": {"tier": {"enum": ["starter", "cached"]}, "force_refresh": {"const": true}},
+        }}),
+        "QuoteRequest" => {
+            let of = |(product, needed, foreign): &(&str, &str, &[&str])| {
+                let mut properties = never_with(foreign);
+                properties.insert("product".to_owned(), json!({"const": product}));
+                json!({"required": [needed], "properties": properties})
+            };
+            json!({"anyOf": QUOTE_BELONGINGS.iter().map(of).collect::<Vec<_>>()})
+        }
+        "PackLeadRequest" => json!({"properties": {"contact": {"pattern": ONE_LINE}}}),
+        "BundleLeadRequest" => json!({"properties": {
+            "contact": {"pattern": ONE_LINE}, "target_urls": {"contains": {"pattern": parameters::NOT_BLANK}},
+        }}),
+        "ContactRequest" => json!({"properties": {
+            "email": {"pattern": EMAIL}, "message": {"pattern": PRINTED},
+        }}),
+        _ => return None,
+    })
+}
+
+/// A text without line breaks and other control characters.
+const ONE_LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
+/// A text with something that is printed.
+const PRINTED: &str = r"[^\s\x00-\x1f\x7f-\x9f]";
+/// An e-mail address ([`crate::domain::email`]). The service takes letters of every alphabet as well, and more dots.
+const EMAIL: &str = r"^ *[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,40}(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,20})?@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])? *$";
+
+/// x402 version 2.
+fn payment_required() -> Value {
+    let text = || json!({"type": "string"});
+    let address = || json!({"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$"});
+    let accept = object(
+        &PaymentRequirements::FIELDS,
+        json!({
+            "scheme": {"const": "exact"}, "network": {"type": "string", "pattern": "^eip155:[0-9]+$"},
+            "amount": {"type": "string", "pattern": "^[0-9]+$", "description": "Units of the asset, which has 6 decimals."},
+            "asset": address(), "payTo": address(), "maxTimeoutSeconds": {"type": "integer"},
+            "extra": object(&["name", "version"], json!({"name": text(), "version": text()})),
+        }),
+    );
+    object(
+        &["x402Version", "resource", "accepts"],
+        json!({
+            "x402Version": {"const": 2}, "error": text(),
+            "resource": object(&["url"], json!({
+                "url": text(), "description": text(), "mimeType": text(), "serviceName": text(),
+                "tags": {"type": "array", "items": text()}, "iconUrl": text(),
+            })),
+            "accepts": {"type": "array", "minItems": 1, "items": accept},
+            "extensions": {"type": "object"},
+        }),
+    )
+}

@@ -1,0 +1,76 @@
+//! `/pricing`: the counts and levels of its form, read and added up.
+
+use crate::api::directory::discovery::kept;
+use crate::api::site;
+use crate::app::{App, Shared};
+use crate::domain::bundle::Bundle;
+use crate::domain::estimate::{Estimate, count};
+use crate::domain::pack::Pack;
+use crate::domain::tier::Tier;
+use crate::http::{Call, Reply};
+use crate::pages::pricing::{self, Form, PricingView};
+
+/// Of the form; whatever else stands in a query asks for nothing.
+const FIELDS: [&str; 6] = ["pages", "tier", "reports", "pack", "bundles", "bundle"];
+const NO_COUNT: &str = "Counts are whole numbers up to 1,000,000.";
+const NO_LEVEL: &str = "There is no such tier, pack or bundle: take one of the lists.";
+
+/// GET /pricing: what the query asks for, or an example, which is always the same.
+pub async fn page(app: Shared, call: Call) -> Reply {
+    match FIELDS.iter().any(|name| call.query.get(name).is_some()) {
+        true => made(&app, &call, true),
+        false => kept(&app, &call, |app| made(app, &call, false)),
+    }
+}
+
+fn made(app: &App, call: &Call, is_asked: bool) -> Reply {
+    let typed = |name: &str, example: &str| match call.query.get(name) {
+        Some(text) => text.trim().to_owned(),
+        None => example.to_owned(),
+    };
+    let example = |text| if is_asked { "" } else { text };
+    let [pages, reports, bundles] = [("pages", "1000"), ("reports", "20"), ("bundles", "1")]
+        .map(|(name, number)| typed(name, example(number)));
+    let tier = typed("tier", Tier::default().name());
+    let pack = typed("pack", Pack::default().name());
+    let bundle = typed("bundle", Bundle::default().name());
+    let form = Form {
+        pages: &pages,
+        tier: &tier,
+        reports: &reports,
+        pack: &pack,
+        bundles: &bundles,
+        bundle: &bundle,
+    };
+    let outcome = estimate(&form);
+    let status = if outcome.is_ok() { 200 } else { 400 };
+    let texts = site::Texts::of(app);
+    let html = pricing::page(&PricingView {
+        site: site::site(app, &texts),
+        form,
+        outcome,
+        is_asked,
+    });
+    let reply = site::with_page_headers(Reply::html(status, html));
+    match status {
+        200 => reply.public("public, max-age=300"),
+        _ => reply.fixed("cache-control", "no-store"),
+    }
+}
+
+fn estimate(form: &Form<'_>) -> Result<Estimate, &'static str> {
+    Ok(Estimate {
+        pages: (
+            count(form.pages).ok_or(NO_COUNT)?,
+            Tier::parse(form.tier).ok_or(NO_LEVEL)?,
+        ),
+        reports: (
+            count(form.reports).ok_or(NO_COUNT)?,
+            Pack::parse(form.pack).ok_or(NO_LEVEL)?,
+        ),
+        bundles: (
+            count(form.bundles).ok_or(NO_COUNT)?,
+            Bundle::parse(form.bundle).ok_or(NO_LEVEL)?,
+        ),
+    })
+}

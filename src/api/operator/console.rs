@@ -1,0 +1,318 @@
+//! The operator's console for a browser: signing in, the views, and what their forms do. A view shows what the
+//! operator's JSON addresses answer; a form calls what they call. Who may look is decided here alone, by a cookie that
+//! stands for the token; what changes something must be posted from a page of ours.
+
+mod acts;
+mod limits;
+mod money;
+mod sales;
+mod show;
+mod upkeep;
+
+use std::collections::HashMap;
+
+use crate::api::operator::export;
+use crate::api::{failure, site};
+use crate::app::{App, Shared};
+use crate::domain::refusal::{Code, Refusal};
+use crate::flows::operations::sign_in;
+use crate::http::{Call, Reply};
+use crate::pages::console::{
+    BACK_FIELD, Block, ConsoleView, HOME_PATH, TOKEN_FIELD, VIEWS, VIEWS_PATH, closed_page,
+    login_page, page,
+};
+use crate::signing::session::{SESSION_SECONDS, Session};
+
+const COOKIE: &str = "context402_operator";
+/// A view that is a file.
+const EXPORT: &str = "export";
+/// An act that only leads on: an address does not belong into a form's own address.
+const LOOK_UP: &str = "look-up";
+/// Fields of one form.
+const FIELDS_MAX: usize = 32;
+
+/// What a view consists of.
+struct View {
+    title: String,
+    blocks: Vec<Block>,
+}
+
+impl View {
+    fn new(title: impl Into<String>, blocks: Vec<Block>) -> View {
+        View {
+            title: title.into(),
+            blocks,
+        }
+    }
+}
+
+/// GET /operator: today, or the form that asks for the token.
+pub async fn home(app: Shared, call: Call) -> Reply {
+    match session(&app, &call).await {
+        Ok(session) => shown(&app, &call, &session, "today").await,
+        // The page is there (specification 4.5) and says why there is nothing behind it.
+        Err(NotIn::Closed) => closed_with(&app, 200),
+        Err(NotIn::Out) => login(&app, 200, None),
+        Err(NotIn::Failed(refusal)) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// GET /operator/console/{name}.
+pub async fn view(app: Shared, call: Call) -> Reply {
+    match session(&app, &call).await {
+        Ok(session) => {
+            shown(
+                &app,
+                &call,
+                &session,
+                call.param("name").unwrap_or_default(),
+            )
+            .await
+        }
+        Err(NotIn::Closed) => closed(&app),
+        Err(NotIn::Out) => private(Reply::redirect(303, HOME_PATH)),
+        Err(NotIn::Failed(refusal)) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// POST /operator/login.
+pub async fn sign_in(app: Shared, call: Call) -> Reply {
+    if app.config.operator.is_none() {
+        return closed(&app);
+    }
+    if !is_from_here(&app, &call) {
+        return failure::page(&app, &foreign(), &call);
+    }
+    let shown = fields(&call).remove("token").unwrap_or_default();
+    match sign_in::open(&app, shown.trim()) {
+        None => login(&app, 401, Some("Wrong token.")),
+        Some(cookie) => private(Reply::redirect(303, HOME_PATH))
+            .header("set-cookie", &set_cookie(&app, &cookie, SESSION_SECONDS)),
+    }
+}
+
+/// POST /operator/logout: ends the session, not only the browser's copy of its cookie.
+pub async fn sign_out(app: Shared, call: Call) -> Reply {
+    if !is_from_here(&app, &call) {
+        return failure::page(&app, &foreign(), &call);
+    }
+    let ended = match session(&app, &call).await {
+        Ok(session) if !is_form_of(&app, &session, &fields(&call)) => Err(foreign()),
+        Ok(session) => sign_in::close(&app, &session).await.map_err(Refusal::from),
+        Err(NotIn::Failed(refusal)) => Err(refusal),
+        Err(NotIn::Closed | NotIn::Out) => Ok(()),
+    };
+    match ended {
+        Ok(()) => {
+            private(Reply::redirect(303, HOME_PATH)).header("set-cookie", &set_cookie(&app, "", 0))
+        }
+        Err(refusal) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// POST /operator/console/{name}: does what a form asks for, and goes back to where it stood.
+pub async fn act(app: Shared, call: Call) -> Reply {
+    let session = match session(&app, &call).await {
+        Ok(session) => session,
+        Err(NotIn::Closed) => return closed(&app),
+        Err(NotIn::Out) => return private(Reply::redirect(303, HOME_PATH)),
+        Err(NotIn::Failed(refusal)) => return failure::page(&app, &refusal, &call),
+    };
+    let fields = fields(&call);
+    let field = |name: &str| fields.get(name).map(String::as_str).unwrap_or_default();
+    if !is_form_of(&app, &session, &fields) || !is_from_here(&app, &call) {
+        return failure::page(&app, &foreign(), &call);
+    }
+    let name = call.param("name").unwrap_or_default();
+    if name == LOOK_UP {
+        return private(Reply::redirect(303, &person(field("email"))));
+    }
+    match acts::run(&app, name, &fields).await {
+        Ok(()) => private(Reply::redirect(303, &back(field(BACK_FIELD), name))),
+        Err(refusal) => failure::page(&app, &refusal, &call),
+    }
+}
+
+async fn shown(app: &Shared, call: &Call, session: &Session, name: &str) -> Reply {
+    if name == EXPORT {
+        return exported(app, call);
+    }
+    let made = match name {
+        "today" => money::today(app).await,
+        "payments" => money::payments(app, call).await,
+        "ledger" => money::ledger(app).await,
+        "leads" => sales::leads(app, call).await,
+        "orders" => sales::orders(app, call).await,
+        "events" => sales::events(app, call).await,
+        "reports" => upkeep::reports(app, call).await,
+        "outbox" => upkeep::outbox(app, call).await,
+        "data" => upkeep::data(app, call).await,
+        "limits" => limits::limits(app).await,
+        "health" => upkeep::health(app).await,
+        "config" => Ok(upkeep::config(app)),
+        _ => Err(Refusal::of(Code::NotFound)),
+    };
+    match made {
+        Ok(view) => framed(app, call, session, name, view),
+        Err(refusal) => failure::page(app, &refusal, call),
+    }
+}
+
+fn framed(app: &App, call: &Call, session: &Session, name: &str, view: View) -> Reply {
+    let Some(sessions) = &app.config.operator else {
+        return closed(app);
+    };
+    let done = call.query.get("done");
+    let done = done.as_deref().and_then(acts::told);
+    let html = page(&ConsoleView {
+        site: site::site(app, &site::Texts::of(app)),
+        view: name,
+        path: &here(call),
+        title: &view.title,
+        done,
+        paused_since: app.health.paused_since(),
+        form_token: &sessions.form_token(session),
+        blocks: view.blocks,
+    });
+    operators_page(Reply::html(200, html))
+}
+
+fn exported(app: &Shared, call: &Call) -> Reply {
+    let text = |name: &str| call.query.get(name).map(|text| text.into_owned());
+    let what = text("what").unwrap_or_default();
+    match export::exported(app, &what, text("format").as_deref()) {
+        Ok(file) => private(file),
+        Err(refusal) => failure::page(app, &refusal, call),
+    }
+}
+
+/// The view that tells what is known of a person.
+fn person(email: &str) -> String {
+    let email: String = url::form_urlencoded::byte_serialize(email.trim().as_bytes()).collect();
+    format!("{VIEWS_PATH}data?email={email}")
+}
+
+/// Where this view stands, without what was done last.
+fn here(call: &Call) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    for (name, value) in url::form_urlencoded::parse(call.query.0.as_bytes()) {
+        if name != "done" {
+            query.append_pair(&name, &value);
+        }
+    }
+    match query.finish() {
+        query if query.is_empty() => call.path.clone(),
+        query => format!("{}?{query}", call.path),
+    }
+}
+
+/// Back to a view of ours, and nowhere else.
+fn back(path: &str, done: &str) -> String {
+    let is_view = path.split('?').next() == Some(HOME_PATH)
+        || VIEWS.iter().any(|(name, _)| {
+            let rest = path.strip_prefix(VIEWS_PATH);
+            rest.is_some_and(|rest| rest.split('?').next() == Some(*name))
+        });
+    let path = if is_view { path } else { HOME_PATH };
+    let mark = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{mark}done={done}")
+}
+
+/// Why somebody sees nothing.
+enum NotIn {
+    /// No token is configured.
+    Closed,
+    /// Not signed in, or not any more.
+    Out,
+    /// The sign-in could not be checked.
+    Failed(Refusal),
+}
+
+/// Cookies of one request that are looked at.
+const COOKIES_MAX: usize = 4;
+
+async fn session(app: &Shared, call: &Call) -> Result<Session, NotIn> {
+    if app.config.operator.is_none() {
+        return Err(NotIn::Closed);
+    }
+    let cookies = call.headers.get_all("cookie").iter();
+    let cookies = cookies.filter_map(|value| value.to_str().ok());
+    let values = cookies
+        .flat_map(|text| text.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .filter(|(name, _)| *name == COOKIE)
+        .take(COOKIES_MAX);
+    for (_, value) in values {
+        let found = sign_in::session(app, value).await;
+        if let Some(session) = found.map_err(|error| NotIn::Failed(error.into()))? {
+            return Ok(session);
+        }
+    }
+    Err(NotIn::Out)
+}
+
+/// Whether a form carries what only this session's own forms carry.
+fn is_form_of(app: &App, session: &Session, fields: &HashMap<String, String>) -> bool {
+    let shown = fields.get(TOKEN_FIELD).map(String::as_str);
+    let sessions = app.config.operator.as_ref();
+    sessions.is_some_and(|sessions| sessions.is_form_token(session, shown.unwrap_or_default()))
+}
+
+/// For the console's own pages, unreadable by script, never sent along from another site.
+fn set_cookie(app: &App, value: &str, seconds: u64) -> String {
+    let secure = if app.config.base_url.starts_with("https://") {
+        "; Secure"
+    } else {
+        ""
+    };
+    format!(
+        "{COOKIE}={value}; Path={HOME_PATH}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+    )
+}
+
+/// Whether the browser says that a form was posted from a page of ours.
+fn is_from_here(app: &App, call: &Call) -> bool {
+    call.header("origin") == Some(app.config.base_url.as_str())
+}
+
+fn foreign() -> Refusal {
+    Refusal::new(
+        Code::InvalidRequest,
+        "This form was not sent from a page of the console, or the session behind it is over. Open the console at \
+         base_url, the one address that it answers under, and try again.",
+    )
+}
+
+fn fields(call: &Call) -> HashMap<String, String> {
+    url::form_urlencoded::parse(&call.body)
+        .take(FIELDS_MAX)
+        .map(|(name, value)| (name.into_owned(), value.into_owned()))
+        .collect()
+}
+
+fn closed(app: &App) -> Reply {
+    closed_with(app, 404)
+}
+
+fn closed_with(app: &App, status: u16) -> Reply {
+    let page = closed_page(site::site(app, &site::Texts::of(app)));
+    operators_page(Reply::html(status, page))
+}
+
+fn login(app: &App, status: u16, trouble: Option<&str>) -> Reply {
+    operators_page(Reply::html(
+        status,
+        login_page(site::site(app, &site::Texts::of(app)), trouble),
+    ))
+}
+
+/// The Origin of a form is told by browsers only as long as the page lets them.
+fn operators_page(reply: Reply) -> Reply {
+    private(site::with_page_headers(reply))
+        .fixed("referrer-policy", "same-origin")
+        .fixed("x-robots-tag", "noindex")
+}
+
+fn private(reply: Reply) -> Reply {
+    reply.fixed("cache-control", "no-store")
+}

@@ -1,0 +1,154 @@
+//! What the console's forms do: each calls what the operator's JSON addresses call, and has one sentence that is said
+//! once it is done. One table, so that nothing is done that has no sentence, and nothing is said that was not done.
+
+use std::collections::HashMap;
+
+use crate::api::operator::leads;
+use crate::api::operator::orders::{NO_ORDER, carry_out};
+use crate::api::operator::{self, data, ledger, mails};
+use crate::app::Shared;
+use crate::domain::ids::LeadId;
+use crate::domain::refusal::{Code, Refusal};
+use crate::flows::operations::{pause, reload, self_test};
+use crate::flows::orders::order_emails::OrderEmails;
+use crate::flows::orders::{Granted, Wish};
+use crate::flows::sale::reconcile;
+
+pub(super) type Fields = HashMap<String, String>;
+
+/// The acts: name in the address, and what is said afterwards.
+const ACTS: [(&str, &str); 22] = [
+    ("pause", "Sales are paused."),
+    ("resume", "Sales resumed."),
+    ("reconcile", "The settlement was looked up."),
+    ("check", "That day was checked against the chain."),
+    (
+        "reload",
+        "The configuration was reloaded: blocked hosts and payment links are updated.",
+    ),
+    ("purge-report", "The report is deleted."),
+    ("approve-report", "The library lists the report."),
+    ("unlist-report", "The library no longer lists the report."),
+    ("retry-mail", "The e-mail is being retried."),
+    ("delete-mail", "The e-mail is deleted."),
+    ("forget", "All data about that address is deleted."),
+    ("move-lead", "The lead's status is changed."),
+    ("note-lead", "The note is added."),
+    ("delete-lead", "The lead is deleted."),
+    (
+        "attach-order",
+        "The order is attached and will be fulfilled.",
+    ),
+    ("refulfil-order", "Fulfilment will be retried."),
+    ("resend-order", "The e-mail will be sent again."),
+    ("refund-order", "The refund is recorded."),
+    ("delete-order", "The order is deleted."),
+    (
+        "try-mail",
+        "The mail server accepted the e-mail. Check that it arrives.",
+    ),
+    ("try-notice", "The webhook accepted a test notice."),
+    (
+        "try-facilitator",
+        "The facilitator answers and supports our payments.",
+    ),
+];
+
+/// What is said once an act is done.
+pub(super) fn told(name: &str) -> Option<&'static str> {
+    ACTS.iter()
+        .find(|(act, _)| *act == name)
+        .map(|(_, said)| *said)
+}
+
+/// Acts that cannot be undone want their box ticked, script or no script.
+const CONFIRMED: [&str; 7] = [
+    "pause",
+    "purge-report",
+    "delete-mail",
+    "forget",
+    "delete-lead",
+    "refund-order",
+    "delete-order",
+];
+
+pub(super) async fn run(app: &Shared, name: &str, fields: &Fields) -> Result<(), Refusal> {
+    let field = |name: &str| fields.get(name).map(|text| text.trim()).unwrap_or_default();
+    if CONFIRMED.contains(&name) && field("confirm") != "yes" {
+        return Err(Refusal::new(
+            Code::InvalidRequest,
+            "Tick the box beside the button: this cannot be undone.",
+        ));
+    }
+    let (store, now) = (&app.store, app.now());
+    match name {
+        "pause" => pause::set(app, true).await.map(drop)?,
+        "resume" => pause::set(app, false).await.map(drop)?,
+        "reconcile" => look_for_end(app, field("key")).await?,
+        "check" => ledger::check_day(app, field("day")).await.map(drop)?,
+        "reload" => reload::reload(app).await.map(drop)?,
+        "approve-report" => list(app, field("report_id"), true).await?,
+        "unlist-report" => list(app, field("report_id"), false).await?,
+        "purge-report" => purge(app, field("report_id")).await?,
+        "retry-mail" => mails::retry(store, field("key"), now).await?,
+        "delete-mail" => mails::delete(store, field("key")).await?,
+        "forget" => data::forget(store, field("email")).await.map(drop)?,
+        "move-lead" => {
+            let note = field("note").to_owned();
+            let moved = leads::moved(store, field("lead_id"), field("to"), note, now);
+            moved.await.map(drop)?;
+        }
+        "note-lead" => {
+            let note = field("note").to_owned();
+            let noted = leads::noted(store, field("lead_id"), note, now);
+            noted.await.map(drop)?;
+        }
+        "delete-lead" => leads::deleted(store, field("lead_id")).await.map(drop)?,
+        "attach-order" => {
+            let lead = LeadId::parse(field("lead_id")).ok_or_else(|| {
+                Refusal::new(
+                    Code::InvalidRequest,
+                    "A lead's identifier begins with lead_.",
+                )
+            })?;
+            wish(app, field("order_id"), Wish::Attach(lead)).await?;
+        }
+        "refulfil-order" => wish(app, field("order_id"), Wish::Refulfil).await?,
+        "resend-order" => wish(app, field("order_id"), Wish::Resend).await?,
+        "refund-order" => wish(app, field("order_id"), Wish::Refund).await?,
+        "delete-order" => wish(app, field("order_id"), Wish::Delete).await?,
+        "try-mail" => self_test::mail(app, field("email").to_owned()).await?,
+        "try-notice" => self_test::notice(app).await?,
+        "try-facilitator" => self_test::facilitator(app).await?,
+        _ => return Err(Refusal::of(Code::NotFound)),
+    }
+    tracing::info!(act = name, "the operator did something in the console");
+    Ok(())
+}
+
+async fn look_for_end(app: &Shared, key: &str) -> Result<(), Refusal> {
+    let missing = || Refusal::new(Code::NotFound, operator::NO_PAYMENT);
+    let key = operator::payment_key(key).ok_or_else(missing)?;
+    let found = reconcile::reconcile(app, key).await?;
+    found.map(drop).ok_or_else(missing)
+}
+
+async fn purge(app: &Shared, id: &str) -> Result<(), Refusal> {
+    let was_there = operator::purge(&app.store, id).await?;
+    let refused = || Refusal::new(Code::ReportNotFound, operator::NOT_PURGED);
+    was_there.then_some(()).ok_or_else(refused)
+}
+
+async fn list(app: &Shared, id: &str, is_approved: bool) -> Result<(), Refusal> {
+    let is_done = operator::approve(&app.store, id, is_approved, app.now()).await?;
+    let refused = || Refusal::new(Code::ReportNotFound, operator::NOT_WANTED);
+    is_done.then_some(()).ok_or_else(refused)
+}
+
+async fn wish(app: &Shared, id: &str, wish: Wish) -> Result<(), Refusal> {
+    match carry_out(&app.store, id, wish, OrderEmails::of(app), app.now()).await? {
+        Granted::Done => Ok(()),
+        Granted::NoOrder => Err(Refusal::new(Code::NotFound, NO_ORDER)),
+        Granted::Refused(why) => Err(Refusal::new(Code::Conflict, why)),
+    }
+}

@@ -1,0 +1,351 @@
+//! Leads, orders, and what the payment provider has told of them.
+
+use serde_json::Value;
+
+use crate::api::operator::console::{View, show};
+use crate::api::operator::{leads, orders};
+use crate::app::Shared;
+use crate::domain::lead::{LeadEvent, LeadStatus, next};
+use crate::domain::order::OrderState;
+use crate::domain::refusal::{Code, Refusal};
+use crate::http::Call;
+use crate::pages::console::{Block, Cell, Field, Form, Tone};
+
+/// Longest note that a form takes.
+const NOTE_CHARACTERS_MAX: usize = 300;
+
+pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
+    if let Some(id) = call.query.get("id") {
+        return lead(app, &id).await;
+    }
+    let status = call.query.get("state").map(|status| status.into_owned());
+    let listed = leads::listed(&app.store, status.clone(), None).await?;
+    let rows = show::rows(&listed, "leads", |lead| {
+        vec![
+            show::time(lead, "created_at"),
+            show::tag(lead, "status", lead_tone),
+            show::text(lead, "product"),
+            show::text(lead, "level"),
+            show::text(lead, "contact"),
+            show::number(lead, "source_count"),
+            show::text(lead, "source"),
+            show::link(lead, "lead_id", "leads"),
+        ]
+    });
+    let table = Block::Table {
+        caption: "Leads, newest first",
+        head: vec![
+            "Since", "Status", "Product", "Level", "Contact", "Sources", "From", "Lead",
+        ],
+        rows,
+        empty: "No such leads.",
+    };
+    let statuses = LeadStatus::ALL.map(LeadStatus::name);
+    Ok(View::new(
+        "Leads",
+        vec![show::choices("leads", &statuses, status.as_deref()), table],
+    ))
+}
+
+async fn lead(app: &Shared, id: &str) -> Result<View, Refusal> {
+    let found = leads::shown(&app.store, id).await?;
+    Ok(View::new(
+        "Lead",
+        vec![
+            Block::Facts(vec![
+                ("Status", show::tag(&found, "status", lead_tone)),
+                ("Product", show::text(&found, "product")),
+                ("Level", show::text(&found, "level")),
+                ("Contact", show::text(&found, "contact")),
+                ("Name", show::text(&found, "name")),
+                ("Question", show::text(&found, "question")),
+                ("Use case", show::text(&found, "use_case")),
+                ("Budget", show::text(&found, "budget_usdc")),
+                ("Notes", show::text(&found, "notes")),
+                ("From", show::text(&found, "source")),
+                ("Quote", show::text(&found, "quote_id")),
+            ]),
+            targets(&found),
+            Block::Heading("Next step".to_owned()),
+            Block::Forms(steps(&found, id)),
+            Block::Heading("History".to_owned()),
+            trail(&found),
+        ],
+    ))
+}
+
+/// The steps that the pipeline has from here, and a note without one.
+fn steps(lead: &Value, id: &str) -> Vec<Form> {
+    let status = lead["status"].as_str().and_then(LeadStatus::parse);
+    let reachable = LeadStatus::ALL.into_iter().filter(|to| {
+        let event = LeadEvent::towards(*to);
+        let after = status
+            .zip(event)
+            .and_then(|(status, event)| next(status, event).ok());
+        after == Some(*to) && status != Some(*to)
+    });
+    let mut forms: Vec<Form> = reachable.map(|to| step(id, to)).collect();
+    forms.push(Form::button("note-lead", "lead_id", id, "Add the note").with(note(true)));
+    let delete = Form::button("delete-lead", "lead_id", id, "Delete the lead");
+    forms.push(delete.confirmed("Yes, permanently"));
+    forms
+}
+
+fn step(id: &str, to: LeadStatus) -> Form {
+    let button = format!("Mark as {}", to.name());
+    Form::button("move-lead", "lead_id", id, &button)
+        .with(Field::Hidden {
+            name: "to",
+            value: to.name().to_owned(),
+        })
+        .with(note(false))
+}
+
+fn note(required: bool) -> Field {
+    Field::Text {
+        name: "note",
+        label: "Note",
+        kind: "text",
+        characters_max: NOTE_CHARACTERS_MAX,
+        required,
+    }
+}
+
+fn targets(value: &Value) -> Block {
+    let rows = value["target_urls"].as_array().into_iter().flatten();
+    let rows = rows.map(|target| {
+        vec![Cell::Outward(
+            target.as_str().unwrap_or_default().to_owned(),
+        )]
+    });
+    Block::Table {
+        caption: "Sources",
+        head: vec!["Source"],
+        rows: rows.collect(),
+        empty: "No sources.",
+    }
+}
+
+/// What happened when, and by whom where that is known.
+fn trail(value: &Value) -> Block {
+    Block::Table {
+        caption: "History",
+        head: vec!["When", "By", "What"],
+        rows: show::rows(value, "trail", |step| {
+            vec![
+                show::time(step, "at"),
+                show::text(step, "by"),
+                show::text(step, "what"),
+            ]
+        }),
+        empty: "No events yet.",
+    }
+}
+
+fn lead_tone(status: &str) -> Tone {
+    match status {
+        "paid" | "fulfilled" => Tone::Good,
+        "new" => Tone::Warn,
+        _ => Tone::Plain,
+    }
+}
+
+pub(super) async fn orders(app: &Shared, call: &Call) -> Result<View, Refusal> {
+    if let Some(id) = call.query.get("id") {
+        return order(app, &id).await;
+    }
+    let state = call.query.get("state").map(|state| state.into_owned());
+    let listed = orders::list(&app.store, state.clone()).await?;
+    let rows = show::rows(&listed, "orders", |order| {
+        vec![
+            show::time(order, "created_at"),
+            show::tag(order, "state", order_tone),
+            show::text(order, "bundle"),
+            show::number(order, "paid"),
+            show::text(order, "email"),
+            show::number(order, "source_count"),
+            show::text(order, "reason"),
+            show::link(order, "order_id", "orders"),
+        ]
+    });
+    let table = Block::Table {
+        caption: "Orders, newest first",
+        head: vec![
+            "Since", "State", "Bundle", "Paid", "E-mail", "Sources", "Reason", "Order",
+        ],
+        rows,
+        empty: "No such orders.",
+    };
+    Ok(View::new(
+        "Orders",
+        vec![
+            show::choices("orders", &OrderState::NAMES, state.as_deref()),
+            table,
+        ],
+    ))
+}
+
+async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
+    let found = orders::show(&app.store, id).await?;
+    let found = found.ok_or_else(|| Refusal::new(Code::NotFound, orders::NO_ORDER))?;
+    let progress = match found["progress"].as_object() {
+        Some(progress) => Cell::Text(format!("{} of {}", progress["done"], progress["total"])),
+        None => Cell::Nothing,
+    };
+    Ok(View::new(
+        "Order",
+        vec![
+            Block::Facts(vec![
+                ("State", show::tag(&found, "state", order_tone)),
+                ("Reason", show::text(&found, "reason")),
+                ("Progress", progress),
+                ("Bundle", show::text(&found, "bundle")),
+                ("Paid", show::number(&found, "paid")),
+                ("E-mail", show::text(&found, "email")),
+                ("Question", show::text(&found, "question")),
+                ("Lead", show::link(&found, "lead_id", "leads")),
+                ("Checkout session", show::text(&found, "session_id")),
+                ("Mail", mail_of(&found["mail"])),
+                ("Since", show::time(&found, "created_at")),
+                ("Fulfilled", show::time(&found, "fulfilled_at")),
+            ]),
+            targets(&found),
+            Block::Heading("Actions".to_owned()),
+            Block::Forms(wishes(&found, id)),
+            Block::Heading("History".to_owned()),
+            trail(&found),
+            sources(&found),
+            Block::Heading("Report".to_owned()),
+            report(&found["report"]),
+        ],
+    ))
+}
+
+/// What was delivered; the buyer's own page shows what it says.
+fn report(report: &Value) -> Block {
+    if report.is_null() {
+        return Block::Text("There is none.".to_owned());
+    }
+    Block::Facts(vec![
+        ("Made", show::time(report, "created_at")),
+        ("Sources read", show::text(report, "sources_read")),
+        ("SHA-256", show::text(report, "sha256")),
+        ("SHA-256 of the PDF", show::text(report, "pdf_sha256")),
+        ("Bytes of the PDF", show::text(report, "pdf_bytes")),
+    ])
+}
+
+fn mail_of(mail: &Value) -> Cell {
+    match (mail["state"].as_str(), mail["problem"].as_str()) {
+        (Some(state), Some(problem)) => Cell::Text(format!("{state}: {problem}")),
+        (Some(state), None) => Cell::Text(state.to_owned()),
+        _ => Cell::Nothing,
+    }
+}
+
+fn sources(order: &Value) -> Block {
+    Block::Table {
+        caption: "Sources so far",
+        head: vec!["Place", "State", "Code", "Message"],
+        rows: show::rows(order, "sources", |source| {
+            vec![
+                show::number(source, "place"),
+                show::text(source, "state"),
+                show::text(source, "code"),
+                show::text(source, "message"),
+            ]
+        }),
+        empty: "No source is being worked on.",
+    }
+}
+
+/// What the operator may wish for, as the order stands.
+fn wishes(order: &Value, id: &str) -> Vec<Form> {
+    let state = order["state"].as_str().unwrap_or_default();
+    let button = |act, text: &str| Form::button(act, "order_id", id, text);
+    let mut forms = Vec::new();
+    if state == "needs_review" {
+        forms.push(
+            button("attach-order", "Attach to the lead").with(Field::Text {
+                name: "lead_id",
+                label: "Lead",
+                kind: "text",
+                characters_max: 64,
+                required: true,
+            }),
+        );
+    }
+    if matches!(state, "fulfilled" | "failed") {
+        forms.push(button("refulfil-order", "Retry fulfilment"));
+    }
+    if state == "fulfilled" {
+        forms.push(button("resend-order", "Send the e-mail again"));
+    }
+    if !matches!(state, "awaiting_payment" | "payment_failed" | "refunded") {
+        let form = button("refund-order", "Record a refund");
+        forms.push(form.confirmed("Yes, the money was sent back at the payment provider"));
+    }
+    forms.push(
+        button("delete-order", "Delete the order").confirmed("Yes, permanently, with its report"),
+    );
+    forms
+}
+
+fn order_tone(state: &str) -> Tone {
+    match state {
+        "fulfilled" => Tone::Good,
+        "needs_review" | "awaiting_payment" => Tone::Warn,
+        "failed" | "payment_failed" => Tone::Bad,
+        _ => Tone::Plain,
+    }
+}
+
+pub(super) async fn events(app: &Shared, call: &Call) -> Result<View, Refusal> {
+    let listed = orders::list_events(&app.store).await?;
+    if let Some(id) = call.query.get("id") {
+        let mut events = listed["events"].as_array().into_iter().flatten();
+        let found = events.find(|event| event["event_id"] == *id);
+        return found
+            .map(event)
+            .ok_or_else(|| Refusal::new(Code::NotFound, NO_EVENT));
+    }
+    let rows = show::rows(&listed, "events", |event| {
+        vec![
+            show::time(event, "received_at"),
+            show::text(event, "type"),
+            show::text(event, "outcome"),
+            show::link(event, "order_id", "orders"),
+            show::link(event, "event_id", "events"),
+        ]
+    });
+    let table = Block::Table {
+        caption: "Events of the payment provider, newest first",
+        head: vec!["Received", "Type", "Outcome", "Order", "Event"],
+        rows,
+        empty: "No events in the last 35 days.",
+    };
+    Ok(View::new("Webhook log", vec![table]))
+}
+
+const NO_EVENT: &str = "No such event among the newest. Events are stored for 35 days.";
+
+fn event(event: &Value) -> View {
+    View::new(
+        "Event",
+        vec![
+            Block::Facts(vec![
+                ("Event", show::text(event, "event_id")),
+                ("Type", show::text(event, "type")),
+                ("Outcome", show::text(event, "outcome")),
+                ("Order", show::link(event, "order_id", "orders")),
+                ("Live", show::text(event, "livemode")),
+                ("Made", show::time(event, "created_at")),
+                ("Received", show::time(event, "received_at")),
+            ]),
+            Block::Code {
+                caption: "As it was sent".to_owned(),
+                text: event["raw"].as_str().unwrap_or_default().to_owned(),
+            },
+        ],
+    )
+}

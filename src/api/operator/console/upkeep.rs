@@ -1,0 +1,366 @@
+//! Reports, the outbox, what is known of a person, health and configuration.
+
+use serde_json::Value;
+
+use crate::api::directory::openapi::DESCRIPTION_VERSION;
+use crate::api::operator::console::{View, money, show};
+use crate::api::operator::{self, data, export, mails};
+use crate::app::{App, Shared};
+use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
+use crate::domain::refusal::{Code, Refusal};
+use crate::flows::operations::reload::SETTINGS;
+use crate::flows::quotes::availability;
+use crate::http::Call;
+use crate::log;
+use crate::pages::console::{Block, Cell, Field, Form, Tone, VIEWS_PATH};
+
+pub(super) async fn reports(app: &Shared, call: &Call) -> Result<View, Refusal> {
+    if let Some(id) = call.query.get("id") {
+        return report(app, &id).await;
+    }
+    let state = call.query.get("state").map(|state| state.into_owned());
+    let listed = operator::list_reports(&app.store, state.clone(), app.now()).await?;
+    let rows = show::rows(&listed, "reports", |report| {
+        vec![
+            show::time(report, "created_at"),
+            show::text(report, "state"),
+            show::text(report, "pack"),
+            show::text(report, "decision"),
+            show::outward(report, "target_url"),
+            show::text(report, "question"),
+            show::link(report, "report_id", "reports"),
+        ]
+    });
+    let table = Block::Table {
+        caption: "Reports, newest first",
+        head: vec![
+            "Since", "State", "Pack", "Decision", "Source", "Question", "Report",
+        ],
+        rows,
+        empty: "No such reports.",
+    };
+    let choices = show::choices("reports", &operator::REPORT_STATES, state.as_deref());
+    Ok(View::new("Reports", vec![choices, table]))
+}
+
+async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
+    let found = operator::show_report(&app.store, id, app.now()).await?;
+    let mut found = found.ok_or_else(|| Refusal::of(Code::ReportNotFound))?;
+    let document = found["report"].take();
+    let purge = Form::button("purge-report", "report_id", id, "Delete this report")
+        .confirmed("Yes, permanently");
+    let listing = found["listing"].as_str().unwrap_or_default();
+    let forms = match listing {
+        "awaiting_approval" => vec![
+            Form::button("approve-report", "report_id", id, "List in the library"),
+            purge,
+        ],
+        "listed" => vec![
+            Form::button("unlist-report", "report_id", id, "Remove from the library"),
+            purge,
+        ],
+        _ => vec![purge],
+    };
+    Ok(View::new(
+        "Report",
+        vec![
+            Block::Facts(vec![
+                ("State", show::text(&found, "state")),
+                ("Source", show::outward(&found, "target_url")),
+                ("Question", show::text(&found, "question")),
+                ("Decision", show::text(&found, "decision")),
+                ("Payment", show::link(&found, "payment", "payments")),
+                ("Shared as", show::text(&found, "shared")),
+                ("Library", show::text(&found, "listing")),
+                ("Since", show::time(&found, "created_at")),
+                ("Until", show::time(&found, "expires_at")),
+            ]),
+            show::whole("The report as sold", &document),
+            Block::Forms(forms),
+        ],
+    ))
+}
+
+pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
+    if let Some(key) = call.query.get("id") {
+        return mail(app, &key).await;
+    }
+    let state = call.query.get("state").map(|state| state.into_owned());
+    let listed = mails::list(&app.store, state.clone()).await?;
+    let rows = show::rows(&listed, "mails", |mail| {
+        vec![
+            show::time(mail, "created_at"),
+            show::tag(mail, "state", tone),
+            show::text(mail, "kind"),
+            show::text(mail, "to"),
+            show::text(mail, "subject"),
+            show::number(mail, "tries"),
+            show::text(mail, "problem"),
+            show::link(mail, "key", "outbox"),
+        ]
+    });
+    let mut blocks = vec![show::choices("outbox", &MailState::NAMES, state.as_deref())];
+    if !app.outside.mailer.is_on() {
+        blocks.push(Block::Note {
+            text: "No mail server is configured: e-mails wait here until mail.smtp_host is set."
+                .to_owned(),
+            tone: Tone::Warn,
+        });
+    }
+    blocks.push(Block::Table {
+        caption: "E-mails, newest first",
+        head: vec![
+            "Since", "State", "Kind", "To", "Subject", "Tries", "Problem", "Mail",
+        ],
+        rows,
+        empty: "No such e-mails.",
+    });
+    Ok(View::new("Outbox", blocks))
+}
+
+async fn mail(app: &Shared, text: &str) -> Result<View, Refusal> {
+    let missing = || Refusal::new(Code::NotFound, mails::NO_MAIL);
+    let key = mails::key(text).ok_or_else(missing)?;
+    let found = mails::show(&app.store, key).await?.ok_or_else(missing)?;
+    let mut forms = Vec::new();
+    if found["state"] != "sent" {
+        forms.push(Form::button("retry-mail", "key", text, "Try again now"));
+    }
+    forms.push(
+        Form::button("delete-mail", "key", text, "Delete").confirmed("Yes, delete it unsent"),
+    );
+    Ok(View::new(
+        "E-mail",
+        vec![
+            Block::Facts(vec![
+                ("State", show::tag(&found, "state", tone)),
+                ("To", show::text(&found, "to")),
+                ("Subject", show::text(&found, "subject")),
+                ("About", show::text(&found, "about")),
+                ("Attachment", show::text(&found, "attachment")),
+                ("Tries", show::text(&found, "tries")),
+                ("Next try", show::time(&found, "next_try")),
+                ("Problem", show::text(&found, "problem")),
+                ("Since", show::time(&found, "created_at")),
+                ("Changed", show::time(&found, "changed_at")),
+            ]),
+            Block::Code {
+                caption: "Text".to_owned(),
+                text: found["text"].as_str().unwrap_or_default().to_owned(),
+            },
+            Block::Forms(forms),
+        ],
+    ))
+}
+
+fn tone(state: &str) -> Tone {
+    match state {
+        "sent" => Tone::Good,
+        "failed" => Tone::Bad,
+        _ => Tone::Warn,
+    }
+}
+
+/// Exports, and what is known of one person.
+pub(super) async fn data(app: &Shared, call: &Call) -> Result<View, Refusal> {
+    let mut blocks = vec![
+        Block::Heading("Export".to_owned()),
+        Block::Text("All records of a kind, as CSV for spreadsheets or as JSON.".to_owned()),
+        Block::Table {
+            caption: "Exports",
+            head: vec!["What", "CSV", "JSON"],
+            rows: export::KINDS.iter().map(|kind| export_row(kind.name)).collect(),
+            empty: "",
+        },
+        Block::Heading("A person's data".to_owned()),
+        Block::Text(
+            "All data about an e-mail address in leads, orders and outbox, to hand out or to delete."
+                .to_owned(),
+        ),
+        Block::Forms(vec![Form {
+            act: "look-up",
+            fields: vec![Field::Text {
+                name: "email",
+                label: "E-mail address",
+                kind: "email",
+                characters_max: ADDRESS_CHARACTERS_MAX,
+                required: true,
+            }],
+            button: "Look up".to_owned(),
+            confirm: None,
+        }]),
+    ];
+    if let Some(email) = call.query.get("email") {
+        let person = data::person(&app.store, &email).await?;
+        blocks.push(Block::Heading(format!("Data about {email}")));
+        blocks.push(show::whole("Leads, orders and e-mails", &person));
+        if !is_nothing(&person) {
+            let form = Form::button("forget", "email", &email, "Delete all of it");
+            blocks.push(Block::Forms(vec![form.confirmed(
+                "Yes, permanently; an order in progress is dropped too",
+            )]));
+        }
+    }
+    Ok(View::new("Data", blocks))
+}
+
+fn is_nothing(person: &Value) -> bool {
+    ["leads", "orders", "mails"]
+        .iter()
+        .all(|list| person[list].as_array().is_none_or(Vec::is_empty))
+}
+
+fn export_row(name: &str) -> Vec<Cell> {
+    let link = |format: &str| Cell::Link {
+        text: format!("{name}.{format}"),
+        path: format!("{VIEWS_PATH}export?what={name}&format={format}"),
+    };
+    vec![Cell::Text(name.to_owned()), link("csv"), link("json")]
+}
+
+pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
+    let health = &app.health;
+    let facilitator = match health.facilitator() {
+        None => said("not asked yet", Tone::Plain),
+        Some(found) => match found.trouble {
+            Some(trouble) => said(&trouble, Tone::Bad),
+            None => said(
+                &format!("answers in {} ms", found.latency.as_millis()),
+                Tone::Good,
+            ),
+        },
+    };
+    let gas = health.gas();
+    let chain = match (&app.outside.chain, gas.trouble) {
+        (None, _) => said("not configured", Tone::Warn),
+        (Some(_), Some(trouble)) => said(&trouble, Tone::Bad),
+        (Some(_), None) => said("answers", Tone::Good),
+    };
+    let availability = availability::now(app);
+    let sales = match (availability.is_complete(), availability.is_open()) {
+        (true, _) => said("open", Tone::Good),
+        (false, true) => said("open in part", Tone::Warn),
+        (false, false) => said("closed", Tone::Bad),
+    };
+    let disk = match health.disk_low() {
+        true => said("low: nothing is sold", Tone::Bad),
+        false => said("enough", Tone::Good),
+    };
+    let mail = match app.outside.mailer.is_on() {
+        true => said("configured", Tone::Good),
+        false => said("not configured: mails wait", Tone::Warn),
+    };
+    let mib = |bytes: u64| Cell::Text(format!("{} MiB", bytes / (1024 * 1024)));
+    let stored = app.store.stored_bytes().await?;
+    let figures = app.metrics.snapshot();
+    let troubles = log::troubles();
+    let log = match troubles.is_empty() {
+        true => Block::Text("None since start.".to_owned()),
+        false => Block::Code {
+            caption: "From the log, newest last".to_owned(),
+            text: troubles.join("\n"),
+        },
+    };
+    // The sentences behind the words of the table.
+    let mut blocks = money::standing(app);
+    if availability.is_complete() {
+        blocks.insert(0, Block::Text(availability.sentence()));
+    }
+    blocks.extend([
+        Block::Facts(vec![
+            ("Sales", sales),
+            (
+                "Version",
+                Cell::Text(format!(
+                    "{} (API {DESCRIPTION_VERSION})",
+                    env!("CARGO_PKG_VERSION")
+                )),
+            ),
+            (
+                "Running for",
+                Cell::Text(format!("{} s", app.started.elapsed().as_secs())),
+            ),
+            ("Facilitator", facilitator),
+            ("Chain", chain),
+            ("Disk", disk),
+            ("Free on disk", mib(health.free_bytes())),
+            (
+                "Data file",
+                stored.map_or(Cell::Text("not counted yet".to_owned()), mib),
+            ),
+            ("Reports and answers stored", mib(health.kept_bytes())),
+            ("Mail", mail),
+            (
+                "Pages since start",
+                Cell::Text(format!(
+                    "{} from the cache, {} fetched",
+                    figures.cache_hits, figures.cache_misses
+                )),
+            ),
+            (
+                "Refused by a limit since start",
+                show::counts(&figures.limited),
+            ),
+        ]),
+        Block::Heading("Tests".to_owned()),
+        Block::Forms(trials(app)),
+        Block::Heading("Latest warnings and errors".to_owned()),
+        log,
+    ]);
+    Ok(View::new("Health", blocks))
+}
+
+/// What can be tried: the facilitator always, mail and notices where they are configured.
+fn trials(app: &App) -> Vec<Form> {
+    let plain = |act: &'static str, button: &str| Form {
+        act,
+        fields: Vec::new(),
+        button: button.to_owned(),
+        confirm: None,
+    };
+    let mut forms = vec![plain("try-facilitator", "Test the facilitator")];
+    if app.outside.hook.is_some() {
+        forms.push(plain("try-notice", "Send a test notice"));
+    }
+    if app.outside.mailer.is_on() {
+        forms.push(plain("try-mail", "Send a test e-mail").with(Field::Text {
+            name: "email",
+            label: "Test e-mail to",
+            kind: "email",
+            characters_max: ADDRESS_CHARACTERS_MAX,
+            required: true,
+        }));
+    }
+    forms
+}
+
+fn said(text: &str, tone: Tone) -> Cell {
+    Cell::Tag {
+        text: text.to_owned(),
+        tone,
+    }
+}
+
+/// Every setting in force; secrets are masked.
+pub(super) fn config(app: &App) -> View {
+    let reloaded = app.reloaded();
+    let lines = app.config.lines.iter().map(|line| {
+        let again = SETTINGS.contains(&line.0);
+        let mut found = reloaded.lines.iter().filter(|_| again);
+        found.find(|(key, ..)| *key == line.0).unwrap_or(line)
+    });
+    let rows = lines.map(|(key, value, origin)| {
+        vec![
+            Cell::Code((*key).to_owned()),
+            Cell::Text(value.clone()),
+            Cell::Text(origin.clone()),
+        ]
+    });
+    let table = Block::Table {
+        caption: "Effective settings",
+        head: vec!["Setting", "Value", "From"],
+        rows: rows.collect(),
+        empty: "",
+    };
+    View::new("Configuration", vec![table])
+}

@@ -1,0 +1,231 @@
+//! What only the operator may do with leads: list and show them, move them on, write into their trail, export and delete
+//! them. Each works on a store, so that the command line does the same with the file of a stopped service.
+
+use serde_json::{Value, json};
+
+use crate::api::failure;
+use crate::api::operator::LIST_MAX;
+use crate::app::Shared;
+use crate::domain::ids::LeadId;
+use crate::domain::lead::{Lead, LeadEvent, LeadProduct, LeadStatus, LeadStep};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+use crate::flows::orders::leads;
+use crate::http::{Call, Reply};
+use crate::store::{LeadFilter, Store};
+
+/// Leads in one part of an export.
+const PART_MAX: usize = 200;
+
+pub const NO_LEAD: &str =
+    "There is no such lead: the list of leads shows each with its identifier.";
+
+/// GET /operator/leads: the newest, by status or product if one is asked for.
+pub async fn list(app: Shared, call: Call) -> Reply {
+    let text = |name: &str| call.query.get(name).map(|text| text.into_owned());
+    let outcome = listed(&app.store, text("status"), text("product")).await;
+    answer(&app, &call, outcome)
+}
+
+/// GET /operator/leads/{lead_id}.
+pub async fn show(app: Shared, call: Call) -> Reply {
+    let outcome = shown(&app.store, lead_id(&call)).await;
+    answer(&app, &call, outcome)
+}
+
+/// GET /operator/leads/export: all of them, in parts.
+pub async fn export(app: Shared, call: Call) -> Reply {
+    let after = call.query.get("after").map(|text| text.into_owned());
+    let outcome = part(&app.store, after.as_deref()).await;
+    answer(&app, &call, outcome)
+}
+
+/// POST /operator/leads/{lead_id}/move.
+pub async fn advance(app: Shared, call: Call) -> Reply {
+    let text = |name: &str| call.query.get(name).unwrap_or_default().into_owned();
+    let outcome = moved(
+        &app.store,
+        lead_id(&call),
+        &text("to"),
+        text("note"),
+        app.now(),
+    )
+    .await;
+    answer(&app, &call, outcome)
+}
+
+/// POST /operator/leads/{lead_id}/note.
+pub async fn annotate(app: Shared, call: Call) -> Reply {
+    let text = call.query.get("text").unwrap_or_default().into_owned();
+    let outcome = noted(&app.store, lead_id(&call), text, app.now()).await;
+    answer(&app, &call, outcome)
+}
+
+/// POST /operator/leads/{lead_id}/delete.
+pub async fn delete(app: Shared, call: Call) -> Reply {
+    let outcome = deleted(&app.store, lead_id(&call)).await;
+    answer(&app, &call, outcome)
+}
+
+/// POST /operator/leads/delete: every lead of one contact.
+pub async fn delete_of(app: Shared, call: Call) -> Reply {
+    let contact = call.query.get("contact").unwrap_or_default().into_owned();
+    let outcome = deleted_of(&app.store, contact).await;
+    answer(&app, &call, outcome)
+}
+
+fn lead_id(call: &Call) -> &str {
+    call.param("lead_id").unwrap_or_default()
+}
+
+fn answer(app: &Shared, call: &Call, outcome: Result<Value, Refusal>) -> Reply {
+    match outcome {
+        Ok(body) => Reply::json(200, body.to_string()),
+        Err(refusal) => failure::reply(app, &refusal, call),
+    }
+}
+
+fn found(id: &str) -> Result<LeadId, Refusal> {
+    LeadId::parse(id).ok_or_else(no_lead)
+}
+
+fn no_lead() -> Refusal {
+    Refusal::new(Code::NotFound, NO_LEAD)
+}
+
+/// The list, from a running service or from the file of a stopped one.
+pub async fn listed(
+    store: &Store,
+    status: Option<String>,
+    product: Option<String>,
+) -> Result<Value, Refusal> {
+    let statuses = LeadStatus::ALL.map(LeadStatus::name);
+    let products = LeadProduct::ALL.map(LeadProduct::name);
+    let filter = LeadFilter {
+        status: named(status, ("status", &statuses), LeadStatus::parse)?,
+        product: named(product, ("product", &products), LeadProduct::parse)?,
+    };
+    let leads = leads::newest(store, filter, LIST_MAX).await?;
+    let leads = leads.iter().map(|(id, lead)| summary_json(*id, lead));
+    Ok(json!({"status": "success", "leads": leads.collect::<Vec<_>>()}))
+}
+
+fn named<T>(
+    name: Option<String>,
+    (what, names): (&str, &[&str]),
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, Refusal> {
+    let Some(name) = name else {
+        return Ok(None);
+    };
+    let message = format!(
+        "There is no such {what} of a lead; take one of {}.",
+        names.join(", ")
+    );
+    let parsed = parse(&name).ok_or_else(|| Refusal::new(Code::InvalidRequest, message));
+    parsed.map(Some)
+}
+
+/// One lead with its trail.
+pub async fn shown(store: &Store, id: &str) -> Result<Value, Refusal> {
+    let id = found(id)?;
+    let lead = leads::find(store, id).await?.ok_or_else(no_lead)?;
+    Ok(lead_json(id, &lead))
+}
+
+/// A part of all leads, in the order of their identifiers, and after which the next part begins.
+pub async fn part(store: &Store, after: Option<&str>) -> Result<Value, Refusal> {
+    let after = after.map(found).transpose()?;
+    let leads = store
+        .read(move |snapshot| snapshot.leads_after(after, PART_MAX))
+        .await?;
+    let next = match leads.len() {
+        PART_MAX => leads.last().map(|(id, _)| id.to_string()),
+        _ => None,
+    };
+    let leads = leads.iter().map(|(id, lead)| lead_json(*id, lead));
+    Ok(json!({"status": "success", "leads": leads.collect::<Vec<_>>(), "next": next}))
+}
+
+/// Moves a lead on, where the pipeline has the step.
+pub async fn moved(
+    store: &Store,
+    id: &str,
+    to: &str,
+    note: String,
+    now: UnixSeconds,
+) -> Result<Value, Refusal> {
+    let id = found(id)?;
+    let invalid = |message: String| Refusal::new(Code::InvalidRequest, message);
+    let event = LeadStatus::parse(to).and_then(LeadEvent::towards);
+    let event = event.ok_or_else(|| {
+        invalid("A lead is moved to contacted, paid, fulfilled or lost.".to_owned())
+    })?;
+    let advanced = leads::advance(store, id, event, note, now).await?;
+    match advanced.ok_or_else(no_lead)? {
+        Ok(lead) => Ok(lead_json(id, &lead)),
+        Err(refused) => {
+            let text = refused.to_string();
+            Err(invalid(format!(
+                "{}{}.",
+                text[..1].to_uppercase(),
+                &text[1..]
+            )))
+        }
+    }
+}
+
+/// Writes into a lead's trail.
+pub async fn noted(
+    store: &Store,
+    id: &str,
+    text: String,
+    now: UnixSeconds,
+) -> Result<Value, Refusal> {
+    let id = found(id)?;
+    let lead = leads::annotate(store, id, text, now).await?;
+    Ok(lead_json(id, &lead.ok_or_else(no_lead)?))
+}
+
+/// Forgets one lead.
+pub async fn deleted(store: &Store, id: &str) -> Result<Value, Refusal> {
+    match leads::delete(store, found(id)?).await? {
+        true => Ok(json!({"status": "success", "deleted": 1})),
+        false => Err(no_lead()),
+    }
+}
+
+/// Forgets every lead of one contact.
+pub async fn deleted_of(store: &Store, contact: String) -> Result<Value, Refusal> {
+    let count = leads::delete_of(store, contact).await?;
+    Ok(json!({"status": "success", "deleted": count}))
+}
+
+fn summary_json(id: LeadId, lead: &Lead) -> Value {
+    json!({
+        "lead_id": id.to_string(),
+        "product": lead.product.name(),
+        "level": lead.level,
+        "status": lead.status.name(),
+        "contact": lead.contact,
+        "source_count": lead.target_urls.len(),
+        "source": lead.source,
+        "created_at": lead.created_at,
+        "changed_at": lead.changed_at,
+    })
+}
+
+/// A lead in full, for the operator alone.
+pub fn lead_json(id: LeadId, lead: &Lead) -> Value {
+    let step = |step: &LeadStep| json!({"at": step.at, "by": step.by.name(), "what": step.what});
+    let mut body = summary_json(id, lead);
+    body["name"] = lead.name.clone().into();
+    body["target_urls"] = lead.target_urls.clone().into();
+    body["question"] = lead.question.clone().into();
+    body["use_case"] = lead.use_case.clone().into();
+    body["budget_usdc"] = lead.budget_usdc.clone().into();
+    body["notes"] = lead.notes.clone().into();
+    body["quote_id"] = lead.quote.clone().into();
+    body["trail"] = lead.trail.iter().map(step).collect();
+    body
+}

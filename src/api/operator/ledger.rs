@@ -1,0 +1,300 @@
+//! The day's figures for the operator, the ledger held against the vault, and the brake.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::api::failure;
+use crate::api::operator::answered;
+use crate::app::Shared;
+use crate::domain::amount::Amount;
+use crate::domain::level::Product;
+use crate::domain::mail::MailState;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+use crate::flows::operations::{ledger_check, pause};
+use crate::http::{Call, Reply};
+use crate::store::{LedgerCheck, LedgerDay, Snapshot, StoreError, day};
+
+/// Days that a list shows.
+const DAYS_MAX: usize = 62;
+
+/// What a look at today finds.
+#[derive(Clone, Debug, Default)]
+pub struct Today {
+    pub ledger: LedgerDay,
+    /// Payments by state, those that somebody may have to see to.
+    pub open_payments: BTreeMap<&'static str, u64>,
+    pub credits: u64,
+    pub mails_waiting: u64,
+    pub mails_failed: u64,
+    pub leads: BTreeMap<&'static str, u64>,
+    pub orders: BTreeMap<&'static str, u64>,
+    /// Reports whose buyers want them in the library, before the operator has said yes.
+    pub listings_waiting: u64,
+    /// The newest day that was held against the vault.
+    pub ledger_check: Option<(u64, LedgerCheck)>,
+    /// Asked for a price and paid, since the process began.
+    pub funnel: Vec<Funnel>,
+}
+
+/// How many who asked for a price have paid, since the process began.
+#[derive(Clone, Copy, Debug)]
+pub struct Funnel {
+    pub product: &'static str,
+    pub challenges: u64,
+    pub paid: u64,
+}
+
+/// GET /operator/today.
+pub async fn today(app: Shared, call: Call) -> Reply {
+    let found = look(&app).await.map(|today| today_json(&app, &today));
+    answered(&app, &call, found)
+}
+
+/// GET /operator/ledger: each day's book, and how it compares with the vault.
+pub async fn ledger(app: Shared, call: Call) -> Reply {
+    let days = app.store.read(days).await;
+    answered(&app, &call, days.map(|days| days_json(&days)))
+}
+
+/// The newest days as an answer tells them.
+pub fn days_json(days: &[CheckedDay]) -> Value {
+    let sum = |(payments, units): (u64, u64)| json!({"payments": payments, "usdc": usdc(units)});
+    let days = days.iter().map(|book| {
+        json!({
+            "day": date(book.day),
+            "ledger": ledger_json(&book.ledger),
+            "contradicted": sum(book.contradicted),
+            "overpaid": sum(book.overpaid),
+            "ledger_check": book.ledger_check.as_ref().map(check_json),
+        })
+    });
+    json!({"status": "success", "days": days.collect::<Vec<_>>()})
+}
+
+/// POST /operator/ledger/{day}/check: holds a day against the vault, now.
+pub async fn check(app: Shared, call: Call) -> Reply {
+    match check_day(&app, call.param("day").unwrap_or_default()).await {
+        Ok(ledger_check) => Reply::json(200, check_json(&ledger_check).to_string()),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// POST /operator/pause.
+pub async fn pause(app: Shared, call: Call) -> Reply {
+    brake(&app, &call, true).await
+}
+
+/// POST /operator/resume.
+pub async fn resume(app: Shared, call: Call) -> Reply {
+    brake(&app, &call, false).await
+}
+
+async fn brake(app: &Shared, call: &Call, is_paused: bool) -> Reply {
+    let since = pause::set(app, is_paused).await;
+    let since =
+        since.map(|since| json!({"status": "success", "paused_since": since.map(|since| since.0)}));
+    answered(app, call, since)
+}
+
+/// Holds a day, written as 2026-11-21, against the vault.
+pub async fn check_day(app: &Shared, text: &str) -> Result<LedgerCheck, Refusal> {
+    let day = parse_date(text).ok_or_else(|| {
+        Refusal::new(
+            Code::NotFound,
+            "There is no such day: write it as 2026-11-21.",
+        )
+    })?;
+    ledger_check::check(app, day).await
+}
+
+/// What today has brought, and what waits for somebody.
+pub async fn look(app: &Shared) -> Result<Today, StoreError> {
+    let today = day(app.now());
+    let mut found = app
+        .store
+        .read(move |snapshot| counted(snapshot, today))
+        .await?;
+    found.funnel = funnel(app);
+    Ok(found)
+}
+
+fn counted(snapshot: &Snapshot, today: u64) -> Result<Today, StoreError> {
+    let mut found = Today {
+        ledger_check: snapshot.ledger_checks(1)?.pop(),
+        listings_waiting: snapshot.listings_waiting()?,
+        ..Today::default()
+    };
+    for (day, ledger) in snapshot.ledger(1)? {
+        if day == today {
+            found.ledger = ledger;
+        }
+    }
+    snapshot.payments(|_, payment| {
+        if payment.state.is_open() || payment.state.name() == "held" {
+            *found.open_payments.entry(payment.state.name()).or_default() += 1;
+        }
+        found.credits += u64::from(payment.credit.is_some());
+        Ok(())
+    })?;
+    snapshot.mails(|_, record| {
+        match record.state {
+            MailState::Waiting { .. } => found.mails_waiting += 1,
+            MailState::Failed => found.mails_failed += 1,
+            MailState::Sent => {}
+        }
+        Ok(())
+    })?;
+    snapshot.leads(&Default::default(), |_, lead| {
+        *found.leads.entry(lead.status.name()).or_default() += 1;
+        Ok(())
+    })?;
+    snapshot.orders(|_, order| {
+        *found.orders.entry(order.state.name()).or_default() += 1;
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// As far as the metrics know: they begin with the process.
+fn funnel(app: &Shared) -> Vec<Funnel> {
+    let figures = app.metrics.snapshot();
+    let of = |product: Product| {
+        let answered = |wanted: u16| {
+            let requests = figures
+                .requests
+                .iter()
+                .filter(|((pattern, method, status), _)| {
+                    *pattern == product.path() && *method == "POST" && *status == wanted
+                });
+            requests.map(|(_, requests)| requests.count).sum()
+        };
+        Funnel {
+            product: product.name(),
+            challenges: answered(402),
+            paid: answered(200),
+        }
+    };
+    [Product::Context, Product::ProofPack].map(of).to_vec()
+}
+
+/// One day's book with all that is held against it.
+#[derive(Clone, Debug, Default)]
+pub struct CheckedDay {
+    pub day: u64,
+    pub ledger: LedgerDay,
+    /// Settlements of that day that the facilitator has reported and the chain contradicts: how many, and their units.
+    pub contradicted: (u64, u64),
+    /// What transfers of that day brought beyond the price, which is no revenue: how many, and the units.
+    pub overpaid: (u64, u64),
+    pub ledger_check: Option<LedgerCheck>,
+}
+
+/// Rows of each table that the figures of a day read, beside the ledger.
+const BESIDE_MAX: usize = 10_000;
+
+/// The newest days with their ledger_checks.
+pub fn days(snapshot: &Snapshot) -> Result<Vec<CheckedDay>, StoreError> {
+    let mut days: BTreeMap<u64, CheckedDay> = BTreeMap::new();
+    let new = |day| CheckedDay {
+        day,
+        ..CheckedDay::default()
+    };
+    for (day, ledger) in snapshot.ledger(DAYS_MAX)? {
+        days.entry(day).or_insert_with(|| new(day)).ledger = ledger;
+    }
+    for (day, ledger_check) in snapshot.ledger_checks(DAYS_MAX)? {
+        days.entry(day).or_insert_with(|| new(day)).ledger_check = Some(ledger_check);
+    }
+    let add = |sum: &mut (u64, u64), units: u64| {
+        *sum = (sum.0 + 1, sum.1.saturating_add(units));
+    };
+    for (_, discrepancy) in snapshot.discrepancies(BESIDE_MAX)? {
+        let claim = &discrepancy.claim;
+        if let Some(book) = days.get_mut(&day(UnixSeconds(claim.told_at)))
+            && discrepancy.is_missing()
+        {
+            add(&mut book.contradicted, claim.amount_units);
+        }
+    }
+    for (key, overpayment) in snapshot.overpayments(BESIDE_MAX)? {
+        // It is noted before the sale is made, which may have been refused.
+        let payment = snapshot.payment(key)?;
+        if let Some(book) = days.get_mut(&day(UnixSeconds(overpayment.at)))
+            && payment.is_some_and(|payment| payment.state.name() == "settled")
+        {
+            add(&mut book.overpaid, overpayment.units);
+        }
+    }
+    Ok(days.into_values().rev().take(DAYS_MAX).collect())
+}
+
+/// A day as people write it.
+pub fn date(day: u64) -> String {
+    let at = i64::try_from(day.saturating_mul(86_400)).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_second(at).map_or_else(
+        |_| day.to_string(),
+        |at| at.strftime("%Y-%m-%d").to_string(),
+    )
+}
+
+fn parse_date(text: &str) -> Option<u64> {
+    let date: jiff::civil::Date = text.parse().ok()?;
+    let start = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+    let seconds = u64::try_from(start.timestamp().as_second()).ok()?;
+    Some(day(UnixSeconds(seconds)))
+}
+
+fn usdc(units: u64) -> String {
+    Amount::from_units(units).to_string()
+}
+
+fn today_json(app: &Shared, today: &Today) -> Value {
+    json!({
+        "status": "success",
+        "day": date(day(app.now())),
+        "paused_since": app.health.paused_since().map(|since| since.0),
+        "ledger": ledger_json(&today.ledger),
+        "open_payments": today.open_payments,
+        "credits": today.credits,
+        "mails": {"waiting": today.mails_waiting, "failed": today.mails_failed},
+        "leads": today.leads,
+        "orders": today.orders,
+        "listings_awaiting_approval": today.listings_waiting,
+        "since_start": today.funnel.iter().map(|line| json!({
+            "product": line.product, "challenges": line.challenges, "paid": line.paid,
+        })).collect::<Vec<_>>(),
+        "last_check": today.ledger_check.as_ref()
+            .map(|(day, ledger_check)| json!({"day": date(*day), "ledger_check": check_json(ledger_check)})),
+    })
+}
+
+pub fn ledger_json(ledger: &LedgerDay) -> Value {
+    let lines = |lines: &[(String, u64, u64)]| -> Vec<Value> {
+        let line = |(name, sales, units): &(String, u64, u64)| json!({"name": name, "sales": sales, "usdc": usdc(*units)});
+        lines.iter().map(line).collect()
+    };
+    json!({
+        "sales": ledger.sales,
+        "revenue_usdc": usdc(ledger.revenue),
+        "gas_usdc": usdc(ledger.gas),
+        "facilitator_fee_usdc": usdc(ledger.facilitator_fee),
+        "supplier_usdc": usdc(ledger.supplier),
+        "profit_usdc": usdc(ledger.profit),
+        "levels": lines(&ledger.levels),
+        "sources": lines(&ledger.sources),
+    })
+}
+
+pub fn check_json(ledger_check: &LedgerCheck) -> Value {
+    json!({
+        "status": if ledger_check.is_balanced() { "balanced" } else { "missing" },
+        "at": ledger_check.at,
+        "ledger": {"payments": ledger_check.ledger_payments, "usdc": usdc(ledger_check.ledger_units)},
+        "vault": {"transfers": ledger_check.vault_transfers, "usdc": usdc(ledger_check.vault_units)},
+        "missing": {"payments": ledger_check.missing_payments, "usdc": usdc(ledger_check.missing_units), "keys": ledger_check.missing},
+        "foreign": {"transfers": ledger_check.foreign_transfers, "usdc": usdc(ledger_check.foreign_units)},
+        "balance_units": ledger_check.balance_units.to_string(),
+    })
+}

@@ -1,0 +1,10 @@
+//! Evidence Bundles: their quotes, requests of people, payment links, and delivery.
+
+pub mod bundle_confidence;
+pub mod bundle_pay;
+pub mod bundles;
+pub mod delivery;
+pub mod form_values;
+pub mod lead_answers;
+pub mod leads;
+pub mod webhook;

@@ -1,0 +1,164 @@
+//! Whether everything is in place to buy a bundle: the checkout confidence of the product proof_bundle. Nothing is
+//! spent, kept, looked up or fetched.
+
+use serde_json::{Value, json};
+
+use crate::api::buyer::preview::{self, Check, Status, check};
+use crate::api::buyer::quotes::fresh;
+use crate::api::orders::bundles::{self, PAY_PATH, REQUEST_PATH};
+use crate::api::{failure, query};
+use crate::app::{App, Shared};
+use crate::domain::bundle;
+use crate::domain::refusal::Refusal;
+use crate::flows::quotes::bundles::{self as flow, Listed, Sorted};
+use crate::http::{Call, Reply};
+use crate::pages::plain::Part;
+
+const PATH: &str = "/checkout/confidence";
+
+const WHAT_YOU_GET: [&str; 6] = [
+    "One report over all sources: a page, a PDF and JSON",
+    "For each source its decision, claims and verbatim excerpts",
+    "A table of claims by source, with mirrors of one text counted once",
+    "Agreement, conflicts of numbers and dates, coverage and gaps",
+    "Risk notes, and the sources that could not be read",
+    "Hashes of every source and of the report, and a recovery link for 30 days",
+];
+
+const REFUND_POLICY: &str = "Paid once through the payment link. What cannot be delivered is refunded by the operator; \
+                             sources that cannot be read are listed in the report.";
+
+/// Whether a request is about a bundle.
+pub fn is_asked_for(call: &Call) -> bool {
+    match call.query.get("product") {
+        Some(name) => name == bundle::PRODUCT,
+        None => call.query.get("bundle").is_some(),
+    }
+}
+
+/// GET /v1/checkout/confidence?product=proof_bundle.
+pub fn confidence(app: &Shared, call: &Call) -> Reply {
+    match judged(app, call) {
+        Ok((sorted, checks)) => fresh(Reply::json(
+            200,
+            confidence_json(app, &sorted, &checks).to_string(),
+        )),
+        Err(refusal) => failure::reply(app, &refusal, call),
+    }
+}
+
+/// GET /checkout/confidence?product=proof_bundle.
+pub fn page(app: &Shared, call: &Call) -> Reply {
+    let (sorted, checks) = match judged(app, call) {
+        Ok(judged) => judged,
+        Err(refusal) => return failure::page(app, &refusal, call),
+    };
+    let ready = if preview::is_ready(&checks) {
+        "yes"
+    } else {
+        "no"
+    };
+    let (name, cents) = (sorted.bundle.name(), sorted.bundle.cents());
+    let price = format!("{}.{:02}", cents / 100, cents % 100);
+    let parts = vec![
+        Part::Facts(vec![
+            ("Ready", ready.to_owned()),
+            ("Price", format!("{price} USD (bundle {name})")),
+            ("Refunds", REFUND_POLICY.to_owned()),
+        ]),
+        Part::Heading("Checked just now"),
+        Part::Checks(checks.iter().map(Check::shown).collect()),
+        Part::Heading("What you get"),
+        Part::List(WHAT_YOU_GET.map(str::to_owned).to_vec()),
+        Part::Links(vec![(
+            "What would my sources cost?".to_owned(),
+            "/proof-pack/bundle/quote".to_owned(),
+        )]),
+    ];
+    let lead = "Whether everything is in place for this bundle.";
+    preview::page(app, PATH, "Before you pay", lead, parts)
+}
+
+fn judged(app: &Shared, call: &Call) -> Result<(Sorted, Vec<Check>), Refusal> {
+    let mut asked = bundles::asked(call)?;
+    if asked.listed.is_empty() {
+        let single = query::once(call, "target_url")?;
+        asked.listed = Listed::in_texts(single.as_deref());
+    }
+    if asked.listed.is_empty() {
+        query::check_names_target(app, call, "target_urls")?;
+        asked.listed = Listed::of_addresses([app.sample.url.as_str()]);
+    }
+    let sorted = flow::sort(app, &asked.listed, asked.bundle);
+    let checks = vec![
+        sources(&sorted),
+        payment_link(app, &sorted),
+        preview::service(app.health.check_can_sell(&app.tasks)),
+    ];
+    Ok((sorted, checks))
+}
+
+fn sources(sorted: &Sorted) -> Check {
+    let (taken, left) = (sorted.sources.len(), sorted.rejected.len());
+    let (status, detail) = match (taken, left) {
+        (0, _) => {
+            let first = sorted.rejected.first();
+            let reason = first.map_or("No source was named.", |first| &first.reason);
+            (Status::Fail, format!("None may be read. {reason}"))
+        }
+        (taken, 0) => (
+            Status::Pass,
+            format!("{taken} named, all public as far as their addresses tell."),
+        ),
+        (taken, left) => (
+            Status::Warn,
+            format!("{taken} are taken and {left} left out; a quote says why."),
+        ),
+    };
+    check("sources", "The sources may be read", status, detail)
+}
+
+fn payment_link(app: &App, sorted: &Sorted) -> Check {
+    let (status, detail) = match app.payment_link(sorted.bundle) {
+        Some(_) => (Status::Pass, "It is configured for this bundle."),
+        None => (
+            Status::Warn,
+            "None is configured for this bundle: it is paid on request.",
+        ),
+    };
+    check("payment_link", "There is a payment link", status, detail)
+}
+
+/// By mail only where mail goes out.
+fn channels(app: &App) -> Vec<&'static str> {
+    let mail = app.config.mail.as_ref().map(|_| "email");
+    ["browser", "json", "pdf"].into_iter().chain(mail).collect()
+}
+
+fn confidence_json(app: &App, sorted: &Sorted, checks: &[Check]) -> Value {
+    let bundle = sorted.bundle;
+    let is_payable = app.payment_link(bundle).is_some();
+    // One after the other at worst.
+    let seconds = app.config.fetch.time_max.as_secs() * sorted.sources.len() as u64;
+    json!({
+        "status": "success",
+        "product": bundle::PRODUCT,
+        "bundle": bundle.name(),
+        "recommended_bundle": sorted.recommended.name(),
+        "target_urls": sorted.sources,
+        "ready": preview::is_ready(checks),
+        "score": preview::score(checks),
+        "checks": checks.iter().map(Check::to_json).collect::<Vec<_>>(),
+        "price": {
+            "amount_units": bundle.price().units().to_string(), "price_usdc": bundle.price().as_usdc(),
+            "amount_cents": bundle.cents(), "currency": "usd",
+        },
+        "refund_policy": REFUND_POLICY,
+        "what_you_get": WHAT_YOU_GET,
+        "payment_methods": [if is_payable { "payment_link" } else { "on_request" }],
+        "checkout_url": app.url(if is_payable { PAY_PATH } else { REQUEST_PATH }),
+        "delivery": {"channels": channels(app), "expected_seconds": seconds},
+        "sample_url": app.url("/v1/proof-pack/sample"),
+        "support_url": app.url("/contact"),
+    })
+}

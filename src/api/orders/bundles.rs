@@ -1,0 +1,389 @@
+//! Evidence Bundles before they are paid: quotes for programs and people, their receipts, and the way to the payment
+//! link. Only the configured links are ever led to.
+
+use serde_json::{Value, json};
+
+use crate::api::body::check_origin;
+use crate::api::buyer::paid::attribution;
+use crate::api::buyer::quotes;
+use crate::api::buyer::quotes::fresh;
+use crate::api::directory::discovery;
+use crate::api::orders::form_values::Typed;
+use crate::api::orders::leads;
+use crate::api::{failure, query, site};
+use crate::app::{App, Shared};
+use crate::domain::bundle::{self, Bundle};
+use crate::domain::ids::BundleQuoteId;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::schema::{Checked, ValidationError};
+use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
+use crate::domain::time::UnixSeconds;
+use crate::flows::quotes::bundles::{self, Asked, BundleQuote, Listed, Rejected};
+use crate::http::{Call, Method, Reply};
+use crate::pages;
+use crate::pages::bundle::{BundleView, QuoteOutcome, Quoted};
+use crate::pages::bundle_checkout::{CheckoutView, State};
+use crate::store::BundleQuoteRecord;
+
+pub const QUOTE_PATH: &str = "/v1/proof-pack/bundle/quote";
+pub const LEADS_PATH: &str = "/v1/proof-pack/bundle/leads";
+pub const PAY_PATH: &str = "/proof-pack/bundle/pay";
+pub const REQUEST_PATH: &str = "/proof-pack/request";
+
+/// GET /v1/proof-pack/bundle/quote.
+pub async fn quote(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let asked = asked(&call)?;
+        if asked.listed.is_empty() {
+            query::check_names_target(&app, &call, "target_urls")?;
+        }
+        check_sources(&call, &asked.listed)?;
+        bundles::quote(&app, asked).await
+    };
+    match outcome.await {
+        Ok(quote) => fresh(Reply::json(200, quote_json(&app, &quote).to_string())),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
+/// GET /proof-pack/bundle: what bundles are and cost.
+pub async fn about_page(app: Shared, call: Call) -> Reply {
+    discovery::kept(&app, &call, |app| {
+        let texts = site::Texts::of(app);
+        let view = BundleView::empty(site::site(app, &texts), "/proof-pack/bundle");
+        let page = Reply::html(200, pages::bundle::about_page(&view));
+        site::with_page_headers(page).public("public, max-age=300")
+    })
+}
+
+/// GET and POST /proof-pack/bundle/quote. A form's list may be longer than an address can be, so it is posted.
+pub async fn quote_page(app: Shared, call: Call) -> Reply {
+    let typed = Typed::of(&call);
+    let listed = Listed::in_texts([typed.target_urls.as_str()]);
+    let outcome = async {
+        if call.method == Method::Post {
+            check_origin(&app, &call)?;
+        }
+        if listed.is_empty() {
+            return Ok(None);
+        }
+        check_question(&typed.question, &["body", "question"])?;
+        let asked = Asked {
+            listed,
+            bundle: Bundle::parse(&typed.level),
+            question: Some(typed.question.clone()),
+            attribution: typed.attribution(&call),
+        };
+        bundles::quote(&app, asked).await.map(Some)
+    };
+    let outcome: Result<Option<BundleQuote>, Refusal> = outcome.await;
+    let texts = site::Texts::of(&app);
+    let id = match &outcome {
+        Ok(Some(quote)) => quote.id.to_string(),
+        _ => String::new(),
+    };
+    let refused = outcome.as_ref().err().map(failure::rejected_of);
+    let refused = refused.unwrap_or_default();
+    let view = BundleView {
+        typed: &typed.target_urls,
+        typed_question: &typed.question,
+        typed_bundle: &typed.level,
+        outcome: match &outcome {
+            Ok(None) => QuoteOutcome::Nothing,
+            Ok(Some(quote)) => QuoteOutcome::Quoted(quoted(quote, &id)),
+            Err(refusal) => QuoteOutcome::Refused {
+                code: refusal.code.text(),
+                message: &refusal.message,
+                rejected: refused,
+            },
+        },
+        ..BundleView::empty(site::site(&app, &texts), "/proof-pack/bundle/quote")
+    };
+    let status = match &outcome {
+        Err(refusal) => failure::status(refusal.code),
+        Ok(_) => 200,
+    };
+    let page = Reply::html(status, pages::bundle::quote_page(&view));
+    fresh(site::with_page_headers(page))
+}
+
+fn quoted<'a>(quote: &'a BundleQuote, id: &'a str) -> Quoted<'a> {
+    let rejected = quote.rejected.iter();
+    Quoted {
+        quote_id: id,
+        bundle: quote.record.bundle,
+        recommended: quote.recommended,
+        target_urls: &quote.record.target_urls,
+        rejected: rejected
+            .map(|one| (one.url.as_str(), one.reason.as_str()))
+            .collect(),
+        question: quote.record.question.as_deref(),
+        expires_at: UnixSeconds(quote.record.expires_at),
+    }
+}
+
+/// GET /proof-pack/bundle/checkout: makes a quote of what is selected and goes on with it.
+pub async fn checkout_page(app: Shared, call: Call) -> Reply {
+    let text = |name: &str| call.query.get(name).unwrap_or_default().into_owned();
+    if let Some(id) = BundleQuoteId::parse(&text("quote_id")) {
+        return away(&app.url(&format!("/checkout/{id}")));
+    }
+    let outcome = async { bundles::quote(&app, asked(&call)?).await };
+    if text("target_urls").trim().is_empty() {
+        return away(&with_query(&app, REQUEST_PATH, &call));
+    }
+    match outcome.await {
+        Ok(quote) => away(&app.url(&format!("/checkout/{}", quote.id))),
+        Err(refusal) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// What POST /v1/quotes asks of a bundle.
+pub fn asked_in_body(call: &Call, body: &Checked) -> Result<Asked, Refusal> {
+    Ok(Asked {
+        listed: listed_in(body),
+        bundle: body.text("bundle").and_then(Bundle::parse),
+        question: body.text("question").map(str::to_owned),
+        attribution: leads::attributed(call, body),
+    })
+}
+
+/// The sources of a body: an array of addresses, or a text that lists them.
+pub fn listed_in(body: &Checked) -> Listed {
+    match body.texts("target_urls") {
+        Some(addresses) => Listed::of_addresses(addresses),
+        None => Listed::in_texts(body.text("target_urls")),
+    }
+}
+
+/// The answer to POST /v1/quotes for a bundle: its receipt, and what was left out, if anything was.
+pub fn created(app: &App, quote: &BundleQuote) -> Reply {
+    let mut receipt = receipt_json(app, quote.id, &quote.record);
+    if !quote.rejected.is_empty() {
+        receipt["rejected_urls"] = rejected_json(&quote.rejected);
+    }
+    let location = app.url(&format!("/v1/quotes/{}", quote.id));
+    fresh(Reply::json(201, receipt.to_string())).header("location", &location)
+}
+
+/// GET /v1/quotes/{quote_id} for a bundle.
+pub async fn receipt(app: &Shared, call: &Call) -> Reply {
+    match kept(app, call).await {
+        Ok((id, record)) => fresh(Reply::json(200, receipt_json(app, id, &record).to_string())),
+        Err(refusal) => failure::reply(app, &refusal, call),
+    }
+}
+
+/// GET /checkout/{quote_id} for a bundle.
+pub async fn resume_page(app: &Shared, call: &Call) -> Reply {
+    let (id, record) = match kept(app, call).await {
+        Ok(found) => found,
+        Err(refusal) if refusal.code == Code::QuoteExpired => {
+            return quotes::expired_page(app, call, true);
+        }
+        Err(refusal) => return failure::page(app, &refusal, call),
+    };
+    let state = match record.paid_at {
+        Some(_) => State::Paid,
+        None => State::Open,
+    };
+    let texts = site::Texts::of(app);
+    let quote_id = id.to_string();
+    let pay_path = pay_path(app, record.bundle, &[("quote_id", &quote_id)]);
+    let targets = record.target_urls.join("\n");
+    let view = CheckoutView {
+        site: site::site(app, &texts),
+        quote_id: &quote_id,
+        state,
+        bundle: record.bundle,
+        target_urls: &record.target_urls,
+        listed: &targets,
+        question: record.question.as_deref(),
+        created_at: UnixSeconds(record.created_at),
+        expires_at: UnixSeconds(record.expires_at),
+        pay_path: pay_path.as_deref(),
+    };
+    let page = Reply::html(200, pages::bundle_checkout::page(&view));
+    fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
+}
+
+/// On to another address.
+pub fn away(location: &str) -> Reply {
+    fresh(Reply::redirect(303, location)).fixed("x-robots-tag", "noindex")
+}
+
+/// An address of ours with the query as it came.
+pub fn with_query(app: &App, path: &str, call: &Call) -> String {
+    match call.query.0.as_str() {
+        "" => app.url(path),
+        query => app.url(&format!("{path}?{query}")),
+    }
+}
+
+async fn kept(app: &Shared, call: &Call) -> Result<(BundleQuoteId, BundleQuoteRecord), Refusal> {
+    bundles::read(app, call.param("quote_id").unwrap_or_default()).await
+}
+
+/// What a query asks to be quoted.
+pub fn asked(call: &Call) -> Result<Asked, Refusal> {
+    let question = query::once(call, "question")?.map(|text| text.into_owned());
+    if let Some(text) = &question {
+        check_question(text, &["query", "question"])?;
+    }
+    let lists: Vec<_> = call.query.all("target_urls").collect();
+    Ok(Asked {
+        listed: Listed::in_texts(lists.iter().map(|list| &**list)),
+        bundle: bundle_in_query(call)?,
+        question,
+        attribution: attribution(call).map(|label| label.as_str().to_owned()),
+    })
+}
+
+/// The bundle that a query names.
+pub fn bundle_in_query(call: &Call) -> Result<Option<Bundle>, Refusal> {
+    let Some(name) = query::once(call, "bundle")?.filter(|name| !name.is_empty()) else {
+        return Ok(None);
+    };
+    let bundle = Bundle::parse(&name).ok_or_else(|| {
+        let message = format!(
+            "There is no such bundle. Use one of {}.",
+            Bundle::NAMES.join(", ")
+        );
+        Refusal::new(Code::InvalidBundle, message)
+    });
+    bundle.map(Some)
+}
+
+/// A quote is for sources: none of our own choice stands in for those that were not named.
+fn check_sources(call: &Call, listed: &Listed) -> Result<(), Refusal> {
+    if !listed.is_empty() {
+        return Ok(());
+    }
+    let loc = &["query", "target_urls"];
+    let error = match call.query.get("target_urls") {
+        None => ValidationError::new(loc, "missing", "Field required", None),
+        Some(given) => {
+            let given = Some(Value::from(given.into_owned()));
+            ValidationError::new(
+                loc,
+                "too_short",
+                "List should have at least 1 source",
+                given,
+            )
+        }
+    };
+    Err(Refusal::validation(vec![error]))
+}
+
+fn check_question(question: &str, loc: &[&str]) -> Result<(), Refusal> {
+    if question.chars().count() <= QUESTION_CHARACTERS_MAX {
+        return Ok(());
+    }
+    let message = format!("String should have at most {QUESTION_CHARACTERS_MAX} characters");
+    let error = ValidationError::new(loc, "string_too_long", message, None);
+    Err(Refusal::validation(vec![error]))
+}
+
+/// The path to the payment link, where there is one for the bundle.
+pub fn pay_path(app: &App, bundle: Bundle, more: &[(&str, &str)]) -> Option<String> {
+    app.payment_link(bundle)?;
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("bundle", bundle.name());
+    query.extend_pairs(more);
+    Some(format!("{PAY_PATH}?{}", query.finish()))
+}
+
+/// Every bundle with its price.
+pub fn price_list() -> Value {
+    let row = |bundle: Bundle| {
+        json!({
+            "bundle": bundle.name(),
+            "amount_units": bundle.price().units().to_string(),
+            "price_usdc": bundle.price().as_usdc(),
+            "source_limit": bundle.source_limit(),
+            "policy": bundle.policy(),
+        })
+    };
+    Bundle::ALL.into_iter().map(row).collect()
+}
+
+fn quote_json(app: &App, quote: &BundleQuote) -> Value {
+    let record = &quote.record;
+    let id = quote.id.to_string();
+    let mut body = receipt_json(app, quote.id, record);
+    body["supplier_spend"] = 0.into();
+    body["target_urls"] = record.target_urls.clone().into();
+    body["rejected_urls"] = rejected_json(&quote.rejected);
+    body["source_count"] = record.target_urls.len().into();
+    body["source_limit"] = record.bundle.source_limit().into();
+    body["bundle"] = record.bundle.name().into();
+    body["recommended_bundle"] = quote.recommended.name().into();
+    body["question"] = record.question.clone().into();
+    body["bundles"] = price_list();
+    body["next_steps"] = next_steps(app, record.bundle, &id);
+    body["receipt_url"] = app.url(&format!("/v1/quotes/{id}")).into();
+    body
+}
+
+/// Where a bundle is paid for, or asked for.
+fn checkout_json(app: &App, bundle: Bundle, quote_id: &str) -> Value {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("bundle", bundle.name());
+    query.append_pair("quote_id", quote_id);
+    let query = query.finish();
+    json!({
+        "pay_url": app.url(&format!("{PAY_PATH}?{query}")),
+        "configured": app.payment_link(bundle).is_some(),
+        "request_form": app.url(&format!("{REQUEST_PATH}?{query}")),
+    })
+}
+
+fn next_steps(app: &App, bundle: Bundle, quote_id: &str) -> Value {
+    let checkout = checkout_json(app, bundle, quote_id);
+    let pay = match app.payment_link(bundle) {
+        Some(_) => "Pay through the payment link; the report follows by itself.",
+        None => "Bundles are paid on request here: leads to the request form with everything kept.",
+    };
+    json!([
+        {
+            "action": "leave_lead", "method": "POST", "url": app.url(LEADS_PATH),
+            "description": "Send contact, target_urls and bundle; the answer names where to pay.",
+        },
+        {"action": "pay", "method": "GET", "url": checkout["pay_url"], "description": pay},
+        {
+            "action": "resume", "method": "GET", "url": app.url(&format!("/checkout/{quote_id}")),
+            "description": "This quote as a page for people, for 7 days.",
+        },
+    ])
+}
+
+fn rejected_json(rejected: &[Rejected]) -> Value {
+    let rejected = rejected.iter();
+    rejected
+        .map(|one| json!({"url": one.url, "code": one.code, "reason": one.reason}))
+        .collect()
+}
+
+fn receipt_json(app: &App, id: BundleQuoteId, record: &BundleQuoteRecord) -> Value {
+    let (id, bundle) = (id.to_string(), record.bundle);
+    let mut request = json!({
+        "product": bundle::PRODUCT, "target_urls": record.target_urls, "bundle": bundle.name(),
+    });
+    if let Some(question) = &record.question {
+        request["question"] = question.clone().into();
+    }
+    json!({
+        "status": "success",
+        "quote_id": id,
+        "product": bundle::PRODUCT,
+        "state": record.state(app.now()),
+        "request": request,
+        "amount_units": bundle.price().units().to_string(),
+        "price_usdc": bundle.price().as_usdc(),
+        "checkout": checkout_json(app, bundle, &id),
+        "created_at": record.created_at,
+        "expires_at": record.expires_at,
+        "resume_page": app.url(&format!("/checkout/{id}")),
+        "content_sha256": null,
+    })
+}

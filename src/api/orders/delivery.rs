@@ -1,0 +1,376 @@
+//! Deliveries of bundles for programs and people, and how lost ones are found again.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::body::{check_origin, read_body};
+use crate::api::{failure, site};
+use crate::app::{App, Shared};
+use crate::domain::email::masked;
+use crate::domain::mail::MailState;
+use crate::domain::order::OrderState;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::schema::{Checked, ValidationError};
+use crate::domain::shapes::RECOVER_REQUEST;
+use crate::flows::orders::delivery::{self, Pass, Seen};
+use crate::flows::orders::order_emails::{API_PATH, OrderEmails, PAGE_PATH};
+use crate::http::{Call, Method, Reply};
+use crate::pages;
+use crate::pages::delivery::{DeliveryView, RecoverView, Stage};
+
+/// When to come back to an order that is under way, in seconds.
+const RETRY_AFTER: u64 = 3;
+/// When to come back to one that a person has to look at first.
+const REVIEW_RETRY_AFTER: u64 = 300;
+/// How often a page asks again by itself, less and less often: ten minutes in all.
+const LOOKS_MAX: u64 = 33;
+pub const MAILED: &str = "If an order matches, we e-mailed a link.";
+
+/// GET /v1/proof-pack/bundle/delivery.
+pub async fn read(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let pass = pass(&call)?;
+        let seen = delivery::find(&app, &pass).await?;
+        match call.query.get("format").as_deref() {
+            Some(format) if !is_under_way(seen.as_ref()) => {
+                download(&app, seen.as_ref(), format).await
+            }
+            _ => delivery_reply(&app, seen.as_ref(), &pass).await,
+        }
+    };
+    match outcome.await {
+        Ok(reply) => secret(reply),
+        Err(refusal) => secret(failure::reply(&app, &refusal, &call)),
+    }
+}
+
+/// GET /proof-pack/bundle/delivery.
+pub async fn page(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let pass = pass(&call)?;
+        let seen = delivery::find(&app, &pass).await?;
+        delivery_page(&app, &call, seen.as_ref(), &pass).await
+    };
+    match outcome.await {
+        Ok(reply) => secret(reply),
+        Err(refusal) => secret(failure::page(&app, &refusal, &call)),
+    }
+}
+
+/// GET and POST /v1/proof-pack/bundle/recover.
+pub async fn recover(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let asked = recover_request(&app, &call)?;
+        recovered(&app, &asked)
+    };
+    match outcome.await {
+        Ok(()) => {
+            let body = json!({"status": "accepted", "message": MAILED});
+            secret(Reply::json(202, body.to_string()))
+        }
+        Err(refusal) => secret(failure::reply(&app, &refusal, &call)),
+    }
+}
+
+/// GET and POST /proof-pack/bundle/recover: the form, and what became of it.
+pub async fn recover_page(app: Shared, call: Call) -> Reply {
+    let is_asked = !call.body.is_empty() || call.query.get("email").is_some();
+    let outcome = async {
+        match is_asked {
+            true => recovered(&app, &recover_request(&app, &call)?).map(|()| Some(MAILED)),
+            false => Ok(None),
+        }
+    };
+    match outcome.await {
+        Ok(message) => {
+            let status = if message.is_some() { 202 } else { 200 };
+            let texts = site::Texts::of(&app);
+            let html = pages::delivery::recover_page(&RecoverView {
+                site: site::site(&app, &texts),
+                message,
+                is_mailed: OrderEmails::of(&app).is_on(),
+            });
+            // Browsers send Origin with the form only if the referrer policy allows it.
+            secret(site::with_page_headers(Reply::html(status, html)))
+                .fixed("referrer-policy", "same-origin")
+        }
+        Err(refusal) => secret(failure::page(&app, &refusal, &call)),
+    }
+}
+
+/// Who knows the address may read what it shows: it goes into no cache, index or referrer.
+fn secret(reply: Reply) -> Reply {
+    reply
+        .fixed("cache-control", "private, no-store")
+        .fixed("x-robots-tag", "noindex")
+        .fixed("referrer-policy", "no-referrer")
+}
+
+fn pass(call: &Call) -> Result<Pass, Refusal> {
+    match (call.query.get("session_id"), call.query.get("recovery")) {
+        (Some(session), None) => Pass::of_session(&session),
+        (None, Some(link)) => Pass::of_link(&link),
+        _ => Err(Refusal::of(Code::SessionNotFound)),
+    }
+}
+
+/// What an order has come to, for buyers: a word, and whether it may still change.
+struct Standing {
+    status: &'static str,
+    /// When to look again; nothing where it has come to an end.
+    retry_after: Option<u64>,
+    message: &'static str,
+}
+
+fn standing(seen: Option<&Seen>) -> Standing {
+    let is_mail_only = seen.is_some_and(|seen| seen.is_mail_only);
+    let (status, retry_after, message) = match seen.map(|seen| &seen.order.state) {
+        None => (
+            "pending",
+            Some(RETRY_AFTER),
+            "The payment is being confirmed.",
+        ),
+        Some(OrderState::AwaitingPayment) => (
+            "pending",
+            Some(REVIEW_RETRY_AFTER),
+            "The payment is on its way; some take days. We begin when it arrives.",
+        ),
+        Some(OrderState::NeedsReview { .. }) => (
+            "pending",
+            Some(REVIEW_RETRY_AFTER),
+            "The payment has arrived and is being looked at by a person, because something about it does not fit.",
+        ),
+        Some(OrderState::Queued | OrderState::Processing { .. }) => (
+            "processing",
+            Some(RETRY_AFTER),
+            "The sources are being read and compared.",
+        ),
+        Some(OrderState::PaymentFailed) => (
+            "payment_failed",
+            None,
+            "The payment failed; nothing was charged.",
+        ),
+        Some(OrderState::Fulfilled) if is_mail_only => (
+            "fulfilled",
+            None,
+            "The report was sent by e-mail, to the address that was given at the checkout.",
+        ),
+        Some(OrderState::Fulfilled) => ("fulfilled", None, "The report is ready."),
+        Some(OrderState::Failed { .. }) => (
+            "failed",
+            None,
+            "Nothing could be delivered. The operator has been told and will have it done again or refund it.",
+        ),
+        Some(OrderState::Refunded) => ("refunded", None, "The payment was given back."),
+    };
+    Standing {
+        status,
+        retry_after,
+        message,
+    }
+}
+
+/// Whether there may be a report later that is not there yet.
+fn is_under_way(seen: Option<&Seen>) -> bool {
+    let has_report = seen.is_some_and(|seen| seen.report.is_some());
+    !has_report && standing(seen).retry_after.is_some()
+}
+
+/// Sources that are done, and all of them.
+fn progress(seen: Option<&Seen>) -> Option<(u32, u32)> {
+    let order = &seen.filter(|seen| !seen.is_mail_only)?.order;
+    let all = u32::try_from(order.target_urls.len()).unwrap_or(u32::MAX);
+    match order.state {
+        OrderState::Processing { done, total, .. } => Some((done, total)),
+        OrderState::Queued => Some((0, all)),
+        _ => None,
+    }
+}
+
+async fn delivery_reply(app: &Shared, seen: Option<&Seen>, pass: &Pass) -> Result<Reply, Refusal> {
+    if let Some((seen, report)) = seen.and_then(|seen| Some((seen, seen.report.as_ref()?))) {
+        let mut body = delivery::document(app, report).await?;
+        put_around(app, seen, pass, &mut body);
+        return Ok(Reply::json(200, Value::Object(body).to_string()));
+    }
+    let standing = standing(seen);
+    let mut body = json!({"status": standing.status, "message": standing.message});
+    if let Some(seen) = seen {
+        body["order_id"] = seen.id.to_string().into();
+    }
+    if let Some((done, total)) = progress(seen) {
+        body["progress"] = json!({"done": done, "total": total});
+    }
+    Ok(match standing.retry_after {
+        None => Reply::json(200, body.to_string()),
+        Some(seconds) => {
+            body["retry_after"] = seconds.into();
+            Reply::json(202, body.to_string()).header("retry-after", &seconds.to_string())
+        }
+    })
+}
+
+/// What a buyer needs beside the report (bodies, Delivery). None of it is covered by the report's hash.
+fn put_around(app: &App, seen: &Seen, pass: &Pass, body: &mut Map<String, Value>) {
+    let (way_back, expires_at) = delivery::way_back(seen, pass, app.now());
+    let Downloads { json, pdf, page } = downloads(app, seen, pass);
+    let email = seen.order.email.as_deref();
+    let is_sent = seen.mail == Some(MailState::Sent);
+    let members = [
+        (
+            "download",
+            json!({"json_url": json, "pdf_url": pdf, "html_url": page}),
+        ),
+        ("recovery_url", app.url(&way_back).into()),
+        (
+            "email",
+            json!({
+                "sent": is_sent,
+                "state": seen.mail.map(|state| state.name()),
+                "to_masked": email.map(masked),
+            }),
+        ),
+        ("expires_at", expires_at.0.into()),
+    ];
+    for (name, value) in members {
+        body.insert(name.to_owned(), value);
+    }
+}
+
+struct Downloads {
+    json: String,
+    pdf: Option<String>,
+    page: String,
+}
+
+fn downloads(app: &App, seen: &Seen, pass: &Pass) -> Downloads {
+    let query = pass.query();
+    let has_pdf = seen
+        .report
+        .as_ref()
+        .is_some_and(|report| report.pdf.is_some());
+    let file = |format: &str| app.url(&format!("{API_PATH}?{query}&format={format}"));
+    Downloads {
+        json: file("json"),
+        pdf: has_pdf.then(|| file("pdf")),
+        page: app.url(&format!("{PAGE_PATH}?{query}")),
+    }
+}
+
+/// The report as a file: the very bytes that were made.
+async fn download(app: &Shared, seen: Option<&Seen>, format: &str) -> Result<Reply, Refusal> {
+    let nothing = |message: &str| Refusal::new(Code::NotFound, message);
+    let Some((seen, report)) = seen.and_then(|seen| Some((seen, seen.report.as_ref()?))) else {
+        return Err(nothing("There is nothing to download."));
+    };
+    let (key, media_type) = match (format, report.pdf) {
+        ("json", _) => (report.document, "application/json"),
+        ("pdf", Some(pdf)) => (pdf, "application/pdf"),
+        ("pdf", None) => return Err(nothing("This report has no PDF.")),
+        _ => return Err(nothing("There is no such format; json and pdf are there.")),
+    };
+    let bytes = delivery::blob(app, key).await?;
+    let disposition = format!("attachment; filename=\"{}.{format}\"", seen.id);
+    Ok(Reply::new(200, media_type, bytes).header("content-disposition", &disposition))
+}
+
+async fn delivery_page(
+    app: &Shared,
+    call: &Call,
+    seen: Option<&Seen>,
+    pass: &Pass,
+) -> Result<Reply, Refusal> {
+    let texts = site::Texts::of(app);
+    let standing = standing(seen);
+    let report = match seen.and_then(|seen| seen.report.as_ref()) {
+        Some(report) => delivery::document(app, report).await?,
+        None => Map::new(),
+    };
+    let delivered = seen.filter(|seen| seen.report.is_some());
+    let downloads = delivered.map(|seen| downloads(app, seen, pass));
+    let way_back = delivered.map(|seen| delivery::way_back(seen, pass, app.now()));
+    let order_id = seen.map(|seen| seen.id.to_string());
+    let email = seen
+        .and_then(|seen| seen.order.email.as_deref())
+        .map(masked);
+    let looks = looks(call);
+    let stage = match (delivered, standing.retry_after) {
+        (Some(_), _) => Stage::Delivered,
+        (None, Some(_)) if looks < LOOKS_MAX => Stage::UnderWay,
+        (None, Some(_)) => Stage::TakingLong,
+        (None, None) => Stage::Ended,
+    };
+    let html = pages::delivery::page(&DeliveryView {
+        site: site::site(app, &texts),
+        stage,
+        message: standing.message,
+        order_id: order_id.as_deref(),
+        progress: progress(seen),
+        email: email.as_deref(),
+        report: &report,
+        json_url: downloads.as_ref().map(|downloads| &*downloads.json),
+        pdf_url: downloads
+            .as_ref()
+            .and_then(|downloads| downloads.pdf.as_deref()),
+        way_back: way_back.as_ref().map(|(path, end)| (app.url(path), *end)),
+    });
+    let status = if standing.retry_after.is_some() {
+        202
+    } else {
+        200
+    };
+    let reply = site::with_page_headers(Reply::html(status, html));
+    Ok(match stage {
+        Stage::UnderWay => {
+            let next = format!("{PAGE_PATH}?{}&look={}", pass.query(), looks + 1);
+            let seconds = pause(looks);
+            reply.header("refresh", &format!("{seconds}; url={next}"))
+        }
+        _ => reply,
+    })
+}
+
+fn looks(call: &Call) -> u64 {
+    let looks = call.query.get("look").and_then(|text| text.parse().ok());
+    looks.unwrap_or_default()
+}
+
+/// Three seconds at first, then longer and longer.
+fn pause(looks: u64) -> u64 {
+    (RETRY_AFTER + looks).min(30)
+}
+
+fn recover_request(app: &App, call: &Call) -> Result<Checked, Refusal> {
+    if !call.body.is_empty() {
+        check_origin(app, call)?;
+        return read_body(app, call, &RECOVER_REQUEST);
+    }
+    let members: Map<String, Value> = RECOVER_REQUEST
+        .fields
+        .iter()
+        .filter_map(|field| {
+            let text = call.query.get(field.name)?;
+            Some((field.name.to_owned(), text.into_owned().into()))
+        })
+        .collect();
+    let checked = RECOVER_REQUEST.validate(Value::Object(members).to_string().as_bytes());
+    checked.map_err(|errors| match call.method {
+        Method::Post => Refusal::validation(errors),
+        _ => Refusal::validation(errors.into_iter().map(ValidationError::in_query).collect()),
+    })
+}
+
+fn recovered(app: &Shared, asked: &Checked) -> Result<(), Refusal> {
+    let text = |name| asked.text(name).unwrap_or_default();
+    delivery::recover(app, text("email"), text("target_url"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_looks_again_for_ten_minutes() {
+        let all: u64 = (0..LOOKS_MAX).map(pause).sum();
+        assert!((540..=660).contains(&all), "{all} s");
+    }
+}

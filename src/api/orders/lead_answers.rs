@@ -1,0 +1,219 @@
+//! What is answered to requests and messages of people, as JSON and as pages. A contact is never shown back in full.
+
+use serde_json::{Value, json};
+
+use crate::api::buyer::quotes::fresh;
+use crate::api::orders::bundles::{self, LEADS_PATH, REQUEST_PATH};
+use crate::api::orders::form_values::Typed;
+use crate::api::{failure, site};
+use crate::app::App;
+use crate::domain::bundle::Bundle;
+use crate::domain::email::masked;
+use crate::domain::lead::{Lead, LeadProduct};
+use crate::domain::level::Product;
+use crate::domain::pack::Pack;
+use crate::domain::refusal::{Refusal, With};
+use crate::domain::schema::ValidationError;
+use crate::flows::orders::leads::Received;
+use crate::flows::quotes::bundles::Rejected;
+use crate::http::{Call, Reply};
+use crate::pages;
+use crate::pages::request::{Known, ReceivedView, RequestView};
+
+const PACK_LEADS_PATH: &str = "/v1/proof-pack/leads";
+const MESSAGES_PATH: &str = "/v1/contact";
+const CONTACT_PATH: &str = "/contact";
+
+/// The status of what was taken in.
+const TAKEN: u16 = 202;
+/// SECURITY: whether somebody has left the same before is nobody's to know. The member stays, for those who read it.
+const NEVER_TOLD: bool = false;
+
+/// A lead that was taken in, with the sources that were left out of it.
+#[derive(Clone, Debug)]
+pub struct Taken {
+    pub received: Received,
+    pub rejected: Vec<Rejected>,
+}
+
+/// As JSON, or as a page where a person has sent a form.
+pub fn answer(
+    app: &App,
+    call: &Call,
+    product: LeadProduct,
+    outcome: Result<Taken, Refusal>,
+) -> Reply {
+    let is_page = call.accepts_rather("text/html", "application/json");
+    match outcome {
+        Ok(taken) if is_page => received_page(app, &taken),
+        Ok(taken) => {
+            let body = match product {
+                LeadProduct::Contact => ticket_json(&taken.received),
+                _ => lead_json(app, &taken),
+            };
+            fresh(Reply::json(TAKEN, body.to_string()))
+        }
+        Err(refusal) if is_page => {
+            let complaints = complaints(&refusal);
+            let status = failure::status(refusal.code);
+            form_page(app, status, product, &Typed::of(call), &complaints, None)
+        }
+        Err(refusal) => failure::reply(app, &refusal, call),
+    }
+}
+
+fn ticket_json(received: &Received) -> Value {
+    json!({
+        "status": "received",
+        "ticket_id": received.id.to_string(),
+        "duplicate": NEVER_TOLD,
+        "created_at": received.lead.created_at,
+    })
+}
+
+fn lead_json(app: &App, taken: &Taken) -> Value {
+    let Received { id, lead } = &taken.received;
+    let mut body = json!({
+        "status": "received",
+        "lead_id": id.to_string(),
+        "pipeline_status": lead.status.name(),
+        "duplicate": NEVER_TOLD,
+        "target_urls": lead.target_urls,
+        "pay_url": null,
+        "created_at": lead.created_at,
+    });
+    let price = match Bundle::parse(&lead.level) {
+        Some(bundle) if lead.product == LeadProduct::Bundle => {
+            let path = bundles::pay_path(app, bundle, &[("lead_id", &id.to_string())]);
+            let rejected = taken.rejected.iter();
+            body["bundle"] = bundle.name().into();
+            body["source_limit"] = bundle.source_limit().into();
+            body["rejected_urls"] = rejected
+                .map(|one| json!({"url": one.url, "code": one.code, "reason": one.reason}))
+                .collect();
+            body["next_steps"] = bundle_steps(path.is_some());
+            body["pay_url"] = path.map(|path| app.url(&path)).into();
+            body["resume_page"] = app.url(&format!("{REQUEST_PATH}?lead_id={id}")).into();
+            bundle.price()
+        }
+        _ => {
+            let pack = Pack::parse(&lead.level).unwrap_or_default();
+            body["pack"] = pack.name().into();
+            body["next_steps"] = json!([
+                format!(
+                    "POST {} buys the report now, without waiting for anybody.",
+                    app.url(Product::ProofPack.path())
+                ),
+                "Otherwise the operator writes to the contact you gave.",
+            ]);
+            body["resume_page"] = app.url(&pack_path(lead)).into();
+            pack.price()
+        }
+    };
+    body["amount_units"] = price.units().to_string().into();
+    body["price_usdc"] = price.as_usdc().into();
+    body
+}
+
+fn bundle_steps(is_payable: bool) -> Value {
+    match is_payable {
+        true => json!([
+            "GET pay_url leads to the payment link; the report follows by itself.",
+            "The delivery is found again by the e-mail address you pay with.",
+        ]),
+        false => json!(["The operator writes to the contact you gave about payment and delivery."]),
+    }
+}
+
+/// The quote of the same report.
+fn pack_path(lead: &Lead) -> String {
+    let target = lead.target_urls.first().map(String::as_str);
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("target_url", target.unwrap_or_default());
+    if !lead.question.is_empty() {
+        query.append_pair("question", &lead.question);
+    }
+    query.append_pair("pack", &lead.level);
+    format!("/proof-pack/quote?{}", query.finish())
+}
+
+/// What is wrong, a sentence each, for anyone who filled in the form.
+fn complaints(refusal: &Refusal) -> Vec<String> {
+    match &refusal.with {
+        With::Validation(errors) => {
+            let complaint = |error: &ValidationError| {
+                let place = error.loc.get(1).and_then(Value::as_str);
+                match place {
+                    Some(place) => format!("{}: {}", place.replace('_', " "), error.msg),
+                    None => error.msg.clone(),
+                }
+            };
+            errors.iter().map(complaint).collect()
+        }
+        With::Rejected(rejected) if rejected.len() > 1 => {
+            let each = rejected.iter();
+            each.map(|(url, reason)| format!("{url}: {reason}"))
+                .collect()
+        }
+        _ => vec![refusal.message.clone()],
+    }
+}
+
+fn received_page(app: &App, taken: &Taken) -> Reply {
+    let Received { id, lead } = &taken.received;
+    let lead_id = id.to_string();
+    let bundle = Bundle::parse(&lead.level).filter(|_| lead.product == LeadProduct::Bundle);
+    let pay_path =
+        bundle.and_then(|bundle| bundles::pay_path(app, bundle, &[("lead_id", &lead_id)]));
+    let pack_path = (lead.product == LeadProduct::Pack).then(|| pack_path(lead));
+    let texts = site::Texts::of(app);
+    let contact = masked(&lead.contact);
+    let rejected = taken.rejected.iter();
+    let view = ReceivedView {
+        site: site::site(app, &texts),
+        product: lead.product,
+        lead_id: &lead_id,
+        contact: &contact,
+        bundle,
+        target_urls: &lead.target_urls,
+        rejected: rejected
+            .map(|one| (one.url.as_str(), one.reason.as_str()))
+            .collect(),
+        pay_path: pay_path.as_deref(),
+        pack_path: pack_path.as_deref(),
+    };
+    private(Reply::html(TAKEN, pages::request::received_page(&view)))
+}
+
+/// The form, with what is typed and what is wrong.
+pub fn form_page(
+    app: &App,
+    status: u16,
+    product: LeadProduct,
+    typed: &Typed,
+    complaints: &[String],
+    known: Option<Known<'_>>,
+) -> Reply {
+    let texts = site::Texts::of(app);
+    let (path, action) = match product {
+        LeadProduct::Pack => (REQUEST_PATH, PACK_LEADS_PATH),
+        LeadProduct::Bundle => (REQUEST_PATH, LEADS_PATH),
+        LeadProduct::Contact => (CONTACT_PATH, MESSAGES_PATH),
+    };
+    let view = RequestView {
+        site: site::site(app, &texts),
+        path,
+        action,
+        product,
+        form: typed.form(),
+        complaints,
+        known,
+    };
+    private(Reply::html(status, pages::request::page(&view)))
+}
+
+/// The page shows what the visitor typed, so no cache keeps it. Browsers send Origin with the form only if the referrer
+/// policy allows it.
+fn private(page: Reply) -> Reply {
+    fresh(site::with_page_headers(page)).fixed("referrer-policy", "same-origin")
+}

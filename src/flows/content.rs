@@ -1,0 +1,11 @@
+//! What is sold: pages as markdown and reports on them, and the free copies of both.
+
+pub mod demo;
+pub mod markdown_alternate;
+pub mod pdf;
+pub mod report;
+pub mod reports;
+pub mod robots;
+pub mod sample;
+pub mod source;
+pub mod synthesis;

@@ -1,0 +1,92 @@
+//! What the service makes of its built-in sample pages, for nothing: the real converter and the real engine on bytes
+//! that are compiled in. Nothing is fetched, paid or kept, and the same question always gets the same answer.
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::app::Shared;
+use crate::domain::pack::Pack;
+use crate::domain::refusal::{Code, Refusal};
+use crate::evidence::Source;
+use crate::evidence::examine::examine_page;
+use crate::evidence::facts::Facts;
+use crate::evidence::report::{Request, report};
+use crate::evidence::sample::{MADE_AT, REPORT_ID};
+use crate::flows::internal;
+use crate::markdown::{ContentKind, Converter, Page, Settings};
+use crate::pages::samples::Sample;
+
+/// A sample page and what was asked of it.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    pub markdown: String,
+    /// The report's members, without what a sale puts around them.
+    pub report: Value,
+}
+
+pub async fn try_out(
+    app: &Shared,
+    sample: &'static Sample,
+    question: String,
+) -> Result<Trial, Refusal> {
+    let tried = app
+        .outside
+        .free_checks
+        .run(move || tried(sample, &question));
+    match tried.await {
+        Ok(Ok(tried)) => Ok(tried),
+        Ok(Err(error)) => Err(internal(
+            "a sample page cannot be tried",
+            &error.to_string(),
+        )),
+        Err(_) => Err(Refusal::of(Code::Overloaded)),
+    }
+}
+
+fn tried(
+    sample: &Sample,
+    question: &str,
+) -> Result<Trial, Box<dyn std::error::Error + Send + Sync>> {
+    let url = format!("https://{}{}", sample.host, sample.path);
+    let mut converter = Converter::new(Settings {
+        kind: ContentKind::Html,
+        url: url.parse()?,
+        charset: Some("utf-8".to_owned()),
+        full: false,
+    });
+    converter.push(sample.body.as_bytes())?;
+    let page = converter.finish()?;
+    Ok(Trial {
+        report: serde_json::to_value(examined(&page, sample, &url, question))?,
+        markdown: page.markdown,
+    })
+}
+
+fn examined(
+    page: &Page,
+    sample: &Sample,
+    url: &str,
+    question: &str,
+) -> crate::evidence::report::Report {
+    let facts = Facts {
+        http_status: 200,
+        content_type: sample.content_type.to_owned(),
+        content_source: "html".to_owned(),
+        source_sha256: hex::encode(Sha256::digest(sample.body)),
+        fetched_at: MADE_AT,
+        ..Facts::of_page(page, url, url)
+    };
+    let source = Source::of_page(page);
+    let request = Request {
+        target_url: url,
+        pack: Pack::Quick.name(),
+        report_id: REPORT_ID,
+        now: MADE_AT,
+    };
+    report(
+        &request,
+        &examine_page(source, question, &facts),
+        &facts,
+        None,
+    )
+}

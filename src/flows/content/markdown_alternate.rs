@@ -1,0 +1,112 @@
+//! A page of our own as markdown, by the converter that is for sale. A constant page is converted once; any other needs
+//! a place and memory first, so that a crowd that asks for markdown holds no more than one that asks for HTML.
+
+use crate::app::Shared;
+use crate::domain::refusal::{Code, Refusal};
+use crate::flows::content::source::MEMORY_WAIT_MAX;
+use crate::flows::internal;
+use crate::markdown::{ContentKind, ConvertError, Converter, Settings};
+use crate::state::markdown_alternates::Markdown;
+use crate::state::page;
+
+/// Elements that say nothing where they cannot be used or seen.
+const ONLY_SEEN: [&str; 5] = ["form", "nav", "script", "meter", "output"];
+
+/// How many bytes a conversion takes at most for each byte of the page: its cut copies, what the converter holds, and
+/// the markdown.
+const CONVERTING_FACTOR: usize = 8;
+
+/// The markdown of a constant page: made when first asked for, and shared from then on. Requests that come while it is
+/// made wait for it and hold nothing.
+pub async fn alternate(
+    app: &Shared,
+    pattern: &'static str,
+    path: &str,
+    html: impl AsRef<[u8]> + Send + 'static,
+) -> Result<Markdown, Refusal> {
+    let page = app.alternates.of(pattern);
+    let made = page.get_or_try_init(|| markdown(app, path, html)).await;
+    made.cloned()
+}
+
+/// The main part of a page, under its title and address. Refused at once with [`Code::Overloaded`] where too many wait
+/// for a place already.
+pub async fn markdown(
+    app: &Shared,
+    path: &str,
+    html: impl AsRef<[u8]> + Send + 'static,
+) -> Result<Markdown, Refusal> {
+    let full = || Refusal::of(Code::Overloaded);
+    let place = app.outside.free_checks.enter().await.map_err(|_| full())?;
+    let mut permit = app.outside.memory.nothing();
+    let permitted = permit.resized(CONVERTING_FACTOR * html.as_ref().len(), MEMORY_WAIT_MAX);
+    permitted.await.map_err(|_| full())?;
+    let url = app.url(path);
+    let converted = place.run(move || {
+        let _permit = permit;
+        let markdown = converted(&String::from_utf8_lossy(html.as_ref()), &url)?;
+        let text = format!("---\nurl: {url}\n---\n\n{markdown}");
+        Ok(Markdown {
+            tokens: page::tokens(&text),
+            text: text.into_bytes().into(),
+        })
+    });
+    match converted.await {
+        Ok(Ok(markdown)) => Ok(markdown),
+        Ok(Err(error)) => Err(no_markdown(&error)),
+        Err(_) => Err(full()),
+    }
+}
+
+fn no_markdown(error: &ConvertError) -> Refusal {
+    internal("a page of ours has no markdown", error)
+}
+
+fn converted(html: &str, url: &str) -> Result<String, ConvertError> {
+    let title = between(html, "<title>", "</title>").unwrap_or_default();
+    let main = between(html, "<main id=\"main\">", "</main>").unwrap_or(html);
+    let text = ONLY_SEEN
+        .iter()
+        .fold(main.to_owned(), |text, element| without(&text, element));
+    let document = format!("<!DOCTYPE html><title>{title}</title><main>{text}</main>");
+    let mut converter = Converter::new(Settings {
+        kind: ContentKind::Html,
+        url: url.parse().map_err(|_| ConvertError::Empty)?,
+        charset: Some("utf-8".to_owned()),
+        full: true,
+    });
+    converter.push(document.as_bytes())?;
+    Ok(converter.finish()?.markdown)
+}
+
+fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
+    let rest = text.split_once(start)?.1;
+    Some(rest.split_once(end)?.0)
+}
+
+/// A page of ours without its elements of one name, none of which stand within another.
+fn without(html: &str, element: &str) -> String {
+    let (start, end) = (format!("<{element} "), format!("</{element}>"));
+    let mut pieces = html.split(start.as_str());
+    let mut kept = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        kept.push_str(
+            piece
+                .split_once(end.as_str())
+                .map_or("", |(_, after)| after),
+        );
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_used_in_markdown_is_left_out() {
+        let html = r#"a <form action="/x">b <b>c</b></form> d <nav id="n">e</nav>"#;
+        assert_eq!(without(&without(html, "form"), "nav"), "a  d ");
+        assert_eq!(without("<p>formal</p>", "form"), "<p>formal</p>");
+    }
+}

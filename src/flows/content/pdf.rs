@@ -1,0 +1,47 @@
+//! A report as a PDF document: a place among the free or the paid examinations, the document, and once more with the
+//! machine's fonts where the built-in ones lack a character. Keeps nothing.
+
+use serde_json::{Map, Value};
+
+use crate::app::{App, Shared};
+use crate::domain::refusal::{Code, Refusal};
+use crate::flows::content::reports::{self, Retained};
+use crate::flows::internal;
+use crate::outside::call::{Place, Saturated};
+use crate::pdf::{Fonts, PdfError, Rendered, render, render_report};
+
+/// The document of a bundle's report, which is paid for.
+pub async fn of_bundle(app: &App, report: Map<String, Value>) -> Result<Rendered, Refusal> {
+    let place = app.outside.checks.enter().await.map_err(full)?;
+    write(app, place, move |fonts| render(&report, fonts)).await
+}
+
+/// The document of a single report, free of charge. The report is read once there is a place: those who wait hold none.
+pub async fn of_report(app: &Shared, retained: &Retained) -> Result<Rendered, Refusal> {
+    let place = app.outside.free_checks.enter().await.map_err(full)?;
+    let body = reports::body(app, retained).await?;
+    let report: Map<String, Value> = serde_json::from_slice(&body)
+        .map_err(|error| internal("a retained report cannot be read", &error))?;
+    write(app, place, move |fonts| render_report(&report, fonts)).await
+}
+
+fn full(_: Saturated) -> Refusal {
+    Refusal::of(Code::Overloaded)
+}
+
+async fn write(
+    app: &App,
+    place: Place,
+    render: impl Fn(&Fonts) -> Result<Rendered, PdfError> + Send + 'static,
+) -> Result<Rendered, Refusal> {
+    let shelf = app.outside.fonts.clone();
+    let work = move || {
+        let plain = render(&Fonts::embedded())?;
+        if plain.missing_glyphs == 0 || shelf.is_empty() {
+            return Ok(plain);
+        }
+        render(&Fonts::with(shelf.read()))
+    };
+    let rendered = place.run(work).await.map_err(full)?;
+    rendered.map_err(|error| internal("a document cannot be written", &error))
+}

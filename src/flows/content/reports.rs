@@ -1,0 +1,315 @@
+//! Retained reports: reading them again, checking them, asking them further questions, and how their buyers share them.
+//! None of it costs anything or asks anybody. A report is private to anyone who knows its identifier; before its
+//! payment is settled nobody does.
+
+use serde_json::{Map, Value, json};
+
+use crate::app::{App, Shared};
+use crate::domain::ids::{ReportId, ShareSlug};
+use crate::domain::payment::PaymentKey;
+use crate::domain::refusal::{Code, Refusal};
+use crate::evidence::canonical::{self, canonical, result_hash};
+use crate::evidence::follow_up::{FollowUp, follow_up};
+use crate::evidence::sample::REPORT_ID as SAMPLE_ID;
+use crate::evidence::verify::{Check, Kept, Receipt, verify};
+use crate::flows::content::source::MEMORY_WAIT_MAX;
+use crate::flows::internal;
+use crate::flows::sale::answer;
+use crate::outside::call::{Place, Saturated};
+use crate::outside::chance;
+use crate::outside::memory::{MemoryFull, MemoryPermit};
+use crate::signing::{self, Signer};
+use crate::store::{self, Listing, ReportRecord, Snapshot, StoreError};
+
+/// Members that a report's hash leaves out.
+pub const UNHASHED: &[&str] = &canonical::UNHASHED;
+/// The most reports that the library names.
+const LIBRARY_MAX: usize = 100;
+
+/// A report that may be read now.
+#[derive(Clone, Debug)]
+pub enum Retained {
+    /// The built-in one, which never expires.
+    Sample,
+    Stored {
+        id: ReportId,
+        record: Box<ReportRecord>,
+    },
+}
+
+impl Retained {
+    pub fn id(&self) -> String {
+        match self {
+            Retained::Sample => SAMPLE_ID.to_owned(),
+            Retained::Stored { id, .. } => id.to_string(),
+        }
+    }
+}
+
+/// Puts around a report what a buyer needs beside its findings: its hash, our signature, its addresses.
+pub fn put_around(app: &App, id: &str, report: &mut Map<String, Value>) {
+    put_around_with(&app.config.base_url, app.signer.as_ref(), id, report);
+}
+
+/// The same before there is an app.
+pub fn put_around_with(
+    base_url: &str,
+    signer: Option<&Signer>,
+    id: &str,
+    report: &mut Map<String, Value>,
+) {
+    let hash = result_hash(&Value::Object(report.clone()));
+    let api = format!("{base_url}/v1/proof-pack/reports/{id}");
+    let page = format!("{base_url}/proof-pack/reports/{id}");
+    report.insert("result_hash".to_owned(), hash.into());
+    let signature = signer.map(|signer| signature(signer, report));
+    let members = [
+        ("signature", signature.into()),
+        ("verify_url", format!("{api}/verify").into()),
+        ("follow_up_url", format!("{api}/follow-up").into()),
+        ("refresh_url", format!("{api}/refresh").into()),
+        ("report_url", api.into()),
+        ("report_page", page.into()),
+    ];
+    for (name, value) in members {
+        report.insert(name.to_owned(), value);
+    }
+}
+
+/// What the signature is of: enough to know the report by, in the canonical form.
+const SIGNED: [&str; 6] = [
+    "report_id",
+    "target_url",
+    "result_hash",
+    "source_hash",
+    "created_at",
+    "expires_at",
+];
+
+fn signature(signer: &Signer, report: &Map<String, Value>) -> Value {
+    let jws = signer.sign(&statement(report));
+    json!({"alg": "EdDSA", "kid": signer.kid(), "jws": jws})
+}
+
+fn statement(report: &Map<String, Value>) -> Vec<u8> {
+    let member = |name: &&str| Some(((*name).to_owned(), report.get(*name)?.clone()));
+    let signed: Map<String, Value> = SIGNED.iter().filter_map(member).collect();
+    canonical(&Value::Object(signed)).unwrap_or_default()
+}
+
+/// A report by its identifier. Unknown and expired are told apart as long as the tombstone lasts.
+pub async fn find(app: &Shared, id: &str) -> Result<Retained, Refusal> {
+    if id == SAMPLE_ID {
+        return Ok(Retained::Sample);
+    }
+    let id = ReportId::parse(id).ok_or_else(not_found)?;
+    let found = app.store.read(move |snapshot| snapshot.report(id)).await?;
+    let record = found
+        .filter(|record| record.transaction.is_some())
+        .ok_or_else(not_found)?;
+    if record.is_expired(app.now()) {
+        return Err(Refusal::of(Code::ReportExpired));
+    }
+    let record = Box::new(record);
+    Ok(Retained::Stored { id, record })
+}
+
+fn not_found() -> Refusal {
+    Refusal::of(Code::ReportNotFound)
+}
+
+/// The bytes that were sold, and are served ever after.
+pub async fn body(app: &Shared, retained: &Retained) -> Result<Vec<u8>, Refusal> {
+    let record = match retained {
+        Retained::Sample => return Ok(app.sample.report.body.clone()),
+        Retained::Stored { record, .. } => record.clone(),
+    };
+    let found = app.store.read(move |snapshot| whole(snapshot, &record));
+    found.await?.ok_or_else(not_found)
+}
+
+/// The same by the payment that bought it. `None` when the report is gone.
+pub async fn sold_body(app: &Shared, payment: PaymentKey) -> Result<Option<Vec<u8>>, Refusal> {
+    let found = app
+        .store
+        .read(move |snapshot| match snapshot.report_of(payment)? {
+            Some((_, record)) => whole(snapshot, &record),
+            None => Ok(None),
+        });
+    Ok(found.await?)
+}
+
+fn whole(snapshot: &Snapshot, record: &ReportRecord) -> Result<Option<Vec<u8>>, StoreError> {
+    let Some(transaction) = &record.transaction else {
+        return Ok(None);
+    };
+    let document = snapshot.blob(record.document)?;
+    Ok(document.map(|document| answer::whole_report(&document, &record.paid, transaction)))
+}
+
+/// A report and its source, as bytes.
+struct Bytes {
+    document: Vec<u8>,
+    source: Vec<u8>,
+    /// SHA-256 of the document, as it was recorded.
+    recorded: Option<String>,
+    /// For what is found in them, too.
+    _permit: MemoryPermit,
+}
+
+/// A place for what is done with a report for nothing. Taken before the report is read: those who wait hold none.
+async fn place(app: &Shared) -> Result<Place, Refusal> {
+    let place = app.outside.free_checks.enter().await;
+    place.map_err(|Saturated| Refusal::of(Code::Overloaded))
+}
+
+/// How many bytes a look at a source takes at most for each byte of it: its units and their index.
+const LOOKING_FACTOR: usize = 6;
+
+/// How the bytes are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Damaged ones are an error.
+    Intact,
+    /// As they lie there, for anyone who checks them; what is gone is empty.
+    AsTheyLie,
+}
+
+async fn bytes(app: &Shared, retained: &Retained, look: Look) -> Result<Bytes, Refusal> {
+    let mut permit = app.outside.memory.nothing();
+    let record = match retained {
+        Retained::Sample => {
+            return Ok(Bytes {
+                _permit: permit,
+                document: app.sample.report.body.clone(),
+                source: app.sample.report.source_text.clone().into_bytes(),
+                recorded: None,
+            });
+        }
+        Retained::Stored { record, .. } => record,
+    };
+    let (document, source) = (record.document, record.source);
+    let length = app.store.read(move |snapshot| snapshot.blob_length(source));
+    let permitted = permit.resized(LOOKING_FACTOR * length.await?, MEMORY_WAIT_MAX);
+    permitted
+        .await
+        .map_err(|MemoryFull| Refusal::of(Code::Overloaded))?;
+    let found = app.store.read(move |snapshot| {
+        let read = |key| match look {
+            Look::Intact => snapshot.blob(key),
+            Look::AsTheyLie => snapshot.blob_as_it_lies(key),
+        };
+        Ok((read(document)?, read(source)?))
+    });
+    let (document, source) = found.await?;
+    Ok(Bytes {
+        document: document.unwrap_or_default(),
+        source: source.unwrap_or_default(),
+        recorded: Some(hex::encode(record.document)),
+        _permit: permit,
+    })
+}
+
+/// Checks a report against its hashes, its source and our signature, byte by byte.
+pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal> {
+    let place = place(app).await?;
+    let bytes = bytes(app, retained, Look::AsTheyLie).await?;
+    let (is_sample, now) = (matches!(retained, Retained::Sample), app.now());
+    let id = retained.id();
+    let signer = app.signer.as_ref();
+    let keys: Vec<_> = signer.into_iter().flat_map(Signer::keys).collect();
+    let checked = place.run(move || {
+        let kept = Kept {
+            report: &bytes.document,
+            report_sha256: bytes.recorded.as_deref(),
+            source: &bytes.source,
+            is_sample,
+        };
+        let mut receipt = verify(&kept, now);
+        receipt.report_id = id;
+        let signature = signature_check(&bytes.document, &keys);
+        receipt.checks.extend(signature);
+        receipt.valid = receipt.checks.iter().all(|check| check.matches);
+        receipt
+    });
+    checked.await.map_err(|_| Refusal::of(Code::Overloaded))
+}
+
+/// Whether a signature by one of our keys, former ones included, is of this report. Nothing where it bears none of them.
+fn signature_check(document: &[u8], keys: &[(String, signing::PublicKey)]) -> Option<Check> {
+    let report: Map<String, Value> = serde_json::from_slice(document).ok()?;
+    let signature = report.get("signature")?;
+    let (_, key) = keys.iter().find(|(kid, _)| signature["kid"] == **kid)?;
+    let jws = signature["jws"].as_str().unwrap_or_default();
+    let signed = signing::verified(jws, key);
+    let matches = signed.is_ok_and(|signed| signed == statement(&report));
+    Some(Check {
+        id: "signature",
+        expected: json!(true),
+        actual: json!(matches),
+        matches,
+    })
+}
+
+/// Answers a further question from the kept source alone.
+pub async fn ask(app: &Shared, retained: &Retained, question: &str) -> Result<FollowUp, Refusal> {
+    let place = place(app).await?;
+    let bytes = bytes(app, retained, Look::Intact).await?;
+    let (question, now) = (question.to_owned(), app.now());
+    let asked = place.run(move || {
+        let report: Value = serde_json::from_slice(&bytes.document).ok()?;
+        let text = std::str::from_utf8(&bytes.source).ok()?;
+        Some(follow_up(&report, text, &question, now))
+    });
+    let answered = asked.await.map_err(|_| Refusal::of(Code::Overloaded))?;
+    answered.ok_or_else(|| internal("a retained report cannot be read", &retained.id()))
+}
+
+/// KeyedLimit a report under a name that says nothing of its identifier; the same name as long as it is shared. Where
+/// it is to be listed, the library names it once the operator has approved that: a buyer's text appears on no page that
+/// we point to before.
+pub async fn share(
+    app: &Shared,
+    id: ReportId,
+    is_listed: bool,
+) -> Result<(store::Shared, Listing), Refusal> {
+    let (fresh, now) = (ShareSlug(chance::bytes()), app.now());
+    let shared = app.store.write(move |tables| {
+        let shared = tables.share_report(id, fresh, is_listed, now)?;
+        let report = tables.report(id)?;
+        let listing = report.map(|report| tables.listing(&report)).transpose()?;
+        Ok(shared.zip(listing))
+    });
+    shared.await?.ok_or_else(not_found)
+}
+
+/// Takes the name back.
+pub async fn unshare(app: &Shared, id: ReportId) -> Result<Option<store::Shared>, Refusal> {
+    let now = app.now();
+    let taken = app
+        .store
+        .write(move |tables| tables.unshare_report(id, now));
+    taken.await?.ok_or_else(not_found)
+}
+
+/// A shared report by its name.
+pub async fn by_slug(app: &Shared, slug: &str) -> Result<Retained, Refusal> {
+    let slug = ShareSlug::parse(slug).ok_or_else(not_found)?;
+    let id = app
+        .store
+        .read(move |snapshot| snapshot.report_by_slug(slug))
+        .await?
+        .ok_or_else(not_found)?;
+    find(app, &id.to_string()).await
+}
+
+/// What the library shows, newest first.
+pub async fn library(app: &Shared) -> Result<Vec<ReportRecord>, Refusal> {
+    let now = app.now();
+    let mut listed = app
+        .store
+        .read(|snapshot| snapshot.approved_reports(LIBRARY_MAX))
+        .await?;
+    listed.retain(|record| !record.is_expired(now));
+    Ok(listed)
+}

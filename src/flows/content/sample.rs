@@ -1,0 +1,122 @@
+//! The page of our own that quotes and the starter tier use, and the report on it. Markdown and report are made by the
+//! real converter and engine from the embedded page and never fetched, so they are there before anybody has bought
+//! anything.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::config::{Config, FacilitatorAt};
+use crate::domain::pack::Pack;
+use crate::domain::time::UnixSeconds;
+use crate::domain::usage::Usage;
+use crate::evidence::report::Report;
+use crate::evidence::sample::{REPORT_ID as SAMPLE_ID, sample_report};
+use crate::flows::content::reports;
+use crate::markdown::{ContentKind, Converter, Page, Settings};
+use crate::pages;
+use crate::pages::site::{FacilitatorMode, Site};
+use crate::signing::Signer;
+use crate::state::page::{PageFacts, page_goods};
+use crate::state::sample::{SamplePage, SampleReport};
+
+/// The path of the sample page below `base_url`.
+const SAMPLE_PATH: &str = "/sample";
+
+/// Makes the sample page and its report.
+pub fn sample_page(
+    config: &Config,
+    signer: Option<&Signer>,
+    now: UnixSeconds,
+) -> Result<SamplePage, Box<dyn std::error::Error + Send + Sync>> {
+    let url = format!("{}{SAMPLE_PATH}", config.base_url);
+    let payment = &config.payment;
+    let (pay_to, network, asset) = (
+        payment.pay_to.to_string(),
+        payment.network.to_string(),
+        payment.asset.to_string(),
+    );
+    let html = pages::sample::page(&Site {
+        base_url: &config.base_url,
+        pay_to: &pay_to,
+        network: &network,
+        asset: &asset,
+        facilitator: facilitator_mode(config),
+        version: env!("CARGO_PKG_VERSION"),
+        contact: config.contact.as_deref(),
+    });
+    let mut converter = Converter::new(Settings {
+        kind: ContentKind::Html,
+        url: url.parse()?,
+        charset: Some("utf-8".to_owned()),
+        full: false,
+    });
+    converter.push(html.as_bytes())?;
+    let page = converter.finish()?;
+    let goods = page_goods(
+        &page,
+        &PageFacts {
+            final_url: &url,
+            status: 200,
+            content_type: "text/html; charset=utf-8",
+            kind: ContentKind::Html,
+            source_sha256: Sha256::digest(&html).into(),
+            bytes_fetched: html.len() as u64,
+            fetch_time: Duration::ZERO,
+            extract_time: Duration::ZERO,
+            usage: &Usage::default(),
+            fetched_at: now,
+        },
+    )?;
+    Ok(SamplePage {
+        report: sample_report_of(config, signer, &sample_report(&page, &html, &url), &page)?,
+        url,
+        html,
+        markdown: page.markdown,
+        goods,
+        made_at: now,
+    })
+}
+
+fn sample_report_of(
+    config: &Config,
+    signer: Option<&Signer>,
+    report: &Report,
+    page: &Page,
+) -> Result<SampleReport, serde_json::Error> {
+    let policy = Pack::parse(&report.pack).unwrap_or_default().policy();
+    let mut members = match serde_json::to_value(report)? {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    };
+    reports::put_around_with(&config.base_url, signer, SAMPLE_ID, &mut members);
+    let payment = &config.payment;
+    let around = [
+        ("cache", json!({"hit": true, "policy": policy})),
+        (
+            "payment",
+            json!({
+                "mode": "sample", "network": payment.network, "vault_address": payment.pay_to,
+                "token_address": payment.asset, "amount_units": "0", "amount_usdc": 0.0,
+                "payer": null, "transaction": null, "settled": false,
+            }),
+        ),
+        (
+            "ueg_receipt",
+            json!({"revenue_usdc": 0.0, "total_cost_usdc": 0.0, "projected_profit_usdc": 0.0, "decision": "sample"}),
+        ),
+    ];
+    members.extend(around.map(|(name, value)| (name.to_owned(), value)));
+    Ok(SampleReport {
+        body: serde_json::to_vec(&members)?,
+        source_text: page.markdown.clone(),
+    })
+}
+
+pub fn facilitator_mode(config: &Config) -> FacilitatorMode {
+    match config.payment.facilitator {
+        FacilitatorAt::Sandbox => FacilitatorMode::Sandbox,
+        FacilitatorAt::Url(_) => FacilitatorMode::Real,
+    }
+}

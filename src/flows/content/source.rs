@@ -1,0 +1,468 @@
+//! Reads the page that a purchase names: as markdown, from the cache or the web, as its tier or pack says.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::app::Shared;
+use crate::domain::cache::{CachePolicy, Reading};
+use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::target::{TargetError, TargetUrl, explained};
+use crate::domain::tier::Tier;
+use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
+use crate::domain::usage::Usage;
+use crate::flows::content::robots;
+use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
+use crate::outside::memory::{MemoryFull, MemoryPermit};
+use crate::outside::network::Asker;
+use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
+use crate::state::page::{JUDGED_TOKENS_MAX, PageFacts, PageGoods, page_goods, unsellable};
+use crate::store::{HeldPage, PageRecord, StoreError, Tables};
+
+/// The longest wait for memory while no site is kept waiting.
+pub const MEMORY_WAIT_MAX: Duration = Duration::from_secs(5);
+
+/// How many bytes it takes to read or write a blob in the store, for each byte of it: it lies there in a power of two.
+pub const STORING_FACTOR: usize = 3;
+
+/// The largest page that is read, in bytes.
+pub const BYTES_MAX: u64 = PAGE_BYTES_MAX;
+
+/// A page that was read, and what the cache gains by it.
+#[derive(Debug)]
+pub struct SourcePage {
+    pub page: PageGoods,
+    /// The page has this until it is kept.
+    pub permit: MemoryPermit,
+    pub cache: CacheFacts,
+    pub storing: Storing,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct CacheFacts {
+    pub hit: bool,
+    pub revalidated: bool,
+    pub stored_at: UnixSeconds,
+    /// Against the copy that was kept before, if any.
+    pub changed_since_last: Option<bool>,
+    /// Whether others may be sold this copy.
+    pub is_shared: bool,
+}
+
+/// What the store has to do with a page before it is sold.
+#[derive(Clone, Debug)]
+pub enum Storing {
+    /// The page's blob lies there.
+    Nothing,
+    /// The page is not in the cache and does not belong there, as the sample.
+    Blob,
+    Page(PageRecord),
+    /// The site does not let the page be sold to others. It is this buyer's alone, and an older copy leaves the cache.
+    Unshared,
+    /// The kept page was found unchanged just now.
+    Unchanged {
+        fetched_at: UnixSeconds,
+    },
+}
+
+/// Why nothing can be delivered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trouble {
+    /// Final: nothing is owed.
+    Refused(Refusal),
+    /// Transient: an accepted payment earns a retry credit.
+    Outage(Refusal),
+}
+
+/// A target that may be asked for: a public address, or our own sample page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    Web(TargetUrl),
+    Sample,
+}
+
+impl Target {
+    pub fn parse(app: &Shared, text: &str) -> Result<Target, TargetError> {
+        if is_of_sample(text, &app.sample.url) {
+            Ok(Target::Sample)
+        } else {
+            TargetUrl::parse(text).map(Target::Web)
+        }
+    }
+
+    pub fn canonical<'a>(&'a self, app: &'a Shared) -> &'a str {
+        match self {
+            Target::Web(target) => target.as_str(),
+            Target::Sample => &app.sample.url,
+        }
+    }
+}
+
+/// Whether an address is the sample's, however its scheme and host are written and whatever place in it is named.
+fn is_of_sample(text: &str, sample_url: &str) -> bool {
+    text == sample_url
+        || url::Url::parse(text).is_ok_and(|mut address| {
+            address.set_fragment(None);
+            address.as_str() == sample_url
+        })
+}
+
+/// Whether a reading may need the network, which the margin must cover.
+pub fn may_fetch(reading: Reading, target_url: &str, sample_url: &str) -> bool {
+    reading.cache.may_fetch() && target_url != sample_url
+}
+
+/// Target safety, then cache or fetch, then conversion (specification 4.1 rule 2). Everything that is sold, of any
+/// product, is made of what this gives, and so this is where a page without text and a wall are refused.
+pub async fn read(
+    app: &Shared,
+    target_url: &str,
+    reading: Reading,
+    payer: &str,
+) -> Result<SourcePage, Trouble> {
+    let source = found(app, target_url, reading, payer).await?;
+    match source.page.unsellable() {
+        Ok(None) => Ok(source),
+        Ok(Some(error)) => Err(fetch_trouble(&FetchError::Convert(error))),
+        Err(error) => Err(Trouble::Refused(crate::flows::internal(
+            "a page could not be read as JSON",
+            &error,
+        ))),
+    }
+}
+
+/// The page as the cache or the web has it.
+async fn found(
+    app: &Shared,
+    target_url: &str,
+    reading: Reading,
+    payer: &str,
+) -> Result<SourcePage, Trouble> {
+    let target =
+        Target::parse(app, target_url).map_err(|error| refused_target(target_url, error))?;
+    let target = match target {
+        Target::Sample if reading.cache != (CachePolicy::CacheOnly { sample: false }) => {
+            return Ok(sample(app));
+        }
+        Target::Sample => return Err(Trouble::Refused(cache_miss(true))),
+        Target::Web(target) => target,
+    };
+    // What is kept of a host that has been blocked since is not sold any more.
+    if app.outside.web.is_forbidden(&target) {
+        return Err(fetch_trouble(&FetchError::OwnHost));
+    }
+    let kept = kept_page(app, target.as_str())
+        .await
+        .map_err(Trouble::Refused)?;
+    let fresh_enough = |kept: &PageRecord| match reading.cache {
+        CachePolicy::CacheOnly { .. } => true,
+        CachePolicy::UpTo { age_seconds } => {
+            !reading.refresh && app.now().since(UnixSeconds(kept.fetched_at)) <= age_seconds
+        }
+        CachePolicy::Bypass => false,
+    };
+    match kept {
+        Some(kept) if fresh_enough(&kept) => {
+            app.metrics.cache(true);
+            kept_source(app, kept).await
+        }
+        _ if !reading.cache.may_fetch() => {
+            app.metrics.cache(false);
+            Err(Trouble::Refused(cache_miss(false)))
+        }
+        kept => {
+            app.metrics.cache(false);
+            let revalidates = matches!(reading.cache, CachePolicy::UpTo { .. }) && !reading.refresh;
+            fetch(app, target, kept, revalidates, payer).await
+        }
+    }
+}
+
+/// Members of a stored page longer than this are not read before they are asked for, in bytes. Walls are shorter.
+const JUDGED_BYTES_MAX: u64 = 64 * 1024;
+
+/// What the cache keeps of a canonical URL. A record whose bytes are gone is a miss, and so is a page that may not be
+/// sold: versions before this one stored pages without text, and walls.
+pub async fn kept_page(app: &Shared, target_url: &str) -> Result<Option<PageRecord>, Refusal> {
+    let (target_url, now) = (target_url.to_owned(), app.now());
+    let kept = app.store.read(move |snapshot| {
+        let Some(record) = snapshot.page(&target_url)? else {
+            return Ok(None);
+        };
+        let is_there = now.since(UnixSeconds(record.fetched_at)) < PAGE_SECONDS
+            && snapshot.keeps_blob(record.blob)?;
+        if !is_there || record.tokens == 0 {
+            return Ok(None);
+        }
+        if record.tokens <= JUDGED_TOKENS_MAX && record.blob_bytes <= JUDGED_BYTES_MAX {
+            let members = snapshot.blob(record.blob)?.unwrap_or_default();
+            if !matches!(unsellable(record.tokens, &members), Ok(None)) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(record))
+    });
+    Ok(kept.await?)
+}
+
+/// A page of the cache with its bytes.
+async fn kept_source(app: &Shared, kept: PageRecord) -> Result<SourcePage, Trouble> {
+    let mut permit = app.outside.memory.nothing();
+    let bytes = usize::try_from(kept.blob_bytes).unwrap_or(usize::MAX);
+    let permitted = permit
+        .resized(bytes.saturating_mul(STORING_FACTOR), MEMORY_WAIT_MAX)
+        .await;
+    permitted.map_err(|MemoryFull| fetch_trouble(&FetchError::Overloaded))?;
+    let blob = kept.blob;
+    let members = app.store.read(move |snapshot| snapshot.blob(blob)).await;
+    let members = members.map_err(|error| Trouble::Refused(error.into()))?;
+    let members = members.ok_or_else(|| {
+        let page = hex::encode(blob);
+        Trouble::Refused(crate::flows::internal("the cache has lost a page", &page))
+    })?;
+    Ok(SourcePage {
+        page: PageGoods {
+            blob,
+            members: Arc::new(members),
+            content_sha256: kept.content_sha256,
+            tokens: kept.tokens,
+        },
+        permit,
+        cache: CacheFacts {
+            hit: true,
+            revalidated: false,
+            stored_at: UnixSeconds(kept.fetched_at),
+            changed_since_last: None,
+            is_shared: true,
+        },
+        storing: Storing::Nothing,
+    })
+}
+
+fn sample(app: &Shared) -> SourcePage {
+    SourcePage {
+        page: app.sample.goods.clone(),
+        permit: app.outside.memory.nothing(),
+        cache: CacheFacts {
+            hit: true,
+            revalidated: false,
+            stored_at: app.sample.made_at,
+            changed_since_last: None,
+            is_shared: true,
+        },
+        storing: Storing::Blob,
+    }
+}
+
+/// The sample page is sold by one more tier than those that fetch.
+fn cache_miss(is_sample: bool) -> Refusal {
+    let message = "This tier reads the cache only, and the page is not there. Nothing was charged.";
+    let delivers = |tier: &Tier| match tier.cache() {
+        CachePolicy::CacheOnly { sample } => sample && is_sample,
+        CachePolicy::UpTo { .. } | CachePolicy::Bypass => true,
+    };
+    let alternatives = Tier::ALL.into_iter().filter(delivers).collect();
+    Refusal::new(Code::CacheMiss, message).with(With::Alternatives(alternatives))
+}
+
+async fn fetch(
+    app: &Shared,
+    target: TargetUrl,
+    kept: Option<PageRecord>,
+    revalidates: bool,
+    payer: &str,
+) -> Result<SourcePage, Trouble> {
+    let record = kept.as_ref().filter(|_| revalidates);
+    let options = FetchOptions {
+        full: false,
+        if_none_match: record.and_then(|record| record.etag.clone()),
+        if_modified_since: record.and_then(|record| record.last_modified.clone()),
+        deadline: Instant::now() + app.config.fetch.time_max,
+    };
+    let fetched = fetch_in_turn(app, target, options, payer).await;
+    let fetched = fetched.and_then(without_wall);
+    match (fetched, kept) {
+        (Ok((Fetched::Page(mut page), permit, asked)), kept) => {
+            app.metrics.fetch("page");
+            let usage = std::mem::take(&mut page.usage);
+            let usage = robots::complete(app, usage, asked, &page.final_url).await;
+            fetched_source(app, *page, permit, &usage, kept.as_ref()).await
+        }
+        (Ok((Fetched::NotModified { may_be_shared }, ..)), Some(kept)) => {
+            app.metrics.fetch("not_modified");
+            let mut source = kept_source(app, kept).await?;
+            let fetched_at = app.now();
+            source.cache = CacheFacts {
+                hit: true,
+                revalidated: true,
+                stored_at: fetched_at,
+                changed_since_last: Some(false),
+                is_shared: may_be_shared,
+            };
+            source.storing = match may_be_shared {
+                true => Storing::Unchanged { fetched_at },
+                false => Storing::Unshared,
+            };
+            Ok(source)
+        }
+        (Ok((Fetched::NotModified { .. }, ..)), None) => Err(fetch_trouble(&FetchError::Protocol)),
+        (Err(error), _) => {
+            app.metrics.fetch(if error.is_transient() {
+                "outage"
+            } else {
+                "refused"
+            });
+            Err(fetch_trouble(&error))
+        }
+    }
+}
+
+/// A page that is a wall is refused with all that is known of its markup, which the cache does not keep.
+fn without_wall(
+    (fetched, permit, asked): (Fetched, MemoryPermit, robots::Asked),
+) -> Result<(Fetched, MemoryPermit, robots::Asked), FetchError> {
+    let wall = match &fetched {
+        Fetched::Page(fetched) => fetched.page.wall,
+        Fetched::NotModified { .. } => None,
+    };
+    match wall {
+        Some(wall) => Err(FetchError::Convert(ConvertError::Walled(wall))),
+        None => Ok((fetched, permit, asked)),
+    }
+}
+
+/// Own share first, then the domain's, then a place: who waits for a share keeps nobody else from a place.
+async fn fetch_in_turn(
+    app: &Shared,
+    target: TargetUrl,
+    options: FetchOptions,
+    payer: &str,
+) -> Result<(Fetched, MemoryPermit, robots::Asked), FetchError> {
+    let outside = &app.outside;
+    let full = |_| FetchError::Overloaded;
+    let _of_payer = outside.fetches_of_payer.place(payer).await.map_err(full)?;
+    let _of_domain = outside
+        .fetches_of_domain
+        .place(target.domain())
+        .await
+        .map_err(full)?;
+    // Before a place is taken: a name whose servers do not answer keeps no page from being fetched.
+    let (web, deadline) = (outside.web.clone(), options.deadline);
+    let cleared = web.clear_for(Asker::Buyer, &target, deadline).await?;
+    let asked = robots::ask(app, &target);
+    let mut permit = outside.memory.nothing();
+    let fetching = outside.fetches.run(move || {
+        let fetched = web.fetch(cleared, &options, &mut permit)?;
+        Ok((fetched, permit))
+    });
+    let (fetched, permit) = fetching.await.unwrap_or(Err(FetchError::Overloaded))?;
+    Ok((fetched, permit, asked))
+}
+
+/// What the cache gains by a page that was read, once its sale is settled.
+pub fn held_page(source: &SourcePage) -> Option<HeldPage> {
+    match &source.storing {
+        Storing::Nothing | Storing::Blob | Storing::Unshared => None,
+        Storing::Page(record) => Some(HeldPage::Fetched(record.clone())),
+        Storing::Unchanged { fetched_at } => Some(HeldPage::Unchanged {
+            fetched_at: fetched_at.0,
+        }),
+    }
+}
+
+/// Puts a page that was read into the cache: for an order, which was paid before.
+pub fn keep_page(
+    tables: &mut Tables<'_>,
+    target_url: &str,
+    source: &SourcePage,
+    now: UnixSeconds,
+) -> Result<(), StoreError> {
+    match &source.storing {
+        Storing::Nothing | Storing::Blob => Ok(()),
+        Storing::Page(record) => tables.put_page(target_url, record, &source.page.members),
+        Storing::Unshared => tables.forget_page(target_url, now),
+        Storing::Unchanged { fetched_at } => tables.touch_page(target_url, *fetched_at),
+    }
+}
+
+async fn fetched_source(
+    app: &Shared,
+    fetched: FetchedPage,
+    mut permit: MemoryPermit,
+    usage: &Usage,
+    kept: Option<&PageRecord>,
+) -> Result<SourcePage, Trouble> {
+    let now = app.now();
+    let page = page_goods(
+        &fetched.page,
+        &PageFacts {
+            final_url: fetched.final_url.as_str(),
+            status: fetched.status,
+            content_type: &fetched.content_type,
+            kind: fetched.kind,
+            source_sha256: fetched.source_sha256,
+            bytes_fetched: fetched.bytes_fetched,
+            fetch_time: Duration::from_millis(fetched.fetch_ms),
+            extract_time: Duration::from_millis(fetched.extract_ms),
+            usage,
+            fetched_at: now,
+        },
+    )
+    .map_err(|error| {
+        Trouble::Refused(crate::flows::internal(
+            "a page could not be written as JSON",
+            &error,
+        ))
+    })?;
+    let record = PageRecord {
+        blob: page.blob,
+        blob_bytes: page.members.len() as u64,
+        content_sha256: page.content_sha256.clone(),
+        tokens: page.tokens,
+        title: fetched.page.metadata.title,
+        fetched_at: now.0,
+        etag: fetched.etag,
+        last_modified: fetched.last_modified,
+    };
+    let permitted = permit.resized(STORING_FACTOR * page.members.len(), MEMORY_WAIT_MAX);
+    permitted
+        .await
+        .map_err(|MemoryFull| fetch_trouble(&FetchError::Overloaded))?;
+    let changed_since_last = kept.map(|kept| kept.content_sha256 != page.content_sha256);
+    let cache = CacheFacts {
+        hit: false,
+        revalidated: false,
+        stored_at: now,
+        changed_since_last,
+        is_shared: fetched.may_be_shared,
+    };
+    let storing = match fetched.may_be_shared {
+        true => Storing::Page(record),
+        false => Storing::Unshared,
+    };
+    Ok(SourcePage {
+        page,
+        permit,
+        cache,
+        storing,
+    })
+}
+
+/// A text that policy refuses as a target, in the words of the policy.
+pub fn refused_target(text: &str, error: TargetError) -> Trouble {
+    let code = Code::parse(error.code()).unwrap_or(Code::InvalidTarget);
+    Trouble::Refused(Refusal::new(code, format!("{}.", explained(text, error))))
+}
+
+/// The line between transient and final is drawn by `FetchError` (decisions, Retry credits).
+pub fn fetch_trouble(error: &FetchError) -> Trouble {
+    let code = match Code::parse(error.code()) {
+        Some(Code::UpstreamUnavailable) if !error.is_transient() => Code::UpstreamRefused,
+        code => code.unwrap_or(Code::UpstreamRefused),
+    };
+    let refusal = Refusal::new(code, format!("{error}."));
+    if error.is_transient() {
+        Trouble::Outage(refusal)
+    } else {
+        Trouble::Refused(refusal)
+    }
+}

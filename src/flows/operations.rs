@@ -1,0 +1,13 @@
+//! What the service does by itself or for its operator.
+
+pub mod backup;
+pub mod due;
+pub mod health;
+pub mod ledger_check;
+pub mod mail;
+pub mod pause;
+pub mod recover;
+pub mod reload;
+pub mod self_test;
+pub mod sign_in;
+pub mod watchdog;

@@ -1,0 +1,286 @@
+//! The one loop that works off what is due: reconciles payments, expires credits, drops answers, pages, blobs and
+//! quotes. Each row is handled in a small transaction of its own, so that sales are never kept waiting.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+
+use crate::app::Shared;
+use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::refusal::With;
+use crate::domain::time::{UNKNOWN_LOOK_SECONDS_MAX, UnixSeconds};
+use crate::flows::operations::mail;
+use crate::flows::orders::{fulfil, lead_webhook};
+use crate::flows::quotes::offers;
+use crate::flows::sale::payments::{self, KEPT_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS, redelivery_end};
+use crate::flows::sale::{sent, settle, unknown};
+use crate::state::in_flight::Reservation;
+use crate::store::{Due, DueKind, StoreError, Tables};
+
+const TICK: Duration = Duration::from_secs(1);
+const NOTE_TERMS_EVERY: Duration = Duration::from_secs(60);
+/// Without a shortage of room there is something to trim only where a bound was lowered.
+const TRIM_EVERY: Duration = Duration::from_secs(60);
+/// Rows of one kind at once.
+const ROWS_MAX: usize = 256;
+/// Settlements that are looked into at the same time in the background.
+const RECONCILIATIONS_MAX: usize = 4;
+
+/// Works for ever.
+pub async fn work(app: Shared) {
+    let places = Arc::new(Semaphore::new(RECONCILIATIONS_MAX));
+    let mut terms_noted = Instant::now();
+    let mut trim_at = Instant::now();
+    loop {
+        tokio::time::sleep(TICK).await;
+        // What cannot be written down is not begun: a mail that was sent unnoted would be sent again, each second.
+        if !app.store.has_room() {
+            continue;
+        }
+        let mut outcome = work_off(&app, &places).await;
+        if app.store.is_short() || Instant::now() >= trim_at {
+            let trimmed = app.store.trim(app.now()).await;
+            if !matches!(trimmed, Ok(true)) {
+                trim_at = Instant::now() + TRIM_EVERY;
+            }
+            outcome = outcome.and(trimmed.map(drop));
+        }
+        if terms_noted.elapsed() >= NOTE_TERMS_EVERY {
+            terms_noted = Instant::now();
+            outcome = outcome.and(offers::note_terms(&app).await);
+        }
+        if let Err(error) = outcome {
+            tracing::error!(error = %error, "what is due could not be worked off");
+        }
+    }
+}
+
+/// One pass over everything that is due now.
+pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), StoreError> {
+    // A look at a payment should see that its answer was sent.
+    sent::write_down(app).await?;
+    let now = app.now();
+    let due = |kind| {
+        app.store
+            .read(move |snapshot| snapshot.due(kind, now, ROWS_MAX))
+    };
+    for kind in DueKind::ALL {
+        let mut rows = due(kind).await?;
+        if kind == DueKind::Payment {
+            // All of them, however many. Each leaves at most rows that are due later.
+            while !rows.is_empty() {
+                for due in rows {
+                    look_at_payment(app, due, places, now).await?;
+                }
+                rows = due(kind).await?;
+            }
+        } else if kind == DueKind::Mail {
+            mail::work_off(app, rows).await?;
+        } else if kind == DueKind::Order {
+            fulfil::work_off(app, rows).await?;
+        } else if kind == DueKind::Notice {
+            for due in rows {
+                lead_webhook::try_due(app, due, now).await?;
+            }
+        } else if !rows.is_empty() {
+            app.store
+                .write(move |tables| {
+                    rows.into_iter().try_for_each(|due| match due.kind {
+                        DueKind::Blob => tables.sweep_blob(due, now),
+                        DueKind::Page => tables.sweep_page(due, now),
+                        DueKind::Quote => tables.sweep_quote(due, now),
+                        DueKind::Report => tables.sweep_report(due, now),
+                        DueKind::BundleQuote => tables.sweep_bundle_quote(due, now),
+                        DueKind::ProviderEvent => tables.sweep_provider_event(due),
+                        // Each is worked on by itself.
+                        DueKind::Payment | DueKind::Notice | DueKind::Order | DueKind::Mail => {
+                            Ok(())
+                        }
+                    })
+                })
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+/// What a payment's record calls for, as of now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    /// Nothing any more.
+    Nothing,
+    /// Not yet: look again then.
+    LookAt(UnixSeconds),
+    ExpireCredit,
+    Reconcile,
+    DropAnswer,
+    /// The last period of a settlement that was given up is over.
+    DropUnknown,
+    Forget,
+}
+
+fn call(payment: &Payment, abandoned_at: Option<UnixSeconds>, now: UnixSeconds) -> Call {
+    if let (State::Unknown, Some(at)) = (&payment.state, abandoned_at) {
+        return match unknown::last_until(at) {
+            _ if payment.answer.is_none() => Call::Nothing,
+            end if now < end => Call::LookAt(end),
+            _ => Call::DropUnknown,
+        };
+    }
+    let credit_end = payment
+        .credit
+        .as_ref()
+        .map(|credit| UnixSeconds(credit.expires_at));
+    match &payment.state {
+        State::Held => match credit_end {
+            Some(end) if now < end => Call::LookAt(end),
+            _ => Call::ExpireCredit,
+        },
+        State::Kept if now.since(UnixSeconds(payment.changed_at)) < KEPT_LOOK_SECONDS => {
+            Call::LookAt(UnixSeconds(payment.changed_at).plus(KEPT_LOOK_SECONDS))
+        }
+        State::Unknown if now < next_look(payment, now) => Call::LookAt(next_look(payment, now)),
+        State::Kept | State::Unknown => Call::Reconcile,
+        State::Settled { at, .. } => {
+            let end = payments::answer_end(payment, *at);
+            if payment.answer.is_none() && payment.credit.is_none() {
+                Call::Nothing
+            } else if now < redelivery_end(*at) {
+                Call::LookAt(redelivery_end(*at))
+            } else if now < end {
+                Call::LookAt(end)
+            } else {
+                Call::DropAnswer
+            }
+        }
+        State::Released | State::Answered { .. } => match payments::forgotten_at(payment) {
+            Some(end) if now >= end => Call::Forget,
+            Some(end) => Call::LookAt(end),
+            None => Call::Nothing,
+        },
+        State::New | State::Failed { .. } => Call::Nothing,
+    }
+}
+
+/// When an unknown settlement is looked at again: half its age after it was last tried, so often at first, hourly in the
+/// end, until the chain has spoken. Several rows of one payment meet in the same look.
+fn next_look(payment: &Payment, now: UnixSeconds) -> UnixSeconds {
+    let tried = UnixSeconds(payment.changed_at);
+    let age = tried.since(UnixSeconds(payment.created_at));
+    let pause = (age / 2).clamp(UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX);
+    // A clock that was set back must not keep it waiting.
+    tried.plus(pause).min(now.plus(UNKNOWN_LOOK_SECONDS_MAX))
+}
+
+async fn look_at_payment(
+    app: &Shared,
+    due: Due,
+    places: &Arc<Semaphore>,
+    now: UnixSeconds,
+) -> Result<(), StoreError> {
+    let key: PaymentKey = due.key;
+    let reconcile = app
+        .store
+        .write(move |tables| {
+            tables.unschedule(due)?;
+            let Some(mut payment) = tables.payment(key)? else {
+                return Ok(false);
+            };
+            let again = |at| Due {
+                at,
+                kind: DueKind::Payment,
+                key,
+            };
+            match call(&payment, tables.abandoned_at(key)?, now) {
+                Call::Nothing => {}
+                Call::LookAt(at) => {
+                    tables.schedule(again(at))?;
+                }
+                Call::ExpireCredit => {
+                    let fresh = payments::FreshCredit::draw();
+                    payments::apply(tables, key, &mut payment, &Event::CreditExpired, now, fresh)?;
+                }
+                Call::Forget => forget(tables, key, &payment)?,
+                Call::DropUnknown => unknown::drop_answer(tables, key, &mut payment, now)?,
+                Call::DropAnswer => {
+                    payments::void_credit(tables, &mut payment)?;
+                    payments::drop_identifier(tables, &payment)?;
+                    payment.answer = None;
+                    payment.delivery.is_owed = false;
+                    payment.requirements = Vec::new();
+                    tables.drop_goods(key, now)?;
+                    tables.put_payment(key, &payment)?;
+                }
+                Call::Reconcile => {
+                    payment.changed_at = now.0;
+                    let next = next_look(&payment, now);
+                    tables.schedule(again(next))?;
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
+        .await?;
+    if reconcile {
+        spawn_reconciliation(app, key, places);
+    }
+    refresh_note(app, key).await
+}
+
+/// Takes a payment that was never settled out of the book.
+fn forget(tables: &mut Tables<'_>, key: PaymentKey, payment: &Payment) -> Result<(), StoreError> {
+    if let State::Answered { by, .. } = payment.state {
+        // Unless the identifier is that of the payment which it leads to.
+        let earlier = tables.payment(by)?;
+        if earlier.is_none_or(|earlier| earlier.identifier != payment.identifier) {
+            payments::drop_identifier(tables, payment)?;
+        }
+    }
+    tables.drop_payment(key)
+}
+
+/// Looks for the end, unless somebody is at it or enough others are being repeated: the next look comes anyway.
+fn spawn_reconciliation(app: &Shared, key: PaymentKey, places: &Arc<Semaphore>) {
+    let (Ok(place), Some(reservation)) = (
+        places.clone().try_acquire_owned(),
+        Reservation::take(&app.in_flight, key),
+    ) else {
+        return;
+    };
+    let app_in_task = app.clone();
+    app.tasks.spawn(async move {
+        let _place = place;
+        let payment = hex::encode(key);
+        match settle::resolve(&app_in_task, reservation).await {
+            Ok(_) => tracing::info!(payment, "an unknown settlement has turned out settled"),
+            Err(refusal) if matches!(refusal.with, With::Challenge { .. }) => {
+                tracing::info!(
+                    payment,
+                    "an unknown settlement has turned out never to come"
+                );
+            }
+            Err(refusal) => {
+                tracing::info!(
+                    payment,
+                    code = refusal.code.text(),
+                    "an unknown settlement stays so"
+                );
+                if let Err(error) = unknown::abandon_if_old(&app_in_task, key).await {
+                    tracing::error!(%error, payment, "an unknown settlement could not be given up");
+                }
+            }
+        }
+    });
+}
+
+async fn refresh_note(app: &Shared, key: PaymentKey) -> Result<(), StoreError> {
+    if let Some(payment) = app
+        .store
+        .read(move |snapshot| snapshot.payment(key))
+        .await?
+    {
+        payments::note(app, key, &payment);
+    }
+    Ok(())
+}

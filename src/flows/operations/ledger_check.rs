@@ -1,0 +1,237 @@
+//! Holds a day's ledger against what the vault has received, by the chain's own logs: every payment that the ledger has
+//! as settled must have arrived. Once a day it is done by itself, and whenever the operator asks.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use crate::app::Shared;
+use crate::domain::payment::{PaymentKey, State};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+use crate::outside::chain::{Chain, ChainError, Income, Span, Written};
+use crate::store::{Difference, LedgerCheck, Snapshot, StoreError, day};
+use crate::x402::address::TransactionHash;
+use crate::x402::onchain::paid_in;
+
+const DAY_SECONDS: u64 = 86_400;
+const LOOK_EVERY: Duration = Duration::from_secs(600);
+/// After its end a day has so long to get into blocks that count, and its last settlements to be recorded.
+const AFTER_SECONDS: u64 = 1800;
+/// Days back that are made up for after a stop.
+const DAYS_BACK: usize = 7;
+/// Payments of a day that are looked up one by one, because they arrived on another day than they were recorded.
+const LOOKUPS_MAX: usize = 200;
+/// Payments recorded so long before or after a day may have arrived in it.
+const NEAR_SECONDS: u64 = 2 * DAY_SECONDS;
+const NAMED_MAX: usize = 20;
+/// Contradictions between facilitator and chain that are read.
+const DISCREPANCIES_MAX: usize = 10_000;
+
+/// A payment that the ledger has as settled.
+struct Settled {
+    key: PaymentKey,
+    transaction: String,
+    units: u64,
+    at: UnixSeconds,
+}
+
+/// Looks for ever whether a day is to be held against the vault.
+pub async fn watch(app: Shared) {
+    if app.outside.chain.is_none() {
+        return;
+    }
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        if let Err(refusal) = catch_up(&app).await {
+            tracing::warn!(error = %refusal.message, "a day could not be held against the vault yet");
+        }
+    }
+}
+
+/// Makes up for the days that are over and not held against the vault.
+pub async fn catch_up(app: &Shared) -> Result<(), Refusal> {
+    let today = day(UnixSeconds(app.now().0.saturating_sub(AFTER_SECONDS)));
+    let open = app.store.read(move |snapshot| open_days(snapshot, today));
+    for day in open.await? {
+        check(app, day).await?;
+    }
+    Ok(())
+}
+
+/// The days before `today` that have sold something and were not reckoned.
+fn open_days(snapshot: &Snapshot, today: u64) -> Result<Vec<u64>, StoreError> {
+    let mut open = Vec::new();
+    for (day, _) in snapshot.ledger(DAYS_BACK + 1)? {
+        if day < today && snapshot.ledger_check(day)?.is_none() {
+            open.push(day);
+        }
+    }
+    Ok(open)
+}
+
+/// Holds one day against the vault and keeps the result.
+pub async fn check(app: &Shared, day: u64) -> Result<LedgerCheck, Refusal> {
+    let chain = app.outside.chain.as_ref().ok_or_else(|| {
+        Refusal::new(
+            Code::NetworkUnavailable,
+            "The chain is not asked: set chain.rpc_url, and the ledger can be held against the vault.",
+        )
+    })?;
+    let span = Span {
+        token: app.config.payment.asset,
+        vault: app.config.payment.pay_to,
+        from: UnixSeconds(day.saturating_mul(DAY_SECONDS)),
+        to: UnixSeconds(day.saturating_add(1).saturating_mul(DAY_SECONDS)),
+    };
+    let income = chain.income(span, app.now()).await.map_err(unavailable)?;
+    let income = income.ok_or_else(|| {
+        Refusal::new(
+            Code::NetworkUnavailable,
+            "That day is not over yet on chain, in blocks that are deep enough.",
+        )
+    })?;
+    let settled = app.store.read(move |snapshot| settled_near(snapshot, span));
+    let settled = settled.await?;
+    let ledger_check = compare(app, chain, &span, &income, &settled).await?;
+    let kept = ledger_check.clone();
+    app.store
+        .write(move |tables| tables.put_ledger_check(day, &kept))
+        .await?;
+    tell(app, day, &ledger_check);
+    Ok(ledger_check)
+}
+
+fn unavailable(error: ChainError) -> Refusal {
+    Refusal::new(
+        Code::NetworkUnavailable,
+        format!("The chain gives no answer that counts: {error}."),
+    )
+}
+
+fn tell(app: &Shared, day: u64, ledger_check: &LedgerCheck) {
+    app.metrics
+        .ledger_check(ledger_check.is_balanced(), ledger_check.missing_units);
+    if ledger_check.is_balanced() {
+        tracing::info!(
+            day,
+            payments = ledger_check.ledger_payments,
+            "the ledger agrees with the vault"
+        );
+    } else {
+        tracing::error!(
+            day,
+            payments = ledger_check.missing_payments,
+            units = ledger_check.missing_units,
+            "payments that the ledger has as settled did not reach the vault"
+        );
+    }
+}
+
+fn settled_near(snapshot: &Snapshot, span: Span) -> Result<Vec<Settled>, StoreError> {
+    let near = span.from.0.saturating_sub(NEAR_SECONDS)..span.to.plus(NEAR_SECONDS).0;
+    let mut found = Vec::new();
+    let others = other_transactions(snapshot)?;
+    snapshot.payments(|key, payment| {
+        if let State::Settled { transaction, at } = payment.state
+            && near.contains(&at)
+        {
+            found.push(Settled {
+                key,
+                transaction: others
+                    .get(&key)
+                    .map_or_else(|| transaction.to_lowercase(), Clone::clone),
+                units: payment.amount_units,
+                at: UnixSeconds(at),
+            });
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Payments that another transaction has settled than the facilitator has reported.
+fn other_transactions(snapshot: &Snapshot) -> Result<HashMap<PaymentKey, String>, StoreError> {
+    let found = snapshot.discrepancies(DISCREPANCIES_MAX)?.into_iter();
+    let others = found.filter_map(|(key, discrepancy)| match discrepancy.difference {
+        Difference::OtherTransaction { transaction } => Some((key, transaction.to_lowercase())),
+        Difference::NotOnChain { .. } => None,
+    });
+    Ok(others.collect())
+}
+
+async fn compare(
+    app: &Shared,
+    chain: &Chain,
+    span: &Span,
+    income: &Income,
+    settled: &[Settled],
+) -> Result<LedgerCheck, Refusal> {
+    // By transaction: facilitators settle several payments in one.
+    let mut received: HashMap<String, u64> = HashMap::new();
+    for (transaction, units) in &income.transfers {
+        let sum = received.entry(transaction.to_string()).or_default();
+        *sum = sum.saturating_add(*units);
+    }
+    let mut owed: HashMap<&str, u64> = HashMap::new();
+    for payment in settled {
+        let sum = owed.entry(payment.transaction.as_str()).or_default();
+        *sum = sum.saturating_add(payment.units);
+    }
+    let foreign = received.iter().filter_map(|(transaction, units)| {
+        let beyond = units.saturating_sub(owed.get(transaction.as_str()).copied().unwrap_or(0));
+        (beyond > 0).then_some(beyond)
+    });
+    let foreign: Vec<u64> = foreign.collect();
+    let mut ledger_check = LedgerCheck {
+        at: app.now().0,
+        vault_transfers: income.transfers.len() as u64,
+        vault_units: income.transfers.iter().map(|(_, units)| units).sum(),
+        foreign_transfers: foreign.len() as u64,
+        foreign_units: foreign.iter().sum(),
+        balance_units: income.balance,
+        ..LedgerCheck::default()
+    };
+    let of_the_day = settled
+        .iter()
+        .filter(|payment| (span.from..span.to).contains(&payment.at));
+    let mut lookups = 0;
+    for payment in of_the_day {
+        ledger_check.ledger_payments += 1;
+        ledger_check.ledger_units = ledger_check.ledger_units.saturating_add(payment.units);
+        let transaction = payment.transaction.as_str();
+        if !received.contains_key(transaction) && lookups < LOOKUPS_MAX {
+            lookups += 1;
+            let units = arrived(app, chain, span, transaction).await?;
+            received.insert(transaction.to_owned(), units);
+        }
+        let has_arrived = received.get(transaction) >= owed.get(transaction);
+        if !has_arrived {
+            ledger_check.missing_payments += 1;
+            ledger_check.missing_units = ledger_check.missing_units.saturating_add(payment.units);
+            if ledger_check.missing.len() < NAMED_MAX {
+                ledger_check.missing.push(hex::encode(payment.key));
+            }
+        }
+    }
+    Ok(ledger_check)
+}
+
+/// What one transaction has brought to the vault, whenever that was.
+async fn arrived(
+    app: &Shared,
+    chain: &Chain,
+    span: &Span,
+    transaction: &str,
+) -> Result<u64, Refusal> {
+    let Some(hash) = TransactionHash::parse(transaction) else {
+        return Ok(0);
+    };
+    match chain.written(hash, app.now()).await.map_err(unavailable)? {
+        Written::Deep { logs, .. } => Ok(logs
+            .iter()
+            .filter_map(|log| paid_in(log, span.token, span.vault))
+            .map(|amount| amount.units())
+            .sum()),
+        Written::Missing | Written::Failed | Written::Shallow { .. } => Ok(0),
+    }
+}

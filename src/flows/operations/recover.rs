@@ -1,0 +1,59 @@
+//! At start: every sale that a stop left half way is taken up again. Whatever had its answer kept may have been
+//! settled, so it counts as unknown until the facilitator or the chain has said otherwise.
+
+use crate::app::Shared;
+use crate::domain::payment::{Event, State};
+use crate::domain::time::UnixSeconds;
+use crate::flows::orders::fulfil;
+use crate::flows::sale::payments;
+use crate::store::{DueKind, StoreError};
+
+/// What recovery has found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    pub unknown: usize,
+    pub held: usize,
+    /// Paid bundles that were being worked on.
+    pub orders: usize,
+}
+
+/// Walks the payments that are due at any time. To be done before the first request is accepted.
+pub async fn recover(app: &Shared) -> Result<Recovered, StoreError> {
+    let due = app
+        .store
+        .read(|snapshot| snapshot.due(DueKind::Payment, UnixSeconds(u64::MAX), usize::MAX))
+        .await?;
+    let mut keys: Vec<_> = due.into_iter().map(|due| due.key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let mut recovered = Recovered {
+        orders: fulfil::free_leases(app).await?,
+        ..Recovered::default()
+    };
+    for key in keys {
+        let Some(payment) = app
+            .store
+            .read(move |snapshot| snapshot.payment(key))
+            .await?
+        else {
+            continue;
+        };
+        match payment.state {
+            State::Kept => {
+                payments::advance(app, key, Event::Restarted).await?;
+                recovered.unknown += 1;
+            }
+            State::Settled { .. } => payments::note(app, key, &payment),
+            State::Unknown => {
+                payments::note(app, key, &payment);
+                recovered.unknown += 1;
+            }
+            State::Held => {
+                payments::note(app, key, &payment);
+                recovered.held += 1;
+            }
+            _ => {}
+        }
+    }
+    Ok(recovered)
+}

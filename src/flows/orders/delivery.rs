@@ -1,0 +1,207 @@
+//! What a buyer sees of an order, by the checkout session's identifier or by a link that we have mailed, and how lost
+//! links are found again. Anyone who has neither learns nothing: not even which orders exist.
+
+use serde_json::{Map, Value};
+
+use crate::app::Shared;
+use crate::domain::checkout::SessionId;
+use crate::domain::ids::OrderId;
+use crate::domain::mail::MailState;
+use crate::domain::order::{Order, OrderState};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::source_list;
+use crate::domain::time::UnixSeconds;
+use crate::flows::content::source::Target;
+use crate::flows::internal;
+use crate::flows::orders::order_emails::{
+    LINK_SECONDS, OrderEmails, PAGE_PATH, Token, delivery_key,
+};
+use crate::store::{OrderReport, Snapshot, StoreError};
+
+/// Orders of one person that are looked through.
+const ORDERS_MAX: usize = 50;
+
+/// What its holder may see an order by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pass {
+    Session(SessionId),
+    Link(Token),
+}
+
+impl Pass {
+    pub fn of_session(text: &str) -> Result<Pass, Refusal> {
+        let session = SessionId::parse(text).map(Pass::Session);
+        session.ok_or_else(|| Refusal::of(Code::SessionNotFound))
+    }
+
+    pub fn of_link(text: &str) -> Result<Pass, Refusal> {
+        let token = Token::parse(text).map(Pass::Link);
+        token.ok_or_else(|| Refusal::of(Code::LinkExpired))
+    }
+
+    /// The query that says it again.
+    pub fn query(&self) -> String {
+        match self {
+            Pass::Session(session) => format!("session_id={}", session.as_str()),
+            Pass::Link(token) => format!("recovery={token}"),
+        }
+    }
+}
+
+/// An order with what there is to see of it.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub id: OrderId,
+    pub order: Order,
+    /// Once it is fulfilled.
+    pub report: Option<OrderReport>,
+    /// What became of its e-mail, where one was written.
+    pub mail: Option<MailState>,
+    /// Whether it is delivered by e-mail only. Then nothing of its contents is here.
+    pub is_mail_only: bool,
+}
+
+/// Looks an order up. `None` for a session that the provider has told nothing of yet: anyone who pays may be here before
+/// the news of it.
+pub async fn find(app: &Shared, pass: &Pass) -> Result<Option<Seen>, Refusal> {
+    let (wanted, now) = (pass.clone(), app.now());
+    let found = app.store.read(move |snapshot| {
+        let found = match &wanted {
+            Pass::Session(session) => snapshot.order_of_session(session.as_str())?,
+            Pass::Link(token) => snapshot
+                .order(token.order)?
+                .filter(|order| token.opens(order, now))
+                .map(|order| (token.order, order)),
+        };
+        let found = found.map(|(id, order)| {
+            let is_mail_only = matches!(wanted, Pass::Session(_)) && snapshot.is_mail_only(id)?;
+            match is_mail_only {
+                true => Ok(of_another(id, order)),
+                false => seen(snapshot, id, order),
+            }
+        });
+        found.transpose()
+    });
+    match (found.await?, pass) {
+        // An order that is not there and a link that does not open it are the same to anyone who asks.
+        (None, Pass::Link(_)) => Err(Refusal::of(Code::LinkExpired)),
+        (found, _) => Ok(found),
+    }
+}
+
+fn seen(snapshot: &Snapshot, id: OrderId, order: Order) -> Result<Seen, StoreError> {
+    let report = match order.state {
+        OrderState::Fulfilled => snapshot.order_report(id)?,
+        _ => None,
+    };
+    let mail = snapshot.mail(delivery_key(id, &order))?;
+    Ok(Seen {
+        id,
+        order,
+        report,
+        mail: mail.map(|record| record.state),
+        is_mail_only: false,
+    })
+}
+
+/// SECURITY: who has the checkout session has typed somebody's address, which need not be theirs. They see where the
+/// order stands, and neither what was asked nor of which sources nor who asked.
+fn of_another(id: OrderId, order: Order) -> Seen {
+    let order = Order {
+        lead: None,
+        email: None,
+        question: String::new(),
+        target_urls: Vec::new(),
+        trail: Vec::new(),
+        ..order
+    };
+    Seen {
+        id,
+        order,
+        report: None,
+        mail: None,
+        is_mail_only: true,
+    }
+}
+
+/// The link that leads back to an order, and when it ends: anyone who came by one keeps it, and does not live longer by
+/// looking.
+pub fn way_back(seen: &Seen, pass: &Pass, now: UnixSeconds) -> (String, UnixSeconds) {
+    let token = match pass {
+        Pass::Link(token) => *token,
+        Pass::Session(_) => Token::new(seen.id, &seen.order, now.plus(LINK_SECONDS)),
+    };
+    (format!("{PAGE_PATH}?recovery={token}"), token.expires_at)
+}
+
+/// The report as it was made.
+pub async fn document(app: &Shared, report: &OrderReport) -> Result<Map<String, Value>, Refusal> {
+    let bytes = blob(app, report.document).await?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| internal("a delivered report cannot be read", &error))
+}
+
+/// The bytes of the report, or of its PDF.
+pub async fn blob(app: &Shared, key: [u8; 32]) -> Result<Vec<u8>, Refusal> {
+    let bytes = app.store.read(move |snapshot| snapshot.blob(key)).await?;
+    bytes.ok_or_else(|| internal("a delivered document is not there", &hex::encode(key)))
+}
+
+/// Looks for the orders of an e-mail address with a source that was submitted, and mails the links to them. The answer
+/// is given before anybody has looked, so that neither it nor its time tells what exists.
+///
+/// # Errors
+/// `NoMail` where the service sends none: a link is given to nobody but the buyer's mailbox.
+pub fn recover(app: &Shared, email: &str, target_url: &str) -> Result<(), Refusal> {
+    let emails = OrderEmails::of(app);
+    if !emails.is_on() {
+        return Err(Refusal::of(Code::NoMail));
+    }
+    let wanted = canonical(app, target_url);
+    let (email, now) = (email.to_owned(), app.now());
+    let app_in_task = app.clone();
+    app.tasks.spawn(async move {
+        if let Err(error) = mail_links(&app_in_task, email, wanted, &emails, now).await {
+            tracing::error!(%error, "a lost delivery could not be looked for");
+        }
+    });
+    Ok(())
+}
+
+async fn mail_links(
+    app: &Shared,
+    email: String,
+    wanted: Option<String>,
+    emails: &OrderEmails,
+    now: UnixSeconds,
+) -> Result<(), StoreError> {
+    let found = app
+        .store
+        .read(move |snapshot| orders_of(snapshot, &email, wanted.as_deref()))
+        .await?;
+    // To the address as its buyer gave it.
+    let Some(to) = found.first().and_then(|(_, order)| order.email.clone()) else {
+        return Ok(());
+    };
+    let emails = emails.clone();
+    app.store
+        .write(move |tables| emails.recovered(tables, &to, &found, now))
+        .await
+}
+
+fn orders_of(
+    snapshot: &Snapshot,
+    email: &str,
+    wanted: Option<&str>,
+) -> Result<Vec<(OrderId, Order)>, StoreError> {
+    let mut found = snapshot.orders_of_email(email, ORDERS_MAX)?;
+    found.retain(|(_, order)| order.target_urls.iter().any(|url| Some(&**url) == wanted));
+    Ok(found)
+}
+
+/// A source as it was submitted, in the form that orders keep.
+fn canonical(app: &Shared, typed: &str) -> Option<String> {
+    let address = source_list::address(typed)?;
+    let target = Target::parse(app, &address).ok()?;
+    Some(target.canonical(app).to_owned())
+}

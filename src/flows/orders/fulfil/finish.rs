@@ -1,0 +1,151 @@
+//! The end of an order whose sources all have an outcome: one report of them, its PDF, one e-mail, in one transaction.
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::sources::{Source, TEXTS_BYTES_MAX};
+use super::{End, Job, PAUSE_SECONDS, held};
+use crate::domain::ids::{LeadId, OrderId};
+use crate::domain::lead::{By, LeadEvent};
+use crate::domain::order::{Order, OrderEvent};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+use crate::evidence::bundle::{BundleRequest, BundleSource, SourceReport, bundle_report};
+use crate::flows::content::pdf;
+use crate::flows::content::source::MEMORY_WAIT_MAX;
+use crate::flows::orders::order_emails::OrderEmails;
+use crate::outside::memory::MemoryFull;
+use crate::pdf::Rendered;
+use crate::store::{OrderReport, StoreError, Tables};
+
+/// The sources' texts, and one of them being compared.
+const COMPARING_BYTES: usize = TEXTS_BYTES_MAX + TEXTS_BYTES_MAX / 4;
+
+impl Job {
+    /// Every source has an outcome: the report, its PDF, and the end.
+    pub(super) async fn finish(&self) -> Result<End, StoreError> {
+        let mut permit = self.app.outside.memory.nothing();
+        let permitted = permit.resized(COMPARING_BYTES, MEMORY_WAIT_MAX).await;
+        if let Err(MemoryFull) = permitted {
+            return self.pause(self.app.now().plus(PAUSE_SECONDS)).await;
+        }
+        let sources = self.sources().await?;
+        let read = sources
+            .iter()
+            .filter(|source| source.outcome.is_ok())
+            .count();
+        if read == 0 {
+            return self
+                .give_up("none of its sources could be read".to_owned())
+                .await;
+        }
+        self.app.crash_point("sources_done");
+        let (order, id, now) = (self.order.clone(), self.id, self.app.now());
+        let made = self.app.outside.checks.run(move || {
+            let report = report_of(id, &order, &sources, now);
+            drop((sources, permit));
+            report
+        });
+        let Ok(report) = made.await else {
+            return self.pause(now.plus(PAUSE_SECONDS)).await;
+        };
+        let rendered = match pdf::of_bundle(&self.app, report.clone()).await {
+            Ok(rendered) => Some(rendered),
+            Err(Refusal {
+                code: Code::Overloaded,
+                ..
+            }) => {
+                return self.pause(now.plus(PAUSE_SECONDS)).await;
+            }
+            // Page and JSON are delivered all the same.
+            Err(_) => None,
+        };
+        self.app.crash_point("order_written");
+        let end = self.deliver(&report, rendered, read).await?;
+        self.app.crash_point("order_delivered");
+        Ok(end)
+    }
+
+    async fn deliver(
+        &self,
+        report: &Map<String, Value>,
+        rendered: Option<Rendered>,
+        sources_read: usize,
+    ) -> Result<End, StoreError> {
+        let (id, attempt, round) = (self.id, self.attempt, self.order.round);
+        let (now, emails) = (self.app.now(), OrderEmails::of(&self.app));
+        // Strings, numbers, lists and objects with text keys: nothing in it can fail to be written.
+        let document = serde_json::to_vec(report).unwrap_or_default();
+        let pdf = rendered.map(|rendered| rendered.bytes);
+        let record = OrderReport {
+            document: Sha256::digest(&document).into(),
+            pdf: pdf.as_ref().map(|bytes| Sha256::digest(bytes).into()),
+            pdf_bytes: pdf.as_ref().map_or(0, |bytes| bytes.len() as u64),
+            sources_read: u32::try_from(sources_read).unwrap_or(u32::MAX),
+            created_at: now.0,
+        };
+        let delivered = self.app.store.write(move |tables| {
+            let Some(mut order) = held(tables, id, attempt, round)? else {
+                return Ok(End::Lost);
+            };
+            order.happen(&OrderEvent::Delivered { attempt }, now.0);
+            order.note(now.0, "fulfilled");
+            tables.put_order_report(id, &record, &document, pdf.as_deref())?;
+            tables.drop_order_sources(id)?;
+            fulfil_lead(tables, &order, id, now)?;
+            emails.delivered(tables, id, &order, now)?;
+            tables.put_order(id, &order)?;
+            Ok(End::Delivered)
+        });
+        delivered.await
+    }
+}
+
+fn report_of(
+    id: OrderId,
+    order: &Order,
+    sources: &[Source],
+    now: UnixSeconds,
+) -> Map<String, Value> {
+    let order_id = id.to_string();
+    let request = BundleRequest {
+        order_id: &order_id,
+        bundle: order.bundle.as_deref().unwrap_or_default(),
+        question: &order.question,
+        created_at: now,
+    };
+    let sources: Vec<BundleSource<'_>> = sources
+        .iter()
+        .map(|source| BundleSource {
+            target_url: &source.target_url,
+            outcome: match &source.outcome {
+                Ok((report, text)) => Ok(SourceReport { report, text }),
+                Err(unreachable) => Err(unreachable.clone()),
+            },
+            fetched_at: source.fetched_at,
+        })
+        .collect();
+    bundle_report(&request, &sources)
+}
+
+fn fulfil_lead(
+    tables: &mut Tables<'_>,
+    order: &Order,
+    id: OrderId,
+    now: UnixSeconds,
+) -> Result<(), StoreError> {
+    let Some(lead_id) = order.lead.map(LeadId) else {
+        return Ok(());
+    };
+    let Some(mut lead) = tables.lead(lead_id)? else {
+        return Ok(());
+    };
+    // One that the operator has given up stays lost; the order is delivered all the same.
+    if lead
+        .apply(LeadEvent::Fulfil, By::Service, &id.to_string(), now)
+        .is_ok()
+    {
+        tables.put_lead(lead_id, &lead)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,250 @@
+//! What comes of each source of an order: read and examined, waited for, or out of reach. Each is kept at once.
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::{Job, PAUSE_SECONDS, held, lease_until};
+use crate::domain::bundle::Bundle;
+use crate::domain::order::OrderEvent;
+use crate::domain::pack::Pack;
+use crate::domain::purchase::{ProofPackPurchase, Purchase};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+use crate::evidence::bundle::Unreachable;
+use crate::evidence::canonical::result_hash;
+use crate::flows::content::report;
+use crate::flows::content::source::{self, SourcePage, Trouble, keep_page};
+use crate::store::{SourceRecord, StoreError};
+
+/// How often a source that does not answer is asked.
+const TRIES_MAX: u32 = 3;
+
+/// Text of an order's sources together: each may have its share of it.
+pub(super) const TEXTS_BYTES_MAX: usize = 24 * 1024 * 1024;
+
+/// A source without an outcome: how often it was asked, and when it may be asked again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    place: u32,
+    tries: u32,
+    pub(super) again_at: u64,
+}
+
+/// A source with its outcome.
+pub(super) struct Source {
+    pub(super) target_url: String,
+    pub(super) fetched_at: UnixSeconds,
+    pub(super) outcome: Result<(Map<String, Value>, String), Unreachable>,
+}
+
+impl Job {
+    /// The sources that have no outcome yet.
+    pub(super) async fn waits(&self) -> Result<Vec<Wait>, StoreError> {
+        let id = self.id;
+        let kept = self
+            .app
+            .store
+            .read(move |snapshot| snapshot.order_sources(id))
+            .await?;
+        let places = 0..u32::try_from(self.order.target_urls.len()).unwrap_or(u32::MAX);
+        let wait = |place| match kept.iter().find(|(other, _)| *other == place) {
+            None => Some(Wait {
+                place,
+                tries: 0,
+                again_at: 0,
+            }),
+            Some((
+                _,
+                SourceRecord::Waiting {
+                    tries, again_at, ..
+                },
+            )) => Some(Wait {
+                place,
+                tries: *tries,
+                again_at: *again_at,
+            }),
+            Some(_) => None,
+        };
+        Ok(places.filter_map(wait).collect())
+    }
+
+    /// Reads one source and keeps what came of it. `false` when the lease is lost.
+    pub(super) async fn source(&self, wait: &Wait) -> Result<bool, StoreError> {
+        let place = usize::try_from(wait.place).unwrap_or(usize::MAX);
+        let Some(target_url) = self.order.target_urls.get(place) else {
+            return Ok(true);
+        };
+        let read = self.read(target_url).await;
+        let (record, document, page) = self.outcome(wait, read);
+        let (id, place, round) = (self.id, wait.place, self.order.round);
+        let (attempt, now, lease_until) = (self.attempt, self.app.now(), lease_until(&self.app));
+        let target_url = target_url.clone();
+        let kept = self.app.store.write(move |tables| {
+            let Some(mut order) = held(tables, id, attempt, round)? else {
+                return Ok(false);
+            };
+            if let Some(page) = &page {
+                keep_page(tables, &target_url, page, now)?;
+            }
+            tables.put_order_source(id, place, &record, document.as_deref())?;
+            let event = OrderEvent::Progressed {
+                attempt,
+                done: tables.order_sources_done(id)?,
+                lease_until: lease_until.0,
+            };
+            order.happen(&event, now.0);
+            tables.put_order(id, &order)?;
+            tables.schedule_order(id, lease_until)?;
+            Ok(true)
+        });
+        let held = kept.await?;
+        self.app.crash_point("source_kept");
+        Ok(held)
+    }
+
+    async fn read(
+        &self,
+        target_url: &str,
+    ) -> Result<(SourcePage, Map<String, Value>, String), Trouble> {
+        let bundle = self.order.bundle.as_deref().and_then(Bundle::parse);
+        let purchase = ProofPackPurchase::new(
+            target_url.to_owned(),
+            pack_of(bundle.unwrap_or_default()),
+            Some(&self.order.question),
+            None,
+        );
+        let reading = Purchase::ProofPack(purchase.clone()).reading();
+        let payer = self.id.to_string();
+        let mut source = source::read(&self.app, target_url, reading, &payer).await?;
+        let (_, draft) = report::draft(&self.app, &purchase, &mut source).await?;
+        if draft.source_text.len() > TEXTS_BYTES_MAX / self.order.target_urls.len().max(1) {
+            let message = format!(
+                "The page has more text than can be compared with that of {} sources.",
+                self.order.target_urls.len()
+            );
+            return Err(Trouble::Refused(Refusal::new(
+                Code::ContentTooLarge,
+                message,
+            )));
+        }
+        let mut members = draft.members;
+        let hash = result_hash(&Value::Object(members.clone()));
+        members.insert("result_hash".to_owned(), hash.into());
+        Ok((source, members, draft.source_text))
+    }
+
+    fn outcome(
+        &self,
+        wait: &Wait,
+        read: Result<(SourcePage, Map<String, Value>, String), Trouble>,
+    ) -> (SourceRecord, Option<Vec<u8>>, Option<SourcePage>) {
+        let fetched_at = self.app.now().0;
+        let tries = wait.tries + 1;
+        let refusal = match read {
+            Ok((page, report, text)) => {
+                let document = json!({"report": report, "text": text})
+                    .to_string()
+                    .into_bytes();
+                let record = SourceRecord::Read {
+                    fetched_at,
+                    document: Sha256::digest(&document).into(),
+                };
+                return (record, Some(document), Some(page));
+            }
+            Err(Trouble::Outage(refusal)) if tries < TRIES_MAX => {
+                let pause = self.app.config.orders.source_pause << (2 * wait.tries);
+                return (waiting(tries, fetched_at + pause, refusal), None, None);
+            }
+            // Ours, and no fault of the source.
+            Err(Trouble::Refused(refusal))
+                if matches!(refusal.code, Code::Internal | Code::Overloaded)
+                    && tries < TRIES_MAX =>
+            {
+                return (
+                    waiting(tries, fetched_at + PAUSE_SECONDS, refusal),
+                    None,
+                    None,
+                );
+            }
+            Err(Trouble::Outage(refusal) | Trouble::Refused(refusal)) => refusal,
+        };
+        let record = SourceRecord::Unreachable {
+            fetched_at,
+            code: refusal.code.text().to_owned(),
+            message: refusal.message,
+        };
+        (record, None, None)
+    }
+
+    /// What came of every source, in the buyer's order.
+    pub(super) async fn sources(&self) -> Result<Vec<Source>, StoreError> {
+        let (id, target_urls) = (self.id, self.order.target_urls.clone());
+        let read = self.app.store.read(move |snapshot| {
+            let mut sources = Vec::new();
+            for (place, record) in snapshot.order_sources(id)? {
+                let place = usize::try_from(place).unwrap_or(usize::MAX);
+                let Some(target_url) = target_urls.get(place) else {
+                    continue;
+                };
+                let (fetched_at, outcome) = match record {
+                    SourceRecord::Read {
+                        fetched_at,
+                        document,
+                    } => match snapshot.blob(document)?.and_then(|bytes| parsed(&bytes)) {
+                        Some(read) => (fetched_at, Ok(read)),
+                        None => {
+                            return Err(StoreError::Damaged {
+                                table: "order-sources-1",
+                            });
+                        }
+                    },
+                    SourceRecord::Unreachable {
+                        fetched_at,
+                        code,
+                        message,
+                    }
+                    | SourceRecord::Waiting {
+                        again_at: fetched_at,
+                        code,
+                        message,
+                        ..
+                    } => (fetched_at, Err(Unreachable { code, message })),
+                };
+                sources.push(Source {
+                    target_url: target_url.clone(),
+                    fetched_at: UnixSeconds(fetched_at),
+                    outcome,
+                });
+            }
+            Ok(sources)
+        });
+        read.await
+    }
+}
+
+fn waiting(tries: u32, again_at: u64, refusal: Refusal) -> SourceRecord {
+    SourceRecord::Waiting {
+        tries,
+        again_at,
+        code: refusal.code.text().to_owned(),
+        message: refusal.message,
+    }
+}
+
+fn parsed(document: &[u8]) -> Option<(Map<String, Value>, String)> {
+    match serde_json::from_slice(document).ok()? {
+        Value::Object(mut members) => match (members.remove("report")?, members.remove("text")?) {
+            (Value::Object(report), Value::String(text)) => Some((report, text)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// How thoroughly a bundle's sources are read.
+fn pack_of(bundle: Bundle) -> Pack {
+    match bundle {
+        Bundle::Scout | Bundle::Builder => Pack::Standard,
+        Bundle::Audit => Pack::Deep,
+    }
+}

@@ -1,0 +1,246 @@
+//! Quotes for bundles: which of the sources that somebody lists can be read, and what a bundle of them costs. No name is
+//! looked up and nothing is fetched; a quote is kept for 7 days under its id.
+
+use crate::app::Shared;
+use crate::domain::bundle::{Bundle, SOURCES_MAX};
+use crate::domain::ids::BundleQuoteId;
+use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
+use crate::domain::source_list::{self, LISTED_MAX};
+use crate::domain::time::QUOTE_SECONDS;
+use crate::flows::content::source::Target;
+use crate::outside::chance;
+use crate::store::{BundleQuoteRecord, Receipt};
+
+/// Characters of a rejected address that are shown back.
+const SHOWN_CHARACTERS_MAX: usize = 200;
+
+/// What is to be quoted.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    pub listed: Listed,
+    /// The one that was chosen, if any.
+    pub bundle: Option<Bundle>,
+    pub question: Option<String>,
+    pub attribution: Option<String>,
+}
+
+/// The addresses that somebody lists, before anybody has looked at them.
+#[derive(Clone, Debug, Default)]
+pub struct Listed {
+    addresses: Vec<String>,
+    /// Those beyond what is looked at.
+    unseen: usize,
+}
+
+/// A kept quote for a bundle.
+#[derive(Clone, Debug)]
+pub struct BundleQuote {
+    pub id: BundleQuoteId,
+    pub record: BundleQuoteRecord,
+    pub rejected: Vec<Rejected>,
+    /// The smallest that takes every source which can be read.
+    pub recommended: Bundle,
+}
+
+/// The listed addresses, looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sorted {
+    pub bundle: Bundle,
+    pub recommended: Bundle,
+    /// Canonical, each once, as many as the bundle takes.
+    pub sources: Vec<String>,
+    pub rejected: Vec<Rejected>,
+    /// Sources beyond those that the bundle takes; each stands in `rejected`, or is counted there.
+    pub left_out: usize,
+}
+
+/// An address that is not taken, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    pub url: String,
+    pub code: &'static str,
+    /// A sentence.
+    pub reason: String,
+}
+
+impl Listed {
+    /// Texts that each list any number of addresses.
+    pub fn in_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Listed {
+        let mut listed = Listed::default();
+        for text in texts {
+            let (addresses, unseen) = source_list::listed(text);
+            listed.addresses.extend(addresses);
+            listed.unseen += unseen;
+        }
+        listed.bounded()
+    }
+
+    /// Texts that are an address each.
+    pub fn of_addresses<'a>(texts: impl IntoIterator<Item = &'a str>) -> Listed {
+        let addresses = texts.into_iter().filter_map(source_list::address);
+        let listed = Listed {
+            addresses: addresses.collect(),
+            unseen: 0,
+        };
+        listed.bounded()
+    }
+
+    fn bounded(mut self) -> Listed {
+        self.unseen += self.addresses.len().saturating_sub(LISTED_MAX);
+        self.addresses.truncate(LISTED_MAX);
+        self
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.addresses.is_empty()
+    }
+}
+
+/// Looks at the sources and keeps the quote.
+pub async fn quote(app: &Shared, asked: Asked) -> Result<BundleQuote, Refusal> {
+    let sorted = sort(app, &asked.listed, asked.bundle);
+    if sorted.sources.is_empty() {
+        return Err(nothing_left(sorted.rejected));
+    }
+    let (id, now) = (BundleQuoteId(chance::bytes()), app.now());
+    let record = BundleQuoteRecord {
+        bundle: sorted.bundle,
+        target_urls: sorted.sources,
+        question: asked.question.filter(|text| !text.trim().is_empty()),
+        attribution: asked.attribution,
+        created_at: now.0,
+        expires_at: now.plus(QUOTE_SECONDS).0,
+        paid_at: None,
+    };
+    let kept = record.clone();
+    let kept = app
+        .store
+        .write(move |tables| tables.put_bundle_quote(id, &kept));
+    // An order begins with it: without it there is nothing to go on with.
+    if !kept.await? {
+        return Err(not_kept());
+    }
+    Ok(BundleQuote {
+        id,
+        record,
+        rejected: sorted.rejected,
+        recommended: sorted.recommended,
+    })
+}
+
+/// Which of the listed sources a bundle takes. Without a choice it is the default, or the smallest that takes them all.
+pub fn sort(app: &Shared, listed: &Listed, chosen: Option<Bundle>) -> Sorted {
+    let (mut sources, mut rejected): (Vec<String>, Vec<Rejected>) = (Vec::new(), Vec::new());
+    for address in &listed.addresses {
+        match readable(app, address) {
+            Ok(source) if sources.contains(&source) => {
+                let reason = "The same source is in the list already.";
+                rejected.push(reject(address, "duplicate", reason));
+            }
+            Ok(source) => sources.push(source),
+            Err(refusal) => rejected.push(reject(address, refusal.code.text(), &refusal.message)),
+        }
+    }
+    let recommended = Bundle::for_count(sources.len());
+    let default = match recommended {
+        Bundle::Scout => Bundle::default(),
+        larger => larger,
+    };
+    let bundle = chosen.unwrap_or(default);
+    let kept_max = bundle.source_limit().min(sources.len());
+    let left_out = sources.len() - kept_max + listed.unseen;
+    let reason = beyond(bundle, sources.len());
+    for source in sources.drain(kept_max..) {
+        rejected.push(reject(&source, "too_many_sources", &reason));
+    }
+    if listed.unseen > 0 {
+        let reason = format!("Of a list the first {LISTED_MAX} addresses are looked at.");
+        let rest = format!("{} more", listed.unseen);
+        rejected.push(reject(&rest, "too_many_sources", &reason));
+    }
+    Sorted {
+        bundle,
+        recommended,
+        sources,
+        rejected,
+        left_out,
+    }
+}
+
+/// Why a bundle does not take so many sources.
+pub fn beyond(bundle: Bundle, count: usize) -> String {
+    let (name, limit) = (bundle.name(), bundle.source_limit());
+    let next = Bundle::for_count(count);
+    if next == bundle {
+        return format!(
+            "{name} takes {limit} sources, and no bundle takes more than {SOURCES_MAX}."
+        );
+    }
+    format!(
+        "{name} takes {limit} sources; {} takes {}.",
+        next.name(),
+        next.source_limit()
+    )
+}
+
+/// The canonical form of a source that may be read, as far as its text tells.
+pub fn readable(app: &Shared, address: &str) -> Result<String, Refusal> {
+    let target = Target::parse(app, address).map_err(|error| {
+        let code = Code::parse(error.code()).unwrap_or(Code::InvalidTarget);
+        Refusal::new(code, format!("{error}."))
+    })?;
+    match &target {
+        Target::Web(web) if app.outside.web.is_forbidden(web) => {
+            Err(Refusal::of(Code::TargetBlocked))
+        }
+        _ if target.canonical(app).len() > TARGET_URL_CHARACTERS_MAX => Err(Refusal::new(
+            Code::InvalidTarget,
+            "The URL has more than 2,048 characters once it is percent-encoded.",
+        )),
+        _ => Ok(target.canonical(app).to_owned()),
+    }
+}
+
+fn reject(address: &str, code: &'static str, reason: &str) -> Rejected {
+    Rejected {
+        url: address.chars().take(SHOWN_CHARACTERS_MAX).collect(),
+        code,
+        reason: reason.to_owned(),
+    }
+}
+
+/// None of the sources can be read: the first one's code, and all of their reasons.
+pub fn nothing_left(rejected: Vec<Rejected>) -> Refusal {
+    let Some(first) = rejected.first() else {
+        return Refusal::new(Code::InvalidTarget, "No source was named.");
+    };
+    let code = Code::parse(first.code).unwrap_or(Code::InvalidTarget);
+    let message = match rejected.len() {
+        1 => format!("The source cannot be read. {}", first.reason),
+        count => format!(
+            "None of the {count} sources can be read; of the first: {}",
+            first.reason
+        ),
+    };
+    let pairs = rejected.into_iter().map(|one| (one.url, one.reason));
+    Refusal::new(code, message).with(With::Rejected(pairs.collect()))
+}
+
+fn not_kept() -> Refusal {
+    Refusal::new(
+        Code::Overloaded,
+        "There is no room to keep another quote for a bundle at the moment. Nothing was kept or charged: try again later.",
+    )
+}
+
+/// A kept quote. Unknown and expired are told apart as long as the tombstone lasts.
+pub async fn read(app: &Shared, id: &str) -> Result<(BundleQuoteId, BundleQuoteRecord), Refusal> {
+    let not_found = || Refusal::of(Code::QuoteNotFound);
+    let id = BundleQuoteId::parse(id).ok_or_else(not_found)?;
+    let found = app.store.read(move |snapshot| snapshot.bundle_quote(id));
+    match found.await?.ok_or_else(not_found)? {
+        Receipt::Whole(record) if record.state(app.now()) != "expired" => Ok((id, record)),
+        Receipt::Whole(_) | Receipt::Expired { .. } => Err(Refusal::of(Code::QuoteExpired)),
+    }
+}

@@ -1,0 +1,206 @@
+//! Quotes: what each level of a product would cost and deliver for a target right now, without any supplier work. A
+//! quote is kept for 7 days under its id.
+
+use std::net::IpAddr;
+use std::time::Instant;
+
+use crate::app::Shared;
+use crate::domain::cache::CachePolicy;
+use crate::domain::ids::QuoteId;
+use crate::domain::level::Level;
+use crate::domain::purchase::{ContextPurchase, ProofPackPurchase, Purchase};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::robots::Verdict;
+use crate::domain::time::QUOTE_SECONDS;
+use crate::flows::content::robots;
+use crate::flows::content::source::{self, Target, Trouble};
+use crate::flows::sale::margin_guard::{self, Unsold, Work};
+use crate::outside::chance;
+use crate::outside::network::Asker;
+use crate::store::{QuoteRecord, Receipt, StoreError};
+
+/// What is to be quoted.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub target_url: String,
+    /// Of the levels of its product, the one that is recommended or was chosen.
+    pub level: Level,
+    pub question: Option<String>,
+    pub force_refresh: Option<bool>,
+    pub attribution: Option<String>,
+    /// Who asks; `None` is the operator.
+    pub client: Option<IpAddr>,
+}
+
+/// A quote for one page or report.
+#[derive(Clone, Debug)]
+pub struct Quote {
+    /// Under which it is kept; `None` where the disk has no room for quotes.
+    pub id: Option<QuoteId>,
+    pub record: QuoteRecord,
+    pub target: Inspected,
+    /// Every level of the product.
+    pub offers: Vec<LevelOffer>,
+}
+
+/// What is known of a target without asking its site.
+#[derive(Clone, Debug)]
+pub struct Inspected {
+    pub target_url: String,
+    pub is_sample: bool,
+    pub host: String,
+    pub scheme: String,
+    pub port: u16,
+    /// As far as it is known already: a quote asks no site.
+    pub robots: Verdict,
+    /// Whether a copy is cached. SECURITY: nothing finer is known here, because age, title and hash of the copy would
+    /// tell strangers when others bought the page.
+    pub is_cached: bool,
+}
+
+/// Whether a level would deliver now, and why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LevelOffer {
+    pub level: Level,
+    pub unavailable: Option<&'static str>,
+}
+
+const NOT_CACHED: &str = "The page is not in the cache, and this tier never fetches.";
+const GAS_UNKNOWN: &str = "What a settlement costs is not known at present.";
+const TOO_THIN: &str = "The sale would not cover its costs at present.";
+
+/// Checks a target as a sale would, and keeps the quote. While the disk has no room for quotes it is given all the same
+/// and not kept.
+pub async fn quote(app: &Shared, asked: Asked) -> Result<Quote, Refusal> {
+    let target = inspect(app, &asked.target_url, asked.client).await?;
+    let product = asked.level.product();
+    let offers = product.levels().map(|level| offer(app, level, &target));
+    let offers: Vec<LevelOffer> = offers.collect();
+    let (id, now) = (QuoteId(chance::bytes()), app.now());
+    let sample = target.is_sample.then_some(&app.sample.goods);
+    let record = QuoteRecord {
+        purchase: purchase(&asked, target.target_url.clone()),
+        amount_units: asked.level.price().units(),
+        content_sha256: sample.map(|goods| goods.content_sha256.clone()),
+        attribution: asked.attribution,
+        created_at: now.0,
+        expires_at: now.plus(QUOTE_SECONDS).0,
+    };
+    let kept = record.clone();
+    let kept = app.store.write(move |tables| tables.put_quote(id, &kept));
+    let is_kept = match kept.await {
+        Err(StoreError::NoRoom) => false,
+        kept => kept?,
+    };
+    Ok(Quote {
+        id: is_kept.then_some(id),
+        record,
+        target,
+        offers,
+    })
+}
+
+fn purchase(asked: &Asked, target_url: String) -> Purchase {
+    match asked.level {
+        Level::Tier(tier) => Purchase::Context(ContextPurchase {
+            target_url,
+            tier: tier.name().to_owned(),
+            force_refresh: asked.force_refresh.unwrap_or(false),
+        }),
+        Level::Pack(pack) => Purchase::ProofPack(ProofPackPurchase::new(
+            target_url,
+            pack,
+            asked.question.as_deref(),
+            asked.force_refresh,
+        )),
+    }
+}
+
+/// Checks a target as a sale would, up to and including the lookup of its name. `client` is who asks; `None` is the
+/// operator.
+pub async fn inspect(
+    app: &Shared,
+    target_url: &str,
+    client: Option<IpAddr>,
+) -> Result<Inspected, Refusal> {
+    let target = Target::parse(app, target_url)
+        .map_err(|error| refusal(source::refused_target(target_url, error)))?;
+    if let Target::Web(web_target) = &target {
+        app.admit_domain(web_target.domain())?;
+        let deadline = Instant::now() + app.config.fetch.time_max;
+        let web = &app.outside.web;
+        web.clear_for(Asker::Client(client), web_target, deadline)
+            .await
+            .map_err(|error| refusal(source::fetch_trouble(&error)))?;
+    }
+    let canonical = target.canonical(app).to_owned();
+    let kept = source::kept_page(app, &canonical).await?;
+    let parsed = url::Url::parse(&canonical)
+        .map_err(|error| crate::flows::internal("a canonical target is no URL", &error))?;
+    Ok(Inspected {
+        is_sample: target == Target::Sample,
+        host: parsed.host_str().unwrap_or_default().to_owned(),
+        scheme: parsed.scheme().to_owned(),
+        port: parsed.port_or_known_default().unwrap_or_default(),
+        robots: match &target {
+            Target::Web(target) => robots::known(app, target),
+            Target::Sample => Verdict::Allowed,
+        },
+        is_cached: kept.is_some(),
+        target_url: canonical,
+    })
+}
+
+/// Whether a level would deliver this target now.
+pub fn offer(app: &Shared, level: Level, target: &Inspected) -> LevelOffer {
+    LevelOffer {
+        level,
+        unavailable: unavailable(app, level, target),
+    }
+}
+
+fn unavailable(app: &Shared, level: Level, target: &Inspected) -> Option<&'static str> {
+    let cache = level.cache();
+    let work = Work {
+        fetches: cache.may_fetch() && !target.is_sample,
+        asks_model: level.may_synthesize(),
+        settles: true,
+    };
+    match margin_guard::judge(app, level.price(), work) {
+        Ok(_) => {}
+        Err(Unsold::TooThin(_)) => return Some(TOO_THIN),
+        Err(Unsold::GasUnknown) => return Some(GAS_UNKNOWN),
+    }
+    match cache {
+        CachePolicy::CacheOnly { sample } if !(target.is_cached || sample && target.is_sample) => {
+            Some(NOT_CACHED)
+        }
+        _ => None,
+    }
+}
+
+fn refusal(trouble: Trouble) -> Refusal {
+    match trouble {
+        Trouble::Refused(refusal) | Trouble::Outage(refusal) => refusal,
+    }
+}
+
+/// The answer where a quote that is asked for by what it is kept under cannot be kept.
+pub fn not_kept() -> Refusal {
+    Refusal::new(
+        Code::Overloaded,
+        "There is no room to keep another quote at the moment. Nothing was charged: try again later. The price is in the \
+         402 of the paid address, too.",
+    )
+}
+
+/// A kept quote. Unknown and expired are told apart as long as the tombstone lasts.
+pub async fn read(app: &Shared, id: &str) -> Result<(QuoteId, QuoteRecord), Refusal> {
+    let not_found = || Refusal::of(Code::QuoteNotFound);
+    let id = QuoteId::parse(id).ok_or_else(not_found)?;
+    let found = app.store.read(move |snapshot| snapshot.quote(id));
+    match found.await?.ok_or_else(not_found)? {
+        Receipt::Whole(record) if app.now().0 < record.expires_at => Ok((id, record)),
+        Receipt::Whole(_) | Receipt::Expired { .. } => Err(Refusal::of(Code::QuoteExpired)),
+    }
+}

@@ -1,0 +1,327 @@
+//! The JSON of a paid answer (specification 2.7 and 2.8, bodies). It is put together from runs of members: the buyer's
+//! own, the page's (shared with the cache) or the report's, and the payment, which is known last.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::app::Shared;
+use crate::domain::amount::Amount;
+use crate::domain::cache::CachePolicy;
+use crate::domain::ids::ReportId;
+use crate::domain::margin::GasPrice;
+use crate::domain::payment::{KeptAnswer, Means, Payment, PaymentKey};
+use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
+use crate::flows::content::report::Draft;
+use crate::flows::content::reports;
+use crate::flows::content::source::{CacheFacts, SourcePage};
+use crate::flows::sale::deliver::Goods;
+use crate::flows::sale::margin_guard::Judged;
+use crate::outside::memory::MemoryPermit;
+use crate::store::{ReportRecord, page_key};
+use crate::x402::address::Address;
+use crate::x402::wire::PaymentRequirements;
+
+/// A finished answer and what is stored with it.
+#[derive(Debug)]
+pub struct Sold {
+    pub answer: KeptAnswer,
+    /// The bytes that lie under [`KeptAnswer::page`].
+    pub members: Arc<Vec<u8>>,
+    pub source: SourcePage,
+    pub report: Option<SoldReport>,
+}
+
+/// A report as it is retained.
+#[derive(Debug)]
+pub struct SoldReport {
+    pub id: ReportId,
+    pub record: ReportRecord,
+    pub source_text: Vec<u8>,
+}
+
+/// What a kept answer is made of, while its settlement is waited for: it need not be read again.
+#[derive(Debug)]
+pub struct Members {
+    pub bytes: Arc<Vec<u8>>,
+    pub permit: MemoryPermit,
+}
+
+/// Writes the goods as the answer that will be given out once the payment is settled.
+pub fn sold(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    goods: Goods,
+    margin: &Judged,
+    request_id: &str,
+) -> Result<Sold, serde_json::Error> {
+    let Goods { source, report } = goods;
+    match (&payment.purchase, report) {
+        (Purchase::Context(context), _) => {
+            sold_page(context, source, margin, app.now(), request_id)
+        }
+        (Purchase::ProofPack(_), Some(report)) => {
+            sold_report(app, key, payment, source, report, margin)
+        }
+        (Purchase::ProofPack(_), None) => {
+            Err(serde::ser::Error::custom("a Proof Pack without a report"))
+        }
+    }
+}
+
+fn sold_page(
+    context: &ContextPurchase,
+    source: SourcePage,
+    margin: &Judged,
+    now: UnixSeconds,
+    request_id: &str,
+) -> Result<Sold, serde_json::Error> {
+    let members = serde_json::to_string(&OwnMembers {
+        status: "success",
+        target_url: &context.target_url,
+        tier: &context.tier,
+        cache: cache(
+            context.tier().cache(),
+            context.tier().policy(),
+            &context.target_url,
+            &source.cache,
+            now,
+        ),
+        ueg_receipt: cost(margin),
+        retry_credit: None,
+        request_id,
+    })?;
+    Ok(Sold {
+        answer: KeptAnswer {
+            page: source.page.blob,
+            own: members[1..members.len() - 1].to_owned(),
+            content_sha256: source.page.content_sha256.clone(),
+            tokens: source.page.tokens,
+            cache_hit: source.cache.hit,
+            margin: margin.receipt,
+        },
+        members: Arc::clone(&source.page.members),
+        source,
+        report: None,
+    })
+}
+
+fn sold_report(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    source: SourcePage,
+    (id, draft): (ReportId, Draft),
+    margin: &Judged,
+) -> Result<Sold, serde_json::Error> {
+    let (purchase, level) = (&payment.purchase, payment.purchase.level());
+    let mut report = draft.members;
+    reports::put_around(app, &id.to_string(), &mut report);
+    let (reads, policy) = (level.cache(), level.policy());
+    let cache = cache(
+        reads,
+        policy,
+        purchase.target_url(),
+        &source.cache,
+        draft.created_at,
+    );
+    report.insert("cache".to_owned(), serde_json::to_value(cache)?);
+    report.insert(
+        "ueg_receipt".to_owned(),
+        serde_json::to_value(cost(margin))?,
+    );
+    let result_hash = report["result_hash"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let document = serde_json::to_vec(&report)?;
+    let record = ReportRecord {
+        payment: key,
+        target_url: purchase.target_url().to_owned(),
+        question: purchase.question().unwrap_or_default().to_owned(),
+        pack: level.name().to_owned(),
+        label: draft.label,
+        title: draft.title,
+        document: Sha256::digest(&document).into(),
+        source: Sha256::digest(&draft.source_text).into(),
+        paid: paid(app, payment)?,
+        transaction: None,
+        shared: None,
+        created_at: draft.created_at.0,
+        // What the buyer reads is what holds.
+        expires_at: report["expires_at"].as_u64().unwrap_or_default(),
+    };
+    Ok(Sold {
+        answer: KeptAnswer {
+            page: record.document,
+            // All of it lies with the report.
+            own: String::new(),
+            content_sha256: result_hash,
+            tokens: source.page.tokens,
+            cache_hit: source.cache.hit,
+            margin: margin.receipt,
+        },
+        members: Arc::new(document),
+        source,
+        report: Some(SoldReport {
+            id,
+            record,
+            source_text: draft.source_text.into_bytes(),
+        }),
+    })
+}
+
+#[derive(Serialize)]
+struct OwnMembers<'a> {
+    status: &'static str,
+    target_url: &'a str,
+    tier: &'a str,
+    cache: CacheMembers,
+    ueg_receipt: MarginMembers,
+    /// A delivered answer owes nothing.
+    retry_credit: Option<()>,
+    request_id: &'a str,
+}
+
+#[derive(Serialize)]
+struct CacheMembers {
+    hit: bool,
+    policy: &'static str,
+    age_seconds: u64,
+    ttl_seconds: u64,
+    stored_at: u64,
+    expires_at: u64,
+    /// The start of the hash under which the page is kept.
+    key: String,
+    revalidated: bool,
+    changed_since_last: Option<bool>,
+    /// Whether others may be sold this copy; false where the site's Cache-Control forbids it.
+    shared: bool,
+}
+
+#[derive(Serialize)]
+struct MarginMembers {
+    revenue_usdc: f64,
+    gas_cost_usdc: f64,
+    supplier_cost_usdc: f64,
+    /// At most, where a language model was asked.
+    llm_cost_usdc: f64,
+    facilitator_fee_usdc: f64,
+    total_cost_usdc: f64,
+    projected_profit_usdc: f64,
+    projected_margin: f64,
+    /// The minimum profit as a share of the price.
+    min_margin: f64,
+    min_profit_usdc: f64,
+    /// Known where the chain is asked.
+    gas_price_gwei: Option<f64>,
+    decision: &'static str,
+    evaluated_at: u64,
+}
+
+fn cache(
+    reads: CachePolicy,
+    policy: &'static str,
+    target_url: &str,
+    facts: &CacheFacts,
+    now: UnixSeconds,
+) -> CacheMembers {
+    let stored_at = facts.stored_at;
+    CacheMembers {
+        hit: facts.hit,
+        policy,
+        age_seconds: now.since(stored_at),
+        ttl_seconds: match reads {
+            CachePolicy::CacheOnly { .. } => PAGE_SECONDS,
+            CachePolicy::UpTo { age_seconds } => age_seconds,
+            CachePolicy::Bypass => 0,
+        },
+        stored_at: stored_at.0,
+        expires_at: match facts.is_shared {
+            true => stored_at.plus(PAGE_SECONDS).0,
+            false => stored_at.0,
+        },
+        key: cache_key(target_url),
+        revalidated: facts.revalidated,
+        changed_since_last: facts.changed_since_last,
+        shared: facts.is_shared,
+    }
+}
+
+fn cache_key(target_url: &str) -> String {
+    hex::encode(&page_key(target_url)[..8])
+}
+
+fn cost(judged: &Judged) -> MarginMembers {
+    let receipt = &judged.receipt;
+    let usdc = |units: u64| Amount::from_units(units).as_usdc();
+    let share = |part: u64| Amount::from_units(part).share_of(Amount::from_units(receipt.revenue));
+    let total = receipt.revenue - receipt.profit;
+    MarginMembers {
+        revenue_usdc: usdc(receipt.revenue),
+        gas_cost_usdc: usdc(receipt.gas),
+        supplier_cost_usdc: usdc(receipt.supplier.saturating_sub(judged.llm.units())),
+        llm_cost_usdc: judged.llm.as_usdc(),
+        facilitator_fee_usdc: usdc(receipt.facilitator_fee),
+        total_cost_usdc: usdc(total),
+        projected_profit_usdc: usdc(receipt.profit),
+        projected_margin: share(receipt.profit),
+        min_margin: share(receipt.minimum_profit),
+        min_profit_usdc: usdc(receipt.minimum_profit),
+        gas_price_gwei: judged.gas_price.as_ref().map(GasPrice::gwei),
+        decision: "accept",
+        evaluated_at: receipt.evaluated_at,
+    }
+}
+
+/// The payment's members without braces, all but what the settlement tells. In the terms that were signed, which need
+/// not be today's, as long as they are there.
+pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error> {
+    let today = app.offers.of(&payment.purchase);
+    let signed = serde_json::from_slice::<PaymentRequirements>(&payment.requirements).ok();
+    let terms = signed.as_ref().unwrap_or(&today.requirements);
+    let members = serde_json::to_string(&json!({
+        "mode": match payment.means() {
+            Means::Authorization => "x402",
+            Means::Transfer => "transaction_hash",
+        },
+        "network": terms.network,
+        "vault_address": terms.pay_to,
+        "token_address": terms.asset,
+        "amount_units": payment.amount_units.to_string(),
+        "amount_usdc": Amount::from_units(payment.amount_units).as_usdc(),
+        "payer": Address(payment.payer).to_string(),
+    }))?;
+    Ok(members[1..members.len() - 1].to_owned())
+}
+
+/// The whole answer that a report is: its document, with the payment.
+pub fn whole_report(document: &[u8], paid: &str, transaction: &str) -> Vec<u8> {
+    let members = document
+        .strip_prefix(b"{")
+        .and_then(|rest| rest.strip_suffix(b"}"));
+    whole(&[members.unwrap_or_default()], paid, transaction)
+}
+
+/// The whole answer. Everything in it is fixed once the payment is settled.
+pub fn whole(members: &[&[u8]], paid: &str, transaction: &str) -> Vec<u8> {
+    let length: usize = members.iter().map(|members| members.len()).sum();
+    let mut body = Vec::with_capacity(length + paid.len() + 160);
+    let mut next = b'{';
+    for members in members.iter().filter(|members| !members.is_empty()) {
+        body.push(next);
+        body.extend_from_slice(members);
+        next = b',';
+    }
+    body.extend_from_slice(b",\"payment\":{");
+    body.extend_from_slice(paid.as_bytes());
+    let transaction = Value::from(transaction);
+    body.extend_from_slice(
+        format!(",\"transaction\":{transaction},\"settled\":true}}}}").as_bytes(),
+    );
+    body
+}

@@ -1,0 +1,99 @@
+//! The Unit Economic Guardian at work: what a sale costs as far as is known now. Gas that has to be known and is not
+//! means that nothing is sold.
+
+use crate::app::Shared;
+use crate::config::{Coin, Gas};
+use crate::domain::amount::Amount;
+use crate::domain::margin::{self, Costs, GasPrice, MarginReceipt, MarginRejected};
+use crate::outside::llm::Llm;
+
+/// An accepted sale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judged {
+    pub receipt: MarginReceipt,
+    pub work: Work,
+    /// What of the supplier's cost is a language model's, at most.
+    pub llm: Amount,
+    /// As the chain told it, where it is asked.
+    pub gas_price: Option<GasPrice>,
+}
+
+/// Why a sale is not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsold {
+    TooThin(MarginRejected),
+    /// What its settlement would cost is not known at the moment.
+    GasUnknown,
+}
+
+/// What a sale takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    pub fetches: bool,
+    /// A language model may be asked, where one is configured.
+    pub asks_model: bool,
+    /// Somebody is paid for a settlement; not where the money is here already.
+    pub settles: bool,
+}
+
+/// Judges a sale at `price`.
+pub fn judge(app: &Shared, price: Amount, work: Work) -> Result<Judged, Unsold> {
+    let gas_price = app
+        .health
+        .gas_price(app.now(), app.config.guard.gas_age_max)
+        .filter(|_| work.settles);
+    let llm = app.outside.llm.as_ref().filter(|_| work.asks_model);
+    let llm = llm.map(Llm::cost_max).unwrap_or_default();
+    let mut costs = costs(app, gas_price, work)?;
+    // What is too much for a number is too much for any sale.
+    let supplier = costs.supplier.checked_add(llm);
+    costs.supplier = supplier.unwrap_or(Amount::from_units(u64::MAX));
+    let receipt = margin::judge(price, &costs, app.now()).map_err(Unsold::TooThin)?;
+    Ok(Judged {
+        receipt,
+        work,
+        llm,
+        gas_price,
+    })
+}
+
+fn costs(app: &Shared, gas_price: Option<GasPrice>, work: Work) -> Result<Costs, Unsold> {
+    let guard = &app.config.guard;
+    if work.settles {
+        let gas = gas(app, gas_price).ok_or(Unsold::GasUnknown)?;
+        return Ok(guard.costs(gas, work.fetches));
+    }
+    Ok(Costs {
+        facilitator_fee: Amount::ZERO,
+        ..guard.costs(Amount::ZERO, work.fetches)
+    })
+}
+
+/// What the gas of a settlement costs; `None` when it has to be known and is not.
+pub fn gas(app: &Shared, gas_price: Option<GasPrice>) -> Option<Amount> {
+    match app.config.guard.gas {
+        Gas::Fixed(gas) => Some(gas),
+        Gas::Live {
+            settlement_gas,
+            coin,
+        } => {
+            let coin = match coin {
+                Coin::Fixed(price) => price,
+                Coin::Feed { .. } => app
+                    .health
+                    .coin_price(app.now(), app.config.guard.gas_age_max)?,
+            };
+            gas_price.map(|price| price.settlement_cost(settlement_gas, coin))
+        }
+    }
+}
+
+/// Whether the margin guard knows what it needs to judge anything.
+pub fn can_judge(app: &Shared) -> bool {
+    gas(
+        app,
+        app.health
+            .gas_price(app.now(), app.config.guard.gas_age_max),
+    )
+    .is_some()
+}

@@ -1,0 +1,434 @@
+//! What the records already say: an authorization that was used, a purchase that was paid before under the same
+//! identifier, one whose settlement is not known. None of these is worked on or settled again.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::app::Shared;
+use crate::domain::payment::{Event, KeptAnswer, Payment, PaymentKey, State};
+use crate::domain::purchase::{Fingerprint, Purchase};
+use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::time::{REDELIVERY_SECONDS, UnixSeconds};
+use crate::flows::content::reports;
+use crate::flows::content::source::{MEMORY_WAIT_MAX, STORING_FACTOR};
+use crate::flows::internal;
+use crate::flows::sale::answer::{self, Members};
+use crate::flows::sale::payments::{self, FreshCredit, redelivery_end};
+use crate::flows::sale::settle;
+use crate::flows::sale::{Verified, in_use, not_settled, replayed};
+use crate::outside::memory::{MemoryFull, UNCOUNTED_BYTES};
+use crate::state::delivered::{Body, Delivered, Sending};
+use crate::state::in_flight::{Outcome, Reservation};
+use crate::x402::address::Address;
+
+/// How often a kept answer is given again to the payload that bought it (decisions, Money 4).
+const REDELIVERIES_MAX: u8 = 5;
+
+/// Four characters ([`crate::state::page::tokens`]) in UTF-8.
+const TOKEN_BYTES_MAX: usize = 16;
+
+/// What the records say of this authorization.
+#[derive(Debug)]
+pub enum Recalled {
+    Nothing,
+    Answer(Delivered),
+    Unknown,
+}
+
+/// Who presents an authorization, and for what.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker {
+    /// SHA-256 of the payload's decoded bytes.
+    pub payload_hash: [u8; 32],
+    pub fingerprint: Fingerprint,
+    /// Hash of the client's address ([`payments::origin`]).
+    pub origin: Option<[u8; 16]>,
+}
+
+impl Asker {
+    /// Whether a kept answer may be given to this request. After settlement nonce and signature are public on chain, so
+    /// that anybody can write the same payload again: the request has to come from the client address that paid, or
+    /// carry a payment-identifier, which is on no chain.
+    fn may_receive(self, payment: &Payment) -> bool {
+        let paid_from = payment.delivery.origin;
+        payment.identifier.is_some() || paid_from.is_none() || paid_from == self.origin
+    }
+}
+
+/// Looks an authorization up before anything is asked of anybody.
+pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recalled, Refusal> {
+    let is_answered = app.in_flight.is_answered(key);
+    let Some(payment) = app
+        .store
+        .read(move |snapshot| snapshot.payment(key))
+        .await?
+    else {
+        return Ok(Recalled::Nothing);
+    };
+    let is_owed = payment.delivery.is_owed && !is_answered;
+    // Only the very bytes that were verified get the answer.
+    if !payment.is_of(asker.payload_hash, asker.fingerprint) {
+        return Err(used(
+            &payment,
+            "This authorization was already used for another request.",
+        ));
+    }
+    let may_receive = asker.may_receive(&payment);
+    match &payment.state {
+        State::Settled { .. } | State::Answered { .. } if !may_receive => {
+            Err(used(&payment, OTHER_CLIENT))
+        }
+        State::Kept | State::Unknown if !may_receive => Err(settle::not_known(None)),
+        State::Settled { at, .. } if is_owed || app.now() < redelivery_end(*at) => {
+            redeliver(app, key, key, is_owed).await
+        }
+        State::Settled { .. } => Err(no_longer_kept()),
+        State::Answered { by, at } => recall_bound(app, key, (*by, *at)).await,
+        State::Failed { reason } => Err(not_settled(&payment, reason)),
+        State::Released => Err(replayed(
+            "This authorization was let go when its retry credit ran out.",
+        )),
+        State::New | State::Held => Ok(Recalled::Nothing),
+        State::Kept | State::Unknown => Ok(Recalled::Unknown),
+    }
+}
+
+const OTHER_CLIENT: &str = "This authorization was used. Its answer is given again only to the client address that sent it, \
+    or with the payment-identifier that it was signed with. If you never received the answer, sign a new authorization \
+    for the same purchase: you get the answer and the new authorization is not charged.";
+
+/// A refusal of an authorization that is on record, which says whether its money has moved.
+fn used(payment: &Payment, message: &str) -> Refusal {
+    match payment.may_have_moved() {
+        true => replayed(message).with(With::Charged),
+        false => replayed(message),
+    }
+}
+
+/// Looks up the payment that another one was bound to at a time.
+async fn recall_bound(
+    app: &Shared,
+    key: PaymentKey,
+    (by, bound_at): (PaymentKey, u64),
+) -> Result<Recalled, Refusal> {
+    let is_answered = app.in_flight.is_answered(by);
+    let earlier = app.store.read(move |snapshot| snapshot.payment(by)).await?;
+    let Some(earlier) = earlier else {
+        return Ok(Recalled::Nothing);
+    };
+    match &earlier.state {
+        State::Settled { at, .. } => {
+            let is_kept = app.now() < redelivery_end(bound_at.max(*at));
+            let is_owed = earlier.delivery.is_owed && !is_answered;
+            if is_kept || is_owed {
+                return redeliver(app, key, by, is_owed).await;
+            }
+            Err(replayed(
+                "This authorization was not charged: its request got the goods of an earlier payment, which are no longer \
+                 kept. Sign a new authorization for a new purchase.",
+            ))
+        }
+        State::Kept | State::Unknown => {
+            let reservation = Reservation::take(&app.in_flight, by).ok_or_else(in_use)?;
+            match settle::resolve(app, reservation).await {
+                Ok(delivered) => Ok(Recalled::Answer(delivered)),
+                Err(refusal) if is_failure(&refusal) => Ok(Recalled::Nothing),
+                Err(refusal) => Err(earlier_unknown(refusal)),
+            }
+        }
+        // It has failed for good: what it could not buy, this one does.
+        _ => Ok(Recalled::Nothing),
+    }
+}
+
+/// Whether a refusal tells that a settlement has failed for good.
+fn is_failure(refusal: &Refusal) -> bool {
+    matches!(refusal.with, With::Challenge { .. })
+}
+
+/// Gives the kept answer of `goods` out once more to the payment `key`, and counts it there. An answer that is owed is
+/// given however often it was lost.
+async fn redeliver(
+    app: &Shared,
+    key: PaymentKey,
+    goods: PaymentKey,
+    is_owed: bool,
+) -> Result<Recalled, Refusal> {
+    let counted = app.store.write(move |tables| {
+        let (Some(mut payment), Some(source)) = (tables.payment(key)?, tables.payment(goods)?)
+        else {
+            return Ok(None);
+        };
+        let is_spent = payment.redelivered >= REDELIVERIES_MAX && !is_owed;
+        if is_spent || source.answer.is_none() {
+            return Ok(None);
+        }
+        payment.redelivered = payment.redelivered.saturating_add(1);
+        tables.put_payment(key, &payment)?;
+        tables.payment(goods)
+    });
+    match counted.await? {
+        Some(payment) => match delivered(app, goods, &payment, None).await {
+            Ok(delivered) => Ok(Recalled::Answer(Delivered {
+                redelivery_of: Some(key),
+                ..delivered
+            })),
+            Err(refusal) => {
+                withheld(app.clone(), key).await;
+                Err(refusal)
+            }
+        },
+        None if key == goods => Err(replayed(
+            "This authorization was used, and its answer was given out often enough.",
+        )
+        .with(With::Charged)),
+        None => Err(replayed(
+            "This authorization was not charged: its request was answered with the goods of an earlier payment, which \
+             were given out often enough.",
+        )),
+    }
+}
+
+/// A redelivery was not made after all: it does not count.
+pub async fn withheld(app: Shared, key: PaymentKey) {
+    let uncounted = app.store.write(move |tables| {
+        let Some(mut payment) = tables.payment(key)? else {
+            return Ok(());
+        };
+        payment.redelivered = payment.redelivered.saturating_sub(1);
+        tables.put_payment(key, &payment)
+    });
+    if let Err(error) = uncounted.await {
+        tracing::error!(%error, "a redelivery that was not made counts as one");
+    }
+}
+
+/// Two payments under one identifier must not be worked on at the same time.
+pub fn reserve_identifier(
+    app: &Shared,
+    verified: &Verified,
+) -> Result<Option<Reservation>, Refusal> {
+    match verified.payment.identifier {
+        None => Ok(None),
+        Some(identifier) => Reservation::take(&app.in_flight, identifier)
+            .map(Some)
+            .ok_or_else(in_use),
+    }
+}
+
+/// The buyer has proven control of `from`. If an earlier payment of the same payer has bought the same purchase and its
+/// goods are still to be given (owed, of unknown settlement, or under the same payment-identifier), they are given for
+/// this one, which is then never settled. `None`: this payment is a purchase of its own.
+pub async fn earlier_purchase(
+    app: &Shared,
+    verified: &Verified,
+    identifier: Option<&Reservation>,
+    own: PaymentKey,
+) -> Result<Option<Delivered>, Refusal> {
+    let (payer, fingerprint) = (verified.payment.payer, verified.payment.fingerprint);
+    let mut earlier = app.in_flight.earlier(payer, fingerprint);
+    let mut identified = None;
+    if let Some(identifier) = identifier.map(Reservation::key) {
+        let known = app
+            .store
+            .read(move |snapshot| snapshot.payment_by_identifier(identifier))
+            .await?;
+        identified = known.filter(|key| *key != own);
+        earlier.retain(|key| Some(*key) != identified);
+        earlier.extend(identified);
+    }
+    let end = Instant::now() + app.config.payment.settle_wait_max;
+    for key in earlier.into_iter().filter(|key| *key != own) {
+        let is_identified = identified == Some(key);
+        let reservation = Reservation::wait(&app.in_flight, key, end)
+            .await
+            .ok_or_else(in_use)?;
+        let is_answered = app.in_flight.is_answered(key);
+        let stored = app.store.read(move |snapshot| snapshot.payment(key));
+        let Some(payment) = stored.await?.filter(|payment| payment.payer == payer) else {
+            continue;
+        };
+        if payment.fingerprint != fingerprint {
+            match is_identified {
+                true => return Err(Refusal::of(Code::PaymentIdentifierUsed)),
+                false => continue,
+            }
+        }
+        let delivered = match &payment.state {
+            // A new payment for the same purchase takes the held one's place.
+            State::Held => {
+                payments::advance(app, key, Event::CreditExpired).await?;
+                continue;
+            }
+            State::Kept | State::Unknown => match settle::resolve(app, reservation).await {
+                Ok(delivered) => delivered,
+                // It has failed for good: what it could not buy, this one does.
+                Err(refusal) if is_failure(&refusal) => continue,
+                Err(refusal) => {
+                    bind(app, own, verified.payment.clone(), key).await?;
+                    return Err(earlier_unknown(refusal));
+                }
+            },
+            State::Settled { .. } if payment.answer.is_some() => {
+                if !is_identified && (is_answered || !payment.delivery.is_owed) {
+                    continue;
+                }
+                let delivered = delivered(app, key, &payment, None).await;
+                delivered.map_err(earlier_unknown)?
+            }
+            _ => continue,
+        };
+        bind(app, own, verified.payment.clone(), key).await?;
+        return Ok(Some(delivered));
+    }
+    Ok(None)
+}
+
+/// Writes down that a payment's request gets the goods of an earlier one, before it is told so: the same bytes get them
+/// again, and are not settled unless the earlier payment fails.
+async fn bind(
+    app: &Shared,
+    own: PaymentKey,
+    mut payment: Payment,
+    by: PaymentKey,
+) -> Result<(), Refusal> {
+    let (now, fresh) = (app.now(), FreshCredit::draw());
+    let noted = app.store.write(move |tables| {
+        if let Some(stored) = tables.payment(own)? {
+            let is_same = stored.is_of(payment.payload_hash, payment.fingerprint);
+            match stored.state {
+                State::Held if is_same => payment = stored,
+                // Bound before, to a payment that has failed since.
+                State::Answered { .. } if is_same => {}
+                _ => return Ok(None),
+            }
+        }
+        let event = Event::AnsweredBy { payment: by };
+        payments::apply(tables, own, &mut payment, &event, now, fresh)?;
+        if let Some(mut earlier) = tables.payment(by)? {
+            let until = now.plus(REDELIVERY_SECONDS);
+            payments::keep_answer_until(tables, by, &mut earlier, until)?;
+            tables.put_payment(by, &earlier)?;
+        }
+        Ok(Some(payment))
+    });
+    match noted.await? {
+        Some(payment) => {
+            payments::note(app, own, &payment);
+            payments::count(app, &payment);
+            Ok(())
+        }
+        None => Err(replayed(
+            "This authorization was already used for another request.",
+        )),
+    }
+}
+
+/// An earlier payment stands in the way of this one, which was not used.
+fn earlier_unknown(refusal: Refusal) -> Refusal {
+    let credit = match refusal.with {
+        With::Credit(credit) => Some(credit),
+        _ => None,
+    };
+    Refusal::new(
+        Code::SettlementUnknown,
+        "An earlier payment of yours for the same purchase was sent for settlement, and its result is not known yet. This \
+         payment was not used and is not charged. Repeat this request unchanged in a few seconds: if the earlier payment \
+         was settled, you get what it bought and this payment stays uncharged; if it failed, this payment buys.",
+    )
+    .with(With::Earlier(credit))
+}
+
+/// Puts the answer of a settled payment together: the same bytes every time.
+pub async fn delivered(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    members: Option<Members>,
+) -> Outcome {
+    let (State::Settled { transaction, at }, Some(kept)) = (&payment.state, &payment.answer) else {
+        return Err(no_longer_kept());
+    };
+    let sending = Sending::begin(&app.in_flight, &app.outside.clock, key);
+    let body = match &payment.purchase {
+        Purchase::Context(_) => context_body(app, payment, kept, members).await,
+        // The retained report is the answer, to the byte.
+        Purchase::ProofPack(_) => reports::sold_body(app, key)
+            .await
+            .and_then(|body| body.ok_or_else(no_longer_kept))
+            .map(|body| Body::new(body, app.outside.memory.nothing())),
+    };
+    let body = body.map_err(Refusal::after_settlement)?;
+    Ok(Delivered {
+        body: Arc::new(body),
+        transaction: transaction.clone(),
+        settled_at: UnixSeconds(*at),
+        means: payment.means(),
+        payer: Address(payment.payer).to_string(),
+        level: payment.purchase.level(),
+        content_sha256: kept.content_sha256.clone(),
+        tokens: kept.tokens,
+        cache_hit: kept.cache_hit,
+        redelivery_of: None,
+        sending,
+    })
+}
+
+fn no_longer_kept() -> Refusal {
+    replayed("This authorization was used, and its answer is no longer kept.").with(With::Charged)
+}
+
+async fn context_body(
+    app: &Shared,
+    payment: &Payment,
+    kept: &KeptAnswer,
+    members: Option<Members>,
+) -> Result<Body, Refusal> {
+    let paid = answer::paid(app, payment)
+        .map_err(|error| internal("an answer could not be written as JSON", &error))?;
+    let transaction = match &payment.state {
+        State::Settled { transaction, .. } => transaction.clone(),
+        _ => String::new(),
+    };
+    let (page, own) = (kept.page, kept.own.clone());
+    let whole =
+        move |members: &[u8]| answer::whole(&[own.as_bytes(), members], &paid, &transaction);
+    let full = |MemoryFull| Refusal::of(Code::Overloaded);
+    if let Some(Members { bytes, mut permit }) = members {
+        let permitted = permit.resized(2 * bytes.len(), MEMORY_WAIT_MAX).await;
+        permitted.map_err(full)?;
+        return Ok(Body::new(whole(&bytes), permit));
+    }
+    let mut permit = app.outside.memory.nothing();
+    let bytes = page_bytes(app, payment, kept).await?;
+    let permitted = permit
+        .resized(bytes.saturating_mul(STORING_FACTOR), MEMORY_WAIT_MAX)
+        .await;
+    permitted.map_err(full)?;
+    let read = app
+        .store
+        .read(move |snapshot| snapshot.blob_with(page, whole));
+    let body = read
+        .await?
+        .ok_or_else(|| internal("a kept answer has lost its page", &hex::encode(page)))?;
+    Ok(Body::new(body, permit))
+}
+
+/// How long a page's members are at most: the cache knows of those that it still has.
+async fn page_bytes(app: &Shared, payment: &Payment, kept: &KeptAnswer) -> Result<usize, Refusal> {
+    let tokens = usize::try_from(kept.tokens).unwrap_or(usize::MAX);
+    let at_most = tokens.saturating_mul(TOKEN_BYTES_MAX);
+    if at_most <= UNCOUNTED_BYTES / STORING_FACTOR {
+        return Ok(at_most);
+    }
+    let (page, target_url) = (kept.page, payment.purchase.target_url().to_owned());
+    let cached = app
+        .store
+        .read(move |snapshot| snapshot.page(&target_url))
+        .await?;
+    let exactly = cached
+        .filter(|cached| cached.blob == page)
+        .and_then(|cached| usize::try_from(cached.blob_bytes).ok());
+    Ok(exactly.unwrap_or(at_most))
+}

@@ -1,0 +1,127 @@
+//! Asking the chain what became of a settlement that nobody else can tell. What the chain proves is an event of the
+//! payment like any other; what it does not prove leaves the payment as it is.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::app::Shared;
+use crate::config::FacilitatorAt;
+use crate::domain::payment::{Event, Payment, PaymentKey};
+use crate::domain::refusal::Refusal;
+use crate::domain::time::UnixSeconds;
+use crate::flows::sale::in_use;
+use crate::flows::sale::payments::{self, Advanced};
+use crate::flows::sale::settle::{self, Settling};
+use crate::outside::chain::{Chain, ChainError, Fate, Inquiry};
+use crate::state::in_flight::Reservation;
+use crate::store::StoreError;
+use crate::x402::address::{Address, Nonce};
+use crate::x402::onchain::Asked;
+
+/// Carries out what the chain proves of an unknown settlement, if it does so before `end`. `None` when it proves
+/// nothing, or is not asked.
+pub async fn ask_chain(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    end: Instant,
+) -> Result<Option<Advanced>, StoreError> {
+    let Some((chain, inquiry)) = inquiry(app, payment).filter(|_| Instant::now() < end) else {
+        return Ok(None);
+    };
+    let asked = tokio::time::timeout_at(end, chain.fate(inquiry, app.now())).await;
+    let fate = match asked.unwrap_or(Err(ChainError::TimedOut)) {
+        Ok(fate) => fate,
+        Err(error) => {
+            tracing::warn!(error = %error, payment = %hex::encode(key), "the chain could not tell a settlement's end");
+            app.metrics.chain_inquiry("failed");
+            return Ok(None);
+        }
+    };
+    app.metrics.chain_inquiry(name(&fate));
+    match event(fate) {
+        Some(event) => settle::record(app, key, event).await,
+        None => Ok(None),
+    }
+}
+
+/// How long a refusal of the facilitator waits for the chain's word.
+const CHECK_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// Whether the chain, where one is configured, shows the authorization as used although the facilitator has refused to
+/// settle it. A chain that cannot be asked shows nothing.
+pub async fn was_used(app: &Shared, payment: &Payment) -> bool {
+    let Some((chain, inquiry)) = inquiry(app, payment) else {
+        return false;
+    };
+    let asked = tokio::time::timeout(CHECK_TIME_MAX, chain.is_used(inquiry, app.now())).await;
+    asked.is_ok_and(|used| used.unwrap_or(false))
+}
+
+/// What to ask, where the chain of this payment's terms is there to be asked. Test funds are on no chain.
+pub fn inquiry<'app>(app: &'app Shared, payment: &Payment) -> Option<(&'app Chain, Inquiry)> {
+    let chain = app.outside.chain.as_ref()?;
+    if app.config.payment.facilitator == FacilitatorAt::Sandbox || !payment.state.is_open() {
+        return None;
+    }
+    // The terms that were signed, which need not be today's.
+    let terms = Settling::stored(payment).ok()?.offer;
+    let asked = Asked {
+        network: terms.network,
+        token: terms.asset,
+        from: Address(payment.payer),
+        nonce: Nonce(payment.nonce),
+        pay_to: terms.pay_to,
+        amount: terms.amount,
+    };
+    let inquiry = Inquiry {
+        asked,
+        since: UnixSeconds(payment.created_at),
+        valid_before: UnixSeconds(payment.valid_before),
+    };
+    (asked.network == chain.network()).then_some((chain, inquiry))
+}
+
+/// The event that a fate is; `None` while it is open.
+pub fn event(fate: Fate) -> Option<Event> {
+    match fate {
+        Fate::Paid { transaction } => Some(Event::ChainUsed {
+            transaction: transaction.to_string(),
+        }),
+        Fate::Canceled => Some(Event::ChainCanceled),
+        Fate::Elsewhere => Some(Event::ChainUsedElsewhere),
+        Fate::NeverUsed => Some(Event::ChainNeverUsed),
+        Fate::Open => None,
+    }
+}
+
+/// The word for metrics.
+fn name(fate: &Fate) -> &'static str {
+    match fate {
+        Fate::Paid { .. } => "paid",
+        Fate::Canceled => "canceled",
+        Fate::Elsewhere => "elsewhere",
+        Fate::NeverUsed => "never_used",
+        Fate::Open => "open",
+    }
+}
+
+/// For the operator: does now what the background does by and by. Gives the payment as it stands afterwards; `None`
+/// when there is no such payment.
+pub async fn reconcile(app: &Shared, key: PaymentKey) -> Result<Option<Payment>, Refusal> {
+    let stored = move || app.store.read(move |snapshot| snapshot.payment(key));
+    if stored()
+        .await?
+        .is_some_and(|payment| payment.state.is_open())
+    {
+        let reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
+        // What a buyer would be told is not the operator's question.
+        let _ = settle::resolve(app, reservation).await;
+    }
+    let payment = stored().await?;
+    if let Some(payment) = &payment {
+        payments::note(app, key, payment);
+    }
+    Ok(payment)
+}

@@ -1,0 +1,133 @@
+//! Refusals of requests that brought a payment. Each passes through [`note`], which logs it, counts it and keeps the
+//! last ones in memory, so that an operator with a buyer's request id can say why. It knows no HTTP and keeps nothing
+//! on disk.
+
+use serde_json::Value;
+
+use crate::app::App;
+use crate::domain::level::{Level, Product};
+use crate::domain::purchase::Purchase;
+use crate::domain::refusal::{Code, Refusal, With};
+use crate::state::refusals::RefusedPayment;
+use crate::x402::address::Address;
+
+/// Longest reason that is logged and kept, in characters.
+pub const REASON_CHARACTERS_MAX: usize = 300;
+
+/// Complaints about a request's shape that a reason names.
+const COMPLAINTS_MAX: usize = 3;
+
+/// What is known of a paid request, filled in as it is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PaidAttempt {
+    /// The address that the payment names. It may not have been verified.
+    pub payer: Option<Address>,
+    pub product: Option<Product>,
+    pub level: Option<Level>,
+}
+
+impl PaidAttempt {
+    pub fn of(product: Product) -> PaidAttempt {
+        PaidAttempt {
+            product: Some(product),
+            ..PaidAttempt::default()
+        }
+    }
+
+    /// The purchase is known from here on.
+    pub fn note_purchase(&mut self, purchase: &Purchase) {
+        self.product = Some(purchase.product());
+        self.level = Some(purchase.level());
+    }
+}
+
+/// Notes the refusal of a request that brought a payment. To be called once for each.
+pub fn note(app: &App, refusal: &Refusal, request_id: &str, attempt: PaidAttempt) {
+    let refused = RefusedPayment {
+        at: app.now(),
+        code: refusal.code,
+        reason: reason(refusal),
+        request_id: request_id.to_owned(),
+        payer: attempt.payer,
+        product: attempt.product,
+        level: attempt.level,
+    };
+    log(&refused);
+    app.metrics.refusal(refused.code.text());
+    app.refusals.add(refused);
+}
+
+fn log(refused: &RefusedPayment) {
+    macro_rules! event {
+        ($level:ident) => {
+            tracing::$level!(
+                target: "refusals",
+                code = refused.code.text(),
+                reason = refused.reason,
+                request.id = refused.request_id,
+                payer = refused.payer.as_ref().map(tracing::field::display),
+                purchase.product = refused.product.map(Product::name),
+                purchase.level = refused.level.map(Level::name),
+                "refused a paid request"
+            )
+        };
+    }
+    match is_ours(refused.code) {
+        true => event!(warn),
+        false => event!(info),
+    }
+}
+
+/// Whether the service, its configuration or its facilitator is at fault, rather than the buyer or the target. A pause
+/// is the operator's own decision.
+fn is_ours(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Internal
+            | Code::Overloaded
+            | Code::NetworkUnavailable
+            | Code::SettlementUnknown
+            | Code::MarginRejected
+    )
+}
+
+/// The message without what it may quote of the request: a parser's complaint can hold a piece of the payment, such as
+/// its signature.
+fn reason(refusal: &Refusal) -> String {
+    let message = match refusal.code {
+        Code::InvalidPayment => refusal.message.split('"').next().unwrap_or_default(),
+        _ => &refusal.message,
+    };
+    let mut text = message.to_owned();
+    if let With::Validation(errors) = &refusal.with {
+        for error in errors.iter().take(COMPLAINTS_MAX) {
+            let parts = error.loc.iter().map(|part| match part {
+                Value::String(name) => name.clone(),
+                position => position.to_string(),
+            });
+            let place = parts.collect::<Vec<_>>().join(".");
+            text.push_str(&format!(" {place}: {}.", error.msg));
+        }
+    }
+    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    plain.take(REASON_CHARACTERS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_bounded_and_quotes_nothing_of_the_payment() {
+        let quoting = Refusal::new(
+            Code::InvalidPayment,
+            "The payment has the wrong shape: invalid type: string \"0x5ec7e7\", expected an object",
+        );
+        assert_eq!(
+            reason(&quoting),
+            "The payment has the wrong shape: invalid type: string "
+        );
+        let long = Refusal::new(Code::UpstreamRefused, "x\n".repeat(REASON_CHARACTERS_MAX));
+        assert_eq!(reason(&long), "x ".repeat(REASON_CHARACTERS_MAX / 2));
+    }
+}

@@ -1,0 +1,275 @@
+//! Spending a retry credit (decisions, Retry credits). A credit on a held authorization does the work and settles it;
+//! one on a settled or unknown payment never asks for more money.
+
+use std::net::IpAddr;
+
+use crate::app::Shared;
+use crate::domain::ids::CreditId;
+use crate::domain::level::Level;
+use crate::domain::payment::{Means, Payment, PaymentKey, State};
+use crate::domain::purchase::Purchase;
+use crate::domain::rate::RateClass;
+use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
+use crate::domain::time::UnixSeconds;
+use crate::flows::content::source::Trouble;
+use crate::flows::sale::refusals::PaidAttempt;
+use crate::flows::sale::settle::{self, Settling};
+use crate::flows::sale::{self, Kept};
+use crate::flows::sale::{payments, recall, transfer};
+use crate::state::in_flight::{Outcome, Reservation};
+use crate::store::credit_hash;
+use crate::x402::address::Address;
+
+/// What the request states of the purchase. What it leaves out is the credit's own.
+#[derive(Clone, Debug)]
+pub struct Stated {
+    pub target_url: String,
+    pub level: Option<Level>,
+    pub question: Option<String>,
+    pub force_refresh: Option<bool>,
+}
+
+/// The request that brings a credit.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'a> {
+    /// The address under which a client is counted.
+    pub client: Option<IpAddr>,
+    pub request_id: &'a str,
+}
+
+/// Redeems a credit once, under any concurrency. As long as it stands, a refusal gives it back.
+pub async fn redeem(
+    app: &Shared,
+    credit: CreditId,
+    stated: Stated,
+    asker: Asker<'_>,
+    seen: &mut PaidAttempt,
+) -> Outcome {
+    let refusal = match attempt(app, credit, stated, asker, seen).await {
+        Err(refusal)
+            if refusal.with != With::Charged
+                && matches!(
+                    refusal.code,
+                    Code::SettlementUnknown
+                        | Code::UpstreamUnavailable
+                        | Code::NetworkUnavailable
+                        | Code::Overloaded
+                ) =>
+        {
+            refusal
+        }
+        outcome => {
+            match &outcome {
+                Ok(_) => app.metrics.credit("redeemed"),
+                Err(refusal) if refusal.code == Code::RetryCreditInvalid => {
+                    app.metrics.credit("refused");
+                }
+                Err(_) => {}
+            }
+            return outcome;
+        }
+    };
+    let hash = credit_hash(credit);
+    let standing = app
+        .store
+        .read(move |snapshot| match snapshot.payment_by_credit(hash)? {
+            Some(key) => Ok(snapshot.payment(key)?.and_then(|payment| payment.credit)),
+            None => Ok(None),
+        });
+    Err(match standing.await? {
+        Some(standing) if standing.hash == hash && standing.attempts_left > 0 => {
+            refusal.with(With::Credit(RetryCredit {
+                id: credit,
+                expires_at: UnixSeconds(standing.expires_at),
+                attempts_left: standing.attempts_left,
+            }))
+        }
+        _ => refusal,
+    })
+}
+
+/// Guesses, and work for payments that are not settled, are counted. What was paid for, or may have been, is handed out
+/// whatever the limit says: nobody's money is lost because of somebody else behind the same address.
+async fn attempt(
+    app: &Shared,
+    credit: CreditId,
+    stated: Stated,
+    asker: Asker<'_>,
+    seen: &mut PaidAttempt,
+) -> Outcome {
+    let count = || app.admit(RateClass::Credit, asker.client);
+    let hash = credit_hash(credit);
+    let found = app
+        .store
+        .read(move |snapshot| snapshot.payment_by_credit(hash));
+    let Some(key) = found.await? else {
+        count()?;
+        return Err(invalid());
+    };
+    let mut reservation = Reservation::take(&app.in_flight, key).ok_or_else(|| {
+        Refusal::new(
+            Code::Conflict,
+            "This retry credit is being redeemed by another request.",
+        )
+    })?;
+    // Read again: the reservation may have been free because the credit has just been spent.
+    let payment = app
+        .store
+        .read(move |snapshot| snapshot.payment(key))
+        .await?
+        .ok_or_else(invalid)?;
+    seen.payer = Some(Address(payment.payer));
+    seen.note_purchase(&payment.purchase);
+    if payment
+        .credit
+        .as_ref()
+        .is_none_or(|credit| credit.hash != hash)
+        || !covers(&payment.purchase, &stated)
+    {
+        count()?;
+        return Err(invalid());
+    }
+    let alive = payment
+        .credit
+        .as_ref()
+        .is_some_and(|credit| app.now() < UnixSeconds(credit.expires_at));
+    match payment.state {
+        State::Held if alive => {
+            count()?;
+            app.health
+                .check_can_sell_product(&app.tasks, payment.purchase.product())?;
+            if payment.means() == Means::Authorization {
+                reservation.queue(payment.payer, &app.outside.clock).await?;
+            }
+            work_off(app, reservation, asker.request_id).await
+        }
+        State::Settled { .. } if alive => {
+            let delivered = recall::delivered(app, key, &payment, None).await?;
+            spend(app, key, hash).await?;
+            Ok(delivered)
+        }
+        // Its life is counted from when the settlement is known.
+        State::Kept | State::Unknown => resolve(app, reservation, hash).await,
+        _ => {
+            count()?;
+            Err(invalid())
+        }
+    }
+}
+
+/// A used, wrong, expired or unknown credit is one and the same answer: nobody learns which.
+fn invalid() -> Refusal {
+    Refusal::of(Code::RetryCreditInvalid)
+}
+
+/// Only a stated difference counts.
+fn covers(purchase: &Purchase, stated: &Stated) -> bool {
+    stated.target_url == purchase.target_url()
+        && stated.level.is_none_or(|level| level == purchase.level())
+        && (stated.question.as_deref()).is_none_or(|asked| Some(asked) == purchase.question())
+        && (stated.force_refresh).is_none_or(|refresh| refresh == purchase.reading().refresh)
+}
+
+/// The held authorization: an attempt is spent, the work is done, and it is settled like any first payment.
+async fn work_off(app: &Shared, reservation: Reservation, request_id: &str) -> Outcome {
+    let key = reservation.key();
+    let payment = spend_attempt(app, key).await?;
+    app.crash_point("redeeming");
+    let means = payment.means();
+    let margin = sale::check_margin(app, &payment.purchase, means)?;
+    let goods = match sale::deliver_goods(app, &payment).await {
+        Ok(goods) => goods,
+        Err(Trouble::Refused(refusal)) => return Err(refusal),
+        Err(Trouble::Outage(refusal)) => return Err(refusal),
+    };
+    if means == Means::Transfer {
+        return transfer::deliver(app, key, payment, goods, margin, request_id).await;
+    }
+    let settling = Settling::stored(&payment)?;
+    let members = match sale::keep_answer(app, key, payment, goods, margin, request_id).await {
+        // The authorization, or the credit with it, ran out while the work was done. Neither a 402 nor the word that the
+        // authorization was used belongs here.
+        Err(refusal) if refusal.code == Code::PaymentReplayed || asks_for_money(&refusal) => {
+            return Err(invalid());
+        }
+        kept => kept?,
+    };
+    match settle::settle(
+        app,
+        Kept {
+            reservation,
+            settling,
+            members,
+        },
+        true,
+    )
+    .await
+    {
+        Err(refusal) if asks_for_money(&refusal) => Err(invalid()),
+        outcome => outcome,
+    }
+}
+
+/// A 402 would make a client pay at this address.
+fn asks_for_money(refusal: &Refusal) -> bool {
+    matches!(refusal.with, With::Challenge { .. })
+}
+
+async fn spend_attempt(app: &Shared, key: PaymentKey) -> Result<Payment, Refusal> {
+    let spent = app.store.write(move |tables| {
+        let Some(mut payment) = tables.payment(key)? else {
+            return Ok(None);
+        };
+        let Some(credit) = payment
+            .credit
+            .as_mut()
+            .filter(|credit| credit.attempts_left > 0)
+        else {
+            return Ok(None);
+        };
+        credit.attempts_left -= 1;
+        tables.put_payment(key, &payment)?;
+        Ok(Some(payment))
+    });
+    spent
+        .await?
+        .ok_or_else(|| Refusal::of(Code::RetryCreditInvalid))
+}
+
+/// Repeats the settle: success delivers, a proven failure voids the credit, still unknown spends no attempt.
+async fn resolve(app: &Shared, reservation: Reservation, hash: [u8; 32]) -> Outcome {
+    let key = reservation.key();
+    match settle::resolve(app, reservation).await {
+        Ok(delivered) => {
+            spend(app, key, hash).await?;
+            Ok(delivered)
+        }
+        Err(refusal) if asks_for_money(&refusal) => Err(invalid()),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// Spends the credit, once: of several that came this far, only the first delivers.
+async fn spend(app: &Shared, key: PaymentKey, hash: [u8; 32]) -> Result<(), Refusal> {
+    let spent = app.store.write(move |tables| {
+        let Some(mut payment) = tables.payment(key)? else {
+            return Ok(false);
+        };
+        if payment
+            .credit
+            .as_ref()
+            .is_none_or(|credit| credit.hash != hash)
+        {
+            return Ok(false);
+        }
+        payments::void_credit(tables, &mut payment)?;
+        tables.put_payment(key, &payment)?;
+        Ok(true)
+    });
+    // The payment of a spent credit is settled: a store that is busy does not undo that.
+    match spent.await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(invalid()),
+        Err(error) => Err(Refusal::from(error).after_settlement()),
+    }
+}

@@ -1,0 +1,393 @@
+//! A sale that the buyer has paid by a transfer of its own (the legacy endpoint): its hash is looked up on chain, and
+//! the rest is the life of any sale, without a settlement. A transfer is known by its transaction and the place of its
+//! log, and buys once. Anybody can read the hash, so that nothing is given out again for the hash alone.
+
+use sha2::{Digest as _, Sha256};
+
+use crate::app::Shared;
+use crate::domain::payment::{Delivery, Means, NO_END, Payment, PaymentKey, State};
+use crate::domain::purchase::Purchase;
+use crate::domain::rate::RateClass;
+use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::time::UnixSeconds;
+use crate::flows::content::source::Trouble;
+use crate::flows::internal;
+use crate::flows::sale::deliver::Goods;
+use crate::flows::sale::margin_guard::Judged;
+use crate::flows::sale::payments;
+use crate::flows::sale::recall::{self, Asker, Recalled};
+use crate::flows::sale::refusals::PaidAttempt;
+use crate::flows::sale::{self, PaidRequest, in_use};
+use crate::outside::chain::{Chain, Written};
+use crate::state::delivered::Delivered;
+use crate::state::in_flight::{Outcome, Reservation};
+use crate::store::Overpayment;
+use crate::x402::address::{Address, Signature, TransactionHash};
+use crate::x402::keccak::keccak256;
+use crate::x402::onchain::{Received, received};
+use crate::x402::sender_proof::Statement;
+use crate::x402::wire::PaymentRequirements;
+
+/// Transfers of one transaction that are looked at.
+const TRANSFERS_MAX: usize = 64;
+
+/// What the buyer shows for a payment.
+#[derive(Clone, Debug)]
+pub struct TransferProof {
+    pub transaction: TransactionHash,
+    /// The buyer's own secret for this purchase (Idempotency-Key): who shows it again is given the answer again.
+    pub secret: Option<String>,
+    /// The sender's own, over what is bought and with which transaction.
+    pub signature: Option<Signature>,
+}
+
+impl TransferProof {
+    /// What the kept answer is given out for. Without a secret or a signature it is never met again.
+    fn hash(&self, signer: Option<Address>, request_id: &str) -> [u8; 32] {
+        let signer = signer.map(|signer| signer.to_string());
+        let (kind, text) = match (&self.secret, &signer) {
+            (Some(secret), _) => (&b"secret"[..], secret.as_str()),
+            (None, Some(signer)) => (&b"signer"[..], signer.as_str()),
+            (None, None) => (&b"request"[..], request_id),
+        };
+        let mut hash = Sha256::new();
+        for part in [&b"transfer"[..], &self.transaction.0, kind, text.as_bytes()] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+}
+
+/// Transfers that stand on chain and would pay for the purchase, each with the terms that it was made by.
+#[derive(Debug)]
+struct Standing {
+    since: UnixSeconds,
+    transfers: Vec<(Received, PaymentRequirements)>,
+}
+
+/// Sells one page for a transfer.
+pub async fn sell(
+    app: &Shared,
+    request: PaidRequest,
+    proof: TransferProof,
+    seen: &mut PaidAttempt,
+) -> Outcome {
+    let chain = app
+        .outside
+        .chain
+        .as_ref()
+        .filter(|_| app.config.legacy.access)
+        .ok_or_else(|| Refusal::of(Code::TransfersNotTaken))?;
+    let signer = signer(app, &request.purchase, &proof)?;
+    seen.payer = signer;
+    // Each look costs calls to the node, whatever stands there.
+    app.admit(RateClass::Credit, request.client)?;
+    app.health.check_can_sell(&app.tasks)?;
+    let mut standing = look_up(app, chain, &request.purchase, &proof).await?;
+    if let Some(signer) = signer {
+        standing
+            .transfers
+            .retain(|(transfer, _)| transfer.from == signer);
+        if standing.transfers.is_empty() {
+            let message = "The signer of X-Service-Payment-Proof did not send this transfer. It was not used.";
+            return Err(unsigned(app, &request.purchase, &proof, message));
+        }
+    }
+    if let [(transfer, _)] = &*standing.transfers {
+        seen.payer = Some(transfer.from);
+    }
+    let (reservation, payment, overpaid) =
+        match take(app, &request, (&proof, signer), &standing).await? {
+            Taken::Again(delivered) => return Ok(delivered),
+            Taken::Free(reservation, payment, overpaid) => (reservation, *payment, overpaid),
+        };
+    let key = reservation.key();
+    let margin = sale::check_margin(app, &payment.purchase, Means::Transfer)?;
+    let goods = match sale::deliver_goods(app, &payment).await {
+        Ok(goods) => goods,
+        Err(Trouble::Refused(refusal)) => return Err(refusal),
+        Err(Trouble::Outage(refusal)) => {
+            note_overpayment(app, key, overpaid).await?;
+            return Err(sale::hold(app, key, payment, refusal).await);
+        }
+    };
+    note_overpayment(app, key, overpaid).await?;
+    deliver(app, key, payment, goods, margin, &request.request_id).await
+}
+
+/// The signer of the transfer; `None` where no signature is wanted and none was sent.
+fn signer(
+    app: &Shared,
+    purchase: &Purchase,
+    proof: &TransferProof,
+) -> Result<Option<Address>, Refusal> {
+    let Some(signature) = &proof.signature else {
+        return match app.config.legacy.wants_proof {
+            false => Ok(None),
+            true => {
+                let message = "A transfer buys for its sender alone: anybody can read its hash on chain. It was not used.";
+                Err(unsigned(app, purchase, proof, message))
+            }
+        };
+    };
+    let signer = statement(app, purchase, proof).signer(signature);
+    signer.map(Some).map_err(|error| {
+        let message = format!("{error}. The transfer was not used.");
+        unsigned(app, purchase, proof, &message)
+    })
+}
+
+/// What the sender has to sign.
+fn statement<'a>(app: &'a Shared, purchase: &'a Purchase, proof: &TransferProof) -> Statement<'a> {
+    Statement {
+        service: &app.config.base_url,
+        transaction: proof.transaction,
+        target_url: purchase.target_url(),
+        tier: purchase.level().name(),
+        force_refresh: purchase.reading().refresh,
+    }
+}
+
+fn unsigned(app: &Shared, purchase: &Purchase, proof: &TransferProof, message: &str) -> Refusal {
+    let text = statement(app, purchase, proof).text();
+    Refusal::new(Code::PaymentProofRequired, message).with(With::TextToSign(text))
+}
+
+/// Notes what a transfer brings beyond the price, before the sale is recorded: the ledger counts it once it is.
+async fn note_overpayment(app: &Shared, key: PaymentKey, units: u64) -> Result<(), Refusal> {
+    let known = app.store.read(move |snapshot| snapshot.overpayment(key));
+    if units == 0 && known.await?.is_none() {
+        return Ok(());
+    }
+    let at = app.now().0;
+    let noted = app.store.write(move |tables| match units {
+        // What was held for a cheaper purchase before buys this one.
+        0 => tables.drop_overpayment(key),
+        _ => tables.put_overpayment(key, Overpayment { units, at }),
+    });
+    Ok(noted.await?)
+}
+
+/// Asks the chain. What it does not show clearly is no payment.
+async fn look_up(
+    app: &Shared,
+    chain: &Chain,
+    purchase: &Purchase,
+    proof: &TransferProof,
+) -> Result<Standing, Refusal> {
+    let hash = proof.transaction;
+    let written = chain.written(hash, app.now()).await.map_err(|error| {
+        tracing::warn!(error = %error, transaction = %hash, "a transfer could not be looked up");
+        let message = "The transfer could not be looked up just now. It was not used: repeat the same request.";
+        Refusal::new(Code::NetworkUnavailable, message)
+    })?;
+    let (since, logs) = match written {
+        Written::Deep { since, logs } => (since, logs),
+        Written::Missing => return Err(Refusal::of(Code::PaymentHashUnconfirmed)),
+        Written::Shallow { confirmations } => {
+            let message = format!(
+                "The transaction stands in {confirmations} blocks so far and needs {}. It was not used: repeat the \
+                 same request in a few seconds.",
+                app.config
+                    .chain
+                    .as_ref()
+                    .map_or(1, |chain| chain.confirmations)
+            );
+            return Err(Refusal::new(Code::PaymentHashUnconfirmed, message));
+        }
+        Written::Failed => {
+            return Err(invalid("The transaction failed, so that nothing was paid."));
+        }
+    };
+    // A vault that was ours when the transfer was made is honoured after a change of configuration.
+    let offer = app.offers.of(purchase);
+    let mut honoured = app.offers.honoured(offer, since);
+    honoured.retain(|terms| terms.network == offer.requirements.network);
+    let mut transfers = Vec::new();
+    for terms in honoured {
+        let Some(found) = received(&logs, terms.asset, terms.pay_to) else {
+            return Err(invalid(
+                "The transaction settles a signed authorization, which pays for what it was signed for alone.",
+            ));
+        };
+        transfers.extend(found.into_iter().map(|transfer| (transfer, terms.clone())));
+    }
+    let price = purchase.price();
+    let most = transfers.iter().map(|(transfer, _)| transfer.amount).max();
+    transfers.retain(|(transfer, _)| transfer.amount >= price);
+    transfers.truncate(TRANSFERS_MAX);
+    let today = &offer.requirements;
+    match most {
+        _ if !transfers.is_empty() => Ok(Standing { since, transfers }),
+        Some(most) => Err(invalid(&format!(
+            "The transaction transfers {most} USDC; this purchase costs {price} USDC."
+        ))),
+        None => Err(invalid(&format!(
+            "The transaction transfers nothing of the token {} to {}.",
+            today.asset, today.pay_to
+        ))),
+    }
+}
+
+fn invalid(message: &str) -> Refusal {
+    Refusal::new(Code::InvalidPaymentHash, message)
+}
+
+/// What the records leave of a transaction's transfers.
+enum Taken {
+    /// Bought before, by the one who shows the same secret.
+    Again(Delivered),
+    /// Free for this purchase, and ours as long as the reservation lives; with the units that it brought beyond the
+    /// price.
+    Free(Reservation, Box<Payment>, u64),
+}
+
+async fn take(
+    app: &Shared,
+    request: &PaidRequest,
+    (proof, signer): (&TransferProof, Option<Address>),
+    standing: &Standing,
+) -> Result<Taken, Refusal> {
+    let asker = Asker {
+        payload_hash: proof.hash(signer, &request.request_id),
+        fingerprint: request.purchase.fingerprint(),
+        origin: None,
+    };
+    let (mut is_busy, mut is_held) = (false, false);
+    for (transfer, terms) in &standing.transfers {
+        let key = transfer_key(app, proof.transaction, transfer);
+        let Some(reservation) = Reservation::take(&app.in_flight, key) else {
+            is_busy = true;
+            continue;
+        };
+        let stored = app
+            .store
+            .read(move |snapshot| snapshot.payment(key))
+            .await?;
+        let fresh = payment(app, request, (proof, asker.payload_hash), (transfer, terms))?;
+        let price = request.purchase.price().units();
+        let overpaid = transfer.amount.units().saturating_sub(price);
+        match stored {
+            None if app.now().since(standing.since) > age_max(app) => {
+                return Err(invalid("The transfer is too old to be used."));
+            }
+            None => return Ok(Taken::Free(reservation, Box::new(fresh), overpaid)),
+            // Let go unused: anyone who sends the hash has it, for whatever purchase.
+            Some(stored) if stored.state == State::Released => {
+                let created_at = stored.created_at;
+                return Ok(Taken::Free(
+                    reservation,
+                    Box::new(Payment {
+                        created_at,
+                        ..fresh
+                    }),
+                    overpaid,
+                ));
+            }
+            Some(stored) if !stored.is_of(asker.payload_hash, asker.fingerprint) => {
+                is_held |= stored.state == State::Held;
+            }
+            Some(stored) if stored.state == State::Held => {
+                return Ok(Taken::Free(reservation, Box::new(stored), overpaid));
+            }
+            Some(_) => {
+                let recalled = recall::recall(app, key, asker).await;
+                if let Ok(Recalled::Answer(delivered)) = recalled {
+                    return Ok(Taken::Again(delivered));
+                }
+            }
+        }
+    }
+    Err(match (is_busy, is_held) {
+        (true, _) => in_use(),
+        (_, true) => Refusal::new(
+            Code::PaymentHashHeld,
+            "This transfer is held by the retry credit that came with a 503. Redeem that at /v1/x402/retry; once it has \
+             run out, the hash can be sent again.",
+        )
+        .with(With::Charged),
+        _ => replayed(),
+    })
+}
+
+/// The transfer has bought something before: the money that the hash stands for was taken.
+fn replayed() -> Refusal {
+    Refusal::of(Code::PaymentHashReplayed).with(With::Charged)
+}
+
+fn age_max(app: &Shared) -> u64 {
+    app.config
+        .chain
+        .as_ref()
+        .map_or(0, |chain| chain.transfer_age_max)
+}
+
+/// The key of a transfer: a transaction may hold several, and each buys once.
+fn transfer_key(app: &Shared, transaction: TransactionHash, transfer: &Received) -> PaymentKey {
+    keccak256(&[
+        b"context402 transfer 1",
+        &app.config.payment.network.0.to_be_bytes(),
+        &transaction.0,
+        &transfer.index.to_be_bytes(),
+    ])
+}
+
+fn payment(
+    app: &Shared,
+    request: &PaidRequest,
+    (proof, payload_hash): (&TransferProof, [u8; 32]),
+    (transfer, terms): (&Received, &PaymentRequirements),
+) -> Result<Payment, Refusal> {
+    let now = app.now().0;
+    let requirements = serde_json::to_vec(terms)
+        .map_err(|error| internal("a payment could not be written down", &error))?;
+    Ok(Payment {
+        payer: transfer.from.0,
+        nonce: proof.transaction.0,
+        // What it brings beyond the price is the sender's mistake, and no revenue.
+        amount_units: request.purchase.price().units(),
+        valid_before: NO_END,
+        payload_hash,
+        payload: Vec::new(),
+        requirements,
+        purchase: request.purchase.clone(),
+        fingerprint: request.purchase.fingerprint(),
+        identifier: None,
+        attribution: request.attribution.clone(),
+        state: State::New,
+        answer: None,
+        credit: None,
+        redelivered: 0,
+        created_at: now,
+        changed_at: now,
+        delivery: Delivery::default(),
+    })
+}
+
+/// Keeps the finished answer, which spends the transfer in the same breath, and gives it out.
+pub async fn deliver(
+    app: &Shared,
+    key: PaymentKey,
+    payment: Payment,
+    goods: Goods,
+    margin: Judged,
+    request_id: &str,
+) -> Outcome {
+    debug_assert_eq!(payment.means(), Means::Transfer);
+    let kept = sale::keep_answer(app, key, payment, goods, margin, request_id).await;
+    let members = kept.map_err(|refusal| match refusal.code {
+        Code::PaymentReplayed => replayed(),
+        _ => refusal,
+    })?;
+    let stored = app
+        .store
+        .read(move |snapshot| snapshot.payment(key))
+        .await
+        .map_err(|error| Refusal::from(error).after_settlement())?;
+    let payment = stored
+        .ok_or_else(|| internal("a kept payment is gone", &hex::encode(key)).after_settlement())?;
+    payments::note(app, key, &payment);
+    payments::count(app, &payment);
+    recall::delivered(app, key, &payment, members).await
+}

@@ -1,0 +1,541 @@
+//! Holding what the facilitator reports against the chain: each settlement is entered in the same transaction that
+//! records it, looked up together with others soon after, and taken off the list once the chain shows the payment. What
+//! the chain contradicts stays on record and shows in /health, the metrics, the ledger and the log. Sales go on: whether
+//! to pause them is the operator's decision, because a node can be wrong where the facilitator is right.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::app::Shared;
+use crate::config::VerifySettlement;
+use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::time::UnixSeconds;
+use crate::outside::chain::{Absence, CLAIMS_MAX, Chain, ChainError, Claimed, Inquiry, Verdict};
+use crate::state::settlement_checks::Waiting;
+use crate::store::{
+    Difference, Discrepancy, SettlementClaim, SettlementSummary, StoreError, Tables,
+    UnverifiedSettlement,
+};
+use crate::x402::address::{Address, Network, Nonce, TransactionHash};
+use crate::x402::onchain::Asked;
+use crate::x402::wire::PaymentRequirements;
+
+/// How often reported settlements are looked up.
+const SWEEP_EVERY: Duration = Duration::from_secs(10);
+/// How often, while buyers wait for it.
+const WAITING_SWEEP_EVERY: Duration = Duration::from_secs(2);
+/// A settlement is first looked up so long after it was reported: its block must be deep enough.
+const FIRST_LOOK_SECONDS: u64 = 10;
+/// Later looks come at half its age, within these bounds.
+const LOOK_SECONDS_MIN: u64 = 5;
+const LOOK_SECONDS_MAX: u64 = 600;
+/// Reported settlements of one look were reported within so long: a backlog is searched piece by piece.
+const GROUP_SECONDS: u64 = 3600;
+/// Looks of one sweep over a backlog.
+const LOOKS_MAX: usize = 4;
+/// Contradictions are looked at again after so long: a block may have come late.
+const RECHECK_SECONDS: u64 = 600;
+/// So many of them in one sweep.
+const RECHECKS_MAX: usize = 50;
+/// A contradiction degrades /health for so long, and is looked at again for as long.
+pub const LATELY_SECONDS: u64 = 24 * 3600;
+/// A settlement that the chain could not confirm for so long degrades /health.
+pub const BEHIND_SECONDS: u64 = 300;
+/// Rows of each table that the summary reads.
+const SUMMARY_ROWS_MAX: usize = 10_000;
+/// The wait for the chain ends so long before the buyer's: a buyer that is told to retry must not be refused
+/// because the payment is still being worked on.
+const BEFORE_BUYER: Duration = Duration::from_millis(500);
+/// Where the facilitator has taken almost all of the buyer's time, the chain is still waited for so long.
+const WAIT_MIN: Duration = Duration::from_secs(2);
+/// Sales that wait for the chain at once. One more is answered as if the chain could not tell.
+const WAITING_MAX: usize = 4096;
+
+/// How the reported settlements stand, for /health.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// not_configured, ok, behind or contradicted.
+    pub status: &'static str,
+    pub summary: SettlementSummary,
+    /// Why the last look has failed.
+    pub trouble: Option<String>,
+    pub checked_at: Option<UnixSeconds>,
+}
+
+impl Standing {
+    pub fn is_good(&self) -> bool {
+        matches!(self.status, "not_configured" | "ok")
+    }
+}
+
+/// The chain that reported settlements are held against; `None` where that is off.
+fn chain(app: &Shared) -> Option<&Chain> {
+    match app.config.payment.verify_settlement {
+        VerifySettlement::Off => None,
+        VerifySettlement::Background | VerifySettlement::BeforeDelivery => {
+            app.outside.chain.as_ref()
+        }
+    }
+}
+
+/// The network whose reported settlements are looked up; `None` where none are.
+pub fn network(app: &Shared) -> Option<Network> {
+    chain(app).map(Chain::network)
+}
+
+/// Enters a settlement that has just been recorded on the facilitator's word, inside the write job that records it.
+pub fn enter(
+    tables: &mut Tables<'_>,
+    key: PaymentKey,
+    payment: &Payment,
+    event: &Event,
+    network: Option<Network>,
+) -> Result<(), StoreError> {
+    let (Event::SettleSucceeded { .. }, State::Settled { transaction, at }) =
+        (event, &payment.state)
+    else {
+        return Ok(());
+    };
+    match claim(payment, transaction, UnixSeconds(*at)) {
+        Some(claim) if network == Some(Network(claim.network)) => {
+            tables.put_unverified(&UnverifiedSettlement {
+                next_look: claim.told_at.saturating_add(FIRST_LOOK_SECONDS),
+                key,
+                claim,
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is to be looked up of a payment, by the terms that were signed.
+fn claim(payment: &Payment, transaction: &str, told_at: UnixSeconds) -> Option<SettlementClaim> {
+    let terms: PaymentRequirements = serde_json::from_slice(&payment.requirements)
+        .inspect_err(|error| {
+            tracing::error!(%error, "a settlement cannot be looked up: its terms cannot be read");
+        })
+        .ok()?;
+    Some(SettlementClaim {
+        network: terms.network.0,
+        token: terms.asset.0,
+        pay_to: terms.pay_to.0,
+        payer: payment.payer,
+        nonce: payment.nonce,
+        amount_units: terms.amount.units(),
+        valid_before: payment.valid_before,
+        since: payment.created_at,
+        transaction: transaction.to_owned(),
+        told_at: told_at.0,
+    })
+}
+
+fn claimed(claim: &SettlementClaim) -> Claimed {
+    Claimed {
+        inquiry: Inquiry {
+            asked: Asked {
+                network: Network(claim.network),
+                token: Address(claim.token),
+                from: Address(claim.payer),
+                nonce: Nonce(claim.nonce),
+                pay_to: Address(claim.pay_to),
+                amount: crate::domain::amount::Amount::from_units(claim.amount_units),
+            },
+            since: UnixSeconds(claim.since),
+            valid_before: UnixSeconds(claim.valid_before),
+        },
+        // One that cannot be read is found nowhere, like any other that does not exist.
+        transaction: TransactionHash::parse(&claim.transaction).unwrap_or(TransactionHash([0; 32])),
+        told_at: UnixSeconds(claim.told_at),
+    }
+}
+
+/// Why a verdict contradicts the facilitator, in a word for operators; `None` when it does not.
+fn contradiction(verdict: Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::Absent(Absence::NoTransaction) => Some("transaction_not_found"),
+        Verdict::Absent(Absence::TransactionFailed) => Some("transaction_failed"),
+        Verdict::Absent(Absence::OtherTransaction) => Some("transaction_of_something_else"),
+        Verdict::Canceled => Some("authorization_canceled"),
+        Verdict::Elsewhere => Some("authorization_used_elsewhere"),
+        Verdict::Paid { .. } | Verdict::Shallow | Verdict::Open => None,
+    }
+}
+
+// --- In the background
+
+/// Looks reported settlements up, for ever.
+pub async fn watch(app: Shared) {
+    if chain(&app).is_none() {
+        return;
+    }
+    loop {
+        if let Err(error) = sweep(&app).await {
+            tracing::error!(error = %error, "reported settlements could not be looked up");
+        }
+        tokio::time::sleep(SWEEP_EVERY).await;
+    }
+}
+
+/// One pass over the reported settlements that are to be looked up now.
+pub async fn sweep(app: &Shared) -> Result<(), StoreError> {
+    let Some(chain) = chain(app) else {
+        return Ok(());
+    };
+    for _ in 0..LOOKS_MAX {
+        let now = app.now();
+        let rows = app
+            .store
+            .read(move |snapshot| snapshot.unverified(now, CLAIMS_MAX))
+            .await?;
+        let is_full = rows.len() >= CLAIMS_MAX;
+        let rows = one_group(rows);
+        if rows.is_empty() {
+            break;
+        }
+        let claims = rows.iter().map(|row| claimed(&row.claim)).collect();
+        let Some(verdicts) = ask(app, chain, claims).await else {
+            break;
+        };
+        app.store
+            .write(move |tables| {
+                rows.into_iter()
+                    .zip(verdicts)
+                    .try_for_each(|(row, verdict)| settle_row(tables, row, verdict, now))
+            })
+            .await?;
+        if !is_full {
+            break;
+        }
+    }
+    recheck(app, chain).await?;
+    refresh(app).await
+}
+
+/// Those that were reported within an hour of the one that was reported first.
+fn one_group(mut rows: Vec<UnverifiedSettlement>) -> Vec<UnverifiedSettlement> {
+    let first = rows.iter().map(|row| row.claim.told_at).min();
+    let until = first.unwrap_or(0).saturating_add(GROUP_SECONDS);
+    rows.retain(|row| row.claim.told_at <= until);
+    rows
+}
+
+/// The chain's verdicts; `None` when it gives none, which is noted.
+async fn ask(app: &Shared, chain: &Chain, claims: Vec<Claimed>) -> Option<Vec<Verdict>> {
+    let asked = chain.settlements(claims, app.now()).await;
+    let mut found = lock(&app.settlement_checks.found);
+    found.checked_at = Some(app.now());
+    let was_in_trouble = found.trouble.is_some();
+    found.trouble = asked.as_ref().err().map(ChainError::to_string);
+    drop(found);
+    match asked {
+        Ok(verdicts) => {
+            for verdict in &verdicts {
+                app.metrics.settlement_check(match verdict {
+                    Verdict::Paid { .. } => "verified",
+                    Verdict::Shallow | Verdict::Open => "undecided",
+                    Verdict::Absent(_) | Verdict::Canceled | Verdict::Elsewhere => "contradicted",
+                });
+            }
+            Some(verdicts)
+        }
+        Err(error) => {
+            app.metrics.settlement_check("failed");
+            if !was_in_trouble {
+                tracing::warn!(error = %error, "the chain could not be asked about reported settlements");
+            }
+            None
+        }
+    }
+}
+
+/// What follows from the verdict on one reported settlement.
+fn settle_row(
+    tables: &mut Tables<'_>,
+    row: UnverifiedSettlement,
+    verdict: Verdict,
+    now: UnixSeconds,
+) -> Result<(), StoreError> {
+    tables.drop_unverified(&row)?;
+    if matches!(verdict, Verdict::Shallow | Verdict::Open) {
+        let age = now.since(UnixSeconds(row.claim.told_at));
+        let pause = (age / 2).clamp(LOOK_SECONDS_MIN, LOOK_SECONDS_MAX);
+        return tables.put_unverified(&UnverifiedSettlement {
+            next_look: now.plus(pause).0,
+            ..row
+        });
+    }
+    conclude(tables, row.key, row.claim, verdict, now)
+}
+
+/// Notes a contradiction, or that there is none.
+fn conclude(
+    tables: &mut Tables<'_>,
+    key: PaymentKey,
+    claim: SettlementClaim,
+    verdict: Verdict,
+    now: UnixSeconds,
+) -> Result<(), StoreError> {
+    let known = tables.discrepancy(key)?;
+    let difference = match verdict {
+        Verdict::Paid { transaction } if transaction == claimed(&claim).transaction => {
+            if known.is_some() {
+                tracing::info!(payment = %hex::encode(key), "the chain shows a settlement that it did not show before");
+                tables.drop_discrepancy(key)?;
+            }
+            return Ok(());
+        }
+        Verdict::Paid { transaction } => Difference::OtherTransaction {
+            transaction: transaction.to_string(),
+        },
+        Verdict::Shallow | Verdict::Open => return Ok(()),
+        other => Difference::NotOnChain {
+            reason: contradiction(other).unwrap_or("unknown").to_owned(),
+        },
+    };
+    let is_new = known
+        .as_ref()
+        .is_none_or(|known| known.difference != difference);
+    if is_new {
+        tell(key, &claim, &difference);
+    }
+    let found_at = known.map_or(now.0, |known| known.found_at);
+    tables.put_discrepancy(
+        key,
+        &Discrepancy {
+            claim,
+            difference,
+            found_at,
+            looked_at: now.0,
+        },
+    )
+}
+
+fn tell(key: PaymentKey, claim: &SettlementClaim, difference: &Difference) {
+    let payment = hex::encode(key);
+    match difference {
+        Difference::NotOnChain { reason } => tracing::error!(
+            payment,
+            reason,
+            transaction = claim.transaction,
+            units = claim.amount_units,
+            "the facilitator has reported a settlement that the chain contradicts"
+        ),
+        Difference::OtherTransaction { transaction } => tracing::warn!(
+            payment,
+            reported = claim.transaction,
+            transaction,
+            "a payment was settled by another transaction than the facilitator has reported"
+        ),
+    }
+}
+
+/// Looks again at contradictions of the last day: the money may have come late.
+async fn recheck(app: &Shared, chain: &Chain) -> Result<(), StoreError> {
+    let now = app.now();
+    {
+        let mut found = lock(&app.settlement_checks.found);
+        let is_due = now.since(found.rechecked_at) >= LOOK_SECONDS_MAX / 10;
+        if found.summary.missing_lately == 0 || !is_due {
+            return Ok(());
+        }
+        found.rechecked_at = now;
+    }
+    let rows = app.store.read(move |snapshot| {
+        let mut rows = snapshot.discrepancies(SUMMARY_ROWS_MAX)?;
+        rows.retain(|(_, discrepancy)| {
+            discrepancy.is_missing()
+                && now.since(UnixSeconds(discrepancy.found_at)) < LATELY_SECONDS
+                && now.since(UnixSeconds(discrepancy.looked_at)) >= RECHECK_SECONDS
+        });
+        rows.truncate(RECHECKS_MAX);
+        Ok(rows)
+    });
+    for (key, discrepancy) in rows.await? {
+        let Some(verdicts) = ask(app, chain, vec![claimed(&discrepancy.claim)]).await else {
+            return Ok(());
+        };
+        let verdict = verdicts.first().copied().unwrap_or(Verdict::Open);
+        app.store
+            .write(move |tables| {
+                if matches!(verdict, Verdict::Shallow | Verdict::Open) {
+                    let looked_at = now.0;
+                    return tables.put_discrepancy(
+                        key,
+                        &Discrepancy {
+                            looked_at,
+                            ..discrepancy
+                        },
+                    );
+                }
+                conclude(tables, key, discrepancy.claim, verdict, now)
+            })
+            .await?;
+    }
+    Ok(())
+}
+
+/// Reads how the reported settlements stand; at the start, and after each pass.
+pub async fn refresh(app: &Shared) -> Result<(), StoreError> {
+    let lately = UnixSeconds(app.now().0.saturating_sub(LATELY_SECONDS));
+    let summary = app
+        .store
+        .read(move |snapshot| snapshot.settlement_summary(lately, SUMMARY_ROWS_MAX))
+        .await?;
+    lock(&app.settlement_checks.found).summary = summary;
+    Ok(())
+}
+
+/// How the reported settlements stand.
+pub fn standing(app: &Shared) -> Standing {
+    let found = lock(&app.settlement_checks.found);
+    let summary = found.summary;
+    let age = |told_at| app.now().since(UnixSeconds(told_at));
+    let status = match () {
+        () if chain(app).is_none() => "not_configured",
+        () if summary.missing_lately > 0 => "contradicted",
+        () if summary
+            .oldest_told_at
+            .is_some_and(|at| age(at) > BEHIND_SECONDS) =>
+        {
+            "behind"
+        }
+        () => "ok",
+    };
+    Standing {
+        status,
+        summary,
+        trouble: found.trouble.clone(),
+        checked_at: found.checked_at,
+    }
+}
+
+// --- Before the delivery
+
+/// Whether buyers wait until the chain shows their payment.
+pub fn is_before_delivery(app: &Shared) -> bool {
+    app.config.payment.verify_settlement == VerifySettlement::BeforeDelivery && chain(app).is_some()
+}
+
+/// Waits until the chain decides on a settlement that the facilitator has just reported, as long as a buyer is kept
+/// waiting. What the chain does not decide in that time is unknown, as if the facilitator had not answered.
+pub async fn before_delivery(
+    app: &Shared,
+    key: PaymentKey,
+    transaction: String,
+    buyer_leaves: Instant,
+) -> Event {
+    let end = (Instant::now() + WAIT_MIN).max(buyer_leaves - BEFORE_BUYER);
+    let stored = app.store.read(move |snapshot| snapshot.payment(key)).await;
+    let stored = stored.ok().flatten();
+    let claim = stored.and_then(|payment| claim(&payment, &transaction, app.now()));
+    let Some(claim) = claim.filter(|claim| network(app) == Some(Network(claim.network))) else {
+        return Event::SettleUnknown;
+    };
+    let Some(told) = wait(app, key, claim) else {
+        tracing::warn!("too many sales wait for the chain; a settlement counts as unknown");
+        return Event::SettleUnknown;
+    };
+    let verdict = tokio::time::timeout_at(end, told).await;
+    lock(&app.settlement_checks.waiting).remove(&key);
+    match verdict {
+        Ok(Ok(Verdict::Paid { transaction })) => Event::ChainUsed {
+            transaction: transaction.to_string(),
+        },
+        Ok(Ok(Verdict::Canceled)) => Event::ChainCanceled,
+        Ok(Ok(Verdict::Elsewhere)) => Event::ChainUsedElsewhere,
+        Ok(Ok(Verdict::Absent(_) | Verdict::Shallow | Verdict::Open)) | Ok(Err(_)) | Err(_) => {
+            tracing::warn!(
+                payment = %hex::encode(key),
+                "the chain has not shown a reported settlement in time; it counts as unknown"
+            );
+            Event::SettleUnknown
+        }
+    }
+}
+
+fn wait(
+    app: &Shared,
+    key: PaymentKey,
+    claim: SettlementClaim,
+) -> Option<oneshot::Receiver<Verdict>> {
+    let (tell, told) = oneshot::channel();
+    let mut waiting = lock(&app.settlement_checks.waiting);
+    if waiting.len() >= WAITING_MAX {
+        return None;
+    }
+    waiting.insert(key, Waiting { claim, tell });
+    drop(waiting);
+    app.settlement_checks.woken.notify_one();
+    Some(told)
+}
+
+/// Looks up what buyers wait for, for ever.
+pub async fn watch_waiting(app: Shared) {
+    if !is_before_delivery(&app) {
+        return;
+    }
+    loop {
+        app.settlement_checks.woken.notified().await;
+        while !lock(&app.settlement_checks.waiting).is_empty() {
+            if let Err(error) = sweep_waiting(&app).await {
+                tracing::error!(error = %error, "what the chain says of a settlement could not be recorded");
+            }
+            tokio::time::sleep(WAITING_SWEEP_EVERY).await;
+        }
+    }
+}
+
+/// One look for all who wait.
+async fn sweep_waiting(app: &Shared) -> Result<(), StoreError> {
+    let Some(chain) = chain(app) else {
+        return Ok(());
+    };
+    let mut claims: Vec<(PaymentKey, SettlementClaim)> = lock(&app.settlement_checks.waiting)
+        .iter()
+        .map(|(key, waiting)| (*key, waiting.claim.clone()))
+        .collect();
+    claims.sort_by_key(|(_, claim)| claim.told_at);
+    claims.truncate(CLAIMS_MAX);
+    let asked = claims.iter().map(|(_, claim)| claimed(claim)).collect();
+    let Some(verdicts) = ask(app, chain, asked).await else {
+        return Ok(());
+    };
+    let now = app.now();
+    let decided: Vec<_> = claims
+        .into_iter()
+        .zip(verdicts)
+        .filter(|(_, verdict)| !matches!(verdict, Verdict::Shallow | Verdict::Open))
+        .collect();
+    for ((key, _), verdict) in &decided {
+        // One that is absent may still come: its buyer waits on.
+        if !matches!(verdict, Verdict::Absent(_))
+            && let Some(waiting) = lock(&app.settlement_checks.waiting).remove(key)
+        {
+            let _ = waiting.tell.send(*verdict);
+        }
+    }
+    // A transaction that replaced another within seconds is what the sale is recorded with.
+    let contradicted: Vec<_> = decided
+        .into_iter()
+        .filter(|(_, verdict)| contradiction(*verdict).is_some())
+        .collect();
+    if contradicted.is_empty() {
+        return Ok(());
+    }
+    app.store
+        .write(move |tables| {
+            contradicted
+                .into_iter()
+                .try_for_each(|((key, claim), verdict)| conclude(tables, key, claim, verdict, now))
+        })
+        .await?;
+    refresh(app).await
+}
+
+/// A panic elsewhere leaves the maps whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,196 @@
+//! How the service is: what the background has found out, and whether anything may be sold.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio_util::task::TaskTracker;
+
+use crate::domain::amount::Amount;
+use crate::domain::level::Product;
+use crate::domain::margin::GasPrice;
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::UnixSeconds;
+
+#[derive(Debug, Default)]
+pub struct Health {
+    stopping: AtomicBool,
+    /// Since when the operator has paused what is paid for; 0 when it is not paused.
+    paused_since: AtomicU64,
+    store_failed: AtomicBool,
+    /// Whether the data file has left a question unanswered.
+    pub(crate) store_silent: AtomicBool,
+    /// In Unix seconds; 0 when there is none.
+    backed_up_at: AtomicU64,
+    pub(crate) free_bytes: AtomicU64,
+    pub(crate) disk_low: AtomicBool,
+    pub(crate) kept_bytes: AtomicU64,
+    pub(crate) reports_full: AtomicBool,
+    pub(crate) facilitator: Mutex<Option<Facilitator>>,
+    pub(crate) gas: Mutex<Gas>,
+    mail: Mutex<Option<MailTry>>,
+}
+
+/// What came of the last try to hand a mail over.
+#[derive(Clone, Copy, Debug)]
+pub struct MailTry {
+    pub is_taken: bool,
+    pub at: UnixSeconds,
+}
+
+/// What the last probe of the facilitator has found.
+#[derive(Clone, Debug)]
+pub struct Facilitator {
+    /// `None` when it answers and takes our network.
+    pub trouble: Option<String>,
+    pub latency: Duration,
+    pub checked_at: UnixSeconds,
+}
+
+/// What the chain was last heard to say about gas.
+#[derive(Clone, Debug, Default)]
+pub struct Gas {
+    pub price: Option<GasPrice>,
+    /// What the coin costs, where a feed on the chain is asked for it.
+    pub coin: Option<Amount>,
+    /// When that was.
+    pub known_at: UnixSeconds,
+    /// Why the last question had no answer.
+    pub trouble: Option<String>,
+    pub checked_at: Option<UnixSeconds>,
+}
+
+impl Health {
+    /// Whether a sale may begin.
+    pub fn check_can_sell(&self, tasks: &TaskTracker) -> Result<(), Refusal> {
+        let refuse = |message: &str| Err(Refusal::new(Code::Overloaded, message));
+        if self.stopping.load(Ordering::Relaxed) || tasks.is_closed() {
+            return refuse(
+                "The service is restarting. The payment was not used: repeat the same request.",
+            );
+        }
+        if self.paused_since().is_some() {
+            return Err(paused());
+        }
+        if self.store_down() || self.disk_low.load(Ordering::Relaxed) {
+            return refuse(
+                "The service cannot record sales at the moment. The payment was not used: try again later.",
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether this product may be sold: what is paid for is never dropped to make room, so there must be room.
+    pub fn check_can_sell_product(
+        &self,
+        tasks: &TaskTracker,
+        product: Product,
+    ) -> Result<(), Refusal> {
+        self.check_can_sell(tasks)?;
+        if product == Product::ProofPack && self.reports_full() {
+            return Err(Refusal::new(
+                Code::Overloaded,
+                "There is no room for another report at the moment. The payment was not used: try again later, or buy \
+                 the page alone.",
+            ));
+        }
+        Ok(())
+    }
+
+    pub fn paused_since(&self) -> Option<UnixSeconds> {
+        let since = self.paused_since.load(Ordering::Relaxed);
+        (since > 0).then_some(UnixSeconds(since))
+    }
+
+    pub fn note_paused(&self, since: Option<UnixSeconds>) {
+        let since = since.map_or(0, |since| since.0.max(1));
+        self.paused_since.store(since, Ordering::Relaxed);
+    }
+
+    pub fn note_stopping(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    pub fn note_store_failed(&self) {
+        self.store_failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the data file has failed, or does not answer.
+    pub fn store_down(&self) -> bool {
+        self.store_failed.load(Ordering::Relaxed) || self.store_silent.load(Ordering::Relaxed)
+    }
+
+    pub fn note_mail(&self, is_taken: bool, at: UnixSeconds) {
+        let mut mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
+        *mail = Some(MailTry { is_taken, at });
+    }
+
+    /// `None` while no mail has been due.
+    pub fn mail(&self) -> Option<MailTry> {
+        *self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn note_backup(&self, at: UnixSeconds) {
+        self.backed_up_at.store(at.0, Ordering::Relaxed);
+    }
+
+    /// When the newest backup was made; zero when there is none.
+    pub fn backed_up_at(&self) -> UnixSeconds {
+        UnixSeconds(self.backed_up_at.load(Ordering::Relaxed))
+    }
+
+    pub fn free_bytes(&self) -> u64 {
+        self.free_bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn disk_low(&self) -> bool {
+        self.disk_low.load(Ordering::Relaxed)
+    }
+
+    pub fn kept_bytes(&self) -> u64 {
+        self.kept_bytes.load(Ordering::Relaxed)
+    }
+
+    pub fn reports_full(&self) -> bool {
+        self.reports_full.load(Ordering::Relaxed)
+    }
+
+    pub fn facilitator(&self) -> Option<Facilitator> {
+        self.facilitator
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub fn gas(&self) -> Gas {
+        self.gas
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The price of gas, unless it is too old to be believed.
+    pub fn gas_price(&self, now: UnixSeconds, age_max: u64) -> Option<GasPrice> {
+        let gas = self.gas.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_fresh = now.since(gas.known_at) <= age_max;
+        gas.price.filter(|_| is_fresh)
+    }
+
+    /// What a feed says that the coin costs, as long as the price of gas beside it is believed.
+    pub fn coin_price(&self, now: UnixSeconds, age_max: u64) -> Option<Amount> {
+        self.gas_price(now, age_max)?;
+        self.gas().coin
+    }
+}
+
+/// The refusal of a paid request while the operator has paused sales.
+pub fn paused() -> Refusal {
+    Refusal::new(
+        Code::Paused,
+        "The operator has paused sales for the moment. Nothing was charged and no payment was used: come back later.",
+    )
+}

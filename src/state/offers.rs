@@ -1,0 +1,338 @@
+//! What we offer: the payment requirements of every level of every product, and the challenges that carry them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::config::Config;
+use crate::domain::level::{Level, Product};
+use crate::domain::purchase::Purchase;
+use crate::domain::time::UnixSeconds;
+use crate::pages::assets::ICON_PATH;
+use crate::signing::Signer;
+use crate::x402::address::{Address, Network};
+use crate::x402::challenge::{Bazaar, Challenge, ChallengeError, ChallengeInputs};
+use crate::x402::offer_receipt::{self, OFFER_RECEIPT};
+use crate::x402::resource::Resource;
+use crate::x402::wire::{Extra, PaymentRequirements, Scheme};
+
+/// How long a payment is valid (specification section 8).
+pub const TIMEOUT_SECONDS_MAX: u64 = 300;
+
+/// Every offer of this service.
+#[derive(Debug)]
+pub struct Offers {
+    /// In the order of [`Level::ALL`].
+    levels: Vec<Offer>,
+    /// Which addresses a payment for each product may name, in the order of [`Product::ALL`].
+    resources: Vec<Resource>,
+    base_url: String,
+    service_name: String,
+    current: Terms,
+    /// Terms of an earlier configuration, each with the last moment at which it was offered.
+    former: Vec<(Terms, UnixSeconds)>,
+}
+
+/// How to pay, whatever the price: what a change of configuration may change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    pub network: Network,
+    pub asset: Address,
+    pub pay_to: Address,
+    pub asset_name: String,
+    pub asset_version: String,
+}
+
+/// The offer of one level.
+#[derive(Debug)]
+pub struct Offer {
+    pub level: Level,
+    pub requirements: PaymentRequirements,
+    /// The extensions beside those that every challenge has.
+    extensions: Map<String, Value>,
+    /// The challenge of a request that came without payment.
+    pub challenge: Challenge,
+}
+
+impl Offers {
+    /// `former` are the terms that were offered before, newest known moment included.
+    pub fn new(
+        config: &Config,
+        signer: Option<&Signer>,
+        former: Vec<(Terms, UnixSeconds)>,
+    ) -> Result<Offers, Box<dyn std::error::Error + Send + Sync>> {
+        let current = Terms::of(config);
+        let resources = Product::ALL.map(|product| Resource::new(&config.base_url, product.path()));
+        let resources: Option<Vec<Resource>> = resources.into_iter().collect();
+        let mut offers = Offers {
+            levels: Vec::new(),
+            resources: resources.ok_or("base_url cannot be offered as a resource")?,
+            base_url: config.base_url.clone(),
+            service_name: config.service_name.clone(),
+            former: former
+                .into_iter()
+                .filter(|(terms, _)| *terms != current)
+                .collect(),
+            current,
+        };
+        for level in Level::ALL {
+            let requirements = offers.current.requirements(level);
+            let extensions = offers.signed(signer, level.product(), &requirements);
+            let challenge = offers.challenge(
+                level,
+                &requirements,
+                &extensions,
+                "PAYMENT-SIGNATURE header is required",
+            )?;
+            offers.levels.push(Offer {
+                level,
+                requirements,
+                extensions,
+                challenge,
+            });
+        }
+        Ok(offers)
+    }
+
+    pub fn level(&self, level: Level) -> &Offer {
+        &self.levels[level.position()]
+    }
+
+    pub fn of(&self, purchase: &Purchase) -> &Offer {
+        self.level(purchase.level())
+    }
+
+    /// Which addresses a payment for this product may name.
+    pub fn resource(&self, product: Product) -> &Resource {
+        &self.resources[product as usize]
+    }
+
+    /// The offer itself, and what was offered for it up to 300 seconds before `at` under another configuration: a buyer
+    /// who signed or paid just before a restart is not turned away (decisions, Money 2).
+    pub fn honoured(&self, offer: &Offer, at: UnixSeconds) -> Vec<PaymentRequirements> {
+        let former = self
+            .former
+            .iter()
+            .filter(|(_, last)| at.since(*last) <= TIMEOUT_SECONDS_MAX);
+        let former = former.map(|(terms, _)| terms.requirements(offer.level));
+        std::iter::once(offer.requirements.clone())
+            .chain(former)
+            .collect()
+    }
+
+    pub fn terms(&self) -> &Terms {
+        &self.current
+    }
+
+    /// A fresh challenge that says why the last payment was not taken.
+    pub fn challenge_because(&self, level: Level, error: &str) -> Challenge {
+        let offer = self.level(level);
+        // Only the error's text differs from the challenge that was made at start, and optional parts make room for it.
+        self.challenge(level, &offer.requirements, &offer.extensions, error)
+            .unwrap_or_else(|_| offer.challenge.clone())
+    }
+
+    /// The address of what is paid for, as offers and receipts name it.
+    pub fn resource_url(&self, product: Product) -> String {
+        format!("{}{}", self.base_url, product.path())
+    }
+
+    /// The offer under our signature. It names no end: it is signed once, and what we offered is honoured for as long
+    /// as [`Offers::honoured`] says.
+    fn signed(
+        &self,
+        signer: Option<&Signer>,
+        product: Product,
+        requirements: &PaymentRequirements,
+    ) -> Map<String, Value> {
+        let signed = signer.map(|signer| {
+            let offer = offer_receipt::offer(signer, &self.resource_url(product), requirements);
+            (OFFER_RECEIPT.to_owned(), offer)
+        });
+        signed.into_iter().collect()
+    }
+
+    fn challenge(
+        &self,
+        level: Level,
+        requirements: &PaymentRequirements,
+        extensions: &Map<String, Value>,
+        error: &str,
+    ) -> Result<Challenge, ChallengeError> {
+        let product = level.product();
+        Challenge::new(&ChallengeInputs {
+            resource_url: &self.resource_url(product),
+            description: &description(level),
+            service_name: &self.service_name,
+            tags: tags(product),
+            icon_url: Some(&format!("{}{ICON_PATH}", self.base_url)),
+            requirements: std::slice::from_ref(requirements),
+            bazaar: bazaar(level),
+            further_extensions: extensions.clone(),
+            error,
+        })
+    }
+}
+
+/// What a level buys, in a sentence with its price.
+pub fn description(level: Level) -> String {
+    let (name, price) = (level.name(), level.price());
+    match level.product() {
+        Product::Context => {
+            format!("Convert a public web page into clean markdown (tier {name}, {price} USDC).")
+        }
+        Product::ProofPack => format!(
+            "Report whether a public source supports a claim, with exact citations (pack {name}, {price} USDC)."
+        ),
+    }
+}
+
+/// Words under which directories find a product.
+pub fn tags(product: Product) -> &'static [&'static str] {
+    match product {
+        Product::Context => &["markdown", "scrape", "web", "context"],
+        Product::ProofPack => &["evidence", "citations", "verification", "trust"],
+    }
+}
+
+/// How the endpoint of a level is called.
+pub fn bazaar(level: Level) -> Bazaar {
+    let product = level.product();
+    let mut body_example = json!({"target_url": "https://example.com/"});
+    if product == Product::ProofPack {
+        body_example["question"] = "Is it free to use?".into();
+    }
+    body_example[product.level_word()] = level.name().into();
+    Bazaar {
+        body_example,
+        body_schema: without_formats(product.request().json_schema()),
+        output_example: match product {
+            Product::Context => json!({"status": "success", "markdown": "# Example"}),
+            Product::ProofPack => {
+                json!({"status": "success", "decision": {"label": "supported"}, "report_id": "ppr_sample"})
+            }
+        },
+    }
+}
+
+/// Validators of directories know no formats and complain of each.
+fn without_formats(mut schema: Value) -> Value {
+    for property in schema["properties"]
+        .as_object_mut()
+        .into_iter()
+        .flat_map(|all| all.values_mut())
+    {
+        if let Some(property) = property.as_object_mut() {
+            property.shift_remove("format");
+        }
+    }
+    schema
+}
+
+impl Terms {
+    fn of(config: &Config) -> Self {
+        let payment = &config.payment;
+        Terms {
+            network: payment.network,
+            asset: payment.asset,
+            pay_to: payment.pay_to,
+            asset_name: payment.asset_name.clone(),
+            asset_version: payment.asset_version.clone(),
+        }
+    }
+
+    fn requirements(&self, level: Level) -> PaymentRequirements {
+        PaymentRequirements {
+            scheme: Scheme::Exact,
+            network: self.network,
+            amount: level.price(),
+            asset: self.asset,
+            pay_to: self.pay_to,
+            max_timeout_seconds: TIMEOUT_SECONDS_MAX,
+            extra: Extra::domain(&self.asset_name, &self.asset_version),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Resolved;
+    use crate::domain::tier::Tier;
+
+    const NOW: UnixSeconds = UnixSeconds(1_795_000_000);
+
+    fn config(pay_to: &str) -> Config {
+        let mut resolved = Resolved::defaults();
+        resolved.set("base_url", "http://127.0.0.1:4020");
+        resolved.set("payment.pay_to", pay_to);
+        Config::from_resolved(&resolved).expect("a configuration")
+    }
+
+    #[test]
+    fn an_earlier_vault_is_honoured_for_as_long_as_its_challenges_live() {
+        let before = Terms::of(&config("0x1111111111111111111111111111111111111111"));
+        let now = config("0x2222222222222222222222222222222222222222");
+        let offers = Offers::new(
+            &now,
+            None,
+            vec![(before.clone(), NOW), (Terms::of(&now), NOW)],
+        )
+        .expect("offers");
+        let fresh = offers.level(Level::Tier(Tier::Fresh));
+        let vaults = |now| {
+            let honoured = offers.honoured(fresh, now);
+            honoured
+                .into_iter()
+                .map(|offer| (offer.pay_to, offer.amount))
+                .collect::<Vec<_>>()
+        };
+        let (current, former) = (fresh.requirements.pay_to, before.pay_to);
+        let price = Tier::Fresh.price();
+        assert_eq!(vaults(NOW.plus(300)), [(current, price), (former, price)]);
+        assert_eq!(vaults(NOW.plus(301)), [(current, price)]);
+    }
+
+    #[test]
+    fn every_challenge_has_room_for_a_signed_offer() {
+        let mut resolved = Resolved::defaults();
+        resolved.set("base_url", "https://context.markdown-service.example.com");
+        resolved.set("payment.facilitator_url", "https://f.example.com");
+        resolved.set(
+            "payment.pay_to",
+            "0x2222222222222222222222222222222222222222",
+        );
+        resolved.set("signing.key", "0123456789abcdef".repeat(4));
+        let config = Config::from_resolved(&resolved).expect("a configuration");
+        let signing = config.signing.as_ref().expect("a key");
+        let signer = Signer::new(&signing.key, &[], &config.base_url);
+        let offers = Offers::new(&config, Some(&signer), Vec::new()).expect("offers");
+        for level in Level::ALL {
+            let challenge = offers.challenge_because(level, &"e".repeat(80));
+            let json: Value = serde_json::from_slice(&challenge.json).expect("JSON");
+            assert!(json["resource"]["description"].is_string(), "{json}");
+            assert!(json["extensions"][OFFER_RECEIPT].is_object(), "{json}");
+        }
+    }
+
+    #[test]
+    fn every_challenge_fits_even_under_a_long_name() {
+        let mut resolved = Resolved::defaults();
+        let host = format!(
+            "https://{}.example.com",
+            ["a".repeat(60), "b".repeat(60), "c".repeat(60)].join(".")
+        );
+        resolved.set("base_url", host);
+        resolved.set("payment.facilitator_url", "https://f.example.com");
+        resolved.set(
+            "payment.pay_to",
+            "0x2222222222222222222222222222222222222222",
+        );
+        let config = Config::from_resolved(&resolved).expect("a configuration");
+        let offers = Offers::new(&config, None, Vec::new()).expect("offers");
+        for level in Level::ALL {
+            let challenge = offers.challenge_because(level, &"e".repeat(80));
+            assert!(challenge.json.len() <= 2_900);
+            assert!(String::from_utf8_lossy(&challenge.json).contains(&"e".repeat(80)));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! A converted page as the JSON members under which it is kept and served (bodies, Context 200): everything in an
+//! answer that does not depend on who buys it.
+
+use std::io::{BufReader, Read};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::domain::time::UnixSeconds;
+use crate::domain::usage::Usage;
+use crate::markdown::{
+    ContentKind, ContentSource, ConvertError, Page, WALL_BYTES_MAX, Warning, has_text,
+    wall_of_markdown,
+};
+
+/// A page ready to be served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageGoods {
+    /// SHA-256 of `members`, their key in the store.
+    pub blob: [u8; 32],
+    /// The page's JSON members without the braces around them.
+    pub members: Arc<Vec<u8>>,
+    /// Hex SHA-256 of the markdown.
+    pub content_sha256: String,
+    pub tokens: u64,
+}
+
+impl PageGoods {
+    /// The members as one object.
+    pub fn value(&self) -> Result<Value, serde_json::Error> {
+        object(&self.members)
+    }
+
+    /// Why this must not be sold, if it must not.
+    pub fn unsellable(&self) -> Result<Option<ConvertError>, serde_json::Error> {
+        unsellable(self.tokens, &self.members)
+    }
+}
+
+/// No wall has more tokens: markdown of more characters is not looked at.
+pub const JUDGED_TOKENS_MAX: u64 = (WALL_BYTES_MAX / 4) as u64;
+
+/// Why a page must not be sold, by its JSON members: it has no text, or it is a wall.
+pub fn unsellable(tokens: u64, members: &[u8]) -> Result<Option<ConvertError>, serde_json::Error> {
+    if tokens == 0 {
+        return Ok(Some(ConvertError::Empty));
+    }
+    if tokens > JUDGED_TOKENS_MAX {
+        return Ok(None);
+    }
+    let page: Judged = serde_json::from_reader(braced(members))?;
+    if !has_text(&page.markdown) {
+        return Ok(Some(ConvertError::Empty));
+    }
+    // Never more than was judged of the whole page when it was fetched.
+    let has_content =
+        page.metadata.published_at.is_some() || !page.metadata.json_ld_types.is_empty();
+    let wall = (!has_content)
+        .then(|| wall_of_markdown(page.metadata.title.as_deref(), &page.markdown))
+        .flatten();
+    Ok(wall.map(ConvertError::Walled))
+}
+
+/// What of a page tells whether it may be sold.
+#[derive(Deserialize)]
+struct Judged {
+    markdown: String,
+    #[serde(default)]
+    metadata: JudgedMetadata,
+}
+
+#[derive(Default, Deserialize)]
+struct JudgedMetadata {
+    title: Option<String>,
+    published_at: Option<String>,
+    #[serde(default)]
+    json_ld_types: Vec<String>,
+}
+
+/// Members as one object. They are not copied for their braces: there may be many.
+pub fn object(members: &[u8]) -> Result<Value, serde_json::Error> {
+    serde_json::from_reader(braced(members))
+}
+
+fn braced(members: &[u8]) -> impl Read + '_ {
+    BufReader::new((&b"{"[..]).chain(members).chain(&b"}"[..]))
+}
+
+/// What is known of a page beside its conversion.
+#[derive(Clone, Copy, Debug)]
+pub struct PageFacts<'a> {
+    pub final_url: &'a str,
+    pub status: u16,
+    pub content_type: &'a str,
+    pub kind: ContentKind,
+    pub source_sha256: [u8; 32],
+    pub bytes_fetched: u64,
+    pub fetch_time: Duration,
+    pub extract_time: Duration,
+    /// What the site says about the page's use outside of it.
+    pub usage: &'a Usage,
+    pub fetched_at: UnixSeconds,
+}
+
+/// The page's part of an answer (bodies, Context 200): everything that does not depend on who buys it.
+#[derive(Serialize)]
+struct Members<'a> {
+    markdown: &'a str,
+    final_url: &'a str,
+    http_status: u16,
+    content_type: &'a str,
+    content_source: &'static str,
+    metadata: Value,
+    links: Vec<Value>,
+    headings: Vec<Value>,
+    stats: Value,
+    content_sha256: &'a str,
+    source_sha256: String,
+    fetched_at: u64,
+    warnings: Vec<Value>,
+    policy: Value,
+}
+
+/// About how many tokens a text is to a language model.
+pub fn tokens(markdown: &str) -> u64 {
+    markdown.chars().count().div_ceil(4) as u64
+}
+
+/// Writes a page as the JSON members under which it is kept and served.
+pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde_json::Error> {
+    let tokens = tokens(&page.markdown);
+    let content_sha256 = hex::encode(Sha256::digest(&page.markdown));
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let mut members = serde_json::to_vec(&Members {
+        markdown: &page.markdown,
+        final_url: facts.final_url,
+        http_status: facts.status,
+        content_type: facts.content_type,
+        content_source: content_source(page.source, facts.kind),
+        metadata: metadata(page),
+        links: page
+            .links
+            .iter()
+            .map(|link| json!({"text": link.text, "url": link.url, "rel": link.rel}))
+            .collect(),
+        headings: page
+            .headings
+            .iter()
+            .map(|heading| json!({"level": heading.level, "text": heading.text}))
+            .collect(),
+        stats: json!({
+            "word_count": page.markdown.split_whitespace().count(),
+            "token_count": tokens,
+            "token_method": "approx_chars_div_4",
+            "bytes_fetched": facts.bytes_fetched,
+            "markdown_bytes": page.markdown.len(),
+            "fetch_ms": milliseconds(facts.fetch_time),
+            "extract_ms": milliseconds(facts.extract_time),
+        }),
+        content_sha256: &content_sha256,
+        source_sha256: hex::encode(facts.source_sha256),
+        fetched_at: facts.fetched_at.0,
+        warnings: warnings(page, facts.usage),
+        policy: policy(page, facts.usage),
+    })?;
+    // The braces belong to the answer that the members become a part of.
+    members.pop();
+    members.remove(0);
+    Ok(PageGoods {
+        blob: Sha256::digest(&members).into(),
+        members: Arc::new(members),
+        content_sha256,
+        tokens,
+    })
+}
+
+fn metadata(page: &Page) -> Value {
+    let metadata = &page.metadata;
+    json!({
+        "title": metadata.title,
+        "description": metadata.description,
+        "author": metadata.author,
+        "site_name": metadata.site_name,
+        "published_at": metadata.published_at,
+        "modified_at": metadata.modified_at,
+        "language": metadata.language,
+        "canonical_url": metadata.canonical_url,
+        "image": metadata.image,
+        "favicon": metadata.favicon,
+        "type": metadata.kind,
+        "keywords": metadata.keywords,
+        "next": metadata.next,
+        "previous": metadata.previous,
+        "markdown_alternate": metadata.markdown_alternate,
+        "json_ld_types": metadata.json_ld_types,
+    })
+}
+
+/// What the markdown was made from.
+fn content_source(source: ContentSource, kind: ContentKind) -> &'static str {
+    match (source, kind) {
+        (ContentSource::JsonLd, _) => "json_ld_fallback",
+        (ContentSource::Noscript, _) => "noscript_fallback",
+        (ContentSource::AppState, _) => "app_state_fallback",
+        (ContentSource::Description, _) => "description_fallback",
+        (ContentSource::Page, ContentKind::Html) => "html",
+        (ContentSource::Page, ContentKind::Markdown) => "origin_markdown",
+        (ContentSource::Page, ContentKind::PlainText | ContentKind::Csv) => "text",
+        (ContentSource::Page, ContentKind::Json) => "json",
+        (ContentSource::Page, ContentKind::Xml) => "xml",
+        (ContentSource::Page, ContentKind::Feed) => "feed",
+        (ContentSource::Page, ContentKind::Pdf) => "pdf",
+    }
+}
+
+fn warnings(page: &Page, usage: &Usage) -> Vec<Value> {
+    let refuses_ai = usage.refuses_ai(&page.meta_robots);
+    let noai = refuses_ai.then_some(Warning::NoaiSignal);
+    let all = page.warnings.iter().copied().chain(noai);
+    all.map(|warning| json!({"code": warning.code(), "message": warning.message()}))
+        .collect()
+}
+
+/// What the site says about the page's use: its robots.txt, the response's headers, the page's meta tags.
+fn policy(page: &Page, usage: &Usage) -> Value {
+    let signals = usage.signals;
+    json!({
+        "robots": usage.robots.name(),
+        "content_signal": {
+            "ai_input": signals.ai_input.name(),
+            "ai_train": signals.ai_train.name(),
+            "search": signals.search.name(),
+        },
+        "meta_robots": usage.directives_with(&page.meta_robots),
+    })
+}

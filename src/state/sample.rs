@@ -1,0 +1,31 @@
+//! The page of our own that quotes and the starter tier use, and the report on it.
+
+use crate::domain::time::UnixSeconds;
+use crate::state::page::PageGoods;
+
+#[derive(Clone, Debug)]
+pub struct SamplePage {
+    pub url: String,
+    pub html: String,
+    pub markdown: String,
+    pub goods: PageGoods,
+    pub made_at: UnixSeconds,
+    pub report: SampleReport,
+}
+
+/// A whole report for nothing, which never expires.
+#[derive(Clone, Debug)]
+pub struct SampleReport {
+    /// The JSON that is served.
+    pub body: Vec<u8>,
+    pub source_text: String,
+}
+
+impl SamplePage {
+    /// The sample's title, for quotes.
+    pub fn title(&self) -> Option<String> {
+        self.goods.value().ok()?["metadata"]["title"]
+            .as_str()
+            .map(str::to_owned)
+    }
+}

@@ -1,0 +1,60 @@
+//! The payments of each payer whose settlement is unknown, in memory: how many may be open at once.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+
+use crate::domain::payment::{Payment, PaymentKey, State};
+use crate::domain::refusal::{Code, Refusal};
+
+/// Unknown settlements of one payer at once; further payments of that payer are not taken. Those that are under way when
+/// it is reached may still become unknown.
+pub const UNKNOWN_OF_PAYER_MAX: usize = 8;
+
+type Payer = [u8; 20];
+
+/// The unknown settlements of each payer.
+#[derive(Debug, Default)]
+pub struct Unknown {
+    of_payers: Mutex<HashMap<Payer, HashSet<PaymentKey>>>,
+}
+
+impl Unknown {
+    /// Keeps the count in step with a payment's record.
+    pub fn note(&self, key: PaymentKey, payment: &Payment) {
+        let mut of_payers = self
+            .of_payers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if is_looked_into(payment) {
+            of_payers.entry(payment.payer).or_default().insert(key);
+        } else if let Some(keys) = of_payers.get_mut(&payment.payer) {
+            keys.remove(&key);
+            if keys.is_empty() {
+                of_payers.remove(&payment.payer);
+            }
+        }
+    }
+
+    /// Whether another payment of this payer is taken.
+    pub fn check(&self, payer: Payer) -> Result<(), Refusal> {
+        let of_payers = self
+            .of_payers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match of_payers.get(&payer).map_or(0, HashSet::len) {
+            open if open >= UNKNOWN_OF_PAYER_MAX => Err(Refusal::new(
+                Code::RateLimited,
+                format!(
+                    "The settlement of {open} payments of this payer is not known yet, so this one was not used and \
+                     nothing was charged for it. Repeat those requests unchanged, or try again later."
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a settlement is unknown and its answer is still kept for its buyer.
+pub fn is_looked_into(payment: &Payment) -> bool {
+    payment.state == State::Unknown && payment.answer.is_some()
+}

@@ -1,0 +1,191 @@
+//! The goods of sales. A sale's blobs are held under its payment's key, and the page that it fetched waits here: it
+//! enters the cache once the payment settles, and the answer is held for as long as it may be given again. A sale that
+//! fails takes its goods along at once, except the blobs that others need.
+
+use redb::ReadableTable;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::payment::PaymentKey;
+use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
+use crate::store::record::{decode, encode};
+use crate::store::tables::{Hash, META, Snapshot, Tables};
+use crate::store::{PageRecord, StoreError, payments};
+
+const TABLE: &str = "sale-goods-1";
+/// The sum of the goods of all unsettled sales.
+const UNSETTLED_BYTES: &str = "unsettled-bytes";
+
+/// What the cache gains once a sale is settled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HeldPage {
+    Fetched(PageRecord),
+    /// The cached page was found unchanged at this moment, in Unix seconds.
+    Unchanged {
+        fetched_at: u64,
+    },
+}
+
+/// The goods of one sale.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::store) struct SaleGoods {
+    blobs: Vec<Hash>,
+    /// Of the blobs together; 0 once the sale is settled.
+    bytes: u64,
+    page: Option<HeldPage>,
+}
+
+/// The goods of unsettled sales have reached their bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoSpace;
+
+impl Tables<'_> {
+    /// Keeps a sale's blobs, and the page that it fetched, until its payment settles or fails. Beyond the bound of
+    /// unsettled goods nothing is kept; one sale alone always fits.
+    pub fn hold_goods(
+        &mut self,
+        sale: PaymentKey,
+        page: Option<HeldPage>,
+        blobs: &[(Hash, &[u8])],
+        now: UnixSeconds,
+    ) -> Result<Result<(), NoSpace>, StoreError> {
+        self.drop_goods(sale, now)?;
+        let mut goods = SaleGoods {
+            blobs: Vec::new(),
+            bytes: 0,
+            page,
+        };
+        let mut held: Vec<&[u8]> = Vec::new();
+        for (key, bytes) in blobs {
+            if !goods.blobs.contains(key) {
+                goods.blobs.push(*key);
+                goods.bytes += bytes.len() as u64;
+                held.push(bytes);
+            }
+        }
+        let others = self.fact(UNSETTLED_BYTES)?;
+        if others > 0 && others.saturating_add(goods.bytes) > self.allowed.unsettled {
+            return Ok(Err(NoSpace));
+        }
+        for (key, bytes) in goods.blobs.iter().zip(held) {
+            self.hold_blob(*key, bytes, sale)?;
+        }
+        self.set_fact(UNSETTLED_BYTES, others + goods.bytes)?;
+        self.sale_goods.insert(sale, encode(&goods)?.as_slice())?;
+        Ok(Ok(()))
+    }
+
+    /// The sale is settled: what it fetched enters the cache, unless the cache has something newer. Its answer is held
+    /// until [`Tables::drop_goods`]; what else needs its blobs keeps them before this is called.
+    pub fn settle_goods(
+        &mut self,
+        sale: PaymentKey,
+        target_url: &str,
+        answer: Option<Hash>,
+        now: UnixSeconds,
+    ) -> Result<(), StoreError> {
+        let Some(mut goods) = self.take_goods(sale)? else {
+            return Ok(());
+        };
+        let is_young = |fetched_at| now.since(UnixSeconds(fetched_at)) < PAGE_SECONDS;
+        match &goods.page {
+            Some(HeldPage::Fetched(page))
+                if is_young(page.fetched_at)
+                    && !self.is_cached_since(target_url, page.fetched_at)? =>
+            {
+                self.list_page(target_url, page, now)?;
+            }
+            Some(HeldPage::Unchanged { fetched_at })
+                if is_young(*fetched_at) && !self.is_cached_since(target_url, *fetched_at)? =>
+            {
+                self.touch_page(target_url, UnixSeconds(*fetched_at))?;
+            }
+            _ => {}
+        }
+        let answer = answer.filter(|answer| goods.blobs.contains(answer));
+        goods.blobs.retain(|blob| Some(*blob) != answer);
+        self.release(sale, &goods, now)?;
+        if let Some(answer) = answer {
+            let goods = SaleGoods {
+                blobs: vec![answer],
+                bytes: 0,
+                page: None,
+            };
+            self.sale_goods.insert(sale, encode(&goods)?.as_slice())?;
+        }
+        Ok(())
+    }
+
+    /// The sale has failed, or its answer is not given again: nothing of it stays but what others need.
+    pub fn drop_goods(&mut self, sale: PaymentKey, now: UnixSeconds) -> Result<(), StoreError> {
+        match self.take_goods(sale)? {
+            Some(goods) => self.release(sale, &goods, now),
+            None => Ok(()),
+        }
+    }
+
+    /// Holds the goods of the sales of a file from before they were held.
+    pub(in crate::store) fn hold_older_goods(&mut self) -> Result<(), StoreError> {
+        if self.meta.get(UNSETTLED_BYTES)?.is_some() {
+            return Ok(());
+        }
+        let mut answers = Vec::new();
+        for row in self.payments.iter()? {
+            let (key, bytes) = row?;
+            let payment = payments::read(bytes.value())?;
+            if let Some(answer) = payment.answer {
+                answers.push((key.value(), answer.page, payment.state.is_open()));
+            }
+        }
+        let mut unsettled = 0;
+        for (sale, answer, is_open) in answers {
+            let mut goods = SaleGoods {
+                blobs: vec![answer],
+                bytes: 0,
+                page: None,
+            };
+            if is_open {
+                goods.blobs.extend(self.source_of(sale)?);
+                for blob in &goods.blobs {
+                    goods.bytes += self.blob_length(*blob)?;
+                }
+            }
+            for blob in &goods.blobs {
+                self.blob_holds.insert((*blob, sale), ())?;
+            }
+            unsettled += goods.bytes;
+            self.sale_goods.insert(sale, encode(&goods)?.as_slice())?;
+        }
+        self.set_fact(UNSETTLED_BYTES, unsettled)
+    }
+
+    fn take_goods(&mut self, sale: PaymentKey) -> Result<Option<SaleGoods>, StoreError> {
+        let taken = self.sale_goods.remove(sale)?;
+        let taken = taken.map(|bytes| decode::<SaleGoods>(bytes.value(), TABLE));
+        let Some(goods) = taken.transpose()? else {
+            return Ok(None);
+        };
+        let bytes = self.fact(UNSETTLED_BYTES)?.saturating_sub(goods.bytes);
+        self.set_fact(UNSETTLED_BYTES, bytes)?;
+        Ok(Some(goods))
+    }
+
+    fn release(
+        &mut self,
+        sale: PaymentKey,
+        goods: &SaleGoods,
+        now: UnixSeconds,
+    ) -> Result<(), StoreError> {
+        goods
+            .blobs
+            .iter()
+            .try_for_each(|blob| self.release_hold(*blob, sale, now))
+    }
+}
+
+impl Snapshot {
+    /// Bytes of the goods of unsettled sales.
+    pub fn unsettled_bytes(&self) -> Result<u64, StoreError> {
+        let bytes = self.table(META)?.get(UNSETTLED_BYTES)?;
+        Ok(bytes.map_or(0, |bytes| bytes.value()))
+    }
+}

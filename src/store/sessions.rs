@@ -1,0 +1,82 @@
+//! Sessions of the operator's console that were signed out: until its cookie would have expired by itself, each is known
+//! as ended. Only who holds a session can end it, so there are no more rows than sign-ins of a day.
+
+use redb::ReadableTable;
+
+use crate::domain::time::UnixSeconds;
+use crate::store::StoreError;
+use crate::store::tables::{ENDED_SESSIONS, Snapshot, Tables};
+
+/// How long after its end a row stays, in case the clock was ahead.
+const KEPT_SECONDS: u64 = 24 * 3600;
+
+impl Tables<'_> {
+    /// Notes that a session is over, and forgets those that have expired since.
+    pub fn end_session(
+        &mut self,
+        id: [u8; 16],
+        expires_at: u64,
+        now: UnixSeconds,
+    ) -> Result<(), StoreError> {
+        let mut expired = Vec::new();
+        for row in self.ended_sessions.iter()? {
+            let (id, expires_at) = row?;
+            if UnixSeconds(expires_at.value()).plus(KEPT_SECONDS) <= now {
+                expired.push(id.value());
+            }
+        }
+        for id in expired {
+            self.ended_sessions.remove(id)?;
+        }
+        self.ended_sessions.insert(id, expires_at)?;
+        Ok(())
+    }
+}
+
+impl Snapshot {
+    /// Whether a session was signed out.
+    pub fn is_session_ended(&self, id: [u8; 16]) -> Result<bool, StoreError> {
+        Ok(self.table(ENDED_SESSIONS)?.get(id)?.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use redb::ReadableTableMetadata;
+    use redb::backends::InMemoryBackend;
+
+    use super::*;
+    use crate::store::Settings;
+
+    #[tokio::test]
+    async fn an_ended_session_is_known_until_its_cookie_is_long_expired() {
+        let settings = Settings {
+            cache_bytes: 1024 * 1024,
+            pages_bytes_max: 10_000,
+            unpaid_bytes_max: 10_000,
+            unsettled_bytes_max: 10_000,
+            sales_free_bytes_min: 0,
+            free_bytes_min: 0,
+        };
+        let opened = settings.open_on(InMemoryBackend::new());
+        let store = opened.expect("opens").store;
+        let end = |id: u8, expires_at: u64, now: u64| {
+            store.write(move |tables| {
+                tables.end_session([id; 16], expires_at, UnixSeconds(now))?;
+                Ok(tables.ended_sessions.len()?)
+            })
+        };
+        let is_ended = |id: u8| store.read(move |snapshot| snapshot.is_session_ended([id; 16]));
+        assert_eq!(end(1, 1_000, 10).await, Ok(1));
+        assert_eq!(
+            (is_ended(1).await, is_ended(2).await),
+            (Ok(true), Ok(false))
+        );
+        assert_eq!(end(2, 1_001, 1_000 + KEPT_SECONDS - 1).await, Ok(2));
+        assert_eq!(end(3, 200_000, 1_000 + KEPT_SECONDS).await, Ok(2));
+        assert_eq!(
+            (is_ended(1).await, is_ended(2).await),
+            (Ok(false), Ok(true))
+        );
+    }
+}

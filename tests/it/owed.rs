@@ -1,0 +1,338 @@
+//! A settled payment whose answer its buyer never received: the goods are owed, and given once, uncharged. Official
+//! clients sign anew whenever a request has failed, so each story ends with exactly one charge.
+
+use std::io::{Read as _, Write as _};
+use std::time::Duration;
+
+use context402::domain::purchase::{ContextPurchase, Purchase};
+use serde_json::Value;
+
+use crate::harness::ask::connect;
+use crate::harness::{ARTICLE, Page, Rig, Says, Wallet, for_each, until};
+
+const PRICE: u128 = 30_000;
+const SLOW: &str = "http://news.sample-site.org/slow";
+
+/// A settlement whose reply is lost, and the background that has found out since.
+fn settled_unheard(rig: &Rig, wallet: &Wallet) {
+    rig.facilitator.settles(Says::Lost);
+    rig.buy(wallet, ARTICLE, "fresh")
+        .refused_charged(503, "settlement_unknown");
+    rig.facilitator.settles(Says::Honest);
+    rig.pass(35);
+    rig.work_off();
+    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+}
+
+fn fingerprint(target_url: &str) -> [u8; 32] {
+    let purchase = Purchase::Context(ContextPurchase {
+        target_url: target_url.to_owned(),
+        tier: "fresh".to_owned(),
+        force_refresh: false,
+    });
+    purchase.fingerprint()
+}
+
+/// Waits until the service has noted that it sent all its answers.
+fn noted(rig: &Rig) {
+    until("sent answers are noted", || {
+        rig.app().in_flight.sent_answers(1).is_empty()
+    });
+}
+
+#[test]
+fn a_new_signature_gets_what_an_earlier_payment_has_bought() {
+    for_each([false, true], |restarts| {
+        let mut rig = Rig::start();
+        let wallet = Wallet::new();
+        settled_unheard(&rig, &wallet);
+        if restarts {
+            rig.restart();
+        }
+        let answer = rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+        assert!(answer.text().contains("Boats"));
+        assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+        assert_eq!(rig.site.hits("/article"), 1);
+        // It was given: the next one is a purchase of its own, also after a restart.
+        noted(&rig);
+        if restarts {
+            rig.restart();
+        }
+        rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+        assert_eq!(rig.facilitator.spent(wallet.address()), 2 * PRICE);
+    });
+}
+
+#[test]
+fn what_is_owed_is_kept_for_days_and_belongs_to_its_payer_and_purchase() {
+    let rig = Rig::start();
+    let (wallet, stranger) = (Wallet::new(), Wallet::new());
+    settled_unheard(&rig, &wallet);
+    for _ in 0..6 {
+        rig.pass(86_400);
+        rig.work_off();
+    }
+    rig.buy(&stranger, ARTICLE, "fresh").expect(200);
+    assert_eq!(rig.facilitator.spent(stranger.address()), PRICE);
+    rig.buy(&wallet, ARTICLE, "basic").expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE + 20_000);
+    rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE + 20_000);
+    assert_eq!(rig.facilitator.settlements(), 3);
+}
+
+/// The answer's own advice, followed to the letter.
+#[test]
+fn a_second_signature_is_told_the_truth_and_stays_uncharged() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    rig.facilitator.settles(Says::Lost);
+    rig.buy(&wallet, ARTICLE, "fresh")
+        .refused_charged(503, "settlement_unknown");
+    let second = wallet.sign(&rig, "fresh");
+    let second = rig.order(ARTICLE, "fresh").paid(&second.header);
+    let answer = second.send().expect(503);
+    let body = answer.json();
+    assert_eq!(answer.code(), "settlement_unknown");
+    assert_eq!(body["error"]["charged"], false, "it moved nothing: {body}");
+    assert_eq!(body["earlier_payment"]["charged"], "unknown");
+    assert_eq!(answer.header("payment-required"), None);
+    rig.facilitator.settles(Says::Honest);
+    rig.pass(45);
+    rig.work_off();
+    let goods = second.send().expect(200);
+    assert!(goods.text().contains("Boats"));
+    // It never pays for the same purchase, however late it comes again.
+    assert_eq!(second.send().expect(200).body, goods.body);
+    rig.pass(200);
+    assert_eq!(second.send().expect(200).body, goods.body);
+    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+    assert_eq!(rig.facilitator.settlements(), 1);
+}
+
+#[test]
+fn a_second_signature_buys_if_the_first_has_failed() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    rig.facilitator.settles(Says::Status(500));
+    rig.buy(&wallet, ARTICLE, "fresh")
+        .refused_charged(503, "settlement_unknown");
+    let second = wallet.sign(&rig, "fresh");
+    let second = rig.order(ARTICLE, "fresh").paid(&second.header);
+    second.send().refused(503, "settlement_unknown");
+    // The operator's ledger says that the first one never came.
+    let open = rig
+        .app()
+        .in_flight
+        .earlier(wallet.address().0, fingerprint(ARTICLE));
+    assert_eq!(open.len(), 1);
+    let ended = context402::flows::sale::payments::advance(
+        rig.app(),
+        open[0],
+        context402::domain::payment::Event::ChainNeverUsed,
+    );
+    rig.wait(ended).expect("it is written down");
+    rig.facilitator.settles(Says::Honest);
+    second.send().expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+}
+
+#[test]
+fn a_signature_that_got_owed_goods_gets_the_same_bytes_again_and_is_never_charged() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    settled_unheard(&rig, &wallet);
+    let second = wallet.sign(&rig, "fresh");
+    let second = rig.order(ARTICLE, "fresh").paid(&second.header);
+    let goods = second.send().expect(200);
+    for _ in 0..5 {
+        assert_eq!(second.send().expect(200).body, goods.body);
+    }
+    second.send().refused(400, "payment_replayed");
+    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+}
+
+/// Two signatures under one payment-identifier are one purchase, also for the second one's bytes after the answer is
+/// gone.
+#[test]
+fn an_identified_second_signature_is_never_charged() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let first = wallet.sign_identified(&rig, "fresh", "order-number-0001");
+    rig.order(ARTICLE, "fresh")
+        .paid(&first.header)
+        .send()
+        .expect(200);
+    let second = wallet.sign_identified(&rig, "fresh", "order-number-0001");
+    let second = rig.order(ARTICLE, "fresh").paid(&second.header);
+    second.send().expect(200);
+    for _ in 0..2 {
+        rig.pass(100);
+        rig.work_off();
+        second.send().expect(200);
+    }
+    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+}
+
+/// A client that gives up while the page is fetched, and signs anew at once.
+#[test]
+fn a_client_that_left_and_signs_anew_waits_for_its_first_sale() {
+    let rig = Rig::start();
+    let page = Page::html("The slow page", "Boats take their time.");
+    rig.site.put("/slow", page.slow(Duration::from_millis(800)));
+    let wallet = Wallet::new();
+    let first = wallet.sign(&rig, "fresh");
+    let first = rig.order(SLOW, "fresh").paid(&first.header);
+    let mut stream = connect(first.address());
+    stream.write_all(&first.bytes()).expect("it is sent");
+    until("the page is asked for", || rig.site.hits("/slow") == 1);
+    drop(stream);
+    let answer = rig.buy(&wallet, SLOW, "fresh").expect(200);
+    assert!(answer.text().contains("Boats"));
+    // That the first client has left may be noticed only while the page is fetched for the second.
+    assert!(rig.site.hits("/slow") <= 2);
+    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+}
+
+/// The money moves, and the client is gone before the answer.
+#[test]
+fn a_client_that_left_before_its_answer_gets_it_later() {
+    for_each([false, true], |is_same| {
+        let rig = Rig::start();
+        rig.facilitator
+            .settles(Says::Slow(Duration::from_millis(400)));
+        let wallet = Wallet::new();
+        let first = wallet.sign(&rig, "fresh");
+        let first = rig.order(ARTICLE, "fresh").paid(&first.header);
+        let mut stream = connect(first.address());
+        stream.write_all(&first.bytes()).expect("it is sent");
+        until("the payment is sent for settlement", || {
+            rig.facilitator.settle_calls() == 1
+        });
+        drop(stream);
+        until("it is settled", || rig.facilitator.settlements() == 1);
+        until("the sale has ended", || rig.app().tasks.is_empty());
+        // Much later than an answer that was received is given again.
+        rig.pass(3_000);
+        rig.work_off();
+        let answer = match is_same {
+            true => first.send(),
+            false => rig.buy(&wallet, ARTICLE, "fresh"),
+        };
+        assert!(answer.expect(200).text().contains("Boats"));
+        assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+    });
+}
+
+/// Two purchases at once by clients that both wait are two purchases.
+#[test]
+fn clients_that_wait_for_their_answers_buy_each_for_itself() {
+    let rig = Rig::start();
+    let page = Page::html("The slow page", "Boats take their time.");
+    rig.site.put("/slow", page.slow(Duration::from_millis(300)));
+    let wallet = Wallet::new();
+    let asks = (0..3).map(|_| {
+        rig.order(SLOW, "fresh")
+            .paid(&wallet.sign(&rig, "fresh").header)
+    });
+    for answer in crate::harness::ask::at_once(asks.collect()) {
+        answer.expect(200);
+    }
+    assert_eq!(rig.facilitator.spent(wallet.address()), 3 * PRICE);
+}
+
+/// An answer that is not read to its end was not received.
+#[test]
+fn an_answer_that_breaks_off_is_owed() {
+    let rig = Rig::start();
+    let text = "Boats and ships come and go. ".repeat(150_000);
+    rig.site.put("/large", Page::html("A large page", &text));
+    let large = "http://news.sample-site.org/large";
+    let wallet = Wallet::new();
+    let first = wallet.sign(&rig, "fresh");
+    let first = rig.order(large, "fresh").paid(&first.header);
+    let mut stream = connect(first.address());
+    stream.write_all(&first.bytes()).expect("it is sent");
+    let mut begun = [0; 1_000];
+    stream.read_exact(&mut begun).expect("the answer begins");
+    assert!(begun.starts_with(b"HTTP/1.1 200"));
+    drop(stream);
+    until("the connection is closed", || {
+        !rig.app()
+            .in_flight
+            .earlier(wallet.address().0, fingerprint(large))
+            .is_empty()
+    });
+    until("nothing is being sent", || {
+        let earlier = rig
+            .app()
+            .in_flight
+            .earlier(wallet.address().0, fingerprint(large));
+        !rig.app().in_flight.is_answered(earlier[0])
+    });
+    rig.buy(&wallet, large, "fresh").expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+}
+
+/// After settlement anybody can write the payload again from the chain and our challenge.
+#[test]
+fn a_stranger_neither_gets_a_kept_answer_nor_uses_it_up() {
+    let rig = Rig::with(|resolved| {
+        resolved.set_list("trusted_proxies", vec!["127.0.0.1".to_owned()]);
+    });
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    let buyer = ask.clone().header("x-forwarded-for", "203.0.113.7");
+    let goods = buyer.send().expect(200);
+    for stranger in 0..10 {
+        let stranger = ask
+            .clone()
+            .header("x-forwarded-for", format!("198.51.100.{stranger}"));
+        stranger.send().refused_charged(400, "payment_replayed");
+    }
+    for _ in 0..5 {
+        assert_eq!(buyer.send().expect(200).body, goods.body);
+    }
+    // A payment-identifier is on no chain: whoever knows it may come from anywhere.
+    let payment = wallet.sign_identified(&rig, "fresh", "order-number-0002");
+    let ask = rig.order(ARTICLE, "fresh").paid(&payment.header);
+    ask.clone()
+        .header("x-forwarded-for", "203.0.113.7")
+        .send()
+        .expect(200);
+    ask.header("x-forwarded-for", "203.0.113.8")
+        .send()
+        .expect(200);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 2 * PRICE);
+}
+
+/// Verified authorizations that are never settled, against a target that never works.
+#[test]
+fn a_payer_holds_a_few_payments_and_leaves_little_behind() {
+    let rig = Rig::start();
+    let wallet = Wallet::new();
+    let mut answers = Vec::new();
+    for number in 0..14 {
+        rig.site.put(&format!("/down{number}"), Page::Status(503));
+        let target = format!("http://news.sample-site.org/down{number}");
+        answers.push(rig.buy(&wallet, &target, "fresh"));
+    }
+    let (held, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 503);
+    assert_eq!((held.len(), refused.len()), (8, 6));
+    assert!(refused.iter().all(|answer| answer.code() == "rate_limited"
+        && answer.json()["error"]["charged"] == Value::Bool(false)));
+    // Once the credits have run out, little is left of them.
+    rig.pass(1_000);
+    rig.work_off();
+    let payments = rig.wait(
+        rig.app()
+            .store
+            .read(|snapshot| snapshot.payments_after(None, 100)),
+    );
+    for (_, payment) in payments.expect("the book is read") {
+        assert_eq!(payment.state.name(), "released");
+        assert!(payment.payload.is_empty() && payment.requirements.is_empty());
+        assert_eq!(payment.purchase.target_url(), "");
+    }
+}
