@@ -265,12 +265,21 @@ refuse_package() {
 		fail "$NAME is installed as a package: upgrade it with apt or dpkg, or remove it first (apt remove $NAME keeps the data)"
 }
 
+way_back() {
+	echo "$BACKUPS/before-upgrade-$(date -u +%Y%m%dT%H%M%SZ).redb"
+}
+
 # The program that is installed backs up what it has written, before anything is changed.
 back_up() {
 	data_file=$(setting "$BIN" data_file)
 	[ -n "$data_file" ] && [ -e "$data_file" ] || return 0
 	[ -d "$BACKUPS" ] || run mkdir -p -m 700 "$BACKUPS"
-	BACKUP=$BACKUPS/before-upgrade-$(date -u +%Y%m%dT%H%M%SZ).redb
+	BACKUP=$(way_back)
+	# Another upgrade within the same second has that name: a backup is never overwritten.
+	while [ -e "$BACKUP" ]; do
+		sleep 1
+		BACKUP=$(way_back)
+	done
 	say "Backing up to $BACKUP."
 	run "$BIN" backup "$BACKUP" --config "$CONFIG" || fail "the backup failed; nothing was changed"
 }
@@ -311,7 +320,8 @@ start() {
 
 is_healthy() {
 	[ -z "$DRY_RUN" ] || return 0
-	"$BIN" healthcheck --wait "$HEALTH_SECONDS" --config "$CONFIG"
+	# What stops sales from outside, such as a facilitator that is down, is no reason to go back.
+	"$BIN" healthcheck --running --wait "$HEALTH_SECONDS" --config "$CONFIG"
 }
 
 roll_back() {
