@@ -163,7 +163,7 @@ class Model:
     def text(self):
         number = lambda value: f"{float(value):.6g}"
         lines = ["# The evidence engine's model, written by data/evidence/train.py; what the features are is said in",
-                 "# src/evidence/features.rs and summary.rs. Fitted to SQuAD 2.0 (CC BY-SA 4.0) and QED (CC BY-SA 3.0)."]
+                 "# src/evidence/engine/features.rs and summary.rs. Fitted to SQuAD 2.0 (CC BY-SA 4.0) and QED (CC BY-SA 3.0)."]
         lines += [f"set {name} {number(value)}" for name, value in self.settings.items()]
         lines += [f"rank {name} {number(weight)}" for name, weight in zip(self.rank_names, self.rank) if abs(weight) > 1e-6]
         if self.decide is not None:

@@ -12,7 +12,7 @@ use crate::domain::amount::Amount;
 use crate::domain::level::Level;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
-use crate::evidence::canonical::result_hash;
+use crate::evidence::report::canonical::result_hash;
 use crate::outside::buyer::{
     BuyError, Buyer, BuyerSettings, Proof, Proofs, Purchase, SellerRequest, Wallet,
 };

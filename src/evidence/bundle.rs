@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::compose::compose;
-use crate::evidence::canonical::bundle_hash;
+use crate::evidence::report::canonical::bundle_hash;
 
 /// The most sources of a bundle (specification 2.3).
 pub const SOURCES_MAX: usize = 25;

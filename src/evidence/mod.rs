@@ -2,56 +2,23 @@
 //! a labelled answer with verbatim findings out; the same input gives the same answer. Knows no page around the text
 //! (addresses, dates, authors) and no shop.
 
-mod blocks;
-mod claims;
-mod features;
-mod findings;
-mod language;
-mod matching;
-mod measure;
-mod model;
-mod open_question;
-mod page;
-mod question;
-mod sentences;
-mod stem;
-mod summary;
-mod tokens;
-mod verdict;
-mod words;
-
-#[cfg(test)]
-mod golden;
+pub mod bundle;
+mod engine;
+mod reading;
+pub mod report;
+pub mod synthesis;
 #[cfg(test)]
 mod tests;
-
-pub mod action;
-mod age;
-pub mod bundle;
-pub mod canonical;
-pub mod citation;
-pub mod examine;
-pub mod facts;
-pub mod follow_up;
-pub mod profile;
-pub mod quality;
-pub mod report;
-pub mod risks;
-pub mod sample;
-pub mod synthesis;
-mod text;
-pub mod text_stats;
-mod tongues;
-pub mod verify;
 
 use std::ops::Range;
 
 use crate::markdown::{self, PassageKind};
 
-use page::Page;
-use verdict::Judge;
+use engine::verdict::Judge;
+use engine::{claims, features, findings, open_question, summary};
+use reading::page::Page;
 
-pub(crate) use model::Model;
+pub(crate) use engine::model::Model;
 
 /// The most findings of an answer.
 pub const FINDINGS_MAX: usize = 12;

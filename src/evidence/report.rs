@@ -2,20 +2,34 @@
 //! of it made from what the engine found. What stands around it in an answer (payment, addresses, signature) is put
 //! there by the sale.
 
+pub mod action;
+mod age;
+pub mod canonical;
+pub mod citation;
 mod compose;
+pub mod examine;
+pub mod facts;
+pub mod follow_up;
+pub mod profile;
+pub mod quality;
+pub mod risks;
+pub mod sample;
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;
+pub mod text_stats;
+pub mod verify;
+
 use serde::Serialize;
 
 use crate::domain::time::UnixSeconds;
-use crate::evidence::action::NextCall;
-use crate::evidence::canonical::result_hash;
-use crate::evidence::citation::Citation;
-use crate::evidence::examine::Examined;
-use crate::evidence::facts::Facts;
-use crate::evidence::profile::SourceProfile;
-use crate::evidence::quality::SourceQuality;
-use crate::evidence::risks::RiskDetail;
+use crate::evidence::report::action::NextCall;
+use crate::evidence::report::canonical::result_hash;
+use crate::evidence::report::citation::Citation;
+use crate::evidence::report::examine::Examined;
+use crate::evidence::report::facts::Facts;
+use crate::evidence::report::profile::SourceProfile;
+use crate::evidence::report::quality::SourceQuality;
+use crate::evidence::report::risks::RiskDetail;
 use crate::evidence::synthesis::{Synthesis, SynthesisReceipt};
 
 use compose::Composition;

@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::evidence::citation::{citation_id, rounded};
-use crate::evidence::examine::Examined;
-use crate::evidence::text::{bounded, folded, plain};
+use crate::evidence::reading::text::{bounded, folded, plain};
+use crate::evidence::report::citation::{citation_id, rounded};
+use crate::evidence::report::examine::Examined;
 use crate::evidence::{Label, QuestionKind};
 use crate::markdown::addresses_models;
 use label::{label, rank};

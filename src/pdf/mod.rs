@@ -17,7 +17,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use crate::evidence::canonical::{bundle_text, report_text};
+use crate::evidence::report::canonical::{bundle_text, report_text};
 use crate::pdf::block::Block;
 use crate::pdf::flow::Flow;
 use crate::pdf::paint::{Attachment, Frame, paint};

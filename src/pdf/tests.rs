@@ -6,7 +6,7 @@ use super::*;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::tests::{Made, made, read};
 use crate::evidence::bundle::{BundleRequest, BundleSource, Unreachable, bundle_report};
-use crate::evidence::canonical::sha256;
+use crate::evidence::report::canonical::sha256;
 
 const QUESTION: &str =
     "How much does the Lantern Pro plan cost per month, and can it be cancelled at any time?";

@@ -1,7 +1,7 @@
 //! The endpoints of the specification's section 4: method, path, status without further input, content
 //! type.
 
-use context402::evidence::action::AgentAction;
+use context402::evidence::report::action::AgentAction;
 use context402::http::call::Peer;
 use context402::http::route::Method;
 use context402::http::router::{Found, Router};

@@ -1,6 +1,6 @@
 //! Paid bundles: read, compared, delivered as page, document, PDF and mail; found again; and what the operator may do.
 
-use context402::evidence::canonical::bundle_hash;
+use context402::evidence::report::canonical::bundle_hash;
 use serde_json::{Value, json};
 
 use crate::harness::ask::raw_bytes;

@@ -1,6 +1,6 @@
 //! Reports after their sale: read again, checked, asked, refreshed, shared, expired.
 
-use context402::evidence::canonical::result_hash;
+use context402::evidence::report::canonical::result_hash;
 use context402::signing;
 use context402::store::{Due, DueKind};
 use serde_json::{Value, json};

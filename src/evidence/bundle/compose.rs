@@ -12,9 +12,9 @@ use crate::evidence::bundle::matrix::{Row, Verdict, rows};
 use crate::evidence::bundle::read::{Submitted, is_retained};
 use crate::evidence::bundle::remarks::{RiskNote, gaps, risk_notes};
 use crate::evidence::bundle::{BundleRequest, BundleSource};
-use crate::evidence::canonical::{report_text, sha256};
-use crate::evidence::citation::rounded;
-use crate::evidence::text::{URL_CHARS_MAX, bounded, plain};
+use crate::evidence::reading::text::{URL_CHARS_MAX, bounded, plain};
+use crate::evidence::report::canonical::{report_text, sha256};
+use crate::evidence::report::citation::rounded;
 
 const MESSAGE_CHARS_MAX: usize = 300;
 const QUOTE_CHARS_MAX: usize = 300;

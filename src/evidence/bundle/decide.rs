@@ -8,7 +8,7 @@ use crate::evidence::bundle::compare::{Agreement, Conflict};
 use crate::evidence::bundle::groups::Groups;
 use crate::evidence::bundle::matrix::{Row, Verdict};
 use crate::evidence::bundle::read::Submitted;
-use crate::evidence::citation::rounded;
+use crate::evidence::report::citation::rounded;
 
 /// Independent sources that a `supported` needs.
 const SUPPORTS_MIN: usize = 2;

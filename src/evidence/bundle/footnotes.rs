@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::evidence::Finding;
 use crate::evidence::bundle::read::{Cited, Read, Submitted};
-use crate::evidence::citation::citation;
+use crate::evidence::report::citation::citation;
 
 /// A passage of a source.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -7,7 +7,7 @@ use std::hash::Hasher;
 use serde::Serialize;
 
 use crate::evidence::bundle::read::{Read, Submitted};
-use crate::evidence::text::words;
+use crate::evidence::reading::text::words;
 
 /// Words of a shingle.
 const SHINGLE_WORDS: usize = 5;

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 
 use crate::evidence::bundle::footnotes::Footnotes;
 use crate::evidence::bundle::read::{Read, Submitted};
-use crate::evidence::examine::Readable;
-use crate::evidence::text::{is_stop, number, stem, words};
+use crate::evidence::reading::text::{is_stop, number, stem, words};
+use crate::evidence::report::examine::Readable;
 use crate::evidence::{Check, Examiner, Label, NoteKind, Reading, Source, Stance};
 
 /// Rows beside those of the question.

@@ -9,7 +9,7 @@ use crate::evidence::bundle::decide::Standing;
 use crate::evidence::bundle::groups::Groups;
 use crate::evidence::bundle::matrix::Row;
 use crate::evidence::bundle::read::Submitted;
-use crate::evidence::text::bounded;
+use crate::evidence::reading::text::bounded;
 
 const STATEMENT_CHARS_MAX: usize = 300;
 const TERMS_MAX: usize = 12;

@@ -3,9 +3,9 @@ use serde_json::json;
 
 use super::*;
 use crate::evidence::Source;
-use crate::evidence::canonical::result_hash;
-use crate::evidence::examine::examine_page;
-use crate::evidence::facts::Facts;
+use crate::evidence::report::canonical::result_hash;
+use crate::evidence::report::examine::examine_page;
+use crate::evidence::report::facts::Facts;
 use crate::evidence::report::{Request, report};
 use crate::markdown::{ContentKind, Converter, Settings};
 

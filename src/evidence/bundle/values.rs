@@ -1,7 +1,7 @@
 //! The values in a passage that can be compared with those in another: money, shares, dates and measured numbers, each
 //! with its unit. Reads English words of units; a value without a unit is not compared.
 
-use crate::evidence::text::{Word, is_stop, number, stem, words};
+use crate::evidence::reading::text::{Word, is_stop, number, stem, words};
 use crate::markdown::MONTHS;
 
 /// A long passage has more than can mean one thing.

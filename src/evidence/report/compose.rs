@@ -4,18 +4,18 @@
 use std::collections::HashSet;
 
 use crate::domain::time::{REPORT_DAYS, REPORT_SECONDS};
-use crate::evidence::action::AgentAction;
-use crate::evidence::canonical::sha256;
-use crate::evidence::citation::{Citation, citation_id, rounded, terms};
-use crate::evidence::examine::Examined;
-use crate::evidence::facts::Facts;
-use crate::evidence::profile::profile;
-use crate::evidence::quality::quality;
+use crate::evidence::reading::text::{URL_CHARS_MAX, bounded};
+use crate::evidence::report::action::AgentAction;
+use crate::evidence::report::canonical::sha256;
+use crate::evidence::report::citation::{Citation, citation_id, rounded, terms};
+use crate::evidence::report::examine::Examined;
+use crate::evidence::report::facts::Facts;
+use crate::evidence::report::profile::profile;
+use crate::evidence::report::quality::quality;
+use crate::evidence::report::risks::{Grounds, Risk, RiskDetail, Severity, risks};
+use crate::evidence::report::text_stats::TextStats;
 use crate::evidence::report::{Analysis, Coverage, Decision, KeyClaim, Part, Report, Request};
-use crate::evidence::risks::{Grounds, Risk, RiskDetail, Severity, risks};
 use crate::evidence::synthesis::Synthesis;
-use crate::evidence::text::{URL_CHARS_MAX, bounded};
-use crate::evidence::text_stats::TextStats;
 use crate::evidence::{Claim, Label, QUESTION_CHARS_MAX, QuestionKind, Stance};
 
 const ANSWER_CHARS_MAX: usize = 800;

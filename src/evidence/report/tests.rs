@@ -3,8 +3,8 @@ use serde_json::Value;
 
 use super::*;
 use crate::domain::purchase::DEFAULT_QUESTION;
-use crate::evidence::examine::examine;
-use crate::evidence::verify::{Kept, verify};
+use crate::evidence::report::examine::examine;
+use crate::evidence::report::verify::{Kept, verify};
 use crate::evidence::{
     AnswerType, Finding, Label, Match, Note, NoteKind, QuestionKind, Source, Stance,
 };
@@ -172,7 +172,7 @@ fn every_member_of_the_specification_is_there() {
     );
     assert_eq!(of("/source_hash"), of("/source_profile/content_sha256"));
     assert_eq!(of("/expires_at").as_u64(), Some(NOW.0 + 30 * 86_400));
-    for absent in crate::evidence::canonical::UNHASHED.iter().skip(1) {
+    for absent in canonical::UNHASHED.iter().skip(1) {
         assert!(
             report.get(absent).is_none(),
             "{absent} is the sale's to add"

@@ -2,7 +2,7 @@
 
 use super::ModelClaim;
 use super::support::answers;
-use crate::evidence::examine::Examined;
+use crate::evidence::report::examine::Examined;
 use crate::evidence::{Label, NoteKind};
 
 pub(super) fn rank(label: Label) -> u8 {

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::evidence::canonical::sha256;
-use crate::evidence::citation::citation_id;
-use crate::evidence::examine::Examined;
-use crate::evidence::text::{bounded, head};
+use crate::evidence::reading::text::{bounded, head};
+use crate::evidence::report::canonical::sha256;
+use crate::evidence::report::citation::citation_id;
+use crate::evidence::report::examine::Examined;
 use crate::evidence::{Finding, QUESTION_CHARS_MAX};
 
 const UNIT_BYTES_MAX: usize = 1_200;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{Dropped, ModelClaim, unit};
-use crate::evidence::examine::Examined;
-use crate::evidence::text::{is_negation, is_stop, number, plain, stem, words};
+use crate::evidence::reading::text::{is_negation, is_stop, number, plain, stem, words};
+use crate::evidence::report::examine::Examined;
 use crate::evidence::{Label, NoteKind, Source, check};
 
 /// So much of a claim's own words must stand in what it cites.
@@ -131,10 +131,10 @@ const CONDITIONS: [&str; 7] = [
 pub(super) fn keeps_its_turns(claim: &str, unit: &str) -> Result<(), Dropped> {
     let (claim, unit) = (claim.to_lowercase(), plain(unit).to_lowercase());
     let (claim, unit) = (words(&claim), words(&unit));
-    let says = |text: &[crate::evidence::text::Word<'_>], listed: &[&str]| {
+    let says = |text: &[crate::evidence::reading::text::Word<'_>], listed: &[&str]| {
         text.iter().any(|word| listed.contains(&word.text))
     };
-    let negates = |text: &[crate::evidence::text::Word<'_>]| {
+    let negates = |text: &[crate::evidence::reading::text::Word<'_>]| {
         text.iter().filter(|word| is_negation(word.text)).count() % 2 == 1
     };
     if negates(&claim) != negates(&unit) {

@@ -2,8 +2,8 @@ use serde_json::json;
 
 use super::prompt::{SYSTEM, fence};
 use super::*;
-use crate::evidence::examine::examine;
-use crate::evidence::sentences::sentences;
+use crate::evidence::reading::sentences::sentences;
+use crate::evidence::report::examine::examine;
 use crate::evidence::{Finding, NoteKind, Source};
 
 const PAGE: &str = "# Acme refund policy\n\nAcme refunds every order within 30 days of delivery. \

@@ -12,7 +12,7 @@ use crate::domain::pack::Pack;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
 use crate::evidence::report::Report;
-use crate::evidence::sample::{REPORT_ID as SAMPLE_ID, sample_report};
+use crate::evidence::report::sample::{REPORT_ID as SAMPLE_ID, sample_report};
 use crate::flows::content::reports;
 use crate::markdown::{ContentKind, Converter, Page, Settings};
 use crate::pages;

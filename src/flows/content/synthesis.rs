@@ -1,7 +1,7 @@
 //! What a language model adds to a report, where one is configured. Whatever it does, there is a report: a model that
 //! is slow, broken or misled costs time and nothing else.
 
-use crate::evidence::examine::Examined;
+use crate::evidence::report::examine::Examined;
 use crate::evidence::synthesis::{Synthesis, checked, prompt};
 use crate::outside::llm::Llm;
 
@@ -38,8 +38,8 @@ mod tests {
     use crate::domain::amount::Amount;
     use crate::domain::time::UnixSeconds;
     use crate::evidence::Source;
-    use crate::evidence::examine::examine;
-    use crate::evidence::facts::Facts;
+    use crate::evidence::report::examine::examine;
+    use crate::evidence::report::facts::Facts;
     use crate::evidence::report::{Request, report};
     use crate::outside::llm::{LlmSettings, Style};
     use crate::outside::loopback::{Server, Step, response};

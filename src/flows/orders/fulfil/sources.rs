@@ -11,7 +11,7 @@ use crate::domain::purchase::{ProofPackPurchase, Purchase};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::Unreachable;
-use crate::evidence::canonical::result_hash;
+use crate::evidence::report::canonical::result_hash;
 use crate::flows::content::report;
 use crate::flows::content::source::{self, SourcePage, Trouble, keep_page};
 use crate::store::{SourceRecord, StoreError};

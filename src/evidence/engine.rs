@@ -1,0 +1,14 @@
+//! A question held against a page: what it asks, which units of the page bear on it, and what they say together.
+
+pub(crate) mod claims;
+pub(crate) mod features;
+pub(crate) mod findings;
+pub(crate) mod matching;
+pub(crate) mod model;
+pub(crate) mod open_question;
+pub(crate) mod question;
+pub(crate) mod summary;
+pub(crate) mod verdict;
+
+#[cfg(test)]
+mod golden;

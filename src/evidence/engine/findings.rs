@@ -1,0 +1,332 @@
+//! A judgement as a buyer reads it: findings with what they carry and lack, the label with its confidence, the parts of
+//! a compound claim, what is missing and what is doubted.
+
+use std::ops::Range;
+
+use super::question::Asked;
+use super::verdict::{Judgement, Ranked, is_conditional, is_hedged};
+use crate::evidence::reading::language::Language;
+use crate::evidence::reading::page::Page;
+use crate::evidence::{
+    AnswerType, Check, Claim, FINDINGS_MAX, Finding, Label, Match, Note, NoteKind, QuestionKind,
+    Stance, Stats,
+};
+
+/// Findings of a part of a compound claim.
+const PART_FINDINGS: usize = 2;
+/// The most that words alone can be trusted, and nearly the same words.
+const CONFIDENCE_MAX: f64 = 0.85;
+const CONFIDENCE_VERBATIM_MAX: f64 = 0.97;
+
+pub(crate) fn check(
+    page: &Page<'_>,
+    question: &str,
+    whole: &Judgement,
+    parts: &[(String, Judgement)],
+) -> Check {
+    let mut check = Check {
+        kind: kind(whole),
+        label: whole.label,
+        confidence: 0.0,
+        support_score: whole.support,
+        findings: Vec::new(),
+        claims: Vec::new(),
+        missing: Vec::new(),
+        notes: Vec::new(),
+        stats: Stats {
+            units: page.units.len(),
+            touched: whole.touched,
+            candidates: whole.ranked.len(),
+        },
+    };
+    combine(&mut check, parts);
+    let room = FINDINGS_MAX - PART_FINDINGS * parts.len();
+    let reserved = usize::from(whole.disputed_by.is_some());
+    let mut units = add(&mut check, page, whole, room - reserved, Vec::new());
+    if let Some(at) = whole.disputed_by
+        && !units.contains(&whole.ranked[at].candidate.unit)
+    {
+        let unit = whole.ranked[at].candidate.unit;
+        check.findings.push(finding(page, whole, at, check.label));
+        units.push(unit);
+    }
+    let left = room.saturating_sub(units.len());
+    let mut units = add(&mut check, page, whole, left, units);
+    for (text, part) in parts {
+        let known = units.len();
+        units = add(&mut check, page, part, PART_FINDINGS, units);
+        let mut indices: Vec<usize> = (known..units.len()).collect();
+        let own = part
+            .ranked
+            .iter()
+            .take(PART_FINDINGS)
+            .map(|ranked| ranked.candidate.unit);
+        indices
+            .extend(own.filter_map(|unit| units[..known].iter().position(|other| *other == unit)));
+        indices.sort_unstable();
+        if let Some(best) = part.ranked.first()
+            && let Some(at) = units.iter().position(|unit| *unit == best.candidate.unit)
+            && check.findings[at].stance == Stance::Mentions
+        {
+            check.findings[at].stance = stance(part, 0, part.label);
+        }
+        check.claims.push(Claim {
+            text: text.clone(),
+            label: part.label,
+            support_score: rounded(part.support),
+            findings: indices,
+        });
+    }
+    if parts.is_empty() {
+        check.claims.push(Claim {
+            text: question.trim().to_owned(),
+            label: check.label,
+            support_score: rounded(check.support_score),
+            findings: (0..check.findings.len().min(3)).collect(),
+        });
+    }
+    check.missing = missing(whole);
+    check.confidence = rounded(confidence(&check));
+    check.support_score = rounded(check.support_score);
+    add_notes(&mut check, page, whole, &units);
+    check
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+pub(crate) fn kind(judgement: &Judgement) -> QuestionKind {
+    if judgement.is_claim {
+        return QuestionKind::Claim;
+    }
+    QuestionKind::Wh(match judgement.asked {
+        Asked::Who => AnswerType::Person,
+        Asked::When => AnswerType::Time,
+        Asked::Number => AnswerType::Number,
+        Asked::Where => AnswerType::Place,
+        Asked::Why => AnswerType::Reason,
+        Asked::How => AnswerType::Manner,
+        Asked::What | Asked::WhatNoun | Asked::Claim => AnswerType::Thing,
+        Asked::YesNo => return QuestionKind::YesNo,
+    })
+}
+
+/// The parts of a compound question against the whole of it.
+fn combine(check: &mut Check, parts: &[(String, Judgement)]) {
+    if parts.is_empty() || check.label == Label::Supported {
+        return;
+    }
+    let labels = || parts.iter().map(|(_, part)| part.label);
+    let is_carried = |label: Label| matches!(label, Label::Supported | Label::PartiallySupported);
+    if labels().all(|label| label == Label::Supported) {
+        check.label = Label::Supported;
+    } else if labels().any(|label| label == Label::Contradicted) {
+        check.label = Label::Contradicted;
+    } else if labels().any(is_carried) {
+        check.label = Label::PartiallySupported;
+    }
+    let least = parts
+        .iter()
+        .map(|(_, part)| part.support)
+        .fold(1.0, f64::min);
+    check.support_score = 0.5 * check.support_score + 0.5 * least;
+}
+
+/// Adds findings of units that are not there yet; gives the units of all.
+fn add(
+    check: &mut Check,
+    page: &Page<'_>,
+    judgement: &Judgement,
+    room: usize,
+    mut units: Vec<usize>,
+) -> Vec<usize> {
+    let full = (units.len() + room).min(FINDINGS_MAX);
+    for (at, ranked) in judgement.ranked.iter().enumerate() {
+        let f = &ranked.candidate.features;
+        let unit = ranked.candidate.unit;
+        if units.len() >= full {
+            break;
+        }
+        if f.cov_w <= 0.0 || units.contains(&unit) {
+            continue;
+        }
+        check
+            .findings
+            .push(finding(page, judgement, at, check.label));
+        units.push(unit);
+    }
+    units
+}
+
+fn finding(page: &Page<'_>, judgement: &Judgement, at: usize, label: Label) -> Finding {
+    let ranked = &judgement.ranked[at];
+    let unit = ranked.candidate.unit;
+    let block = page.block(unit);
+    let text = |unit: usize| page.unit_text(unit).to_owned();
+    let (mut matched, mut missing) = (Vec::new(), Vec::new());
+    for (number, (written, _)) in judgement.terms.iter().enumerate() {
+        let list = if ranked.candidate.has(number) {
+            &mut matched
+        } else {
+            &mut missing
+        };
+        list.push(written.clone());
+    }
+    Finding {
+        range: page.units[unit].range.clone(),
+        kind: block.kind,
+        heading_path: page.heading_units(block).map(text).collect(),
+        context: page
+            .context_unit(block)
+            .map(|unit| page.units[unit].range.clone()),
+        matching: matching(judgement, ranked),
+        matched,
+        missing,
+        stance: stance(judgement, at, label),
+        score: rounded(
+            judgement.support * (ranked.score - judgement.ranked[0].score).min(0.0).exp(),
+        ),
+    }
+}
+
+/// Whether it carries as much of what was claimed as the best one does, or something that the best one lacks.
+fn tells_as_much(judgement: &Judgement, ranked: &Ranked, best: &Ranked) -> bool {
+    let terms = judgement.terms.iter().enumerate();
+    let telling = terms.filter(|(_, (_, tells))| *tells);
+    let (mut lost, mut added) = (0, 0);
+    for (term, _) in telling {
+        let has = |ranked: &Ranked| ranked.candidate.has(term);
+        match (has(best), has(ranked)) {
+            (true, false) => lost += 1,
+            (false, true) => added += 1,
+            _ => {}
+        }
+    }
+    added > 0 || lost == 0
+}
+
+fn matching(judgement: &Judgement, ranked: &Ranked) -> Match {
+    let f = &ranked.candidate.features;
+    let asks_number = matches!(judgement.asked, Asked::Number | Asked::When);
+    if f.cov_r >= 0.85 && f.lcs_r >= 0.6 && !ranked.doubts.is_hard() {
+        Match::Exact
+    } else if f.cov_t >= 0.5
+        && ((f.nnum > 0.0 && f.numcov >= 1.0) || (asks_number && f.hasans > 0.0))
+    {
+        Match::Numeric
+    } else if f.cov_t >= 0.6 {
+        Match::Paraphrase
+    } else {
+        Match::Partial
+    }
+}
+
+fn stance(judgement: &Judgement, at: usize, label: Label) -> Stance {
+    let ranked = &judgement.ranked[at];
+    let f = &ranked.candidate.features;
+    let is_claim = judgement.is_claim || judgement.asked == Asked::YesNo;
+    if is_claim && ranked.doubts.is_hard() && f.cov_r >= 0.5 {
+        return Stance::Contradicts;
+    }
+    let best = &judgement.ranked[0];
+    let carries = match is_claim {
+        // What only its headings say, every row under them would say.
+        true => {
+            let says_it_itself = at == 0 || f.cov_r >= 0.5;
+            f.cov_t >= 0.6 && says_it_itself && tells_as_much(judgement, ranked, best)
+        }
+        // Another row of the same table is about something else.
+        false => {
+            ranked.score >= best.score - 1.0 && (best.doubts.is_soft() || !ranked.doubts.is_soft())
+        }
+    };
+    match label {
+        Label::Supported | Label::PartiallySupported if carries => Stance::Supports,
+        _ => Stance::Mentions,
+    }
+}
+
+/// What none of the first findings carries.
+fn missing(judgement: &Judgement) -> Vec<String> {
+    let first = || {
+        judgement
+            .ranked
+            .iter()
+            .take(3)
+            .map(|ranked| &ranked.candidate)
+    };
+    let is_carried = |term: usize| first().any(|candidate| candidate.has(term));
+    let terms = judgement.terms.iter().enumerate();
+    terms
+        .filter(|(number, (_, tells))| *tells && !is_carried(*number))
+        .map(|(_, (written, _))| written.clone())
+        .collect()
+}
+
+fn confidence(check: &Check) -> f64 {
+    let support = check.support_score;
+    let is_verbatim = check
+        .findings
+        .first()
+        .is_some_and(|best| best.matching == Match::Exact);
+    let most = if is_verbatim {
+        CONFIDENCE_VERBATIM_MAX
+    } else {
+        CONFIDENCE_MAX
+    };
+    match check.label {
+        Label::Supported => support.max(0.6),
+        Label::PartiallySupported => 0.35 + 0.4 * support,
+        Label::Weak => 0.75 - 0.4 * support,
+        Label::Unsupported => 1.0 - support,
+        Label::Contradicted => 0.7,
+    }
+    .min(most)
+}
+
+fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usize]) {
+    let text = |range: &Range<usize>| &page.text[range.clone()];
+    let mut notes = Vec::new();
+    let mut note = |kind: NoteKind, finding: Option<usize>| notes.push(Note { kind, finding });
+    for ranked in whole.ranked.iter().take(3) {
+        let f = &ranked.candidate.features;
+        let Some(number) = units.iter().position(|unit| *unit == ranked.candidate.unit) else {
+            continue;
+        };
+        if f.cov_r < 0.5 {
+            continue;
+        }
+        if ranked.doubts.number {
+            note(NoteKind::NumberMismatch, Some(number));
+        }
+        if ranked.doubts.is_hard() && !ranked.doubts.number {
+            note(NoteKind::PossibleContradiction, Some(number));
+        }
+    }
+    if let Some(at) = whole.disputed_by {
+        let unit = whole.ranked[at].candidate.unit;
+        note(
+            NoteKind::Inconsistent,
+            units.iter().position(|other| *other == unit),
+        );
+    }
+    if let Some(best) = check.findings.first() {
+        if is_hedged(text(&best.range)) {
+            note(NoteKind::Hedged, Some(0));
+        }
+        if is_conditional(text(&best.range)) {
+            note(NoteKind::Conditional, Some(0));
+        }
+    }
+    if page.language != Language::English {
+        note(NoteKind::WeakLanguage, None);
+    }
+    if page.is_cut {
+        note(NoteKind::Truncated, None);
+    }
+    if !page.instructions.is_empty() {
+        note(NoteKind::AgentInstructions, None);
+    }
+    check.notes = notes;
+}

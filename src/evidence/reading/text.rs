@@ -1,0 +1,382 @@
+//! Small readings of text that reports and the check of claims share: bounds, white space, markdown's marks, numbers,
+//! names and word stems. Coarser than the engine's own reading, and but for the words of numbers on purpose independent
+//! of it.
+
+use std::borrow::Cow;
+
+use crate::evidence::reading::words::number_of_word;
+
+/// An address; longer ones are refused long before (decisions, Numbers).
+pub(crate) const URL_CHARS_MAX: usize = 2_048;
+
+/// At most so many characters, an ellipsis included; control characters become spaces.
+pub(crate) fn bounded(text: &str, characters: usize) -> String {
+    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    let mut rest = text.char_indices();
+    match rest.nth(characters) {
+        None => text.chars().map(clean).collect(),
+        Some(_) => {
+            let kept = text.chars().take(characters.saturating_sub(1)).map(clean);
+            let mut kept: String = kept.collect();
+            kept.truncate(kept.trim_end().len());
+            kept.push('…');
+            kept
+        }
+    }
+}
+
+/// The longest head of so many bytes that ends between characters.
+pub(crate) fn head(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Every run of white space as one space, none at the ends.
+pub(crate) fn folded(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    folded
+}
+
+/// What a reader sees of a piece of markdown, in one line: without emphasis, code marks, link addresses and the marks
+/// at the beginnings of lines; the cells of a row are parted by a dot.
+pub(crate) fn plain(markdown: &str) -> String {
+    let mut plain = String::with_capacity(markdown.len());
+    for line in markdown.lines() {
+        let line = line.trim();
+        let is_row = line.starts_with('|') && line.len() > 1;
+        let line = match is_row {
+            true => {
+                let mut cells = cells(line);
+                cells.retain(|cell| !cell.is_empty());
+                Cow::Owned(cells.join(" · "))
+            }
+            false => Cow::Borrowed(without_mark(line)),
+        };
+        inline(&line, &mut plain);
+        plain.push(' ');
+    }
+    folded(&plain)
+}
+
+/// The cells of a table's row. A pipe in a cell is escaped.
+pub(crate) fn cells(row: &str) -> Vec<&str> {
+    let row = row.trim();
+    let row = row.strip_prefix('|').unwrap_or(row);
+    let row = row.strip_suffix('|').unwrap_or(row);
+    let mut cells = Vec::new();
+    let (mut start, mut is_escaped) = (0, false);
+    for (at, byte) in row.bytes().enumerate() {
+        if byte == b'|' && !is_escaped {
+            cells.push(row[start..at].trim());
+            start = at + 1;
+        }
+        is_escaped = byte == b'\\' && !is_escaped;
+    }
+    cells.push(row[start..].trim());
+    cells
+}
+
+fn without_mark(line: &str) -> &str {
+    let line = line.trim_start_matches(['#', '>', ' ']);
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    for mark in ["- ", "* ", "+ ", ". ", ") "] {
+        let is_number = matches!(mark, ". " | ") ");
+        if is_number == (digits > 0)
+            && digits <= 9
+            && let Some(rest) = line[digits..].strip_prefix(mark)
+        {
+            return rest;
+        }
+    }
+    line
+}
+
+fn inline(line: &str, plain: &mut String) {
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '\\' if rest.starts_with(|c: char| c.is_ascii_punctuation()) => {
+                plain.push_str(&rest[..1]);
+                rest = &rest[1..];
+            }
+            '*' | '`' => {}
+            '!' if rest.starts_with('[') => {}
+            '[' => {}
+            // The address behind a link's text.
+            ']' if rest.starts_with('(') => match rest.find(')') {
+                Some(end) => rest = &rest[end + 1..],
+                None => plain.push(c),
+            },
+            ']' => {}
+            _ => plain.push(c),
+        }
+    }
+}
+
+/// A word of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word<'a> {
+    pub(crate) text: &'a str,
+    /// It is the first of a sentence.
+    pub(crate) begins: bool,
+}
+
+/// Runs of letters and digits, with dots and commas between digits; characters of scripts without spaces one by one.
+pub(crate) fn words(text: &str) -> Vec<Word<'_>> {
+    let mut words = Vec::new();
+    let (mut start, mut begins) = (None, true);
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, c)) = characters.next() {
+        let next = characters.peek().map(|(_, c)| *c);
+        let before = text[..at].chars().next_back();
+        let is_within = c.is_alphanumeric() && !is_unspaced(c);
+        let joins = matches!(c, '.' | ',')
+            && before.is_some_and(|c| c.is_ascii_digit())
+            && next.is_some_and(|c| c.is_ascii_digit());
+        let joins = joins
+            || (matches!(c, '\'' | '’')
+                && start.is_some()
+                && next.is_some_and(char::is_alphabetic));
+        match (is_within || (joins && start.is_some()), start) {
+            (true, None) => start = Some(at),
+            (true, Some(_)) => {}
+            (false, Some(from)) => {
+                words.push(Word {
+                    text: &text[from..at],
+                    begins,
+                });
+                (start, begins) = (None, false);
+            }
+            (false, None) => {}
+        }
+        if is_unspaced(c) {
+            words.push(Word {
+                text: &text[at..at + c.len_utf8()],
+                begins,
+            });
+            begins = false;
+        } else if matches!(c, '.' | '!' | '?' | ':' | '\n' | '。' | '！' | '？') && start.is_none()
+        {
+            begins = true;
+        }
+    }
+    if let Some(from) = start {
+        words.push(Word {
+            text: &text[from..],
+            begins,
+        });
+    }
+    words
+}
+
+/// Scripts that write no space between words.
+pub(crate) fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{0e00}'..='\u{0eff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// A number as it compares: thousands unparted, no zeros at either end that say nothing.
+pub(crate) fn number(word: &str) -> Option<String> {
+    if !word.contains(|c: char| c.is_ascii_digit()) {
+        return number_of_word(&word.to_lowercase()).map(|number| number.to_string());
+    }
+    let digits: String = word.chars().filter(|c| *c != ',').collect();
+    let digits = digits.trim_end_matches(|c: char| c.is_alphabetic());
+    if !digits.chars().all(|c| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    let digits = digits.trim_start_matches('0');
+    let digits = match digits.contains('.') && digits.matches('.').count() == 1 {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => digits,
+    };
+    Some(match digits.is_empty() {
+        true => "0".to_owned(),
+        false => digits.to_owned(),
+    })
+}
+
+/// What two forms of a word most often share. A coarse fold of English; words of other languages mostly stay.
+pub(crate) fn stem(word: &str) -> String {
+    let mut stem = word.to_lowercase().replace('’', "'");
+    stem.truncate(stem.strip_suffix("'s").unwrap_or(&stem).len());
+    if !stem.is_ascii() {
+        return stem;
+    }
+    for (suffix, least) in SUFFIXES {
+        if stem.len() >= suffix.len() + least && stem.ends_with(suffix) {
+            stem.truncate(stem.len() - suffix.len());
+            break;
+        }
+    }
+    // "stopp" and "stop", "price" and "pric".
+    let bytes = stem.as_bytes();
+    if let [.., one, other] = bytes
+        && one == other
+        && !b"aeious".contains(other)
+        && bytes.len() > 3
+    {
+        stem.pop();
+    }
+    if stem.len() > 3 && stem.ends_with(['e', 'y', 'i']) {
+        stem.pop();
+    }
+    stem
+}
+
+const SUFFIXES: [(&str, usize); 12] = [
+    ("ations", 4),
+    ("ation", 4),
+    ("ments", 4),
+    ("ment", 4),
+    ("ings", 3),
+    ("ing", 3),
+    ("ies", 3),
+    ("ied", 3),
+    ("es", 3),
+    ("ed", 3),
+    ("ly", 4),
+    ("s", 3),
+];
+
+/// Words that carry nothing by themselves.
+pub(crate) fn is_stop(lower: &str) -> bool {
+    STOP.binary_search(&lower).is_ok()
+}
+
+const STOP: [&str; 112] = [
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
+    "been", "before", "being", "between", "both", "but", "by", "can", "could", "did", "do", "does",
+    "doing", "during", "each", "for", "from", "further", "had", "has", "have", "having", "he",
+    "her", "here", "his", "how", "i", "if", "in", "into", "is", "it", "its", "itself", "may",
+    "might", "more", "most", "must", "my", "of", "on", "only", "onto", "or", "other", "our", "own",
+    "page", "per", "shall", "she", "should", "so", "some", "source", "such", "than", "that", "the",
+    "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too",
+    "under", "up", "upon", "us", "use", "very", "via", "was", "we", "were", "what", "when",
+    "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "within", "would",
+    "yes", "you", "your", "yours",
+];
+
+/// Words that turn a sentence round.
+pub(crate) fn is_negation(lower: &str) -> bool {
+    matches!(
+        lower,
+        "no" | "not"
+            | "never"
+            | "none"
+            | "nobody"
+            | "nothing"
+            | "neither"
+            | "nor"
+            | "without"
+            | "cannot"
+            | "fails"
+            | "failed"
+            | "lacks"
+            | "lack"
+            | "except"
+            | "unless"
+            | "nicht"
+            | "kein"
+            | "keine"
+            | "ne"
+            | "pas"
+            | "non"
+            | "sin"
+            | "nunca"
+            | "jamais"
+            | "不"
+            | "没"
+            | "沒"
+            | "無"
+            | "无"
+            | "未"
+            | "非"
+    ) || lower.ends_with("n't")
+        || lower.ends_with("n’t")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::evidence::reading::text::*;
+
+    #[test]
+    fn a_bound_counts_characters_and_shows_that_it_cut() {
+        assert_eq!(bounded("añb", 3), "añb");
+        assert_eq!(bounded("añbc", 3), "añ…");
+        assert_eq!(bounded("a\nb\u{7}c", 9), "a b c");
+        assert_eq!(head("añb", 2), "a");
+    }
+
+    #[test]
+    fn plain_text_is_what_a_reader_sees() {
+        let check = |markdown, expected| assert_eq!(plain(markdown), expected);
+        check(
+            "## A **bold** [link](https://x.test/a) here",
+            "A bold link here",
+        );
+        check("- item `code`\n  more", "item code more");
+        check("12. twelve", "twelve");
+        check("| Pro | $9 \\| month |", "Pro · $9 | month");
+        check("![alt](i.png) 3\\*4", "alt 3*4");
+        check("> quoted\n> more", "quoted more");
+        check("3.5 is no list", "3.5 is no list");
+    }
+
+    #[test]
+    fn words_keep_numbers_whole() {
+        let texts: Vec<&str> = words("It's $1,299.50, v2. Next—退款 don't")
+            .iter()
+            .map(|word| word.text)
+            .collect();
+        assert_eq!(
+            texts,
+            ["It's", "1,299.50", "v2", "Next", "退", "款", "don't"]
+        );
+        let begins: Vec<bool> = words("One two. Three")
+            .iter()
+            .map(|word| word.begins)
+            .collect();
+        assert_eq!(begins, [true, false, true]);
+    }
+
+    #[test]
+    fn numbers_compare_by_value() {
+        let same = |one, other| assert_eq!(number(one), number(other), "{one} {other}");
+        same("1,299.50", "1299.5");
+        same("007", "7");
+        same("three", "3");
+        same("30th", "30");
+        same("2.0", "2");
+        assert_ne!(number("1.2.0"), number("1.2"));
+        assert_eq!(number("v2"), None);
+        assert_eq!(number("word"), None);
+    }
+
+    #[test]
+    fn stems_fold_common_endings() {
+        let same = |one, other| assert_eq!(stem(one), stem(other), "{one} {other}");
+        same("refunds", "refund");
+        same("stopped", "stop");
+        same("prices", "pricing");
+        same("Company's", "companies");
+        same("cancelled", "cancels");
+        assert_ne!(stem("refund"), stem("return"));
+    }
+
+    #[test]
+    fn the_stop_list_is_in_order() {
+        assert!(STOP.is_sorted());
+        assert!(is_stop("the") && !is_stop("refund"));
+    }
+}

@@ -1,0 +1,234 @@
+//! Where a word, a number or an address in a text ends, and how a character is folded. Knows no word.
+
+/// The end of capital letters with a dot after each, two at least.
+pub(crate) fn initials(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start;
+    while bytes.get(at).is_some_and(u8::is_ascii_uppercase) && bytes.get(at + 1) == Some(&b'.') {
+        at += 2;
+    }
+    (at >= start + 4).then_some(at)
+}
+
+/// The end of a run of letters, apostrophes between them included.
+pub(crate) fn word(text: &str, start: usize) -> usize {
+    let bytes = &text.as_bytes()[start..];
+    let length = bytes
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    match bytes.get(length) {
+        Some(b'\'') | Some(0x80..) => wide_word(text, start),
+        _ => start + length,
+    }
+}
+
+fn wide_word(text: &str, start: usize) -> usize {
+    let mut end = start;
+    let mut rest = text[start..].char_indices().peekable();
+    while let Some((at, c)) = rest.next() {
+        let is_letter = if c.is_ascii() {
+            c.is_ascii_alphabetic()
+        } else {
+            c.is_alphanumeric() && !is_unspaced(c)
+        };
+        let mut joins = || {
+            let next = rest.peek().map(|(_, next)| *next);
+            at > 0 && matches!(c, '\'' | '’') && next.is_some_and(char::is_alphabetic)
+        };
+        if !is_letter && !joins() {
+            break;
+        }
+        end = start + at + c.len_utf8();
+    }
+    end.max(start + 1)
+}
+
+/// The bytes of digits, thousands and decimals, or of a version such as 1.2.3.
+pub(crate) fn number_part(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let digits = |from: usize, commas: bool| {
+        let is_part = |byte: &&u8| byte.is_ascii_digit() || (commas && **byte == b',');
+        let end = from + bytes[from..].iter().take_while(is_part).count();
+        let commas = bytes[from..end]
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b',');
+        end - commas.count()
+    };
+    let mut end = digits(0, true);
+    let mut dots = 0;
+    while dots < 4
+        && bytes.get(end) == Some(&b'.')
+        && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)
+    {
+        end = digits(end + 1, false);
+        dots += 1;
+    }
+    end
+}
+
+pub(crate) fn number(text: &str, start: usize) -> usize {
+    const SUFFIXES: &[&str] = &["st", "nd", "rd", "th", "s", "%"];
+    let end = start + number_part(&text[start..]);
+    let rest = &text[end..];
+    let follows = |rest: &str| rest.starts_with(|c: char| c.is_alphanumeric() && !is_unspaced(c));
+    let suffix = SUFFIXES
+        .iter()
+        .find(|suffix| rest.starts_with(**suffix) && !follows(&rest[suffix.len()..]));
+    end + suffix.map_or(0, |suffix| suffix.len())
+}
+
+pub(crate) fn number_value(written: &str) -> Option<f64> {
+    let plain = written.replace(',', "");
+    if plain.matches('.').count() < 2 {
+        return plain.parse().ok();
+    }
+    // A version: parts that compare as a whole.
+    let mut value = 0.0;
+    let mut unit = 1.0;
+    for part in plain.split('.') {
+        value += part.parse::<f64>().ok()? * unit;
+        unit /= 1_000.0;
+    }
+    Some(value)
+}
+
+pub(crate) fn is_year(written: &str) -> bool {
+    written.len() == 4
+        && written
+            .parse::<u32>()
+            .is_ok_and(|year| (1000..=2100).contains(&year))
+}
+
+/// Past a link's address, `at` its bracket. Where no bracket closes it before a space, past the bracket alone.
+pub(crate) fn after_address(text: &str, at: usize, known_end: &mut Option<usize>) -> usize {
+    let end = match *known_end {
+        Some(end) if end > at => end,
+        _ => {
+            let stops = |c: char| c == ')' || c.is_whitespace();
+            let end = text[at..].find(stops).map_or(text.len(), |end| at + end);
+            *known_end = Some(end);
+            end
+        }
+    };
+    if text[end..].starts_with(')') {
+        end + 1
+    } else {
+        at + 1
+    }
+}
+
+/// Scripts that put no spaces between words.
+pub(crate) fn is_unspaced(c: char) -> bool {
+    matches!(
+        u32::from(c),
+        0x0e00..=0x0eff
+            | 0x1000..=0x109f
+            | 0x1780..=0x17ff
+            | 0x3005..=0x3007
+            | 0x3040..=0x30ff
+            | 0x31f0..=0x31ff
+            | 0x3400..=0x4dbf
+            | 0x4e00..=0x9fff
+            | 0xac00..=0xd7af
+            | 0xf900..=0xfaff
+            | 0x20000..=0x3ffff
+    )
+}
+
+/// A character without its accents; combining marks vanish.
+pub(crate) fn fold(c: char, into: &mut String) {
+    if c.is_ascii() {
+        into.push(c);
+        return;
+    }
+    let plain = match c {
+        '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{feff}' => return,
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{3000}' => " ",
+        'à'..='å' | 'ā' | 'ă' | 'ą' | 'ǎ' | 'ạ'..='ặ' if is_lower(c) => "a",
+        'À'..='Å' | 'Ā' | 'Ă' | 'Ą' | 'Ǎ' | 'Ạ'..='Ặ' => "A",
+        'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' => "c",
+        'Ç' | 'Ć' | 'Ĉ' | 'Ċ' | 'Č' => "C",
+        'ď' => "d",
+        'Ď' => "D",
+        'è'..='ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' => "e",
+        'È'..='Ë' | 'Ē' | 'Ĕ' | 'Ė' | 'Ę' | 'Ě' => "E",
+        'Ẹ'..='ệ' => {
+            if is_lower(c) {
+                "e"
+            } else {
+                "E"
+            }
+        }
+        'ĝ' | 'ğ' | 'ġ' | 'ģ' => "g",
+        'Ĝ' | 'Ğ' | 'Ġ' | 'Ģ' => "G",
+        'ĥ' => "h",
+        'Ĥ' => "H",
+        'ì'..='ï' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ǐ' => "i",
+        'Ì'..='Ï' | 'Ĩ' | 'Ī' | 'Ĭ' | 'Į' | 'İ' | 'Ǐ' => "I",
+        'Ỉ'..='ị' => {
+            if is_lower(c) {
+                "i"
+            } else {
+                "I"
+            }
+        }
+        'ĵ' => "j",
+        'ķ' => "k",
+        'Ķ' => "K",
+        'ĺ' | 'ļ' | 'ľ' => "l",
+        'Ĺ' | 'Ļ' | 'Ľ' => "L",
+        'ñ' | 'ń' | 'ņ' | 'ň' => "n",
+        'Ñ' | 'Ń' | 'Ņ' | 'Ň' => "N",
+        'ò'..='ö' | 'ō' | 'ŏ' | 'ő' | 'ơ' | 'ǒ' => "o",
+        'Ò'..='Ö' | 'Ō' | 'Ŏ' | 'Ő' | 'Ơ' | 'Ǒ' => "O",
+        'Ọ'..='ợ' => {
+            if is_lower(c) {
+                "o"
+            } else {
+                "O"
+            }
+        }
+        'ŕ' | 'ŗ' | 'ř' => "r",
+        'Ŕ' | 'Ŗ' | 'Ř' => "R",
+        'ś' | 'ŝ' | 'ş' | 'š' | 'ș' => "s",
+        'Ś' | 'Ŝ' | 'Ş' | 'Š' | 'Ș' => "S",
+        'ţ' | 'ť' | 'ț' => "t",
+        'Ţ' | 'Ť' | 'Ț' => "T",
+        'ù'..='ü' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' | 'ư' | 'ǔ' => "u",
+        'Ù'..='Ü' | 'Ũ' | 'Ū' | 'Ŭ' | 'Ů' | 'Ű' | 'Ų' | 'Ư' | 'Ǔ' => "U",
+        'Ụ'..='ự' => {
+            if is_lower(c) {
+                "u"
+            } else {
+                "U"
+            }
+        }
+        'ŵ' => "w",
+        'ý' | 'ÿ' | 'ŷ' => "y",
+        'Ý' | 'Ÿ' | 'Ŷ' => "Y",
+        'ź' | 'ż' | 'ž' => "z",
+        'Ź' | 'Ż' | 'Ž' => "Z",
+        '²' => "2",
+        '³' => "3",
+        '¹' => "1",
+        '½' => "1/2",
+        '¼' => "1/4",
+        '¾' => "3/4",
+        'ﬁ' => "fi",
+        'ﬂ' => "fl",
+        '\u{ff01}'..='\u{ff5e}' => {
+            into.extend(char::from_u32(u32::from(c) - 0xfee0));
+            return;
+        }
+        _ => {
+            into.push(c);
+            return;
+        }
+    };
+    into.push_str(plain);
+}
+
+fn is_lower(c: char) -> bool {
+    c.is_lowercase()
+}
