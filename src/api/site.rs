@@ -21,9 +21,9 @@ use crate::flows::content::sample::facilitator_mode;
 use crate::http::{Call, Guard, Method, Reply};
 use crate::pages;
 use crate::pages::assets;
+use crate::pages::buyer::samples::SAMPLES;
+use crate::pages::docs::legal::{Document, LegalView, Operator};
 use crate::pages::docs::{Body, DocsView, Endpoint, ErrorCode, Field, Parameter};
-use crate::pages::legal::{Document, LegalView, Operator};
-use crate::pages::samples::SAMPLES;
 use crate::pages::site::Site;
 
 /// The texts that a `Site` borrows.
@@ -87,7 +87,7 @@ pub fn home_page(app: &App, call: &Call) -> Reply {
     // Made by the program itself at its start.
     let report = serde_json::from_slice(&app.sample.report.body).unwrap_or_default();
     constant(app, call, |app, site| {
-        pages::home::page(&pages::home::HomeView {
+        pages::buyer::home::page(&pages::buyer::home::HomeView {
             site,
             sample_markdown: &app.sample.markdown,
             found: report_page::brief(&report),
@@ -103,7 +103,7 @@ pub async fn docs(app: Shared, call: Call) -> Reply {
 
 pub async fn quickstart(app: Shared, call: Call) -> Reply {
     constant(&app, &call, |_, site| {
-        pages::quickstart::page(&pages::quickstart::QuickstartView { site })
+        pages::docs::quickstart::page(&pages::docs::quickstart::QuickstartView { site })
     })
 }
 
@@ -112,7 +112,7 @@ pub async fn paid_test(app: Shared, call: Call) -> Reply {
         let tier = Tier::default();
         let body = challenge::unpaid(app, Level::Tier(tier)).body;
         let challenge_json = String::from_utf8_lossy(&body);
-        pages::paid_test::page(&pages::paid_test::PaidTestView {
+        pages::buyer::paid_test::page(&pages::buyer::paid_test::PaidTestView {
             site,
             tier,
             challenge_json: &challenge_json,
@@ -122,13 +122,13 @@ pub async fn paid_test(app: Shared, call: Call) -> Reply {
 
 pub async fn proof_pack(app: Shared, call: Call) -> Reply {
     constant(&app, &call, |_, site| {
-        pages::proof_pack::page(&pages::proof_pack::ProofPackView { site })
+        pages::buyer::proof_pack::page(&pages::buyer::proof_pack::ProofPackView { site })
     })
 }
 
 pub async fn faq(app: Shared, call: Call) -> Reply {
     constant(&app, &call, |_, site| {
-        pages::faq::page(&pages::faq::FaqView { site })
+        pages::docs::faq::page(&pages::docs::faq::FaqView { site })
     })
 }
 
@@ -153,7 +153,7 @@ fn legal(app: &App, call: &Call, document: Document) -> Reply {
             email: legal.email.as_deref(),
             law: legal.law.as_deref(),
         };
-        pages::legal::page(&LegalView {
+        pages::docs::legal::page(&LegalView {
             site,
             document,
             operator,
@@ -181,7 +181,7 @@ pub async fn demo(app: Shared, call: Call) -> Reply {
     };
     match demo::try_out(&app, sample, question).await {
         Ok(tried) => page(&app, |site| {
-            pages::demo::page(&pages::demo::DemoView {
+            pages::buyer::demo::page(&pages::buyer::demo::DemoView {
                 site,
                 sample,
                 markdown: &tried.markdown,
@@ -195,7 +195,7 @@ pub async fn demo(app: Shared, call: Call) -> Reply {
 /// GET /swagger: openapi.json to be tried in the browser.
 pub async fn explorer(app: Shared, call: Call) -> Reply {
     let reply = constant(&app, &call, |_, site| {
-        pages::explorer::page(&pages::explorer::ExplorerView { site })
+        pages::docs::explorer::page(&pages::docs::explorer::ExplorerView { site })
     });
     reply.fixed("content-security-policy", pages::layout::EXPLORER_CSP)
 }
@@ -219,7 +219,7 @@ pub async fn explorer_start(_: Shared, _: Call) -> Reply {
 pub async fn about(app: Shared, call: Call) -> Reply {
     constant(&app, &call, |app, site| {
         let user_agent = user_agent(&app.config);
-        pages::about::page(&pages::about::AboutView {
+        pages::docs::about::page(&pages::docs::about::AboutView {
             site,
             user_agent: &user_agent,
         })
@@ -228,7 +228,7 @@ pub async fn about(app: Shared, call: Call) -> Reply {
 
 pub async fn notices(app: Shared, call: Call) -> Reply {
     constant(&app, &call, |_, site| {
-        pages::notices::page(&pages::notices::NoticesView { site })
+        pages::docs::notices::page(&pages::docs::notices::NoticesView { site })
     })
 }
 
@@ -236,7 +236,7 @@ pub async fn notices(app: Shared, call: Call) -> Reply {
 pub async fn from(app: Shared, call: Call) -> Reply {
     let source = call.param("source").and_then(Attribution::parse);
     page(&app, |site| {
-        pages::from::page(&pages::from::FromView {
+        pages::buyer::from::page(&pages::buyer::from::FromView {
             site,
             source: source.as_ref().map(Attribution::as_str),
         })

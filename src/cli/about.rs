@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::api::directory::openapi::{DESCRIPTION_VERSION, description_version};
 use crate::cli::{Args, Failure, failed, put, say};
-use crate::pages::notices;
+use crate::pages::docs::notices;
 use crate::store::SCHEMA_VERSION;
 
 const NAME: &str = "context402";

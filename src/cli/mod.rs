@@ -1,36 +1,14 @@
 //! What was typed. One file per command; each gives back an error that is printed as one clear line.
 
 mod about;
-mod backup;
-mod buy;
-mod complaint;
-mod config;
-mod convert;
-mod demo;
-mod doctor;
-mod evidence;
-mod export;
-mod healthcheck;
-mod init;
-mod input;
-mod jsonl;
-mod leads;
-mod ledger;
+mod buyer;
+mod data;
 mod list;
-mod mail;
-mod orders;
-mod pause;
-mod payments;
-mod person;
-mod report;
-mod reports;
-mod restore;
+mod operate;
 mod serve;
 mod socket;
 mod table;
 mod usage;
-mod warnings;
-mod webhook;
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -40,6 +18,11 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::config::{ConfigError, journal_listens};
+
+use buyer::{buy, convert, demo, evidence};
+use data::{backup, export, ledger, person, reports, restore};
+use operate::{leads, mail, orders, pause, payments, webhook};
+use serve::{config, doctor, healthcheck, init};
 
 /// Sells clean markdown of public web pages, and reports on them, to AI agents, paid per call by x402.
 #[derive(Debug, Parser)]

@@ -1,5 +1,10 @@
 //! `context402 serve`.
 
+pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod healthcheck;
+pub(crate) mod init;
+
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{ReadConfig, blocking_threads};

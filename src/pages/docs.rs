@@ -3,6 +3,13 @@
 
 mod fixed;
 
+pub mod about;
+pub mod explorer;
+pub mod faq;
+pub mod legal;
+pub mod notices;
+pub mod quickstart;
+
 use maud::{Markup, html};
 
 use crate::domain::pack::Pack;

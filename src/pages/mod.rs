@@ -10,38 +10,16 @@
 
 pub mod assets;
 pub mod commands;
+pub mod error;
 pub mod layout;
 mod parts;
+pub mod plain;
 pub mod site;
 
-pub mod about;
-pub mod bundle;
-pub mod bundle_checkout;
-pub mod checkout;
-pub mod confidence;
+pub mod buyer;
 pub mod console;
-pub mod delivery;
-pub mod demo;
 pub mod docs;
-pub mod email;
-pub mod error;
-pub mod explorer;
-pub mod faq;
-pub mod from;
-pub mod home;
-pub mod legal;
-pub mod library;
-pub mod notices;
-pub mod paid_test;
-pub mod plain;
-pub mod pricing;
-pub mod proof_pack;
-pub mod quickstart;
-pub mod quote;
-pub mod report;
-pub mod request;
-pub mod sample;
-pub mod samples;
+pub mod orders;
 
 #[cfg(test)]
 mod tests;

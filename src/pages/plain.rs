@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::pages::confidence::{self, Check};
+use crate::pages::buyer::confidence::{self, Check};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;

@@ -13,7 +13,8 @@ use sha2::Digest as _;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::domain::time;
-use crate::pages::{assets, docs, layout, parts, quickstart};
+use crate::pages::docs::quickstart;
+use crate::pages::{assets, docs, layout, parts};
 
 pub(super) use self::views::site;
 use self::views::{both_rounds, docs_view, hostile, ordinary, pages};

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use context402::pages::notices::TEXT;
+use context402::pages::docs::notices::TEXT;
 
 use crate::harness::process::run;
 

@@ -15,7 +15,7 @@ use crate::flows::content::report::CITATIONS_MAX;
 use crate::flows::content::source::BYTES_MAX;
 use crate::flows::quotes::quote::{self, Inspected, LevelOffer};
 use crate::http::{Call, Reply};
-use crate::pages::confidence::{self, ConfidenceView};
+use crate::pages::buyer::confidence::{self, ConfidenceView};
 use crate::pages::plain::{self, Part, PlainView};
 
 /// GET /v1/proof-pack/preview.

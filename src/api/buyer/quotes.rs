@@ -19,9 +19,9 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::quotes::bundles::{self as bundle_flow, BundleQuote};
 use crate::flows::quotes::quote::{self, Asked, Inspected, LevelOffer, Quote};
 use crate::http::{Call, Reply};
-use crate::pages::checkout::{CheckoutState, CheckoutView, KeptQuote};
+use crate::pages::buyer::checkout::{CheckoutState, CheckoutView, KeptQuote};
+use crate::pages::buyer::quote::{QuoteOutcome, QuoteView, Quoted};
 use crate::pages::commands::{self, Item};
-use crate::pages::quote::{QuoteOutcome, QuoteView, Quoted};
 use crate::state::offers::TIMEOUT_SECONDS_MAX;
 use crate::store::QuoteRecord;
 
@@ -108,7 +108,7 @@ fn checkout_page(app: &App, quote_id: &str, status: u16, state: CheckoutState<'_
         quote_id,
         state,
     };
-    let page = Reply::html(status, crate::pages::checkout::page(&view));
+    let page = Reply::html(status, crate::pages::buyer::checkout::page(&view));
     fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
 }
 
@@ -155,7 +155,7 @@ async fn quoted_page(app: &Shared, call: &Call, product: Product) -> Reply {
         typed_question: &typed_question,
         outcome,
     };
-    let page = Reply::html(status, crate::pages::quote::page(&view));
+    let page = Reply::html(status, crate::pages::buyer::quote::page(&view));
     let page = fresh(site::with_page_headers(page));
     match quoted.map(|quoted| quoted.map_err(|refusal| refusal.with)) {
         Some(Err(With::Limit(standing))) => failure::with_standing(page, &standing),
@@ -172,7 +172,7 @@ fn shown<'a>(quote: &'a Quote, id: Option<&'a str>) -> Quoted<'a> {
         is_cached: quote.target.is_cached,
         recommended: quote.record.purchase.level(),
         offers: offers
-            .map(|offer| crate::pages::quote::LevelOffer {
+            .map(|offer| crate::pages::buyer::quote::LevelOffer {
                 level: offer.level,
                 unavailable: offer.unavailable,
             })

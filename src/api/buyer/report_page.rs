@@ -7,9 +7,11 @@ use crate::app::App;
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::reports::UNHASHED;
 use crate::http::Reply;
+use crate::pages::buyer::library::Listed;
+use crate::pages::buyer::report::{
+    self, Api, Brief, Citation, Claim, FollowUp, ReportView, Risk, Source,
+};
 use crate::pages::layout::REPORT_CSP;
-use crate::pages::library::Listed;
-use crate::pages::report::{self, Api, Brief, Citation, Claim, FollowUp, ReportView, Risk, Source};
 
 /// How a report is to be shown.
 #[derive(Clone, Debug, Default)]

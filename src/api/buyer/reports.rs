@@ -22,7 +22,7 @@ use crate::flows::content::report::FIGURES;
 use crate::flows::content::reports::{self, Retained};
 use crate::flows::quotes::quote::{self, Asked};
 use crate::http::{Call, Reply};
-use crate::pages::library::{self, LibraryView, Listed};
+use crate::pages::buyer::library::{self, LibraryView, Listed};
 use crate::store::{self, Listing};
 
 /// GET /v1/proof-pack/reports/{report_id}: the bytes that were sold.

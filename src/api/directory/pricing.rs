@@ -8,7 +8,7 @@ use crate::domain::estimate::{Estimate, count};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::http::{Call, Reply};
-use crate::pages::pricing::{self, Form, PricingView};
+use crate::pages::buyer::pricing::{self, Form, PricingView};
 
 /// Of the form; whatever else stands in a query asks for nothing.
 const FIELDS: [&str; 6] = ["pages", "tier", "reports", "pack", "bundles", "bundle"];

@@ -21,8 +21,8 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::quotes::bundles::{self, Asked, BundleQuote, Listed, Rejected};
 use crate::http::{Call, Method, Reply};
 use crate::pages;
-use crate::pages::bundle::{BundleView, QuoteOutcome, Quoted};
-use crate::pages::bundle_checkout::{CheckoutView, State};
+use crate::pages::orders::bundle::{BundleView, QuoteOutcome, Quoted};
+use crate::pages::orders::bundle_checkout::{CheckoutView, State};
 use crate::store::BundleQuoteRecord;
 
 pub const QUOTE_PATH: &str = "/v1/proof-pack/bundle/quote";
@@ -51,7 +51,7 @@ pub async fn about_page(app: Shared, call: Call) -> Reply {
     discovery::kept(&app, &call, |app| {
         let texts = site::Texts::of(app);
         let view = BundleView::empty(site::site(app, &texts), "/proof-pack/bundle");
-        let page = Reply::html(200, pages::bundle::about_page(&view));
+        let page = Reply::html(200, pages::orders::bundle::about_page(&view));
         site::with_page_headers(page).public("public, max-age=300")
     })
 }
@@ -103,7 +103,7 @@ pub async fn quote_page(app: Shared, call: Call) -> Reply {
         Err(refusal) => failure::status(refusal.code),
         Ok(_) => 200,
     };
-    let page = Reply::html(status, pages::bundle::quote_page(&view));
+    let page = Reply::html(status, pages::orders::bundle::quote_page(&view));
     fresh(site::with_page_headers(page))
 }
 
@@ -203,7 +203,7 @@ pub async fn resume_page(app: &Shared, call: &Call) -> Reply {
         expires_at: UnixSeconds(record.expires_at),
         pay_path: pay_path.as_deref(),
     };
-    let page = Reply::html(200, pages::bundle_checkout::page(&view));
+    let page = Reply::html(200, pages::orders::bundle_checkout::page(&view));
     fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
 }
 

@@ -15,7 +15,7 @@ use crate::flows::orders::delivery::{self, Pass, Seen};
 use crate::flows::orders::order_emails::{API_PATH, OrderEmails, PAGE_PATH};
 use crate::http::{Call, Method, Reply};
 use crate::pages;
-use crate::pages::delivery::{DeliveryView, RecoverView, Stage};
+use crate::pages::orders::delivery::{DeliveryView, RecoverView, Stage};
 
 /// When to come back to an order that is under way, in seconds.
 const RETRY_AFTER: u64 = 3;
@@ -84,7 +84,7 @@ pub async fn recover_page(app: Shared, call: Call) -> Reply {
         Ok(message) => {
             let status = if message.is_some() { 202 } else { 200 };
             let texts = site::Texts::of(&app);
-            let html = pages::delivery::recover_page(&RecoverView {
+            let html = pages::orders::delivery::recover_page(&RecoverView {
                 site: site::site(&app, &texts),
                 message,
                 is_mailed: OrderEmails::of(&app).is_on(),
@@ -299,7 +299,7 @@ async fn delivery_page(
         (None, Some(_)) => Stage::TakingLong,
         (None, None) => Stage::Ended,
     };
-    let html = pages::delivery::page(&DeliveryView {
+    let html = pages::orders::delivery::page(&DeliveryView {
         site: site::site(app, &texts),
         stage,
         message: standing.message,

@@ -6,7 +6,7 @@ use crate::api::buyer::paid::attribution;
 use crate::domain::attribution::Attribution;
 use crate::domain::bundle::Bundle;
 use crate::http::Call;
-use crate::pages::request::Form;
+use crate::pages::orders::request::Form;
 
 /// What stands in a form: as it was sent, or as an address brings it.
 #[derive(Clone, Debug, Default)]

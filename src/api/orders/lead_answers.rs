@@ -18,7 +18,7 @@ use crate::flows::orders::leads::Received;
 use crate::flows::quotes::bundles::Rejected;
 use crate::http::{Call, Reply};
 use crate::pages;
-use crate::pages::request::{Known, ReceivedView, RequestView};
+use crate::pages::orders::request::{Known, ReceivedView, RequestView};
 
 const PACK_LEADS_PATH: &str = "/v1/proof-pack/leads";
 const MESSAGES_PATH: &str = "/v1/contact";
@@ -182,7 +182,10 @@ fn received_page(app: &App, taken: &Taken) -> Reply {
         pay_path: pay_path.as_deref(),
         pack_path: pack_path.as_deref(),
     };
-    private(Reply::html(TAKEN, pages::request::received_page(&view)))
+    private(Reply::html(
+        TAKEN,
+        pages::orders::request::received_page(&view),
+    ))
 }
 
 /// The form, with what is typed and what is wrong.
@@ -209,7 +212,7 @@ pub fn form_page(
         complaints,
         known,
     };
-    private(Reply::html(status, pages::request::page(&view)))
+    private(Reply::html(status, pages::orders::request::page(&view)))
 }
 
 /// The page shows what the visitor typed, so no cache keeps it. Browsers send Origin with the form only if the referrer

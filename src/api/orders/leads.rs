@@ -20,7 +20,7 @@ use crate::domain::shapes::{BUNDLE_LEAD_REQUEST, CONTACT_REQUEST, HONEYPOT, PACK
 use crate::flows::orders::leads::{self as flow, Received};
 use crate::flows::quotes::bundles as bundle_flow;
 use crate::http::{Call, Reply};
-use crate::pages::request::Known;
+use crate::pages::orders::request::Known;
 
 /// POST /v1/proof-pack/leads.
 pub async fn pack(app: Shared, call: Call) -> Reply {

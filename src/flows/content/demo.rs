@@ -14,7 +14,7 @@ use crate::evidence::report::sample::{MADE_AT, REPORT_ID};
 use crate::evidence::report::{Request, report};
 use crate::flows::internal;
 use crate::markdown::{ContentKind, Converter, Page, Settings};
-use crate::pages::samples::Sample;
+use crate::pages::buyer::samples::Sample;
 
 /// A sample page and what was asked of it.
 #[derive(Clone, Debug)]

@@ -37,7 +37,7 @@ pub fn sample_page(
         payment.network.to_string(),
         payment.asset.to_string(),
     );
-    let html = pages::sample::page(&Site {
+    let html = pages::buyer::sample::page(&Site {
         base_url: &config.base_url,
         pay_to: &pay_to,
         network: &network,

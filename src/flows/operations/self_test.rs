@@ -12,7 +12,7 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::operations::health;
 use crate::outside::chance;
 use crate::outside::mailer::Message;
-use crate::pages::email;
+use crate::pages::orders::email;
 
 /// What a notice that is none is of.
 pub const NOTICE_EVENT: &str = "notice.test";

@@ -12,7 +12,7 @@ use crate::domain::ids::OrderId;
 use crate::domain::mail::{ATTACHMENT_BYTES_MAX, MailKind, without_links};
 use crate::domain::order::{Doubt, Order};
 use crate::domain::time::{UnixSeconds, day};
-use crate::pages::email::{Delivery, Email, Notice, Recovery, delivery, notice, recovery};
+use crate::pages::orders::email::{Delivery, Email, Notice, Recovery, delivery, notice, recovery};
 use crate::signing::stamp::{is_sealed, seal};
 use crate::store::{Mail, MailAttachment, MailKey, OrderReport, StoreError, Tables, mail_key};
 

@@ -99,7 +99,7 @@ const HEADERS: [(&str, &str, &str); 19] = [
     ),
 ];
 
-pub(super) fn headers() -> Markup {
+pub(crate) fn headers() -> Markup {
     let table = html! {
         table {
             thead { tr { th { "Header" } th { "Sent by" } th { "Meaning" } } }
@@ -184,7 +184,7 @@ const ANSWER: [(&str, &str); 9] = [
     ),
 ];
 
-pub(super) fn answer() -> Markup {
+pub(crate) fn answer() -> Markup {
     let table = html! {
         table {
             thead { tr { th { "Fields" } th { "Meaning" } } }
@@ -230,7 +230,7 @@ fn field_names(names: &str) -> Markup {
     }
 }
 
-pub(super) fn retry() -> Markup {
+pub(crate) fn retry() -> Markup {
     html! {
         h2 #retry { "Retry credits" }
         p {
@@ -246,7 +246,7 @@ pub(super) fn retry() -> Markup {
     }
 }
 
-pub(super) fn transfers() -> Markup {
+pub(crate) fn transfers() -> Markup {
     html! {
         h2 #transfers { "Transfers of your own" }
         p {
@@ -274,7 +274,7 @@ pub(super) fn transfers() -> Markup {
     }
 }
 
-pub(super) fn signatures() -> Markup {
+pub(crate) fn signatures() -> Markup {
     html! {
         h2 #signatures { "Signed offers and receipts" }
         p {
@@ -301,7 +301,7 @@ const LIMITS: [(&str, &str); 10] = [
     ("Retained reports", "30 days"),
 ];
 
-pub(super) fn limits() -> Markup {
+pub(crate) fn limits() -> Markup {
     html! {
         h2 #limits { "Limits" }
         dl.facts { @for (name, value) in LIMITS { dt { (name) } dd { (value) } } }

@@ -4,9 +4,9 @@ use super::views::Texts;
 use crate::domain::bundle::Bundle;
 use crate::domain::lead::LeadProduct;
 use crate::domain::time::UnixSeconds;
-use crate::pages::bundle::{self, BundleView, QuoteOutcome, Quoted};
-use crate::pages::bundle_checkout::{self, CheckoutView, State};
-use crate::pages::request::{self, Form, Known, ReceivedView, RequestView};
+use crate::pages::orders::bundle::{self, BundleView, QuoteOutcome, Quoted};
+use crate::pages::orders::bundle_checkout::{self, CheckoutView, State};
+use crate::pages::orders::request::{self, Form, Known, ReceivedView, RequestView};
 
 /// What is about one buyer, and for no search engine.
 pub(super) const HIDDEN: [&str; 11] = [
@@ -167,9 +167,9 @@ fn received(texts: Texts, target_urls: &[String], product: LeadProduct) -> Strin
 }
 
 fn expired(texts: Texts) -> String {
-    crate::pages::checkout::page(&crate::pages::checkout::CheckoutView {
+    crate::pages::buyer::checkout::page(&crate::pages::buyer::checkout::CheckoutView {
         site: texts.site(),
         quote_id: texts.pick("bq_00000000000000000000000000000001"),
-        state: crate::pages::checkout::CheckoutState::Expired { is_bundle: true },
+        state: crate::pages::buyer::checkout::CheckoutState::Expired { is_bundle: true },
     })
 }

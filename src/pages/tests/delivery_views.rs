@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::views::Texts;
 use crate::domain::time::UnixSeconds;
-use crate::pages::delivery::{self, DeliveryView, RecoverView, Stage};
+use crate::pages::orders::delivery::{self, DeliveryView, RecoverView, Stage};
 
 /// What is one buyer's, and for no search engine.
 pub(super) const HIDDEN: [&str; 4] = [

@@ -7,12 +7,14 @@ use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
-use crate::pages::samples::SAMPLES;
-use crate::pages::site::{FacilitatorMode, Site};
-use crate::pages::{
-    about, checkout, confidence, demo, docs, error, explorer, faq, from, home, legal, library,
-    notices, paid_test, plain, pricing, proof_pack, quickstart, quote, report, sample,
+use crate::pages::buyer::samples::SAMPLES;
+use crate::pages::buyer::{
+    checkout, confidence, demo, from, home, library, paid_test, pricing, proof_pack, quote, report,
+    sample,
 };
+use crate::pages::docs::{about, explorer, faq, legal, notices, quickstart};
+use crate::pages::site::{FacilitatorMode, Site};
+use crate::pages::{docs, error, plain};
 
 /// An ordinary service.
 pub(in crate::pages) fn site() -> Site<'static> {

@@ -1,0 +1,11 @@
+//! What a buyer or a visitor tries: a demo, a purchase, the converter and the evidence check without payment.
+
+pub(crate) mod buy;
+pub(crate) mod complaint;
+pub(crate) mod convert;
+pub(crate) mod demo;
+pub(crate) mod evidence;
+pub(crate) mod input;
+pub(crate) mod jsonl;
+pub(crate) mod report;
+pub(crate) mod warnings;

@@ -1,0 +1,314 @@
+//! `context402 convert`: the converter without the shop.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use crate::cli::buyer::{input, jsonl, warnings};
+use crate::cli::{Failure, failed, put, say};
+use crate::domain::refusal::Code;
+use crate::domain::target::TargetUrl;
+use crate::domain::time::UnixSeconds;
+use crate::domain::usage::Usage;
+use crate::markdown::{
+    ContentKind, ConvertError, Converter, Model, Page, RECOGNISED_BYTES, Settings, recognised,
+};
+use crate::outside::memory::Memory;
+use crate::outside::network::{ForbiddenHosts, NameServers, Network, NetworkSettings};
+use crate::outside::web::{FetchOptions, Fetched, Web, WebSettings};
+use crate::state::page::{PageFacts, page_goods};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// A file, an http or https address, or - for standard input
+    #[arg(default_value = "-")]
+    input: String,
+    /// The page's URL, against which links are resolved; https://example.com/ by default
+    #[arg(long, value_name = "BASE")]
+    url: Option<Url>,
+    /// Keep the whole page instead of its main content
+    #[arg(long)]
+    full: bool,
+    /// Write JSON: markdown with metadata, links, headings and warnings
+    #[arg(long, conflicts_with = "jsonl")]
+    json: bool,
+    /// Read one {"id","url","html"|"path"} per line and write one {"id","markdown","metadata",…} per line, in order
+    #[arg(long)]
+    jsonl: bool,
+    /// Use this selection table instead of the built-in one
+    #[arg(long, value_name = "FILE", requires = "jsonl", hide = true)]
+    selection: Option<PathBuf>,
+    /// Write training data for data/selection/train.py instead of markdown
+    #[arg(long, requires = "jsonl", conflicts_with = "full", hide = true)]
+    training: bool,
+    /// Threads for --jsonl; all cores by default
+    #[arg(long, value_name = "N", requires = "jsonl", value_parser = jsonl::threads())]
+    threads: Option<u16>,
+}
+
+const FETCH_TIME_MAX: Duration = Duration::from_secs(30);
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        if self.jsonl {
+            return self.lines();
+        }
+        let (converted, url) = if self.is_address() {
+            self.fetched()?
+        } else {
+            self.local()?
+        };
+        if self.json {
+            let members = members(&converted, &url)?;
+            say(serde_json::to_string_pretty(&members)?)?;
+            return Ok(());
+        }
+        for warning in &converted.page.warnings {
+            warnings::note(warning.code(), warning.message());
+        }
+        if let Some(wall) = converted.page.wall {
+            let message = format!("{wall}. A sale of it is refused and not charged.");
+            warnings::note(Code::PageWalled.text(), &message);
+        }
+        put(converted.page.markdown.as_bytes())?;
+        Ok(())
+    }
+
+    fn is_address(&self) -> bool {
+        let scheme = self.input.split_once("://").map(|(scheme, _)| scheme);
+        scheme.is_some_and(|scheme| {
+            ["http", "https"]
+                .iter()
+                .any(|known| scheme.eq_ignore_ascii_case(known))
+        })
+    }
+
+    fn local(&self) -> Result<(Converted, Url), Failure> {
+        let url = self.url.clone().unwrap_or_else(placeholder);
+        let bytes = input::bytes(&self.input)?;
+        let converted = convert(&bytes, &self.input, url.clone(), self.full)
+            .map_err(|error| input::unusable(&self.input, &error))?;
+        Ok((converted, url))
+    }
+
+    /// Over the network, with every check of a sale.
+    fn fetched(&self) -> Result<(Converted, Url), Failure> {
+        let target = TargetUrl::parse(&self.input).map_err(failed)?;
+        let network = Network::new(
+            NetworkSettings::default(),
+            NameServers::System,
+            Default::default(),
+            ForbiddenHosts::default(),
+        )?;
+        let user_agent = format!(
+            "Mozilla/5.0 (compatible; context402/{})",
+            env!("CARGO_PKG_VERSION")
+        );
+        let web = Web::new(WebSettings::new(user_agent), network).map_err(failed)?;
+        let options = FetchOptions {
+            full: self.full,
+            if_none_match: None,
+            if_modified_since: None,
+            deadline: Instant::now() + FETCH_TIME_MAX,
+        };
+        let mut permit = Memory::new(0).nothing();
+        match web
+            .clear(&target)
+            .and_then(|cleared| web.fetch(cleared, &options, &mut permit))
+            .map_err(failed)?
+        {
+            Fetched::Page(page) => {
+                let url = page.final_url.url().clone();
+                let (page, kind) = (page.page, page.kind);
+                Ok((Converted { page, kind }, url))
+            }
+            Fetched::NotModified { .. } => Err(Failure::Failed(
+                "the server says that nothing has changed".to_owned(),
+            )),
+        }
+    }
+
+    /// One JSON line in, one out, in order, on several threads.
+    fn lines(&self) -> Result<(), Failure> {
+        let model = self.model()?;
+        jsonl::run(&self.input, self.threads, |line| self.line(line, &model))
+    }
+
+    /// A line that cannot be converted says so under its id, and the others go on.
+    fn line(&self, line: &str, model: &Arc<Model>) -> String {
+        let job: Line = match serde_json::from_str(line) {
+            Ok(job) => job,
+            Err(error) => return json!({"id": null, "error": format!("not a line of {{id, url, html|path}}: {error}")}).to_string(),
+        };
+        match self.convert_line(&job, model) {
+            Ok(mut members) => {
+                members["id"] = job.id;
+                members.to_string()
+            }
+            Err(error) => json!({"id": job.id, "error": error, "markdown": ""}).to_string(),
+        }
+    }
+
+    fn model(&self) -> Result<Arc<Model>, Failure> {
+        let Some(path) = &self.selection else {
+            return Ok(Model::shipped());
+        };
+        let named =
+            |error: &dyn fmt::Display| Failure::Failed(format!("{}: {error}", path.display()));
+        let table = std::fs::read(path).map_err(|error| named(&error))?;
+        let model = Model::read(&table).map_err(|error| named(&error))?;
+        Ok(Arc::new(model))
+    }
+
+    fn convert_line(&self, job: &Line, model: &Arc<Model>) -> Result<Value, String> {
+        let url = match &job.url {
+            Some(url) => Url::parse(url).map_err(|error| format!("url: {error}"))?,
+            None => placeholder(),
+        };
+        let (bytes, name) = match (&job.html, &job.path) {
+            (Some(html), _) => (html.as_bytes().to_vec(), String::new()),
+            (None, Some(path)) => (
+                std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?,
+                path.display().to_string(),
+            ),
+            (None, None) => return Err("neither html nor path is given".to_owned()),
+        };
+        if self.training {
+            return training(&bytes, url, model).map_err(|error| error.to_string());
+        }
+        let kind = kind_of(&name, &bytes)?;
+        let settings = Settings {
+            kind,
+            url: url.clone(),
+            charset: None,
+            full: self.full,
+        };
+        let page = converted(Converter::with_model(settings, Arc::clone(model)), &bytes)?;
+        members(&Converted { page, kind }, &url).map_err(|error| error.to_string())
+    }
+}
+
+#[derive(Deserialize)]
+struct Line {
+    id: Value,
+    url: Option<String>,
+    html: Option<String>,
+    path: Option<PathBuf>,
+}
+
+pub(in crate::cli) fn placeholder() -> Url {
+    Url::parse("https://example.com/").expect("a constant that is a URL")
+}
+
+/// By its first bytes, and by the name's ending between texts that look alike. What shows no sign is taken for HTML,
+/// which is what most people pipe in.
+fn kind_of(name: &str, bytes: &[u8]) -> Result<ContentKind, String> {
+    let ending = Path::new(name)
+        .extension()
+        .and_then(|ending| ending.to_str());
+    let declared = match ending {
+        Some("txt") => Some("text/plain"),
+        Some("md" | "markdown") => Some("text/markdown"),
+        Some("html" | "htm" | "xhtml") | None => Some("text/html"),
+        Some("csv" | "tsv" | "json" | "jsonl" | "ndjson" | "geojson" | "xml") => None,
+        Some("rss" | "atom") => Some("application/rss+xml"),
+        Some("pdf") => Some("application/pdf"),
+        Some(_) => Some("text/html"),
+    };
+    let first = &bytes[..bytes.len().min(RECOGNISED_BYTES)];
+    recognised(declared, name, first)
+        .map_err(|found| format!("the input is {found}, which is not converted"))
+}
+
+/// A converted input and what it was.
+pub(in crate::cli) struct Converted {
+    pub(in crate::cli) page: Page,
+    kind: ContentKind,
+}
+
+pub(in crate::cli) fn convert(
+    bytes: &[u8],
+    name: &str,
+    url: Url,
+    full: bool,
+) -> Result<Converted, String> {
+    let kind = kind_of(name, bytes)?;
+    let converter = Converter::new(Settings {
+        kind,
+        url,
+        charset: None,
+        full,
+    });
+    let page = converted(converter, bytes)?;
+    Ok(Converted { page, kind })
+}
+
+fn converted(mut converter: Converter, bytes: &[u8]) -> Result<Page, String> {
+    converter
+        .push(bytes)
+        .and_then(|()| converter.finish())
+        .map_err(|error| error.to_string())
+}
+
+/// An HTML page as `data/selection/train.py` reads it.
+fn training(bytes: &[u8], url: Url, model: &Arc<Model>) -> Result<Value, ConvertError> {
+    let settings = Settings {
+        kind: ContentKind::Html,
+        url,
+        charset: None,
+        full: false,
+    };
+    let mut converter = Converter::with_model(settings, Arc::clone(model));
+    converter.set_training();
+    converter.push(bytes)?;
+    let page = converter.finish_training()?;
+    let blocks: Vec<Value> = page
+        .blocks
+        .iter()
+        .map(|block| json!([block.markdown, block.node, block.words, block.text_name]))
+        .collect();
+    Ok(json!({
+        "features": page.features,
+        "rows": BASE64.encode(&page.rows),
+        "blocks": blocks,
+        "nodes": page.nodes,
+    }))
+}
+
+/// The same members that a sale's answer has, and `wall` where the page is one: what a sale would be refused for.
+fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error> {
+    let goods = page_goods(
+        &converted.page,
+        &PageFacts {
+            final_url: url.as_str(),
+            status: 200,
+            content_type: "",
+            kind: converted.kind,
+            source_sha256: Sha256::digest(b"").into(),
+            bytes_fetched: 0,
+            fetch_time: Duration::ZERO,
+            extract_time: Duration::ZERO,
+            usage: &Usage::default(),
+            fetched_at: UnixSeconds(0),
+        },
+    )?;
+    let mut members: Value = goods.value()?;
+    if let Some(object) = members.as_object_mut() {
+        // Facts of a fetch that did not take place.
+        for name in ["http_status", "content_type", "source_sha256", "fetched_at"] {
+            object.shift_remove(name);
+        }
+        if let Some(wall) = converted.page.wall {
+            object.insert("wall".to_owned(), wall.name().into());
+        }
+    }
+    Ok(members)
+}

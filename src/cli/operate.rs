@@ -1,0 +1,8 @@
+//! What an operator does beside a running service.
+
+pub(crate) mod leads;
+pub(crate) mod mail;
+pub(crate) mod orders;
+pub(crate) mod pause;
+pub(crate) mod payments;
+pub(crate) mod webhook;

@@ -1,0 +1,361 @@
+//! `context402 doctor`: everything that has to be right around a service, one line each, with what to do where it is
+//! not. It asks and looks; it changes nothing and pays nothing.
+
+use std::fmt;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::Value;
+use url::Url;
+
+use crate::app;
+use crate::cli::serve::healthcheck;
+use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
+use crate::config::{Coin, Config, FacilitatorAt, Gas};
+use crate::domain::bundle::Bundle;
+use crate::domain::time::UnixSeconds;
+use crate::flows::operations::health::NO_CHAIN;
+use crate::outside::chain::Chain;
+use crate::outside::clock::Clock;
+use crate::outside::facilitator::Facilitator;
+use crate::outside::mailer::MailError;
+use crate::outside::probe;
+use crate::store;
+
+/// Payments carry the time until which they are valid: beyond so much, good ones are refused.
+const SKEW_SECONDS_MAX: u64 = 10;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    #[command(flatten)]
+    file: ConfigFile,
+}
+
+enum Finding {
+    Good(String),
+    /// It works, and could be better.
+    Note(String),
+    Bad(String),
+}
+
+use Finding::{Bad, Good, Note};
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let config =
+            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let mut bad = 0;
+        let mut tell = |(what, finding): (&str, Finding)| {
+            bad += usize::from(matches!(finding, Bad(_)));
+            say(format_args!("{:<5} {what:<14} {finding}", finding.word()))
+        };
+        tell(("configuration", configuration(&config)))?;
+        tell(("data file", data_file(&config)))?;
+        tell(("disk", free_disk(&config)))?;
+        tell(("service", service(&config)))?;
+        for (what, host) in hosts(&config) {
+            tell((what, name(&host)))?;
+        }
+        let mut clocks = Vec::new();
+        tell(("base_url", base_url(&config, &mut clocks)))?;
+        if let FacilitatorAt::Url(url) = &config.payment.facilitator {
+            if let Ok(probed) = probe::get(url) {
+                clocks.extend(probed.date);
+            }
+            tell(("facilitator", ask(facilitator(&config, url))?))?;
+        }
+        tell(("chain", ask(chain(&config))?))?;
+        tell(("clock", clock(Clock::System.now(), &clocks)))?;
+        tell(("signing", signing(&config)))?;
+        tell(("bundles", bundles(&config)))?;
+        tell(("mail", ask(mail(&config))?))?;
+        match bad {
+            0 => Ok(()),
+            bad => Err(failed(format_args!("{bad} of these must be fixed first"))),
+        }
+    }
+}
+
+impl Finding {
+    fn word(&self) -> &'static str {
+        match self {
+            Good(_) => "ok",
+            Note(_) => "note",
+            Bad(_) => "BAD",
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Good(text) | Note(text) | Bad(text)) = self;
+        f.write_str(text)
+    }
+}
+
+fn configuration(config: &Config) -> Finding {
+    let text = format!("{} on {}", config.base_url, config.listen);
+    match &config.payment.facilitator {
+        FacilitatorAt::Sandbox => Note(format!(
+            "{text}, with test funds: set payment.facilitator_url to sell for real"
+        )),
+        FacilitatorAt::Url(_) if !config.base_url.starts_with("https://") => Note(format!(
+            "{text}: buyers and directories expect an https base_url"
+        )),
+        FacilitatorAt::Url(_) => Good(text),
+    }
+}
+
+fn data_file(config: &Config) -> Finding {
+    let path = &config.data_file;
+    let shown = path.display();
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Bad(format!(
+                "{shown} does not exist: `context402 init` makes the first one, `context402 restore` brings one back"
+            ));
+        }
+        Err(error) => return Bad(format!("{shown}: {error}")),
+    };
+    if metadata.permissions().mode() & 0o077 != 0 {
+        return Bad(format!("others may read {shown}: run `chmod 600 {shown}`"));
+    }
+    if metadata.len() == 0 {
+        return Bad(format!("{shown} is empty: restore a backup"));
+    }
+    Good(format!("{shown}, {} bytes, mode 0600", metadata.len()))
+}
+
+fn free_disk(config: &Config) -> Finding {
+    let size = std::fs::metadata(&config.data_file).map_or(0, |metadata| metadata.len());
+    let floor = config.limits.free_disk_bytes_min;
+    match store::free_bytes(&config.data_file) {
+        Err(error) => Bad(format!("the free space cannot be read: {error}")),
+        Ok(free) if free < floor => Bad(format!(
+            "{free} bytes are free, and nothing is sold below {floor} (limits.free_disk_mib_min): make room"
+        )),
+        Ok(free) if free < floor.saturating_add(size) => Note(format!(
+            "{free} bytes are free: too little for a backup on the same disk"
+        )),
+        Ok(free) => Good(format!("{free} bytes are free")),
+    }
+}
+
+fn service(config: &Config) -> Finding {
+    let shown = config.socket.display();
+    let Some(stream) = socket::connect(&config.socket) else {
+        return Note(match config.socket.exists() {
+            true => {
+                format!("it does not answer at {shown}: not running, or this user may not ask it")
+            }
+            false => format!("it is not running ({shown} is not there)"),
+        });
+    };
+    match socket::get(stream, "/health") {
+        Err(failure) => Bad(format!("it does not report its health: {failure}")),
+        Ok(health) => match healthcheck::line(&health) {
+            Ok(line) => Good(line),
+            Err(line) => Bad(line),
+        },
+    }
+}
+
+/// Who has to be found by name.
+fn hosts(config: &Config) -> Vec<(&'static str, String)> {
+    let facilitator = match &config.payment.facilitator {
+        FacilitatorAt::Url(url) => Some(url.as_str()),
+        FacilitatorAt::Sandbox => None,
+    };
+    let chain = config.chain.as_ref().map(|chain| chain.rpc_url.expose());
+    let model = config.llm.as_ref().map(|llm| llm.base_url.as_str());
+    let urls = [
+        ("its name", Some(config.base_url.as_str())),
+        ("facilitator's", facilitator),
+        ("chain's name", chain),
+        ("model's name", model),
+    ];
+    let host = |url: &str| match Url::parse(url).ok()?.host()? {
+        url::Host::Domain(name) => Some(name.to_owned()),
+        _ => None,
+    };
+    urls.into_iter()
+        .filter_map(|(what, url)| Some((what, host(url?)?)))
+        .collect()
+}
+
+fn name(host: &str) -> Finding {
+    match probe::resolve(host) {
+        Ok(found) if found.is_empty() => Bad(format!("{host} has no address")),
+        Ok(found) => {
+            let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+            Good(format!("{host} is {}", found.join(", ")))
+        }
+        Err(error) => Bad(format!(
+            "{host} cannot be found: {error}; check the name and /etc/resolv.conf"
+        )),
+    }
+}
+
+/// Whether what answers there is this service.
+fn base_url(config: &Config, clocks: &mut Vec<UnixSeconds>) -> Finding {
+    let url = format!("{}/health", config.base_url);
+    let is_running = socket::connect(&config.socket).is_some();
+    match probe::get(&url) {
+        Err(error) if is_running => Bad(format!(
+            "{url} does not answer: {error}. Check the reverse proxy, its certificate and the firewall"
+        )),
+        Err(_) => Note(format!(
+            "{url} does not answer, as the service is not running"
+        )),
+        Ok(probed) => {
+            clocks.extend(probed.date);
+            let body: Value = serde_json::from_slice(&probed.body).unwrap_or_default();
+            match body["version"].as_str() {
+                Some(env!("CARGO_PKG_VERSION")) => Good(format!("{url} answers {}", probed.status)),
+                Some(version) => Note(format!(
+                    "{url} is answered by version {version}, this is {}",
+                    env!("CARGO_PKG_VERSION")
+                )),
+                None => Bad(format!(
+                    "{url} answers {}, but not as this service does: check where the reverse proxy leads",
+                    probed.status
+                )),
+            }
+        }
+    }
+}
+
+fn ask(asked: impl Future<Output = Finding>) -> Result<Finding, Failure> {
+    run_async(2, async { Ok(asked.await) })
+}
+
+async fn facilitator(config: &Config, url: &str) -> Finding {
+    let client = app::facilitator_settings(config, url)
+        .map_err(|error| error.to_string())
+        .and_then(|settings| Facilitator::new(settings).map_err(|error| error.to_string()));
+    let client = match client {
+        Ok(client) => client,
+        Err(error) => return Bad(error),
+    };
+    let network = config.payment.network;
+    match client.supported(Clock::System.now()).await {
+        Err(error) => Bad(error.to_string()),
+        Ok(supported) if supported.takes_exact_on(network) => {
+            Good(format!("{url} takes exact payments on {network}"))
+        }
+        Ok(_) => Bad(format!(
+            "{url} does not take exact payments on {network}: choose another, or another payment.network"
+        )),
+    }
+}
+
+async fn chain(config: &Config) -> Finding {
+    let chain = match app::chain(config) {
+        Ok(Some(chain)) => chain,
+        Ok(None) => {
+            return Note(NO_CHAIN.to_owned());
+        }
+        Err(error) => return Bad(error.to_string()),
+    };
+    match chain.gas_price().await {
+        Err(error) => Bad(error.to_string()),
+        Ok(price) => {
+            let found = format!("{} at {} gwei", config.payment.network, price.gwei());
+            coin(config, &chain, found).await
+        }
+    }
+}
+
+async fn coin(config: &Config, chain: &Chain, found: String) -> Finding {
+    let Gas::Live {
+        coin: Coin::Feed { address, age_max },
+        ..
+    } = config.guard.gas
+    else {
+        return Good(found);
+    };
+    match chain
+        .coin_price(address, age_max, Clock::System.now())
+        .await
+    {
+        Ok(price) => Good(format!("{found}, its coin at {} USDC", price.as_usdc())),
+        Err(error) => Bad(format!("{found}; the coin's price is not known: {error}")),
+    }
+}
+
+/// Ours against what upstreams have written under their answers.
+fn clock(now: UnixSeconds, others: &[UnixSeconds]) -> Finding {
+    let apart = |other: &UnixSeconds| now.since(*other).max(other.since(now));
+    match others.iter().map(apart).max() {
+        None => Note("no server reported a time to compare with".to_owned()),
+        Some(apart) if apart > SKEW_SECONDS_MAX => Bad(format!(
+            "it is {apart} seconds from other servers: set it by NTP (`timedatectl set-ntp true`); payments that are \
+             valid are refused, or the other way round"
+        )),
+        Some(apart) => Good(format!("{apart} seconds from other servers")),
+    }
+}
+
+fn signing(config: &Config) -> Finding {
+    match &config.signing {
+        Some(_) => Good("offers, receipts and reports are signed".to_owned()),
+        None => Note("signing.key is not set: nothing is signed".to_owned()),
+    }
+}
+
+fn sells_bundles(config: &Config) -> bool {
+    let mut bundles = Bundle::ALL.iter();
+    bundles.any(|bundle| config.bundles.links.of(*bundle).is_some())
+}
+
+/// Whether what is paid by a link is noticed.
+fn bundles(config: &Config) -> Finding {
+    match config.orders.webhook_secrets.len() {
+        _ if !sells_bundles(config) => {
+            Note("no payment link is set: bundles are asked for by form".to_owned())
+        }
+        0 => Bad(
+            "there are payment links, but bundles.webhook_secrets is not set: payments are not recorded".to_owned(),
+        ),
+        _ if !config.orders.is_live => {
+            Note("only test payments count: set bundles.livemode to sell".to_owned())
+        }
+        secrets => Good(format!("payments are recorded, by {secrets} signing secrets")),
+    }
+}
+
+async fn mail(config: &Config) -> Finding {
+    let mailer = match app::mailer(config) {
+        Ok(mailer) => mailer,
+        Err(error) => return Bad(error.to_string()),
+    };
+    match mailer.check().await {
+        _ if !mailer.is_on() && sells_bundles(config) => {
+            Bad("mail.smtp_host is not set: buyers of bundles get no e-mail".to_owned())
+        }
+        _ if !mailer.is_on() => Note("mail.smtp_host is not set: no e-mail is sent".to_owned()),
+        Ok(()) => Good("login to the mail server works".to_owned()),
+        Err(MailError::Temporary(text) | MailError::Permanent(text)) => {
+            Bad(format!("e-mail cannot be sent: {text}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::serve::doctor::*;
+
+    #[test]
+    fn a_clock_is_judged_by_the_one_that_is_farthest_off() {
+        let now = UnixSeconds(1_000_000);
+        assert!(matches!(clock(now, &[]), Note(_)));
+        assert!(matches!(clock(now, &[now.plus(3), now]), Good(_)));
+        for other in [now.plus(11), UnixSeconds(999_989)] {
+            let found = clock(now, &[now, other]);
+            assert!(
+                matches!(&found, Bad(text) if text.starts_with("it is 11 seconds")),
+                "{found}"
+            );
+        }
+    }
+}

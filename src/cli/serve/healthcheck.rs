@@ -1,0 +1,128 @@
+//! `context402 healthcheck`: one question to the running service, and an exit code for anyone who watches it.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
+use crate::config::Config;
+
+const PAUSE: Duration = Duration::from_millis(200);
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    #[command(flatten)]
+    file: ConfigFile,
+    /// Seconds to wait for a starting service
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=86_400))]
+    wait: u64,
+    /// Also fail if sales work but anything else is wrong
+    #[arg(long)]
+    strict: bool,
+    /// Succeed if the service answers, even if nothing can be bought
+    #[arg(long, conflicts_with = "strict")]
+    running: bool,
+}
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let config =
+            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        let end = Instant::now() + Duration::from_secs(self.wait);
+        let health = loop {
+            match ask(&config) {
+                Ok(health) => break health,
+                Err(failure) if Instant::now() >= end => return Err(failure),
+                Err(_) => std::thread::sleep(PAUSE),
+            }
+        };
+        let is_down = !matches!(health["status"].as_str(), Some("ok" | "degraded"));
+        let fails = is_down || self.strict || (!self.running && !is_open(&health));
+        match line(&health) {
+            Ok(line) => Ok(say(line)?),
+            Err(line) if fails => Err(Failure::Failed(line)),
+            Err(line) => Ok(say(line)?),
+        }
+    }
+}
+
+/// By the port that the public reaches; where it is not known beforehand, by the operator's socket.
+fn ask(config: &Config) -> Result<Value, Failure> {
+    if config.listen.port() != 0 {
+        return socket::health_at(config.listen);
+    }
+    match socket::connect(&config.socket) {
+        Some(stream) => socket::get(stream, "/health"),
+        None => Err(failed(format_args!(
+            "no service answers at {}",
+            config.socket.display()
+        ))),
+    }
+}
+
+/// Whether anything can be bought.
+fn is_open(health: &Value) -> bool {
+    health["paid_enabled"].as_bool() == Some(true)
+}
+
+/// What /health says, in a line; an error when something is wrong.
+pub(in crate::cli) fn line(health: &Value) -> Result<String, String> {
+    let checks = health["checks"].as_object();
+    let troubles = checks.into_iter().flatten().filter_map(|(name, check)| {
+        let status = check["status"].as_str()?;
+        let is_fine = matches!(status, "ok" | "not_configured" | "unknown");
+        (!is_fine).then(|| match check["trouble"].as_str() {
+            Some(trouble) => format!("{name} {status}: {trouble}"),
+            None => format!("{name} {status}"),
+        })
+    });
+    let troubles: Vec<String> = troubles.collect();
+    // An older service says only whether it sells.
+    let sales = health["sales"]["summary"].as_str();
+    let sales = sales.unwrap_or(match is_open(health) {
+        true => "It accepts payments.",
+        false => "It accepts no payments.",
+    });
+    match health["status"].as_str() {
+        Some("ok") => Ok(format!("running. {sales}")),
+        word => {
+            let mut line = format!(
+                "{}. {sales}",
+                word.unwrap_or("an answer that cannot be read")
+            );
+            if !troubles.is_empty() {
+                line = format!("{line} Checks: {}", troubles.join("; "));
+            }
+            Err(line)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::cli::serve::healthcheck::*;
+
+    #[test]
+    fn a_service_in_trouble_names_it() {
+        let health = |status: &str, facilitator: &str| {
+            json!({"status": status, "paid_enabled": true, "sales": {"summary": "Nothing is amiss."}, "checks": {
+                "facilitator": {"status": facilitator, "trouble": "it sleeps"},
+                "gas_oracle": {"status": "not_configured"},
+            }})
+        };
+        assert_eq!(
+            line(&health("ok", "ok")),
+            Ok("running. Nothing is amiss.".to_owned())
+        );
+        assert_eq!(
+            line(&health("degraded", "down")),
+            Err("degraded. Nothing is amiss. Checks: facilitator down: it sleeps".to_owned())
+        );
+        assert_eq!(
+            line(&Value::Null),
+            Err("an answer that cannot be read. It accepts no payments.".to_owned())
+        );
+    }
+}

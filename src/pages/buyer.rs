@@ -1,0 +1,15 @@
+//! From the home page to a report: what a buyer of pages and Proof Packs sees.
+
+pub mod checkout;
+pub mod confidence;
+pub mod demo;
+pub mod from;
+pub mod home;
+pub mod library;
+pub mod paid_test;
+pub mod pricing;
+pub mod proof_pack;
+pub mod quote;
+pub mod report;
+pub mod sample;
+pub mod samples;

@@ -1,0 +1,70 @@
+//! `/checkout/confidence`: whether everything is in place for a purchase. What was checked arrives in the view.
+
+use maud::{Markup, html};
+
+use crate::domain::level::Level;
+use crate::pages::layout::{Layout, layout};
+use crate::pages::parts;
+use crate::pages::site::Site;
+
+#[derive(Clone, Debug)]
+pub struct ConfidenceView<'a> {
+    pub site: Site<'a>,
+    pub target_url: &'a str,
+    pub level: Level,
+    pub is_ready: bool,
+    pub checks: Vec<Check<'a>>,
+    pub what_you_get: &'a [&'a str],
+    pub refunds: &'a str,
+    /// How long a delivery may take.
+    pub seconds: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Check<'a> {
+    pub label: &'a str,
+    /// `pass`, `warn` or `fail`.
+    pub status: &'a str,
+    pub detail: &'a str,
+}
+
+pub fn page(view: &ConfidenceView<'_>) -> String {
+    let (level, word) = (view.level, view.level.product().level_word());
+    layout(
+        Layout {
+            site: view.site,
+            title: "Before you pay",
+            description: "Whether everything is in place for this purchase.",
+            path: "/checkout/confidence",
+            noindex: true,
+        },
+        html! {
+            h1 { "Before you pay" }
+            p.lead {
+                @if view.is_ready { "Everything is in place for this purchase." }
+                @else { "Something stands in the way of this purchase. Nothing is charged for asking." }
+            }
+            dl.facts {
+                dt { "Page" } dd { (parts::foreign_link(view.target_url)) }
+                dt { "Price" } dd { (level.price()) " USDC (" (word) " " strong { (level.name()) } ")" }
+                dt { "Delivered within" } dd { (view.seconds) " seconds" }
+                dt { "Refunds" } dd { (view.refunds) " " a href="/refunds" { "All cases" } }
+            }
+            h2 #checks { "Checked just now" }
+            (checks(&view.checks))
+            h2 #what { "What you get" }
+            ul { @for item in view.what_you_get { li { (item) } } }
+        },
+    )
+}
+
+/// What was checked, each with its mark.
+pub(crate) fn checks(checks: &[Check<'_>]) -> Markup {
+    html! {
+        ul.checks {
+            @for check in checks {
+                li class=(check.status) { strong { (check.label) } p { (check.detail) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `/demo`: the converter and the evidence check, tried on sample pages for nothing. What they made arrives in the view.
+
+use maud::{Markup, html};
+
+use crate::pages::buyer::report::{self, Brief};
+use crate::pages::buyer::samples::{SAMPLES, Sample};
+use crate::pages::layout::{Layout, layout};
+use crate::pages::parts;
+use crate::pages::site::Site;
+
+#[derive(Clone, Debug)]
+pub struct DemoView<'a> {
+    pub site: Site<'a>,
+    pub sample: &'a Sample,
+    pub markdown: &'a str,
+    pub found: Brief<'a>,
+}
+
+pub fn page(view: &DemoView<'_>) -> String {
+    let sample = view.sample;
+    layout(
+        Layout {
+            site: view.site,
+            title: "Demo",
+            description: "Try the converter and the evidence check on sample pages: no payment, no account, nothing fetched.",
+            path: "/demo",
+            noindex: false,
+        },
+        html! {
+            h1 { "Try it for nothing" }
+            p.lead {
+                "Choose one of four built-in pages and ask it something. The converter and the evidence check are the ones that "
+                "are for sale; the same question always gets the same answer."
+            }
+            (form(view))
+            h2 #answer { "What a report says" }
+            (report::brief(&view.found))
+            h2 #markdown { "What the converter makes of it" }
+            p {
+                "The page is " (sample.body.len()) " bytes of HTML with navigation, banners and scripts; the markdown is "
+                (view.markdown.len()) " bytes."
+            }
+            .pair {
+                (parts::tall_code("In: HTML", sample.body))
+                (parts::tall_code("Out: markdown", view.markdown))
+            }
+            h2 #next { "With a page of yours" }
+            .actions {
+                a.button href="/quote" { "Price a page" }
+                a.button.quiet href="/proof-pack/quote" { "Price a report" }
+                a.button.quiet href="/proof-pack/sample" { "Read a whole report" }
+            }
+        },
+    )
+}
+
+fn form(view: &DemoView<'_>) -> Markup {
+    html! {
+        form.ask.panel action={ "/demo#answer" } method="get" {
+            label for="page" { "Page" }
+            .row {
+                select #page name="page" {
+                    @for sample in SAMPLES {
+                        option value=(sample.name()) selected[sample.host == view.sample.host] { (sample.label) }
+                    }
+                }
+            }
+            label for="question" { "Question or claim" }
+            .row {
+                input #question name="question" type="text" maxlength="1000" autocomplete="off" value=(view.found.question);
+                button type="submit" { "Ask" }
+            }
+            p.hint {
+                "For example: "
+                @for (index, question) in view.sample.questions.iter().enumerate() {
+                    @if index > 0 { " · " }
+                    a href=(question_path(view.sample, question)) { (question) }
+                }
+            }
+        }
+    }
+}
+
+fn question_path(sample: &Sample, question: &str) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("page", sample.name());
+    query.append_pair("question", question);
+    format!("/demo?{}#answer", query.finish())
+}

@@ -1,0 +1,232 @@
+//! `/`: what the service does, what it costs and what to type, within ten seconds.
+
+use maud::{Markup, PreEscaped, html};
+use serde_json::json;
+
+use crate::domain::amount::Amount;
+use crate::domain::bundle::Bundle;
+use crate::domain::level::Product;
+use crate::domain::pack::Pack;
+use crate::domain::tier::Tier;
+use crate::pages::buyer::report::{self, Brief};
+use crate::pages::buyer::sample;
+use crate::pages::commands::{self, Item};
+use crate::pages::layout::{Layout, layout};
+use crate::pages::parts;
+use crate::pages::site::{FacilitatorMode, NAME, Site};
+
+/// What the home page shows beyond the price list.
+#[derive(Clone, Debug)]
+pub struct HomeView<'a> {
+    pub site: Site<'a>,
+    /// The converter's output for the sample page.
+    pub sample_markdown: &'a str,
+    /// The sample report.
+    pub found: Brief<'a>,
+}
+
+/// The home page.
+pub fn page(view: &HomeView<'_>) -> String {
+    layout(
+        Layout {
+            site: view.site,
+            title: "",
+            description: "Send a web address, get clean markdown, or evidence on what the page supports. Agents pay per \
+                          call in USDC over x402: no account, no API key, no subscription.",
+            path: "/",
+            noindex: false,
+        },
+        html! {
+            (hero(&view.site))
+            (products())
+            h2 #example { "A page goes in, markdown comes out" }
+            p {
+                "This is " a href="/sample" { "our sample page" } ", converted by this service. "
+                "Navigation, footers and banners are gone; headings, lists, tables, code and links are kept."
+            }
+            .pair {
+                (parts::tall_code("In: HTML", &sample::excerpt(&view.site)))
+                (parts::tall_code("Out: markdown", view.sample_markdown))
+            }
+            h2 #evidence { "A question goes in, evidence comes out" }
+            p {
+                "From " a href="/proof-pack/sample" { "the sample report" } ", made by this service from the same page. "
+                "A report that is not sure says so."
+            }
+            (report::brief(&view.found))
+            h2 #prices { "What a page costs" }
+            p {
+                "One price for one page, whatever its size. You choose how fresh it has to be. "
+                a href="/pricing" { "All prices, and what a month comes to" } "."
+            }
+            (parts::tier_table())
+            (how_a_sale_goes())
+            (what_you_get())
+            (where_next())
+            script type="application/ld+json" { (PreEscaped(structured(&view.site))) }
+        },
+    )
+}
+
+/// What search engines read of the service: the interface, and what its operations cost.
+fn structured(site: &Site<'_>) -> String {
+    let offer = |name: String, price: Amount, product: Product| {
+        json!({
+            "@type": "Offer", "name": name, "price": parts::cents(price), "priceCurrency": "USD",
+            "url": site.url(product.path()),
+        })
+    };
+    let tiers = Tier::ALL.into_iter().map(|tier| {
+        offer(
+            format!("A page, tier {}", tier.name()),
+            tier.price(),
+            Product::Context,
+        )
+    });
+    let packs = Pack::ALL.into_iter().map(|pack| {
+        offer(
+            format!("A report, pack {}", pack.name()),
+            pack.price(),
+            Product::ProofPack,
+        )
+    });
+    let document = json!({
+        "@context": "https://schema.org",
+        "@type": "WebAPI",
+        "name": NAME,
+        "description": env!("CARGO_PKG_DESCRIPTION"),
+        "url": site.url("/"),
+        "documentation": site.url("/docs"),
+        "offers": tiers.chain(packs).collect::<Vec<_>>(),
+    });
+    // The document stands between tags of its own.
+    document.to_string().replace('<', "\\u003c")
+}
+
+fn hero(site: &Site<'_>) -> Markup {
+    let target = site.sample_url();
+    let tier = Tier::Starter;
+    html! {
+        .hero {
+            div {
+                h1 { "Clean markdown of any public web page, paid per call" }
+                p.lead {
+                    "Send an address, get the page as markdown your model can read. From "
+                    strong.nowrap { (cheapest()) " USDC" } " a page over x402: no account, no API key, no "
+                    "subscription. If we can’t deliver, you don’t pay."
+                }
+                (parts::quote_form(site, ""))
+            }
+            div {
+                (parts::code("Ask: the answer is 402 with the price", &commands::challenge_curl(site, Item::page(&target, tier))))
+                (parts::code("Buy: sign, pay, receive", &commands::buy(site, Item::page(&target, tier))))
+                @if site.facilitator == FacilitatorMode::Sandbox {
+                    p.small.muted { "This is a sandbox: any key works and starts with test funds." }
+                } @else {
+                    p.small.muted {
+                        "The buyer needs a key with a little USDC on " (site.network_name())
+                        ". No ETH: gas is not yours to pay."
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cheapest() -> Amount {
+    let prices = Tier::ALL.map(Tier::price).into_iter();
+    prices.min().unwrap_or_default()
+}
+
+fn products() -> Markup {
+    html! {
+        h2 #products { "Three things for sale" }
+        ul.cards.three {
+            li {
+                h3 { a href="/quote" { "A page as markdown" } }
+                p.price { (parts::cents(cheapest())) small { " to " (parts::cents(Tier::Deep.price())) " USDC" } }
+                p {
+                    "Title, author, dates, headings and links as fields; hashes of what was read; warnings where a page is thin, "
+                    "walled or speaks to AI systems."
+                }
+            }
+            li {
+                h3 { a href="/proof-pack" { "A report on a source" } }
+                p.price { (parts::cents(Pack::Quick.price())) small { " to " (parts::cents(Pack::Deep.price())) " USDC" } }
+                p {
+                    "Does this page support that claim? A decision with its probability, verbatim excerpts, gaps, risks, and advice "
+                    "for the agent. Kept for 30 days, and checkable by anyone."
+                }
+            }
+            li {
+                h3 { a href="/proof-pack/bundle" { "A bundle of sources" } }
+                p.price { (parts::cents(Bundle::Scout.price())) small { " to " (parts::cents(Bundle::Audit.price())) " USD" } }
+                p {
+                    "What up to " (Bundle::Audit.source_limit()) " sources say together: who agrees, who conflicts, what is missing. As a page, "
+                    "a PDF and JSON, paid through a payment link."
+                }
+            }
+        }
+    }
+}
+
+fn how_a_sale_goes() -> Markup {
+    html! {
+        h2 #how { "How a sale goes" }
+        ol.steps {
+            li {
+                h3 { "Ask" }
+                p { "Send the request without payment. The 402 answer states amount, token, network and recipient." }
+            }
+            li {
+                h3 { "Sign" }
+                p { "Your client signs a USDC authorization for exactly that amount, valid for five minutes." }
+            }
+            li {
+                h3 { "Receive" }
+                p { "Send it again with the signature. We verify it, check the target and convert the page." }
+            }
+            li {
+                h3 { "Settle" }
+                p { "Only once the markdown is ready is the payment settled. The answer carries the receipt." }
+            }
+        }
+    }
+}
+
+fn what_you_get() -> Markup {
+    html! {
+        h2 #answer { "What every paid answer carries" }
+        ul {
+            li { strong { "The markdown" } ", with title, author, dates, language, headings and links as fields." }
+            li { strong { "Proof of what was read:" } " the final address, the time, and SHA-256 of source and markdown." }
+            li { strong { "Honest warnings" } " where a page holds little text, needs scripts, stops at a login, a paywall or a captcha, or speaks to AI systems." }
+            li { strong { "The site’s wishes:" } " what the page says in robots meta tags, reported so that you can decide." }
+            li { strong { "The receipt:" } " amount, payer and transaction, and our own margin calculation." }
+        }
+        p {
+            "When an outage on our side or the target’s interrupts a paid delivery, you get a retry credit and repeat "
+            "the call without paying again."
+        }
+    }
+}
+
+fn where_next() -> Markup {
+    html! {
+        h2 #next { "Where next" }
+        ul.cards.three {
+            li {
+                h3 { a href="/quickstart" { "Quickstart" } }
+                p { "Buy a first page from the shell, TypeScript or Python in a few minutes." }
+            }
+            li {
+                h3 { a href="/demo" { "Demo" } }
+                p { "The converter and the evidence check on four sample pages, for nothing." }
+            }
+            li {
+                h3 { a href="/llms.txt" { "For agents" } }
+                p { "llms.txt and openapi.json say the same to a machine, in fewer words." }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! A small web of our own making: the pages that `context402 demo` serves on loopback under invented public
+//! names. Who serves them, and where, is not known here.
+
+/// One page of the built-in web.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// What kind of page it is, in a word or two.
+    pub label: &'static str,
+    /// What one may ask of it, so that the answers differ.
+    pub questions: [&'static str; 3],
+    /// The name under which it is served, without port.
+    pub host: &'static str,
+    pub path: &'static str,
+    pub content_type: &'static str,
+    pub body: &'static str,
+}
+
+impl Sample {
+    /// The word by which a form names it.
+    pub fn name(&self) -> &'static str {
+        self.host.split('.').next().unwrap_or_default()
+    }
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+
+/// Every page of the built-in web. The first is a good one to buy.
+pub const SAMPLES: &[Sample] = &[
+    Sample {
+        label: "News article",
+        questions: [
+            "Did the harbour heat network deliver 4.1 gigawatt hours to 900 flats?",
+            "Was the heat delivered in January 1,910 MWh?",
+            "Who designed the heat pumps?",
+        ],
+        host: "news.sample-site.org",
+        path: "/2026/03/harbour-heat-network",
+        content_type: HTML,
+        body: include_str!("../../../data/samples/news.html"),
+    },
+    Sample {
+        label: "Documentation",
+        questions: [
+            "How many read calls may a live key make in a minute?",
+            "Do limits count per address?",
+            "Which API answers 429?",
+        ],
+        host: "docs.sample-site.org",
+        path: "/guides/rate-limits",
+        content_type: HTML,
+        body: include_str!("../../../data/samples/docs.html"),
+    },
+    Sample {
+        label: "Product page",
+        questions: [
+            "Does it boil 0.9 litres in four minutes and ten seconds?",
+            "Is the guarantee three years?",
+            "Is the kettle safe in a dishwasher?",
+        ],
+        host: "shop.sample-site.org",
+        path: "/kettles/bergen-gooseneck",
+        content_type: HTML,
+        body: include_str!("../../../data/samples/shop.html"),
+    },
+    Sample {
+        label: "Forum thread",
+        questions: [
+            "What keeps the checkpoint from going further?",
+            "Does a PASSIVE checkpoint shrink the file?",
+            "Which version of SQLite was it?",
+        ],
+        host: "forum.sample-site.org",
+        path: "/t/wal-grows-forever/4127",
+        content_type: HTML,
+        body: include_str!("../../../data/samples/forum.html"),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use crate::pages::buyer::samples::*;
+
+    #[test]
+    fn every_sample_is_a_whole_page_at_its_own_address() {
+        for sample in SAMPLES {
+            let address = format!("https://{}{}", sample.host, sample.path);
+            let canonical = format!(r#"<link rel="canonical" href="{address}">"#);
+            assert!(sample.body.starts_with("<!DOCTYPE html>"), "{address}");
+            assert!(sample.body.contains(&canonical), "{address}");
+            assert!(sample.body.trim_end().ends_with("</html>"), "{address}");
+            assert_eq!(sample.body.matches("<h1").count(), 1, "{address}");
+        }
+    }
+
+    #[test]
+    fn samples_load_nothing_from_elsewhere() {
+        for sample in SAMPLES {
+            for attribute in [
+                "src=\"http",
+                "src=\"//",
+                "rel=\"stylesheet\" href=\"http",
+                "@import",
+            ] {
+                assert!(
+                    !sample.body.contains(attribute),
+                    "{} {attribute}",
+                    sample.host
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn addresses_differ() {
+        for (index, sample) in SAMPLES.iter().enumerate() {
+            let same = |other: &&Sample| (other.host, other.path) == (sample.host, sample.path);
+            assert_eq!(SAMPLES[index..].iter().filter(same).count(), 1);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! `/proof-pack/bundle` and `/proof-pack/bundle/quote`: what Evidence Bundles are and cost, and what one would cost for
+//! a list of sources. Which sources can be read is decided elsewhere and arrives in the view.
+
+use maud::{Markup, html};
+
+use crate::domain::bundle::Bundle;
+use crate::domain::time::UnixSeconds;
+use crate::pages::layout::{Layout, layout};
+use crate::pages::parts;
+use crate::pages::site::Site;
+
+/// The form, with or without a result under it.
+#[derive(Clone, Debug)]
+pub struct BundleView<'a> {
+    pub site: Site<'a>,
+    pub path: &'a str,
+    /// What stands in the form.
+    pub typed: &'a str,
+    pub typed_question: &'a str,
+    pub typed_bundle: &'a str,
+    pub outcome: QuoteOutcome<'a>,
+}
+
+#[derive(Clone, Debug)]
+pub enum QuoteOutcome<'a> {
+    /// Nothing was asked yet.
+    Nothing,
+    /// No source can be read; no quote was kept.
+    Refused {
+        /// An error code of `/docs`.
+        code: &'a str,
+        /// What is wrong, as a sentence with its full stop.
+        message: &'a str,
+        rejected: Vec<(&'a str, &'a str)>,
+    },
+    Quoted(Quoted<'a>),
+}
+
+/// A kept quote for a bundle.
+#[derive(Clone, Debug)]
+pub struct Quoted<'a> {
+    pub quote_id: &'a str,
+    pub bundle: Bundle,
+    pub recommended: Bundle,
+    pub target_urls: &'a [String],
+    /// Address and reason.
+    pub rejected: Vec<(&'a str, &'a str)>,
+    pub question: Option<&'a str>,
+    pub expires_at: UnixSeconds,
+}
+
+impl<'a> BundleView<'a> {
+    pub fn empty(site: Site<'a>, path: &'a str) -> Self {
+        BundleView {
+            site,
+            path,
+            typed: "",
+            typed_question: "",
+            typed_bundle: "",
+            outcome: QuoteOutcome::Nothing,
+        }
+    }
+}
+
+/// The page about bundles.
+pub fn about_page(view: &BundleView<'_>) -> String {
+    layout(
+        Layout {
+            site: view.site,
+            title: "Evidence Bundles",
+            description: "One question, up to 25 public sources, one report: what they agree on, where they differ, and \
+                          what none of them establishes.",
+            path: view.path,
+            noindex: false,
+        },
+        html! {
+            h1 { "What do all of these sources say?" }
+            p.lead {
+                "An Evidence Bundle asks up to 25 public sources the same question and delivers one report: where they "
+                "agree, where they conflict, and what none of them establishes."
+            }
+            (form(view))
+            h2 #prices { "Three sizes" }
+            (bundle_table(None))
+            h2 #delivery { "What you get" }
+            ul {
+                li { "A report for each source, with exact excerpts, and a table of claims by source" }
+                li { "Agreement counted over independent sources: mirrors of one text count once" }
+                li { "Conflicts of numbers and dates, gaps, risks, and the sources that could not be read" }
+                li { "A page, a PDF and JSON with the hashes of every source" }
+            }
+            p {
+                "Paid once through a payment link, in dollars. One source is enough? See "
+                a href="/proof-pack" { "Proof Packs" } ". Questions first? "
+                a href="/contact" { "Write to us" } "."
+            }
+        },
+    )
+}
+
+/// The quote page.
+pub fn quote_page(view: &BundleView<'_>) -> String {
+    layout(
+        Layout {
+            site: view.site,
+            title: "Evidence Bundle quote",
+            description: "See which bundle takes your sources, and what it costs, before paying.",
+            path: view.path,
+            noindex: !matches!(view.outcome, QuoteOutcome::Nothing),
+        },
+        html! {
+            h1 { "What would this bundle cost?" }
+            @match &view.outcome {
+                QuoteOutcome::Nothing => { (form(view)) (nothing_asked()) },
+                QuoteOutcome::Refused { code, message, rejected } => {
+                    (refused(code, message))
+                    (rejected_list(rejected))
+                    (form(view))
+                },
+                QuoteOutcome::Quoted(quote) => (quoted(view, quote)),
+            }
+        },
+    )
+}
+
+/// The form that asks what a bundle would cost.
+fn form(view: &BundleView<'_>) -> Markup {
+    html! {
+        form.ask action="/proof-pack/bundle/quote" method="post" {
+            label for="target_urls" { "Which sources? One on each line" }
+            .row {
+                textarea #target_urls name="target_urls" rows="6" required maxlength="60000" spellcheck="false"
+                    placeholder="https://example.com/pricing\nexample.org/review" { (view.typed) }
+            }
+            label for="question" { "What should they support? A question or a claim" }
+            .row {
+                input #question name="question" type="text" maxlength="1000" autocomplete="off"
+                    value=(view.typed_question) placeholder="Is the free plan limited to three users?";
+            }
+            label for="bundle" { "Bundle" }
+            .row {
+                (bundle_choice(view.typed_bundle))
+                button type="submit" { "Show the price" }
+            }
+            p.hint { "Costs nothing and fetches nothing. Bare domains are read by https." }
+        }
+    }
+}
+
+/// The field in which a bundle is chosen, or left to the number of sources.
+pub(crate) fn bundle_choice(typed: &str) -> Markup {
+    html! {
+        select #bundle name="bundle" {
+            option value="" selected[Bundle::parse(typed).is_none()] { "by the number of sources" }
+            @for bundle in Bundle::ALL {
+                option value=(bundle.name()) selected[bundle.name() == typed] {
+                    (bundle.name()) ": up to " (bundle.source_limit()) " sources, " (price(bundle))
+                }
+            }
+        }
+    }
+}
+
+fn nothing_asked() -> Markup {
+    html! {
+        h2 { "The price list" }
+        (bundle_table(None))
+        p {
+            "Agents ask the same question at " code { "GET /v1/proof-pack/bundle/quote?target_urls=…" }
+            ", or with longer lists at " code { "POST /v1/quotes" }
+            ", and get JSON. A quote is kept for 7 days under its own address."
+        }
+    }
+}
+
+fn refused(code: &str, message: &str) -> Markup {
+    html! {
+        .note.bad role="alert" {
+            p { strong { (message) } }
+            p {
+                "Nothing was charged, and no quote was kept. See "
+                a href={ "/docs#" (code) } { code { (code) } } " for what to do."
+            }
+        }
+    }
+}
+
+/// The price list of the bundles, straight from their table.
+pub(crate) fn bundle_table(chosen: Option<Bundle>) -> Markup {
+    let table = html! {
+        table.stack {
+            thead { tr { th { "Bundle" } th.num { "Price" } th.num { "Sources" } th { "What it is" } } }
+            tbody { @for bundle in Bundle::ALL { (bundle_row(bundle, chosen)) } }
+        }
+    };
+    parts::scrolling("Bundles and prices", &table)
+}
+
+fn bundle_row(bundle: Bundle, chosen: Option<Bundle>) -> Markup {
+    let (marked, mark) = match chosen {
+        Some(chosen) => (bundle == chosen, "your size"),
+        None => (bundle == Bundle::default(), "default"),
+    };
+    html! {
+        tr.chosen[marked] {
+            th scope="row" { (bundle.name()) @if marked { " " span.tag.good { (mark) } } }
+            td.num { (price(bundle)) }
+            td.num { "up to " (bundle.source_limit()) }
+            td.long.muted { (bundle.policy()) }
+        }
+    }
+}
+
+/// The price as the payment link charges it.
+pub(crate) fn price(bundle: Bundle) -> String {
+    format!("{} USD", parts::cents(bundle.price()))
+}
+
+fn quoted(view: &BundleView<'_>, quote: &Quoted<'_>) -> Markup {
+    let (count, limit) = (quote.target_urls.len(), quote.bundle.source_limit());
+    html! {
+        dl.facts {
+            dt { "Sources" } dd { (count) " of at most " (limit) }
+            @if let Some(question) = quote.question { dt { "Question" } dd { (question) } }
+            dt { "Bundle" } dd { strong { (quote.bundle.name()) } ", " (price(quote.bundle)) }
+            @if quote.recommended != quote.bundle {
+                dt { "Recommended" } dd { (quote.recommended.name()) ", " (price(quote.recommended)) }
+            }
+            dt { "Quote" } dd {
+                a href={ "/checkout/" (parts::path_segment(quote.quote_id)) } { code { (quote.quote_id) } }
+                ", kept until " (parts::time(quote.expires_at))
+            }
+        }
+        .actions {
+            a.button href={ "/checkout/" (parts::path_segment(quote.quote_id)) } { "Continue" }
+            a.button.quiet href="/proof-pack/bundle/quote" { "Another list" }
+        }
+        @if quote.recommended != quote.bundle { (instead(view, quote.recommended, quote.bundle)) }
+        (source_list(quote.target_urls))
+        (rejected_list(&quote.rejected))
+        h2 { "The price list" }
+        (bundle_table(Some(quote.bundle)))
+    }
+}
+
+/// The way to the bundle that is recommended, with the same list.
+fn instead(view: &BundleView<'_>, recommended: Bundle, chosen: Bundle) -> Markup {
+    let why = match recommended.source_limit() > chosen.source_limit() {
+        true => "takes the sources that were left out for their number.",
+        false => "takes these sources too.",
+    };
+    html! {
+        form.ask action="/proof-pack/bundle/quote" method="post" {
+            p { strong { (recommended.name()) } " " (why) }
+            input type="hidden" name="target_urls" value=(view.typed);
+            input type="hidden" name="question" value=(view.typed_question);
+            input type="hidden" name="bundle" value=(recommended.name());
+            .row { button type="submit" { "Take " (recommended.name()) ", " (price(recommended)) } }
+        }
+    }
+}
+
+/// The sources that are taken.
+pub(crate) fn source_list(target_urls: &[String]) -> Markup {
+    html! {
+        h2 { "Sources" }
+        ol { @for url in target_urls { li { (parts::foreign_link(url)) } } }
+    }
+}
+
+/// The ones that are not, and why.
+pub(crate) fn rejected_list(rejected: &[(&str, &str)]) -> Markup {
+    html! {
+        @if !rejected.is_empty() {
+            h2 { "Left out" }
+            ul { @for (address, reason) in rejected { li { code { (address) } ": " (reason) } } }
+        }
+    }
+}
