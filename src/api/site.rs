@@ -4,7 +4,7 @@ pub mod markdown_alternate;
 
 use std::collections::BTreeMap;
 
-use crate::api::buyer::{challenge, quotes, report_page};
+use crate::api::buyer::{challenge, quotes};
 use crate::api::directory::discovery::kept;
 use crate::api::directory::openapi::responses;
 use crate::api::failure;
@@ -84,13 +84,11 @@ fn constant(app: &App, call: &Call, make: impl FnOnce(&App, Site<'_>) -> String)
 }
 
 pub fn home_page(app: &App, call: &Call) -> Reply {
-    // Made by the program itself at its start.
-    let report = serde_json::from_slice(&app.sample.report.body).unwrap_or_default();
     constant(app, call, |app, site| {
         pages::buyer::home::page(&pages::buyer::home::HomeView {
             site,
             sample_markdown: &app.sample.markdown,
-            found: report_page::brief(&report),
+            report: &app.sample.report.report,
         })
     })
 }
@@ -185,7 +183,7 @@ pub async fn demo(app: Shared, call: Call) -> Reply {
                 site,
                 sample,
                 markdown: &tried.markdown,
-                found: report_page::brief(&tried.report),
+                report: &tried.report,
             })
         }),
         Err(refusal) => failure::page(&app, &refusal, &call),

@@ -1,21 +1,25 @@
 //! What several sources say together on one question: the reports on them side by side, with what can be said of the
 //! whole. Pure; knows no order, no payment and no page around it. The member names are those of the delivery.
 
-mod compare;
+pub mod compare;
 mod compose;
-mod decide;
-mod footnotes;
-mod groups;
-mod matrix;
+pub mod decide;
+pub mod footnotes;
+pub mod groups;
+pub mod matrix;
 mod read;
-mod remarks;
+pub mod remarks;
 mod values;
 
 use serde_json::{Map, Value};
 
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::compose::compose;
+use crate::evidence::report::Report;
 use crate::evidence::report::canonical::bundle_hash;
+
+pub use compose::{BundleReport, CellLine, ClaimKind, ClaimLine, SourceLine};
+use footnotes::Footnote;
 
 /// The most sources of a bundle (specification 2.3).
 pub const SOURCES_MAX: usize = 25;
@@ -42,8 +46,7 @@ pub struct BundleSource<'a> {
 /// A source that was read.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceReport<'a> {
-    /// The members of a Proof Pack report.
-    pub report: &'a Map<String, Value>,
+    pub report: &'a Report,
     /// The text that its citations are slices of.
     pub text: &'a str,
 }
@@ -56,21 +59,44 @@ pub struct Unreachable {
     pub message: String,
 }
 
-/// The members of a bundle's delivery that are the report. What stands around them (addresses, the e-mail's fate) is
-/// put there by the delivery. Sources beyond [`SOURCES_MAX`] are left out. Same input, same bytes.
-pub fn bundle_report(
-    request: &BundleRequest<'_>,
-    sources: &[BundleSource<'_>],
-) -> Map<String, Value> {
+/// The report of a bundle. Sources beyond [`SOURCES_MAX`] are left out. Same input, same bytes.
+pub fn bundle_report(request: &BundleRequest<'_>, sources: &[BundleSource<'_>]) -> BundleReport {
     let sources = &sources[..sources.len().min(SOURCES_MAX)];
-    let report = serde_json::to_value(compose(request, sources));
-    let Ok(Value::Object(mut report)) = report else {
-        // Plain structs of text and finite numbers: there is no other outcome.
-        return Map::new();
-    };
-    let hash = bundle_hash(&report);
-    report.insert("result_hash".to_owned(), Value::String(hash));
+    let mut report = compose(request, sources);
+    report.result_hash = bundle_hash(&report.members());
     report
+}
+
+impl BundleReport {
+    /// Its members as JSON.
+    pub fn members(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(members)) => members,
+            // Plain structs of text and finite numbers: there is no other outcome.
+            _ => Map::new(),
+        }
+    }
+
+    pub fn source(&self, id: &str) -> Option<&SourceLine> {
+        self.sources.iter().find(|source| source.id == id)
+    }
+
+    pub fn citation(&self, id: &str) -> Option<&Footnote> {
+        self.citations.iter().find(|citation| citation.id == id)
+    }
+
+    /// The sources that were read, each with the report on it.
+    pub fn read(&self) -> impl Iterator<Item = (&SourceLine, &Report)> {
+        let read = self.sources.iter().filter(|source| source.label.is_some());
+        read.zip(&self.reports)
+    }
+
+    /// Why a source could not be read, in words; empty where it was.
+    pub fn why_unread(&self, source_id: &str) -> &str {
+        let mut unread = self.unreachable.iter();
+        let found = unread.find(|unread| unread.source_id == source_id);
+        found.map_or("", |unread| &unread.message)
+    }
 }
 
 #[cfg(test)]

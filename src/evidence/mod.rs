@@ -12,13 +12,16 @@ mod tests;
 
 use std::ops::Range;
 
-use crate::markdown::{self, PassageKind};
+use crate::domain::closed_set::closed_set;
+use crate::markdown;
 
 use engine::verdict::Judge;
 use engine::{claims, features, findings, open_question, summary};
 use reading::page::Page;
 
 pub(crate) use engine::model::Model;
+
+pub use crate::markdown::PassageKind;
 
 /// The most findings of an answer.
 pub const FINDINGS_MAX: usize = 12;
@@ -81,53 +84,35 @@ pub enum AnswerType {
     Thing,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Label {
-    Supported,
-    PartiallySupported,
-    Weak,
-    Unsupported,
-    Contradicted,
-}
-
-/// How a finding carries the question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Match {
-    /// Nearly word for word.
-    Exact,
-    /// With the question's numbers, or with a number that was asked for.
-    Numeric,
-    Paraphrase,
-    Partial,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stance {
-    Supports,
-    Contradicts,
-    Mentions,
-}
-
-impl Match {
-    /// The word that answers use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Match::Exact => "exact",
-            Match::Numeric => "numeric",
-            Match::Paraphrase => "paraphrase",
-            Match::Partial => "partial",
-        }
+closed_set! {
+    /// What a source does to a question or claim.
+    pub enum Label {
+        Supported = "supported",
+        PartiallySupported = "partially_supported",
+        Weak = "weak",
+        Unsupported = "unsupported",
+        Contradicted = "contradicted",
     }
 }
 
-impl Stance {
-    /// The word that answers use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Stance::Supports => "supports",
-            Stance::Contradicts => "contradicts",
-            Stance::Mentions => "mentions",
-        }
+closed_set! {
+    /// How a finding carries the question.
+    pub enum Match {
+        /// Nearly word for word.
+        Exact = "exact",
+        /// With the question's numbers, or with a number that was asked for.
+        Numeric = "numeric",
+        Paraphrase = "paraphrase",
+        Partial = "partial",
+    }
+}
+
+closed_set! {
+    /// What an excerpt does to the question.
+    pub enum Stance {
+        Supports = "supports",
+        Contradicts = "contradicts",
+        Mentions = "mentions",
     }
 }
 

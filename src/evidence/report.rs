@@ -19,10 +19,16 @@ pub(crate) mod tests;
 pub mod text_stats;
 pub mod verify;
 
-use serde::Serialize;
+use std::borrow::Cow;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::domain::closed_set::closed_set;
 use crate::domain::time::UnixSeconds;
-use crate::evidence::report::action::NextCall;
+use crate::evidence::Label;
+use crate::evidence::report::action::{AgentAction, NextCall};
 use crate::evidence::report::canonical::result_hash;
 use crate::evidence::report::citation::Citation;
 use crate::evidence::report::examine::Examined;
@@ -45,27 +51,47 @@ pub struct Request<'a> {
     pub now: UnixSeconds,
 }
 
-/// The members of specification 2.8 in its order, and more, without those that the sale puts around it.
-#[derive(Clone, Debug, Serialize)]
+closed_set! {
+    pub enum Success {
+        Success = "success",
+    }
+}
+
+/// A report: the members of specification 2.8 in its order, and more. The one place where they are named: every page,
+/// document, command and schema reads this type. A member that is added has `#[serde(default)]`, so that reports which
+/// were stored before stay readable. Payment, cost and cache facts are put beside it by the sale.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    pub status: &'static str,
+    pub status: Success,
     pub target_url: String,
+    /// The question or claim, at most 1,000 characters of it.
     pub question: String,
+    /// The pack's name.
     pub pack: String,
-    pub report_id: String,
+    /// SHA-256 of the report in its canonical form (RFC 8785) without the members that verify names, in hex.
+    #[schemars(regex(pattern = SHA256))]
     pub result_hash: String,
+    /// SHA-256 of the text that the citations are slices of, in hex.
+    #[schemars(regex(pattern = SHA256))]
     pub source_hash: String,
+    /// Seconds since 1970.
     pub created_at: u64,
-    pub expires_at: u64,
-    pub retention_days: u64,
+    /// Absent in a report within an Evidence Bundle.
+    #[serde(flatten)]
+    pub retention: Option<Retention>,
+    /// The short answer, with the ids of the citations that it rests on.
     pub answer: String,
     pub executive_summary: String,
     pub decision: Decision,
+    /// The probability that the label is right.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub confidence_score: f64,
+    /// The probability that the source establishes what was asked.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub support_score: f64,
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub source_quality_score: f64,
-    pub agent_action: &'static str,
-    pub recommended_next_call: NextCall,
+    pub agent_action: AgentAction,
     pub key_claims: Vec<KeyClaim>,
     pub supported_findings: Vec<String>,
     pub gaps: Vec<String>,
@@ -78,31 +104,77 @@ pub struct Report {
     pub source_quality: SourceQuality,
     /// What the question was taken for and how its parts were judged.
     pub analysis: Analysis,
-    /// What became of the claims of a language model; nothing when none was asked.
+    /// What became of the claims of a language model; null when none was asked.
     pub synthesis: Option<SynthesisReceipt>,
+    /// Absent in a report within an Evidence Bundle, and before it is sold.
+    #[serde(flatten)]
+    pub access: Option<Access>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+/// Lower-case hex of 32 bytes.
+const SHA256: &str = "^[0-9a-f]{64}$";
+
+/// A report that is stored under an identifier of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Retention {
+    pub report_id: String,
+    /// Seconds since 1970.
+    pub expires_at: u64,
+    pub retention_days: u64,
+    pub recommended_next_call: NextCall,
+}
+
+/// How a sold report is checked, asked and read again. No hash covers it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Access {
+    /// The seller's, where it has a key.
+    pub signature: Option<Signature>,
+    pub verify_url: String,
+    pub follow_up_url: String,
+    pub refresh_url: String,
+    pub report_url: String,
+    pub report_page: String,
+}
+
+/// A JSON Web Signature (RFC 7515) over the report's identity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Signature {
+    pub alg: Cow<'static, str>,
+    pub kid: String,
+    pub jws: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Decision {
-    pub label: &'static str,
+    pub label: Label,
     pub summary: String,
     pub recommended_agent_use: String,
-    /// P(the label is right).
+    /// The probability that the label is right.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub confidence: f64,
-    /// P(the source establishes it).
+    /// The probability that the source establishes it.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub support_score: f64,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KeyClaim {
     pub claim: String,
     pub citation_ids: Vec<String>,
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub confidence: f64,
-    /// `deterministic` or `llm`.
-    pub origin: &'static str,
+    pub origin: Origin,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+closed_set! {
+    /// Who worded a claim.
+    pub enum Origin {
+        Deterministic = "deterministic",
+        Llm = "llm",
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     pub citation_count: usize,
     pub supported_claim_count: usize,
@@ -111,23 +183,33 @@ pub struct Coverage {
     pub cache_hit: bool,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Analysis {
-    /// `claim`, `wh`, `yes_no` or `open`.
-    pub question_kind: &'static str,
-    /// The label before a language model was heard.
-    pub engine_label: &'static str,
+    pub question_kind: QuestionForm,
+    /// The label before a language model was asked.
+    pub engine_label: Label,
     pub parts: Vec<Part>,
     /// Terms of the question that no citation carries.
     pub missing_terms: Vec<String>,
     pub units_examined: usize,
 }
 
+closed_set! {
+    /// What a question was taken for.
+    pub enum QuestionForm {
+        Claim = "claim",
+        Wh = "wh",
+        YesNo = "yes_no",
+        Open = "open",
+    }
+}
+
 /// One part of a compound question.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Part {
     pub text: String,
-    pub label: &'static str,
+    pub label: Label,
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub support_score: f64,
     pub citation_ids: Vec<String>,
 }
@@ -140,8 +222,34 @@ pub fn report(
     synthesis: Option<&Synthesis>,
 ) -> Report {
     let mut report = Composition::new(request, examined, facts, synthesis).report();
-    if let Ok(value) = serde_json::to_value(&report) {
-        report.result_hash = result_hash(&value);
-    }
+    report.result_hash = result_hash(&Value::Object(report.members()));
     report
+}
+
+impl Report {
+    /// From its JSON, with whatever else stands beside it in an answer.
+    pub fn parse(json: &[u8]) -> Result<Report, serde_json::Error> {
+        serde_json::from_slice(json)
+    }
+
+    /// Its members as JSON.
+    pub fn members(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(members)) => members,
+            // Plain structs of text and finite numbers: there is no other outcome.
+            _ => Map::new(),
+        }
+    }
+
+    pub fn id(&self) -> &str {
+        let retention = self.retention.as_ref();
+        retention.map_or("", |retention| &retention.report_id)
+    }
+
+    /// When its source says that it was last changed, or published.
+    pub fn dated(&self) -> Option<&str> {
+        let profile = &self.source_profile;
+        let dated = profile.modified_at.as_deref();
+        dated.or(profile.published_at.as_deref())
+    }
 }

@@ -6,11 +6,14 @@ mod label;
 mod prompt;
 mod support;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::domain::closed_set::closed_set;
 use crate::evidence::reading::text::{bounded, folded, plain};
 use crate::evidence::report::citation::{citation_id, rounded};
 use crate::evidence::report::examine::Examined;
@@ -54,27 +57,36 @@ pub struct ModelClaim {
 }
 
 /// What became of a model's answer, as the report tells it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SynthesisReceipt {
     pub model: String,
     pub outcome: Outcome,
     pub claims_accepted: usize,
     pub claims_dropped: usize,
     /// How many claims were dropped for which reason.
-    pub dropped: BTreeMap<&'static str, usize>,
-    /// `none`, `lowered` or `raised`.
-    pub effect_on_label: &'static str,
+    pub dropped: BTreeMap<Cow<'static, str>, usize>,
+    pub effect_on_label: Effect,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+closed_set! {
+    /// What a model did to the label.
+    pub enum Effect {
+        None = "none",
+        Lowered = "lowered",
+        Raised = "raised",
+    }
+}
+
+closed_set! {
+/// What came of asking a model.
 pub enum Outcome {
-    Used,
+    Used = "used",
     /// No claim was left: the report is what it is without a model.
-    NothingAccepted,
-    UnusableAnswer,
+    NothingAccepted = "nothing_accepted",
+    UnusableAnswer = "unusable_answer",
     /// The model did not answer in time, or not at all.
-    Unavailable,
+    Unavailable = "unavailable",
+}
 }
 
 /// Why a claim is not in the report.
@@ -129,7 +141,7 @@ impl Synthesis {
                 claims_accepted: 0,
                 claims_dropped: 0,
                 dropped: BTreeMap::new(),
-                effect_on_label: "none",
+                effect_on_label: Effect::None,
             },
         }
     }
@@ -159,7 +171,7 @@ pub fn checked(examined: &Examined<'_>, answer: &str, model: &str) -> Synthesis 
                 *synthesis
                     .receipt
                     .dropped
-                    .entry(dropped.reason())
+                    .entry(dropped.reason().into())
                     .or_default() += 1
             }
         }
@@ -174,9 +186,9 @@ pub fn checked(examined: &Examined<'_>, answer: &str, model: &str) -> Synthesis 
     synthesis.label = label(examined, answer["decision"].as_str(), &synthesis.claims);
     let (before, after) = (rank(examined.check.label), rank(synthesis.label));
     synthesis.receipt.effect_on_label = match after.cmp(&before) {
-        std::cmp::Ordering::Less => "lowered",
-        std::cmp::Ordering::Equal => "none",
-        std::cmp::Ordering::Greater => "raised",
+        std::cmp::Ordering::Less => Effect::Lowered,
+        std::cmp::Ordering::Equal => Effect::None,
+        std::cmp::Ordering::Greater => Effect::Raised,
     };
     synthesis
 }

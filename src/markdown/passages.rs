@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// A piece of the markdown that says something by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
@@ -13,7 +16,9 @@ pub struct Passage {
     headings: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum PassageKind {
     /// Its range leaves out the number signs before it.
     Heading,

@@ -1,6 +1,6 @@
 //! What a document consists of before anything of it has a place: headings, paragraphs, quotes, tables.
 
-use crate::pdf::told::bounded;
+use crate::pdf::words::bounded;
 
 /// Characters of an address that are shown; the link has all of it.
 const ADDRESS_CHARS_MAX: usize = 220;

@@ -4,17 +4,18 @@
 mod appendix;
 mod claims;
 
+use crate::evidence::bundle::{BundleReport, SourceLine};
 use crate::pdf::block::{Block, Span, Style, Table};
 use crate::pdf::bundle::appendix::{hashes, method, verification};
 use crate::pdf::bundle::claims::{agreements, claims, conflicts, matrix};
-use crate::pdf::parts::{cell, column, facts, hash, items, opening, risks};
+use crate::pdf::parts::{Opening, cell, column, facts, hash, items, risks};
 use crate::pdf::report;
-use crate::pdf::told::{Told, bounded, day, percent, spoken, when};
+use crate::pdf::words::{bounded, day, percent, spoken, when};
 
 /// Sources that have a line on the title page.
 const GLANCE_MAX: usize = 12;
 
-pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
+pub(super) fn blocks(report: &BundleReport, attachment: &str) -> Vec<Block> {
     let mut blocks = cover(report);
     blocks.push(Block::Page);
     blocks.push(Block::heading(1, "Contents", "contents"));
@@ -26,18 +27,24 @@ pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
     blocks.extend(agreements(report));
     blocks.extend(conflicts(report));
     blocks.push(Block::heading(1, "Gaps", "gaps"));
-    blocks.extend(listed(
-        report.at("synthesis").at("gaps"),
-        "Nothing that was asked stays open.",
-    ));
+    let gaps = &report.synthesis.gaps;
+    blocks.extend(match gaps.is_empty() {
+        true => vec![Block::text("Nothing that was asked stays open.")],
+        false => items(gaps.iter().map(String::as_str)),
+    });
     blocks.push(Block::heading(1, "Risks", "risks"));
-    blocks.push(match report.at("risk_notes").count() {
-        0 => Block::text("No risks were found."),
-        _ => risks(report.at("risk_notes").list(), "Sources"),
+    blocks.push(match report.risk_notes.is_empty() {
+        true => Block::text("No risks were found."),
+        false => {
+            let notes = report.risk_notes.iter();
+            let rows =
+                notes.map(|note| (note.severity, &*note.code, &*note.text, &*note.source_ids));
+            risks(rows, "Sources")
+        }
     });
     blocks.push(Block::heading(1, "Source by source", "reports"));
-    for (source, told) in read(report).zip(report.at("reports").list()) {
-        blocks.extend(report::section(source, told));
+    for (source, single) in report.read() {
+        blocks.extend(report::section(source, single));
     }
     blocks.extend(hashes(report));
     blocks.extend(verification(report, attachment));
@@ -45,10 +52,21 @@ pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
     blocks
 }
 
-fn cover(report: Told<'_>) -> Vec<Block> {
-    let coverage = report.at("synthesis").at("coverage");
-    let number = |name: &str| coverage.at(name).number();
-    let mut blocks = opening(report, "EVIDENCE BUNDLE", "bundle", answer(report));
+fn cover(report: &BundleReport) -> Vec<Block> {
+    let coverage = &report.synthesis.coverage;
+    let opening = Opening {
+        product: "EVIDENCE BUNDLE",
+        level: &report.bundle,
+        question: &report.question,
+        label: report.decision.label,
+        disputed: report.decision.disputed,
+        shares: (report.decision.confidence, report.decision.support_score),
+        summary: &report.decision.summary,
+        advice: &report.decision.recommended_agent_use,
+        action: report.agent_action,
+        answer: answer(report),
+    };
+    let mut blocks = opening.blocks();
     blocks.push(Block::heading(3, "What it rests on", "rests"));
     blocks.push(facts(
         "What the bundle rests on",
@@ -57,35 +75,35 @@ fn cover(report: Told<'_>) -> Vec<Block> {
                 "Sources",
                 cell(format!(
                     "{} submitted, {} read, {} of them independent of each other; {} could not be read",
-                    number("source_count"),
-                    number("read_count"),
-                    number("independent_count"),
-                    number("unreachable_count"),
+                    coverage.source_count,
+                    coverage.read_count,
+                    coverage.independent_count,
+                    coverage.unreachable_count,
                 )),
             ),
             (
                 "Claims",
                 cell(format!(
                     "{} set beside each other: independent sources agree on {}, of which {} are disputed; {} rest on one source alone",
-                    number("claim_count"),
-                    number("agreed_count"),
-                    number("disputed_count"),
-                    number("single_source_count"),
+                    coverage.claim_count,
+                    coverage.agreed_count,
+                    coverage.disputed_count,
+                    coverage.single_source_count,
                 )),
             ),
             (
                 "Conflicts",
-                cell(match report.at("synthesis").at("conflicts").count() {
+                cell(match report.synthesis.conflicts.len() {
                     0 => "none found".to_owned(),
                     count => format!("{count}, both sides in their own words"),
                 }),
             ),
-            ("Order", cell(report.at("order_id").text())),
-            ("Made", cell(when(report.at("created_at").number()))),
-            ("SHA-256", hash(report.at("result_hash").text())),
+            ("Order", cell(&*report.order_id)),
+            ("Made", cell(when(report.created_at))),
+            ("SHA-256", hash(&report.result_hash)),
         ],
     ));
-    if (1..=GLANCE_MAX).contains(&report.at("sources").count()) {
+    if (1..=GLANCE_MAX).contains(&report.sources.len()) {
         blocks.push(Block::heading(3, "What each source says", "glance"));
         blocks.push(glance(report));
     }
@@ -93,22 +111,22 @@ fn cover(report: Told<'_>) -> Vec<Block> {
 }
 
 /// The sources in a line each.
-fn glance(report: Told<'_>) -> Block {
-    let rows = report.at("sources").list().map(|source| {
-        let id = source.at("id").text();
-        let url = source.at("target_url").text();
+fn glance(report: &BundleReport) -> Block {
+    let rows = report.sources.iter().map(|source| {
+        let (id, url) = (&source.id, &*source.target_url);
         let host = url.split_once("://").map_or(url, |(_, rest)| rest);
-        let name = match source.at("title").text() {
-            "" => bounded(host, 70),
-            title => bounded(title, 70),
-        };
-        if source.at("status").text() != "read" {
+        let name = bounded(source.title.as_deref().unwrap_or(host), 70);
+        let Some(label) = source.label else {
             return vec![cell(id), cell(name), cell("not read")];
-        }
+        };
         vec![
-            vec![Span::place(id, format!("source-{id}"), Style::SMALL.bold())],
+            vec![Span::place(
+                &**id,
+                format!("source-{id}"),
+                Style::SMALL.bold(),
+            )],
             cell(name),
-            cell(spoken(source.at("label").text())),
+            cell(spoken(label.name())),
         ]
     });
     Block::Table(Table {
@@ -124,31 +142,18 @@ fn glance(report: Told<'_>) -> Block {
 }
 
 /// What follows the sentence of the decision, which the panel has said.
-fn answer(report: Told<'_>) -> &str {
-    let answer = report.at("answer").text();
-    let rest = answer.strip_prefix(report.at("decision").at("summary").text());
+fn answer(report: &BundleReport) -> &str {
+    let answer = &*report.answer;
+    let rest = answer.strip_prefix(&*report.decision.summary);
     rest.map(str::trim)
         .filter(|rest| !rest.is_empty())
         .unwrap_or(answer)
 }
 
-/// The lines of the sources that were read, in their order.
-fn read(report: Told<'_>) -> impl Iterator<Item = Told<'_>> {
-    let sources = report.at("sources").list();
-    sources.filter(|source| source.at("status").text() == "read")
-}
-
-fn listed(list: Told<'_>, none: &str) -> Vec<Block> {
-    match list.count() {
-        0 => vec![Block::text(none)],
-        _ => items(list.list().map(Told::text)),
-    }
-}
-
-fn sources(report: Told<'_>) -> Vec<Block> {
+fn sources(report: &BundleReport) -> Vec<Block> {
     let rows = report
-        .at("sources")
-        .list()
+        .sources
+        .iter()
         .map(|source| source_row(report, source));
     let table = Table {
         summary: "The submitted sources, and what became of each".to_owned(),
@@ -164,60 +169,49 @@ fn sources(report: Told<'_>) -> Vec<Block> {
     };
     let mut blocks = vec![Block::heading(1, "Sources", "sources"), Block::Table(table)];
     for group in report
-        .at("groups")
-        .list()
-        .filter(|group| group.at("source_ids").count() > 1)
+        .groups
+        .iter()
+        .filter(|group| group.source_ids.len() > 1)
     {
-        let because: Vec<String> = group
-            .at("because")
-            .list()
-            .map(|why| spoken(why.text()))
-            .collect();
+        let because = group.because.iter().map(|why| spoken(why.name()));
         blocks.push(Block::text(format!(
             "{}: {} carry the same text ({}) and count as one source.",
-            group.at("id").text(),
-            group.at("source_ids").texts(", "),
-            because.join(", "),
+            group.id,
+            group.source_ids.join(", "),
+            because.collect::<Vec<_>>().join(", "),
         )));
     }
     blocks
 }
 
-fn source_row(report: Told<'_>, source: Told<'_>) -> Vec<Vec<Span>> {
-    let id = source.at("id").text();
-    let url = match source.at("final_url").text() {
-        "" => source.at("target_url").text(),
-        url => url,
-    };
-    let note = Style::NOTE;
+fn source_row(report: &BundleReport, source: &SourceLine) -> Vec<Vec<Span>> {
+    let (id, note) = (&*source.id, Style::NOTE);
+    let url = source.final_url.as_deref().unwrap_or(&source.target_url);
     let mut name = Vec::new();
-    match source.at("title").text() {
-        "" => {}
-        title => name.push(Span::new(
+    if let Some(title) = &source.title {
+        name.push(Span::new(
             format!("{}\n", bounded(title, 140)),
             Style::SMALL.bold(),
-        )),
+        ));
     }
     name.push(Span::address(url, note));
-    match source.at("dated").text() {
-        "" => {}
-        dated => name.push(Span::new(format!("\ndated {}", day(dated)), note)),
+    if let Some(dated) = &source.dated {
+        name.push(Span::new(format!("\ndated {}", day(dated)), note));
     }
-    if source.at("status").text() != "read" {
-        let why = report.at("unreachable").find("source_id", id);
-        let finding = format!("not read: {}", bounded(why.at("message").text(), 160));
+    let Some(label) = source.label else {
+        let finding = format!("not read: {}", bounded(report.why_unread(id), 160));
         return vec![cell(id), name, cell(finding), cell("–"), cell("–")];
-    }
+    };
     let finding = format!(
         "{}, {}",
-        spoken(source.at("label").text()),
-        percent(source.at("confidence").score())
+        spoken(label.name()),
+        percent(source.confidence.unwrap_or_default())
     );
     vec![
         vec![Span::place(id, format!("source-{id}"), Style::SMALL.bold())],
         name,
         cell(finding),
-        cell(percent(source.at("quality").score())),
-        cell(source.at("group_id").text()),
+        cell(percent(source.quality.unwrap_or_default())),
+        cell(source.group_id.as_deref().unwrap_or_default()),
     ]
 }

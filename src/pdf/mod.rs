@@ -11,18 +11,21 @@ mod report;
 mod shape;
 #[cfg(test)]
 mod tests;
-mod told;
+mod words;
 
 use std::fmt;
 
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
+use crate::evidence::bundle::BundleReport;
+use crate::evidence::report::Report;
 use crate::evidence::report::canonical::{bundle_text, report_text};
 use crate::pdf::block::Block;
 use crate::pdf::flow::Flow;
 use crate::pdf::paint::{Attachment, Frame, paint};
 use crate::pdf::shape::Typesetter;
-use crate::pdf::told::{Told, bounded, date_time};
+use crate::pdf::words::{bounded, date_time};
 
 pub use crate::pdf::fonts::{FontFile, Fonts};
 
@@ -37,8 +40,8 @@ pub struct Rendered {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PdfError {
-    /// The report lacks a member that every report has.
-    NotAReport(&'static str),
+    /// The report lacks a member that every report has, in the parser's words.
+    NotAReport(String),
     /// More pages than any report needs.
     TooLong,
     /// The library could not write it, in its own words.
@@ -48,7 +51,7 @@ pub enum PdfError {
 impl fmt::Display for PdfError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PdfError::NotAReport(member) => write!(f, "the report has no {member}"),
+            PdfError::NotAReport(why) => write!(f, "this is no report: {why}"),
             PdfError::TooLong => {
                 f.write_str("the report fills more pages than a document may have")
             }
@@ -64,41 +67,52 @@ const LANGUAGE: &str = "en";
 const TITLE_CHARS_MAX: usize = 200;
 
 /// The document of a bundle's report.
-pub fn render(report: &Map<String, Value>, fonts: &Fonts) -> Result<Rendered, PdfError> {
-    let id = member(report, "order_id")?;
-    let attachment = Attachment {
-        name: "bundle.json",
-        bytes: bundle_text(report),
+pub fn render(report: &BundleReport, fonts: &Fonts) -> Result<Rendered, PdfError> {
+    let cover = Cover {
+        product: "Evidence Bundle",
+        id: &report.order_id,
+        question: &report.question,
+        sha256: &report.result_hash,
+        created_at: report.created_at,
+        attachment: Attachment {
+            name: "bundle.json",
+            bytes: bundle_text(&report.members()),
+        },
     };
-    let blocks = bundle::blocks(Told::whole(report), attachment.name);
-    document(report, id, ("Evidence Bundle", attachment), blocks, fonts)
+    let blocks = bundle::blocks(report, cover.attachment.name);
+    document(cover, blocks, fonts)
 }
 
-/// The document of a single Proof Pack report.
-pub fn render_report(report: &Map<String, Value>, fonts: &Fonts) -> Result<Rendered, PdfError> {
-    let id = member(report, "report_id")?;
-    let attachment = Attachment {
-        name: "report.json",
-        bytes: report_text(report),
+/// The document of a single Proof Pack report, of its JSON as it was sold.
+pub fn render_report(members: &Map<String, Value>, fonts: &Fonts) -> Result<Rendered, PdfError> {
+    let report = Report::deserialize(members);
+    let report = report.map_err(|error| PdfError::NotAReport(error.to_string()))?;
+    let cover = Cover {
+        product: "Proof Pack",
+        id: report.id(),
+        question: &report.question,
+        sha256: &report.result_hash,
+        created_at: report.created_at,
+        attachment: Attachment {
+            name: "report.json",
+            bytes: report_text(members),
+        },
     };
-    let blocks = report::blocks(Told::whole(report), attachment.name);
-    document(report, id, ("Proof Pack", attachment), blocks, fonts)
+    let blocks = report::blocks(&report, cover.attachment.name);
+    document(cover, blocks, fonts)
 }
 
-fn member<'a>(report: &'a Map<String, Value>, name: &'static str) -> Result<&'a str, PdfError> {
-    let text = report.get(name).and_then(Value::as_str);
-    text.ok_or(PdfError::NotAReport(name))
+/// What stands in a document's frame.
+struct Cover<'a> {
+    product: &'static str,
+    id: &'a str,
+    question: &'a str,
+    sha256: &'a str,
+    created_at: u64,
+    attachment: Attachment<'static>,
 }
 
-fn document(
-    report: &Map<String, Value>,
-    id: &str,
-    (product, attachment): (&str, Attachment<'_>),
-    mut blocks: Vec<Block>,
-    fonts: &Fonts,
-) -> Result<Rendered, PdfError> {
-    let question = member(report, "question")?;
-    let sha256 = member(report, "result_hash")?;
+fn document(cover: Cover<'_>, mut blocks: Vec<Block>, fonts: &Fonts) -> Result<Rendered, PdfError> {
     let mut typesetter = Typesetter::new(fonts);
     let mut flow = Flow::of(&blocks, &mut typesetter)?;
     let missing_glyphs = typesetter.missing;
@@ -111,16 +125,22 @@ fn document(
         blocks.insert(below, parts::missing(missing_glyphs, &kinds));
         flow = Flow::of(&blocks, &mut typesetter)?;
     }
-    let title = format!("{product}: {}", bounded(question, TITLE_CHARS_MAX));
+    let Cover {
+        product,
+        id,
+        sha256,
+        ..
+    } = cover;
+    let title = format!("{product}: {}", bounded(cover.question, TITLE_CHARS_MAX));
     let subject = format!("{product} {id}, SHA-256 {sha256}");
     let frame = Frame {
         title: &title,
         subject: &subject,
         language: LANGUAGE,
-        created_at: date_time(Told::whole(report).at("created_at").number()),
+        created_at: date_time(cover.created_at),
         id,
         sha256,
-        attachment,
+        attachment: cover.attachment,
     };
     let is_strict = missing_glyphs == 0;
     let painted = paint(&flow, &frame, &mut typesetter, is_strict);

@@ -1,8 +1,11 @@
 //! The parts that both kinds of document are made of: the decision, quoted passages, risks, what stays open, and how to
 //! check it all.
 
+use crate::evidence::report::action::AgentAction;
+use crate::evidence::report::risks::Severity;
+use crate::evidence::{Label, Match};
 use crate::pdf::block::{Block, Column, Kind, Span, Style, Table, Tone};
-use crate::pdf::told::{Told, bounded, capital, percent, spoken, when};
+use crate::pdf::words::{bounded, capital, percent, spoken, when};
 
 /// Characters of a passage that are shown; the attached JSON has all of it.
 const EXCERPT_CHARS_MAX: usize = 700;
@@ -45,101 +48,115 @@ fn kicker(text: String) -> Block {
 const TITLE_CHARS_MAX: usize = 140;
 
 /// What every document opens with: what it is and at which level, the question, the decision, and the answer in short.
-pub(super) fn opening(report: Told<'_>, product: &str, level: &str, answer: &str) -> Vec<Block> {
-    let question = report.at("question").text();
-    let level = report.at(level).text().to_uppercase();
-    let mut blocks = vec![
-        kicker(format!("{product} · {level}")),
-        Block::heading(0, bounded(question, TITLE_CHARS_MAX), "title"),
-    ];
-    if question.chars().count() > TITLE_CHARS_MAX {
-        blocks.push(Block::text(question));
-    }
-    blocks.push(decision(
-        report.at("decision"),
-        report.at("agent_action").text(),
-    ));
-    blocks.push(Block::heading(3, "In short", "short"));
-    blocks.push(Block::paragraph(cited(answer, "", Style::BODY)));
-    blocks
+pub(super) struct Opening<'a> {
+    pub(super) product: &'a str,
+    pub(super) level: &'a str,
+    pub(super) question: &'a str,
+    pub(super) label: Label,
+    pub(super) disputed: bool,
+    /// The probabilities that the label is right and that it is established.
+    pub(super) shares: (f64, f64),
+    pub(super) summary: &'a str,
+    pub(super) advice: &'a str,
+    pub(super) action: AgentAction,
+    pub(super) answer: &'a str,
 }
 
-fn decision(report: Told<'_>, action: &str) -> Block {
-    let disputed = if report.at("disputed").is_true() {
-        " – disputed"
-    } else {
-        ""
-    };
-    let label = capital(&spoken(report.at("label").text()));
-    let figures = format!(
-        "{} that this label is right · {} that it is established · {}",
-        percent(report.at("confidence").score()),
-        percent(report.at("support_score").score()),
-        spoken(action),
-    );
-    Block::Panel(vec![
-        vec![Span::new(
-            format!("{label}{disputed}"),
-            Style::BODY.sized(14.0).bold(),
-        )],
-        vec![Span::new(report.at("summary").text(), Style::BODY)],
-        vec![Span::new(
-            report.at("recommended_agent_use").text(),
-            Style::BODY.bold(),
-        )],
-        vec![Span::new(figures, Style::NOTE)],
-    ])
+impl Opening<'_> {
+    pub(super) fn blocks(&self) -> Vec<Block> {
+        let level = self.level.to_uppercase();
+        let mut blocks = vec![
+            kicker(format!("{} · {level}", self.product)),
+            Block::heading(0, bounded(self.question, TITLE_CHARS_MAX), "title"),
+        ];
+        if self.question.chars().count() > TITLE_CHARS_MAX {
+            blocks.push(Block::text(self.question));
+        }
+        blocks.push(self.decision());
+        blocks.push(Block::heading(3, "In short", "short"));
+        blocks.push(Block::paragraph(cited(self.answer, "", Style::BODY)));
+        blocks
+    }
+
+    fn decision(&self) -> Block {
+        let disputed = if self.disputed { " – disputed" } else { "" };
+        let label = capital(&spoken(self.label.name()));
+        let figures = format!(
+            "{} that this label is right · {} that it is established · {}",
+            percent(self.shares.0),
+            percent(self.shares.1),
+            spoken(self.action.name()),
+        );
+        Block::Panel(vec![
+            vec![Span::new(
+                format!("{label}{disputed}"),
+                Style::BODY.sized(14.0).bold(),
+            )],
+            vec![Span::new(self.summary, Style::BODY)],
+            vec![Span::new(self.advice, Style::BODY.bold())],
+            vec![Span::new(figures, Style::NOTE)],
+        ])
+    }
 }
 
-/// A passage: its name and where it stands, and its words.
-pub(super) fn passage(
-    id: &str,
-    said: &str,
-    citation: Told<'_>,
-    source: &str,
-    read_at: u64,
-) -> Vec<Block> {
-    let excerpt = citation.at("excerpt").text();
-    let shown = bounded(excerpt.trim(), EXCERPT_CHARS_MAX);
-    let is_cut = shown.chars().count() < excerpt.trim().chars().count()
-        || citation.at("truncated").is_true();
-    let mut place = format!(
-        "  {said} · {} match · bytes {}–{}",
-        citation.at("match").text(),
-        citation.at("start").number(),
-        citation.at("end").number(),
-    );
-    if is_cut {
-        place.push_str(" · cut here, whole in the attached JSON");
-    }
-    let path = citation.at("heading_path").texts(" › ");
-    let mut origin = vec![Span::new(
-        format!("{} · read {}", bounded(source, 70), when(read_at)),
-        Style::NOTE,
-    )];
-    if !path.is_empty() && path != source {
-        origin.push(Span::new(
-            format!(" · under “{}”", bounded(&path, 70)),
+/// A quoted passage.
+pub(super) struct Passage<'a> {
+    /// Its name, by which the text refers to it.
+    pub(super) id: &'a str,
+    /// What it does to the question, or to a claim.
+    pub(super) stance: &'a str,
+    pub(super) excerpt: &'a str,
+    pub(super) truncated: bool,
+    pub(super) matching: Match,
+    pub(super) bytes: (usize, usize),
+    pub(super) heading_path: &'a [String],
+    /// The title or address of its source, and when that was read.
+    pub(super) source: &'a str,
+    pub(super) read_at: u64,
+}
+
+impl Passage<'_> {
+    /// Its name and where it stands, and its words.
+    pub(super) fn blocks(&self) -> Vec<Block> {
+        let excerpt = self.excerpt.trim();
+        let shown = bounded(excerpt, EXCERPT_CHARS_MAX);
+        let is_cut = shown.chars().count() < excerpt.chars().count() || self.truncated;
+        let mut place = format!(
+            "  {} · {} match · bytes {}–{}",
+            self.stance, self.matching, self.bytes.0, self.bytes.1,
+        );
+        if is_cut {
+            place.push_str(" · cut here, whole in the attached JSON");
+        }
+        let path = self.heading_path.join(" › ");
+        let mut origin = vec![Span::new(
+            format!("{} · read {}", bounded(self.source, 70), when(self.read_at)),
             Style::NOTE,
-        ));
+        )];
+        if !path.is_empty() && path != self.source {
+            origin.push(Span::new(
+                format!(" · under “{}”", bounded(&path, 70)),
+                Style::NOTE,
+            ));
+        }
+        vec![
+            Block::Anchor(self.id.to_owned()),
+            Block::lead(vec![
+                Span::new(self.id, Style::SMALL.bold()),
+                Span::new(place, Style::NOTE),
+            ]),
+            Block::Text {
+                kind: Kind::Quote,
+                spans: vec![Span::new(shown, Style::BODY)],
+                after: 1.5,
+            },
+            Block::Text {
+                kind: Kind::Paragraph,
+                spans: origin,
+                after: 9.0,
+            },
+        ]
     }
-    vec![
-        Block::Anchor(id.to_owned()),
-        Block::lead(vec![
-            Span::new(id, Style::SMALL.bold()),
-            Span::new(place, Style::NOTE),
-        ]),
-        Block::Text {
-            kind: Kind::Quote,
-            spans: vec![Span::new(shown, Style::BODY)],
-            after: 1.5,
-        },
-        Block::Text {
-            kind: Kind::Paragraph,
-            spans: origin,
-            after: 9.0,
-        },
-    ]
 }
 
 /// A text whose `[S1.E2]` lead to the passages; in a report of one source, `of` is what stands before `E2` elsewhere.
@@ -174,31 +191,21 @@ fn is_id(text: &str) -> bool {
     }
 }
 
-pub(super) fn risks<'a>(risks: impl Iterator<Item = Told<'a>>, where_named: &str) -> Block {
-    let rows = risks.map(|risk| {
-        let sources = risk.at("source_ids").texts(", ");
-        let citations = match risk.at("citation_ids").is_there() {
-            true => risk.at("citation_ids").texts(", "),
-            false => risk.at("evidence_ids").texts(", "),
-        };
-        let found = if sources.is_empty() {
-            citations
-        } else {
-            sources
-        };
+/// Severity, code, text and where each was found.
+pub(super) fn risks<'a>(
+    risks: impl Iterator<Item = (Severity, &'a str, &'a str, &'a [String])>,
+    where_named: &str,
+) -> Block {
+    let rows = risks.map(|(severity, code, text, found)| {
         vec![
-            vec![Span::new(risk.at("severity").text(), Style::SMALL.bold())],
+            vec![Span::new(severity.name(), Style::SMALL.bold())],
             vec![
-                Span::new(
-                    format!("{}: ", spoken(risk.at("code").text())),
-                    Style::SMALL.bold(),
-                ),
-                Span::new(risk.at("text").text(), Style::SMALL),
+                Span::new(format!("{}: ", spoken(code)), Style::SMALL.bold()),
+                Span::new(text, Style::SMALL),
             ],
-            cell(if found.is_empty() {
-                "–".to_owned()
-            } else {
-                bounded(&found, 120)
+            cell(match found {
+                [] => "–".to_owned(),
+                found => bounded(&found.join(", "), 120),
             }),
         ]
     });

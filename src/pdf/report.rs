@@ -1,17 +1,31 @@
 //! The document of one Proof Pack report, and the same as a section of a bundle's.
 
+use crate::evidence::bundle::SourceLine;
+use crate::evidence::report::Report;
+use crate::evidence::report::risks::{Risk, RiskDetail};
 use crate::pdf::block::{Block, Span, Style, Table, Tone};
 use crate::pdf::parts::{
-    self, cell, cited, column, command, facts, hash, items, opening, passage, risks,
+    Opening, Passage, cell, cited, column, command, facts, hash, items, risks,
 };
-use crate::pdf::told::{Told, bounded, capital, day, percent, spoken, when};
+use crate::pdf::words::{bounded, capital, day, percent, spoken, when};
 
 /// Passages of a section; the attached JSON has all.
 const PASSAGES_MAX: usize = 6;
 
-pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
-    let answer = report.at("answer").text();
-    let mut blocks = opening(report, "PROOF PACK", "pack", answer);
+pub(super) fn blocks(report: &Report, attachment: &str) -> Vec<Block> {
+    let opening = Opening {
+        product: "PROOF PACK",
+        level: &report.pack,
+        question: &report.question,
+        label: report.decision.label,
+        disputed: false,
+        shares: (report.decision.confidence, report.decision.support_score),
+        summary: &report.decision.summary,
+        advice: &report.decision.recommended_agent_use,
+        action: report.agent_action,
+        answer: &report.answer,
+    };
+    let mut blocks = opening.blocks();
     blocks.push(Block::heading(3, "What it rests on", "rests"));
     blocks.push(profile(report));
     blocks.push(Block::heading(1, "Evidence", "evidence"));
@@ -20,69 +34,68 @@ pub(super) fn blocks(report: Told<'_>, attachment: &str) -> Vec<Block> {
     blocks.push(Block::heading(1, "Gaps", "gaps"));
     blocks.extend(gaps(report));
     blocks.push(Block::heading(1, "Risks", "risks"));
-    blocks.push(risk_table(report));
+    blocks.push(risk_table(&report.risk_details.iter().collect::<Vec<_>>()));
     blocks.extend(quality(report));
     blocks.extend(verification(report, attachment));
     blocks
 }
 
 /// One source's report within a bundle.
-pub(super) fn section<'a>(source: Told<'a>, report: Told<'a>) -> Vec<Block> {
-    let id = source.at("id").text();
-    let title = match source.at("title").text() {
-        "" => source.at("final_url").text(),
-        title => title,
-    };
+pub(super) fn section(source: &SourceLine, report: &Report) -> Vec<Block> {
+    let id = &source.id;
     let label = format!(
         "{} ({}) · {}",
-        capital(&spoken(source.at("label").text())),
-        percent(source.at("confidence").score()),
-        spoken(source.at("agent_action").text())
+        capital(&spoken(report.decision.label.name())),
+        percent(report.decision.confidence),
+        spoken(report.agent_action.name())
     );
     let mut blocks = vec![
         Block::heading(
             2,
-            format!("{id}  {}", bounded(title, 140)),
+            format!("{id}  {}", bounded(title(report), 140)),
             format!("source-{id}"),
         ),
         Block::paragraph(vec![Span::address(
-            source.at("final_url").text(),
+            &report.source_profile.final_url,
             Style::SMALL,
         )]),
         Block::paragraph(vec![Span::new(label, Style::BODY.bold())]),
-        Block::paragraph(cited(
-            report.at("answer").text(),
-            &format!("{id}."),
-            Style::BODY,
-        )),
+        Block::paragraph(cited(&report.answer, &format!("{id}."), Style::BODY)),
     ];
     blocks.extend(passages(report, &format!("{id}."), PASSAGES_MAX));
-    if report.at("gaps").count() > 0 {
+    if !report.gaps.is_empty() {
         blocks.push(Block::heading(3, "Gaps", format!("gaps-{id}")));
         blocks.extend(gaps(report));
     }
     // That a report rests on one source is no risk beside others.
-    let risks = report.at("risk_details").list();
-    let mut risks = risks
-        .filter(|risk| risk.at("code").text() != "single_source")
-        .peekable();
-    if risks.peek().is_some() {
+    let risks = report.risk_details.iter();
+    let risks: Vec<&RiskDetail> = risks
+        .filter(|risk| risk.code != Risk::SingleSource.code())
+        .collect();
+    if !risks.is_empty() {
         blocks.push(Block::heading(3, "Risks", format!("risks-{id}")));
-        blocks.push(parts::risks(risks, "Passages"));
+        blocks.push(risk_table(&risks));
     }
     blocks
 }
 
-fn profile(report: Told<'_>) -> Block {
-    let profile = report.at("source_profile");
-    let or_none = |text: &str| match text {
-        "" => "not stated".to_owned(),
-        text => bounded(text, 160),
+/// The title of the source, or its address.
+fn title(report: &Report) -> &str {
+    let profile = &report.source_profile;
+    profile.title.as_deref().unwrap_or(&profile.final_url)
+}
+
+fn profile(report: &Report) -> Block {
+    let profile = &report.source_profile;
+    let or_none = |text: Option<&str>| match text {
+        None | Some("") => "not stated".to_owned(),
+        Some(text) => bounded(text, 160),
     };
-    let dated = match profile.at("modified_at").text() {
-        "" => profile.at("published_at").text(),
-        dated => dated,
-    };
+    let dated = report.dated().map(day);
+    let ends = report
+        .retention
+        .as_ref()
+        .map_or(0, |retention| retention.expires_at);
     facts(
         "The source, and the report on it",
         vec![
@@ -90,39 +103,39 @@ fn profile(report: Told<'_>) -> Block {
                 "Source",
                 vec![
                     Span::new(
-                        format!("{}\n", bounded(profile.at("title").text(), 160)),
+                        format!(
+                            "{}\n",
+                            bounded(profile.title.as_deref().unwrap_or_default(), 160)
+                        ),
                         Style::SMALL.bold(),
                     ),
-                    Span::address(profile.at("final_url").text(), Style::NOTE),
+                    Span::address(&profile.final_url, Style::NOTE),
                 ],
             ),
-            ("Author", cell(or_none(profile.at("author").text()))),
-            ("Dated", cell(or_none(&day(dated)))),
-            ("Read", cell(when(profile.at("retrieved_at").number()))),
-            (
-                "Quality",
-                cell(percent(report.at("source_quality_score").score())),
-            ),
+            ("Author", cell(or_none(profile.author.as_deref()))),
+            ("Dated", cell(or_none(dated.as_deref()))),
+            ("Read", cell(when(profile.retrieved_at))),
+            ("Quality", cell(percent(report.source_quality_score))),
             (
                 "Report",
                 cell(format!(
                     "{}, made {}, retained until {}",
-                    report.at("report_id").text(),
-                    when(report.at("created_at").number()),
-                    when(report.at("expires_at").number()),
+                    report.id(),
+                    when(report.created_at),
+                    when(ends),
                 )),
             ),
-            ("SHA-256", hash(report.at("result_hash").text())),
+            ("SHA-256", hash(&report.result_hash)),
         ],
     )
 }
 
-fn claims(report: Told<'_>) -> Vec<Block> {
-    let claims = report.at("key_claims").list().map(|claim| {
+fn claims(report: &Report) -> Vec<Block> {
+    let claims = report.key_claims.iter().map(|claim| {
         Block::item(vec![
-            Span::new(claim.at("claim").text(), Style::BODY),
+            Span::new(&*claim.claim, Style::BODY),
             Span::new(
-                format!(" [{}]", claim.at("citation_ids").texts(", ")),
+                format!(" [{}]", claim.citation_ids.join(", ")),
                 Style::BODY.bold(),
             ),
         ])
@@ -130,21 +143,23 @@ fn claims(report: Told<'_>) -> Vec<Block> {
     claims.collect()
 }
 
-fn passages(report: Told<'_>, source: &str, most: usize) -> Vec<Block> {
-    let profile = report.at("source_profile");
-    let title = match profile.at("title").text() {
-        "" => profile.at("final_url").text(),
-        title => title,
-    };
-    let read_at = profile.at("retrieved_at").number();
-    let citations = report.at("citations");
+fn passages(report: &Report, source: &str, most: usize) -> Vec<Block> {
     let mut blocks = Vec::new();
-    for citation in citations.list().take(most) {
-        let said = spoken(citation.at("stance").text());
-        let id = format!("{source}{}", citation.at("id").text());
-        blocks.extend(passage(&id, &said, citation, title, read_at));
+    for citation in report.citations.iter().take(most) {
+        let passage = Passage {
+            id: &format!("{source}{}", citation.id),
+            stance: citation.stance.name(),
+            excerpt: &citation.excerpt,
+            truncated: citation.truncated,
+            matching: citation.matching,
+            bytes: (citation.start, citation.end),
+            heading_path: &citation.heading_path,
+            source: title(report),
+            read_at: report.source_profile.retrieved_at,
+        };
+        blocks.extend(passage.blocks());
     }
-    match citations.count() {
+    match report.citations.len() {
         0 => blocks.push(Block::text(
             "No passage of the source bears on the question.",
         )),
@@ -160,30 +175,33 @@ fn passages(report: Told<'_>, source: &str, most: usize) -> Vec<Block> {
     blocks
 }
 
-fn gaps(report: Told<'_>) -> Vec<Block> {
-    match report.at("gaps").count() {
-        0 => vec![Block::text("Nothing that was asked stays open.")],
-        _ => items(report.at("gaps").list().map(Told::text)),
+fn gaps(report: &Report) -> Vec<Block> {
+    match report.gaps.is_empty() {
+        true => vec![Block::text("Nothing that was asked stays open.")],
+        false => items(report.gaps.iter().map(String::as_str)),
     }
 }
 
-fn risk_table(report: Told<'_>) -> Block {
-    match report.at("risk_details").count() {
-        0 => Block::text("No risks were found."),
-        _ => risks(report.at("risk_details").list(), "Passages"),
+fn risk_table(found: &[&RiskDetail]) -> Block {
+    if found.is_empty() {
+        return Block::text("No risks were found.");
     }
+    let rows = found
+        .iter()
+        .map(|risk| (risk.severity, &*risk.code, &*risk.text, &*risk.evidence_ids));
+    risks(rows, "Passages")
 }
 
-fn quality(report: Told<'_>) -> Vec<Block> {
-    let components = report.at("source_quality").at("components");
-    let rows = components.list().map(|component| {
+fn quality(report: &Report) -> Vec<Block> {
+    let components = &report.source_quality.components;
+    let rows = components.iter().map(|component| {
         vec![
-            cell(spoken(component.at("id").text())),
-            cell(percent(component.at("value").score())),
-            cell(component.at("detail").text()),
+            cell(spoken(&component.id)),
+            cell(percent(component.value)),
+            cell(&*component.detail),
         ]
     });
-    if components.count() == 0 {
+    if components.is_empty() {
         return Vec::new();
     }
     vec![
@@ -201,15 +219,12 @@ fn quality(report: Told<'_>) -> Vec<Block> {
     ]
 }
 
-fn verification(report: Told<'_>, attachment: &str) -> Vec<Block> {
-    let verify = match report.at("verify_url").text() {
-        "" => format!(
-            "GET /v1/proof-pack/reports/{}/verify",
-            report.at("report_id").text()
-        ),
-        url => format!("curl -s {url}"),
+fn verification(report: &Report, attachment: &str) -> Vec<Block> {
+    let verify = match &report.access {
+        None => format!("GET /v1/proof-pack/reports/{}/verify", report.id()),
+        Some(access) => format!("curl -s {}", access.verify_url),
     };
-    let profile = report.at("source_profile");
+    let profile = &report.source_profile;
     vec![
         Block::heading(1, "How to check this report", "verify"),
         Block::text(format!(
@@ -217,10 +232,7 @@ fn verification(report: Told<'_>, attachment: &str) -> Vec<Block> {
              stands around it in an answer. Save the attachment and hash it; the result must be the hash at the foot of every \
              page."
         )),
-        command(format!(
-            "sha256sum {attachment}\n{}",
-            report.at("result_hash").text()
-        )),
+        command(format!("sha256sum {attachment}\n{}", report.result_hash)),
         Block::text(
             "While it is retained, the service checks the report, its source and its passages itself, free of charge:",
         ),
@@ -228,8 +240,11 @@ fn verification(report: Told<'_>, attachment: &str) -> Vec<Block> {
         facts(
             "Hashes of the source",
             vec![
-                ("Text", hash(profile.at("content_sha256").text())),
-                ("Body", hash(profile.at("source_sha256").text())),
+                ("Text", hash(&profile.content_sha256)),
+                (
+                    "Body",
+                    hash(profile.source_sha256.as_deref().unwrap_or_default()),
+                ),
             ],
         ),
         Block::paragraph(vec![Span::new(

@@ -1,6 +1,7 @@
 //! The page of our own that quotes and the starter tier use, and the report on it.
 
 use crate::domain::time::UnixSeconds;
+use crate::evidence::report::Report;
 use crate::state::page::PageGoods;
 
 #[derive(Clone, Debug)]
@@ -16,6 +17,7 @@ pub struct SamplePage {
 /// A whole report for nothing, which never expires.
 #[derive(Clone, Debug)]
 pub struct SampleReport {
+    pub report: Report,
     /// The JSON that is served.
     pub body: Vec<u8>,
     pub source_text: String,

@@ -175,7 +175,7 @@ fn recommended_calls_are_rows_of_the_table() {
     let anyone = Peer::Network(([203, 0, 113, 7], 4021).into());
     for action in AgentAction::ALL {
         let call = action.next_call("ppr_0123");
-        let method = match call.method {
+        let method = match &*call.method {
             "GET" => Method::Get,
             "POST" => Method::Post,
             other => panic!("{other} is not a method that reports recommend"),

@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("evidence", &["domain", "markdown"]),
     ("signing", &[]),
     ("x402", &["domain", "signing"]),
-    ("pages", &["domain"]),
+    ("pages", &["domain", "evidence"]),
     ("pdf", &["domain", "evidence"]),
     ("sandbox", &["domain", "x402"]),
     ("store", &["domain"]),
@@ -27,7 +27,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "state",
         &[
-            "config", "domain", "markdown", "outside", "pages", "signing", "store", "x402",
+            "config", "domain", "evidence", "markdown", "outside", "pages", "signing", "store",
+            "x402",
         ],
     ),
     (
@@ -46,8 +47,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "api",
         &[
-            "app", "domain", "flows", "http", "log", "metrics", "pages", "signing", "state",
-            "store", "x402",
+            "app", "domain", "evidence", "flows", "http", "log", "metrics", "pages", "signing",
+            "state", "store", "x402",
         ],
     ),
     (

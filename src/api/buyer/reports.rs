@@ -177,12 +177,12 @@ pub async fn shared_page(app: Shared, call: Call) -> Reply {
     let slug = call.param("slug").unwrap_or_default();
     let outcome = async {
         let retained = reports::by_slug(&app, slug).await?;
-        let report = parsed(&reports::body(&app, &retained).await?)?;
-        let asked = report_page::Asked {
+        let report = reports::read(&app, &retained).await?;
+        let shown = report_page::Shown {
             path: format!("/proof-pack/share/{slug}"),
-            ..report_page::Asked::default()
+            ..report_page::Shown::default()
         };
-        Ok::<_, Refusal>(shown(&app, &report, &asked))
+        Ok::<_, Refusal>(private(report_page::page(&app, &report, &shown)))
     };
     match outcome.await {
         Ok(page) => page,
@@ -196,11 +196,10 @@ pub async fn library_page(app: Shared, call: Call) -> Reply {
         Ok(listed) => listed,
         Err(refusal) => return failure::page(&app, &refusal, &call),
     };
-    let sample = serde_json::from_slice(&app.sample.report.body).unwrap_or_default();
     let texts = site::Texts::of(&app);
     let view = LibraryView {
         site: site::site(&app, &texts),
-        sample: report_page::listed(&sample, "/proof-pack/sample"),
+        sample: report_page::listed(&app.sample.report.report, "/proof-pack/sample"),
         listed: listed.iter().filter_map(named).collect(),
     };
     fresh(site::with_page_headers(Reply::html(
@@ -263,17 +262,16 @@ async fn refreshed(
     body: &Checked,
     retained: &Retained,
 ) -> Result<Value, Refusal> {
-    let report = parsed(&reports::body(app, retained).await?)?;
-    let text = |name: &str| report[name].as_str().unwrap_or_default().to_owned();
+    let report = reports::read(app, retained).await?;
     let pack = body.text("pack").and_then(Pack::parse);
     let pack = pack
-        .or_else(|| Pack::parse(&text("pack")))
+        .or_else(|| Pack::parse(&report.pack))
         .unwrap_or_default();
     let question = body.text("question").map(str::to_owned);
     let asked = Asked {
-        target_url: text("target_url"),
+        target_url: report.target_url,
         level: Level::Pack(pack),
-        question: Some(question.unwrap_or_else(|| text("question"))),
+        question: Some(question.unwrap_or(report.question)),
         force_refresh: Some(body.flag("force_refresh").unwrap_or(true)),
         attribution: paid::attribution(call).map(|label| label.as_str().to_owned()),
         client: call.peer.client(),
@@ -282,8 +280,8 @@ async fn refreshed(
     let mut answer = quotes::quote_json(app, &quote);
     answer["report_id"] = retained.id().into();
     answer["previous"] = json!({
-        "created_at": report["created_at"], "source_hash": report["source_hash"],
-        "result_hash": report["result_hash"], "decision": report["decision"]["label"],
+        "created_at": report.created_at, "source_hash": report.source_hash,
+        "result_hash": report.result_hash, "decision": report.decision.label,
     });
     let mut request = quotes::request_json(&quote.record.purchase);
     if let Purchase::ProofPack(pack) = &quote.record.purchase {
@@ -312,10 +310,6 @@ fn share_json(app: &App, id: ReportId, sharing: Option<(store::Shared, Listing)>
     })
 }
 
-fn parsed(body: &[u8]) -> Result<Value, Refusal> {
-    serde_json::from_slice(body).map_err(|_| Refusal::of(Code::Internal))
-}
-
 /// The page of a report, with the answer to `?question=` and the outcome of `?check=`.
 async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<Reply, Refusal> {
     let question = call
@@ -324,10 +318,7 @@ async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<R
         .map(|text| text.trim().to_owned());
     let fits = |text: &String| !text.is_empty() && text.chars().count() <= QUESTION_CHARACTERS_MAX;
     let answer = match question.filter(fits) {
-        Some(question) => {
-            let answer = reports::ask(app, retained, &question).await?;
-            Some(serde_json::to_value(&answer).map_err(|_| Refusal::of(Code::Internal))?)
-        }
+        Some(question) => Some(reports::ask(app, retained, &question).await?),
         None => None,
     };
     let checks = match call.query.get("check") {
@@ -343,21 +334,18 @@ async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<R
         None => None,
     };
     // Read last, so that a request that waits for a place holds no report in memory.
-    let report = parsed(&reports::body(app, retained).await?)?;
-    let id = retained.id();
-    let asked = report_page::Asked {
+    let report = reports::read(app, retained).await?;
+    let (id, is_sample) = (retained.id(), matches!(retained, Retained::Sample));
+    let shown = report_page::Shown {
         path: format!("/proof-pack/reports/{id}"),
         api: Some(format!("/v1/proof-pack/reports/{id}")),
+        is_sample,
         answer: answer.as_ref(),
         checks,
     };
-    Ok(shown(app, &report, &asked))
-}
-
-fn shown(app: &App, report: &Value, asked: &report_page::Asked<'_>) -> Reply {
-    let page = report_page::page(app, report, asked);
-    match report_page::is_sample(report) {
+    let page = report_page::page(app, &report, &shown);
+    Ok(match is_sample {
         true => fresh(page),
         false => private(page),
-    }
+    })
 }

@@ -282,8 +282,8 @@ async fn delivery_page(
     let texts = site::Texts::of(app);
     let standing = standing(seen);
     let report = match seen.and_then(|seen| seen.report.as_ref()) {
-        Some(report) => delivery::document(app, report).await?,
-        None => Map::new(),
+        Some(report) => Some(delivery::report(app, report).await?),
+        None => None,
     };
     let delivered = seen.filter(|seen| seen.report.is_some());
     let downloads = delivered.map(|seen| downloads(app, seen, pass));
@@ -306,7 +306,7 @@ async fn delivery_page(
         order_id: order_id.as_deref(),
         progress: progress(seen),
         email: email.as_deref(),
-        report: &report,
+        report: report.as_ref(),
         json_url: downloads.as_ref().map(|downloads| &*downloads.json),
         pdf_url: downloads
             .as_ref()

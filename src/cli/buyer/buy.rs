@@ -13,6 +13,7 @@ use crate::domain::amount::Amount;
 use crate::domain::level::Level;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
+use crate::evidence::report::Report;
 use crate::evidence::report::canonical::result_hash;
 use crate::outside::buyer::{
     BuyError, Buyer, BuyerSettings, Proof, Proofs, Purchase, SellerRequest, Wallet,
@@ -186,9 +187,9 @@ impl Args {
             note_proofs(proofs, &answer);
         }
         warnings::note_all(&answer);
-        match (answer["markdown"].as_str(), answer["report_id"].as_str()) {
+        match (answer["markdown"].as_str(), Report::parse(&reply.body)) {
             (Some(markdown), _) if !self.json => say(markdown.trim_end())?,
-            (_, Some(_)) if !self.json => say(report::lines(&answer).join("\n"))?,
+            (_, Ok(report)) if !self.json => say(report::lines(&report).join("\n"))?,
             _ => say(text)?,
         }
         Ok(())

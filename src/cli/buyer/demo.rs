@@ -20,6 +20,7 @@ use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::domain::tier::Tier;
+use crate::evidence::report::Report;
 use crate::http::server;
 use crate::http::{Call, Method, Reply, Route};
 use crate::log;
@@ -288,7 +289,6 @@ fn buy_report(
     let Purchase { paid, reply } = buyer
         .pay(wallet, &request, pack.price(), now, None)
         .map_err(failed)?;
-    let report: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
     let settlement = paid.as_ref().and_then(|paid| paid.settlement.as_ref());
     let (200, Some(settlement)) = (
         reply.status,
@@ -300,6 +300,7 @@ fn buy_report(
         "   402, signed, sent again, settled in transaction {}\n",
         settlement.transaction
     ))?;
+    let report = Report::parse(&reply.body).map_err(failed)?;
     for line in report::lines(&report) {
         say(format_args!("   | {line}"))?;
     }

@@ -1,41 +1,40 @@
 //! A report as text for a terminal. What it quotes comes from a page that may be hostile: control characters, which a
 //! terminal could act on, are left out.
 
-use serde_json::Value;
+use crate::evidence::report::Report;
 
 /// Citations that are shown.
 const CITATIONS_SHOWN: usize = 5;
 
 /// The report's lines, without line ends.
-pub(in crate::cli) fn lines(report: &Value) -> Vec<String> {
-    let text = |value: &Value| printable(value.as_str().unwrap_or_default());
-    let decision = &report["decision"];
+pub(in crate::cli) fn lines(report: &Report) -> Vec<String> {
     let mut lines = vec![
-        format!("question    {}", text(&report["question"])),
+        format!("question    {}", printable(&report.question)),
         format!(
             "decision    {} (confidence {})",
-            text(&decision["label"]).replace('_', " "),
-            report["confidence_score"]
+            report.decision.label.name().replace('_', " "),
+            report.confidence_score
         ),
-        format!("answer      {}", text(&report["answer"])),
-        format!("for agents  {}", text(&report["agent_action"])),
+        format!("answer      {}", printable(&report.answer)),
+        format!("for agents  {}", report.agent_action),
     ];
-    let citations = report["citations"].as_array().into_iter().flatten();
-    for citation in citations.take(CITATIONS_SHOWN) {
-        let excerpt = text(&citation["excerpt"]);
+    for citation in report.citations.iter().take(CITATIONS_SHOWN) {
         lines.push(format!(
-            "{:<10}  \u{201c}{excerpt}\u{201d}",
-            text(&citation["id"])
+            "{:<10}  \u{201c}{}\u{201d}",
+            printable(&citation.id),
+            printable(&citation.excerpt)
         ));
     }
-    let risks = report["risks"].as_array().into_iter().flatten();
-    lines.extend(risks.map(|risk| format!("risk        {}", text(risk))));
-    for (name, member) in [
-        ("report", "report_url"),
-        ("verify", "verify_url"),
-        ("page", "report_page"),
-    ] {
-        lines.push(format!("{name:<10}  {}", text(&report[member])));
+    let risks = report.risks.iter();
+    lines.extend(risks.map(|risk| format!("risk        {}", printable(risk))));
+    if let Some(access) = &report.access {
+        for (name, url) in [
+            ("report", &access.report_url),
+            ("verify", &access.verify_url),
+            ("page", &access.report_page),
+        ] {
+            lines.push(format!("{name:<10}  {}", printable(url)));
+        }
     }
     lines
 }
@@ -49,21 +48,19 @@ fn printable(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use crate::cli::buyer::report::*;
 
     #[test]
     fn nothing_that_a_terminal_acts_on_is_printed() {
-        let report = json!({
-            "question": "q", "decision": {"label": "partially_supported"}, "confidence_score": 0.5,
-            "answer": "a\u{1b}[2J b\r\nc", "citations": [{"id": "E1", "excerpt": "\u{9b}31mred"}],
-            "risks": ["no_author: \u{7}none"],
-        });
+        let mut report = Report::parse(include_bytes!("../../../data/sample/report.json"))
+            .expect("the sample report");
+        report.answer = "a\u{1b}[2J b\r\nc".to_owned();
+        report.citations[0].excerpt = "\u{9b}31mred".to_owned();
+        report.risks = vec!["no_author: \u{7}none".to_owned()];
         let text = lines(&report).join("\n");
         assert!(text.contains("answer      a[2J b c"), "{text}");
         assert!(
-            text.contains("partially supported (confidence 0.5)"),
+            text.contains("partially supported (confidence 0."),
             "{text}"
         );
         assert!(

@@ -1,8 +1,9 @@
 //! Where independent sources agree, and where they do not: read from the matrix, and from the values in the passages
 //! that answer one question. Nothing is settled here; both sides are shown in their own words.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::domain::closed_set::closed_set;
 use crate::evidence::bundle::footnotes::Footnotes;
 use crate::evidence::bundle::groups::Groups;
 use crate::evidence::bundle::matrix::{Cell, Row, Verdict};
@@ -13,46 +14,61 @@ use crate::evidence::bundle::values::{Amount, Quantity, amounts, clash, shared};
 const CONFLICTS_MAX: usize = 24;
 
 /// A claim that at least two independent sources support.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Agreement {
-    pub(super) claim_id: String,
-    pub(super) statement: String,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Agreement {
+    pub claim_id: String,
+    pub statement: String,
     /// What all of them answer, where it is a value.
-    pub(super) value: Option<String>,
+    pub value: Option<String>,
     /// Independent sources: mirrors count once.
-    pub(super) group_count: usize,
-    pub(super) publisher_count: usize,
-    pub(super) source_ids: Vec<String>,
-    pub(super) citation_ids: Vec<String>,
+    pub group_count: usize,
+    pub publisher_count: usize,
+    pub source_ids: Vec<String>,
+    pub citation_ids: Vec<String>,
     /// Another source says otherwise.
-    pub(super) disputed: bool,
+    pub disputed: bool,
 }
 
 /// A claim on which independent sources differ.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Conflict {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conflict {
     /// `K1`, `K2` …
-    pub(super) id: String,
-    pub(super) claim_id: String,
-    pub(super) claim: String,
-    /// `number`, `date` or `statement`.
-    pub(super) kind: &'static str,
-    /// `clear`, or `possible` where a reader must see whether both speak of the same thing.
-    pub(super) certainty: &'static str,
+    pub id: String,
+    pub claim_id: String,
+    pub claim: String,
+    pub kind: ConflictKind,
+    pub certainty: Certainty,
     /// The newest first, as far as the sources are dated.
-    pub(super) sides: Vec<Side>,
+    pub sides: Vec<Side>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Side {
+closed_set! {
+    /// What differs.
+    pub enum ConflictKind {
+        Number = "number",
+        Date = "date",
+        Statement = "statement",
+    }
+}
+
+closed_set! {
+    pub enum Certainty {
+        Clear = "clear",
+        /// A reader must see whether both speak of the same thing.
+        Possible = "possible",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Side {
     /// What it says, where it is a value.
-    pub(super) value: Option<String>,
-    pub(super) source_ids: Vec<String>,
-    pub(super) citation_id: String,
+    pub value: Option<String>,
+    pub source_ids: Vec<String>,
+    pub citation_id: String,
     /// Verbatim.
-    pub(super) excerpt: String,
+    pub excerpt: String,
     /// As the source dates itself.
-    pub(super) dated: Option<String>,
+    pub dated: Option<String>,
 }
 
 /// What comparing needs of everything.
@@ -145,8 +161,10 @@ impl<'a> Bench<'a> {
                 continue;
             };
             sides.sort_by(|one, other| other.dated.cmp(&one.dated));
-            let is_told = conflicts.iter().any(|told| same_sides(&told.sides, &sides));
-            if !is_told && conflicts.len() < CONFLICTS_MAX {
+            let is_known = conflicts
+                .iter()
+                .any(|known| same_sides(&known.sides, &sides));
+            if !is_known && conflicts.len() < CONFLICTS_MAX {
                 conflicts.push(Conflict {
                     id: format!("K{}", conflicts.len() + 1),
                     claim_id: claim_id(number),
@@ -161,7 +179,7 @@ impl<'a> Bench<'a> {
     }
 
     /// One independent source supports what another speaks against.
-    fn opposed(&self, row: &'a Row) -> Option<(&'static str, &'static str, Vec<Side>)> {
+    fn opposed(&self, row: &'a Row) -> Option<(ConflictKind, Certainty, Vec<Side>)> {
         let for_it = self.voices(row, |verdict| verdict == Verdict::Supports);
         let against = self.voices(row, Verdict::opposes);
         let is_other = |voice: &Voice<'_>| for_it.iter().all(|other| other.group != voice.group);
@@ -171,7 +189,7 @@ impl<'a> Bench<'a> {
             .iter()
             .any(|voice| voice.cell.verdict == Verdict::Contradicts);
         let values = clash(&first.amounts, &other.amounts);
-        let kind = values.map_or("statement", |(one, _)| kind(one));
+        let kind = values.map_or(ConflictKind::Statement, |(one, _)| kind(one));
         let value = |of: fn((&Amount, &Amount)) -> String| values.map(of);
         let sides = vec![
             self.side(&for_it, value(|(one, _)| one.text.clone())),
@@ -181,7 +199,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Independent sources answer one question with different values.
-    fn differing(&self, row: &'a Row) -> Option<(&'static str, &'static str, Vec<Side>)> {
+    fn differing(&self, row: &'a Row) -> Option<(ConflictKind, Certainty, Vec<Side>)> {
         if !(row.is_asked && self.is_wh) {
             return None;
         }
@@ -229,8 +247,11 @@ impl<'a> Bench<'a> {
 
     fn side(&self, voices: &[Voice<'_>], value: Option<String>) -> Side {
         let read = |voice: &Voice<'_>| self.submitted[voice.source].read.as_ref();
-        let dated =
-            |voice: &Voice<'_>| read(voice).and_then(|read| read.dated()).map(str::to_owned);
+        let dated = |voice: &Voice<'_>| {
+            read(voice)
+                .and_then(|read| read.report.dated())
+                .map(str::to_owned)
+        };
         // The first speaks for all of them.
         let first = voices.first();
         Side {
@@ -246,15 +267,18 @@ impl<'a> Bench<'a> {
     }
 }
 
-fn kind(value: &Amount) -> &'static str {
+fn kind(value: &Amount) -> ConflictKind {
     match value.quantity {
-        Quantity::Number(_) => "number",
-        Quantity::Date(_) => "date",
+        Quantity::Number(_) => ConflictKind::Number,
+        Quantity::Date(_) => ConflictKind::Date,
     }
 }
 
-fn certainty(is_clear: bool) -> &'static str {
-    if is_clear { "clear" } else { "possible" }
+fn certainty(is_clear: bool) -> Certainty {
+    match is_clear {
+        true => Certainty::Clear,
+        false => Certainty::Possible,
+    }
 }
 
 /// The same passages against each other, whichever of them was put to the other.

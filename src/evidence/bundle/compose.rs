@@ -1,140 +1,164 @@
 //! How a bundle's report is put together from its parts, and the sentences that it opens with.
 
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
 
-use crate::evidence::QUESTION_CHARS_MAX;
-use crate::evidence::bundle::compare::{Agreement, Bench, Conflict, claim_id};
+use crate::domain::closed_set::closed_set;
+use crate::evidence::bundle::compare::{Agreement, Bench, Certainty, Conflict, claim_id};
 use crate::evidence::bundle::decide::{Decision, Grounds, Standing};
 use crate::evidence::bundle::footnotes::{Footnote, Footnotes};
 use crate::evidence::bundle::groups::{Group, Groups};
 use crate::evidence::bundle::matrix::{Row, Verdict, rows};
-use crate::evidence::bundle::read::{Submitted, is_retained};
+use crate::evidence::bundle::read::Submitted;
 use crate::evidence::bundle::remarks::{RiskNote, gaps, risk_notes};
 use crate::evidence::bundle::{BundleRequest, BundleSource};
 use crate::evidence::reading::text::{URL_CHARS_MAX, bounded, plain};
+use crate::evidence::report::action::AgentAction;
 use crate::evidence::report::canonical::{report_text, sha256};
 use crate::evidence::report::citation::rounded;
+use crate::evidence::report::{QuestionForm, Report};
+use crate::evidence::{Label, QUESTION_CHARS_MAX};
 
 const MESSAGE_CHARS_MAX: usize = 300;
 const QUOTE_CHARS_MAX: usize = 300;
 const SUMMARY_CHARS_MAX: usize = 1_200;
 
-#[derive(Serialize)]
-pub(super) struct BundleReport {
-    status: &'static str,
-    order_id: String,
-    bundle: String,
-    question: String,
-    created_at: u64,
-    answer: String,
-    executive_summary: String,
-    decision: Decision,
-    confidence_score: f64,
-    support_score: f64,
-    agent_action: &'static str,
-    synthesis: Synthesised,
-    sources: Vec<SourceLine>,
-    groups: Vec<Group>,
-    matrix: Matrix,
-    citations: Vec<Footnote>,
-    unreachable: Vec<Unread>,
-    source_hashes: Vec<SourceHash>,
-    risk_notes: Vec<RiskNote>,
+closed_set! {
+    pub enum Fulfilled {
+        Fulfilled = "fulfilled",
+    }
+}
+
+closed_set! {
+    pub enum SourceStatus {
+        Read = "read",
+        Unreachable = "unreachable",
+    }
+}
+
+closed_set! {
+    /// Whether a claim is a part of the question or a statement of a source.
+    pub enum ClaimKind {
+        Question = "question",
+        Statement = "statement",
+    }
+}
+
+/// The report of a bundle. The one place where its members are named: page, document and delivery read this type. A
+/// member that is added has `#[serde(default)]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BundleReport {
+    pub status: Fulfilled,
+    pub order_id: String,
+    pub bundle: String,
+    pub question: String,
+    pub created_at: u64,
+    pub answer: String,
+    pub executive_summary: String,
+    pub decision: Decision,
+    pub confidence_score: f64,
+    pub support_score: f64,
+    pub agent_action: AgentAction,
+    pub synthesis: Synthesised,
+    pub sources: Vec<SourceLine>,
+    pub groups: Vec<Group>,
+    pub matrix: Matrix,
+    pub citations: Vec<Footnote>,
+    pub unreachable: Vec<Unread>,
+    pub source_hashes: Vec<SourceHash>,
+    pub risk_notes: Vec<RiskNote>,
     /// The reports on the sources that were read.
-    reports: Vec<Map<String, Value>>,
+    pub reports: Vec<Report>,
+    pub result_hash: String,
 }
 
-#[derive(Serialize)]
-struct Synthesised {
-    agreements: Vec<Agreement>,
-    conflicts: Vec<Conflict>,
-    coverage: Coverage,
-    gaps: Vec<String>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Synthesised {
+    pub agreements: Vec<Agreement>,
+    pub conflicts: Vec<Conflict>,
+    pub coverage: Coverage,
+    pub gaps: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Coverage {
-    source_count: usize,
-    read_count: usize,
-    unreachable_count: usize,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Coverage {
+    pub source_count: usize,
+    pub read_count: usize,
+    pub unreachable_count: usize,
     /// Sources that speak for themselves.
-    independent_count: usize,
-    publisher_count: usize,
-    citation_count: usize,
-    claim_count: usize,
+    pub independent_count: usize,
+    pub publisher_count: usize,
+    pub citation_count: usize,
+    pub claim_count: usize,
     /// Claims that independent sources agree on, and how many of these another source disputes.
-    agreed_count: usize,
-    disputed_count: usize,
+    pub agreed_count: usize,
+    pub disputed_count: usize,
     /// Claims that one independent source alone supports.
-    single_source_count: usize,
+    pub single_source_count: usize,
 }
 
-#[derive(Serialize)]
-struct SourceLine {
-    id: String,
-    target_url: String,
-    /// `read` or `unreachable`.
-    status: &'static str,
-    final_url: Option<String>,
-    title: Option<String>,
-    dated: Option<String>,
-    language: Option<String>,
-    publisher: Option<String>,
-    report_id: Option<String>,
-    group_id: Option<String>,
-    label: Option<String>,
-    confidence: Option<f64>,
-    quality: Option<f64>,
-    agent_action: Option<String>,
-    citation_count: usize,
-    word_count: u64,
-    fetched_at: u64,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SourceLine {
+    pub id: String,
+    pub target_url: String,
+    pub status: SourceStatus,
+    pub final_url: Option<String>,
+    pub title: Option<String>,
+    pub dated: Option<String>,
+    pub language: Option<String>,
+    pub publisher: Option<String>,
+    pub report_id: Option<String>,
+    pub group_id: Option<String>,
+    pub label: Option<Label>,
+    pub confidence: Option<f64>,
+    pub quality: Option<f64>,
+    pub agent_action: Option<AgentAction>,
+    pub citation_count: usize,
+    pub word_count: u64,
+    pub fetched_at: u64,
 }
 
-#[derive(Serialize)]
-struct Matrix {
-    claims: Vec<ClaimLine>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Matrix {
+    pub claims: Vec<ClaimLine>,
 }
 
-#[derive(Serialize)]
-struct ClaimLine {
-    id: String,
-    text: String,
-    /// `question` or `statement`.
-    kind: &'static str,
-    made_by: Vec<String>,
-    supporting_groups: usize,
-    opposing_groups: usize,
-    cells: Vec<CellLine>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimLine {
+    pub id: String,
+    pub text: String,
+    pub kind: ClaimKind,
+    pub made_by: Vec<String>,
+    pub supporting_groups: usize,
+    pub opposing_groups: usize,
+    pub cells: Vec<CellLine>,
 }
 
-#[derive(Serialize)]
-struct CellLine {
-    source_id: String,
-    verdict: &'static str,
-    support: f64,
-    citation_ids: Vec<String>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellLine {
+    pub source_id: String,
+    pub verdict: Verdict,
+    pub support: f64,
+    pub citation_ids: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Unread {
-    source_id: String,
-    target_url: String,
-    code: String,
-    message: String,
-    tried_at: u64,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unread {
+    pub source_id: String,
+    pub target_url: String,
+    pub code: String,
+    pub message: String,
+    pub tried_at: u64,
 }
 
-#[derive(Serialize)]
-struct SourceHash {
-    source_id: String,
-    url: String,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SourceHash {
+    pub source_id: String,
+    pub url: String,
     /// Of the text that the citations are slices of.
-    sha256: String,
+    pub sha256: String,
     /// Of the raw body.
-    source_sha256: Option<String>,
-    fetched_at: u64,
+    pub source_sha256: Option<String>,
+    pub fetched_at: u64,
 }
 
 pub(super) fn compose(request: &BundleRequest<'_>, sources: &[BundleSource<'_>]) -> BundleReport {
@@ -148,7 +172,7 @@ pub(super) fn compose(request: &BundleRequest<'_>, sources: &[BundleSource<'_>])
         groups: &groups,
         rows: &rows,
         notes: &notes,
-        is_wh: kind == "wh",
+        is_wh: kind == QuestionForm::Wh,
     };
     let conflicts = bench.conflicts();
     let agreements = bench.agreements(&conflicts);
@@ -158,16 +182,16 @@ pub(super) fn compose(request: &BundleRequest<'_>, sources: &[BundleSource<'_>])
         rows: &rows,
         agreements: &agreements,
         conflicts: &conflicts,
-        is_wh: kind == "wh",
-        is_yes_no: kind == "yes_no",
+        is_wh: kind == QuestionForm::Wh,
+        is_yes_no: kind == QuestionForm::YesNo,
     };
-    let decision = grounds.decision();
+    let (decision, agent_action) = grounds.decision();
     let standings = grounds.standings();
     let coverage = coverage(&submitted, &groups, &rows, &notes, &agreements);
     let gaps = gaps(&submitted, &rows, &standings);
     let answer = answer(&decision, (&rows, &groups), &notes, &conflicts);
     BundleReport {
-        status: "fulfilled",
+        status: Fulfilled::Fulfilled,
         order_id: request.order_id.to_owned(),
         bundle: request.bundle.to_owned(),
         question: bounded(request.question, QUESTION_CHARS_MAX),
@@ -176,13 +200,14 @@ pub(super) fn compose(request: &BundleRequest<'_>, sources: &[BundleSource<'_>])
         answer,
         confidence_score: decision.confidence,
         support_score: decision.support_score,
-        agent_action: decision.agent_action,
+        agent_action,
         risk_notes: risk_notes(&submitted, &groups, &agreements, &conflicts),
         sources: source_lines(&submitted, &groups),
         matrix: matrix(&submitted, &groups, &rows),
         unreachable: submitted.iter().filter_map(unread).collect(),
         source_hashes: submitted.iter().filter_map(source_hash).collect(),
         reports: reports(&submitted),
+        result_hash: String::new(),
         decision,
         synthesis: Synthesised {
             agreements,
@@ -196,11 +221,11 @@ pub(super) fn compose(request: &BundleRequest<'_>, sources: &[BundleSource<'_>])
 }
 
 /// What the question was taken for.
-fn kind<'a>(submitted: &'a [Submitted<'_>]) -> &'a str {
+fn kind(submitted: &[Submitted<'_>]) -> QuestionForm {
     let mut reads = submitted.iter().filter_map(|source| source.read.as_ref());
-    reads
-        .next()
-        .map_or("open", |read| read.told.analysis.question_kind.as_str())
+    reads.next().map_or(QuestionForm::Open, |read| {
+        read.report.analysis.question_kind
+    })
 }
 
 fn coverage(
@@ -246,29 +271,28 @@ fn with(row: &Row, has: fn(Verdict) -> bool) -> impl Iterator<Item = usize> {
 fn source_lines(submitted: &[Submitted<'_>], groups: &Groups) -> Vec<SourceLine> {
     let lines = submitted.iter().enumerate().map(|(at, source)| {
         let read = source.read.as_ref();
-        let told = read.map(|read| &read.told);
-        let profile = told.map(|told| &told.source_profile);
+        let report = read.map(|read| &read.report);
+        let profile = report.map(|report| &report.source_profile);
         let group = groups.of_source(at);
         SourceLine {
             id: source.id.clone(),
             target_url: bounded(source.source.target_url, URL_CHARS_MAX),
-            status: if read.is_some() {
-                "read"
-            } else {
-                "unreachable"
+            status: match read {
+                Some(_) => SourceStatus::Read,
+                None => SourceStatus::Unreachable,
             },
             final_url: profile.map(|profile| profile.final_url.clone()),
             title: profile.and_then(|profile| profile.title.clone()),
-            dated: read.and_then(|read| read.dated()).map(str::to_owned),
+            dated: report.and_then(Report::dated).map(str::to_owned),
             language: profile.and_then(|profile| profile.language.clone()),
             publisher: read.map(|read| read.publisher.clone()),
-            report_id: told.and_then(|told| told.report_id.clone()),
+            report_id: report.and_then(own_id),
             group_id: group.map(|group| groups.groups[group].id.clone()),
-            label: told.map(|told| told.decision.label.clone()),
-            confidence: told.map(|told| rounded(told.decision.confidence)),
-            quality: told.map(|told| rounded(told.source_quality_score)),
-            agent_action: told.map(|told| told.agent_action.clone()),
-            citation_count: told.map_or(0, |told| told.citations.len()),
+            label: report.map(|report| report.decision.label),
+            confidence: report.map(|report| rounded(report.decision.confidence)),
+            quality: report.map(|report| rounded(report.source_quality_score)),
+            agent_action: report.map(|report| report.agent_action),
+            citation_count: report.map_or(0, |report| report.citations.len()),
             word_count: profile.map_or(0, |profile| profile.word_count),
             fetched_at: source.source.fetched_at.0,
         }
@@ -284,17 +308,16 @@ fn matrix(submitted: &[Submitted<'_>], groups: &Groups, rows: &[Row]) -> Matrix 
             .zip(submitted)
             .map(|(cell, source)| CellLine {
                 source_id: source.id.clone(),
-                verdict: cell.verdict.name(),
+                verdict: cell.verdict,
                 support: rounded(cell.support),
                 citation_ids: cell.citation_ids.clone(),
             });
         ClaimLine {
             id: claim_id(number),
             text: row.text.clone(),
-            kind: if row.is_asked {
-                "question"
-            } else {
-                "statement"
+            kind: match row.is_asked {
+                true => ClaimKind::Question,
+                false => ClaimKind::Statement,
             },
             made_by: row
                 .made_by
@@ -323,7 +346,7 @@ fn unread(source: &Submitted<'_>) -> Option<Unread> {
 }
 
 fn source_hash(source: &Submitted<'_>) -> Option<SourceHash> {
-    let profile = &source.read.as_ref()?.told.source_profile;
+    let profile = &source.read.as_ref()?.report.source_profile;
     Some(SourceHash {
         source_id: source.id.clone(),
         url: profile.final_url.clone(),
@@ -333,30 +356,26 @@ fn source_hash(source: &Submitted<'_>) -> Option<SourceHash> {
     })
 }
 
-fn reports(submitted: &[Submitted<'_>]) -> Vec<Map<String, Value>> {
+fn reports(submitted: &[Submitted<'_>]) -> Vec<Report> {
     let read = submitted
         .iter()
         .filter_map(|source| source.source.outcome.as_ref().ok());
     read.map(|read| within(read.report)).collect()
 }
 
-/// Members that speak of a report which can be read and asked by itself.
-const OF_RETAINED: [&str; 4] = [
-    "report_id",
-    "expires_at",
-    "retention_days",
-    "recommended_next_call",
-];
+/// The identifier of a report that can be read by itself.
+fn own_id(report: &Report) -> Option<String> {
+    report.access.as_ref()?;
+    Some(report.id().to_owned())
+}
 
 /// A report as a part of this one. Without an address of its own it promises none, and its hash is made anew.
-fn within(report: &Map<String, Value>) -> Map<String, Value> {
+fn within(report: &Report) -> Report {
     let mut report = report.clone();
-    if is_retained(&report) {
-        return report;
+    if report.access.is_none() {
+        report.retention = None;
+        report.result_hash = sha256(&report_text(&report.members()));
     }
-    report.retain(|name, _| !OF_RETAINED.contains(&name.as_str()));
-    let hash = sha256(&report_text(&report));
-    report.insert("result_hash".to_owned(), Value::String(hash));
     report
 }
 
@@ -374,7 +393,7 @@ fn answer(
     };
     let conflict = conflicts
         .iter()
-        .find(|conflict| conflict.certainty == "clear");
+        .find(|conflict| conflict.certainty == Certainty::Clear);
     let ids: Vec<&str> = match conflict.filter(|_| decision.disputed) {
         Some(conflict) => conflict
             .sides
@@ -384,15 +403,15 @@ fn answer(
         None => carrying(decision, rows, groups),
     };
     let quotes: Vec<String> = ids.iter().filter_map(|id| quoted(id)).take(3).collect();
-    let told = [decision.summary.clone()].into_iter().chain(quotes);
-    bounded(&told.collect::<Vec<_>>().join(" "), SUMMARY_CHARS_MAX)
+    let sentences = [decision.summary.clone()].into_iter().chain(quotes);
+    bounded(&sentences.collect::<Vec<_>>().join(" "), SUMMARY_CHARS_MAX)
 }
 
 /// The first citation of each independent source that carries a claim, the first claim's first.
 fn carrying<'a>(decision: &Decision, rows: &'a [Row], groups: &Groups) -> Vec<&'a str> {
     let carries = |verdict: Verdict| match decision.label {
-        "contradicted" => verdict.opposes(),
-        "supported" | "partially_supported" => {
+        Label::Contradicted => verdict.opposes(),
+        Label::Supported | Label::PartiallySupported => {
             matches!(verdict, Verdict::Supports | Verdict::Partial)
         }
         _ => false,

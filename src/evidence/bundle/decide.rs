@@ -1,14 +1,16 @@
 //! What the sources together allow to be said: a label that two independent sources must carry, how sure it is, and what
 //! to do with it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::evidence::Label;
-use crate::evidence::bundle::compare::{Agreement, Conflict};
+use crate::evidence::bundle::compare::{Agreement, Certainty, Conflict};
 use crate::evidence::bundle::groups::Groups;
 use crate::evidence::bundle::matrix::{Row, Verdict};
 use crate::evidence::bundle::read::Submitted;
+use crate::evidence::report::action::AgentAction;
 use crate::evidence::report::citation::rounded;
+use crate::evidence::report::risks::Severity;
 
 /// Independent sources that a `supported` needs.
 const SUPPORTS_MIN: usize = 2;
@@ -17,20 +19,18 @@ const CONFIDENCE_MAX: f64 = 0.95;
 /// What one source's support is worth beside others: the engine that reads them all errs the same way.
 const WORTH: f64 = 0.85;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Decision {
-    pub(super) label: &'static str,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    pub label: Label,
     /// Independent sources say different things about it.
-    pub(super) disputed: bool,
-    pub(super) summary: String,
-    pub(super) recommended_agent_use: &'static str,
+    pub disputed: bool,
+    pub summary: String,
+    pub recommended_agent_use: String,
     /// P(the label is right), reckoned from the sources' by rule; no set of bundles with known answers was there to
     /// measure it on.
-    pub(super) confidence: f64,
+    pub confidence: f64,
     /// P(the sources establish it).
-    pub(super) support_score: f64,
-    #[serde(skip)]
-    pub(super) agent_action: &'static str,
+    pub support_score: f64,
 }
 
 /// What is decided by.
@@ -55,7 +55,7 @@ pub(super) struct Standing {
 }
 
 impl Grounds<'_> {
-    pub(super) fn decision(&self) -> Decision {
+    pub(super) fn decision(&self) -> (Decision, AgentAction) {
         let standings = self.standings();
         let disputed = self.disputed();
         let label = self.label(&standings, disputed);
@@ -71,15 +71,15 @@ impl Grounds<'_> {
         let support = if disputed { support * 0.5 } else { support };
         let confidence = self.confidence(label, support, disputed, &standings);
         let action = self.action(label, disputed, confidence);
-        Decision {
-            label: label.name(),
+        let decision = Decision {
+            label,
             disputed,
             summary: self.summary(label, disputed, &standings),
-            recommended_agent_use: advice(action),
+            recommended_agent_use: advice(action).to_owned(),
             confidence: rounded(confidence),
             support_score: rounded(support),
-            agent_action: action,
-        }
+        };
+        (decision, action)
     }
 
     /// For each part of the question.
@@ -148,7 +148,8 @@ impl Grounds<'_> {
     /// On a part of the question, or, when something is asked for, on what answers it.
     fn disputed(&self) -> bool {
         self.conflicts.iter().any(|conflict| {
-            conflict.certainty == "clear" && (self.is_wh || !self.is_statement(&conflict.claim_id))
+            conflict.certainty == Certainty::Clear
+                && (self.is_wh || !self.is_statement(&conflict.claim_id))
         })
     }
 
@@ -161,8 +162,8 @@ impl Grounds<'_> {
                 .filter_map(|source| source.read.as_ref())
         };
         if standings.is_empty() {
-            let told = reads().any(|read| !read.told.key_claims.is_empty());
-            return if told {
+            let says_something = reads().any(|read| !read.report.key_claims.is_empty());
+            return if says_something {
                 Label::PartiallySupported
             } else {
                 Label::Unsupported
@@ -176,7 +177,7 @@ impl Grounds<'_> {
             Label::Supported
         } else if any(|standing| standing.supporting + standing.partial > 0) {
             Label::PartiallySupported
-        } else if reads().any(|read| read.label() == Label::Weak) {
+        } else if reads().any(|read| read.report.decision.label == Label::Weak) {
             Label::Weak
         } else {
             Label::Unsupported
@@ -217,24 +218,24 @@ impl Grounds<'_> {
         (confidence * (1.0 - penalty * share)).clamp(0.0, CONFIDENCE_MAX)
     }
 
-    fn action(&self, label: Label, disputed: bool, confidence: f64) -> &'static str {
+    fn action(&self, label: Label, disputed: bool, confidence: f64) -> AgentAction {
         let read = self
             .submitted
             .iter()
             .filter(|source| source.read.is_some())
             .count();
         match label {
-            _ if read * 2 < self.submitted.len() => "refresh_source",
-            _ if disputed => "ask_human",
+            _ if read * 2 < self.submitted.len() => AgentAction::RefreshSource,
+            _ if disputed => AgentAction::AskHuman,
             Label::Supported
                 if confidence < 0.6 || self.has_grave_risk() || !self.conflicts.is_empty() =>
             {
-                "use_with_caution"
+                AgentAction::UseWithCaution
             }
-            Label::Supported => "use_with_citation",
-            Label::Contradicted if self.is_yes_no => "use_with_caution",
-            Label::PartiallySupported => "needs_second_source",
-            Label::Weak | Label::Unsupported | Label::Contradicted => "do_not_use",
+            Label::Supported => AgentAction::UseWithCitation,
+            Label::Contradicted if self.is_yes_no => AgentAction::UseWithCaution,
+            Label::PartiallySupported => AgentAction::NeedsSecondSource,
+            Label::Weak | Label::Unsupported | Label::Contradicted => AgentAction::DoNotUse,
         }
     }
 
@@ -243,9 +244,9 @@ impl Grounds<'_> {
             .submitted
             .iter()
             .filter_map(|source| source.read.as_ref());
-        let carrying = reads.filter(|read| read.label() == Label::Supported);
-        let mut risks = carrying.flat_map(|read| &read.told.risk_details);
-        risks.any(|risk| risk.severity == "high")
+        let carrying = reads.filter(|read| read.report.decision.label == Label::Supported);
+        let mut risks = carrying.flat_map(|read| &read.report.risk_details);
+        risks.any(|risk| risk.severity == Severity::High)
     }
 
     fn summary(&self, label: Label, disputed: bool, standings: &[Standing]) -> String {
@@ -285,20 +286,22 @@ impl Grounds<'_> {
     }
 }
 
-fn advice(action: &str) -> &'static str {
+fn advice(action: AgentAction) -> &'static str {
     match action {
-        "use_with_citation" => "Use the finding and cite the excerpts by their ids.",
-        "use_with_caution" => "Use the finding with its excerpts, and say what the risks are.",
-        "ask_human" => {
+        AgentAction::UseWithCitation => "Use the finding and cite the excerpts by their ids.",
+        AgentAction::UseWithCaution => {
+            "Use the finding with its excerpts, and say what the risks are."
+        }
+        AgentAction::AskHuman => {
             "Show both sides to a person, or say that the sources differ; do not choose one silently."
         }
-        "needs_second_source" => {
+        AgentAction::NeedsSecondSource => {
             "Do not state this as established; what is missing is listed under the gaps."
         }
-        "refresh_source" => {
+        AgentAction::RefreshSource => {
             "Most sources could not be read; have them read again before you decide."
         }
-        _ => "Do not state this on the strength of these sources.",
+        AgentAction::DoNotUse => "Do not state this on the strength of these sources.",
     }
 }
 

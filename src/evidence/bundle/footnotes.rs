@@ -1,30 +1,39 @@
 //! The passages that a bundle rests on, each verbatim and once: citations of the reports under their source's name
 //! (`S2.E1`), and passages that were found only when one source was asked what another says (`S2.X1`).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::evidence::Finding;
-use crate::evidence::bundle::read::{Cited, Read, Submitted};
-use crate::evidence::report::citation::citation;
+use crate::domain::closed_set::closed_set;
+use crate::evidence::bundle::read::{Read, Submitted};
+use crate::evidence::report::citation::{Citation, citation};
+use crate::evidence::{Finding, Match};
+use crate::markdown::PassageKind;
 
 /// A passage of a source.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Footnote {
-    pub(super) id: String,
-    pub(super) source_id: String,
-    pub(super) url: String,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Footnote {
+    pub id: String,
+    pub source_id: String,
+    pub url: String,
     /// Bytes `start..end` of the source's text.
-    pub(super) excerpt: String,
-    pub(super) start: usize,
-    pub(super) end: usize,
+    pub excerpt: String,
+    pub start: usize,
+    pub end: usize,
     /// The passage goes on after what is shown.
-    pub(super) truncated: bool,
+    pub truncated: bool,
     #[serde(rename = "match")]
-    pub(super) matching: String,
-    pub(super) kind: String,
-    pub(super) heading_path: Vec<String>,
-    /// `report` or `cross_check`.
-    pub(super) found_by: &'static str,
+    pub matching: Match,
+    pub kind: PassageKind,
+    pub heading_path: Vec<String>,
+    pub found_by: FoundBy,
+}
+
+closed_set! {
+    /// Where a passage was found: in a source's own report, or when it was asked what another source says.
+    pub enum FoundBy {
+        Report = "report",
+        CrossCheck = "cross_check",
+    }
 }
 
 #[derive(Debug, Default)]
@@ -46,7 +55,7 @@ impl Footnotes {
     ) -> Vec<String> {
         let cited = ids.iter().filter_map(|id| read.cited(id));
         cited
-            .map(|cited| self.add(source, read, cited, "report"))
+            .map(|cited| self.add(source, read, cited, FoundBy::Report))
             .collect()
     }
 
@@ -61,12 +70,12 @@ impl Footnotes {
         for finding in findings {
             let start = finding.range.start;
             if let Some(cited) = read
-                .told
+                .report
                 .citations
                 .iter()
                 .find(|cited| cited.start == start)
             {
-                ids.push(self.add(source, read, cited, "report"));
+                ids.push(self.add(source, read, cited, FoundBy::Report));
                 continue;
             }
             let known = self.notes.iter();
@@ -77,19 +86,15 @@ impl Footnotes {
             }
             let found = citation(0, finding, read.text, "");
             let own = self.notes.iter().filter(|note| note.source_id == source.id);
-            let number = own.filter(|note| note.found_by == "cross_check").count() + 1;
-            let cited = Cited {
+            let number = own
+                .filter(|note| note.found_by == FoundBy::CrossCheck)
+                .count()
+                + 1;
+            let cited = Citation {
                 id: format!("X{number}"),
-                excerpt: found.excerpt,
-                start: found.start,
-                end: found.end,
-                truncated: found.truncated,
-                matching: found.matching.to_owned(),
-                stance: String::new(),
-                kind: found.kind.to_owned(),
-                heading_path: found.heading_path,
+                ..found
             };
-            ids.push(self.add(source, read, &cited, "cross_check"));
+            ids.push(self.add(source, read, &cited, FoundBy::CrossCheck));
         }
         ids
     }
@@ -98,21 +103,21 @@ impl Footnotes {
         &mut self,
         source: &Submitted<'_>,
         read: &Read<'_>,
-        cited: &Cited,
-        found_by: &'static str,
+        cited: &Citation,
+        found_by: FoundBy,
     ) -> String {
         let id = source.cited_as(&cited.id);
         if self.get(&id).is_none() {
             self.notes.push(Footnote {
                 id: id.clone(),
                 source_id: source.id.clone(),
-                url: read.told.source_profile.final_url.clone(),
+                url: read.report.source_profile.final_url.clone(),
                 excerpt: cited.excerpt.clone(),
                 start: cited.start,
                 end: cited.end,
                 truncated: cited.truncated,
-                matching: cited.matching.clone(),
-                kind: cited.kind.clone(),
+                matching: cited.matching,
+                kind: cited.kind,
                 heading_path: cited.heading_path.clone(),
                 found_by,
             });

@@ -4,8 +4,9 @@
 use std::collections::{BTreeSet, HashSet};
 use std::hash::Hasher;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::domain::closed_set::closed_set;
 use crate::evidence::bundle::read::{Read, Submitted};
 use crate::evidence::reading::text::words;
 
@@ -22,15 +23,25 @@ const PASSAGE_LIKENESS_MIN: f64 = 0.8;
 const PASSAGE_SHINGLES_MIN: usize = 12;
 
 /// Sources that count as one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Group {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
     /// `G1`, `G2` … in the order of their first sources.
-    pub(super) id: String,
-    pub(super) source_ids: Vec<String>,
-    /// Why they count as one: `same_address`, `same_content`, `near_duplicate` or `same_passages`; empty for one source.
-    pub(super) because: Vec<&'static str>,
+    pub id: String,
+    pub source_ids: Vec<String>,
+    /// Why they count as one; empty for one source.
+    pub because: Vec<Likeness>,
     /// The registrable domains that they were found under.
-    pub(super) publishers: Vec<String>,
+    pub publishers: Vec<String>,
+}
+
+closed_set! {
+    /// Why sources count as one.
+    pub enum Likeness {
+        NearDuplicate = "near_duplicate",
+        SameAddress = "same_address",
+        SameContent = "same_content",
+        SamePassages = "same_passages",
+    }
 }
 
 /// The groups of the sources that were read, and the group's index of each submitted one.
@@ -47,7 +58,7 @@ impl Groups {
             .map(|source| source.read.as_ref().map(Print::of))
             .collect();
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        let mut reasons: Vec<BTreeSet<&'static str>> = Vec::new();
+        let mut reasons: Vec<BTreeSet<Likeness>> = Vec::new();
         for (at, print) in prints.iter().enumerate() {
             let Some(print) = print else { continue };
             let mut joined: Option<usize> = None;
@@ -85,7 +96,7 @@ impl Groups {
     fn named(
         submitted: &[Submitted<'_>],
         groups: Vec<Vec<usize>>,
-        reasons: Vec<BTreeSet<&'static str>>,
+        reasons: Vec<BTreeSet<Likeness>>,
     ) -> Groups {
         let mut of_source = vec![None; submitted.len()];
         let numbered = groups.into_iter().zip(reasons).enumerate();
@@ -142,10 +153,10 @@ struct Print {
 
 impl Print {
     fn of(read: &Read<'_>) -> Print {
-        let profile = &read.told.source_profile;
+        let profile = &read.report.source_profile;
         let canonical = profile.canonical_url.iter();
         let addresses = canonical.chain([&profile.final_url]);
-        let cited = read.told.citations.iter();
+        let cited = read.report.citations.iter();
         let cited: Vec<&str> = cited.map(|cited| cited.excerpt.as_str()).collect();
         Print {
             addresses: addresses.map(|url| address(url)).collect(),
@@ -155,18 +166,18 @@ impl Print {
         }
     }
 
-    fn same_as(&self, other: &Print) -> Option<&'static str> {
+    fn same_as(&self, other: &Print) -> Option<Likeness> {
         let shares = |url: &String| !url.is_empty() && other.addresses.contains(url);
         if self.addresses.iter().any(shares) {
-            Some("same_address")
+            Some(Likeness::SameAddress)
         } else if self.content == other.content && !self.content.is_empty() {
-            Some("same_content")
+            Some(Likeness::SameContent)
         } else if likeness(&self.text, &other.text) >= TEXT_LIKENESS_MIN {
-            Some("near_duplicate")
+            Some(Likeness::NearDuplicate)
         } else if self.passages.len().min(other.passages.len()) >= PASSAGE_SHINGLES_MIN
             && likeness(&self.passages, &other.passages) >= PASSAGE_LIKENESS_MIN
         {
-            Some("same_passages")
+            Some(Likeness::SamePassages)
         } else {
             None
         }

@@ -4,9 +4,11 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
+use crate::domain::closed_set::closed_set;
 use crate::evidence::bundle::footnotes::Footnotes;
 use crate::evidence::bundle::read::{Read, Submitted};
 use crate::evidence::reading::text::{is_stop, number, stem, words};
+use crate::evidence::report::QuestionForm;
 use crate::evidence::report::examine::Readable;
 use crate::evidence::{Check, Examiner, Label, NoteKind, Reading, Source, Stance};
 
@@ -17,32 +19,22 @@ const CITED_MAX: usize = 2;
 /// Statements with so much in common, and the same numbers, say the same.
 const SAME_WORDS_MIN: f64 = 0.75;
 
-/// What a source says to a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Supports,
-    /// A part of it, or not beyond doubt.
-    Partial,
-    /// It says otherwise nearly in the claim's words.
-    Contradicts,
-    /// It has another number or the opposite word; whether of the same thing, a reader must see.
-    MayContradict,
-    Silent,
-    Unreachable,
+closed_set! {
+    /// What a source says to a claim.
+    pub enum Verdict {
+        Supports = "supports",
+        /// A part of it, or not beyond doubt.
+        Partial = "partial",
+        /// It says otherwise nearly in the claim's words.
+        Contradicts = "contradicts",
+        /// It has another number or the opposite word; whether of the same thing, a reader must see.
+        MayContradict = "may_contradict",
+        Silent = "silent",
+        Unreachable = "unreachable",
+    }
 }
 
 impl Verdict {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Verdict::Supports => "supports",
-            Verdict::Partial => "partial",
-            Verdict::Contradicts => "contradicts",
-            Verdict::MayContradict => "may_contradict",
-            Verdict::Silent => "silent",
-            Verdict::Unreachable => "unreachable",
-        }
-    }
-
     pub(super) fn opposes(self) -> bool {
         matches!(self, Verdict::Contradicts | Verdict::MayContradict)
     }
@@ -118,10 +110,11 @@ fn blank(submitted: &[Submitted<'_>]) -> Vec<Cell> {
 /// The parts of the question, as each report has judged them. An open question has none.
 fn asked(submitted: &[Submitted<'_>], notes: &mut Footnotes) -> Vec<Row> {
     let first = submitted.iter().find_map(|source| source.read.as_ref());
-    let Some(first) = first.filter(|read| read.told.analysis.question_kind != "open") else {
+    let Some(first) = first.filter(|read| read.report.analysis.question_kind != QuestionForm::Open)
+    else {
         return Vec::new();
     };
-    let parts = &first.told.analysis.parts;
+    let parts = &first.report.analysis.parts;
     let rows = parts.iter().map(|part| {
         let mut cells = blank(submitted);
         for (source, cell) in submitted.iter().zip(&mut cells) {
@@ -141,22 +134,22 @@ fn asked(submitted: &[Submitted<'_>], notes: &mut Footnotes) -> Vec<Row> {
 
 /// What a report says of a part of the question; of the whole, its decision.
 fn judged(source: &Submitted<'_>, read: &Read<'_>, text: &str, notes: &mut Footnotes) -> Cell {
-    let parts = &read.told.analysis.parts;
+    let parts = &read.report.analysis.parts;
     let Some(part) = parts.iter().find(|part| part.text == text) else {
         return Cell::SILENT;
     };
     let label = match parts.len() {
-        1 => Some(read.label()),
-        _ => Label::parse(&part.label),
+        1 => read.report.decision.label,
+        _ => part.label,
     };
-    let verdict = Verdict::of_label(label.unwrap_or(Label::Unsupported));
+    let verdict = Verdict::of_label(label);
     let stance = match verdict {
-        Verdict::Supports | Verdict::Partial => "supports",
-        _ => "contradicts",
+        Verdict::Supports | Verdict::Partial => Stance::Supports,
+        _ => Stance::Contradicts,
     };
     let ids = part.citation_ids.iter();
     let of_part: Vec<&str> = ids.map(String::as_str).collect();
-    let cited = read.told.citations.iter();
+    let cited = read.report.citations.iter();
     let of_stance = cited.filter(|cited| cited.stance == stance);
     let mut cited: Vec<&str> = of_stance
         .map(|cited| cited.id.as_str())
@@ -193,11 +186,11 @@ fn statements(submitted: &[Submitted<'_>], asked: &[Row], notes: &mut Footnotes)
     let mut rows: Vec<(Words, Row)> = Vec::new();
     let known: Vec<Words> = asked.iter().map(|row| Words::of(&row.text)).collect();
     let turns = submitted.iter().filter_map(|source| source.read.as_ref());
-    let turns = turns.map(|read| read.told.key_claims.len()).max();
+    let turns = turns.map(|read| read.report.key_claims.len()).max();
     for turn in 0..turns.unwrap_or_default() {
         for (at, source) in submitted.iter().enumerate() {
             let Some(read) = &source.read else { continue };
-            let Some(claim) = read.told.key_claims.get(turn) else {
+            let Some(claim) = read.report.key_claims.get(turn) else {
                 continue;
             };
             let words = Words::of(&claim.claim);
@@ -240,7 +233,7 @@ fn cross_examine(
     rows: &mut [Row],
     notes: &mut Footnotes,
 ) {
-    let profile = &read.told.source_profile;
+    let profile = &read.report.source_profile;
     let is_suspected = profile
         .warnings
         .iter()

@@ -1,15 +1,18 @@
 //! What a reader of a bundle must know beside its findings: what stays open, and what speaks against trusting it.
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::evidence::bundle::compare::{Agreement, Conflict};
+use crate::evidence::bundle::compare::{Agreement, Certainty, Conflict};
 use crate::evidence::bundle::decide::Standing;
-use crate::evidence::bundle::groups::Groups;
+use crate::evidence::bundle::groups::{Groups, Likeness};
 use crate::evidence::bundle::matrix::Row;
 use crate::evidence::bundle::read::Submitted;
 use crate::evidence::reading::text::bounded;
+use crate::evidence::report::risks::Severity;
 
 const STATEMENT_CHARS_MAX: usize = 300;
 const TERMS_MAX: usize = 12;
@@ -18,14 +21,13 @@ const ADDRESSES_MAX: usize = 5;
 const OF_ONE_REPORT: &str = "single_source";
 
 /// A risk, with the sources that it was found in.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct RiskNote {
-    pub(super) code: String,
-    /// `high`, `medium`, `low` or `info`.
-    pub(super) severity: String,
-    pub(super) text: String,
-    pub(super) source_ids: Vec<String>,
-    pub(super) citation_ids: Vec<String>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RiskNote {
+    pub code: Cow<'static, str>,
+    pub severity: Severity,
+    pub text: String,
+    pub source_ids: Vec<String>,
+    pub citation_ids: Vec<String>,
 }
 
 /// What the sources leave open, in sentences.
@@ -82,9 +84,9 @@ fn missing_everywhere(submitted: &[Submitted<'_>]) -> Vec<String> {
     let Some(first) = reads.next() else {
         return Vec::new();
     };
-    let mut missing = first.told.analysis.missing_terms.clone();
+    let mut missing = first.report.analysis.missing_terms.clone();
     for read in reads {
-        missing.retain(|term| read.told.analysis.missing_terms.contains(term));
+        missing.retain(|term| read.report.analysis.missing_terms.contains(term));
     }
     missing.truncate(TERMS_MAX);
     missing
@@ -99,7 +101,7 @@ pub(super) fn risk_notes(
 ) -> Vec<RiskNote> {
     let mut notes = of_the_whole(submitted, groups, agreements, conflicts);
     notes.extend(of_the_sources(submitted));
-    notes.sort_by_key(|note| gravity(&note.severity));
+    notes.sort_by_key(|note| Reverse(note.severity));
     notes
 }
 
@@ -110,18 +112,19 @@ fn of_the_whole(
     conflicts: &[Conflict],
 ) -> Vec<RiskNote> {
     let mut notes = Vec::new();
-    let mut add = |code: &str, severity: &str, text: String, source_ids: Vec<String>| {
-        notes.push(RiskNote {
-            code: code.to_owned(),
-            severity: severity.to_owned(),
-            text,
-            source_ids,
-            citation_ids: Vec::new(),
-        });
-    };
+    let mut add =
+        |code: &'static str, severity: Severity, text: String, source_ids: Vec<String>| {
+            notes.push(RiskNote {
+                code: code.into(),
+                severity,
+                text,
+                source_ids,
+                citation_ids: Vec::new(),
+            });
+        };
     let clear: Vec<&Conflict> = conflicts
         .iter()
-        .filter(|conflict| conflict.certainty == "clear")
+        .filter(|conflict| conflict.certainty == Certainty::Clear)
         .collect();
     if !clear.is_empty() {
         let sides = clear.iter().flat_map(|conflict| &conflict.sides);
@@ -134,7 +137,7 @@ fn of_the_whole(
             "Independent sources contradict each other on {} of the claims; read both sides.",
             clear.len()
         );
-        add("conflicting_sources", "high", text, sources);
+        add("conflicting_sources", Severity::High, text, sources);
     }
     let unread = submitted.iter().filter(|source| source.read.is_none());
     let unread: Vec<String> = unread.map(|source| source.id.clone()).collect();
@@ -144,7 +147,7 @@ fn of_the_whole(
             unread.len(),
             submitted.len()
         );
-        add("unreachable_sources", "medium", text, unread);
+        add("unreachable_sources", Severity::Medium, text, unread);
     }
     for group in groups
         .groups
@@ -154,9 +157,14 @@ fn of_the_whole(
         let text = format!(
             "{} sources carry the same text and count as one ({}).",
             group.source_ids.len(),
-            group.because.join(", ").replace('_', " ")
+            named(&group.because)
         );
-        add("mirrored_sources", "medium", text, group.source_ids.clone());
+        add(
+            "mirrored_sources",
+            Severity::Medium,
+            text,
+            group.source_ids.clone(),
+        );
     }
     for agreement in agreements
         .iter()
@@ -168,7 +176,7 @@ fn of_the_whole(
         );
         add(
             "same_publisher",
-            "medium",
+            Severity::Medium,
             text,
             agreement.source_ids.clone(),
         );
@@ -178,7 +186,7 @@ fn of_the_whole(
             "Only one independent source was read; a second one would make it firmer.".to_owned();
         add(
             "single_independent_source",
-            "medium",
+            Severity::Medium,
             text,
             groups.groups[0].source_ids.clone(),
         );
@@ -188,10 +196,10 @@ fn of_the_whole(
 
 /// The risks of the reports, each code once.
 fn of_the_sources(submitted: &[Submitted<'_>]) -> Vec<RiskNote> {
-    let mut by_code: BTreeMap<(String, String), RiskNote> = BTreeMap::new();
+    let mut by_code: BTreeMap<(Cow<'static, str>, String), RiskNote> = BTreeMap::new();
     for source in submitted {
         let Some(read) = &source.read else { continue };
-        for risk in &read.told.risk_details {
+        for risk in &read.report.risk_details {
             if risk.code == OF_ONE_REPORT {
                 continue;
             }
@@ -199,7 +207,7 @@ fn of_the_sources(submitted: &[Submitted<'_>]) -> Vec<RiskNote> {
                 .entry((risk.code.clone(), risk.text.clone()))
                 .or_insert_with(|| RiskNote {
                     code: risk.code.clone(),
-                    severity: risk.severity.clone(),
+                    severity: risk.severity,
                     text: risk.text.clone(),
                     source_ids: Vec::new(),
                     citation_ids: Vec::new(),
@@ -214,8 +222,8 @@ fn of_the_sources(submitted: &[Submitted<'_>]) -> Vec<RiskNote> {
     by_code.into_values().collect()
 }
 
-fn gravity(severity: &str) -> usize {
-    const GRAVEST_FIRST: [&str; 4] = ["high", "medium", "low", "info"];
-    let place = GRAVEST_FIRST.iter().position(|known| *known == severity);
-    place.unwrap_or(GRAVEST_FIRST.len())
+/// `same address, same content`.
+fn named(likenesses: &[Likeness]) -> String {
+    let names: Vec<&str> = likenesses.iter().map(|why| why.name()).collect();
+    names.join(", ").replace('_', " ")
 }

@@ -6,13 +6,13 @@ use crate::evidence::Source;
 use crate::evidence::report::canonical::result_hash;
 use crate::evidence::report::examine::examine_page;
 use crate::evidence::report::facts::Facts;
-use crate::evidence::report::{Request, report};
+use crate::evidence::report::{Access, Request, report};
 use crate::markdown::{ContentKind, Converter, Settings};
 
 /// A page, read and reported on like any other.
 pub(crate) struct Made {
     pub(crate) url: String,
-    pub(crate) report: Map<String, Value>,
+    pub(crate) report: Report,
     pub(crate) text: String,
 }
 
@@ -43,9 +43,6 @@ pub(crate) fn made(url: &str, html: &str, question: &str) -> Made {
     };
     let examined = examine_page(source, question, &facts);
     let report = report(&request, &examined, &facts, None);
-    let Ok(Value::Object(report)) = serde_json::to_value(report) else {
-        panic!("a report is an object");
-    };
     Made {
         url: url.to_owned(),
         report,
@@ -93,7 +90,7 @@ fn bundle(question: &str, sources: &[BundleSource<'_>]) -> Value {
         question,
         created_at: NOW,
     };
-    Value::Object(bundle_report(&request, sources))
+    Value::Object(bundle_report(&request, sources).members())
 }
 
 const CLAIM: &str = "The Harbour Bridge opened to traffic in 1932.";
@@ -224,8 +221,15 @@ fn answers_to_a_question_agree_or_clash_by_their_values() {
 fn a_report_within_a_bundle_promises_no_address_that_it_lacks() {
     let one = made("https://one.test/bridge", &bridge("1932", LONG), CLAIM);
     let mut retained = made("https://two.test/bridge", &bridge("1934", LONG), CLAIM);
-    let url = json!("https://context.example.com/v1/proof-pack/reports/ppr_2/verify");
-    retained.report.insert("verify_url".to_owned(), url);
+    let url = "https://context.example.com/v1/proof-pack/reports/ppr_2";
+    retained.report.access = Some(Access {
+        signature: None,
+        verify_url: format!("{url}/verify"),
+        follow_up_url: format!("{url}/follow-up"),
+        refresh_url: format!("{url}/refresh"),
+        report_url: url.to_owned(),
+        report_page: url.to_owned(),
+    });
     let report = bundle(CLAIM, &[read(&one), read(&retained)]);
     let within = &report["reports"][0];
     for name in ["report_id", "recommended_next_call", "expires_at"] {
@@ -234,7 +238,10 @@ fn a_report_within_a_bundle_promises_no_address_that_it_lacks() {
     assert!(report["sources"][0]["report_id"].is_null());
     assert!(report["sources"][1]["report_id"].is_string());
     assert_eq!(within["result_hash"], result_hash(within));
-    assert_eq!(report["reports"][1], Value::Object(retained.report));
+    assert_eq!(
+        report["reports"][1],
+        Value::Object(retained.report.members())
+    );
 }
 
 #[test]
@@ -342,13 +349,13 @@ proptest! {
 
     /// A report that is none, and a text that its citations are not of.
     #[test]
-    fn a_damaged_report_makes_no_false_citation(members in prop::collection::vec(("\\PC{0,8}", "\\PC{0,8}"), 0..6), text in "\\PC{0,80}") {
+    fn a_damaged_report_makes_no_false_citation(words in prop::collection::vec("\\PC{0,8}", 0..6), text in "\\PC{0,80}") {
         let whole = made("https://one.test/", &bridge("1932", LONG), CLAIM);
         let mut damaged = Made { text, ..made("https://two.test/", &bridge("1934", LONG), CLAIM) };
-        for (name, value) in members {
-            damaged.report.insert(name, Value::String(value));
+        for (claim, word) in damaged.report.key_claims.iter_mut().zip(words) {
+            claim.citation_ids.push(word.clone());
+            claim.claim = word;
         }
-        damaged.report.insert("key_claims".to_owned(), json!([{"claim": 3}]));
         let sources = [read(&whole), read(&damaged)];
         check_whole(&bundle(CLAIM, &sources), &[&whole, &damaged]);
     }

@@ -1,79 +1,40 @@
 //! What an agent should do with a report, in the closed sets of words that agents branch on.
 
-use serde::Serialize;
+use std::borrow::Cow;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::closed_set::closed_set;
 use crate::evidence::Label;
 use crate::evidence::report::risks::{Risk, RiskDetail, Severity};
 
-/// What to do with the source for this question (`agent_action`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AgentAction {
-    UseWithCitation,
-    UseWithCaution,
-    NeedsSecondSource,
-    DoNotUse,
-    AskHuman,
-    RefreshSource,
+closed_set! {
+    /// What to do with the source for this question.
+    pub enum AgentAction {
+        UseWithCitation = "use_with_citation",
+        UseWithCaution = "use_with_caution",
+        NeedsSecondSource = "needs_second_source",
+        DoNotUse = "do_not_use",
+        AskHuman = "ask_human",
+        RefreshSource = "refresh_source",
+    }
 }
 
 /// The call that follows most naturally.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NextCall {
-    pub action: &'static str,
-    pub method: &'static str,
+    pub action: Cow<'static, str>,
+    pub method: Cow<'static, str>,
     /// A path below the service's address.
     pub endpoint: String,
-    pub reason: &'static str,
-}
-
-impl Label {
-    /// As it stands in answers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Label::Supported => "supported",
-            Label::PartiallySupported => "partially_supported",
-            Label::Weak => "weak",
-            Label::Unsupported => "unsupported",
-            Label::Contradicted => "contradicted",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Label> {
-        let all = [
-            Label::Supported,
-            Label::PartiallySupported,
-            Label::Weak,
-            Label::Unsupported,
-            Label::Contradicted,
-        ];
-        all.into_iter().find(|label| label.name() == name)
-    }
+    pub reason: Cow<'static, str>,
 }
 
 /// A `supported` that is less sure than this is not used without care.
 const SURE: f64 = 0.6;
 
 impl AgentAction {
-    pub const ALL: [AgentAction; 6] = [
-        AgentAction::UseWithCitation,
-        AgentAction::UseWithCaution,
-        AgentAction::NeedsSecondSource,
-        AgentAction::DoNotUse,
-        AgentAction::AskHuman,
-        AgentAction::RefreshSource,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            AgentAction::UseWithCitation => "use_with_citation",
-            AgentAction::UseWithCaution => "use_with_caution",
-            AgentAction::NeedsSecondSource => "needs_second_source",
-            AgentAction::DoNotUse => "do_not_use",
-            AgentAction::AskHuman => "ask_human",
-            AgentAction::RefreshSource => "refresh_source",
-        }
-    }
-
     /// How to use the source (`decision.recommended_agent_use`).
     pub fn advice(self, label: Label) -> &'static str {
         match self {
@@ -104,7 +65,7 @@ impl AgentAction {
         confidence: f64,
         risks: &[RiskDetail],
     ) -> AgentAction {
-        let has = |risk: Risk| risks.iter().any(|detail| detail.risk == risk);
+        let has = |risk: Risk| risks.iter().any(|detail| detail.is(risk));
         let doubts = [
             Risk::PossibleContradiction,
             Risk::NumberMismatch,
@@ -179,10 +140,10 @@ impl AgentAction {
             ),
         };
         NextCall {
-            action,
-            method,
+            action: action.into(),
+            method: method.into(),
             endpoint,
-            reason,
+            reason: reason.into(),
         }
     }
 }
@@ -248,19 +209,5 @@ mod tests {
                 action.advice(Label::Contradicted).ends_with('.') && call.reason.ends_with('.')
             );
         }
-    }
-
-    #[test]
-    fn labels_read_back() {
-        for label in [
-            Label::Supported,
-            Label::PartiallySupported,
-            Label::Weak,
-            Label::Unsupported,
-            Label::Contradicted,
-        ] {
-            assert_eq!(Label::parse(label.name()), Some(label));
-        }
-        assert_eq!(Label::parse("Supported"), None);
     }
 }

@@ -1,9 +1,10 @@
 //! A citation: a slice of the source, verbatim, with where it stands and why it was cited.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::evidence::Finding;
 use crate::evidence::reading::text::{bounded, cells, head, plain};
+use crate::evidence::{Finding, Match, Stance};
 use crate::markdown::PassageKind;
 
 /// Longer slices are cut, and say so.
@@ -14,28 +15,30 @@ const HEADING_CHARS_MAX: usize = 200;
 const TERMS_MAX: usize = 24;
 const TERM_CHARS_MAX: usize = 80;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Citation {
     /// `E1`, `E2` … in the report's order.
     pub id: String,
     pub url: String,
-    /// Bytes `start..end` of the source's text.
+    /// Verbatim: bytes `start..end` of the source's text.
     pub excerpt: String,
+    /// Where the excerpt begins in the source's markdown, in bytes of UTF-8.
     pub start: usize,
+    /// The byte after its last.
     pub end: usize,
     /// The slice goes on after what is shown.
     pub truncated: bool,
-    /// `exact`, `numeric`, `paraphrase` or `partial`.
     #[serde(rename = "match")]
-    pub matching: &'static str,
-    /// `supports`, `contradicts` or `mentions`.
-    pub stance: &'static str,
+    pub matching: Match,
+    pub stance: Stance,
+    /// How well it fits beside the others.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub score: f64,
     pub matched_terms: Vec<String>,
     pub missing_terms: Vec<String>,
-    /// `heading`, `paragraph`, `item`, `quote`, `code` or `row`.
-    pub kind: &'static str,
-    /// Outermost first.
+    /// What it is in the source.
+    pub kind: PassageKind,
+    /// The headings it stands under, outermost first.
     pub heading_path: Vec<String>,
     /// The line that leads a list in, the header of a table.
     pub context: Option<Context>,
@@ -50,8 +53,8 @@ impl Citation {
             .as_ref()
             .map(|context| context.excerpt.as_str());
         let spoken = match (self.kind, context) {
-            ("row", Some(header)) => row(header, &self.excerpt),
-            ("item", Some(lead_in)) if lead_in.trim_end().ends_with([':', '：']) => {
+            (PassageKind::Row, Some(header)) => row(header, &self.excerpt),
+            (PassageKind::Item, Some(lead_in)) if lead_in.trim_end().ends_with([':', '：']) => {
                 format!("{} {}", plain(lead_in), plain(&self.excerpt))
             }
             _ => plain(&self.excerpt),
@@ -80,7 +83,7 @@ fn row(header: &str, row: &str) -> String {
 }
 
 /// A second slice without which the excerpt says too little.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Context {
     pub excerpt: String,
     pub start: usize,
@@ -112,12 +115,12 @@ pub(crate) fn citation(index: usize, finding: &Finding, text: &str, url: &str) -
         start,
         end: start + excerpt.len(),
         truncated: excerpt.len() < whole.len(),
-        matching: finding.matching.name(),
-        stance: finding.stance.name(),
+        matching: finding.matching,
+        stance: finding.stance,
         score: rounded(finding.score),
         matched_terms: terms(&finding.matched),
         missing_terms: terms(&finding.missing),
-        kind: kind_name(finding.kind),
+        kind: finding.kind,
         heading_path: finding
             .heading_path
             .iter()
@@ -140,17 +143,6 @@ pub(crate) fn rounded(score: f64) -> f64 {
     match score.is_finite() {
         true => (score.clamp(0.0, 1.0) * 10_000.0).round() / 10_000.0,
         false => 0.0,
-    }
-}
-
-fn kind_name(kind: PassageKind) -> &'static str {
-    match kind {
-        PassageKind::Heading => "heading",
-        PassageKind::Paragraph => "paragraph",
-        PassageKind::Item => "item",
-        PassageKind::Quote => "quote",
-        PassageKind::Code => "code",
-        PassageKind::Row => "row",
     }
 }
 

@@ -14,7 +14,10 @@ use crate::evidence::report::profile::profile;
 use crate::evidence::report::quality::quality;
 use crate::evidence::report::risks::{Grounds, Risk, RiskDetail, Severity, risks};
 use crate::evidence::report::text_stats::TextStats;
-use crate::evidence::report::{Analysis, Coverage, Decision, KeyClaim, Part, Report, Request};
+use crate::evidence::report::{
+    Analysis, Coverage, Decision, KeyClaim, Origin, Part, QuestionForm, Report, Request, Retention,
+    Success,
+};
 use crate::evidence::synthesis::Synthesis;
 use crate::evidence::{Claim, Label, QUESTION_CHARS_MAX, QuestionKind, Stance};
 
@@ -108,19 +111,22 @@ impl<'a> Composition<'a> {
         let quality = quality(self.facts, &self.text_stats, &self.risks, request.now);
         let key_claims = self.key_claims();
         Report {
-            status: "success",
+            status: Success::Success,
             target_url: bounded(request.target_url, URL_CHARS_MAX),
             question: self.question(),
             pack: request.pack.to_owned(),
-            report_id: request.report_id.to_owned(),
             result_hash: String::new(),
             created_at: request.now.0,
-            expires_at: request.now.plus(REPORT_SECONDS).0,
-            retention_days: REPORT_DAYS,
+            retention: Some(Retention {
+                report_id: request.report_id.to_owned(),
+                expires_at: request.now.plus(REPORT_SECONDS).0,
+                retention_days: REPORT_DAYS,
+                recommended_next_call: action.next_call(request.report_id),
+            }),
             answer: self.answer(),
             executive_summary: self.executive_summary(quality.score),
             decision: Decision {
-                label: self.label.name(),
+                label: self.label,
                 summary: self.verdict(),
                 recommended_agent_use: action.advice(self.label).to_owned(),
                 confidence: self.confidence,
@@ -129,8 +135,7 @@ impl<'a> Composition<'a> {
             confidence_score: self.confidence,
             support_score: rounded(check.support_score),
             source_quality_score: quality.score,
-            agent_action: action.name(),
-            recommended_next_call: action.next_call(request.report_id),
+            agent_action: action,
             supported_findings: self.supported_findings(),
             gaps: self.gaps(),
             citation_coverage: Coverage {
@@ -156,6 +161,7 @@ impl<'a> Composition<'a> {
             citations: self.citations.clone(),
             analysis: self.analysis(),
             synthesis: self.synthesis.map(|synthesis| synthesis.receipt.clone()),
+            access: None,
         }
     }
 
@@ -174,9 +180,9 @@ impl<'a> Composition<'a> {
     /// The citations that carry the label.
     fn carrying(&self) -> Vec<&Citation> {
         let stance = match self.label {
-            Label::Contradicted => "contradicts",
+            Label::Contradicted => Stance::Contradicts,
             Label::Unsupported => return Vec::new(),
-            _ => "supports",
+            _ => Stance::Supports,
         };
         let carrying: Vec<&Citation> = self
             .citations
@@ -277,7 +283,7 @@ impl<'a> Composition<'a> {
             .risks
             .iter()
             .filter(|risk| risk.severity >= Severity::Medium);
-        let grave: Vec<&str> = grave.map(|risk| risk.code).take(5).collect();
+        let grave: Vec<&str> = grave.map(|risk| &*risk.code).take(5).collect();
         if !grave.is_empty() {
             sentences.push(format!("Mind these risks: {}.", grave.join(", ")));
         }
@@ -327,7 +333,7 @@ impl<'a> Composition<'a> {
                     .map(|finding| citation_id(*finding))
                     .collect(),
                 confidence: rounded(claim.confidence),
-                origin: "llm",
+                origin: Origin::Llm,
             }
         }));
         claims.truncate(KEY_CLAIMS_MAX);
@@ -341,7 +347,7 @@ impl<'a> Composition<'a> {
             claim: bounded(&part.text, STATEMENT_CHARS_MAX),
             citation_ids: self.ids_of(&part.findings),
             confidence: rounded(part.support_score),
-            origin: "deterministic",
+            origin: Origin::Deterministic,
         });
         claims
             .filter(|claim| !claim.citation_ids.is_empty())
@@ -356,10 +362,12 @@ impl<'a> Composition<'a> {
             .iter()
             .filter(|citation| ids.contains(&citation.id));
         let cited: Vec<&Citation> = cited.collect();
-        let supports = cited.iter().any(|citation| citation.stance == "supports");
+        let supports = cited
+            .iter()
+            .any(|citation| citation.stance == Stance::Supports);
         let shown = cited
             .into_iter()
-            .filter(|citation| !supports || citation.stance == "supports");
+            .filter(|citation| !supports || citation.stance == Stance::Supports);
         shown.map(|citation| citation.id.clone()).collect()
     }
 
@@ -419,18 +427,18 @@ impl<'a> Composition<'a> {
         let check = &self.examined.check;
         let parts = check.claims.iter().map(|part| Part {
             text: bounded(&part.text, STATEMENT_CHARS_MAX),
-            label: part.label.name(),
+            label: part.label,
             support_score: rounded(part.support_score),
             citation_ids: self.ids_of(&part.findings),
         });
         Analysis {
             question_kind: match check.kind {
-                QuestionKind::Claim => "claim",
-                QuestionKind::Wh(_) => "wh",
-                QuestionKind::YesNo => "yes_no",
-                QuestionKind::Open => "open",
+                QuestionKind::Claim => QuestionForm::Claim,
+                QuestionKind::Wh(_) => QuestionForm::Wh,
+                QuestionKind::YesNo => QuestionForm::YesNo,
+                QuestionKind::Open => QuestionForm::Open,
             },
-            engine_label: check.label.name(),
+            engine_label: check.label,
             parts: parts.collect(),
             missing_terms: terms(&check.missing),
             units_examined: check.stats.units,
@@ -444,7 +452,7 @@ impl KeyClaim {
             claim: citation.spoken(STATEMENT_CHARS_MAX),
             citation_ids: vec![citation.id.clone()],
             confidence: citation.score,
-            origin: "deterministic",
+            origin: Origin::Deterministic,
         }
     }
 }

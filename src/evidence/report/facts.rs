@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
+use crate::evidence::report::Report;
 use crate::markdown::{Link, Metadata, Page};
 
 /// What is known of where a text comes from.
@@ -42,7 +43,11 @@ impl Facts {
             content_source: page.content_source,
             metadata: page.metadata.into(),
             links: page.links.into_iter().map(Link::from).collect(),
-            warnings: page.warnings.into_iter().map(ToldWarning::code).collect(),
+            warnings: page
+                .warnings
+                .into_iter()
+                .map(|warning| warning.code)
+                .collect(),
             source_sha256: page.source_sha256,
             fetched_at: UnixSeconds(page.fetched_at),
             cache_hit,
@@ -65,14 +70,31 @@ impl Facts {
         }
     }
 
-    /// What a report tells of its source: for questions asked of it later.
-    pub fn of_report(report: &Value) -> Facts {
-        let profile = &report["source_profile"];
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let mut facts = Facts::of_members(profile, &text(&report["target_url"]), true);
-        facts.metadata = Told::deserialize(profile).unwrap_or_default().into();
-        facts.fetched_at = UnixSeconds(profile["retrieved_at"].as_u64().unwrap_or_default());
-        facts
+    /// What a report says of its source: for questions asked of it later.
+    pub fn of_report(report: &Report) -> Facts {
+        let profile = &report.source_profile;
+        Facts {
+            target_url: report.target_url.clone(),
+            final_url: profile.final_url.clone(),
+            http_status: profile.http_status,
+            content_type: profile.content_type.clone(),
+            content_source: profile.content_source.clone(),
+            metadata: Metadata {
+                title: profile.title.clone(),
+                author: profile.author.clone(),
+                site_name: profile.site_name.clone(),
+                published_at: profile.published_at.clone(),
+                modified_at: profile.modified_at.clone(),
+                language: profile.language.clone(),
+                canonical_url: profile.canonical_url.clone(),
+                ..Metadata::default()
+            },
+            links: Vec::new(),
+            warnings: profile.warnings.clone(),
+            source_sha256: profile.source_sha256.clone().unwrap_or_default(),
+            fetched_at: UnixSeconds(profile.retrieved_at),
+            cache_hit: true,
+        }
     }
 
     pub fn warns(&self, code: &str) -> bool {
@@ -93,22 +115,16 @@ struct Members {
     http_status: u16,
     content_type: String,
     content_source: String,
-    metadata: Told,
-    links: Vec<ToldLink>,
-    warnings: Vec<ToldWarning>,
-    #[serde(deserialize_with = "or_default")]
+    metadata: PageMetadata,
+    links: Vec<PageLink>,
+    warnings: Vec<PageWarning>,
     source_sha256: String,
     fetched_at: u64,
 }
 
-/// `null` is as good as absent.
-fn or_default<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
-}
-
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Told {
+struct PageMetadata {
     title: Option<String>,
     description: Option<String>,
     author: Option<String>,
@@ -124,52 +140,41 @@ struct Told {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct ToldLink {
+struct PageLink {
     text: String,
     url: String,
     rel: String,
 }
 
-/// As a page has it, and as a report does.
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum ToldWarning {
-    WithMessage { code: String },
-    Code(String),
+struct PageWarning {
+    code: String,
 }
 
-impl ToldWarning {
-    fn code(self) -> String {
-        match self {
-            ToldWarning::WithMessage { code } | ToldWarning::Code(code) => code,
-        }
-    }
-}
-
-impl From<Told> for Metadata {
-    fn from(told: Told) -> Metadata {
+impl From<PageMetadata> for Metadata {
+    fn from(metadata: PageMetadata) -> Metadata {
         Metadata {
-            title: told.title,
-            description: told.description,
-            author: told.author,
-            site_name: told.site_name,
-            published_at: told.published_at,
-            modified_at: told.modified_at,
-            language: told.language,
-            canonical_url: told.canonical_url,
-            kind: told.kind,
-            json_ld_types: told.json_ld_types,
+            title: metadata.title,
+            description: metadata.description,
+            author: metadata.author,
+            site_name: metadata.site_name,
+            published_at: metadata.published_at,
+            modified_at: metadata.modified_at,
+            language: metadata.language,
+            canonical_url: metadata.canonical_url,
+            kind: metadata.kind,
+            json_ld_types: metadata.json_ld_types,
             ..Metadata::default()
         }
     }
 }
 
-impl From<ToldLink> for Link {
-    fn from(told: ToldLink) -> Link {
+impl From<PageLink> for Link {
+    fn from(link: PageLink) -> Link {
         Link {
-            text: told.text,
-            url: told.url,
-            rel: told.rel,
+            text: link.text,
+            url: link.url,
+            rel: link.rel,
         }
     }
 }

@@ -1,21 +1,19 @@
 //! A further question to the kept source of a report, answered without any spend.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::domain::time::UnixSeconds;
-use crate::evidence::reading::text::bounded;
 use crate::evidence::report::action::{AgentAction, NextCall};
 use crate::evidence::report::citation::Citation;
 use crate::evidence::report::examine::examine_page;
 use crate::evidence::report::facts::Facts;
-use crate::evidence::report::{Decision, Request, report};
+use crate::evidence::report::{Decision, Report, Request, Success, report};
 use crate::evidence::{Label, Source};
 
 /// The answer of `/follow-up`.
 #[derive(Clone, Debug, Serialize)]
 pub struct FollowUp {
-    pub status: &'static str,
+    pub status: Success,
     pub report_id: String,
     pub question: String,
     pub answer: String,
@@ -27,30 +25,25 @@ pub struct FollowUp {
     pub confidence: f64,
     pub gaps: Vec<String>,
     pub risks: Vec<String>,
-    pub agent_action: &'static str,
+    pub agent_action: AgentAction,
     /// Of the text that was asked, as in the report.
     pub source_hash: String,
     pub supplier_spend: u64,
     pub recommended_next_call: NextCall,
 }
 
-/// Answers from the kept text alone; what the report knew of its source is taken from it.
-pub fn follow_up(kept: &Value, text: &str, question: &str, now: UnixSeconds) -> FollowUp {
-    let profile = &kept["source_profile"];
-    let told = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let title = profile["title"].as_str();
+/// Answers from the stored text alone; what the report knew of its source is taken from it.
+pub fn follow_up(stored: &Report, text: &str, question: &str, now: UnixSeconds) -> FollowUp {
     let source = Source {
-        title,
-        language: profile["language"].as_str(),
+        title: stored.source_profile.title.as_deref(),
+        language: stored.source_profile.language.as_deref(),
         text,
     };
-    let facts = Facts::of_report(kept);
-    let target_url = told(&kept["target_url"]);
-    let report_id = bounded(kept["report_id"].as_str().unwrap_or_default(), 64);
+    let facts = Facts::of_report(stored);
     let request = Request {
-        target_url: &target_url,
-        pack: kept["pack"].as_str().unwrap_or_default(),
-        report_id: &report_id,
+        target_url: &stored.target_url,
+        pack: &stored.pack,
+        report_id: stored.id(),
         now,
     };
     let examined = examine_page(source, question, &facts);
@@ -63,7 +56,7 @@ pub fn follow_up(kept: &Value, text: &str, question: &str, now: UnixSeconds) -> 
         false => AgentAction::RefreshSource,
     };
     FollowUp {
-        status: "success",
+        status: Success::Success,
         question: report.question,
         answer: report.answer,
         answered_from: "retained_report",
@@ -81,18 +74,18 @@ pub fn follow_up(kept: &Value, text: &str, question: &str, now: UnixSeconds) -> 
         agent_action: report.agent_action,
         source_hash: report.source_hash,
         supplier_spend: 0,
-        recommended_next_call: next.next_call(&report_id),
-        report_id,
+        recommended_next_call: next.next_call(stored.id()),
+        report_id: stored.id().to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::evidence::report::follow_up::*;
-    use crate::evidence::report::tests::{NOW, PAGE, facts, made};
+    use crate::evidence::report::tests::{NOW, PAGE, facts, typed};
 
     fn asked(question: &str) -> FollowUp {
-        let report = made(PAGE, "Are gift cards refunded?", &facts());
+        let report = typed(PAGE, "Are gift cards refunded?", &facts());
         follow_up(&report, PAGE, question, NOW)
     }
 
@@ -121,20 +114,8 @@ mod tests {
     }
 
     #[test]
-    fn a_report_that_tells_nothing_is_no_obstacle() {
-        let answer = follow_up(
-            &Value::Null,
-            PAGE,
-            "Are orders refunded within 30 days of delivery?",
-            NOW,
-        );
-        assert!(answer.supported);
-        assert_eq!(answer.report_id, "");
-    }
-
-    #[test]
     fn what_the_report_knew_of_its_source_is_known_again() {
-        let report = made(PAGE, "Are gift cards refunded?", &facts());
+        let report = typed(PAGE, "Are gift cards refunded?", &facts());
         let known = Facts::of_report(&report);
         let mut expected = facts();
         // Links are not in a report; and the page is a kept one now.

@@ -1,6 +1,7 @@
 //! The source as a report describes it (`source_profile`).
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::time::UnixSeconds;
 use crate::evidence::reading::text::{URL_CHARS_MAX, bounded};
@@ -9,7 +10,7 @@ use crate::evidence::report::text_stats::TextStats;
 
 const TEXT_CHARS_MAX: usize = 300;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceProfile {
     /// After redirects.
     pub final_url: String,

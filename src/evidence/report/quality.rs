@@ -1,7 +1,10 @@
 //! How good a source is by what it shows of itself, whatever is asked of it: a weighted mean of components that are
 //! all shown. It knows no reputation of sites.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::time::UnixSeconds;
 use crate::evidence::report::age;
@@ -10,19 +13,19 @@ use crate::evidence::report::facts::Facts;
 use crate::evidence::report::risks::{Risk, RiskDetail};
 use crate::evidence::report::text_stats::{TextStats, per_thousand};
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceQuality {
-    /// 0 to 1.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub score: f64,
     pub components: Vec<Component>,
     /// Why the score is held below the mean of its components, if it is.
-    pub capped_by: Option<&'static str>,
+    pub capped_by: Option<Cow<'static, str>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Component {
-    pub id: &'static str,
-    /// 0 to 1.
+    pub id: Cow<'static, str>,
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub value: f64,
     pub weight: f64,
     pub detail: String,
@@ -74,7 +77,7 @@ pub(crate) fn quality(
     SourceQuality {
         score: rounded(cap.map_or(mean, |(_, cap)| cap)),
         components,
-        capped_by: cap.map(|(code, _)| code),
+        capped_by: cap.map(|(code, _)| code.into()),
     }
 }
 
@@ -86,7 +89,7 @@ struct Judge<'a> {
 
 fn component(id: &'static str, weight: f64, value: f64, detail: impl Into<String>) -> Component {
     Component {
-        id,
+        id: id.into(),
         value: rounded(value),
         weight,
         detail: crate::evidence::reading::text::bounded(&detail.into(), 200),
@@ -101,7 +104,7 @@ fn step(measured: f64, steps: &[(f64, f64)], beyond: f64) -> f64 {
 
 impl Judge<'_> {
     fn has(&self, risk: Risk) -> bool {
-        self.risks.iter().any(|detail| detail.risk == risk)
+        self.risks.iter().any(|detail| detail.is(risk))
     }
 
     fn transport(&self) -> Component {
@@ -354,7 +357,10 @@ mod tests {
             (Risk::ScriptRenderedShell, "script_rendered_shell", 0.5),
         ] {
             let quality = judged(&facts(), PAGE, &[risk]);
-            assert_eq!((quality.score, quality.capped_by), (cap, Some(code)));
+            assert_eq!(
+                (quality.score, quality.capped_by.as_deref()),
+                (cap, Some(code))
+            );
         }
     }
 

@@ -3,7 +3,10 @@
 
 mod table;
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::time::UnixSeconds;
 use crate::evidence::reading::text::{bounded, folded, head, words};
@@ -15,14 +18,13 @@ use crate::evidence::report::facts::Facts;
 use crate::evidence::report::text_stats::{FIRST_PERSON, TextStats};
 use crate::evidence::{Label, NoteKind, QuestionKind, Stance};
 
+use table::TABLE;
 pub use table::{Risk, Severity};
 
 /// A risk with what it rests on.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RiskDetail {
-    #[serde(skip)]
-    pub risk: Risk,
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     pub severity: Severity,
     pub text: String,
     /// What was measured or read, if there is more to say than the code says.
@@ -32,7 +34,7 @@ pub struct RiskDetail {
     pub excerpt: Option<RiskExcerpt>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RiskExcerpt {
     pub excerpt: String,
     pub start: usize,
@@ -42,14 +44,24 @@ pub struct RiskExcerpt {
 impl RiskDetail {
     pub(crate) fn of(risk: Risk) -> RiskDetail {
         RiskDetail {
-            risk,
-            code: risk.code(),
+            code: risk.code().into(),
             severity: risk.severity(),
             text: risk.text().to_owned(),
             detail: None,
             evidence_ids: Vec::new(),
             excerpt: None,
         }
+    }
+
+    /// Risks that share a code differ by their text.
+    pub(crate) fn is(&self, risk: Risk) -> bool {
+        self.code == risk.code() && self.text == risk.text()
+    }
+
+    /// Its place in the table of risks.
+    fn place(&self) -> usize {
+        let place = TABLE.iter().position(|row| self.is(row.0));
+        place.unwrap_or(TABLE.len())
     }
 
     pub(crate) fn detail(mut self, detail: impl Into<String>) -> RiskDetail {
@@ -105,7 +117,7 @@ pub(crate) fn risks(grounds: &Grounds<'_>) -> Vec<RiskDetail> {
     found.extend(grounds.of_dates());
     found.extend(grounds.of_instructions());
     // The table's order among equals.
-    found.sort_by_key(|detail| (std::cmp::Reverse(detail.severity), detail.risk));
+    found.sort_by_key(|detail| (std::cmp::Reverse(detail.severity), detail.place()));
     found
 }
 
@@ -135,10 +147,7 @@ impl Grounds<'_> {
             .collect();
         let against: Vec<usize> = indices(check, Stance::Contradicts);
         let is_told = found.iter().any(|detail| {
-            matches!(
-                detail.risk,
-                Risk::PossibleContradiction | Risk::NumberMismatch
-            )
+            detail.is(Risk::PossibleContradiction) || detail.is(Risk::NumberMismatch)
         });
         if !against.is_empty() && !is_told {
             found.push(
@@ -292,7 +301,7 @@ impl Grounds<'_> {
             return Some(format!("the question names {site}, whose site this is"));
         }
         let speaks = self.citations.iter().find(|citation| {
-            citation.stance == "supports" && speaks_of_itself(&citation.excerpt)
+            citation.stance == Stance::Supports && speaks_of_itself(&citation.excerpt)
         })?;
         Some(format!("{} speaks as its publisher", speaks.id))
     }

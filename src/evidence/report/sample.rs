@@ -46,6 +46,7 @@ pub fn sample_report(page: &Page, html: &str, url: &str) -> Report {
 mod tests {
     use crate::evidence::report::sample::*;
     use crate::evidence::report::verify::{Kept, verify};
+    use crate::evidence::{Label, Stance};
     use crate::markdown::{ContentKind, Converter, Settings};
 
     const URL: &str = "https://context.example.com/sample";
@@ -94,10 +95,10 @@ mod tests {
         let report = made().0;
         assert!(matches!(
             report.decision.label,
-            "supported" | "partially_supported"
+            Label::Supported | Label::PartiallySupported
         ));
         let best = &report.citations[0];
         assert!(best.excerpt.contains("settles the transfer"));
-        assert_eq!(best.stance, "supports");
+        assert_eq!(best.stance, Stance::Supports);
     }
 }

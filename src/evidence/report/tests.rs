@@ -3,6 +3,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::domain::purchase::DEFAULT_QUESTION;
+use crate::evidence::report::action::AgentAction;
 use crate::evidence::report::examine::examine;
 use crate::evidence::report::verify::{Kept, verify};
 use crate::evidence::{
@@ -55,9 +56,12 @@ pub(in crate::evidence) fn request() -> Request<'static> {
 }
 
 pub(in crate::evidence) fn made(text: &str, question: &str, facts: &Facts) -> Value {
+    Value::Object(typed(text, question, facts).members())
+}
+
+pub(in crate::evidence) fn typed(text: &str, question: &str, facts: &Facts) -> Report {
     let examined = examine(Source::of_text(text), question);
-    let report = report(&request(), &examined, facts, None);
-    serde_json::to_value(report).expect("JSON")
+    report(&request(), &examined, facts, None)
 }
 
 /// A finding with these words in the page.
@@ -187,12 +191,12 @@ fn a_supported_claim_is_answered_with_its_evidence() {
         vec![finding(FIRST, Stance::Supports)],
     ));
     assert_eq!(report.answer, format!("“{FIRST}” [E1]"));
-    assert_eq!(report.decision.label, "supported");
+    assert_eq!(report.decision.label, Label::Supported);
     assert_eq!(
         report.decision.summary,
         "The source establishes this: see E1."
     );
-    assert_eq!(report.agent_action, "use_with_citation");
+    assert_eq!(report.agent_action, AgentAction::UseWithCitation);
     assert_eq!(report.key_claims.len(), 1);
     assert_eq!(report.key_claims[0].citation_ids, ["E1"]);
     assert_eq!(report.supported_findings, [format!("“{FIRST}” [E1]")]);
@@ -209,7 +213,7 @@ fn what_is_not_established_is_a_gap_and_no_finding() {
         (0, 0)
     );
     assert_eq!(report.gaps, [format!("Not established: “{QUESTION}”")]);
-    assert_eq!(report.agent_action, "do_not_use");
+    assert_eq!(report.agent_action, AgentAction::DoNotUse);
 }
 
 #[test]
@@ -223,10 +227,10 @@ fn a_contradiction_shows_what_speaks_against() {
         report.answer,
         "No, the source says otherwise. “These are not refunded:” [E2]"
     );
-    assert_eq!(report.agent_action, "do_not_use");
+    assert_eq!(report.agent_action, AgentAction::DoNotUse);
     let risk = &report.risk_details[0];
     assert_eq!(
-        (risk.code, &*risk.evidence_ids),
+        (&*risk.code, &*risk.evidence_ids),
         ("possible_contradiction", &["E2".to_owned()][..])
     );
     assert!(report.risks[0].starts_with("possible_contradiction: "));
@@ -244,7 +248,7 @@ fn a_question_for_yes_or_no_is_answered_so() {
     let no = ask(Label::Contradicted, Stance::Contradicts);
     assert_eq!(
         (no.answer, no.agent_action),
-        (format!("No. “{FIRST}” [E1]"), "use_with_caution")
+        (format!("No. “{FIRST}” [E1]"), AgentAction::UseWithCaution)
     );
     assert_eq!(no.gaps, [""; 0]);
 }
@@ -288,9 +292,9 @@ fn parts_that_are_not_established_are_named() {
         ]
     );
     assert!(report.answer.starts_with("In part. "));
-    assert_eq!(report.agent_action, "needs_second_source");
+    assert_eq!(report.agent_action, AgentAction::NeedsSecondSource);
     assert_eq!(report.key_claims.len(), 1);
-    assert_eq!(report.analysis.parts[1].label, "unsupported");
+    assert_eq!(report.analysis.parts[1].label, Label::Unsupported);
 }
 
 #[test]

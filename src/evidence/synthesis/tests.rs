@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use serde_json::json;
 
 use super::prompt::{SYSTEM, fence};
@@ -53,7 +55,10 @@ fn judged(beginning: &str, text: &str, quote: &str) -> Result<String, &'static s
     assert_eq!(receipt.claims_accepted + receipt.claims_dropped, 1);
     match synthesis.claims.first() {
         Some(claim) => Ok(claim.text.clone()),
-        None => Err(receipt.dropped.keys().next().expect("a reason")),
+        None => match receipt.dropped.keys().next() {
+            Some(Cow::Borrowed(reason)) => Err(reason),
+            other => panic!("{other:?} is no reason of ours"),
+        },
     }
 }
 

@@ -1,7 +1,6 @@
 //! What the service makes of its built-in sample pages, for nothing: the real converter and the real engine on bytes
 //! that are compiled in. Nothing is fetched, paid or kept, and the same question always gets the same answer.
 
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::app::Shared;
@@ -11,7 +10,7 @@ use crate::evidence::Source;
 use crate::evidence::report::examine::examine_page;
 use crate::evidence::report::facts::Facts;
 use crate::evidence::report::sample::{MADE_AT, REPORT_ID};
-use crate::evidence::report::{Request, report};
+use crate::evidence::report::{Report, Request, report};
 use crate::flows::internal;
 use crate::markdown::{ContentKind, Converter, Page, Settings};
 use crate::pages::buyer::samples::Sample;
@@ -21,7 +20,7 @@ use crate::pages::buyer::samples::Sample;
 pub struct Trial {
     pub markdown: String,
     /// The report's members, without what a sale puts around them.
-    pub report: Value,
+    pub report: Report,
 }
 
 pub async fn try_out(
@@ -57,17 +56,12 @@ fn tried(
     converter.push(sample.body.as_bytes())?;
     let page = converter.finish()?;
     Ok(Trial {
-        report: serde_json::to_value(examined(&page, sample, &url, question))?,
+        report: examined(&page, sample, &url, question),
         markdown: page.markdown,
     })
 }
 
-fn examined(
-    page: &Page,
-    sample: &Sample,
-    url: &str,
-    question: &str,
-) -> crate::evidence::report::Report {
+fn examined(page: &Page, sample: &Sample, url: &str, question: &str) -> Report {
     let facts = Facts {
         http_status: 200,
         content_type: sample.content_type.to_owned(),

@@ -5,13 +5,14 @@ use serde_json::{Map, Value};
 
 use crate::app::{App, Shared};
 use crate::domain::refusal::{Code, Refusal};
+use crate::evidence::bundle::BundleReport;
 use crate::flows::content::reports::{self, Retained};
 use crate::flows::internal;
 use crate::outside::call::{Place, Saturated};
 use crate::pdf::{Fonts, PdfError, Rendered, render, render_report};
 
 /// The document of a bundle's report, which is paid for.
-pub async fn of_bundle(app: &App, report: Map<String, Value>) -> Result<Rendered, Refusal> {
+pub async fn of_bundle(app: &App, report: BundleReport) -> Result<Rendered, Refusal> {
     let place = app.outside.checks.enter().await.map_err(full)?;
     write(app, place, move |fonts| render(&report, fonts)).await
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::app::Shared;
 use crate::domain::ids::ReportId;
@@ -14,7 +14,7 @@ use crate::domain::time::UnixSeconds;
 use crate::evidence;
 use crate::evidence::report::examine::{Examined, examine_page};
 use crate::evidence::report::facts::Facts;
-use crate::evidence::report::{Request, report};
+use crate::evidence::report::{Report, Request, report};
 use crate::evidence::synthesis::Synthesis;
 use crate::evidence::{Check, FINDINGS_MAX, Source};
 use crate::flows::content::source::{MEMORY_WAIT_MAX, SourcePage, Trouble};
@@ -38,12 +38,9 @@ pub const FIGURES: &str = evidence::FIGURES;
 /// A report before it is sold: without its addresses, its cost and its payment.
 #[derive(Debug)]
 pub struct Draft {
-    pub members: Map<String, Value>,
+    pub report: Report,
     /// The markdown that every citation is a slice of.
     pub source_text: String,
-    pub title: Option<String>,
-    /// The decision.
-    pub label: String,
     pub created_at: UnixSeconds,
     /// A language model was asked.
     pub asked_model: bool,
@@ -88,7 +85,7 @@ pub async fn draft(
     let (id, now) = (ReportId(chance::bytes()), app.now());
     let pack = purchase.pack.clone();
     let written = checks.run(move || read.draft(&id.to_string(), &pack, synthesis.as_ref(), now));
-    Ok((id, written.await.map_err(full)?.map_err(broken)?))
+    Ok((id, written.await.map_err(full)?))
 }
 
 /// A page as it was read, with what the engine found in it.
@@ -139,33 +136,19 @@ impl Read {
         }
     }
 
-    fn draft(
-        self,
-        id: &str,
-        pack: &str,
-        synthesis: Option<&Synthesis>,
-        now: UnixSeconds,
-    ) -> Result<Draft, serde_json::Error> {
+    fn draft(self, id: &str, pack: &str, synthesis: Option<&Synthesis>, now: UnixSeconds) -> Draft {
         let request = Request {
             target_url: &self.facts.target_url,
             pack,
             report_id: id,
             now,
         };
-        let report = report(&request, &self.examined(), &self.facts, synthesis);
-        let label = report.decision.label.to_owned();
-        let members = match serde_json::to_value(&report)? {
-            Value::Object(members) => members,
-            _ => Map::new(),
-        };
-        Ok(Draft {
-            members,
-            label,
-            title: self.facts.metadata.title,
+        Draft {
+            report: report(&request, &self.examined(), &self.facts, synthesis),
             source_text: self.text,
             created_at: now,
             asked_model: synthesis.is_some(),
-        })
+        }
     }
 }
 

@@ -2,16 +2,17 @@
 //! None of it costs anything or asks anybody. A report is private to anyone who knows its identifier; before its
 //! payment is settled nobody does.
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::app::{App, Shared};
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::payment::PaymentKey;
 use crate::domain::refusal::{Code, Refusal};
-use crate::evidence::report::canonical::{self, canonical, result_hash};
+use crate::evidence::report::canonical::{self, canonical};
 use crate::evidence::report::follow_up::{FollowUp, follow_up};
 use crate::evidence::report::sample::REPORT_ID as SAMPLE_ID;
 use crate::evidence::report::verify::{Check, Kept, Receipt, verify};
+use crate::evidence::report::{Access, Report, Signature};
 use crate::flows::content::source::MEMORY_WAIT_MAX;
 use crate::flows::internal;
 use crate::flows::sale::answer;
@@ -47,54 +48,43 @@ impl Retained {
 }
 
 /// Puts around a report what a buyer needs beside its findings: its hash, our signature, its addresses.
-pub fn put_around(app: &App, id: &str, report: &mut Map<String, Value>) {
+pub fn put_around(app: &App, id: &str, report: &mut Report) {
     put_around_with(&app.config.base_url, app.signer.as_ref(), id, report);
 }
 
 /// The same before there is an app.
-pub fn put_around_with(
-    base_url: &str,
-    signer: Option<&Signer>,
-    id: &str,
-    report: &mut Map<String, Value>,
-) {
-    let hash = result_hash(&Value::Object(report.clone()));
+pub fn put_around_with(base_url: &str, signer: Option<&Signer>, id: &str, report: &mut Report) {
     let api = format!("{base_url}/v1/proof-pack/reports/{id}");
-    let page = format!("{base_url}/proof-pack/reports/{id}");
-    report.insert("result_hash".to_owned(), hash.into());
-    let signature = signer.map(|signer| signature(signer, report));
-    let members = [
-        ("signature", signature.into()),
-        ("verify_url", format!("{api}/verify").into()),
-        ("follow_up_url", format!("{api}/follow-up").into()),
-        ("refresh_url", format!("{api}/refresh").into()),
-        ("report_url", api.into()),
-        ("report_page", page.into()),
-    ];
-    for (name, value) in members {
-        report.insert(name.to_owned(), value);
+    report.access = Some(Access {
+        signature: signer.map(|signer| signature(signer, report)),
+        verify_url: format!("{api}/verify"),
+        follow_up_url: format!("{api}/follow-up"),
+        refresh_url: format!("{api}/refresh"),
+        report_page: format!("{base_url}/proof-pack/reports/{id}"),
+        report_url: api,
+    });
+}
+
+fn signature(signer: &Signer, report: &Report) -> Signature {
+    Signature {
+        alg: "EdDSA".into(),
+        kid: signer.kid().to_owned(),
+        jws: signer.sign(&statement(report)),
     }
 }
 
 /// What the signature is of: enough to know the report by, in the canonical form.
-const SIGNED: [&str; 6] = [
-    "report_id",
-    "target_url",
-    "result_hash",
-    "source_hash",
-    "created_at",
-    "expires_at",
-];
-
-fn signature(signer: &Signer, report: &Map<String, Value>) -> Value {
-    let jws = signer.sign(&statement(report));
-    json!({"alg": "EdDSA", "kid": signer.kid(), "jws": jws})
-}
-
-fn statement(report: &Map<String, Value>) -> Vec<u8> {
-    let member = |name: &&str| Some(((*name).to_owned(), report.get(*name)?.clone()));
-    let signed: Map<String, Value> = SIGNED.iter().filter_map(member).collect();
-    canonical(&Value::Object(signed)).unwrap_or_default()
+fn statement(report: &Report) -> Vec<u8> {
+    let retention = report.retention.as_ref();
+    let signed = json!({
+        "report_id": report.id(),
+        "target_url": report.target_url,
+        "result_hash": report.result_hash,
+        "source_hash": report.source_hash,
+        "created_at": report.created_at,
+        "expires_at": retention.map(|retention| retention.expires_at),
+    });
+    canonical(&signed).unwrap_or_default()
 }
 
 /// A report by its identifier. Unknown and expired are told apart as long as the tombstone lasts.
@@ -128,7 +118,13 @@ pub async fn body(app: &Shared, retained: &Retained) -> Result<Vec<u8>, Refusal>
     found.await?.ok_or_else(not_found)
 }
 
-/// The same by the payment that bought it. `None` when the report is gone.
+/// The same as the views read it.
+pub async fn read(app: &Shared, retained: &Retained) -> Result<Report, Refusal> {
+    let body = body(app, retained).await?;
+    Report::parse(&body).map_err(|error| internal("a retained report cannot be read", &error))
+}
+
+/// The bytes by the payment that bought them. `None` when the report is gone.
 pub async fn sold_body(app: &Shared, payment: PaymentKey) -> Result<Option<Vec<u8>>, Refusal> {
     let found = app
         .store
@@ -237,11 +233,10 @@ pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal
 
 /// Whether a signature by one of our keys, former ones included, is of this report. Nothing where it bears none of them.
 fn signature_check(document: &[u8], keys: &[(String, signing::PublicKey)]) -> Option<Check> {
-    let report: Map<String, Value> = serde_json::from_slice(document).ok()?;
-    let signature = report.get("signature")?;
-    let (_, key) = keys.iter().find(|(kid, _)| signature["kid"] == **kid)?;
-    let jws = signature["jws"].as_str().unwrap_or_default();
-    let signed = signing::verified(jws, key);
+    let report = Report::parse(document).ok()?;
+    let signature = report.access.as_ref()?.signature.as_ref()?;
+    let (_, key) = keys.iter().find(|(kid, _)| signature.kid == *kid)?;
+    let signed = signing::verified(&signature.jws, key);
     let matches = signed.is_ok_and(|signed| signed == statement(&report));
     Some(Check {
         id: "signature",
@@ -257,7 +252,7 @@ pub async fn ask(app: &Shared, retained: &Retained, question: &str) -> Result<Fo
     let bytes = bytes(app, retained, Look::Intact).await?;
     let (question, now) = (question.to_owned(), app.now());
     let asked = place.run(move || {
-        let report: Value = serde_json::from_slice(&bytes.document).ok()?;
+        let report = Report::parse(&bytes.document).ok()?;
         let text = std::str::from_utf8(&bytes.source).ok()?;
         Some(follow_up(&report, text, &question, now))
     });

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::config::{Config, FacilitatorAt};
@@ -70,7 +70,7 @@ pub fn sample_page(
         },
     )?;
     Ok(SamplePage {
-        report: sample_report_of(config, signer, &sample_report(&page, &html, &url), &page)?,
+        report: sample_report_of(config, signer, sample_report(&page, &html, &url), &page)?,
         url,
         html,
         markdown: page.markdown,
@@ -82,15 +82,12 @@ pub fn sample_page(
 fn sample_report_of(
     config: &Config,
     signer: Option<&Signer>,
-    report: &Report,
+    mut report: Report,
     page: &Page,
 ) -> Result<SampleReport, serde_json::Error> {
     let policy = Pack::parse(&report.pack).unwrap_or_default().policy();
-    let mut members = match serde_json::to_value(report)? {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    };
-    reports::put_around_with(&config.base_url, signer, SAMPLE_ID, &mut members);
+    reports::put_around_with(&config.base_url, signer, SAMPLE_ID, &mut report);
+    let mut members = report.members();
     let payment = &config.payment;
     let around = [
         ("cache", json!({"hit": true, "policy": policy})),
@@ -110,6 +107,7 @@ fn sample_report_of(
     members.extend(around.map(|(name, value)| (name.to_owned(), value)));
     Ok(SampleReport {
         body: serde_json::to_vec(&members)?,
+        report,
         source_text: page.markdown.clone(),
     })
 }

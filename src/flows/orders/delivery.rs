@@ -11,6 +11,7 @@ use crate::domain::order::{Order, OrderState};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::source_list;
 use crate::domain::time::UnixSeconds;
+use crate::evidence::bundle::BundleReport;
 use crate::flows::content::source::Target;
 use crate::flows::internal;
 use crate::flows::orders::order_emails::{
@@ -136,6 +137,13 @@ pub fn way_back(seen: &Seen, pass: &Pass, now: UnixSeconds) -> (String, UnixSeco
 
 /// The report as it was made.
 pub async fn document(app: &Shared, report: &OrderReport) -> Result<Map<String, Value>, Refusal> {
+    let bytes = blob(app, report.document).await?;
+    serde_json::from_slice(&bytes)
+        .map_err(|error| internal("a delivered report cannot be read", &error))
+}
+
+/// The same as the page reads it.
+pub async fn report(app: &Shared, report: &OrderReport) -> Result<BundleReport, Refusal> {
     let bytes = blob(app, report.document).await?;
     serde_json::from_slice(&bytes)
         .map_err(|error| internal("a delivered report cannot be read", &error))

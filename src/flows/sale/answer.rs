@@ -15,6 +15,7 @@ use crate::domain::margin::GasPrice;
 use crate::domain::payment::{KeptAnswer, Means, Payment, PaymentKey};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
+use crate::evidence::report::Report;
 use crate::flows::content::report::Draft;
 use crate::flows::content::reports;
 use crate::flows::content::source::{CacheFacts, SourcePage};
@@ -119,7 +120,7 @@ fn sold_report(
     margin: &Judged,
 ) -> Result<Sold, serde_json::Error> {
     let (purchase, level) = (&payment.purchase, payment.purchase.level());
-    let mut report = draft.members;
+    let mut report = draft.report;
     reports::put_around(app, &id.to_string(), &mut report);
     let (reads, policy) = (level.cache(), level.policy());
     let cache = cache(
@@ -129,23 +130,19 @@ fn sold_report(
         &source.cache,
         draft.created_at,
     );
-    report.insert("cache".to_owned(), serde_json::to_value(cache)?);
-    report.insert(
-        "ueg_receipt".to_owned(),
-        serde_json::to_value(cost(margin))?,
-    );
-    let result_hash = report["result_hash"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
-    let document = serde_json::to_vec(&report)?;
+    let document = serde_json::to_vec(&ReportDocument {
+        report: &report,
+        cache,
+        ueg_receipt: cost(margin),
+    })?;
+    let retention = report.retention.as_ref();
     let record = ReportRecord {
         payment: key,
         target_url: purchase.target_url().to_owned(),
         question: purchase.question().unwrap_or_default().to_owned(),
         pack: level.name().to_owned(),
-        label: draft.label,
-        title: draft.title,
+        label: report.decision.label.to_string(),
+        title: report.source_profile.title.clone(),
         document: Sha256::digest(&document).into(),
         source: Sha256::digest(&draft.source_text).into(),
         paid: paid(app, payment)?,
@@ -153,14 +150,14 @@ fn sold_report(
         shared: None,
         created_at: draft.created_at.0,
         // What the buyer reads is what holds.
-        expires_at: report["expires_at"].as_u64().unwrap_or_default(),
+        expires_at: retention.map_or(0, |retention| retention.expires_at),
     };
     Ok(Sold {
         answer: KeptAnswer {
             page: record.document,
             // All of it lies with the report.
             own: String::new(),
-            content_sha256: result_hash,
+            content_sha256: report.result_hash,
             tokens: source.page.tokens,
             cache_hit: source.cache.hit,
             margin: margin.receipt,
@@ -185,6 +182,15 @@ struct OwnMembers<'a> {
     /// A delivered answer owes nothing.
     retry_credit: Option<()>,
     request_id: &'a str,
+}
+
+/// A report as it is stored; the payment is put behind it once it is settled.
+#[derive(Serialize)]
+struct ReportDocument<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    cache: CacheMembers,
+    ueg_receipt: MarginMembers,
 }
 
 #[derive(Serialize)]

@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::pages::buyer::report::{self, Brief};
+use crate::evidence::report::Report;
+use crate::pages::buyer::report;
 use crate::pages::buyer::samples::{SAMPLES, Sample};
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
@@ -13,7 +14,7 @@ pub struct DemoView<'a> {
     pub site: Site<'a>,
     pub sample: &'a Sample,
     pub markdown: &'a str,
-    pub found: Brief<'a>,
+    pub report: &'a Report,
 }
 
 pub fn page(view: &DemoView<'_>) -> String {
@@ -34,7 +35,7 @@ pub fn page(view: &DemoView<'_>) -> String {
             }
             (form(view))
             h2 #answer { "What a report says" }
-            (report::brief(&view.found))
+            (report::brief(view.report))
             h2 #markdown { "What the converter makes of it" }
             p {
                 "The page is " (sample.body.len()) " bytes of HTML with navigation, banners and scripts; the markdown is "
@@ -67,7 +68,7 @@ fn form(view: &DemoView<'_>) -> Markup {
             }
             label for="question" { "Question or claim" }
             .row {
-                input #question name="question" type="text" maxlength="1000" autocomplete="off" value=(view.found.question);
+                input #question name="question" type="text" maxlength="1000" autocomplete="off" value=(view.report.question);
                 button type="submit" { "Ask" }
             }
             p.hint {

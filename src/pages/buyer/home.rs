@@ -8,7 +8,8 @@ use crate::domain::bundle::Bundle;
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
-use crate::pages::buyer::report::{self, Brief};
+use crate::evidence::report::Report;
+use crate::pages::buyer::report;
 use crate::pages::buyer::sample;
 use crate::pages::commands::{self, Item};
 use crate::pages::layout::{Layout, layout};
@@ -22,7 +23,7 @@ pub struct HomeView<'a> {
     /// The converter's output for the sample page.
     pub sample_markdown: &'a str,
     /// The sample report.
-    pub found: Brief<'a>,
+    pub report: &'a Report,
 }
 
 /// The home page.
@@ -53,7 +54,7 @@ pub fn page(view: &HomeView<'_>) -> String {
                 "From " a href="/proof-pack/sample" { "the sample report" } ", made by this service from the same page. "
                 "A report that is not sure says so."
             }
-            (report::brief(&view.found))
+            (report::brief(view.report))
             h2 #prices { "What a page costs" }
             p {
                 "One price for one page, whatever its size. You choose how fresh it has to be. "

@@ -6,6 +6,8 @@ mod evidence;
 use maud::{Markup, PreEscaped, html};
 
 use crate::domain::time::UnixSeconds;
+use crate::evidence::report::Report;
+use crate::evidence::report::follow_up::FollowUp;
 use crate::pages::assets::VERIFY_SCRIPT;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
@@ -16,48 +18,14 @@ pub struct ReportView<'a> {
     pub site: Site<'a>,
     /// The canonical path, beginning with a slash, encoded.
     pub path: &'a str,
-    pub noindex: bool,
-    pub question: &'a str,
-    pub pack: &'a str,
-    pub source: Source<'a>,
-    /// The decision's label and its sentence.
-    pub label: &'a str,
-    pub decision: &'a str,
-    /// What the decision means for anyone who uses it, as a sentence.
-    pub advice: &'a str,
-    pub answer: &'a str,
-    pub summary: &'a str,
-    /// 0 to 1.
-    pub confidence: f64,
-    pub agent_action: &'a str,
-    pub claims: Vec<Claim<'a>>,
-    pub citations: Vec<Citation<'a>>,
-    pub gaps: Vec<&'a str>,
-    pub risks: Vec<Risk<'a>>,
-    pub result_hash: &'a str,
-    pub created_at: UnixSeconds,
-    /// `None` for the sample, which never expires.
-    pub expires_at: Option<UnixSeconds>,
+    pub report: &'a Report,
+    /// The built-in sample: public, and it never expires.
+    pub is_sample: bool,
     /// Where programs read it; `None` where the address is not this reader's to know.
     pub api: Option<Api<'a>>,
-    pub follow_up: Option<FollowUp<'a>>,
+    pub follow_up: Option<&'a FollowUp>,
     /// What a check of the report has found, when the reader has asked for one.
     pub checks: Option<Vec<(&'a str, bool)>>,
-}
-
-/// The page that the report cites.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
-    pub target_url: &'a str,
-    pub title: Option<&'a str>,
-    pub publisher: Option<&'a str>,
-    pub author: Option<&'a str>,
-    /// As the page says it.
-    pub dated: Option<&'a str>,
-    /// 0 to 1.
-    pub quality: f64,
-    /// SHA-256 of the text that the excerpts are slices of.
-    pub hash: &'a str,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,57 +38,6 @@ pub struct Api<'a> {
     pub pdf: Option<&'a str>,
 }
 
-#[derive(Clone, Debug)]
-pub struct Claim<'a> {
-    pub text: &'a str,
-    pub citation_ids: Vec<&'a str>,
-    pub confidence: f64,
-    /// `deterministic`, or the language model's.
-    pub origin: &'a str,
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct Citation<'a> {
-    pub id: &'a str,
-    pub excerpt: &'a str,
-    /// What the excerpt does to the question: `supports`, `contradicts`, `mentions`.
-    pub stance: &'a str,
-    /// What it is in the source: `paragraph`, `row`, …
-    pub kind: &'a str,
-    /// The headings above it, outermost first.
-    pub headings: Vec<&'a str>,
-    /// The head of its table.
-    pub head: Option<&'a str>,
-    /// The words of the question that it holds.
-    pub terms: Vec<&'a str>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Risk<'a> {
-    pub code: &'a str,
-    pub severity: &'a str,
-    pub text: &'a str,
-}
-
-/// The heart of a report, for pages that show one as an example.
-#[derive(Clone, Debug)]
-pub struct Brief<'a> {
-    pub question: &'a str,
-    pub label: &'a str,
-    pub answer: &'a str,
-    pub confidence: f64,
-    pub agent_action: &'a str,
-    pub citations: Vec<Citation<'a>>,
-}
-
-/// A further question, asked on this page.
-#[derive(Clone, Debug)]
-pub struct FollowUp<'a> {
-    pub question: &'a str,
-    pub answer: &'a str,
-    pub citations: Vec<Citation<'a>>,
-}
-
 pub fn page(view: &ReportView<'_>) -> String {
     layout(
         Layout {
@@ -128,17 +45,17 @@ pub fn page(view: &ReportView<'_>) -> String {
             title: "Source report",
             description: "Whether a public source supports a claim, with the excerpts that say so.",
             path: view.path,
-            noindex: view.noindex,
+            noindex: !view.is_sample,
         },
         html! {
-            p.kicker { "Source report · " (view.pack) " pack" }
-            h1 { (view.question) }
-            (verdict(view))
+            p.kicker { "Source report · " (view.report.pack) " pack" }
+            h1 { (view.report.question) }
+            (verdict(view.report))
             h2 #evidence { "Claims and their evidence" }
             p.muted { "Every excerpt is a verbatim slice of the source. Words of the question are marked." }
-            (evidence::claims(view))
-            (evidence::gaps(&view.gaps))
-            (evidence::risks(&view.risks))
+            (evidence::claims(view.report))
+            (evidence::gaps(&view.report.gaps))
+            (evidence::risks(&view.report.risk_details))
             (about(view))
             (hashes(view))
             @if let Some(api) = &view.api { (follow_up(view, api)) }
@@ -147,58 +64,63 @@ pub fn page(view: &ReportView<'_>) -> String {
     )
 }
 
-fn verdict(view: &ReportView<'_>) -> Markup {
+fn verdict(report: &Report) -> Markup {
+    let decision = &report.decision;
     html! {
-        div class={ "verdict " (parts::tone(view.label)) } {
+        div class={ "verdict " (parts::tone(decision.label.name())) } {
             .head {
-                (parts::label(view.label)) " "
-                span { (parts::share("Confidence in this label", view.confidence)) " confidence" }
+                (parts::label(decision.label.name())) " "
+                span { (parts::share("Confidence in this label", report.confidence_score)) " confidence" }
             }
-            p.answer { (evidence::with_references(view.answer, &view.citations)) }
+            p.answer { (evidence::with_references(&report.answer, &report.citations)) }
             dl.facts {
-                dt { "Decision" } dd { (view.decision) }
-                @if !view.advice.is_empty() { dt { "What to do" } dd { (view.advice) } }
-                dt { "For agents" } dd { code { (view.agent_action) } }
-                dt { "Source" } dd { (parts::foreign_link(view.source.target_url)) }
+                dt { "Decision" } dd { (decision.summary) }
+                dt { "What to do" } dd { (decision.recommended_agent_use) }
+                dt { "For agents" } dd { code { (report.agent_action) } }
+                dt { "Source" } dd { (parts::foreign_link(&report.target_url)) }
             }
         }
     }
 }
 
-pub(crate) fn brief(found: &Brief<'_>) -> Markup {
+/// The heart of a report, for pages that show one as an example.
+pub(crate) fn brief(report: &Report) -> Markup {
+    let label = report.decision.label.name();
     html! {
-        div class={ "verdict " (parts::tone(found.label)) } {
+        div class={ "verdict " (parts::tone(label)) } {
             .head {
-                (parts::label(found.label)) " "
-                span { (parts::share("Confidence in this label", found.confidence)) " confidence" } " "
-                code { (found.agent_action) }
+                (parts::label(label)) " "
+                span { (parts::share("Confidence in this label", report.confidence_score)) " confidence" } " "
+                code { (report.agent_action) }
             }
-            p.answer { strong { (found.question) } }
-            p { (evidence::with_references(found.answer, &found.citations)) }
-            @for citation in &found.citations { (evidence::figure(citation, Some(citation.id))) }
+            p.answer { strong { (report.question) } }
+            p { (evidence::with_references(&report.answer, &report.citations)) }
+            @for citation in &report.citations { (evidence::figure(citation, Some(&citation.id))) }
         }
     }
 }
 
 fn about(view: &ReportView<'_>) -> Markup {
-    let source = &view.source;
+    let (report, source) = (view.report, &view.report.source_profile);
     let said = [
-        ("Title", source.title),
-        ("Publisher", source.publisher),
-        ("Author", source.author),
-        ("Dated", source.dated),
+        ("Title", source.title.as_deref()),
+        ("Publisher", source.site_name.as_deref()),
+        ("Author", source.author.as_deref()),
+        ("Dated", report.dated()),
     ];
+    let retention = report.retention.as_ref().filter(|_| !view.is_sample);
+    let ends = retention.map(|retention| UnixSeconds(retention.expires_at));
     html! {
         h2 #source { "The source" }
         dl.facts {
             @for (label, text) in said {
                 @if let Some(text) = text { dt { (label) } dd { (text) } }
             }
-            dt { "Quality" } dd { (parts::share("Quality of the source", source.quality)) }
-            dt { "Examined" } dd { (parts::time(view.created_at)) }
-            @if let Some(end) = view.expires_at { dt { "Kept until" } dd { (parts::time(end)) } }
+            dt { "Quality" } dd { (parts::share("Quality of the source", report.source_quality_score)) }
+            dt { "Examined" } dd { (parts::time(UnixSeconds(report.created_at))) }
+            @if let Some(end) = ends { dt { "Kept until" } dd { (parts::time(end)) } }
         }
-        details { summary { "The whole summary" } p { (view.summary) } }
+        details { summary { "The whole summary" } p { (report.executive_summary) } }
     }
 }
 
@@ -210,8 +132,8 @@ fn hashes(view: &ReportView<'_>) -> Markup {
             "report in the form of RFC 8785. Neither needs our word."
         }
         dl.facts {
-            dt { "Result hash" } dd { span.hash #result-hash { (view.result_hash) } }
-            dt { "Source hash" } dd { span.hash { (view.source.hash) } }
+            dt { "Result hash" } dd { span.hash #result-hash { (view.report.result_hash) } }
+            dt { "Source hash" } dd { span.hash { (view.report.source_hash) } }
         }
         @if let Some(api) = &view.api { (checking(view, api)) }
     }
@@ -243,7 +165,7 @@ fn checking(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
 
 /// The form asks this very page, so that it works without script, and leads back to its answer, which costs nothing.
 fn follow_up(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
-    let typed = view.follow_up.as_ref().map_or("", |asked| asked.question);
+    let typed = view.follow_up.map_or("", |asked| &asked.question);
     html! {
         h2 #follow-up { "Ask the same source something else" }
         form.ask action={ (view.path) "#follow-up" } method="get" {
@@ -253,7 +175,7 @@ fn follow_up(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
                 button type="submit" { "Ask" }
             }
         }
-        @if let Some(asked) = &view.follow_up {
+        @if let Some(asked) = view.follow_up {
             .panel {
                 p { (asked.answer) }
                 @for citation in &asked.citations { (evidence::figure(citation, None)) }
@@ -264,9 +186,10 @@ fn follow_up(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
 }
 
 fn citing(view: &ReportView<'_>) -> Markup {
-    let source = &view.source;
-    let title = source.title.unwrap_or(source.target_url);
-    let excerpt = view.citations.first().map_or("", |first| first.excerpt);
+    let report = view.report;
+    let title = report.source_profile.title.as_deref();
+    let title = title.unwrap_or(&report.target_url);
+    let excerpt = report.citations.first().map_or("", |first| &first.excerpt);
     let text = format!(
         "{}“{title}”, {}. Decision of {NAME} on “{}”: {}. {}. Source SHA-256 {}, result SHA-256 {}.",
         if excerpt.is_empty() {
@@ -274,12 +197,12 @@ fn citing(view: &ReportView<'_>) -> Markup {
         } else {
             format!("“{excerpt}” ")
         },
-        source.target_url,
-        view.question,
-        view.label.replace('_', " "),
+        report.target_url,
+        report.question,
+        report.decision.label.name().replace('_', " "),
         view.site.url(view.path),
-        source.hash,
-        view.result_hash,
+        report.source_hash,
+        report.result_hash,
     );
     html! {
         h2 #cite { "Cite it" }

@@ -4,9 +4,9 @@
 mod report;
 
 use maud::{Markup, html};
-use serde_json::{Map, Value};
 
 use crate::domain::time::UnixSeconds;
+use crate::evidence::bundle::BundleReport;
 use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
@@ -24,8 +24,8 @@ pub struct DeliveryView<'a> {
     pub progress: Option<(u32, u32)>,
     /// The buyer's address, masked.
     pub email: Option<&'a str>,
-    /// The members of a bundle's report; none before it is delivered.
-    pub report: &'a Map<String, Value>,
+    /// None before it is delivered.
+    pub report: Option<&'a BundleReport>,
     pub json_url: Option<&'a str>,
     pub pdf_url: Option<&'a str>,
     /// The link that leads back, and its end.
@@ -53,9 +53,9 @@ pub struct RecoverView<'a> {
 }
 
 pub fn page(view: &DeliveryView<'_>) -> String {
-    let content = match view.stage {
-        Stage::Delivered => report::delivered(view),
-        _ => waiting(view),
+    let content = match view.report {
+        Some(report) => report::delivered(view, report),
+        None => waiting(view),
     };
     layout(
         Layout {

@@ -1,9 +1,13 @@
 //! Views of what a buyer of a bundle gets.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::views::Texts;
+use super::views::{Texts, poison};
 use crate::domain::time::UnixSeconds;
+use crate::evidence::bundle::tests::{made, read};
+use crate::evidence::bundle::{
+    BundleReport, BundleRequest, BundleSource, Unreachable, bundle_report,
+};
 use crate::pages::orders::delivery::{self, DeliveryView, RecoverView, Stage};
 
 /// What is one buyer's, and for no search engine.
@@ -15,9 +19,7 @@ pub(super) const HIDDEN: [&str; 4] = [
 ];
 
 pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
-    let Value::Object(report) = report(texts) else {
-        unreachable!("it is an object")
-    };
+    let report = report(texts);
     let recover = RecoverView {
         site: texts.site(),
         message: Some(texts.pick("If an order matches, we e-mailed a link.")),
@@ -29,10 +31,13 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
         ..recover.clone()
     };
     vec![
-        ("delivery", delivered(texts, Stage::Delivered, &report)),
+        (
+            "delivery",
+            delivered(texts, Stage::Delivered, Some(&report)),
+        ),
         (
             "delivery-under-way",
-            delivered(texts, Stage::UnderWay, &Map::new()),
+            delivered(texts, Stage::UnderWay, None),
         ),
         ("recover", delivery::recover_page(&recover)),
         (
@@ -42,7 +47,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn delivered(texts: Texts, stage: Stage, report: &Map<String, Value>) -> String {
+fn delivered(texts: Texts, stage: Stage, report: Option<&BundleReport>) -> String {
     delivery::page(&DeliveryView {
         site: texts.site(),
         stage,
@@ -60,35 +65,40 @@ fn delivered(texts: Texts, stage: Stage, report: &Map<String, Value>) -> String 
     })
 }
 
-fn report(texts: Texts) -> Value {
-    let url = texts.pick("https://example.com/");
-    let said = texts.pick("The guarantee lasts two years.");
-    let short = texts.pick("supported");
-    json!({
-        "order_id": "ord_1", "bundle": texts.pick("builder"), "question": said, "answer": format!("{said} [S1.E1] [S9]"),
-        "decision": {"label": short, "recommended_agent_use": said}, "agent_action": short, "confidence_score": 0.7,
-        "result_hash": short,
-        "synthesis": {
-            "coverage": {"read_count": 1, "source_count": 2, "independent_count": 1},
-            "conflicts": [{"claim": said, "kind": "date", "certainty": "possible", "sides": [
-                {"value": said, "excerpt": said, "source_ids": ["S1"], "dated": said},
-            ]}],
-            "gaps": [said],
-        },
-        "risk_notes": [{"severity": "high", "text": said, "source_ids": ["S1"]}],
-        "groups": [{"id": "G1", "source_ids": ["S1", "S3"]}],
-        "matrix": {"claims": [{"text": said, "supporting_groups": 1, "opposing_groups": 1, "cells": [
-            {"source_id": "S1", "verdict": "supports", "citation_ids": ["S1.E1"]},
-            {"source_id": "S2", "verdict": "unreachable", "citation_ids": []},
-        ]}]},
-        "citations": [{"id": "S1.E1", "source_id": "S1", "excerpt": said}],
-        "sources": [
-            {"id": "S1", "status": "read", "target_url": url, "title": said, "dated": said, "label": short, "group_id": "G1"},
-            {"id": "S2", "status": "unreachable", "target_url": url},
-        ],
-        "unreachable": [{"source_id": "S2", "message": said}],
-        "reports": [{"decision": {"label": short, "summary": said}, "answer": said, "source_quality_score": 0.5,
-            "citations": [{"id": "E1", "excerpt": said, "stance": short}], "gaps": [said]}],
-        "source_hashes": [{"source_id": "S1", "sha256": short, "fetched_at": 1_795_000_000}],
-    })
+/// A bundle of two sources that differ, their mirror, and one that could not be read.
+fn report(texts: Texts) -> BundleReport {
+    let question = "When did the Harbour Bridge open to traffic?";
+    let html = |year: &str| {
+        format!(
+            "<html lang=en><head><title>Bridge</title></head><body><main><h1>Bridge</h1>\
+             <p>The Harbour Bridge opened to traffic in {year}.</p></main></body></html>"
+        )
+    };
+    let made = [
+        made("https://one.example.com/", &html("1932"), question),
+        made("https://two.example.org/", &html("1932"), question),
+        made("https://three.example.net/", &html("1934"), question),
+    ];
+    let mut sources: Vec<BundleSource<'_>> = made.iter().map(read).collect();
+    sources.push(BundleSource {
+        target_url: "https://four.example.com/",
+        outcome: Err(Unreachable {
+            code: "upstream_unavailable".to_owned(),
+            message: "The target did not answer.".to_owned(),
+        }),
+        fetched_at: UnixSeconds(1_795_000_000),
+    });
+    let request = BundleRequest {
+        order_id: "ord_1",
+        bundle: "builder",
+        question,
+        created_at: UnixSeconds(1_795_000_000),
+    };
+    let report = bundle_report(&request, &sources);
+    assert!(!report.synthesis.conflicts.is_empty(), "{report:#?}");
+    let mut members = Value::Object(report.members());
+    if texts.is_hostile() {
+        poison(&mut members);
+    }
+    serde_json::from_value(members).expect("a report")
 }

@@ -1,5 +1,7 @@
 //! Views to try every page with.
 
+use serde_json::Value;
+
 use super::{bundle_views, delivery_views};
 use crate::domain::bundle::Bundle;
 use crate::domain::estimate::Estimate;
@@ -7,6 +9,8 @@ use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
+use crate::evidence::report::follow_up::FollowUp;
+use crate::evidence::report::{Report, Success};
 use crate::pages::buyer::samples::SAMPLES;
 use crate::pages::buyer::{
     checkout, confidence, demo, from, home, library, paid_test, pricing, proof_pack, quote, report,
@@ -43,6 +47,10 @@ pub(super) struct Texts {
 impl Texts {
     pub(super) fn site(self) -> Site<'static> {
         self.site
+    }
+
+    pub(super) fn is_hostile(self) -> bool {
+        self.hostile
     }
 
     pub(super) fn pick(self, ordinary: &'static str) -> &'static str {
@@ -236,81 +244,91 @@ fn pack_quoted(texts: Texts) -> quote::QuoteView<'static> {
     }
 }
 
-fn citation(texts: Texts) -> report::Citation<'static> {
-    report::Citation {
-        id: texts.pick("E1"),
-        excerpt: texts.pick("| Homes | 4,000 by 2029 |"),
-        stance: texts.pick("supports"),
-        kind: "row",
-        headings: vec![texts.pick("The network"), texts.pick("In figures")],
-        head: Some(texts.pick("| What | How many |")),
-        terms: vec![texts.pick("homes")],
+/// The sample report; in the second round every text of it is hostile that is not of a closed set.
+fn report(texts: Texts) -> Report {
+    let mut report = serde_json::from_str(SAMPLE_REPORT).expect("the sample report");
+    if texts.hostile {
+        poison(&mut report);
+    }
+    serde_json::from_value(report).expect("a report")
+}
+
+const SAMPLE_REPORT: &str = include_str!("../../../data/sample/report.json");
+
+/// Puts the hostile text in place of every other one.
+pub(super) fn poison(value: &mut Value) {
+    // Words of closed sets, and identifiers, which are ours.
+    const CLOSED: [&str; 21] = [
+        "because",
+        "id",
+        "source_id",
+        "source_ids",
+        "citation_id",
+        "citation_ids",
+        "claim_id",
+        "group_id",
+        "status",
+        "label",
+        "match",
+        "stance",
+        "kind",
+        "agent_action",
+        "origin",
+        "question_kind",
+        "engine_label",
+        "severity",
+        "verdict",
+        "certainty",
+        "found_by",
+    ];
+    match value {
+        Value::String(text) => *text = HOSTILE.to_owned(),
+        Value::Array(items) => items.iter_mut().for_each(poison),
+        Value::Object(members) => {
+            let open = members.iter_mut();
+            open.filter(|(name, _)| !CLOSED.contains(&name.as_str()))
+                .for_each(|(_, member)| poison(member));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-fn brief(texts: Texts) -> report::Brief<'static> {
-    report::Brief {
-        question: texts.pick("Does the network heat 4,000 homes?"),
-        label: texts.pick("partially_supported"),
-        answer: texts.pick("It will, by 2029. [E1]"),
-        confidence: 0.71,
-        agent_action: texts.pick("use_with_caution"),
-        citations: vec![citation(texts)],
+fn follow_up(report: &Report) -> FollowUp {
+    FollowUp {
+        status: Success::Success,
+        report_id: report.id().to_owned(),
+        question: report.question.clone(),
+        answer: report.answer.clone(),
+        answered_from: "retained_report",
+        supported: true,
+        decision: report.decision.clone(),
+        citation_ids: Vec::new(),
+        citations: report.citations.clone(),
+        confidence: 0.7,
+        gaps: report.gaps.clone(),
+        risks: report.risks.clone(),
+        agent_action: report.agent_action,
+        source_hash: report.source_hash.clone(),
+        supplier_spend: 0,
+        recommended_next_call: report.agent_action.next_call(report.id()),
     }
 }
 
-fn report_view(texts: Texts) -> report::ReportView<'static> {
-    let target_url = texts.pick("https://news.sample-site.org/2026/03/harbour-heat-network");
-    report::ReportView {
+fn report_page(texts: Texts) -> String {
+    let report = report(texts);
+    report::page(&report::ReportView {
         site: texts.site,
         path: "/proof-pack/reports/ppr_0123456789abcdef0123456789abcdef",
-        noindex: true,
-        question: texts.pick("Does the network heat 4,000 homes?"),
-        pack: texts.pick("standard"),
-        source: report::Source {
-            target_url,
-            title: Some(texts.pick("Harbour heat network")),
-            publisher: Some(texts.pick("The Sample Courier")),
-            author: Some(texts.pick("Ines Aalto")),
-            dated: Some(texts.pick("2026-03-11")),
-            quality: 0.9,
-            hash: texts.pick("cd"),
-        },
-        label: texts.pick("partially_supported"),
-        decision: texts.pick("The source supports a part of it."),
-        advice: texts.pick("Look for a second source."),
-        answer: texts.pick("It will, by 2029. [E1]"),
-        summary: texts.pick("One passage bears on the question."),
-        confidence: 0.71,
-        agent_action: texts.pick("use_with_caution"),
-        claims: vec![report::Claim {
-            text: texts.pick("The network will heat 4,000 homes."),
-            citation_ids: vec![texts.pick("E1")],
-            confidence: 0.71,
-            origin: "deterministic",
-        }],
-        citations: vec![citation(texts)],
-        gaps: vec![texts.pick("Not stated: what it costs.")],
-        risks: vec![report::Risk {
-            code: texts.pick("no_author"),
-            severity: texts.pick("low"),
-            text: texts.pick("The page names no author."),
-        }],
-        result_hash: texts.pick("ab"),
-        created_at: UnixSeconds(1_795_247_439),
-        expires_at: Some(UnixSeconds(1_797_839_439)),
+        report: &report,
+        is_sample: false,
         api: Some(report::Api {
             path: "/v1/proof-pack/reports/ppr_0123456789abcdef0123456789abcdef",
             unhashed: "result_hash signature",
             pdf: None,
         }),
-        follow_up: Some(report::FollowUp {
-            question: texts.pick("Who pays?"),
-            answer: texts.pick("The source does not say."),
-            citations: vec![citation(texts)],
-        }),
+        follow_up: Some(&follow_up(&report)),
         checks: Some(vec![("result_hash", true), ("source_hash", false)]),
-    }
+    })
 }
 
 fn listed(texts: Texts) -> library::Listed<'static> {
@@ -415,7 +433,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
             home::page(&home::HomeView {
                 site,
                 sample_markdown: texts.pick(MARKDOWN),
-                found: brief(texts),
+                report: &report(texts),
             }),
         ),
         ("quote", quote::page(&nothing_asked)),
@@ -429,7 +447,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
             }),
         ),
         ("pack-quote-result", quote::page(&pack_quoted(texts))),
-        ("report", report::page(&report_view(texts))),
+        ("report", report_page(texts)),
         ("plain", plain::page(&plain_view(texts))),
         ("checkout", checkout::page(&checkout_view(texts, false))),
         (
@@ -545,7 +563,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
                 site,
                 sample: &SAMPLES[0],
                 markdown: texts.pick(MARKDOWN),
-                found: brief(texts),
+                report: &report(texts),
             }),
         ),
         ("explorer", explorer::page(&explorer::ExplorerView { site })),

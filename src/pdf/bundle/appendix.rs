@@ -1,29 +1,21 @@
 //! What a reader checks a bundle's report by: hashes, commands, and how it was made.
 
+use crate::evidence::bundle::BundleReport;
 use crate::pdf::block::{Block, Span, Style, Table, Tone};
 use crate::pdf::parts::{cell, column, command, items};
-use crate::pdf::told::{Told, when};
+use crate::pdf::words::when;
 
-pub(super) fn hashes(report: Told<'_>) -> Vec<Block> {
-    let rows = report.at("source_hashes").list().map(|source| {
-        let mut hashes = vec![Span::new(
-            format!("text  {}", source.at("sha256").text()),
-            Style::CODE,
-        )];
-        if source.at("source_sha256").is_there() {
-            hashes.push(Span::new(
-                format!("\nbody  {}", source.at("source_sha256").text()),
-                Style::CODE,
-            ));
+pub(super) fn hashes(report: &BundleReport) -> Vec<Block> {
+    let rows = report.source_hashes.iter().map(|source| {
+        let mut hashes = vec![Span::new(format!("text  {}", source.sha256), Style::CODE)];
+        if let Some(body) = &source.source_sha256 {
+            hashes.push(Span::new(format!("\nbody  {body}"), Style::CODE));
         }
         vec![
-            cell(source.at("source_id").text()),
+            cell(&*source.source_id),
             vec![
-                Span::address(source.at("url").text(), Style::NOTE),
-                Span::new(
-                    format!("\nread {}", when(source.at("fetched_at").number())),
-                    Style::NOTE,
-                ),
+                Span::address(&source.url, Style::NOTE),
+                Span::new(format!("\nread {}", when(source.fetched_at)), Style::NOTE),
             ],
             hashes,
         ]
@@ -47,8 +39,8 @@ pub(super) fn hashes(report: Told<'_>) -> Vec<Block> {
     ]
 }
 
-pub(super) fn verification(report: Told<'_>, attachment: &str) -> Vec<Block> {
-    let hash = report.at("result_hash").text();
+pub(super) fn verification(report: &BundleReport, attachment: &str) -> Vec<Block> {
+    let hash = &report.result_hash;
     let mut blocks = vec![
         Block::heading(1, "Appendix B: how to check this report", "verify"),
         Block::text(format!(
@@ -66,13 +58,11 @@ pub(super) fn verification(report: Told<'_>, attachment: &str) -> Vec<Block> {
              the sources are parts of the attached file.",
         ),
     ];
-    let urls = report
-        .at("reports")
-        .list()
-        .map(|told| told.at("verify_url").text());
-    let checks = urls
-        .filter(|url| !url.is_empty())
-        .map(|url| format!("curl -s {url}"));
+    let accesses = report
+        .reports
+        .iter()
+        .filter_map(|single| single.access.as_ref());
+    let checks = accesses.map(|access| format!("curl -s {}", access.verify_url));
     let checks: Vec<String> = checks.collect();
     if !checks.is_empty() {
         blocks.push(Block::text(

@@ -1,15 +1,17 @@
 //! What is claimed, by whom, and with which words: the claims with their passages, the matrix, agreements and conflicts.
 
+use crate::evidence::bundle::matrix::Verdict;
+use crate::evidence::bundle::{BundleReport, ClaimKind, ClaimLine};
 use crate::pdf::block::{Block, Kind, Span, Style, Table, Tone};
-use crate::pdf::parts::{column, passage};
-use crate::pdf::told::{Told, bounded, capital, day, spoken};
+use crate::pdf::parts::{Passage, column};
+use crate::pdf::words::{bounded, capital, day, spoken};
 
 /// Passages that are shown for a claim; the others are named.
 const PASSAGES_MAX: usize = 6;
 /// Sources in one table of the matrix.
 const MATRIX_COLUMNS_MAX: usize = 13;
 
-pub(super) fn claims(report: Told<'_>) -> Vec<Block> {
+pub(super) fn claims(report: &BundleReport) -> Vec<Block> {
     let mut blocks = vec![
         Block::heading(1, "Claims and evidence", "claims"),
         Block::paragraph(vec![Span::new(
@@ -18,10 +20,10 @@ pub(super) fn claims(report: Told<'_>) -> Vec<Block> {
             Style::SMALL.toned(Tone::Muted),
         )]),
     ];
-    for claim in report.at("matrix").at("claims").list() {
+    for claim in &report.matrix.claims {
         blocks.extend(claim_blocks(report, claim));
     }
-    if report.at("matrix").at("claims").count() == 0 {
+    if report.matrix.claims.is_empty() {
         blocks.push(Block::text(
             "No source that was read makes a claim on this.",
         ));
@@ -29,54 +31,58 @@ pub(super) fn claims(report: Told<'_>) -> Vec<Block> {
     blocks
 }
 
-fn claim_blocks(report: Told<'_>, claim: Told<'_>) -> Vec<Block> {
-    let id = claim.at("id").text();
-    let kind = match claim.at("kind").text() {
-        "question" => "asked",
-        _ => "stated",
+fn claim_blocks(report: &BundleReport, claim: &ClaimLine) -> Vec<Block> {
+    let id = &claim.id;
+    let kind = match claim.kind {
+        ClaimKind::Question => "asked",
+        ClaimKind::Statement => "stated",
     };
     let mut blocks = vec![
         Block::heading(
             2,
-            format!("{id}  {}", capital(claim.at("text").text())),
+            format!("{id}  {}", capital(&claim.text)),
             format!("claim-{id}"),
         ),
         Block::Text {
             kind: Kind::Paragraph,
             spans: vec![Span::new(
-                format!("{kind} · {}", standing(claim)),
+                format!("{kind} · {}", sides(claim)),
                 Style::SMALL,
             )],
             after: 5.0,
         },
     ];
     let mut further: Vec<&str> = Vec::new();
-    let mut shown: Vec<(&str, &str)> = Vec::new();
-    for cell in claim.at("cells").list() {
-        let source = report.at("sources").find("id", cell.at("source_id").text());
-        let voice = (source.at("group_id").text(), cell.at("verdict").text());
+    let mut shown: Vec<(Option<&str>, Verdict)> = Vec::new();
+    for cell in &claim.cells {
+        let Some(source) = report.source(&cell.source_id) else {
+            continue;
+        };
+        let voice = (source.group_id.as_deref(), cell.verdict);
         let mut is_full = shown.contains(&voice) || shown.len() >= PASSAGES_MAX;
-        for cited in cell.at("citation_ids").list() {
+        for id in &cell.citation_ids {
             // One passage of each group, while there is room.
             if is_full {
-                further.push(cited.text());
+                further.push(id);
                 continue;
             }
             is_full = true;
             shown.push(voice);
-            let citation = report.at("citations").find("id", cited.text());
-            let title = match source.at("title").text() {
-                "" => source.at("final_url").text(),
-                title => title,
+            let Some(citation) = report.citation(id) else {
+                continue;
             };
-            let said = spoken(cell.at("verdict").text());
-            blocks.extend(passage(
-                cited.text(),
-                &said,
-                citation,
-                title,
-                source.at("fetched_at").number(),
-            ));
+            let passage = Passage {
+                id,
+                stance: &spoken(cell.verdict.name()),
+                excerpt: &citation.excerpt,
+                truncated: citation.truncated,
+                matching: citation.matching,
+                bytes: (citation.start, citation.end),
+                heading_path: &citation.heading_path,
+                source: source.title.as_deref().unwrap_or(&citation.url),
+                read_at: source.fetched_at,
+            };
+            blocks.extend(passage.blocks());
         }
     }
     if !further.is_empty() {
@@ -91,37 +97,32 @@ fn claim_blocks(report: Told<'_>, claim: Told<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Who says what, by name.
-fn standing(claim: Told<'_>) -> String {
-    const SAID: [(&str, &str); 6] = [
-        ("supports", "supported by"),
-        ("partial", "in part by"),
-        ("contradicts", "contradicted by"),
-        ("may_contradict", "perhaps contradicted by"),
-        ("silent", "silent:"),
-        ("unreachable", "not read:"),
-    ];
-    let said = SAID.iter().filter_map(|(verdict, words)| {
-        let cells = claim.at("cells").list();
-        let cells = cells.filter(|cell| cell.at("verdict").text() == *verdict);
-        let ids: Vec<&str> = cells.map(|cell| cell.at("source_id").text()).collect();
+/// Which source says what.
+fn sides(claim: &ClaimLine) -> String {
+    let said = Verdict::ALL.iter().filter_map(|verdict| {
+        let words = match verdict {
+            Verdict::Supports => "supported by",
+            Verdict::Partial => "in part by",
+            Verdict::Contradicts => "contradicted by",
+            Verdict::MayContradict => "perhaps contradicted by",
+            Verdict::Silent => "silent:",
+            Verdict::Unreachable => "not read:",
+        };
+        let cells = claim.cells.iter().filter(|cell| cell.verdict == *verdict);
+        let ids: Vec<&str> = cells.map(|cell| &*cell.source_id).collect();
         (!ids.is_empty()).then(|| format!("{words} {}", ids.join(", ")))
     });
-    let independent = match claim.at("supporting_groups").number() {
+    let independent = match claim.supporting_groups {
         0 | 1 => String::new(),
         count => format!(" · {count} independent sources"),
     };
     format!("{}{independent}", said.collect::<Vec<_>>().join(" · "))
 }
 
-pub(super) fn matrix(report: Told<'_>) -> Vec<Block> {
-    let ids: Vec<&str> = report
-        .at("sources")
-        .list()
-        .map(|source| source.at("id").text())
-        .collect();
-    let claims = report.at("matrix").at("claims");
-    if ids.is_empty() || claims.count() == 0 {
+pub(super) fn matrix(report: &BundleReport) -> Vec<Block> {
+    let ids: Vec<&str> = report.sources.iter().map(|source| &*source.id).collect();
+    let claims = &report.matrix.claims;
+    if ids.is_empty() || claims.is_empty() {
         return Vec::new();
     }
     let mut blocks = vec![
@@ -134,19 +135,16 @@ pub(super) fn matrix(report: Told<'_>) -> Vec<Block> {
     ];
     let tables = ids.len().div_ceil(MATRIX_COLUMNS_MAX);
     for (part, ids) in ids.chunks(ids.len().div_ceil(tables)).enumerate() {
-        let rows = claims.list().map(|claim| {
-            let id = claim.at("id").text();
+        let rows = claims.iter().map(|claim| {
+            let id = &claim.id;
             let name = vec![
-                Span::place(id, format!("claim-{id}"), Style::SMALL.bold()),
-                Span::new(
-                    format!(" {}", bounded(claim.at("text").text(), 90)),
-                    Style::NOTE,
-                ),
+                Span::place(&**id, format!("claim-{id}"), Style::SMALL.bold()),
+                Span::new(format!(" {}", bounded(&claim.text, 90)), Style::NOTE),
             ];
             let said = ids.iter().map(|id| {
-                let cell = claim.at("cells").find("source_id", id);
+                let cell = claim.cells.iter().find(|cell| cell.source_id == *id);
                 vec![Span::new(
-                    short(cell.at("verdict").text()),
+                    cell.map_or("–", |cell| short(cell.verdict)),
                     Style::NOTE.toned(Tone::Ink),
                 )]
             });
@@ -163,44 +161,42 @@ pub(super) fn matrix(report: Told<'_>) -> Vec<Block> {
     blocks
 }
 
-fn short(verdict: &str) -> &'static str {
+fn short(verdict: Verdict) -> &'static str {
     match verdict {
-        "supports" => "yes",
-        "partial" => "part",
-        "contradicts" => "no",
-        "may_contradict" => "no?",
-        "unreachable" => "n/a",
-        _ => "–",
+        Verdict::Supports => "yes",
+        Verdict::Partial => "part",
+        Verdict::Contradicts => "no",
+        Verdict::MayContradict => "no?",
+        Verdict::Unreachable => "n/a",
+        Verdict::Silent => "–",
     }
 }
 
-pub(super) fn agreements(report: Told<'_>) -> Vec<Block> {
+pub(super) fn agreements(report: &BundleReport) -> Vec<Block> {
     let mut blocks = vec![Block::heading(1, "Where sources agree", "agreements")];
-    let agreements = report.at("synthesis").at("agreements");
-    for agreement in agreements.list() {
-        let id = agreement.at("claim_id").text();
-        let value = match agreement.at("value").text() {
-            "" => String::new(),
-            value => format!(" “{value}”"),
-        };
-        let mut told = format!(
+    let agreements = &report.synthesis.agreements;
+    for agreement in agreements {
+        let id = &agreement.claim_id;
+        let value = agreement.value.as_ref();
+        let value = value.map_or_else(String::new, |value| format!(" “{value}”"));
+        let mut sentence = format!(
             " {}{value} – {} independent sources: {}",
-            capital(agreement.at("statement").text()),
-            agreement.at("group_count").number(),
-            agreement.at("source_ids").texts(", "),
+            capital(&agreement.statement),
+            agreement.group_count,
+            agreement.source_ids.join(", "),
         );
-        if agreement.at("publisher_count").number() == 1 {
-            told.push_str(" (one publisher)");
+        if agreement.publisher_count == 1 {
+            sentence.push_str(" (one publisher)");
         }
-        if agreement.at("disputed").is_true() {
-            told.push_str(" – disputed, see the conflicts");
+        if agreement.disputed {
+            sentence.push_str(" – disputed, see the conflicts");
         }
         blocks.push(Block::item(vec![
-            Span::place(id, format!("claim-{id}"), Style::BODY.bold()),
-            Span::new(told, Style::BODY),
+            Span::place(&**id, format!("claim-{id}"), Style::BODY.bold()),
+            Span::new(sentence, Style::BODY),
         ]));
     }
-    if agreements.count() == 0 {
+    if agreements.is_empty() {
         blocks.push(Block::text(
             "No two independent sources were found to say the same.",
         ));
@@ -208,11 +204,11 @@ pub(super) fn agreements(report: Told<'_>) -> Vec<Block> {
     blocks
 }
 
-pub(super) fn conflicts(report: Told<'_>) -> Vec<Block> {
+pub(super) fn conflicts(report: &BundleReport) -> Vec<Block> {
     let mut blocks = vec![Block::heading(1, "Conflicts", "conflicts")];
-    let conflicts = report.at("synthesis").at("conflicts");
-    for conflict in conflicts.list() {
-        let (id, claim) = (conflict.at("id").text(), conflict.at("claim").text());
+    let conflicts = &report.synthesis.conflicts;
+    for conflict in conflicts {
+        let (id, claim) = (&conflict.id, &conflict.claim);
         blocks.push(Block::heading(
             2,
             format!("{id}  {}", capital(claim)),
@@ -222,40 +218,35 @@ pub(super) fn conflicts(report: Told<'_>) -> Vec<Block> {
             Span::new(
                 format!(
                     "{} conflict of {}s, see ",
-                    capital(conflict.at("certainty").text()),
-                    conflict.at("kind").text()
+                    capital(conflict.certainty.name()),
+                    conflict.kind
                 ),
                 Style::SMALL,
             ),
             Span::place(
-                conflict.at("claim_id").text(),
-                format!("claim-{}", conflict.at("claim_id").text()),
+                &*conflict.claim_id,
+                format!("claim-{}", conflict.claim_id),
                 Style::SMALL,
             ),
         ]));
-        for side in conflict.at("sides").list() {
-            let dated = match side.at("dated").text() {
-                "" => "undated".to_owned(),
-                dated => format!("dated {}", day(dated)),
+        for side in &conflict.sides {
+            let dated = match &side.dated {
+                None => "undated".to_owned(),
+                Some(dated) => format!("dated {}", day(dated)),
             };
-            let value = match side.at("value").text() {
-                "" => String::new(),
-                value => format!("{value} · "),
-            };
+            let value = side.value.as_ref();
+            let value = value.map_or_else(String::new, |value| format!("{value} · "));
             blocks.push(Block::lead(vec![
                 Span::new(
-                    format!("{value}{}", side.at("source_ids").texts(", ")),
+                    format!("{value}{}", side.source_ids.join(", ")),
                     Style::SMALL.bold(),
                 ),
-                Span::new(
-                    format!("  {} · {dated}", side.at("citation_id").text()),
-                    Style::NOTE,
-                ),
+                Span::new(format!("  {} · {dated}", side.citation_id), Style::NOTE),
             ]));
-            blocks.push(Block::quote(bounded(side.at("excerpt").text().trim(), 700)));
+            blocks.push(Block::quote(bounded(side.excerpt.trim(), 700)));
         }
     }
-    if conflicts.count() == 0 {
+    if conflicts.is_empty() {
         blocks.push(Block::text(
             "No two independent sources were found to say different things. What no rule compares may still differ.",
         ));

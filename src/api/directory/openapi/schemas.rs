@@ -1,14 +1,15 @@
 //! The shapes of answers, as JSON Schema.
 
+use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::api::directory::openapi::parameters;
 use crate::domain::level::Product;
-use crate::domain::pack::Pack;
 use crate::domain::refusal::Code;
 use crate::domain::schema::Object;
 use crate::domain::shapes::{self, QUOTE_BELONGINGS};
 use crate::domain::tier::Tier;
+use crate::evidence::report::Report;
 use crate::x402::wire::PaymentRequirements;
 
 /// What a page says of itself. Whatever it does not say is null.
@@ -87,50 +88,40 @@ fn context_response() -> Value {
     )
 }
 
-/// Specification 2.8.
+/// Specification 2.8: the report, as its type has it, and what the sale puts beside it.
 fn proof_pack_response() -> Value {
-    let text = || json!({"type": "string"});
-    let texts = || json!({"type": "array", "items": text()});
-    let share = || json!({"type": "number", "minimum": 0, "maximum": 1});
-    let hash = || json!({"type": "string", "pattern": "^[0-9a-f]{64}$"});
-    let required = [
-        "status",
-        "target_url",
-        "question",
-        "pack",
-        "answer",
-        "executive_summary",
-        "confidence_score",
-        "key_claims",
-        "citations",
-        "risks",
-        "source_profile",
-        "cache",
-        "payment",
-        "ueg_receipt",
-    ];
-    let place = |what| json!({"type": "integer", "minimum": 0, "description": what});
-    let citation = object(
-        &["id", "url", "excerpt", "start", "end"],
-        json!({
-            "id": text(), "url": text(), "excerpt": text(),
-            "start": place("Where the excerpt begins in the source's markdown, in bytes of UTF-8."),
-            "end": place("The byte after its last."),
-        }),
-    );
-    json!({"type": "object", "required": required, "properties": {
-        "status": {"const": "success"}, "target_url": text(), "question": text(), "pack": {"enum": Pack::NAMES},
-        "report_id": text(), "report_url": text(), "report_page": text(), "verify_url": text(),
-        "follow_up_url": text(), "refresh_url": text(), "result_hash": hash(), "source_hash": hash(),
-        "created_at": {"type": "integer"}, "expires_at": {"type": "integer"}, "retention_days": {"type": "integer"},
-        "answer": text(), "executive_summary": text(), "decision": {"type": "object"},
-        "confidence_score": share(), "source_quality_score": share(), "agent_action": text(),
-        "recommended_next_call": {"type": "object"}, "key_claims": {"type": "array", "items": {"type": "object"}},
-        "supported_findings": texts(), "gaps": texts(), "citation_coverage": {"type": "object"},
-        "citations": {"type": "array", "items": citation}, "risks": texts(),
-        "source_profile": {"type": "object"}, "cache": {"type": "object"}, "payment": {"type": "object"},
-        "ueg_receipt": {"type": "object"},
-    }})
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let report = settings.into_generator().into_root_schema_for::<Report>();
+    let mut schema = report.to_value();
+    without_titles(&mut schema);
+    for name in ["cache", "payment", "ueg_receipt"] {
+        schema["properties"][name] = json!({"type": "object"});
+        if let Some(required) = schema["required"].as_array_mut() {
+            required.push(name.into());
+        }
+    }
+    schema
+}
+
+/// Leaves out what only Rust means: names of types and widths of integers.
+fn without_titles(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if members.get("title").is_some_and(Value::is_string) {
+                members.remove("title");
+            }
+            if members.get("format").is_some_and(Value::is_string) {
+                members.remove("format");
+            }
+            members.values_mut().for_each(without_titles);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_titles),
+        _ => {}
+    }
 }
 
 /// Everything that stands under `components`.

@@ -1,6 +1,6 @@
 //! Every risk with its code, its severity and its text. A code never changes its meaning.
 
-use serde::Serialize;
+use crate::domain::closed_set::closed_set;
 
 /// Something that a reader should know before trusting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,13 +38,13 @@ pub enum Risk {
     ModelClaimsDropped,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    Info,
-    Low,
-    Medium,
-    High,
+closed_set! {
+    pub enum Severity {
+        Info = "info",
+        Low = "low",
+        Medium = "medium",
+        High = "high",
+    }
 }
 
 use Severity::{High, Info, Low, Medium};

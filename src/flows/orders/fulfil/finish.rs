@@ -1,6 +1,5 @@
 //! The end of an order whose sources all have an outcome: one report of them, its PDF, one e-mail, in one transaction.
 
-use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::sources::{Source, TEXTS_BYTES_MAX};
@@ -10,7 +9,9 @@ use crate::domain::lead::{By, LeadEvent};
 use crate::domain::order::{Order, OrderEvent};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
-use crate::evidence::bundle::{BundleRequest, BundleSource, SourceReport, bundle_report};
+use crate::evidence::bundle::{
+    BundleReport, BundleRequest, BundleSource, SourceReport, bundle_report,
+};
 use crate::flows::content::pdf;
 use crate::flows::content::source::MEMORY_WAIT_MAX;
 use crate::flows::orders::order_emails::OrderEmails;
@@ -68,7 +69,7 @@ impl Job {
 
     async fn deliver(
         &self,
-        report: &Map<String, Value>,
+        report: &BundleReport,
         rendered: Option<Rendered>,
         sources_read: usize,
     ) -> Result<End, StoreError> {
@@ -101,12 +102,7 @@ impl Job {
     }
 }
 
-fn report_of(
-    id: OrderId,
-    order: &Order,
-    sources: &[Source],
-    now: UnixSeconds,
-) -> Map<String, Value> {
+fn report_of(id: OrderId, order: &Order, sources: &[Source], now: UnixSeconds) -> BundleReport {
     let order_id = id.to_string();
     let request = BundleRequest {
         order_id: &order_id,
@@ -119,7 +115,10 @@ fn report_of(
         .map(|source| BundleSource {
             target_url: &source.target_url,
             outcome: match &source.outcome {
-                Ok((report, text)) => Ok(SourceReport { report, text }),
+                Ok(document) => Ok(SourceReport {
+                    report: &document.report,
+                    text: &document.text,
+                }),
                 Err(unreachable) => Err(unreachable.clone()),
             },
             fetched_at: source.fetched_at,

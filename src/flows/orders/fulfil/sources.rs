@@ -1,6 +1,6 @@
 //! What comes of each source of an order: read and examined, waited for, or out of reach. Each is kept at once.
 
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{Job, PAUSE_SECONDS, held, lease_until};
@@ -11,7 +11,7 @@ use crate::domain::purchase::{ProofPackPurchase, Purchase};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::Unreachable;
-use crate::evidence::report::canonical::result_hash;
+use crate::evidence::report::Report;
 use crate::flows::content::report;
 use crate::flows::content::source::{self, SourcePage, Trouble, keep_page};
 use crate::store::{SourceRecord, StoreError};
@@ -34,7 +34,14 @@ pub(super) struct Wait {
 pub(super) struct Source {
     pub(super) target_url: String,
     pub(super) fetched_at: UnixSeconds,
-    pub(super) outcome: Result<(Map<String, Value>, String), Unreachable>,
+    pub(super) outcome: Result<SourceDocument, Unreachable>,
+}
+
+/// The report on a source and the text that it was made of, as they are stored until the order ends.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SourceDocument {
+    pub(super) report: Report,
+    pub(super) text: String,
 }
 
 impl Job {
@@ -102,10 +109,7 @@ impl Job {
         Ok(held)
     }
 
-    async fn read(
-        &self,
-        target_url: &str,
-    ) -> Result<(SourcePage, Map<String, Value>, String), Trouble> {
+    async fn read(&self, target_url: &str) -> Result<(SourcePage, SourceDocument), Trouble> {
         let bundle = self.order.bundle.as_deref().and_then(Bundle::parse);
         let purchase = ProofPackPurchase::new(
             target_url.to_owned(),
@@ -127,24 +131,24 @@ impl Job {
                 message,
             )));
         }
-        let mut members = draft.members;
-        let hash = result_hash(&Value::Object(members.clone()));
-        members.insert("result_hash".to_owned(), hash.into());
-        Ok((source, members, draft.source_text))
+        let document = SourceDocument {
+            report: draft.report,
+            text: draft.source_text,
+        };
+        Ok((source, document))
     }
 
     fn outcome(
         &self,
         wait: &Wait,
-        read: Result<(SourcePage, Map<String, Value>, String), Trouble>,
+        read: Result<(SourcePage, SourceDocument), Trouble>,
     ) -> (SourceRecord, Option<Vec<u8>>, Option<SourcePage>) {
         let fetched_at = self.app.now().0;
         let tries = wait.tries + 1;
         let refusal = match read {
-            Ok((page, report, text)) => {
-                let document = json!({"report": report, "text": text})
-                    .to_string()
-                    .into_bytes();
+            Ok((page, document)) => {
+                // Strings, numbers, lists and objects with text keys: nothing in it can fail to be written.
+                let document = serde_json::to_vec(&document).unwrap_or_default();
                 let record = SourceRecord::Read {
                     fetched_at,
                     document: Sha256::digest(&document).into(),
@@ -190,7 +194,10 @@ impl Job {
                     SourceRecord::Read {
                         fetched_at,
                         document,
-                    } => match snapshot.blob(document)?.and_then(|bytes| parsed(&bytes)) {
+                    } => match snapshot
+                        .blob(document)?
+                        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+                    {
                         Some(read) => (fetched_at, Ok(read)),
                         None => {
                             return Err(StoreError::Damaged {
@@ -228,16 +235,6 @@ fn waiting(tries: u32, again_at: u64, refusal: Refusal) -> SourceRecord {
         again_at,
         code: refusal.code.text().to_owned(),
         message: refusal.message,
-    }
-}
-
-fn parsed(document: &[u8]) -> Option<(Map<String, Value>, String)> {
-    match serde_json::from_slice(document).ok()? {
-        Value::Object(mut members) => match (members.remove("report")?, members.remove("text")?) {
-            (Value::Object(report), Value::String(text)) => Some((report, text)),
-            _ => None,
-        },
-        _ => None,
     }
 }
 

@@ -2,40 +2,46 @@
 
 use maud::{Markup, html};
 
-use crate::pages::buyer::report::{Citation, ReportView, Risk};
+use crate::evidence::report::citation::Citation;
+use crate::evidence::report::risks::{RiskDetail, Severity};
+use crate::evidence::report::{Origin, Report};
+use crate::evidence::{PassageKind, Stance};
 use crate::pages::parts;
 
 /// Each claim with the excerpts that carry it; then what no claim cites.
-pub(crate) fn claims(view: &ReportView<'_>) -> Markup {
-    let cited = |id: &str| {
-        view.claims
+pub(crate) fn claims(report: &Report) -> Markup {
+    let cited = |id: &String| {
+        report
+            .key_claims
             .iter()
-            .any(|claim| claim.citation_ids.contains(&id))
+            .any(|claim| claim.citation_ids.contains(id))
     };
-    let others: Vec<_> = view
+    let others: Vec<_> = report
         .citations
         .iter()
-        .filter(|citation| !cited(citation.id))
+        .filter(|citation| !cited(&citation.id))
         .collect();
     html! {
-        @if view.citations.is_empty() { p { "Nothing in the source bears on the question." } }
+        @if report.citations.is_empty() { p { "Nothing in the source bears on the question." } }
         ul.claims {
-            @for (index, claim) in view.claims.iter().enumerate() {
+            @for (index, claim) in report.key_claims.iter().enumerate() {
                 li {
                     div {
                         h3 { "Claim " (index + 1) }
-                        p.claim { (claim.text) }
+                        p.claim { (claim.claim) }
                         p.small.muted {
                             (parts::share("How well the evidence carries this claim", claim.confidence)) " support, "
-                            @if claim.origin == "deterministic" { "found by the evidence check" }
-                            @else { "worded by a language model, then checked" }
+                            @match claim.origin {
+                                Origin::Deterministic => "found by the evidence check",
+                                Origin::Llm => "worded by a language model, then checked",
+                            }
                         }
                     }
                     div {
                         h3 { "Evidence" }
-                        @for citation in view.citations.iter().filter(|found| claim.citation_ids.contains(&found.id)) {
-                            @let first = view.claims[..index].iter().all(|other| !other.citation_ids.contains(&citation.id));
-                            (figure(citation, first.then_some(citation.id)))
+                        @for citation in report.citations.iter().filter(|found| claim.citation_ids.contains(&found.id)) {
+                            @let first = report.key_claims[..index].iter().all(|other| !other.citation_ids.contains(&citation.id));
+                            (figure(citation, first.then_some(&citation.id)))
                         }
                     }
                 }
@@ -46,7 +52,7 @@ pub(crate) fn claims(view: &ReportView<'_>) -> Markup {
                         h3 { "Also found" }
                         p { "Passages that bear on the question; no claim rests on them." }
                     }
-                    div { @for citation in others { (figure(citation, Some(citation.id))) } }
+                    div { @for citation in others { (figure(citation, Some(&citation.id))) } }
                 }
             }
         }
@@ -54,23 +60,23 @@ pub(crate) fn claims(view: &ReportView<'_>) -> Markup {
 }
 
 /// One excerpt. `anchor` is its place on the page.
-pub(crate) fn figure(citation: &Citation<'_>, anchor: Option<&str>) -> Markup {
+pub(crate) fn figure(citation: &Citation, anchor: Option<&String>) -> Markup {
     html! {
-        figure class={ "evidence " (stance(citation.stance)) } id=[anchor] {
+        figure class={ "evidence " (citation.stance) } id=[anchor] {
             blockquote {
-                @if citation.headings.len() > 1 {
-                    span.path { (citation.headings[1..].join(" › ")) }
+                @if citation.heading_path.len() > 1 {
+                    span.path { (citation.heading_path[1..].join(" › ")) }
                 }
                 @match row(citation) {
                     Some((head, cells)) => table.labelled {
                         thead { tr { @for cell in &head { th { (cell) } } } }
                         tbody { tr {
                             @for (label, cell) in head.iter().zip(&cells) {
-                                td data-label=(label) { span { (marked(cell, &citation.terms)) } }
+                                td data-label=(label) { span { (marked(cell, &citation.matched_terms)) } }
                             }
                         } }
                     },
-                    None => (marked(citation.excerpt, &citation.terms)),
+                    None => (marked(&citation.excerpt, &citation.matched_terms)),
                 }
             }
             figcaption { strong { (citation.id) } " " (stance_words(citation.stance)) }
@@ -78,27 +84,19 @@ pub(crate) fn figure(citation: &Citation<'_>, anchor: Option<&str>) -> Markup {
     }
 }
 
-fn stance(name: &str) -> &'static str {
-    match name {
-        "supports" => "supports",
-        "contradicts" => "contradicts",
-        _ => "mentions",
-    }
-}
-
-fn stance_words(name: &str) -> &'static str {
-    match name {
-        "supports" => "supports it",
-        "contradicts" => "speaks against it",
-        "mentions" => "mentions it",
-        _ => "",
+fn stance_words(stance: Stance) -> &'static str {
+    match stance {
+        Stance::Supports => "supports it",
+        Stance::Contradicts => "contradicts it",
+        Stance::Mentions => "mentions it",
     }
 }
 
 /// The cells of a table's row beside those of its head, when they fit.
-fn row<'a>(citation: &Citation<'a>) -> Option<(Vec<String>, Vec<String>)> {
-    let head = cells(citation.head.filter(|_| citation.kind == "row")?);
-    let found = cells(citation.excerpt);
+fn row(citation: &Citation) -> Option<(Vec<String>, Vec<String>)> {
+    let head = citation.context.as_ref();
+    let head = head.filter(|_| citation.kind == PassageKind::Row)?;
+    let (head, found) = (cells(&head.excerpt), cells(&citation.excerpt));
     (!found.is_empty() && head.len() == found.len()).then_some((head, found))
 }
 
@@ -126,7 +124,7 @@ fn cells(row: &str) -> Vec<String> {
 }
 
 /// Text in which the words that begin with one of `terms` are marked.
-fn marked(text: &str, terms: &[&str]) -> Markup {
+fn marked(text: &str, terms: &[String]) -> Markup {
     html! {
         @for (word, is_marked) in runs(text, terms) {
             @if is_marked { mark { (word) } } @else { (word) }
@@ -135,7 +133,7 @@ fn marked(text: &str, terms: &[&str]) -> Markup {
 }
 
 /// `text` in pieces, and which of them are words that begin with a term.
-fn runs<'a>(text: &'a str, terms: &[&str]) -> Vec<(&'a str, bool)> {
+fn runs<'a>(text: &'a str, terms: &[String]) -> Vec<(&'a str, bool)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '.' || c == ',' || c == '\'' || c == '’';
     let mut runs: Vec<(&str, bool)> = Vec::new();
     let mut rest = text;
@@ -155,7 +153,7 @@ fn runs<'a>(text: &'a str, terms: &[&str]) -> Vec<(&'a str, bool)> {
     runs
 }
 
-fn begins_with_term(word: &str, terms: &[&str]) -> bool {
+fn begins_with_term(word: &str, terms: &[String]) -> bool {
     let word = word.to_lowercase();
     terms.iter().any(|term| {
         let term = term.to_lowercase();
@@ -164,7 +162,7 @@ fn begins_with_term(word: &str, terms: &[&str]) -> bool {
 }
 
 /// Text in which `[E1]` leads to that excerpt.
-pub(crate) fn with_references(text: &str, citations: &[Citation<'_>]) -> Markup {
+pub(crate) fn with_references(text: &str, citations: &[Citation]) -> Markup {
     let known = |id: &str| citations.iter().any(|citation| citation.id == id);
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -184,7 +182,7 @@ pub(crate) fn with_references(text: &str, citations: &[Citation<'_>]) -> Markup 
     html! { @for piece in pieces { (piece) } (rest) }
 }
 
-pub(crate) fn gaps(gaps: &[&str]) -> Markup {
+pub(crate) fn gaps(gaps: &[String]) -> Markup {
     html! {
         @if !gaps.is_empty() {
             h2 #gaps { "Gaps" }
@@ -193,7 +191,7 @@ pub(crate) fn gaps(gaps: &[&str]) -> Markup {
     }
 }
 
-pub(crate) fn risks(risks: &[Risk<'_>]) -> Markup {
+pub(crate) fn risks(risks: &[RiskDetail]) -> Markup {
     html! {
         @if !risks.is_empty() {
             h2 #risks { "Risks" }
@@ -206,37 +204,62 @@ pub(crate) fn risks(risks: &[Risk<'_>]) -> Markup {
     }
 }
 
-fn severity(name: &str) -> &'static str {
-    match name {
-        "high" | "critical" => "fail",
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::High => "fail",
         _ => "warn",
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::evidence::Match;
+    use crate::evidence::report::citation::Context;
     use crate::pages::buyer::report::evidence::*;
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    /// The row of a table of plans.
+    fn cited(excerpt: &str, terms: &[&str]) -> Citation {
+        Citation {
+            id: "E1".to_owned(),
+            url: String::new(),
+            excerpt: excerpt.to_owned(),
+            start: 0,
+            end: excerpt.len(),
+            truncated: false,
+            matching: Match::Partial,
+            stance: Stance::Mentions,
+            score: 1.0,
+            matched_terms: texts(terms),
+            missing_terms: Vec::new(),
+            kind: PassageKind::Row,
+            heading_path: Vec::new(),
+            context: Some(Context {
+                excerpt: "| Plan | Price |".to_owned(),
+                start: 0,
+                end: 16,
+            }),
+        }
+    }
 
     #[test]
     fn a_row_is_shown_under_its_head() {
-        let citation = Citation {
-            kind: "row",
-            excerpt: r"| Pro \| Team | 12 |",
-            head: Some("| Plan | Price |"),
-            ..Citation::default()
-        };
+        let citation = cited(r"| Pro \| Team | 12 |", &[]);
         let expected = (
             vec!["Plan".to_owned(), "Price".to_owned()],
             vec!["Pro | Team".to_owned(), "12".to_owned()],
         );
         assert_eq!(row(&citation), Some(expected));
         let other = Citation {
-            excerpt: "| one |",
+            excerpt: "| one |".to_owned(),
             ..citation.clone()
         };
         assert_eq!(row(&other), None, "it does not fit the head");
         let text = Citation {
-            excerpt: "no row",
+            excerpt: "no row".to_owned(),
             ..citation
         };
         assert_eq!(row(&text), None);
@@ -245,13 +268,7 @@ mod tests {
     /// On a narrow screen the head is not shown, and each cell stands beside its label.
     #[test]
     fn each_cell_of_a_row_has_its_label() {
-        let citation = Citation {
-            kind: "row",
-            excerpt: "| Team | 12 |",
-            head: Some("| Plan | Price |"),
-            terms: vec!["12"],
-            ..Citation::default()
-        };
+        let citation = cited("| Team | 12 |", &["12"]);
         let shown = figure(&citation, None).into_string();
         for cell in [
             r#"<td data-label="Plan"><span>Team</span></td>"#,
@@ -264,21 +281,21 @@ mod tests {
     #[test]
     fn words_that_begin_with_a_term_are_marked() {
         let text = "It delivered 4.1 GWh, delivers.";
-        let marked: Vec<_> = runs(text, &["deliver", "4.1", "it"])
+        let marked: Vec<_> = runs(text, &texts(&["deliver", "4.1", "it"]))
             .into_iter()
             .filter_map(|(word, is_marked)| is_marked.then_some(word))
             .collect();
         assert_eq!(marked, ["It", "delivered", "4.1", "delivers"]);
-        let whole: String = runs(text, &["deliver"]).iter().map(|run| run.0).collect();
+        let whole: String = runs(text, &texts(&["deliver"]))
+            .iter()
+            .map(|run| run.0)
+            .collect();
         assert_eq!(whole, text, "nothing is lost");
     }
 
     #[test]
     fn only_known_references_lead_somewhere() {
-        let citations = [Citation {
-            id: "E1",
-            ..Citation::default()
-        }];
+        let citations = [cited("a", &[])];
         let shown = with_references("a [E1] b [E2] <c> [", &citations).into_string();
         assert_eq!(shown, r##"a <a href="#E1">[E1]</a> b [E2] &lt;c&gt; ["##);
     }

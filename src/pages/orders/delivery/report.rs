@@ -1,18 +1,22 @@
 //! The report of a delivered bundle for people: each claim beside the passages that bear on it, then the sources, each
-//! with its own report. What it says arrives as the members of the document.
+//! with its own report.
 
 use maud::{Markup, html};
-use serde_json::{Map, Value};
 
 use crate::domain::time::UnixSeconds;
+use crate::evidence::Stance;
+use crate::evidence::bundle::compare::{Certainty, Conflict, ConflictKind, Side};
+use crate::evidence::bundle::matrix::Verdict;
+use crate::evidence::bundle::{BundleReport, CellLine, ClaimLine, SourceLine};
+use crate::evidence::report::Report;
+use crate::evidence::report::risks::Severity;
 use crate::pages::orders::delivery::DeliveryView;
 use crate::pages::parts;
 
-pub(crate) fn delivered(view: &DeliveryView<'_>) -> Markup {
-    let report = Document(view.report);
+pub(crate) fn delivered(view: &DeliveryView<'_>, report: &BundleReport) -> Markup {
     html! {
-        p.kicker { "Evidence Bundle · " (text(report.get("bundle"))) }
-        h1 { (text(report.get("question"))) }
+        p.kicker { "Evidence Bundle · " (report.bundle) }
+        h1 { (report.question) }
         (verdict(report))
         (downloads(view))
         h2 #claims { "Claims and their evidence" }
@@ -28,67 +32,28 @@ pub(crate) fn delivered(view: &DeliveryView<'_>) -> Markup {
     }
 }
 
-#[derive(Clone, Copy)]
-struct Document<'a>(&'a Map<String, Value>);
-
-impl<'a> Document<'a> {
-    fn get(self, name: &str) -> &'a Value {
-        self.0.get(name).unwrap_or(&Value::Null)
-    }
-
-    fn list(self, name: &str) -> &'a [Value] {
-        items(self.get(name))
-    }
-
-    fn passage(self, id: &Value) -> Option<&'a Value> {
-        self.list("citations")
-            .iter()
-            .find(|passage| passage["id"] == *id)
-    }
-
-    fn source(self, id: &Value) -> Option<&'a Value> {
-        self.list("sources")
-            .iter()
-            .find(|source| source["id"] == *id)
-    }
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-fn items(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
-fn number(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_default()
-}
-
 /// `1 source`, `2 sources`.
-fn counted(count: u64, one: &str, more: &str) -> String {
+fn counted(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
 
-fn verdict(report: Document<'_>) -> Markup {
-    let decision = report.get("decision");
-    let label = text(&decision["label"]);
-    let coverage = &report.get("synthesis")["coverage"];
-    let confidence = report.get("confidence_score").as_f64().unwrap_or_default();
+fn verdict(report: &BundleReport) -> Markup {
+    let label = report.decision.label.name();
+    let coverage = &report.synthesis.coverage;
     html! {
         div class={ "verdict " (parts::tone(label)) } {
             .head {
                 (parts::label(label)) " "
-                span { (parts::share("Confidence in this label", confidence)) " confidence" }
+                span { (parts::share("Confidence in this label", report.confidence_score)) " confidence" }
             }
-            p.answer { (with_references(text(report.get("answer")), report)) }
+            p.answer { (with_references(&report.answer, report)) }
             dl.facts {
-                dt { "What to do" } dd { (text(&decision["recommended_agent_use"])) }
-                dt { "For agents" } dd { code { (text(report.get("agent_action"))) } }
+                dt { "What to do" } dd { (report.decision.recommended_agent_use) }
+                dt { "For agents" } dd { code { (report.agent_action) } }
                 dt { "Sources" }
                 dd {
-                    (number(&coverage["read_count"])) " of " (number(&coverage["source_count"])) " read, "
-                    (number(&coverage["independent_count"])) " independent of each other"
+                    (coverage.read_count) " of " (coverage.source_count) " read, "
+                    (coverage.independent_count) " independent of each other"
                 }
             }
         }
@@ -96,12 +61,12 @@ fn verdict(report: Document<'_>) -> Markup {
 }
 
 /// Text in which `[S1.E1]` leads to that passage.
-fn with_references(answer: &str, report: Document<'_>) -> Markup {
+fn with_references(answer: &str, report: &BundleReport) -> Markup {
     let pieces = answer.split_inclusive(']').map(|piece| {
         let cut = piece.rfind('[').filter(|_| piece.ends_with(']'));
         let (before, mark) = piece.split_at(cut.unwrap_or(piece.len()));
         let id = mark.trim_start_matches('[').trim_end_matches(']');
-        let is_known = report.passage(&Value::from(id)).is_some();
+        let is_known = report.citation(id).is_some();
         html! { (before) @if is_known { a href={ "#" (id) } { (mark) } } @else { (mark) } }
     });
     html! { @for piece in pieces { (piece) } }
@@ -122,8 +87,8 @@ fn downloads(view: &DeliveryView<'_>) -> Markup {
     }
 }
 
-fn claims(report: Document<'_>) -> Markup {
-    let claims = items(&report.get("matrix")["claims"]);
+fn claims(report: &BundleReport) -> Markup {
+    let claims = &report.matrix.claims;
     html! {
         @if claims.is_empty() { p { "Nothing in the sources bears on the question." } }
         ul.claims {
@@ -131,14 +96,14 @@ fn claims(report: Document<'_>) -> Markup {
                 li {
                     div {
                         h3 { "Claim " (index + 1) }
-                        p.claim { (text(&claim["text"])) }
+                        p.claim { (claim.text) }
                         p.small.muted { (standing(claim)) }
                     }
                     div {
                         h3 { "Evidence" }
                         @for (cell, id) in cited(claim) {
                             @let is_first = !claims[..index].iter().flat_map(cited).any(|(_, other)| other == id);
-                            (passage(report, id, text(&cell["verdict"]), is_first))
+                            (passage(report, id, cell.verdict, is_first))
                         }
                         (without_evidence(claim))
                     }
@@ -149,161 +114,146 @@ fn claims(report: Document<'_>) -> Markup {
 }
 
 /// What a claim rests on: verdict of a source, and each passage that it was reached by.
-fn cited(claim: &Value) -> impl Iterator<Item = (&Value, &Value)> {
-    let cells = items(&claim["cells"]).iter();
-    cells.flat_map(|cell| {
-        items(&cell["citation_ids"])
-            .iter()
-            .map(move |id| (cell, id))
-    })
+fn cited(claim: &ClaimLine) -> impl Iterator<Item = (&CellLine, &String)> {
+    let cells = claim.cells.iter();
+    cells.flat_map(|cell| cell.citation_ids.iter().map(move |id| (cell, id)))
 }
 
-fn standing(claim: &Value) -> String {
-    let (for_it, against) = (
-        number(&claim["supporting_groups"]),
-        number(&claim["opposing_groups"]),
-    );
-    let support = match for_it {
+fn standing(claim: &ClaimLine) -> String {
+    let support = match claim.supporting_groups {
         0 => "No source supports it".to_owned(),
         count => format!(
             "Supported by {}",
             counted(count, "independent source", "independent sources")
         ),
     };
-    match against {
+    match claim.opposing_groups {
         0 => format!("{support}."),
         count => format!("{support}; {count} against it."),
     }
 }
 
 /// The sources that say nothing of a claim, and those that could not be asked.
-fn without_evidence(claim: &Value) -> Markup {
-    let of = |verdict: &str| {
-        let cells = items(&claim["cells"]).iter();
-        let found = cells.filter(|cell| cell["verdict"] == verdict);
-        found
-            .map(|cell| text(&cell["source_id"]))
-            .collect::<Vec<_>>()
+fn without_evidence(claim: &ClaimLine) -> Markup {
+    let of = |verdict: Verdict| {
+        let cells = claim.cells.iter();
+        let found = cells.filter(|cell| cell.verdict == verdict);
+        found.map(|cell| &cell.source_id).collect::<Vec<_>>()
     };
     html! {
-        @for (words, ids) in [("Silent: ", of("silent")), ("Not read: ", of("unreachable"))] {
-            @if !ids.is_empty() { p.small.muted { (words) (links(&ids)) } }
+        @for (words, ids) in [("No evidence: ", of(Verdict::Silent)), ("Could not fetch: ", of(Verdict::Unreachable))] {
+            @if !ids.is_empty() { p.small.muted { (words) (links(ids.into_iter())) } }
         }
     }
 }
 
 /// Names of sources, each leading to its row.
-fn links(ids: &[&str]) -> Markup {
+fn links<'a>(ids: impl Iterator<Item = &'a String>) -> Markup {
     html! {
-        @for (index, id) in ids.iter().enumerate() {
+        @for (index, id) in ids.enumerate() {
             @if index > 0 { ", " }
             a href={ "#" (id) } { (id) }
         }
     }
 }
 
-fn ids(value: &Value) -> Vec<&str> {
-    items(value).iter().filter_map(Value::as_str).collect()
-}
-
-fn passage(report: Document<'_>, id: &Value, verdict: &str, is_first: bool) -> Markup {
-    let Some(passage) = report.passage(id) else {
+fn passage(report: &BundleReport, id: &str, verdict: Verdict, is_first: bool) -> Markup {
+    let Some(passage) = report.citation(id) else {
         return html! {};
     };
-    let source = report.source(&passage["source_id"]);
-    let title = source.map(|source| text(&source["title"]));
+    let source = report.source(&passage.source_id);
+    let title = source.and_then(|source| source.title.as_deref());
     html! {
-        figure class={ "evidence " (stance(verdict)) } id=[is_first.then_some(text(id))] {
-            blockquote { (text(&passage["excerpt"])) }
+        figure class={ "evidence " (stance(verdict)) } id=[is_first.then_some(id)] {
+            blockquote { (passage.excerpt) }
             figcaption {
-                strong { (text(id)) } " " (stance_words(verdict)) " · "
-                a href={ "#" (text(&passage["source_id"])) } {
-                    (title.filter(|title| !title.is_empty()).unwrap_or(text(&passage["source_id"])))
-                }
+                strong { (id) } " " (stance_words(verdict)) " · "
+                a href={ "#" (passage.source_id) } { (title.unwrap_or(&passage.source_id)) }
             }
         }
     }
 }
 
-fn stance(verdict: &str) -> &'static str {
+/// The class of the stylesheet.
+fn stance(verdict: Verdict) -> Stance {
     match verdict {
-        "supports" | "partial" => "supports",
-        "contradicts" | "may_contradict" => "contradicts",
-        _ => "mentions",
+        Verdict::Supports | Verdict::Partial => Stance::Supports,
+        Verdict::Contradicts | Verdict::MayContradict => Stance::Contradicts,
+        Verdict::Silent | Verdict::Unreachable => Stance::Mentions,
     }
 }
 
-fn stance_words(verdict: &str) -> &'static str {
+fn stance_words(verdict: Verdict) -> &'static str {
     match verdict {
-        "supports" => "supports it",
-        "partial" => "supports a part of it",
-        "contradicts" => "speaks against it",
-        "may_contradict" => "may speak against it",
-        _ => "mentions it",
+        Verdict::Supports => "supports it",
+        Verdict::Partial => "supports a part of it",
+        Verdict::Contradicts => "contradicts it",
+        Verdict::MayContradict => "may contradict it",
+        Verdict::Silent | Verdict::Unreachable => "mentions it",
     }
 }
 
-fn conflicts(report: Document<'_>) -> Markup {
-    let conflicts = items(&report.get("synthesis")["conflicts"]);
+fn conflicts(report: &BundleReport) -> Markup {
+    let conflicts = &report.synthesis.conflicts;
     html! {
         @if !conflicts.is_empty() {
-            h2 #conflicts { "Where they differ" }
+            h2 #conflicts { "Conflicts" }
             @for conflict in conflicts {
                 .panel {
-                    p { strong { (text(&conflict["claim"])) } }
+                    p { strong { (conflict.claim) } }
                     p.small.muted { (kind_words(conflict)) }
-                    .pair { @for side in items(&conflict["sides"]) { (side_of(side)) } }
+                    .pair { @for side in &conflict.sides { (side_of(side)) } }
                 }
             }
         }
     }
 }
 
-fn kind_words(conflict: &Value) -> String {
-    let kind = match text(&conflict["kind"]) {
-        "number" => "The numbers differ",
-        "date" => "The dates differ",
-        _ => "The statements differ",
+fn kind_words(conflict: &Conflict) -> String {
+    let kind = match conflict.kind {
+        ConflictKind::Number => "The numbers differ",
+        ConflictKind::Date => "The dates differ",
+        ConflictKind::Statement => "The statements differ",
     };
-    match text(&conflict["certainty"]) {
-        "clear" => format!("{kind}."),
-        _ => format!("{kind}, if both speak of the same thing: read them."),
+    match conflict.certainty {
+        Certainty::Clear => format!("{kind}."),
+        Certainty::Possible => format!("{kind}, if both speak of the same thing: read them."),
     }
 }
 
-fn side_of(side: &Value) -> Markup {
+fn side_of(side: &Side) -> Markup {
     html! {
         figure.evidence {
-            @if let Some(value) = side["value"].as_str() { p { strong { (value) } } }
-            blockquote { (text(&side["excerpt"])) }
+            @if let Some(value) = &side.value { p { strong { (value) } } }
+            blockquote { (side.excerpt) }
             figcaption {
-                (links(&ids(&side["source_ids"])))
-                @if let Some(dated) = side["dated"].as_str() { " · dated " (dated) }
+                (links(side.source_ids.iter()))
+                @if let Some(dated) = &side.dated { " · dated " (dated) }
             }
         }
     }
 }
 
-fn gaps(report: Document<'_>) -> Markup {
-    let gaps = items(&report.get("synthesis")["gaps"]);
+fn gaps(report: &BundleReport) -> Markup {
+    let gaps = &report.synthesis.gaps;
     html! {
         @if !gaps.is_empty() {
-            h2 #gaps { "What they leave open" }
-            ul { @for gap in gaps { li { (text(gap)) } } }
+            h2 #gaps { "Gaps" }
+            ul { @for gap in gaps { li { (gap) } } }
         }
     }
 }
 
-fn risks(report: Document<'_>) -> Markup {
-    let risks = report.list("risk_notes");
+fn risks(report: &BundleReport) -> Markup {
+    let risks = &report.risk_notes;
     html! {
         @if !risks.is_empty() {
             h2 #risks { "Risks" }
             ul.checks {
                 @for risk in risks {
-                    li class=(if text(&risk["severity"]) == "high" { "fail" } else { "warn" }) {
-                        (text(&risk["text"]))
-                        p { (text(&risk["severity"])) " · " (links(&ids(&risk["source_ids"]))) }
+                    li class=(if risk.severity == Severity::High { "fail" } else { "warn" }) {
+                        (risk.text)
+                        p { (risk.severity) " · " (links(risk.source_ids.iter())) }
                     }
                 }
             }
@@ -311,46 +261,43 @@ fn risks(report: Document<'_>) -> Markup {
     }
 }
 
-fn sources(report: Document<'_>) -> Markup {
+fn sources(report: &BundleReport) -> Markup {
     let table = html! {
         table.stack {
             thead { tr { th { "Name" } th { "Source" } th { "What it says" } th { "Counts" } } }
-            tbody { @for source in report.list("sources") { (source_row(report, source)) } }
+            tbody { @for source in &report.sources { (source_row(report, source)) } }
         }
     };
     parts::scrolling("Sources and what they say", &table)
 }
 
-fn source_row(report: Document<'_>, source: &Value) -> Markup {
-    let is_read = source["status"] == "read";
+fn source_row(report: &BundleReport, source: &SourceLine) -> Markup {
     html! {
-        tr id=(text(&source["id"])) {
-            th scope="row" { (text(&source["id"])) }
+        tr id=(source.id) {
+            th scope="row" { (source.id) }
             td.long {
-                @if let Some(title) = source["title"].as_str() { (title) br; }
-                (parts::foreign_link(text(&source["target_url"])))
-                @if let Some(dated) = source["dated"].as_str() { br; span.muted { "dated " (dated) } }
-                @if !is_read { br; span.muted { "Could not be read. " (why_not(report, source)) } }
+                @if let Some(title) = &source.title { (title) br; }
+                (parts::foreign_link(&source.target_url))
+                @if let Some(dated) = &source.dated { br; span.muted { "dated " (dated) } }
+                @if source.label.is_none() { br; span.muted { "Could not be fetched. " (report.why_unread(&source.id)) } }
             }
-            td { @if is_read { (parts::label(text(&source["label"]))) } @else { span.tag { "not read" } } }
-            td.muted { @if is_read { (voice(report, source)) } @else { "–" } }
+            @match source.label {
+                Some(label) => { td { (parts::label(label.name())) } td.muted { (voice(report, source)) } }
+                None => { td { span.tag { "could not fetch" } } td.muted { "–" } }
+            }
         }
     }
 }
 
-fn why_not<'a>(report: Document<'a>, source: &Value) -> &'a str {
-    let mut unread = report.list("unreachable").iter();
-    let found = unread.find(|other| other["source_id"] == source["id"]);
-    found.map_or("", |found| text(&found["message"]))
-}
-
 /// Whether a source speaks for itself, or for the same text as others.
-fn voice(report: Document<'_>, source: &Value) -> String {
-    let mut groups = report.list("groups").iter();
-    let group = groups.find(|group| group["id"] == source["group_id"]);
-    let others: Vec<&str> = ids(&group.unwrap_or(&Value::Null)["source_ids"])
+fn voice(report: &BundleReport, source: &SourceLine) -> String {
+    let mut groups = report.groups.iter();
+    let group = groups.find(|group| source.group_id.as_ref() == Some(&group.id));
+    let others: Vec<&str> = group
         .into_iter()
-        .filter(|id| source["id"] != *id)
+        .flat_map(|group| &group.source_ids)
+        .filter(|id| **id != source.id)
+        .map(String::as_str)
         .collect();
     match others.is_empty() {
         true => "by itself".to_owned(),
@@ -359,16 +306,14 @@ fn voice(report: Document<'_>, source: &Value) -> String {
 }
 
 /// The report of each source that was read, folded.
-fn single_reports(report: Document<'_>) -> Markup {
-    let read = report.list("sources").iter();
-    let read = read.filter(|source| source["status"] == "read");
+fn single_reports(report: &BundleReport) -> Markup {
     html! {
         h2 #reports { "Each source by itself" }
         .questions {
-            @for (source, single) in read.zip(report.list("reports")) {
+            @for (source, single) in report.read() {
                 details {
                     summary {
-                        h3 { (text(&source["id"])) " · " (source["title"].as_str().unwrap_or(text(&source["target_url"]))) }
+                        h3 { (source.id) " · " (source.title.as_ref().unwrap_or(&source.target_url)) }
                     }
                     (single_report(single))
                 }
@@ -377,26 +322,24 @@ fn single_reports(report: Document<'_>) -> Markup {
     }
 }
 
-fn single_report(single: &Value) -> Markup {
-    let decision = &single["decision"];
-    let quality = single["source_quality_score"].as_f64().unwrap_or_default();
+fn single_report(single: &Report) -> Markup {
     html! {
-        p { (parts::label(text(&decision["label"]))) " " (text(&single["answer"])) }
-        @for cited in items(&single["citations"]) {
-            figure class={ "evidence " (stance(text(&cited["stance"]))) } {
-                blockquote { (text(&cited["excerpt"])) }
-                figcaption { strong { (text(&cited["id"])) } }
+        p { (parts::label(single.decision.label.name())) " " (single.answer) }
+        @for cited in &single.citations {
+            figure class={ "evidence " (cited.stance) } {
+                blockquote { (cited.excerpt) }
+                figcaption { strong { (cited.id) } }
             }
         }
         dl.facts {
-            dt { "Decision" } dd { (text(&decision["summary"])) }
-            dt { "Quality" } dd { (parts::share("Quality of the source", quality)) }
-            @for gap in items(&single["gaps"]) { dt { "Left open" } dd { (text(gap)) } }
+            dt { "Decision" } dd { (single.decision.summary) }
+            dt { "Quality" } dd { (parts::share("Quality of the source", single.source_quality_score)) }
+            @for gap in &single.gaps { dt { "Gap" } dd { (gap) } }
         }
     }
 }
 
-fn hashes(report: Document<'_>) -> Markup {
+fn hashes(report: &BundleReport) -> Markup {
     html! {
         h2 #verify { "Check it" }
         p {
@@ -404,15 +347,13 @@ fn hashes(report: Document<'_>) -> Markup {
             "report in the form of RFC 8785. The JSON holds all that they cover."
         }
         dl.facts {
-            dt { "Result hash" } dd { span.hash { (text(report.get("result_hash"))) } }
-            dt { "Order" } dd { span.hash { (text(report.get("order_id"))) } }
-            @for hash in report.list("source_hashes") {
-                dt { (text(&hash["source_id"])) }
+            dt { "Result hash" } dd { span.hash { (report.result_hash) } }
+            dt { "Order" } dd { span.hash { (report.order_id) } }
+            @for hash in &report.source_hashes {
+                dt { (hash.source_id) }
                 dd {
-                    span.hash { (text(&hash["sha256"])) }
-                    @if let Some(at) = hash["fetched_at"].as_u64() {
-                        br; span.small.muted { "read " (parts::time(UnixSeconds(at))) }
-                    }
+                    span.hash { (hash.sha256) }
+                    br; span.small.muted { "read " (parts::time(UnixSeconds(hash.fetched_at))) }
                 }
             }
         }
@@ -421,43 +362,59 @@ fn hashes(report: Document<'_>) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
+    use crate::evidence::bundle::tests::{made, read};
+    use crate::evidence::bundle::{BundleRequest, BundleSource, bundle_report};
     use crate::pages::orders::delivery::report::*;
+
+    /// Two mirrors of one text, and a source that says the same by itself.
+    fn report() -> BundleReport {
+        let claim = "The Harbour Bridge opened to traffic in 1932.";
+        let html = |more: &str| format!("<html><body><p>{claim}</p><p>{more}</p></body></html>");
+        let long = "Visitors may walk over the eastern side at any hour, and the lookout keeps its own times.";
+        let made = [
+            made("https://one.example.com/", &html(long), claim),
+            made(
+                "https://two.example.org/",
+                &html("Trams ran over it as well."),
+                claim,
+            ),
+            made("https://three.example.net/", &html(long), claim),
+        ];
+        let sources: Vec<BundleSource<'_>> = made.iter().map(read).collect();
+        let request = BundleRequest {
+            order_id: "ord_1",
+            bundle: "scout",
+            question: claim,
+            created_at: UnixSeconds(0),
+        };
+        bundle_report(&request, &sources)
+    }
 
     #[test]
     fn references_lead_to_passages_that_are_there() {
-        let Value::Object(report) = json!({"citations": [{"id": "S1.E1"}]}) else {
-            panic!("an object")
-        };
-        let shown = with_references("a [S1.E1] b [S2.E1] <c> ] [", Document(&report));
+        let shown = with_references("a [S1.E1] b [S9.E1] <c> ] [", &report());
         assert_eq!(
             shown.into_string(),
-            r##"a <a href="#S1.E1">[S1.E1]</a> b [S2.E1] &lt;c&gt; ] ["##
+            r##"a <a href="#S1.E1">[S1.E1]</a> b [S9.E1] &lt;c&gt; ] ["##
         );
     }
 
     #[test]
     fn copies_are_said_to_speak_as_one() {
-        let Value::Object(report) = json!({"groups": [
-            {"id": "G1", "source_ids": ["S1", "S3"]}, {"id": "G2", "source_ids": ["S2"]},
-        ]}) else {
-            panic!("an object")
-        };
-        let of =
-            |id: &str, group: &str| voice(Document(&report), &json!({"id": id, "group_id": group}));
-        assert_eq!(of("S1", "G1"), "as one with S3");
-        assert_eq!(of("S2", "G2"), "by itself");
+        let report = report();
+        assert_eq!(voice(&report, &report.sources[0]), "as one with S3");
+        assert_eq!(voice(&report, &report.sources[1]), "by itself");
     }
 
     #[test]
     fn a_claim_says_who_is_for_and_against_it() {
+        let mut claim = report().matrix.claims.remove(0);
         for (for_it, against, said) in [
             (0, 0, "No source supports it."),
             (1, 0, "Supported by 1 independent source."),
             (2, 1, "Supported by 2 independent sources; 1 against it."),
         ] {
-            let claim = json!({"supporting_groups": for_it, "opposing_groups": against});
+            (claim.supporting_groups, claim.opposing_groups) = (for_it, against);
             assert_eq!(standing(&claim), said);
         }
     }
