@@ -38,7 +38,8 @@ pub const FIGURES: &str = evidence::FIGURES;
 /// A report before it is sold: without its addresses, its cost and its payment.
 #[derive(Debug)]
 pub struct Draft {
-    pub report: Report,
+    /// Boxed, so that the futures of a sale stay small.
+    pub report: Box<Report>,
     /// The markdown that every citation is a slice of.
     pub source_text: String,
     pub created_at: UnixSeconds,
@@ -144,7 +145,7 @@ impl Read {
             now,
         };
         Draft {
-            report: report(&request, &self.examined(), &self.facts, synthesis),
+            report: Box::new(report(&request, &self.examined(), &self.facts, synthesis)),
             source_text: self.text,
             created_at: now,
             asked_model: synthesis.is_some(),

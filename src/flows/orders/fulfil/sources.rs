@@ -40,7 +40,7 @@ pub(super) struct Source {
 /// The report on a source and the text that it was made of, as they are stored until the order ends.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SourceDocument {
-    pub(super) report: Report,
+    pub(super) report: Box<Report>,
     pub(super) text: String,
 }
 
