@@ -159,15 +159,12 @@ fn counted(snapshot: &Snapshot, today: u64) -> Result<Today, StoreError> {
 
 /// As far as the metrics know: they begin with the process.
 fn funnel(app: &Shared) -> Vec<Funnel> {
-    let figures = app.metrics.snapshot();
+    let requests = app.metrics.requests();
     let of = |product: Product| {
         let answered = |wanted: u16| {
-            let requests = figures
-                .requests
-                .iter()
-                .filter(|((pattern, method, status), _)| {
-                    *pattern == product.path() && *method == "POST" && *status == wanted
-                });
+            let requests = requests.iter().filter(|((pattern, method, status), _)| {
+                *pattern == product.path() && *method == "POST" && *status == wanted
+            });
             requests.map(|(_, requests)| requests.count).sum()
         };
         Funnel {
