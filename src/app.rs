@@ -207,7 +207,7 @@ impl App {
 
     fn refuse_beyond(&self, admitted: Result<Option<Standing>, Standing>) -> Result<(), Refusal> {
         admitted.map(drop).map_err(|standing| {
-            self.metrics.limited(standing.limit);
+            self.metrics.limited.count([standing.limit]);
             Refusal::limited(standing)
         })
     }

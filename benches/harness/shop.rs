@@ -14,11 +14,9 @@ use context402::domain::payment::{Delivery, Payment, State};
 use context402::domain::purchase::{ContextPurchase, Purchase};
 use context402::domain::tier::Tier;
 use context402::domain::time::UnixSeconds;
-use context402::domain::usage::Usage;
-use context402::markdown::{ContentKind, Converter, Settings};
 use context402::outside::clock::Clock;
 use context402::state::offers::Offers;
-use context402::state::page::{PageFacts, page_goods};
+use context402::state::page::unfetched_page;
 use context402::store::PageRecord;
 use context402::x402::address::Nonce;
 use context402::x402::eip3009::SecretKey;
@@ -90,31 +88,11 @@ pub(crate) async fn keep_pages(appliance: &Appliance) {
 
 /// Puts a page into the service's cache as a fetch would.
 async fn keep_page(appliance: &Appliance, Page { url, bytes }: Page) {
-    let mut converter = Converter::new(Settings {
-        kind: ContentKind::Html,
-        url: url.parse().expect("a URL"),
-        charset: Some("utf-8".to_owned()),
-        full: false,
-    });
     let sentence = "Pages are kept as markdown, and a buyer gets them with one request. ";
     let text = sentence.repeat(bytes / sentence.len());
     let html = format!("<title>An article</title><main><h1>An article</h1><p>{text}</p></main>");
-    converter.push(html.as_bytes()).expect("HTML");
-    let page = converter.finish().expect("a page");
     let now = appliance.app.now();
-    let facts = PageFacts {
-        final_url: url,
-        status: 200,
-        content_type: "text/html; charset=utf-8",
-        kind: ContentKind::Html,
-        source_sha256: Sha256::digest(&html).into(),
-        bytes_fetched: html.len() as u64,
-        fetch_time: Duration::ZERO,
-        extract_time: Duration::ZERO,
-        usage: &Usage::default(),
-        fetched_at: now,
-    };
-    let goods = page_goods(&page, &facts).expect("goods");
+    let (page, goods) = unfetched_page(url, &html, now).expect("a page");
     let record = PageRecord {
         blob: goods.blob,
         blob_bytes: goods.members.len() as u64,

@@ -70,7 +70,7 @@ pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
         }
         Ok(_) => Admission::Granted,
         Err(standing) => {
-            app.metrics.limited(standing.limit);
+            app.metrics.limited.count([standing.limit]);
             let refusal = Refusal::limited(standing);
             Admission::Refused(failure::turned_away(
                 app,

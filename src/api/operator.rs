@@ -117,17 +117,7 @@ pub async fn payment(app: Shared, call: Call) -> Reply {
 
 /// POST /operator/payments/{key}/reconcile: looks for the end of a settlement that is not known, now.
 pub async fn reconcile_payment(app: Shared, call: Call) -> Reply {
-    let found = match payment_key(call.param("key").unwrap_or_default()) {
-        Some(key) => reconcile(&app, key)
-            .await
-            .map(|found| found.map(|payment| payment_json(key, &payment))),
-        None => Ok(None),
-    };
-    match found {
-        Ok(Some(answer)) => Reply::json(200, answer.to_string()),
-        Ok(None) => failure::reply(&app, &Refusal::new(Code::NotFound, NO_PAYMENT), &call),
-        Err(refusal) => failure::reply(&app, &refusal, &call),
-    }
+    changed(&app, &call, async |key| reconcile(&app, key).await).await
 }
 
 /// POST /operator/payments/{key}/end?as=settled&transaction=0x…, or ?as=failed: ends an unknown settlement on the
@@ -147,16 +137,25 @@ pub async fn end_payment(app: Shared, call: Call) -> Reply {
         let refusal = Refusal::new(Code::InvalidRequest, NO_END);
         return failure::reply(&app, &refusal, &call);
     };
+    changed(&app, &call, async |key| unknown::end(&app, key, end).await).await
+}
+
+/// The payment that the path names, after a change.
+async fn changed(
+    app: &Shared,
+    call: &Call,
+    change: impl AsyncFnOnce(PaymentKey) -> Result<Option<Payment>, Refusal>,
+) -> Reply {
     let found = match payment_key(call.param("key").unwrap_or_default()) {
-        Some(key) => unknown::end(&app, key, end)
+        Some(key) => change(key)
             .await
             .map(|found| found.map(|payment| payment_json(key, &payment))),
         None => Ok(None),
     };
     match found {
         Ok(Some(answer)) => Reply::json(200, answer.to_string()),
-        Ok(None) => failure::reply(&app, &Refusal::new(Code::NotFound, NO_PAYMENT), &call),
-        Err(refusal) => failure::reply(&app, &refusal, &call),
+        Ok(None) => failure::reply(app, &Refusal::new(Code::NotFound, NO_PAYMENT), call),
+        Err(refusal) => failure::reply(app, &refusal, call),
     }
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::cli::{Failure, say};
+use crate::domain::time::UnixSeconds;
 
 /// A kind of record that is listed.
 #[derive(Debug)]
@@ -76,9 +77,7 @@ impl Cell {
 
 /// Seconds as people read them; nothing if there are none.
 pub(in crate::cli) fn time(seconds: &Value) -> String {
-    let at = seconds
-        .as_i64()
-        .and_then(|at| jiff::Timestamp::from_second(at).ok());
+    let at = seconds.as_u64().and_then(|at| UnixSeconds(at).timestamp());
     at.map_or(String::new(), |at| at.to_string())
 }
 

@@ -1,6 +1,6 @@
 //! The running service from the command line: one request over its own HTTP, mostly by the operator's socket.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::app::store_settings;
 use crate::cli::{Failure, failed, run_async};
 use crate::config::Config;
+use crate::http::client::{self, Answer};
 use crate::store::{OpenError, Opened, Store};
 
 /// Longer than a buyer waits for a settlement: that is what a reconciliation waits for, too.
@@ -21,9 +22,6 @@ const HEALTH_TIME_MAX: Duration = Duration::from_secs(5);
 /// How long a data file may still be held whose service does not listen any more.
 const LET_GO_TIME_MAX: Duration = Duration::from_secs(2);
 const LET_GO_PAUSE: Duration = Duration::from_millis(50);
-
-/// Of a line of a head or between chunks.
-const LINE_BYTES_MAX: u64 = 16 * 1024;
 
 /// The running service's end of the socket. `None` when no service listens there.
 pub(in crate::cli) fn connect(socket: &Path) -> Option<UnixStream> {
@@ -62,17 +60,17 @@ pub(in crate::cli) fn health_at(listen: SocketAddr) -> Result<Value, Failure> {
             "no service answers at {address}: {error}. Start it, or see `journalctl -u context402`"
         ))
     })?;
-    stream.set_read_timeout(Some(HEALTH_TIME_MAX))?;
-    let silent = |why: &str| {
+    stream.set_nonblocking(true)?;
+    let body = run_async(1, async {
+        let stream = tokio::net::TcpStream::from_std(stream)?;
+        let answer = client::send(stream, "GET", "/health", HEALTH_TIME_MAX).await?;
+        Ok(answer.whole().await?)
+    });
+    read(&body.map_err(|error| {
         failed(format_args!(
-            "what listens at {address} gives no answer ({why}); see `journalctl -u context402`"
+            "what listens at {address} gives no answer ({error}); see `journalctl -u context402`"
         ))
-    };
-    let answer = exchange(stream, "GET", "/health").map_err(|error| silent(&error.to_string()))?;
-    if answer.is_empty() {
-        return Err(silent("it hangs up"));
-    }
-    read(&answer)
+    })?)
 }
 
 /// Hands the answer to GET `path` on as it comes: one that is made while it is sent, in chunks.
@@ -81,54 +79,17 @@ pub(in crate::cli) fn copy(
     path: &str,
     mut write: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
-    let mut answer = BufReader::new(stream);
-    answer
-        .get_mut()
-        .write_all(request("GET", path).as_bytes())?;
-    if !is_chunked(&mut answer)? {
-        let mut body = Vec::new();
-        answer.read_to_end(&mut body)?;
-        read(&body)?;
-        return Err(failed("the service's answer is none"));
-    }
-    let mut chunk = Vec::new();
-    loop {
-        let size = line(&mut answer)?;
-        let size = u64::from_str_radix(size.trim_end(), 16).map_err(|_| broken_off())?;
-        if size == 0 {
-            return Ok(());
+    run_async(1, async {
+        let mut answer = send(stream, "GET", path, ANSWER_TIME_MAX).await?;
+        if !answer.is_success {
+            read(&answer.whole().await?)?;
+            return Err(failed("the service refuses, and does not say why"));
         }
-        chunk.clear();
-        (&mut answer).take(size).read_to_end(&mut chunk)?;
-        if chunk.len() as u64 != size || line(&mut answer)? != "\r\n" {
-            return Err(broken_off());
+        while let Some(piece) = answer.piece().await.map_err(|_| broken_off())? {
+            write(&piece)?;
         }
-        write(&chunk)?;
-    }
-}
-
-/// Reads the head of an answer: whether its body comes in chunks.
-fn is_chunked(answer: &mut impl BufRead) -> Result<bool, Failure> {
-    let mut is_chunked = false;
-    loop {
-        let line = line(answer)?.to_ascii_lowercase();
-        match line.trim_end() {
-            "" => return Ok(is_chunked),
-            line => {
-                is_chunked |= line.starts_with("transfer-encoding:") && line.ends_with("chunked")
-            }
-        }
-    }
-}
-
-fn line(answer: &mut impl BufRead) -> Result<String, Failure> {
-    let mut line = String::new();
-    answer.take(LINE_BYTES_MAX).read_line(&mut line)?;
-    match line.ends_with('\n') {
-        true => Ok(line),
-        false => Err(broken_off()),
-    }
+        Ok(())
+    })
 }
 
 fn broken_off() -> Failure {
@@ -174,25 +135,22 @@ pub(in crate::cli) fn opened(config: &Config) -> Result<Opened, Failure> {
 }
 
 fn ask(stream: UnixStream, method: &str, path: &str, time_max: Duration) -> Result<Value, Failure> {
-    stream.set_read_timeout(Some(time_max))?;
-    read(&exchange(stream, method, path)?)
+    let body = run_async(1, async {
+        let answer = send(stream, method, path, time_max).await?;
+        Ok(answer.whole().await?)
+    });
+    read(&body?)
 }
 
-fn exchange(mut stream: impl Read + Write, method: &str, path: &str) -> Result<Vec<u8>, Failure> {
-    stream.write_all(request(method, path).as_bytes())?;
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer)?;
-    let end = answer
-        .windows(4)
-        .position(|window| window == b"\r\n\r\n")
-        .map_or(answer.len(), |end| end + 4);
-    Ok(answer.split_off(end))
-}
-
-fn request(method: &str, path: &str) -> String {
-    format!(
-        "{method} {path} HTTP/1.1\r\nHost: operator\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    )
+async fn send(
+    stream: UnixStream,
+    method: &str,
+    path: &str,
+    time_max: Duration,
+) -> io::Result<Answer> {
+    stream.set_nonblocking(true)?;
+    let stream = tokio::net::UnixStream::from_std(stream)?;
+    client::send(stream, method, path, time_max).await
 }
 
 fn read(body: &[u8]) -> Result<Value, Failure> {
@@ -205,6 +163,7 @@ fn read(body: &[u8]) -> Result<Value, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader, Write};
     use std::net::Shutdown;
 
     use super::*;
@@ -212,8 +171,16 @@ mod tests {
     /// What a command makes of an answer.
     fn copied(answer: &str) -> (Result<(), Failure>, String) {
         let (ours, mut theirs) = UnixStream::pair().expect("a pair of sockets");
-        theirs.write_all(answer.as_bytes()).expect("room");
-        theirs.shutdown(Shutdown::Write).expect("an open socket");
+        let answer = answer.to_owned();
+        std::thread::spawn(move || {
+            let mut request = BufReader::new(&theirs).lines();
+            while request
+                .next()
+                .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
+            {}
+            theirs.write_all(answer.as_bytes()).expect("room");
+            theirs.shutdown(Shutdown::Write).expect("an open socket");
+        });
         let mut told = Vec::new();
         let outcome = copy(ours, "/", |piece| {
             told.extend_from_slice(piece);

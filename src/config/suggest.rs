@@ -1,5 +1,7 @@
 //! What somebody may have meant who wrote a setting that there is not. Knows the table of settings, no values.
 
+use strsim::levenshtein;
+
 use crate::config::settings::{Kind, SETTINGS, environment_name};
 
 /// Letters that may be wrong in a key that is still recognised.
@@ -10,7 +12,7 @@ pub(in crate::config) fn nearest(key: &str) -> Option<String> {
     let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
     let namesake = known().find(|known| name(known) == name(key));
     namesake.or_else(|| {
-        let distances = known().map(|known| (distance(key, &known), known));
+        let distances = known().map(|known| (levenshtein(key, &known), known));
         let (least, known) = distances.min()?;
         (least <= DISTANCE_MAX && least < key.chars().count()).then_some(known)
     })
@@ -19,7 +21,7 @@ pub(in crate::config) fn nearest(key: &str) -> Option<String> {
 /// The same among variables of the environment.
 pub(in crate::config) fn nearest_variable(variable: &str) -> Option<String> {
     let variables = known().map(|key| environment_name(&key));
-    let distances = variables.map(|known| (distance(variable, &known), known));
+    let distances = variables.map(|known| (levenshtein(variable, &known), known));
     let (least, known) = distances.min()?;
     (least <= DISTANCE_MAX).then_some(known)
 }
@@ -50,22 +52,6 @@ fn sections() -> impl Iterator<Item = &'static str> {
         .filter_map(|setting| Some(setting.key.split_once('.')?.0))
 }
 
-/// How many letters have to be put in, left out or changed (Levenshtein).
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, against) in other.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *against);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,19 +69,6 @@ mod tests {
             ("x", None),
         ] {
             assert_eq!(nearest(key).as_deref(), expected, "{key}");
-        }
-    }
-
-    #[test]
-    fn distances_count_letters() {
-        for (one, other, expected) in [
-            ("", "", 0),
-            ("", "abc", 3),
-            ("limits", "limitz", 1),
-            ("kitten", "sitting", 3),
-        ] {
-            assert_eq!(distance(one, other), expected, "{one} {other}");
-            assert_eq!(distance(other, one), expected, "{other} {one}");
         }
     }
 }

@@ -2,17 +2,22 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
 /// Seconds since 1970-01-01T00:00:00Z, the one form in which bodies and records carry time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixSeconds(pub u64);
 
+pub const DAY_SECONDS: u64 = 24 * 3600;
 /// A quote receipt lives 7 days (specification section 8).
-pub const QUOTE_SECONDS: u64 = 7 * 24 * 3600;
+pub const QUOTE_SECONDS: u64 = 7 * DAY_SECONDS;
 /// A report is retained 30 days (specification 2.8), and known as expired for as long again (decisions, Addresses).
-pub const REPORT_SECONDS: u64 = REPORT_DAYS * 24 * 3600;
+pub const REPORT_SECONDS: u64 = REPORT_DAYS * DAY_SECONDS;
 pub const REPORT_DAYS: u64 = 30;
 /// A converted page stays in the cache 24 hours (decisions, Addresses and samples).
-pub const PAGE_SECONDS: u64 = 24 * 3600;
+pub const PAGE_SECONDS: u64 = DAY_SECONDS;
 /// How long after settlement a kept answer is given again to the same payload (decisions, Money 4).
 pub const REDELIVERY_SECONDS: u64 = 15 * 60;
 /// A retry credit lives 15 minutes at most (decisions, Retry credits).
@@ -29,13 +34,32 @@ impl UnixSeconds {
     pub const fn since(self, earlier: UnixSeconds) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
+
+    /// The day in UTC, counted from 1970-01-01: the key of a day's ledger.
+    pub const fn day_number(self) -> u64 {
+        self.0 / DAY_SECONDS
+    }
+
+    /// The start of the day with this number.
+    pub const fn of_day(number: u64) -> Self {
+        UnixSeconds(number.saturating_mul(DAY_SECONDS))
+    }
+
+    /// The start of this day in UTC; `None` before 1970.
+    pub fn of_date(date: Date) -> Option<Self> {
+        let start = date.to_zoned(TimeZone::UTC).ok()?.timestamp();
+        u64::try_from(start.as_second()).ok().map(UnixSeconds)
+    }
+
+    /// For the calendar's functions; `None` after the year 9999.
+    pub fn timestamp(self) -> Option<Timestamp> {
+        Timestamp::from_second(i64::try_from(self.0).ok()?).ok()
+    }
 }
 
 /// The day in UTC, as 2026-11-21.
 pub fn day(at: UnixSeconds) -> String {
-    let timestamp = i64::try_from(at.0)
-        .ok()
-        .and_then(|at| jiff::Timestamp::from_second(at).ok());
+    let timestamp = at.timestamp();
     timestamp.map_or_else(String::new, |at| at.strftime("%Y-%m-%d").to_string())
 }
 

@@ -46,7 +46,7 @@ pub fn check_head(app: &App, header: &str) -> Result<(), Refusal> {
 
 fn refused(app: &App, error: StampError, bytes: Option<usize>) -> Refusal {
     tracing::warn!(%error, bytes, "an event was refused");
-    app.metrics.webhook("-", "refused");
+    app.metrics.webhooks.count(["-", "refused"]);
     Refusal::of(Code::InvalidSignature)
 }
 
@@ -77,7 +77,7 @@ pub async fn receive(app: &Shared, header: &str, body: &[u8]) -> Result<Received
         .write(move |tables| take(tables, &event, raw, (is_live, now), fresh, &emails))
         .await?;
     app.crash_point("event_taken");
-    app.metrics.webhook(kind, taken.outcome);
+    app.metrics.webhooks.count([kind, taken.outcome]);
     match (taken.received, taken.order) {
         (Received::Taken, Some(id)) => {
             tracing::info!(order.id = %id, outcome = taken.outcome, kind, "an event was taken");

@@ -328,7 +328,7 @@ pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<J
             Unsold::TooThin(_) => "too_thin",
             Unsold::GasUnknown => "gas_unknown",
         };
-        app.metrics.margin_rejection(reason);
+        app.metrics.margin_rejections.count([reason]);
         let message = match unsold {
             Unsold::TooThin(rejected) => format!(
                 "At {price} USDC this sale would not cover its costs ({} USDC); nothing was charged.",

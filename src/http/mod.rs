@@ -3,6 +3,7 @@
 
 mod bodies;
 pub mod call;
+pub mod client;
 mod connection_limit;
 pub mod forwarded;
 mod host;

@@ -1,6 +1,9 @@
 //! Dates as pages write them, brought to ISO 8601 where only one reading is possible. Knows no time zone names but
 //! UTC and GMT, and no language of month names but English; what it cannot read it leaves as it is written.
 
+use jiff::Timestamp;
+use jiff::civil::Date;
+
 /// The months in English, as lower-case text is compared with them.
 pub(crate) const MONTHS: [&str; 12] = [
     "january",
@@ -45,36 +48,11 @@ fn read(text: &str) -> Option<String> {
         .or_else(|| epoch(text))
 }
 
-#[derive(Clone, Copy)]
-struct Day {
-    year: u32,
-    month: u32,
-    day: u32,
-}
-
-impl Day {
-    fn new(year: u32, month: u32, day: u32) -> Option<Day> {
-        let leap =
-            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-        let last = match month {
-            2 if leap => 29,
-            2 => 28,
-            4 | 6 | 9 | 11 => 30,
-            1..=12 => 31,
-            _ => return None,
-        };
-        ((1000..=2999).contains(&year) && (1..=last).contains(&day)).then_some(Day {
-            year,
-            month,
-            day,
-        })
-    }
-
-    fn with(self, time: Option<String>) -> String {
-        let Day { year, month, day } = self;
-        let time = time.map(|time| format!("T{time}")).unwrap_or_default();
-        format!("{year:04}-{month:02}-{day:02}{time}")
-    }
+fn date_of(year: u32, month: u32, day: u32) -> Option<Date> {
+    let year = i16::try_from(year).ok()?;
+    let (month, day) = (i8::try_from(month).ok()?, i8::try_from(day).ok()?);
+    let date = Date::new(year, month, day).ok()?;
+    (1000..=2999).contains(&year).then_some(date)
 }
 
 /// A year first is followed by its month in every country; a day first is only sure with dots, or beyond the 12th.
@@ -86,34 +64,34 @@ fn numeric(text: &str) -> Option<String> {
     let parts: Vec<&str> = date.split(['-', '/', '.']).collect();
     let day = match parts[..] {
         [year, month, day] if year.len() == 4 && month.len() <= 2 && day.len() <= 2 => {
-            Day::new(number(year)?, number(month)?, number(day)?)?
+            date_of(number(year)?, number(month)?, number(day)?)?
         }
         [first, second, year] if year.len() == 4 && first.len() <= 2 && second.len() <= 2 => {
             let (first, second, year) = (number(first)?, number(second)?, number(year)?);
             match (first, second) {
                 _ if date.contains('.') || first > 12 || first == second => {
-                    Day::new(year, second, first)?
+                    date_of(year, second, first)?
                 }
-                _ if second > 12 => Day::new(year, first, second)?,
+                _ if second > 12 => date_of(year, first, second)?,
                 _ => return None,
             }
         }
-        [whole] if whole.len() == 8 => Day::new(
+        [whole] if whole.len() == 8 => date_of(
             number(&whole[..4])?,
             number(&whole[4..6])?,
             number(&whole[6..])?,
         )?,
         [year, month] if year.len() == 4 && month.len() == 2 && rest.is_empty() => {
-            Day::new(number(year)?, number(month)?, 1)?;
+            date_of(number(year)?, number(month)?, 1)?;
             return Some(format!("{year}-{month}"));
         }
         _ => return None,
     };
     let rest = rest.strip_prefix(['T', 't']).unwrap_or(rest).trim();
     if rest.is_empty() {
-        return Some(day.with(None));
+        return Some(day.to_string());
     }
-    time(rest).map(|time| day.with(Some(time)))
+    time(rest).map(|time| format!("{day}T{time}"))
 }
 
 /// `Tue, 05 Mar 2024 10:00:00 GMT`, `March 5th, 2024`, `Tue Mar 05 2024 10:00:00 GMT+0100 (CET)`.
@@ -146,10 +124,10 @@ fn worded(text: &str) -> Option<String> {
             clock.push_str(token);
         }
     }
-    let day = Day::new(year?, month?, day?)?;
+    let day = date_of(year?, month?, day?)?;
     match clock.trim() {
-        "" => Some(day.with(None)),
-        clock => time(clock).map(|time| day.with(Some(time))),
+        "" => Some(day.to_string()),
+        clock => time(clock).map(|time| format!("{day}T{time}")),
     }
 }
 
@@ -226,30 +204,13 @@ fn without_name(zone: &str) -> Option<&str> {
 
 /// Seconds or milliseconds since 1970, from 2001 to 2286.
 fn epoch(text: &str) -> Option<String> {
-    let seconds: u64 = match text.len() {
+    let seconds: i64 = match text.len() {
         10 => text.parse().ok()?,
-        13 => text.parse::<u64>().ok()? / 1000,
+        13 => text.parse::<i64>().ok()? / 1000,
         _ => return None,
     };
     (seconds >= 1_000_000_000).then_some(())?;
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days to a civil date, counted in eras of 400 years that begin on 1 March.
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 {
-        shifted_month + 3
-    } else {
-        shifted_month - 9
-    };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    Some(format!(
-        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
-    ))
+    Some(Timestamp::from_second(seconds).ok()?.to_string())
 }
 
 fn number(text: &str) -> Option<u32> {

@@ -1,6 +1,5 @@
 //! Pieces that several pages are made of.
 
-use jiff::Timestamp;
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -295,10 +294,8 @@ pub(super) fn short_time(at: UnixSeconds) -> Markup {
 }
 
 fn moment(at: UnixSeconds, format: &str) -> Markup {
-    let seconds = i64::try_from(at.0).ok();
-    let moment = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
     html! {
-        @match moment {
+        @match at.timestamp() {
             Some(moment) => time datetime=(moment) { (moment.strftime(format)) },
             None => (at),
         }

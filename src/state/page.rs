@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
 use crate::markdown::{
-    ContentKind, ContentSource, ConvertError, Page, WALL_BYTES_MAX, Warning, has_text,
-    wall_of_markdown,
+    ContentKind, ContentSource, ConvertError, Converter, Page, Settings, WALL_BYTES_MAX, Warning,
+    has_text, wall_of_markdown,
 };
 
 /// A page ready to be served.
@@ -38,6 +38,36 @@ impl PageGoods {
     pub fn unsellable(&self) -> Result<Option<ConvertError>, serde_json::Error> {
         unsellable(self.tokens, &self.members)
     }
+}
+
+/// A page of HTML that was not fetched, as one that a site has just answered with.
+pub fn unfetched_page(
+    url: &str,
+    html: &str,
+    now: UnixSeconds,
+) -> Result<(Page, PageGoods), Box<dyn std::error::Error + Send + Sync>> {
+    let mut converter = Converter::new(Settings {
+        kind: ContentKind::Html,
+        url: url.parse()?,
+        charset: Some("utf-8".to_owned()),
+        full: false,
+    });
+    converter.push(html.as_bytes())?;
+    let page = converter.finish()?;
+    let facts = PageFacts {
+        final_url: url,
+        status: 200,
+        content_type: "text/html; charset=utf-8",
+        kind: ContentKind::Html,
+        source_sha256: Sha256::digest(html).into(),
+        bytes_fetched: html.len() as u64,
+        fetch_time: Duration::ZERO,
+        extract_time: Duration::ZERO,
+        usage: &Usage::default(),
+        fetched_at: now,
+    };
+    let goods = page_goods(&page, &facts)?;
+    Ok((page, goods))
 }
 
 /// No wall has more tokens: markdown of more characters is not looked at.

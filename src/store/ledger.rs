@@ -62,15 +62,10 @@ impl LedgerCheck {
     }
 }
 
-/// The day that a moment belongs to, counted from 1970-01-01 (UTC).
-pub fn day(at: UnixSeconds) -> u64 {
-    at.0 / 86_400
-}
-
 impl Tables<'_> {
     /// Enters a payment that has just been settled.
     pub fn book(&mut self, payment: &Payment, now: UnixSeconds) -> Result<(), StoreError> {
-        let day = day(now);
+        let day = now.day_number();
         let known = self.ledger.get(day)?;
         let known = known.map(|bytes| decode(bytes.value(), LEDGER_TABLE));
         let mut entry: LedgerDay = known.transpose()?.unwrap_or_default();

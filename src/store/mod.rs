@@ -51,7 +51,7 @@ pub use disk_space::free_bytes;
 pub use due::{Due, DueKind};
 pub use goods::{HeldPage, NoSpace};
 pub use leads::{LeadFilter, NoticeRecord, contact_key};
-pub use ledger::{LedgerCheck, LedgerDay, day};
+pub use ledger::{LedgerCheck, LedgerDay};
 pub use open::{Opened, SCHEMA_VERSION};
 pub use open_error::OpenError;
 pub use orders::{

@@ -1,6 +1,21 @@
 //! How a value becomes bytes: a version byte, bincode, and the first eight bytes of their SHA-256. redb verifies its
 //! pages only after an unclean stop, so a flipped bit in a cleanly closed file would otherwise be read as data.
 //! bincode is used here and nowhere else.
+//!
+//! # The next encoding
+//! bincode has no maintainer any more (RUSTSEC-2025-0141). No defect is known and its version is pinned, so nothing is
+//! rewritten for that alone; the next record that changes is written by postcard 1.1 (default features off, `use-std`):
+//!
+//! 1. Version bytes from 128 on mean postcard, those below bincode. `encode_as` and `decode_as` choose by that; version
+//!    byte, checksum and limit stay around both, and `beginning` takes the version, too.
+//! 2. A record that changes gets 128 as its next number. Its reader knows the older numbers as it does today. Records
+//!    that do not change stay as they are, under bincode: no migration, no second pass over the data file.
+//! 3. postcard has no limit of its own: the length of the bytes is compared with `RECORD_BYTES_MAX` before decoding, and
+//!    what is left over behind a value is damage, as it is now (`take_from_bytes`).
+//! 4. `OLD` below gets a neighbour with postcard's bytes of the same value, and the test of flipped bits reads both. An
+//!    older program answers `Damaged` for the new number, as for every new number: a backup comes before the upgrade.
+//! 5. bincode leaves the program when the last table whose records it wrote is empty or rewritten. Ledger and payments
+//!    are stored without end, so that is a migration of its own (`migrate.rs`), not a side effect of this one.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -336,25 +336,28 @@ fn a_restart_on_a_handed_over_listener_refuses_nobody() {
     rig.run();
 }
 
+/// A socket for a supervisor: its path, and what arrives at it next.
+fn supervisor(rig: &Rig) -> (String, impl Fn() -> String + use<>) {
+    let path = rig.folder.path("notify.sock");
+    let socket = UnixDatagram::bind(&path).expect("a socket");
+    socket
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .expect("set");
+    let next = move || {
+        let mut bytes = [0; 512];
+        let length = socket.recv(&mut bytes).expect("a message");
+        String::from_utf8(bytes[..length].to_vec()).expect("UTF-8")
+    };
+    (text(&path).to_string(), next)
+}
+
 /// What a supervisor hears, in its order: readiness, how the service is, signs of life, the stop.
 #[test]
 fn the_supervisor_is_told_how_the_service_is() {
     let mut rig = Rig::today();
     assert!(rig.stop());
-    let path = rig.folder.path("notify.sock");
-    let hears = UnixDatagram::bind(&path).expect("a socket");
-    hears
-        .set_read_timeout(Some(Duration::from_secs(10)))
-        .expect("set");
-    let next = || {
-        let mut bytes = [0; 512];
-        let length = hears.recv(&mut bytes).expect("something is told");
-        String::from_utf8(bytes[..length].to_vec()).expect("UTF-8")
-    };
-    let told = [
-        ("NOTIFY_SOCKET", &*text(&path)),
-        ("WATCHDOG_USEC", "300000"),
-    ];
+    let (path, next) = supervisor(&rig);
+    let told = [("NOTIFY_SOCKET", &*path), ("WATCHDOG_USEC", "300000")];
     let mut service = Service::start_told(rig.resolved(), &told);
     assert_eq!(next(), "READY=1");
     for _ in 0..3 {
@@ -362,12 +365,12 @@ fn the_supervisor_is_told_how_the_service_is() {
         assert_eq!(next(), "WATCHDOG=1");
     }
     service.terminate();
-    let stopping = std::iter::repeat_with(next).find(|told| told.starts_with("STOPPING=1"));
+    let stopping = std::iter::repeat_with(&next).find(|told| told.starts_with("STOPPING=1"));
     assert!(stopping.is_some());
     assert!(service.end().success());
     // Without a watchdog nobody waits for signs of life.
     let mut service = Service::start_told(rig.resolved(), &told[..1]);
-    let readiness = std::iter::repeat_with(next).find(|told| told == "READY=1");
+    let readiness = std::iter::repeat_with(&next).find(|told| told == "READY=1");
     assert!(readiness.is_some());
     assert_eq!(next(), "STATUS=Every tier and pack can be bought.");
     service.terminate();
@@ -382,20 +385,8 @@ fn the_supervisor_is_told_of_a_pause() {
     let mut rig = Rig::today();
     assert_eq!(rig.operate("POST", "/operator/pause").status, 200);
     assert!(rig.stop());
-    let path = rig.folder.path("notify.sock");
-    let hears = UnixDatagram::bind(&path).expect("a socket");
-    hears
-        .set_read_timeout(Some(Duration::from_secs(10)))
-        .expect("set");
-    let next = || {
-        let mut bytes = [0; 512];
-        let length = hears.recv(&mut bytes).expect("something is told");
-        String::from_utf8(bytes[..length].to_vec()).expect("UTF-8")
-    };
-    let told = [
-        ("NOTIFY_SOCKET", &*text(&path)),
-        ("WATCHDOG_USEC", "300000"),
-    ];
+    let (path, next) = supervisor(&rig);
+    let told = [("NOTIFY_SOCKET", &*path), ("WATCHDOG_USEC", "300000")];
     let mut service = Service::start_told(rig.resolved(), &told);
     assert_eq!(next(), "READY=1");
     for _ in 0..2 {
@@ -406,7 +397,7 @@ fn the_supervisor_is_told_of_a_pause() {
         assert_eq!(next(), "WATCHDOG=1");
     }
     service.terminate();
-    let stopping = std::iter::repeat_with(next).find(|told| told.starts_with("STOPPING=1"));
+    let stopping = std::iter::repeat_with(&next).find(|told| told.starts_with("STOPPING=1"));
     assert!(stopping.is_some());
     assert!(service.end().success());
     rig.run();

@@ -35,7 +35,6 @@ const NOT_LINKED: &[&str] = &[
     "semver",
     "shlex",
     "uuid",
-    "valuable",
     "version_check",
     "wasi",
     "wasip2",

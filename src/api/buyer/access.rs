@@ -10,6 +10,7 @@ use crate::domain::level::{Level, Product};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::schema::{Checked, ValidationError};
+use crate::domain::time::UnixSeconds;
 use crate::http::{Call, Reply};
 
 /// POST /v1/x402/access.
@@ -63,7 +64,7 @@ struct Answered<'a> {
     final_url: Value,
     metadata: Value,
     content_sha256: Value,
-    fetched_at: Option<i64>,
+    fetched_at: Option<u64>,
 }
 
 /// What an answer says, as text. Strings of the front matter are written as JSON, which YAML includes; what the page
@@ -74,9 +75,7 @@ pub fn text(body: &[u8]) -> Option<Text<'_>> {
     let date = [&metadata["modified_at"], &metadata["published_at"]]
         .into_iter()
         .find(|date| date.is_string());
-    let fetched = answer
-        .fetched_at
-        .and_then(|at| jiff::Timestamp::from_second(at).ok());
+    let fetched = answer.fetched_at.and_then(|at| UnixSeconds(at).timestamp());
     let fetched = fetched.map_or(Value::Null, |at| Value::from(at.to_string()));
     let lines = [
         ("title", &metadata["title"]),

@@ -73,9 +73,7 @@ fn benchmarks_json(figures: &Value) -> Value {
     let hardest = &figures["sets"][HARDEST];
     let measured_on = figures["measured_on"].as_str().unwrap_or_default();
     let day = measured_on.parse::<jiff::civil::Date>().ok();
-    let generated_at = day
-        .and_then(|day| day.to_zoned(jiff::tz::TimeZone::UTC).ok())
-        .map(|start| start.timestamp().as_second());
+    let generated_at = day.and_then(UnixSeconds::of_date).map(|start| start.0);
     let unsupported_recall = hardest["false_support"]
         .as_f64()
         .map(|share| ((1.0 - share) * 10_000.0).round() / 10_000.0);

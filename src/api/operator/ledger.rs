@@ -11,10 +11,10 @@ use crate::domain::amount::Amount;
 use crate::domain::level::Product;
 use crate::domain::mail::MailState;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::time::UnixSeconds;
+use crate::domain::time::{self, UnixSeconds};
 use crate::flows::operations::{ledger_check, pause};
 use crate::http::{Call, Reply};
-use crate::store::{LedgerCheck, LedgerDay, Snapshot, StoreError, day};
+use crate::store::{LedgerCheck, LedgerDay, Snapshot, StoreError};
 
 /// Days that a list shows.
 const DAYS_MAX: usize = 62;
@@ -111,7 +111,7 @@ pub async fn check_day(app: &Shared, text: &str) -> Result<LedgerCheck, Refusal>
 
 /// What today has brought, and what waits for somebody.
 pub async fn look(app: &Shared) -> Result<Today, StoreError> {
-    let today = day(app.now());
+    let today = app.now().day_number();
     let mut found = app
         .store
         .read(move |snapshot| counted(snapshot, today))
@@ -159,15 +159,12 @@ fn counted(snapshot: &Snapshot, today: u64) -> Result<Today, StoreError> {
 
 /// As far as the metrics know: they begin with the process.
 fn funnel(app: &Shared) -> Vec<Funnel> {
-    let figures = app.metrics.snapshot();
+    let requests = app.metrics.requests();
     let of = |product: Product| {
         let answered = |wanted: u16| {
-            let requests = figures
-                .requests
-                .iter()
-                .filter(|((pattern, method, status), _)| {
-                    *pattern == product.path() && *method == "POST" && *status == wanted
-                });
+            let requests = requests.iter().filter(|((pattern, method, status), _)| {
+                *pattern == product.path() && *method == "POST" && *status == wanted
+            });
             requests.map(|(_, requests)| requests.count).sum()
         };
         Funnel {
@@ -212,7 +209,7 @@ pub fn days(snapshot: &Snapshot) -> Result<Vec<CheckedDay>, StoreError> {
     };
     for (_, discrepancy) in snapshot.discrepancies(BESIDE_MAX)? {
         let claim = &discrepancy.claim;
-        if let Some(book) = days.get_mut(&day(UnixSeconds(claim.told_at)))
+        if let Some(book) = days.get_mut(&UnixSeconds(claim.told_at).day_number())
             && discrepancy.is_missing()
         {
             add(&mut book.contradicted, claim.amount_units);
@@ -221,7 +218,7 @@ pub fn days(snapshot: &Snapshot) -> Result<Vec<CheckedDay>, StoreError> {
     for (key, overpayment) in snapshot.overpayments(BESIDE_MAX)? {
         // It is noted before the sale is made, which may have been refused.
         let payment = snapshot.payment(key)?;
-        if let Some(book) = days.get_mut(&day(UnixSeconds(overpayment.at)))
+        if let Some(book) = days.get_mut(&UnixSeconds(overpayment.at).day_number())
             && payment.is_some_and(|payment| payment.state.name() == "settled")
         {
             add(&mut book.overpaid, overpayment.units);
@@ -232,18 +229,11 @@ pub fn days(snapshot: &Snapshot) -> Result<Vec<CheckedDay>, StoreError> {
 
 /// A day as people write it.
 pub fn date(day: u64) -> String {
-    let at = i64::try_from(day.saturating_mul(86_400)).unwrap_or(i64::MAX);
-    jiff::Timestamp::from_second(at).map_or_else(
-        |_| day.to_string(),
-        |at| at.strftime("%Y-%m-%d").to_string(),
-    )
+    time::day(UnixSeconds::of_day(day))
 }
 
 fn parse_date(text: &str) -> Option<u64> {
-    let date: jiff::civil::Date = text.parse().ok()?;
-    let start = date.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-    let seconds = u64::try_from(start.timestamp().as_second()).ok()?;
-    Some(day(UnixSeconds(seconds)))
+    UnixSeconds::of_date(text.parse().ok()?).map(UnixSeconds::day_number)
 }
 
 fn usdc(units: u64) -> String {
@@ -253,7 +243,7 @@ fn usdc(units: u64) -> String {
 fn today_json(app: &Shared, today: &Today) -> Value {
     json!({
         "status": "success",
-        "day": date(day(app.now())),
+        "day": date(app.now().day_number()),
         "paused_since": app.health.paused_since().map(|since| since.0),
         "ledger": ledger_json(&today.ledger),
         "open_payments": today.open_payments,

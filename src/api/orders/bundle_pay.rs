@@ -112,7 +112,9 @@ fn of_nothing(app: &App, call: &Call, chosen: Option<Bundle>) -> String {
 }
 
 fn count(app: &App) {
-    app.metrics.lead(bundle::PRODUCT, "checkout_started");
+    app.metrics
+        .leads
+        .count([bundle::PRODUCT, "checkout_started"]);
 }
 
 /// The link with what the payment is for, and the buyer's address where it is known.

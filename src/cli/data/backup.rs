@@ -130,7 +130,7 @@ pub(in crate::cli) fn line(path: &Path, verified: &Verified) -> String {
         let found = verified.rows.iter().find(|(name, _)| *name == table);
         found.map_or(0, |(_, rows)| *rows)
     };
-    let taken = match verified.taken_at.and_then(time) {
+    let taken = match verified.taken_at.and_then(UnixSeconds::timestamp) {
         Some(at) => format!("taken at {at}"),
         None => "a data file, not a backup".to_owned(),
     };
@@ -142,10 +142,6 @@ pub(in crate::cli) fn line(path: &Path, verified: &Verified) -> String {
         rows("payments-1"),
         rows("reports-1")
     )
-}
-
-fn time(at: UnixSeconds) -> Option<jiff::Timestamp> {
-    jiff::Timestamp::from_second(i64::try_from(at.0).ok()?).ok()
 }
 
 /// A new file, named by this second or, where that name is taken, by the next.
@@ -161,7 +157,9 @@ fn new_in(folder: &Path) -> Result<PathBuf, Failure> {
 
 /// Names that sort by time.
 fn name(now: UnixSeconds) -> Result<String, Failure> {
-    let now = time(now).ok_or_else(|| failed("the clock is far off; set it first"))?;
+    let now = now
+        .timestamp()
+        .ok_or_else(|| failed("the clock is far off; set it first"))?;
     Ok(format!(
         "{PREFIX}{}{SUFFIX}",
         now.strftime("%Y%m%dT%H%M%SZ")

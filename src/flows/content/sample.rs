@@ -2,23 +2,19 @@
 //! real converter and engine from the embedded page and never fetched, so they are there before anybody has bought
 //! anything.
 
-use std::time::Duration;
-
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use crate::config::{Config, FacilitatorAt};
 use crate::domain::pack::Pack;
 use crate::domain::time::UnixSeconds;
-use crate::domain::usage::Usage;
 use crate::evidence::report::Report;
 use crate::evidence::report::sample::{REPORT_ID as SAMPLE_ID, sample_report};
 use crate::flows::content::reports;
-use crate::markdown::{ContentKind, Converter, Page, Settings};
+use crate::markdown::Page;
 use crate::pages;
 use crate::pages::site::{FacilitatorMode, Site};
 use crate::signing::Signer;
-use crate::state::page::{PageFacts, page_goods};
+use crate::state::page::unfetched_page;
 use crate::state::sample::{SamplePage, SampleReport};
 
 /// The path of the sample page below `base_url`.
@@ -46,29 +42,7 @@ pub fn sample_page(
         version: env!("CARGO_PKG_VERSION"),
         contact: config.contact.as_deref(),
     });
-    let mut converter = Converter::new(Settings {
-        kind: ContentKind::Html,
-        url: url.parse()?,
-        charset: Some("utf-8".to_owned()),
-        full: false,
-    });
-    converter.push(html.as_bytes())?;
-    let page = converter.finish()?;
-    let goods = page_goods(
-        &page,
-        &PageFacts {
-            final_url: &url,
-            status: 200,
-            content_type: "text/html; charset=utf-8",
-            kind: ContentKind::Html,
-            source_sha256: Sha256::digest(&html).into(),
-            bytes_fetched: html.len() as u64,
-            fetch_time: Duration::ZERO,
-            extract_time: Duration::ZERO,
-            usage: &Usage::default(),
-            fetched_at: now,
-        },
-    )?;
+    let (page, goods) = unfetched_page(&url, &html, now)?;
     Ok(SamplePage {
         report: sample_report_of(config, signer, sample_report(&page, &html, &url), &page)?,
         url,

@@ -162,15 +162,15 @@ async fn found(
     };
     match kept {
         Some(kept) if fresh_enough(&kept) => {
-            app.metrics.cache(true);
+            app.metrics.cache.count(["hit"]);
             kept_source(app, kept).await
         }
         _ if !reading.cache.may_fetch() => {
-            app.metrics.cache(false);
+            app.metrics.cache.count(["miss"]);
             Err(Trouble::Refused(cache_miss(false)))
         }
         kept => {
-            app.metrics.cache(false);
+            app.metrics.cache.count(["miss"]);
             let revalidates = matches!(reading.cache, CachePolicy::UpTo { .. }) && !reading.refresh;
             fetch(app, target, kept, revalidates, payer).await
         }
@@ -282,13 +282,13 @@ async fn fetch(
     let fetched = fetched.and_then(without_wall);
     match (fetched, kept) {
         (Ok((Fetched::Page(mut page), permit, asked)), kept) => {
-            app.metrics.fetch("page");
+            app.metrics.fetches.count(["page"]);
             let usage = std::mem::take(&mut page.usage);
             let usage = robots::complete(app, usage, asked, &page.final_url).await;
             fetched_source(app, *page, permit, &usage, kept.as_ref()).await
         }
         (Ok((Fetched::NotModified { may_be_shared }, ..)), Some(kept)) => {
-            app.metrics.fetch("not_modified");
+            app.metrics.fetches.count(["not_modified"]);
             let mut source = kept_source(app, kept).await?;
             let fetched_at = app.now();
             source.cache = CacheFacts {
@@ -306,11 +306,11 @@ async fn fetch(
         }
         (Ok((Fetched::NotModified { .. }, ..)), None) => Err(fetch_trouble(&FetchError::Protocol)),
         (Err(error), _) => {
-            app.metrics.fetch(if error.is_transient() {
+            app.metrics.fetches.count([if error.is_transient() {
                 "outage"
             } else {
                 "refused"
-            });
+            }]);
             Err(fetch_trouble(&error))
         }
     }

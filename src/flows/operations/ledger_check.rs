@@ -7,13 +7,12 @@ use std::time::Duration;
 use crate::app::Shared;
 use crate::domain::payment::{PaymentKey, State};
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::time::UnixSeconds;
+use crate::domain::time::{DAY_SECONDS, UnixSeconds};
 use crate::outside::chain::{Chain, ChainError, Income, Span, Written};
-use crate::store::{Difference, LedgerCheck, Snapshot, StoreError, day};
+use crate::store::{Difference, LedgerCheck, Snapshot, StoreError};
 use crate::x402::address::TransactionHash;
 use crate::x402::onchain::paid_in;
 
-const DAY_SECONDS: u64 = 86_400;
 const LOOK_EVERY: Duration = Duration::from_secs(600);
 /// After its end a day has so long to get into blocks that count, and its last settlements to be recorded.
 const AFTER_SECONDS: u64 = 1800;
@@ -50,7 +49,7 @@ pub async fn watch(app: Shared) {
 
 /// Makes up for the days that are over and not held against the vault.
 pub async fn catch_up(app: &Shared) -> Result<(), Refusal> {
-    let today = day(UnixSeconds(app.now().0.saturating_sub(AFTER_SECONDS)));
+    let today = UnixSeconds(app.now().0.saturating_sub(AFTER_SECONDS)).day_number();
     let open = app.store.read(move |snapshot| open_days(snapshot, today));
     for day in open.await? {
         check(app, day).await?;
@@ -80,8 +79,8 @@ pub async fn check(app: &Shared, day: u64) -> Result<LedgerCheck, Refusal> {
     let span = Span {
         token: app.config.payment.asset,
         vault: app.config.payment.pay_to,
-        from: UnixSeconds(day.saturating_mul(DAY_SECONDS)),
-        to: UnixSeconds(day.saturating_add(1).saturating_mul(DAY_SECONDS)),
+        from: UnixSeconds::of_day(day),
+        to: UnixSeconds::of_day(day.saturating_add(1)),
     };
     let income = chain.income(span, app.now()).await.map_err(unavailable)?;
     let income = income.ok_or_else(|| {

@@ -94,11 +94,11 @@ async fn run(sending: Sending, mail: Mail) {
         .store
         .write(move |tables| tables.note_mail(key, note, now))
         .await;
-    app.metrics.mail(match (&outcome, &noted) {
+    app.metrics.mails.count([match (&outcome, &noted) {
         (MailOutcome::Sent, _) => "sent",
         (_, Ok(Some(MailState::Failed))) => "failed",
         _ => "put_off",
-    });
+    }]);
     match (outcome, noted) {
         (_, Err(error)) => {
             tracing::error!(error = %error, kind, about, "what became of a mail could not be noted")

@@ -61,13 +61,13 @@ pub async fn receive(app: &Shared, lead: Lead) -> Result<Received, Refusal> {
         true => "duplicate",
         false => "new",
     };
-    app.metrics.lead(lead.product.name(), outcome);
+    app.metrics.leads.count([lead.product.name(), outcome]);
     Ok(Received { id, lead })
 }
 
 /// What a robot is told: the same as everybody, and nothing is kept.
 pub fn forget(app: &Shared, lead: Lead) -> Received {
-    app.metrics.lead(lead.product.name(), "robot");
+    app.metrics.leads.count([lead.product.name(), "robot"]);
     Received {
         id: LeadId(chance::bytes()),
         lead,

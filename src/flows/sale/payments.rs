@@ -111,8 +111,10 @@ pub fn count(app: &Shared, payment: &Payment) {
     app.metrics
         .payment(level.product().name(), level.name(), payment.state.name());
     match payment.state {
-        State::Settled { .. } => app.metrics.revenue(payment.amount_units),
-        State::Held | State::Unknown if payment.credit.is_some() => app.metrics.credit("issued"),
+        State::Settled { .. } => app.metrics.revenue_units.add([], payment.amount_units),
+        State::Held | State::Unknown if payment.credit.is_some() => {
+            app.metrics.credits.count(["issued"])
+        }
         _ => {}
     }
 }

@@ -35,11 +35,11 @@ pub async fn ask_chain(
         Ok(fate) => fate,
         Err(error) => {
             tracing::warn!(error = %error, payment = %hex::encode(key), "the chain could not tell a settlement's end");
-            app.metrics.chain_inquiry("failed");
+            app.metrics.chain_inquiries.count(["failed"]);
             return Ok(None);
         }
     };
-    app.metrics.chain_inquiry(name(&fate));
+    app.metrics.chain_inquiries.count([name(&fate)]);
     match event(fate) {
         Some(event) => settle::record(app, key, event).await,
         None => Ok(None),

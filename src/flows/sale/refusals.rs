@@ -53,7 +53,7 @@ pub fn note(app: &App, refusal: &Refusal, request_id: &str, attempt: PaidAttempt
         level: attempt.level,
     };
     log(&refused);
-    app.metrics.refusal(refused.code.text());
+    app.metrics.refusals.count([refused.code.text()]);
     app.refusals.add(refused);
 }
 

@@ -60,9 +60,9 @@ pub async fn redeem(
         }
         outcome => {
             match &outcome {
-                Ok(_) => app.metrics.credit("redeemed"),
+                Ok(_) => app.metrics.credits.count(["redeemed"]),
                 Err(refusal) if refusal.code == Code::RetryCreditInvalid => {
-                    app.metrics.credit("refused");
+                    app.metrics.credits.count(["refused"]);
                 }
                 Err(_) => {}
             }

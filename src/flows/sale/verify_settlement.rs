@@ -233,16 +233,16 @@ async fn ask(app: &Shared, chain: &Chain, claims: Vec<Claimed>) -> Option<Vec<Ve
     match asked {
         Ok(verdicts) => {
             for verdict in &verdicts {
-                app.metrics.settlement_check(match verdict {
+                app.metrics.settlement_checks.count([match verdict {
                     Verdict::Paid { .. } => "verified",
                     Verdict::Shallow | Verdict::Open => "undecided",
                     Verdict::Absent(_) | Verdict::Canceled | Verdict::Elsewhere => "contradicted",
-                });
+                }]);
             }
             Some(verdicts)
         }
         Err(error) => {
-            app.metrics.settlement_check("failed");
+            app.metrics.settlement_checks.count(["failed"]);
             if !was_in_trouble {
                 tracing::warn!(error = %error, "the chain could not be asked about reported settlements");
             }

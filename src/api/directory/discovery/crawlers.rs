@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::api::directory::discovery::{contact, document_of, public_rows};
 use crate::app::{App, Row, Shared};
 use crate::domain::endpoint::Tag;
-use crate::domain::time::UnixSeconds;
+use crate::domain::time::{DAY_SECONDS, day};
 use crate::http::{Call, Method, Reply};
 
 /// What belongs to one buyer or to the operator.
@@ -33,7 +33,6 @@ const NOT_LISTED: [&str; 3] = [
 ];
 /// How long security.txt is good for.
 const CONTACT_DAYS: u64 = 180;
-const DAY_SECONDS: u64 = 24 * 3600;
 
 /// GET /robots.txt.
 pub async fn robots(app: Shared, _: Call) -> Reply {
@@ -67,7 +66,7 @@ fn sitemap_text(app: &App) -> String {
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n",
     );
-    let changed = day(app.sample.made_at).unwrap_or_default();
+    let changed = day(app.sample.made_at);
     let pages = public_rows(app)
         .filter(|row| is_listed(row))
         .map(|row| row.path);
@@ -98,19 +97,13 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// The day, as in 2026-11-21.
-fn day(at: UnixSeconds) -> Option<String> {
-    let at = jiff::Timestamp::from_second(i64::try_from(at.0).ok()?).ok()?;
-    Some(at.strftime("%Y-%m-%d").to_string())
-}
-
 /// GET /.well-known/security.txt (RFC 9116).
 pub async fn security(app: Shared, _: Call) -> Reply {
-    let end = UnixSeconds(app.now().0 / DAY_SECONDS * DAY_SECONDS + CONTACT_DAYS * DAY_SECONDS);
+    let end = app.now().plus(CONTACT_DAYS * DAY_SECONDS);
     let text = format!(
         "Contact: {}\nExpires: {}T00:00:00Z\nPreferred-Languages: en\nCanonical: {}\n",
         contact(&app),
-        day(end).unwrap_or_default(),
+        day(end),
         app.url("/.well-known/security.txt"),
     );
     document_of("text/plain; charset=utf-8", text)

@@ -1,6 +1,8 @@
 //! The figures of the running program, as JSON and as Prometheus text. Whatever tells of sales, buyers or the machine is
 //! the operator's alone; anybody sees that the service runs and how often its public documents are read.
 
+use std::fmt::Display;
+
 use serde_json::{Value, json};
 
 use crate::api::directory::discovery::gauges;
@@ -10,63 +12,66 @@ use crate::domain::endpoint::Tag;
 use crate::domain::margin::GasPrice;
 use crate::flows::orders::leads;
 use crate::http::{Call, Peer, Reply};
-use crate::metrics::{BUCKETS_US, Snapshot};
+use crate::metrics::{BUCKETS_US, Metrics, RequestCounts};
 
 /// GET /metrics: JSON, or Prometheus text by Accept or `?format=prometheus`. Revenue appears to the operator alone.
 pub async fn metrics(app: Shared, call: Call) -> Reply {
-    let mut figures = app.metrics.snapshot();
     let operator = call.peer == Peer::Operator;
+    let mut requests = app.metrics.requests();
     if !operator {
-        let rows = app.rows;
-        figures
-            .requests
-            .retain(|(path, ..), _| is_public(rows, path));
+        requests.retain(|(path, ..), _| is_public(app.rows, path));
     }
     let leads = match operator {
         true => leads::by_status(&app.store).await.ok(),
         false => None,
     };
+    let gas_price = app
+        .health
+        .gas_price(app.now(), app.config.guard.gas_age_max);
     let prometheus = call
         .query
         .get("format")
         .is_some_and(|format| format == "prometheus")
         || call.accepts_rather("text/plain", "application/json");
     let reply = if prometheus {
-        let (data, stored) = match operator {
-            true => (
-                gauges::data(&app).await.ok(),
-                app.store.stored_bytes().await.ok().flatten(),
-            ),
-            false => (None, None),
-        };
-        Reply::new(
-            200,
-            "text/plain; version=0.0.4; charset=utf-8",
-            prometheus_text(
-                &figures,
-                operator,
-                stored,
-                app.health
-                    .gas_price(app.now(), app.config.guard.gas_age_max),
-            ) + &leads.as_deref().map(gauges::leads).unwrap_or_default()
-                + &gauges::text(&app, operator)
-                + &match operator {
-                    true => gauges::settlements(&app),
-                    false => String::new(),
-                }
-                + &data.unwrap_or_default(),
-        )
-    } else {
-        let mut body = metrics_json(&figures);
-        if operator {
-            add_private(&mut body, &figures);
+        let mut text = Exposition::default();
+        text.family(
+            "build_info",
+            "gauge",
+            "Version of the running program.",
+            [(labels([("version", env!("CARGO_PKG_VERSION"))]), 1)],
+        );
+        counted(&mut text, &requests);
+        if let Some(price) = gas_price {
+            text.family(
+                "gas_price_gwei",
+                "gauge",
+                "Price of gas on the network, where the chain is asked.",
+                [(String::new(), price.gwei())],
+            );
         }
-        body["gas_price_gwei"] = app
-            .health
-            .gas_price(app.now(), app.config.guard.gas_age_max)
-            .as_ref()
-            .map(GasPrice::gwei)
-            .into();
+        if operator {
+            for family in app.metrics.families() {
+                let counts = family.counts().into_iter();
+                let samples = counts.map(|(values, count)| {
+                    let names = family.labels.iter().copied();
+                    (labels(names.zip(values)), count)
+                });
+                text.family(family.name, family.kind, family.help, samples);
+            }
+        }
+        durations(&mut text, &requests);
+        gauges::now(&mut text, &app, operator);
+        if operator {
+            gauges::stored(&mut text, &app, leads.as_deref()).await;
+        }
+        Reply::new(200, "text/plain; version=0.0.4; charset=utf-8", text.0)
+    } else {
+        let mut body = metrics_json(&requests);
+        if operator {
+            add_private(&mut body, &app.metrics);
+        }
+        body["gas_price_gwei"] = gas_price.as_ref().map(GasPrice::gwei).into();
         if let Some(leads) = leads {
             let leads = leads.iter();
             let counts = leads.map(|(status, count)| (status.name().to_owned(), (*count).into()));
@@ -87,9 +92,8 @@ fn is_public(rows: &[Row], path: &str) -> bool {
     tags.peek().is_some() && tags.all(|tag| tag == Tag::Discovery)
 }
 
-fn metrics_json(figures: &Snapshot) -> Value {
-    let by_route: Value = figures
-        .requests
+fn metrics_json(requests: &RequestCounts) -> Value {
+    let by_route: Value = requests
         .iter()
         .map(|((path, method, status), requests)| {
             json!({"route": path, "method": method, "status": status, "requests": requests.count})
@@ -97,286 +101,101 @@ fn metrics_json(figures: &Snapshot) -> Value {
         .collect();
     json!({
         "status": "success",
-        "requests_total": figures.requests.values().map(|requests| requests.count).sum::<u64>(),
+        "requests_total": requests.values().map(|requests| requests.count).sum::<u64>(),
         "by_route": by_route,
     })
 }
 
 /// What tells of sales, buyers and the machine, for the operator.
-fn add_private(body: &mut Value, figures: &Snapshot) {
-    body["cache"] = json!({"hits": figures.cache_hits, "misses": figures.cache_misses});
-    body["fetches"] = json!(figures.fetches);
-    body["margin_rejections"] = figures.margin_rejections.values().sum::<u64>().into();
-    body["refusals"] = json!(figures.refusals);
-    body["settle_unknown"] = figures.settle_unknown().into();
-    body["retry_credits"] = json!(figures.credits);
-    body["rate_limited"] = json!(figures.limited);
-    body["mails"] = json!(figures.mails);
-    let payments = figures
-        .payments
-        .iter()
-        .map(|((product, level, outcome), count)| {
-            (format!("{product} {level} {outcome}"), (*count).into())
-        });
-    body["payments"] = payments.collect::<serde_json::Map<String, Value>>().into();
-    let leads = figures
-        .leads
-        .iter()
-        .map(|((product, outcome), count)| (format!("{product} {outcome}"), (*count).into()));
-    body["leads"] = leads.collect::<serde_json::Map<String, Value>>().into();
-    let events = figures
-        .webhooks
-        .iter()
-        .map(|((kind, outcome), count)| (format!("{kind} {outcome}"), (*count).into()));
-    body["webhook_events"] = events.collect::<serde_json::Map<String, Value>>().into();
-    body["settlement_checks"] = json!(figures.settlement_checks);
-    body["chain_inquiries"] = json!(figures.chain_inquiries);
-    body["paid_total"] = figures.paid().into();
-    body["revenue_units"] = figures.revenue_units.to_string().into();
-    body["revenue_usdc"] = Amount::from_units(figures.revenue_units).as_usdc().into();
+fn add_private(body: &mut Value, metrics: &Metrics) {
+    let (hits, misses) = (metrics.cache.get(["hit"]), metrics.cache.get(["miss"]));
+    let revenue = metrics.revenue_units.sum();
+    body["cache"] = json!({"hits": hits, "misses": misses});
+    body["fetches"] = metrics.fetches.json();
+    body["margin_rejections"] = metrics.margin_rejections.sum().into();
+    body["refusals"] = metrics.refusals.json();
+    body["settle_unknown"] = metrics.settle_unknown.sum().into();
+    body["retry_credits"] = metrics.credits.json();
+    body["rate_limited"] = metrics.limited.json();
+    body["mails"] = metrics.mails.json();
+    body["payments"] = metrics.payments.json();
+    body["leads"] = metrics.leads.json();
+    body["webhook_events"] = metrics.webhooks.json();
+    body["settlement_checks"] = metrics.settlement_checks.json();
+    body["chain_inquiries"] = metrics.chain_inquiries.json();
+    body["paid_total"] = metrics.paid().into();
+    body["revenue_units"] = revenue.to_string().into();
+    body["revenue_usdc"] = Amount::from_units(revenue).as_usdc().into();
 }
 
-fn prometheus_text(
-    figures: &Snapshot,
-    operator: bool,
-    stored_bytes: Option<u64>,
-    gas_price: Option<GasPrice>,
-) -> String {
-    let mut text = String::new();
-    let mut family = |name: &str,
-                      kind: &str,
-                      help: &str,
-                      samples: &mut dyn Iterator<Item = (String, String)>| {
-        text.push_str(&format!(
+/// Families as Prometheus reads them.
+#[derive(Default)]
+pub(super) struct Exposition(String);
+
+impl Exposition {
+    /// A family with its samples: the labels in braces or nothing, and the value.
+    pub(super) fn family<V: Display>(
+        &mut self,
+        name: &str,
+        kind: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = (String, V)>,
+    ) {
+        self.0.push_str(&format!(
             "# HELP context402_{name} {help}\n# TYPE context402_{name} {kind}\n"
         ));
         for (labels, value) in samples {
-            text.push_str(&format!("context402_{name}{labels} {value}\n"));
+            self.sample(name, &labels, &value);
         }
-    };
-    family(
-        "build_info",
-        "gauge",
-        "Version of the running program.",
-        &mut [(
-            format!("{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")),
-            "1".to_owned(),
-        )]
-        .into_iter(),
-    );
-    family(
-        "http_requests_total",
-        "counter",
-        "Requests by route pattern.",
-        &mut figures
-            .requests
-            .iter()
-            .map(|((path, method, status), requests)| {
-                (
-                    format!("{{route=\"{path}\",method=\"{method}\",code=\"{status}\"}}"),
-                    requests.count.to_string(),
-                )
-            }),
-    );
-    if let Some(price) = gas_price {
-        family(
-            "gas_price_gwei",
-            "gauge",
-            "Price of gas on the network, where the chain is asked.",
-            &mut [(String::new(), price.gwei().to_string())].into_iter(),
-        );
     }
-    if let Some(bytes) = stored_bytes {
-        family(
-            "db_bytes",
-            "gauge",
-            "Bytes in the data file's tables.",
-            &mut [(String::new(), bytes.to_string())].into_iter(),
-        );
+
+    pub(super) fn gauge(&mut self, name: &str, help: &str, value: u64) {
+        self.family(name, "gauge", help, [(String::new(), value)]);
     }
-    if operator {
-        family(
-            "cache_requests_total",
-            "counter",
-            "Deliveries by whether the cache had the page.",
-            &mut [
-                (
-                    "{result=\"hit\"}".to_owned(),
-                    figures.cache_hits.to_string(),
-                ),
-                (
-                    "{result=\"miss\"}".to_owned(),
-                    figures.cache_misses.to_string(),
-                ),
-            ]
-            .into_iter(),
-        );
-        family(
-            "fetch_total",
-            "counter",
-            "Fetches by outcome.",
-            &mut figures
-                .fetches
-                .iter()
-                .map(|(outcome, count)| (format!("{{outcome=\"{outcome}\"}}"), count.to_string())),
-        );
-        family(
-            "ueg_rejections_total",
-            "counter",
-            "Sales refused for their margin.",
-            &mut figures
-                .margin_rejections
-                .iter()
-                .map(|(reason, count)| (format!("{{reason=\"{reason}\"}}"), count.to_string())),
-        );
-        family(
-            "refusals_total",
-            "counter",
-            "Refused requests that carried a payment, by error code.",
-            &mut figures
-                .refusals
-                .iter()
-                .map(|(code, count)| (format!("{{code=\"{code}\"}}"), count.to_string())),
-        );
-        family(
-            "settle_unknown_total",
-            "counter",
-            "Settlements whose end was not known when their buyer was answered.",
-            &mut [(String::new(), figures.settle_unknown().to_string())].into_iter(),
-        );
-        family(
-            "retry_credits",
-            "gauge",
-            "Retry credits since the start, by what became of them.",
-            &mut figures
-                .credits
-                .iter()
-                .map(|(state, count)| (format!("{{state=\"{state}\"}}"), count.to_string())),
-        );
-        family(
-            "rate_limited_total",
-            "counter",
-            "Requests refused for a rate limit, by the limit.",
-            &mut figures
-                .limited
-                .iter()
-                .map(|(limit, count)| (format!("{{limit=\"{limit}\"}}"), count.to_string())),
-        );
-        family(
-            "emails_total",
-            "counter",
-            "Tries to send a mail, by what became of them.",
-            &mut figures
-                .mails
-                .iter()
-                .map(|(outcome, count)| (format!("{{outcome=\"{outcome}\"}}"), count.to_string())),
-        );
-        family(
-            "ledger_checks_total",
-            "counter",
-            "Days whose ledger was held against the vault.",
-            &mut ["missing", "balanced"]
-                .iter()
-                .zip(figures.ledger_checks)
-                .map(|(outcome, count)| (format!("{{outcome=\"{outcome}\"}}"), count.to_string())),
-        );
-        family(
-            "ledger_check_missing_units",
-            "gauge",
-            "Units that the ledger has as settled and the vault has not received, on the day that was looked at last.",
-            &mut [(String::new(), figures.missing_units.to_string())].into_iter(),
-        );
-        family(
-            "payments_total",
-            "counter",
-            "Payments by product, level and outcome.",
-            &mut figures
-                .payments
-                .iter()
-                .map(|((product, level, outcome), count)| {
-                    (
-                        format!(
-                            "{{product=\"{product}\",level=\"{level}\",outcome=\"{outcome}\"}}"
-                        ),
-                        count.to_string(),
-                    )
-                }),
-        );
-        family(
-            "leads_total",
-            "counter",
-            "Leads by product and what became of them.",
-            &mut figures.leads.iter().map(|((product, outcome), count)| {
-                (
-                    format!("{{product=\"{product}\",outcome=\"{outcome}\"}}"),
-                    count.to_string(),
-                )
-            }),
-        );
-        family(
-            "webhook_events_total",
-            "counter",
-            "Events of the payment provider by kind and what became of them.",
-            &mut figures.webhooks.iter().map(|((kind, outcome), count)| {
-                (
-                    format!("{{type=\"{kind}\",outcome=\"{outcome}\"}}"),
-                    count.to_string(),
-                )
-            }),
-        );
-        family(
-            "chain_inquiries_total",
-            "counter",
-            "Questions to the chain about unknown settlements, by what it said.",
-            &mut figures
-                .chain_inquiries
-                .iter()
-                .map(|(outcome, count)| (format!("{{outcome=\"{outcome}\"}}"), count.to_string())),
-        );
-        family(
-            "settlement_checks_total",
-            "counter",
-            "Settlements that were looked up on chain, by the result.",
-            &mut figures
-                .settlement_checks
-                .iter()
-                .map(|(outcome, count)| (format!("{{outcome=\"{outcome}\"}}"), count.to_string())),
-        );
-        family(
-            "revenue_units_total",
-            "counter",
-            "Settled USDC units.",
-            &mut [(String::new(), figures.revenue_units.to_string())].into_iter(),
-        );
+
+    fn sample(&mut self, name: &str, labels: &str, value: &dyn Display) {
+        self.0
+            .push_str(&format!("context402_{name}{labels} {value}\n"));
     }
-    durations(&mut text, figures);
-    text
 }
 
-fn durations(text: &mut String, figures: &Snapshot) {
-    const NAME: &str = "context402_http_request_duration_seconds";
-    text.push_str(&format!(
-        "# HELP {NAME} Time to answer.\n# TYPE {NAME} histogram\n"
-    ));
-    for ((path, method, status), requests) in &figures.requests {
-        let labels = format!("route=\"{path}\",method=\"{method}\",code=\"{status}\"");
+/// `{name="value",…}`, or nothing.
+pub(super) fn labels<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let pairs = pairs.into_iter();
+    let pairs = pairs.map(|(name, value)| format!("{name}=\"{value}\""));
+    match pairs.collect::<Vec<_>>().join(",") {
+        none if none.is_empty() => none,
+        pairs => format!("{{{pairs}}}"),
+    }
+}
+
+fn counted(text: &mut Exposition, requests: &RequestCounts) {
+    let samples = requests.iter().map(|((path, method, status), requests)| {
+        let code = status.to_string();
+        let labels = labels([("route", *path), ("method", method), ("code", &code)]);
+        (labels, requests.count)
+    });
+    let help = "Requests by route pattern.";
+    text.family("http_requests_total", "counter", help, samples);
+}
+
+fn durations(text: &mut Exposition, requests: &RequestCounts) {
+    const NAME: &str = "http_request_duration_seconds";
+    text.family::<u64>(NAME, "histogram", "Time to answer.", []);
+    for ((path, method, status), requests) in requests {
+        let code = status.to_string();
+        let of = [("route", *path), ("method", method), ("code", &code)];
+        let bucket = |bound: &str| labels(of.into_iter().chain([("le", bound)]));
+        let name = format!("{NAME}_bucket");
         let mut below = 0;
         for (bound, count) in BUCKETS_US.iter().zip(requests.buckets) {
             below += count;
-            text.push_str(&format!(
-                "{NAME}_bucket{{{labels},le=\"{}\"}} {below}\n",
-                seconds(*bound)
-            ));
+            text.sample(&name, &bucket(&seconds(*bound)), &below);
         }
-        text.push_str(&format!(
-            "{NAME}_bucket{{{labels},le=\"+Inf\"}} {}\n",
-            requests.count
-        ));
-        text.push_str(&format!(
-            "{NAME}_sum{{{labels}}} {}\n",
-            seconds(requests.duration_us_sum)
-        ));
-        text.push_str(&format!("{NAME}_count{{{labels}}} {}\n", requests.count));
+        text.sample(&name, &bucket("+Inf"), &requests.count);
+        let sum = seconds(requests.duration_us_sum);
+        text.sample(&format!("{NAME}_sum"), &labels(of), &sum);
+        text.sample(&format!("{NAME}_count"), &labels(of), &requests.count);
     }
 }
 

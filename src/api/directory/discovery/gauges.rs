@@ -1,15 +1,16 @@
 //! How the service stands this moment, as Prometheus gauges: the same facts as /health, for alerts.
 
+use crate::api::directory::discovery::figures::{Exposition, labels};
 use crate::app::Shared;
 use crate::domain::lead::LeadStatus;
 use crate::flows::operations::health;
 use crate::flows::quotes::availability;
 use crate::flows::sale::verify_settlement;
-use crate::store::{StoreError, Unpaid};
+use crate::store::{Snapshot, StoreError, Unpaid};
 
-/// Lines to be put after the counters: what anybody may know, and what only the operator may, since stored bytes grow
-/// with sales and the room that is left tells an attacker how far to go.
-pub(super) fn text(app: &Shared, operator: bool) -> String {
+/// What anybody may know, and what only the operator may, since stored bytes grow with sales and the room that is left
+/// tells an attacker how far to go.
+pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
     let health = &app.health;
     let facilitator = health.facilitator();
     let mut gauges = vec![
@@ -96,68 +97,61 @@ pub(super) fn text(app: &Shared, operator: bool) -> String {
             usage.descriptors,
         ));
     }
-    gauges
-        .into_iter()
-        .map(|(name, help, value)| gauge(name, help, value))
-        .collect()
+    if operator {
+        let summary = settlements.summary;
+        gauges.extend([
+            (
+                "settlements_unverified",
+                "Reported settlements that the chain has not confirmed yet.",
+                summary.unverified,
+            ),
+            (
+                "settlements_contradicted",
+                "Reported settlements that are not on chain.",
+                summary.missing,
+            ),
+            (
+                "settlements_contradicted_units",
+                "Their USDC units.",
+                summary.missing_units,
+            ),
+        ]);
+    }
+    for (name, help, value) in gauges {
+        text.gauge(name, help, value);
+    }
 }
 
-/// How the settlements that the facilitator reports compare with the chain; for the operator alone.
-pub(super) fn settlements(app: &Shared) -> String {
-    let summary = verify_settlement::standing(app).summary;
-    [
-        (
-            "settlements_unverified",
-            "Reported settlements that the chain has not confirmed yet.",
-            summary.unverified,
-        ),
-        (
-            "settlements_contradicted",
-            "Reported settlements that are not on chain.",
-            summary.missing,
-        ),
-        (
-            "settlements_contradicted_units",
-            "Their USDC units.",
-            summary.missing_units,
-        ),
-    ]
-    .into_iter()
-    .map(|(name, help, value)| gauge(name, help, value))
-    .collect()
+/// What the data file holds, for the operator alone; what cannot be read now is left out.
+pub(super) async fn stored(
+    text: &mut Exposition,
+    app: &Shared,
+    leads: Option<&[(LeadStatus, u64)]>,
+) {
+    if let Some(bytes) = app.store.stored_bytes().await.ok().flatten() {
+        text.gauge("db_bytes", "Bytes in the data file's tables.", bytes);
+    }
+    if let Ok(sizes) = app.store.read(sizes).await {
+        let samples = sizes.into_iter();
+        let samples = samples.map(|(kind, bytes)| (labels([("kind", kind)]), bytes));
+        let help = "Bytes in the data file, by kind.";
+        text.family("data_bytes", "gauge", help, samples);
+    }
+    if let Some(leads) = leads {
+        let samples = leads.iter();
+        let samples = samples.map(|(status, count)| (labels([("status", status.name())]), *count));
+        text.family("leads", "gauge", "Leads on record, by status.", samples);
+    }
 }
 
-/// What the bounded kinds of records take in the data file; for the operator alone.
-pub(super) async fn data(app: &Shared) -> Result<String, StoreError> {
-    const NAME: &str = "context402_data_bytes";
-    let sizes = app.store.read(|snapshot| {
-        let mut sizes = vec![
-            ("blobs", snapshot.blobs_bytes()?),
-            ("unsettled", snapshot.unsettled_bytes()?),
-        ];
-        for kind in Unpaid::ALL {
-            sizes.push((kind.name(), snapshot.unpaid_bytes(kind)?));
-        }
-        Ok(sizes)
-    });
-    let head = format!("# HELP {NAME} Bytes in the data file, by kind.\n# TYPE {NAME} gauge\n");
-    let lines = sizes.await?.into_iter();
-    let lines = lines.map(|(kind, bytes)| format!("{NAME}{{kind=\"{kind}\"}} {bytes}\n"));
-    Ok(head + &lines.collect::<String>())
-}
-
-/// Where the leads stand; for the operator alone.
-pub(super) fn leads(by_status: &[(LeadStatus, u64)]) -> String {
-    const NAME: &str = "context402_leads";
-    let head = format!("# HELP {NAME} Leads on record, by status.\n# TYPE {NAME} gauge\n");
-    let line = |(status, count): &(LeadStatus, u64)| {
-        format!("{NAME}{{status=\"{}\"}} {count}\n", status.name())
-    };
-    head + &by_status.iter().map(line).collect::<String>()
-}
-
-fn gauge(name: &str, help: &str, value: u64) -> String {
-    format!(
-        "# HELP context402_{name} {help}\n# TYPE context402_{name} gauge\ncontext402_{name} {value}\n"
-    )
+/// What the bounded kinds of records take.
+fn sizes(snapshot: &Snapshot) -> Result<Vec<(&'static str, u64)>, StoreError> {
+    let mut sizes = vec![
+        ("blobs", snapshot.blobs_bytes()?),
+        ("unsettled", snapshot.unsettled_bytes()?),
+    ];
+    for kind in Unpaid::ALL {
+        sizes.push((kind.name(), snapshot.unpaid_bytes(kind)?));
+    }
+    Ok(sizes)
 }

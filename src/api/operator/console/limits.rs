@@ -85,13 +85,12 @@ fn link(app: &App, bundle: Bundle) -> Vec<Cell> {
 /// How often a client is served, and a domain asked about for nothing.
 fn quotas(app: &App) -> Block {
     let quotas = &app.config.limits.quotas;
-    let limited = app.metrics.snapshot().limited;
     let row = |name: &'static str, quota: u64| {
         let quota = match quota {
             0 => "no limit".to_owned(),
             quota => quota.to_string(),
         };
-        let refused = limited.get(name).copied().unwrap_or_default();
+        let refused = app.metrics.limited.get([name]);
         vec![
             Cell::Text(name.to_owned()),
             Cell::Number(quota),

@@ -14,7 +14,7 @@ use crate::flows::sale::verify_settlement;
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Form, Tone};
 use crate::state::refusals::REFUSALS_MAX;
-use crate::store::{LedgerCheck, LedgerDay, day};
+use crate::store::{LedgerCheck, LedgerDay};
 
 /// Refusals in the view of payments.
 const REFUSALS_SHOWN_MAX: usize = 25;
@@ -327,7 +327,7 @@ pub(super) async fn ledger(app: &Shared) -> Result<View, Refusal> {
 fn book(app: &Shared, book: &CheckedDay) -> Vec<Cell> {
     let (ledger, ledger_check) = (&book.ledger, &book.ledger_check);
     let date = ledger::date(book.day);
-    let can_compare = app.outside.chain.is_some() && book.day < day(app.now());
+    let can_compare = app.outside.chain.is_some() && book.day < app.now().day_number();
     vec![
         Cell::Text(date.clone()),
         Cell::Number(ledger.sales.to_string()),

@@ -252,7 +252,8 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     };
     let mib = |bytes: u64| Cell::Text(format!("{} MiB", bytes / (1024 * 1024)));
     let stored = app.store.stored_bytes().await?;
-    let figures = app.metrics.snapshot();
+    let limited = app.metrics.limited.counts().into_iter();
+    let limited = limited.filter_map(|(values, count)| Some((*values.first()?, count)));
     let troubles = log::troubles();
     let log = match troubles.is_empty() {
         true => Block::Text("None since start.".to_owned()),
@@ -294,12 +295,13 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
                 "Pages since start",
                 Cell::Text(format!(
                     "{} from the cache, {} fetched",
-                    figures.cache_hits, figures.cache_misses
+                    app.metrics.cache.get(["hit"]),
+                    app.metrics.cache.get(["miss"])
                 )),
             ),
             (
                 "Refused by a limit since start",
-                show::counts(&figures.limited),
+                show::counts(&limited.collect()),
             ),
         ]),
         Block::Heading("Tests".to_owned()),

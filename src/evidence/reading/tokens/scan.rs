@@ -1,5 +1,7 @@
 //! Where a word, a number or an address in a text ends, and how a character is folded. Knows no word.
 
+use icu_normalizer::properties::{CanonicalDecompositionBorrowed, Decomposed};
+
 /// The end of capital letters with a dot after each, two at least.
 pub(crate) fn initials(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
@@ -138,97 +140,32 @@ pub(crate) fn is_unspaced(c: char) -> bool {
 
 /// A character without its accents; combining marks vanish.
 pub(crate) fn fold(c: char, into: &mut String) {
-    if c.is_ascii() {
-        into.push(c);
-        return;
+    match c {
+        '\u{0}'..='\u{7f}' => into.push(c),
+        '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{feff}' => {}
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{3000}' => into.push(' '),
+        '²' => into.push('2'),
+        '³' => into.push('3'),
+        '¹' => into.push('1'),
+        '½' => into.push_str("1/2"),
+        '¼' => into.push_str("1/4"),
+        '¾' => into.push_str("3/4"),
+        'ﬁ' => into.push_str("fi"),
+        'ﬂ' => into.push_str("fl"),
+        '\u{ff01}'..='\u{ff5e}' => into.extend(char::from_u32(u32::from(c) - 0xfee0)),
+        _ => into.push(unaccented(c)),
     }
-    let plain = match c {
-        '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{feff}' => return,
-        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{3000}' => " ",
-        'à'..='å' | 'ā' | 'ă' | 'ą' | 'ǎ' | 'ạ'..='ặ' if is_lower(c) => "a",
-        'À'..='Å' | 'Ā' | 'Ă' | 'Ą' | 'Ǎ' | 'Ạ'..='Ặ' => "A",
-        'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' => "c",
-        'Ç' | 'Ć' | 'Ĉ' | 'Ċ' | 'Č' => "C",
-        'ď' => "d",
-        'Ď' => "D",
-        'è'..='ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' => "e",
-        'È'..='Ë' | 'Ē' | 'Ĕ' | 'Ė' | 'Ę' | 'Ě' => "E",
-        'Ẹ'..='ệ' => {
-            if is_lower(c) {
-                "e"
-            } else {
-                "E"
-            }
-        }
-        'ĝ' | 'ğ' | 'ġ' | 'ģ' => "g",
-        'Ĝ' | 'Ğ' | 'Ġ' | 'Ģ' => "G",
-        'ĥ' => "h",
-        'Ĥ' => "H",
-        'ì'..='ï' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ǐ' => "i",
-        'Ì'..='Ï' | 'Ĩ' | 'Ī' | 'Ĭ' | 'Į' | 'İ' | 'Ǐ' => "I",
-        'Ỉ'..='ị' => {
-            if is_lower(c) {
-                "i"
-            } else {
-                "I"
-            }
-        }
-        'ĵ' => "j",
-        'ķ' => "k",
-        'Ķ' => "K",
-        'ĺ' | 'ļ' | 'ľ' => "l",
-        'Ĺ' | 'Ļ' | 'Ľ' => "L",
-        'ñ' | 'ń' | 'ņ' | 'ň' => "n",
-        'Ñ' | 'Ń' | 'Ņ' | 'Ň' => "N",
-        'ò'..='ö' | 'ō' | 'ŏ' | 'ő' | 'ơ' | 'ǒ' => "o",
-        'Ò'..='Ö' | 'Ō' | 'Ŏ' | 'Ő' | 'Ơ' | 'Ǒ' => "O",
-        'Ọ'..='ợ' => {
-            if is_lower(c) {
-                "o"
-            } else {
-                "O"
-            }
-        }
-        'ŕ' | 'ŗ' | 'ř' => "r",
-        'Ŕ' | 'Ŗ' | 'Ř' => "R",
-        'ś' | 'ŝ' | 'ş' | 'š' | 'ș' => "s",
-        'Ś' | 'Ŝ' | 'Ş' | 'Š' | 'Ș' => "S",
-        'ţ' | 'ť' | 'ț' => "t",
-        'Ţ' | 'Ť' | 'Ț' => "T",
-        'ù'..='ü' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' | 'ư' | 'ǔ' => "u",
-        'Ù'..='Ü' | 'Ũ' | 'Ū' | 'Ŭ' | 'Ů' | 'Ű' | 'Ų' | 'Ư' | 'Ǔ' => "U",
-        'Ụ'..='ự' => {
-            if is_lower(c) {
-                "u"
-            } else {
-                "U"
-            }
-        }
-        'ŵ' => "w",
-        'ý' | 'ÿ' | 'ŷ' => "y",
-        'Ý' | 'Ÿ' | 'Ŷ' => "Y",
-        'ź' | 'ż' | 'ž' => "z",
-        'Ź' | 'Ż' | 'Ž' => "Z",
-        '²' => "2",
-        '³' => "3",
-        '¹' => "1",
-        '½' => "1/2",
-        '¼' => "1/4",
-        '¾' => "3/4",
-        'ﬁ' => "fi",
-        'ﬂ' => "fl",
-        '\u{ff01}'..='\u{ff5e}' => {
-            into.extend(char::from_u32(u32::from(c) - 0xfee0));
-            return;
-        }
-        _ => {
-            into.push(c);
-            return;
-        }
-    };
-    into.push_str(plain);
 }
 
-fn is_lower(c: char) -> bool {
-    c.is_lowercase()
+/// The letter below the accents if it is one of a to z. Those of other scripts stay: there an accent makes another
+/// letter.
+fn unaccented(c: char) -> char {
+    const DECOMPOSITION: CanonicalDecompositionBorrowed<'_> = CanonicalDecompositionBorrowed::new();
+    let mut base = c;
+    while let Decomposed::Expansion(first, _) | Decomposed::Singleton(first) =
+        DECOMPOSITION.decompose(base)
+    {
+        base = first;
+    }
+    if base.is_ascii_alphabetic() { base } else { c }
 }
