@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::{Checked, Kind, Object, without_mark};
+use crate::domain::requests::Request;
+use crate::domain::schema::{Kind, Object, without_mark};
 use crate::http::Call;
 
 /// Ignored members that are told of in an answer.
@@ -16,7 +17,7 @@ const IGNORED_CHARACTERS_MAX: usize = 64;
 /// # Errors
 /// Besides what is wrong with the body, `ForeignOrigin` where it is no JSON and a page of another site sent it. A
 /// browser sends JSON to another site only after a preflight.
-pub fn read_body(app: &App, call: &Call, object: &Object) -> Result<Checked, Refusal> {
+pub fn read_body<T: Request>(app: &App, call: &Call) -> Result<T, Refusal> {
     if !call.header("content-type").is_some_and(is_json) {
         check_origin(app, call)?;
     }
@@ -26,14 +27,13 @@ pub fn read_body(app: &App, call: &Call, object: &Object) -> Result<Checked, Ref
         .is_some_and(|media| media.starts_with("application/x-www-form-urlencoded"));
     let text = match (call.body.is_empty(), is_form) {
         (true, _) => json!({}),
-        (false, true) => form(&call.body, object),
+        (false, true) => form(&call.body, T::TABLE),
         (false, false) => {
             check_media_type(call)?;
-            return object.validate(&call.body).map_err(Refusal::validation);
+            return T::read(&call.body).map_err(Refusal::validation);
         }
     };
-    let checked = object.validate(text.to_string().as_bytes());
-    checked.map_err(Refusal::validation)
+    T::read(text.to_string().as_bytes()).map_err(Refusal::validation)
 }
 
 /// The names of a JSON body's members that a table does not know and its flow ignores, as many as are worth telling.

@@ -23,6 +23,7 @@ pub mod payment;
 pub mod purchase;
 pub mod rate;
 pub mod refusal;
+pub mod requests;
 pub mod robots;
 pub mod schema;
 pub mod shapes;

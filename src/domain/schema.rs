@@ -5,6 +5,8 @@ mod members;
 
 use std::collections::HashSet;
 
+use serde::de::DeserializeOwned;
+use serde::de::value::MapDeserializer;
 use serde_json::{Map, Value, json};
 
 use members::parse_members;
@@ -125,38 +127,26 @@ impl ValidationError {
     }
 }
 
-/// A body that its table has accepted.
+/// The members of a body that its table has accepted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked(Vec<(String, Value)>);
 
 impl Checked {
-    fn get(&self, name: &str) -> Option<&Value> {
-        self.0
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value)
-    }
-
-    pub fn has(&self, name: &str) -> bool {
-        self.get(name).is_some()
-    }
-
-    pub fn text(&self, name: &str) -> Option<&str> {
-        self.get(name).and_then(Value::as_str)
-    }
-
-    /// The texts of an array.
-    pub fn texts(&self, name: &str) -> Option<Vec<&str>> {
-        let items = self.get(name)?.as_array()?.iter();
-        Some(items.filter_map(Value::as_str).collect())
-    }
-
-    pub fn number(&self, name: &str) -> Option<f64> {
-        self.get(name).and_then(Value::as_f64)
-    }
-
-    pub fn flag(&self, name: &str) -> Option<bool> {
-        self.get(name).and_then(Value::as_bool)
+    /// Reads the members into the struct of the table.
+    ///
+    /// # Errors
+    /// A table and a struct that differ, which a test of [`super::requests`] rules out.
+    pub fn read<T: DeserializeOwned>(self) -> Result<T, Vec<ValidationError>> {
+        let members = MapDeserializer::new(self.0.into_iter());
+        T::deserialize(members).map_err(|error: serde_json::Error| {
+            let message = format!("Value error, {error}");
+            vec![ValidationError::new(
+                &["body"],
+                "value_error",
+                message,
+                None,
+            )]
+        })
     }
 }
 

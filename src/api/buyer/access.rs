@@ -6,16 +6,18 @@ use serde_json::value::RawValue;
 
 use crate::api::buyer::paid;
 use crate::app::Shared;
-use crate::domain::level::{Level, Product};
+use crate::domain::level::Product;
 use crate::domain::purchase::{ContextPurchase, Purchase};
-use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::{Checked, ValidationError};
+use crate::domain::refusal::Refusal;
+use crate::domain::requests::AccessRequest;
+use crate::domain::schema::ValidationError;
+use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
 use crate::http::{Call, Reply};
 
 /// POST /v1/x402/access.
 pub async fn buy(app: Shared, call: Call) -> Reply {
-    paid::buy(&app, &call, Product::Context, purchase).await
+    paid::buy(&app, &call, Product::Context).await
 }
 
 /// GET /v1/x402/access.
@@ -24,11 +26,8 @@ pub async fn probe(app: Shared, call: Call) -> Reply {
 }
 
 /// What exactly is bought.
-pub fn purchase(app: &Shared, body: &Checked, level: Level) -> Result<Purchase, Refusal> {
-    let Level::Tier(tier) = level else {
-        return Err(Refusal::of(Code::InvalidTier));
-    };
-    let force_refresh = body.flag("force_refresh").unwrap_or(false);
+pub fn purchase(app: &Shared, body: &AccessRequest, tier: Tier) -> Result<Purchase, Refusal> {
+    let force_refresh = body.force_refresh.unwrap_or(false);
     if force_refresh && !tier.may_fetch() {
         let message = format!(
             "Value error, force_refresh is not supported for the tier {}",
@@ -43,7 +42,7 @@ pub fn purchase(app: &Shared, body: &Checked, level: Level) -> Result<Purchase, 
         return Err(Refusal::validation(vec![error]));
     }
     Ok(Purchase::Context(ContextPurchase {
-        target_url: paid::canonical_target(app, body)?,
+        target_url: paid::canonical_target(app, &body.target_url)?,
         tier: tier.name().to_owned(),
         force_refresh,
     }))

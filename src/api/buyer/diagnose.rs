@@ -6,7 +6,7 @@ use crate::api::body::read_body;
 use crate::api::failure;
 use crate::app::{App, Shared};
 use crate::domain::refusal::Refusal;
-use crate::domain::shapes::DIAGNOSE_REQUEST;
+use crate::domain::requests::DiagnoseRequest;
 use crate::flows::quotes::diagnose::{self, Diagnosis};
 use crate::http::{Call, Reply};
 
@@ -20,11 +20,8 @@ pub async fn diagnose(app: Shared, call: Call) -> Reply {
 }
 
 fn diagnosed(app: &App, call: &Call) -> Result<Diagnosis, Refusal> {
-    let body = read_body(app, call, &DIAGNOSE_REQUEST)?;
-    Ok(diagnose::diagnose(
-        app,
-        body.text("header").unwrap_or_default(),
-    ))
+    let body: DiagnoseRequest = read_body(app, call)?;
+    Ok(diagnose::diagnose(app, &body.header))
 }
 
 fn diagnosis_json(app: &App, diagnosis: &Diagnosis) -> Value {

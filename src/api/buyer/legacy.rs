@@ -3,14 +3,13 @@
 use serde_json::json;
 
 use crate::api::body::{check_media_type, ignored};
-use crate::api::buyer::access;
 use crate::api::buyer::paid::{answer, paid_request, unread};
 use crate::api::failure;
 use crate::app::Shared;
 use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::{Checked, ValidationError};
-use crate::domain::shapes::COMPUTE_REQUEST;
+use crate::domain::requests::{ComputeRequest, Request};
+use crate::domain::schema::ValidationError;
 use crate::flows::quotes::brokerage;
 use crate::flows::sale::PaidRequest;
 use crate::flows::sale::refusals::PaidAttempt;
@@ -60,10 +59,7 @@ fn read_request(app: &Shared, call: &Call) -> Result<(PaidRequest, TransferProof
         secret: secret(call)?,
         signature: signature(call)?,
     };
-    Ok((
-        paid_request(app, call, Product::Context, access::purchase)?,
-        proof,
-    ))
+    Ok((paid_request(app, call, Product::Context)?, proof))
 }
 
 /// Exactly one hash: 64 hex digits in any case, with 0x or without.
@@ -118,20 +114,19 @@ pub async fn compute(app: Shared, call: Call) -> Reply {
         Ok(task) => task,
         Err(refusal) => return failure::reply(&app, &refusal, &call),
     };
-    let offered_fee = task.number("offered_fee").unwrap_or_default();
-    let job = brokerage::offer(&app, offered_fee);
+    let job = brokerage::offer(&app, task.offered_fee);
     let mut answer = json!({
         "status": "simulated",
         "job_id": job.id.to_string(),
-        "agent_id": task.text("agent_id"),
+        "agent_id": task.agent_id,
         "accepted": job.simulated.accepted,
-        "offered_fee": offered_fee,
+        "offered_fee": task.offered_fee,
         "estimated_cost": job.simulated.estimated_cost_usdc,
         "projected_margin": job.simulated.projected_margin,
         "simulated": true,
         "request_id": call.request_id,
     });
-    let ignored = ignored(&call, &COMPUTE_REQUEST);
+    let ignored = ignored(&call, ComputeRequest::TABLE);
     if !ignored.is_empty() {
         answer["ignored_fields"] = ignored.into();
     }
@@ -139,7 +134,7 @@ pub async fn compute(app: Shared, call: Call) -> Reply {
 }
 
 /// The body, and a complaint of everything that is missing at once.
-fn task(call: &Call) -> Result<Checked, Refusal> {
+fn task(call: &Call) -> Result<ComputeRequest, Refusal> {
     let mut errors = Vec::new();
     if call.header_count(TOKEN) == 0 {
         errors.push(ValidationError::new(
@@ -149,7 +144,7 @@ fn task(call: &Call) -> Result<Checked, Refusal> {
             None,
         ));
     }
-    match COMPUTE_REQUEST.validate(&call.body) {
+    match ComputeRequest::read(&call.body) {
         Ok(task) if errors.is_empty() => Ok(task),
         Ok(_) => Err(Refusal::validation(errors)),
         Err(more) => {

@@ -8,16 +8,16 @@ use serde_json::Value;
 
 use crate::api::body::check_media_type;
 use crate::api::buyer::legacy;
-use crate::api::buyer::{access, challenge};
+use crate::api::buyer::{access, challenge, proof_pack};
 use crate::api::failure;
 use crate::app::{App, Shared};
 use crate::domain::attribution::Attribution;
 use crate::domain::level::{Level, Product};
 use crate::domain::payment::Means;
-use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::{Checked, ValidationError, without_mark};
+use crate::domain::requests::PaidBody;
+use crate::domain::schema::{ValidationError, without_mark};
 use crate::domain::shapes::TARGET_URL_CHARACTERS_MAX;
 use crate::domain::target::explained;
 use crate::flows::content::source::Target;
@@ -33,11 +33,8 @@ use crate::x402::wire::SettleResponse;
 pub const PAYMENT_HEADERS: [&str; 3] =
     ["payment-signature", "x-service-retry-credit", legacy::HASH];
 
-/// How a checked body and its level become a purchase.
-pub type Resolve = fn(&Shared, &Checked, Level) -> Result<Purchase, Refusal>;
-
 /// Sells a product. Without payment: the price, whatever the body says, because directories probe so.
-pub async fn buy(app: &Shared, call: &Call, product: Product, resolve: Resolve) -> Reply {
+pub async fn buy(app: &Shared, call: &Call, product: Product) -> Reply {
     if call.header_count("payment-signature") == 0 {
         return match level_by_address(call, product) {
             Ok(stated) => unpaid(app, call, product, stated),
@@ -46,7 +43,7 @@ pub async fn buy(app: &Shared, call: &Call, product: Product, resolve: Resolve) 
     }
     let mut attempt = PaidAttempt::of(product);
     // The sale's state is large. In a box of its own, requests without payment make no room for it.
-    let outcome = Box::pin(sell(app, call, (product, resolve), &mut attempt)).await;
+    let outcome = Box::pin(sell(app, call, product, &mut attempt)).await;
     let refused = outcome.as_ref().err();
     let stated = refused.and_then(|_| level_by_address(call, product).ok());
     let level = stated.map(|stated| priced(call, product, stated.level));
@@ -91,10 +88,10 @@ fn unpaid(app: &App, call: &Call, product: Product, stated: Stated) -> Reply {
 async fn sell(
     app: &Shared,
     call: &Call,
-    asked: (Product, Resolve),
+    product: Product,
     attempt: &mut PaidAttempt,
 ) -> Result<Delivered, Refusal> {
-    let read = read_request(app, call, asked, attempt);
+    let read = read_request(app, call, product, attempt);
     let (request, proof) = read.map_err(|refusal| unread(app, call, refusal))?;
     Box::pin(sale::sell(app, request, proof)).await
 }
@@ -102,31 +99,29 @@ async fn sell(
 fn read_request(
     app: &Shared,
     call: &Call,
-    (product, resolve): (Product, Resolve),
+    product: Product,
     attempt: &mut PaidAttempt,
 ) -> Result<(PaidRequest, PaymentProof), Refusal> {
     let proof = payment(call, product)?;
     attempt.payer = Some(proof.from());
-    let request = paid_request(app, call, product, resolve)?;
+    let request = paid_request(app, call, product)?;
     attempt.note_purchase(&request.purchase);
     Ok((request, proof))
 }
 
 /// What is asked for, however it is paid.
-pub fn paid_request(
-    app: &Shared,
-    call: &Call,
-    product: Product,
-    resolve: Resolve,
-) -> Result<PaidRequest, Refusal> {
+pub fn paid_request(app: &Shared, call: &Call, product: Product) -> Result<PaidRequest, Refusal> {
     check_media_type(call)?;
-    let body = product
-        .request()
-        .validate(&call.body)
-        .map_err(Refusal::validation)?;
+    let body = PaidBody::read(product, &call.body).map_err(Refusal::validation)?;
     let level = agreed_level(call, product, &body)?;
+    let purchase = match (&body, level) {
+        (PaidBody::Access(body), Level::Tier(tier)) => access::purchase(app, body, tier)?,
+        (PaidBody::ProofPack(body), Level::Pack(pack)) => proof_pack::purchase(app, body, pack)?,
+        // A level is read as one of its product.
+        _ => return Err(Refusal::of(Code::Internal)),
+    };
     Ok(PaidRequest {
-        purchase: resolve(app, &body, level)?,
+        purchase,
         attribution: attribution(call).map(|label| label.as_str().to_owned()),
         client: call.peer.client(),
         request_id: call.request_id.clone(),
@@ -163,8 +158,7 @@ fn payment(call: &Call, product: Product) -> Result<PaymentProof, Refusal> {
 
 /// The canonical target. Text that is no URL is a validation error; one that policy refuses keeps its text and is
 /// refused in its turn, after the payment was looked at (specification 4.1 rule 2).
-pub fn canonical_target(app: &Shared, body: &Checked) -> Result<String, Refusal> {
-    let text = body.text("target_url").unwrap_or_default();
+pub fn canonical_target(app: &Shared, text: &str) -> Result<String, Refusal> {
     match Target::parse(app, text) {
         Ok(target) if target.canonical(app).len() <= TARGET_URL_CHARACTERS_MAX => {
             Ok(target.canonical(app).to_owned())
@@ -311,18 +305,12 @@ fn no_such_level(call: &Call, product: Product) -> Refusal {
     )])
 }
 
-fn agreed_level(call: &Call, product: Product, body: &Checked) -> Result<Level, Refusal> {
+fn agreed_level(call: &Call, product: Product, body: &PaidBody) -> Result<Level, Refusal> {
     let by_address = level_by_address(call, product)?.level;
-    match (by_address, stated_level(product, body)) {
+    match (by_address, body.level()) {
         (Some(one), Some(other)) if one != other => Err(mismatch(product)),
         (one, other) => Ok(one.or(other).unwrap_or(product.default_level())),
     }
-}
-
-/// The level that a checked body states.
-pub fn stated_level(product: Product, body: &Checked) -> Option<Level> {
-    body.text(product.level_word())
-        .and_then(|name| product.level(name))
 }
 
 /// A body that says twice what it wants says nothing.

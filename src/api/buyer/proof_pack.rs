@@ -2,15 +2,16 @@
 
 use crate::api::buyer::paid;
 use crate::app::Shared;
-use crate::domain::level::{Level, Product};
+use crate::domain::level::Product;
+use crate::domain::pack::Pack;
 use crate::domain::purchase::{ProofPackPurchase, Purchase};
-use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::Checked;
+use crate::domain::refusal::Refusal;
+use crate::domain::requests::ProofPackRequest;
 use crate::http::{Call, Reply};
 
 /// POST /v1/x402/proof-pack.
 pub async fn buy(app: Shared, call: Call) -> Reply {
-    paid::buy(&app, &call, Product::ProofPack, purchase).await
+    paid::buy(&app, &call, Product::ProofPack).await
 }
 
 /// GET /v1/x402/proof-pack.
@@ -19,12 +20,9 @@ pub async fn probe(app: Shared, call: Call) -> Reply {
 }
 
 /// What exactly is bought.
-fn purchase(app: &Shared, body: &Checked, level: Level) -> Result<Purchase, Refusal> {
-    let Level::Pack(pack) = level else {
-        return Err(Refusal::of(Code::InvalidPack));
-    };
-    let target_url = paid::canonical_target(app, body)?;
-    let (question, refresh) = (body.text("question"), body.flag("force_refresh"));
-    let purchase = ProofPackPurchase::new(target_url, pack, question, refresh);
+pub fn purchase(app: &Shared, body: &ProofPackRequest, pack: Pack) -> Result<Purchase, Refusal> {
+    let target_url = paid::canonical_target(app, &body.target_url)?;
+    let question = body.question.as_deref();
+    let purchase = ProofPackPurchase::new(target_url, pack, question, body.force_refresh);
     Ok(Purchase::ProofPack(purchase))
 }

@@ -10,11 +10,12 @@ use crate::app::{App, Shared};
 use crate::domain::amount::Amount;
 use crate::domain::attribution::Attribution;
 use crate::domain::ids::{BundleQuoteId, QuoteId};
-use crate::domain::level::Product;
+use crate::domain::level::{Level, Product};
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal, With};
-use crate::domain::schema::{Checked, ValidationError};
-use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, QUOTE_BELONGINGS, QUOTE_REQUEST};
+use crate::domain::requests::{QuoteRequest, QuotedProduct};
+use crate::domain::schema::ValidationError;
+use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, QUOTE_BELONGINGS};
 use crate::domain::time::UnixSeconds;
 use crate::flows::quotes::bundles::{self as bundle_flow, BundleQuote};
 use crate::flows::quotes::quote::{self, Asked, Inspected, LevelOffer, Quote};
@@ -225,18 +226,22 @@ enum Created {
 }
 
 async fn created(app: &Shared, call: &Call) -> Result<Created, Refusal> {
-    let body = read_body(app, call, &QUOTE_REQUEST)?;
+    let body: QuoteRequest = read_body(app, call)?;
     check_belongings(&body)?;
-    let Some(product) = body.text("product").and_then(Product::parse) else {
-        let asked = bundles::asked_in_body(call, &body)?;
-        return Ok(Created::Bundle(bundle_flow::quote(app, asked).await?));
+    let level = match body.product {
+        QuotedProduct::Context => Level::Tier(body.tier.unwrap_or_default()),
+        QuotedProduct::ProofPack => Level::Pack(body.pack.unwrap_or_default()),
+        QuotedProduct::ProofBundle => {
+            let asked = bundles::asked_in_body(call, body);
+            return Ok(Created::Bundle(bundle_flow::quote(app, asked).await?));
+        }
     };
-    let labelled = body.text("source").and_then(Attribution::parse);
+    let labelled = body.source.as_deref().and_then(Attribution::parse);
     let attribution = labelled.or_else(|| attribution(call));
     let asked = Asked {
-        target_url: paid::canonical_target(app, &body)?,
-        level: paid::stated_level(product, &body).unwrap_or(product.default_level()),
-        question: body.text("question").map(str::to_owned),
+        target_url: paid::canonical_target(app, body.target_url.as_deref().unwrap_or_default())?,
+        level,
+        question: body.question,
         force_refresh: None,
         attribution: attribution.map(|label| label.as_str().to_owned()),
         client: call.peer.client(),
@@ -247,20 +252,16 @@ async fn created(app: &Shared, call: &Call) -> Result<Created, Refusal> {
 }
 
 /// What belongs to one product says nothing of the others, and each has something that it needs.
-fn check_belongings(body: &Checked) -> Result<(), Refusal> {
-    let name = body.text("product").unwrap_or_default();
-    let belongings = QUOTE_BELONGINGS
-        .iter()
-        .find(|(product, ..)| *product == name);
-    let (_, needed, foreign) = belongings.copied().unwrap_or(QUOTE_BELONGINGS[0]);
-    let errors = foreign.iter().filter(|member| body.has(member));
+fn check_belongings(body: &QuoteRequest) -> Result<(), Refusal> {
+    let (name, needed, foreign) = QUOTE_BELONGINGS[body.product as usize];
+    let errors = foreign.iter().filter(|member| body.states(member));
     let mut errors: Vec<ValidationError> = errors
         .map(|member| {
             let message = format!("Value error, {member} does not belong to {name}");
             ValidationError::new(&["body", member], "value_error", message, None)
         })
         .collect();
-    if !body.has(needed) {
+    if !body.states(needed) {
         let missing = ValidationError::new(&["body", needed], "missing", "Field required", None);
         errors.insert(0, missing);
     }

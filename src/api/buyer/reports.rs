@@ -12,10 +12,8 @@ use crate::domain::level::Level;
 use crate::domain::pack::Pack;
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::Checked;
-use crate::domain::shapes::{
-    FOLLOW_UP_REQUEST, QUESTION_CHARACTERS_MAX, REFRESH_REQUEST, SHARE_REQUEST,
-};
+use crate::domain::requests::{FollowUpRequest, RefreshRequest, ShareRequest};
+use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::pdf;
 use crate::flows::content::report::FIGURES;
@@ -111,9 +109,9 @@ pub async fn verify(app: Shared, call: Call) -> Reply {
 /// POST /v1/proof-pack/reports/{report_id}/follow-up.
 pub async fn follow_up(app: Shared, call: Call) -> Reply {
     let outcome = async {
-        let body = read_body(&app, &call, &FOLLOW_UP_REQUEST)?;
+        let body: FollowUpRequest = read_body(&app, &call)?;
         let retained = find(&app, &call).await?;
-        reports::ask(&app, &retained, asked_question(&body)).await
+        reports::ask(&app, &retained, body.question.trim()).await
     };
     answered(&app, &call, outcome.await)
 }
@@ -121,9 +119,9 @@ pub async fn follow_up(app: Shared, call: Call) -> Reply {
 /// POST /v1/proof-pack/reports/{report_id}/refresh: a quote for a fresh report, with what was known before.
 pub async fn refresh(app: Shared, call: Call) -> Reply {
     let outcome = async {
-        let body = read_body(&app, &call, &REFRESH_REQUEST)?;
+        let body: RefreshRequest = read_body(&app, &call)?;
         let retained = find(&app, &call).await?;
-        refreshed(&app, &call, &body, &retained).await
+        refreshed(&app, &call, body, &retained).await
     };
     answered(&app, &call, outcome.await)
 }
@@ -131,9 +129,9 @@ pub async fn refresh(app: Shared, call: Call) -> Reply {
 /// POST /v1/proof-pack/reports/{report_id}/share.
 pub async fn share(app: Shared, call: Call) -> Reply {
     let outcome = async {
-        let body = read_body(&app, &call, &SHARE_REQUEST)?;
+        let body: ShareRequest = read_body(&app, &call)?;
         let id = stored(find(&app, &call).await?)?;
-        let is_listed = body.flag("listed").unwrap_or(false);
+        let is_listed = body.listed.unwrap_or(false);
         let shared = reports::share(&app, id, is_listed).await?;
         Ok(share_json(&app, id, Some(shared)))
     };
@@ -234,10 +232,6 @@ fn stored(retained: Retained) -> Result<ReportId, Refusal> {
     }
 }
 
-fn asked_question(body: &Checked) -> &str {
-    body.text("question").unwrap_or_default().trim()
-}
-
 fn answered(app: &App, call: &Call, outcome: Result<impl serde::Serialize, Refusal>) -> Reply {
     let written = outcome.map(|answer| serde_json::to_vec(&answer));
     match written {
@@ -257,20 +251,19 @@ fn private(reply: Reply) -> Reply {
 async fn refreshed(
     app: &Shared,
     call: &Call,
-    body: &Checked,
+    body: RefreshRequest,
     retained: &Retained,
 ) -> Result<Value, Refusal> {
     let report = reports::read(app, retained).await?;
-    let pack = body.text("pack").and_then(Pack::parse);
-    let pack = pack
+    let pack = body
+        .pack
         .or_else(|| Pack::parse(&report.pack))
         .unwrap_or_default();
-    let question = body.text("question").map(str::to_owned);
     let asked = Asked {
         target_url: report.target_url,
         level: Level::Pack(pack),
-        question: Some(question.unwrap_or(report.question)),
-        force_refresh: Some(body.flag("force_refresh").unwrap_or(true)),
+        question: Some(body.question.unwrap_or(report.question)),
+        force_refresh: Some(body.force_refresh.unwrap_or(true)),
         attribution: paid::attribution(call).map(|label| label.as_str().to_owned()),
         client: call.peer.client(),
     };

@@ -8,7 +8,7 @@ use crate::domain::ids::CreditId;
 use crate::domain::level::Product;
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::Checked;
+use crate::domain::requests::PaidBody;
 use crate::flows::sale::refusals::PaidAttempt;
 use crate::flows::sale::retry::{self, Asker, Stated};
 use crate::http::{Call, Reply};
@@ -45,12 +45,12 @@ fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal>
         return Err(Refusal::of(Code::RetryCreditInvalid));
     };
     check_media_type(call)?;
-    let (product, body) = read_body(call)?;
+    let body = read_body(call)?;
     let credit = CreditId::parse(credit).ok_or_else(|| Refusal::of(Code::RetryCreditInvalid))?;
-    let asked = body.text("question").map(str::trim);
+    let asked = body.question().map(str::trim);
     let stated = Stated {
-        target_url: paid::canonical_target(app, &body)?,
-        level: paid::stated_level(product, &body),
+        target_url: paid::canonical_target(app, body.target_url())?,
+        level: body.level(),
         // An empty question is the default one, as it was when it was paid for.
         question: asked.map(|text| {
             if text.is_empty() {
@@ -60,16 +60,15 @@ fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal>
             }
             .to_owned()
         }),
-        force_refresh: body.flag("force_refresh"),
+        force_refresh: body.force_refresh(),
     };
     Ok((credit, stated))
 }
 
 /// What a Proof Pack's request alone may hold tells which product's request it is; without it they are the same.
-fn read_body(call: &Call) -> Result<(Product, Checked), Refusal> {
-    let context = Product::Context.request().validate(&call.body);
-    let errors = match context {
-        Ok(body) => return Ok((Product::Context, body)),
+fn read_body(call: &Call) -> Result<PaidBody, Refusal> {
+    let errors = match PaidBody::read(Product::Context, &call.body) {
+        Ok(body) => return Ok(body),
         Err(errors) => errors,
     };
     let of_pack = |name: &str| {
@@ -80,6 +79,5 @@ fn read_body(call: &Call) -> Result<(Product, Checked), Refusal> {
     if !of_pack("pack") && !of_pack("question") {
         return Err(Refusal::validation(errors));
     }
-    let body = Product::ProofPack.request().validate(&call.body);
-    Ok((Product::ProofPack, body.map_err(Refusal::validation)?))
+    PaidBody::read(Product::ProofPack, &call.body).map_err(Refusal::validation)
 }

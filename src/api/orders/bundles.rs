@@ -15,7 +15,8 @@ use crate::app::{App, Shared};
 use crate::domain::bundle::{self, Bundle};
 use crate::domain::ids::BundleQuoteId;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::{Checked, ValidationError};
+use crate::domain::requests::{AddressList, QuoteRequest};
+use crate::domain::schema::ValidationError;
 use crate::domain::shapes::QUESTION_CHARACTERS_MAX;
 use crate::domain::time::UnixSeconds;
 use crate::flows::quotes::bundles::{self, Asked, BundleQuote, Listed, Rejected};
@@ -139,20 +140,20 @@ pub async fn checkout_page(app: Shared, call: Call) -> Reply {
 }
 
 /// What POST /v1/quotes asks of a bundle.
-pub fn asked_in_body(call: &Call, body: &Checked) -> Result<Asked, Refusal> {
-    Ok(Asked {
-        listed: listed_in(body),
-        bundle: body.text("bundle").and_then(Bundle::parse),
-        question: body.text("question").map(str::to_owned),
-        attribution: leads::attributed(call, body),
-    })
+pub fn asked_in_body(call: &Call, body: QuoteRequest) -> Asked {
+    Asked {
+        listed: body.target_urls.as_ref().map(listed_in).unwrap_or_default(),
+        bundle: body.bundle,
+        question: body.question,
+        attribution: leads::attributed(call, body.source.as_deref()),
+    }
 }
 
 /// The sources of a body: an array of addresses, or a text that lists them.
-pub fn listed_in(body: &Checked) -> Listed {
-    match body.texts("target_urls") {
-        Some(addresses) => Listed::of_addresses(addresses),
-        None => Listed::in_texts(body.text("target_urls")),
+pub fn listed_in(list: &AddressList) -> Listed {
+    match list {
+        AddressList::Array(addresses) => Listed::of_addresses(addresses.iter().map(String::as_str)),
+        AddressList::Text(text) => Listed::in_texts([text.as_str()]),
     }
 }
 

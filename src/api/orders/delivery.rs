@@ -9,8 +9,8 @@ use crate::domain::email::masked;
 use crate::domain::mail::MailState;
 use crate::domain::order::OrderState;
 use crate::domain::refusal::{Code, Refusal};
-use crate::domain::schema::{Checked, ValidationError};
-use crate::domain::shapes::RECOVER_REQUEST;
+use crate::domain::requests::{BundleRecoverRequest, Request};
+use crate::domain::schema::ValidationError;
 use crate::flows::orders::delivery::{self, Pass, Seen};
 use crate::flows::orders::order_emails::{API_PATH, OrderEmails, PAGE_PATH};
 use crate::http::{Call, Method, Reply};
@@ -339,12 +339,12 @@ fn pause(looks: u64) -> u64 {
     (RETRY_AFTER + looks).min(30)
 }
 
-fn recover_request(app: &App, call: &Call) -> Result<Checked, Refusal> {
+fn recover_request(app: &App, call: &Call) -> Result<BundleRecoverRequest, Refusal> {
     if !call.body.is_empty() {
         check_origin(app, call)?;
-        return read_body(app, call, &RECOVER_REQUEST);
+        return read_body(app, call);
     }
-    let members: Map<String, Value> = RECOVER_REQUEST
+    let members: Map<String, Value> = BundleRecoverRequest::TABLE
         .fields
         .iter()
         .filter_map(|field| {
@@ -352,16 +352,15 @@ fn recover_request(app: &App, call: &Call) -> Result<Checked, Refusal> {
             Some((field.name.to_owned(), text.into_owned().into()))
         })
         .collect();
-    let checked = RECOVER_REQUEST.validate(Value::Object(members).to_string().as_bytes());
-    checked.map_err(|errors| match call.method {
+    let read = BundleRecoverRequest::read(Value::Object(members).to_string().as_bytes());
+    read.map_err(|errors| match call.method {
         Method::Post => Refusal::validation(errors),
         _ => Refusal::validation(errors.into_iter().map(ValidationError::in_query).collect()),
     })
 }
 
-fn recovered(app: &Shared, asked: &Checked) -> Result<(), Refusal> {
-    let text = |name| asked.text(name).unwrap_or_default();
-    delivery::recover(app, text("email"), text("target_url"))
+fn recovered(app: &Shared, asked: &BundleRecoverRequest) -> Result<(), Refusal> {
+    delivery::recover(app, &asked.email, &asked.target_url)
 }
 
 #[cfg(test)]

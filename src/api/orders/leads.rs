@@ -1,7 +1,7 @@
 //! Requests and messages of people, as JSON or as a form without script: what is taken of them, and what is not.
 
 use crate::api::body::{check_origin, read_body};
-use crate::api::buyer::paid::{self, attribution};
+use crate::api::buyer::paid::attribution;
 use crate::api::failure;
 use crate::api::orders::bundles;
 use crate::api::orders::form_values::Typed;
@@ -12,11 +12,10 @@ use crate::domain::bundle::Bundle;
 use crate::domain::email::is_email;
 use crate::domain::ids::{BundleQuoteId, LeadId, QuoteId};
 use crate::domain::lead::{Lead, LeadProduct};
-use crate::domain::level::{Level, Product};
-use crate::domain::pack::Pack;
+use crate::domain::level::Product;
 use crate::domain::refusal::Refusal;
-use crate::domain::schema::{Checked, ValidationError};
-use crate::domain::shapes::{BUNDLE_LEAD_REQUEST, CONTACT_REQUEST, HONEYPOT, PACK_LEAD_REQUEST};
+use crate::domain::requests::{BundleLeadRequest, ContactRequest, PackLeadRequest};
+use crate::domain::schema::ValidationError;
 use crate::flows::orders::leads::{self as flow, Received};
 use crate::flows::quotes::bundles as bundle_flow;
 use crate::http::{Call, Reply};
@@ -89,17 +88,23 @@ pub async fn contact_page(app: Shared, call: Call) -> Reply {
 
 async fn taken_pack(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
     check_origin(app, call)?;
-    let body = read_body(app, call, &PACK_LEAD_REQUEST)?;
-    let contact = contact_in(&body, "contact")?;
-    let listed = bundle_flow::Listed::of_addresses(body.text("target_url"));
+    let body: PackLeadRequest = read_body(app, call)?;
+    let contact = checked_contact("contact", &body.contact)?;
+    let listed = bundle_flow::Listed::of_addresses([body.target_url.as_str()]);
     let mut sorted = bundle_flow::sort(app, &listed, Some(Bundle::Scout));
     let lead = Lead {
-        level: pack_of(&body).name().to_owned(),
+        level: body.pack.unwrap_or_default().name().to_owned(),
         contact,
         target_urls: vec![sorted.sources.pop().unwrap_or_default()],
-        ..told(app, call, &body, LeadProduct::Pack)
+        question: cleaned(body.question.as_deref()),
+        use_case: cleaned(body.use_case.as_deref()),
+        budget_usdc: cleaned(body.budget_usdc.as_deref()),
+        notes: cleaned(body.notes.as_deref()),
+        source: attributed(call, body.source.as_deref()),
+        quote: quote_named(body.quote_id.as_deref()),
+        ..Lead::of(LeadProduct::Pack, app.now())
     };
-    if is_robot(&body) {
+    if is_robot(body.website.as_deref()) {
         return Ok(unread(flow::forget(app, lead)));
     }
     if lead.target_urls[0].is_empty() {
@@ -110,17 +115,23 @@ async fn taken_pack(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
 
 async fn taken_bundle(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
     check_origin(app, call)?;
-    let body = read_body(app, call, &BUNDLE_LEAD_REQUEST)?;
-    let contact = contact_in(&body, "contact")?;
-    let chosen = body.text("bundle").and_then(Bundle::parse);
-    let sorted = bundle_flow::sort(app, &bundles::listed_in(&body), chosen);
+    let body: BundleLeadRequest = read_body(app, call)?;
+    let contact = checked_contact("contact", &body.contact)?;
+    let listed = bundles::listed_in(&body.target_urls);
+    let sorted = bundle_flow::sort(app, &listed, body.bundle);
     let lead = Lead {
         level: sorted.bundle.name().to_owned(),
         contact,
         target_urls: sorted.sources,
-        ..told(app, call, &body, LeadProduct::Bundle)
+        question: cleaned(body.question.as_deref()),
+        use_case: cleaned(body.use_case.as_deref()),
+        budget_usdc: cleaned(body.budget_usdc.as_deref()),
+        notes: cleaned(body.notes.as_deref()),
+        source: attributed(call, body.source.as_deref()),
+        quote: quote_named(body.quote_id.as_deref()),
+        ..Lead::of(LeadProduct::Bundle, app.now())
     };
-    if is_robot(&body) {
+    if is_robot(body.website.as_deref()) {
         return Ok(unread(flow::forget(app, lead)));
     }
     if lead.target_urls.is_empty() {
@@ -147,23 +158,24 @@ async fn taken_bundle(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
 
 async fn taken_message(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
     check_origin(app, call)?;
-    let body = read_body(app, call, &CONTACT_REQUEST)?;
-    let contact = contact_in(&body, "email")?;
+    let body: ContactRequest = read_body(app, call)?;
+    let contact = checked_contact("email", &body.email)?;
     if !is_email(contact.trim()) {
         let message = "Value error, this is no e-mail address; without one no answer reaches you";
         return Err(invalid("email", "value_error", message));
     }
     let lead = Lead {
         contact,
-        name: cleaned(&body, "name"),
-        notes: cleaned(&body, "message"),
-        ..told(app, call, &body, LeadProduct::Contact)
+        name: cleaned(body.name.as_deref()),
+        notes: cleaned(Some(&body.message)),
+        source: attributed(call, body.source.as_deref()),
+        ..Lead::of(LeadProduct::Contact, app.now())
     };
     if lead.notes.is_empty() {
         let message = "String should have at least 1 character";
         return Err(invalid("message", "string_too_short", message));
     }
-    if is_robot(&body) {
+    if is_robot(body.website.as_deref()) {
         return Ok(unread(flow::forget(app, lead)));
     }
     Ok(unread(flow::receive(app, lead).await?))
@@ -176,38 +188,22 @@ fn unread(received: Received) -> Taken {
     }
 }
 
-/// What every form tells.
-fn told(app: &App, call: &Call, body: &Checked, product: LeadProduct) -> Lead {
-    let quote = body.text("quote_id").map(str::trim);
-    let is_quote = |id: &&str| BundleQuoteId::parse(id).is_some() || QuoteId::parse(id).is_some();
-    Lead {
-        question: cleaned(body, "question"),
-        use_case: cleaned(body, "use_case"),
-        budget_usdc: cleaned(body, "budget_usdc"),
-        notes: cleaned(body, "notes"),
-        source: attributed(call, body),
-        quote: quote.filter(is_quote).map(str::to_owned),
-        ..Lead::of(product, app.now())
-    }
-}
-
 /// The label of the body, else of the request.
-pub fn attributed(call: &Call, body: &Checked) -> Option<String> {
-    let labelled = body.text("source").and_then(Attribution::parse);
+pub fn attributed(call: &Call, source: Option<&str>) -> Option<String> {
+    let labelled = source.and_then(Attribution::parse);
     let label = labelled.or_else(|| attribution(call));
     label.map(|label| label.as_str().to_owned())
 }
 
-fn pack_of(body: &Checked) -> Pack {
-    match paid::stated_level(Product::ProofPack, body) {
-        Some(Level::Pack(pack)) => pack,
-        _ => Pack::default(),
-    }
+/// The quote that a request follows; anything that is no quote's identifier is dropped.
+fn quote_named(id: Option<&str>) -> Option<String> {
+    let is_quote = |id: &&str| BundleQuoteId::parse(id).is_some() || QuoteId::parse(id).is_some();
+    id.map(str::trim).filter(is_quote).map(str::to_owned)
 }
 
 /// SECURITY: a contact may become an address of an e-mail; what could end a header's line is no contact.
-fn contact_in(body: &Checked, name: &str) -> Result<String, Refusal> {
-    let contact = body.text(name).unwrap_or_default().trim();
+fn checked_contact(name: &str, contact: &str) -> Result<String, Refusal> {
+    let contact = contact.trim();
     if contact.is_empty() {
         let message = "String should have at least 1 character";
         return Err(invalid(name, "string_too_short", message));
@@ -229,15 +225,14 @@ fn invalid(name: &str, kind: &'static str, message: &str) -> Refusal {
 }
 
 /// Without the control characters that no text needs.
-fn cleaned(body: &Checked, name: &str) -> String {
-    let text = body.text(name).unwrap_or_default().trim();
-    let text = text.replace("\r\n", "\n");
+fn cleaned(text: Option<&str>) -> String {
+    let text = text.unwrap_or_default().trim().replace("\r\n", "\n");
     text.chars()
         .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
         .collect()
 }
 
-fn is_robot(body: &Checked) -> bool {
-    let filled = body.text(HONEYPOT).unwrap_or_default();
-    !filled.trim().is_empty()
+/// Whether the field is filled in that people do not see.
+fn is_robot(honeypot: Option<&str>) -> bool {
+    honeypot.is_some_and(|text| !text.trim().is_empty())
 }

@@ -1,0 +1,397 @@
+//! Request bodies as their handlers read them: a struct for each table of [`super::shapes`]. The table says which bodies
+//! are accepted; the struct holds what an accepted one says. Members that were left out are `None`.
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny};
+
+use crate::domain::bundle::Bundle;
+use crate::domain::level::{Level, Product};
+use crate::domain::pack::Pack;
+use crate::domain::schema::{Object, ValidationError};
+use crate::domain::shapes;
+use crate::domain::tier::Tier;
+
+/// A body with a table of its fields.
+pub trait Request: DeserializeOwned {
+    const TABLE: &'static Object;
+
+    /// Checks a body of JSON against the table and reads it.
+    ///
+    /// # Errors
+    /// What is wrong with the body.
+    fn read(body: &[u8]) -> Result<Self, Vec<ValidationError>> {
+        Self::TABLE.validate(body)?.read()
+    }
+}
+
+/// Connects each struct with the table of the same fields.
+macro_rules! tables {
+    ($($request:ident: $table:ident,)*) => {
+        $(impl Request for $request {
+            const TABLE: &'static Object = &shapes::$table;
+        })*
+
+        #[cfg(test)]
+        fn for_each_request(check: &mut dyn FnMut(&'static Object, tests::Struct)) {
+            $(check($request::TABLE, tests::Struct::of::<$request>());)*
+        }
+    };
+}
+
+tables! {
+    AccessRequest: ACCESS_REQUEST,
+    ProofPackRequest: PROOF_PACK_REQUEST,
+    QuoteRequest: QUOTE_REQUEST,
+    FollowUpRequest: FOLLOW_UP_REQUEST,
+    RefreshRequest: REFRESH_REQUEST,
+    ShareRequest: SHARE_REQUEST,
+    PackLeadRequest: PACK_LEAD_REQUEST,
+    BundleLeadRequest: BUNDLE_LEAD_REQUEST,
+    BundleRecoverRequest: RECOVER_REQUEST,
+    ContactRequest: CONTACT_REQUEST,
+    ComputeRequest: COMPUTE_REQUEST,
+    DiagnoseRequest: DIAGNOSE_REQUEST,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct AccessRequest {
+    pub target_url: String,
+    #[serde(default, deserialize_with = "tier")]
+    pub tier: Option<Tier>,
+    pub force_refresh: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct ProofPackRequest {
+    pub target_url: String,
+    pub question: Option<String>,
+    #[serde(default, deserialize_with = "pack")]
+    pub pack: Option<Pack>,
+    pub force_refresh: Option<bool>,
+}
+
+/// The body of a paid operation.
+#[derive(Clone, Debug)]
+pub enum PaidBody {
+    Access(AccessRequest),
+    ProofPack(ProofPackRequest),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct QuoteRequest {
+    pub product: QuotedProduct,
+    pub target_url: Option<String>,
+    pub target_urls: Option<AddressList>,
+    #[serde(default, deserialize_with = "tier")]
+    pub tier: Option<Tier>,
+    #[serde(default, deserialize_with = "pack")]
+    pub pack: Option<Pack>,
+    #[serde(default, deserialize_with = "bundle")]
+    pub bundle: Option<Bundle>,
+    pub question: Option<String>,
+    pub source: Option<String>,
+}
+
+/// One of [`shapes::QUOTED_PRODUCTS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuotedProduct {
+    Context,
+    ProofPack,
+    ProofBundle,
+}
+
+/// Addresses, as an array or as one text that lists them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum AddressList {
+    Array(Vec<String>),
+    Text(String),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct FollowUpRequest {
+    pub question: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct RefreshRequest {
+    #[serde(default, deserialize_with = "pack")]
+    pub pack: Option<Pack>,
+    pub question: Option<String>,
+    pub force_refresh: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct ShareRequest {
+    pub listed: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct PackLeadRequest {
+    pub contact: String,
+    pub target_url: String,
+    pub question: Option<String>,
+    #[serde(default, deserialize_with = "pack")]
+    pub pack: Option<Pack>,
+    pub use_case: Option<String>,
+    pub budget_usdc: Option<String>,
+    pub source: Option<String>,
+    pub notes: Option<String>,
+    pub quote_id: Option<String>,
+    pub website: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct BundleLeadRequest {
+    pub contact: String,
+    pub target_urls: AddressList,
+    pub question: Option<String>,
+    #[serde(default, deserialize_with = "bundle")]
+    pub bundle: Option<Bundle>,
+    pub use_case: Option<String>,
+    pub budget_usdc: Option<String>,
+    pub source: Option<String>,
+    pub notes: Option<String>,
+    pub quote_id: Option<String>,
+    pub website: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct BundleRecoverRequest {
+    pub email: String,
+    pub target_url: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct ContactRequest {
+    pub email: String,
+    pub message: String,
+    pub name: Option<String>,
+    pub source: Option<String>,
+    pub website: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct ComputeRequest {
+    pub agent_id: String,
+    /// Neither run nor stored.
+    pub task_payload: IgnoredAny,
+    pub offered_fee: f64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct DiagnoseRequest {
+    pub header: String,
+}
+
+impl PaidBody {
+    /// The body of a product's paid operation.
+    ///
+    /// # Errors
+    /// What is wrong with the body.
+    pub fn read(product: Product, body: &[u8]) -> Result<PaidBody, Vec<ValidationError>> {
+        Ok(match product {
+            Product::Context => PaidBody::Access(AccessRequest::read(body)?),
+            Product::ProofPack => PaidBody::ProofPack(ProofPackRequest::read(body)?),
+        })
+    }
+
+    pub fn target_url(&self) -> &str {
+        match self {
+            PaidBody::Access(body) => &body.target_url,
+            PaidBody::ProofPack(body) => &body.target_url,
+        }
+    }
+
+    /// The level that it states.
+    pub fn level(&self) -> Option<Level> {
+        match self {
+            PaidBody::Access(body) => body.tier.map(Level::Tier),
+            PaidBody::ProofPack(body) => body.pack.map(Level::Pack),
+        }
+    }
+
+    pub fn question(&self) -> Option<&str> {
+        match self {
+            PaidBody::Access(_) => None,
+            PaidBody::ProofPack(body) => body.question.as_deref(),
+        }
+    }
+
+    pub fn force_refresh(&self) -> Option<bool> {
+        match self {
+            PaidBody::Access(body) => body.force_refresh,
+            PaidBody::ProofPack(body) => body.force_refresh,
+        }
+    }
+}
+
+impl QuoteRequest {
+    /// Whether it states a member of [`shapes::QUOTE_BELONGINGS`].
+    pub fn states(&self, member: &str) -> bool {
+        match member {
+            "target_url" => self.target_url.is_some(),
+            "target_urls" => self.target_urls.is_some(),
+            "tier" => self.tier.is_some(),
+            "pack" => self.pack.is_some(),
+            "bundle" => self.bundle.is_some(),
+            "question" => self.question.is_some(),
+            _ => false,
+        }
+    }
+}
+
+impl QuotedProduct {
+    pub fn name(self) -> &'static str {
+        shapes::QUOTED_PRODUCTS[self as usize]
+    }
+}
+
+fn tier<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Tier>, D::Error> {
+    named(member, Tier::parse)
+}
+
+fn pack<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Pack>, D::Error> {
+    named(member, Pack::parse)
+}
+
+fn bundle<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Bundle>, D::Error> {
+    named(member, Bundle::parse)
+}
+
+fn named<'de, D: Deserializer<'de>, T>(
+    member: D,
+    parse: fn(&str) -> Option<T>,
+) -> Result<Option<T>, D::Error> {
+    let name = String::deserialize(member)?;
+    let value = parse(&name).ok_or_else(|| D::Error::custom("no such name"))?;
+    Ok(Some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::value::Error as Stop;
+    use serde::de::{Deserializer, Error, Visitor};
+    use serde::forward_to_deserialize_any;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::domain::schema::Kind;
+
+    /// What a derived `Deserialize` says of its struct, and whether it reads a body.
+    pub(super) struct Struct {
+        name: &'static str,
+        fields: &'static [&'static str],
+        reads: fn(&Value) -> bool,
+    }
+
+    impl Struct {
+        pub(super) fn of<T: Request>() -> Struct {
+            let mut seen = Struct {
+                name: "",
+                fields: &[],
+                reads: |body| T::read(body.to_string().as_bytes()).is_ok(),
+            };
+            T::deserialize(&mut seen).err().expect("it reads nothing");
+            seen
+        }
+    }
+
+    impl<'de> Deserializer<'de> for &mut Struct {
+        type Error = Stop;
+
+        fn deserialize_struct<V: Visitor<'de>>(
+            self,
+            name: &'static str,
+            fields: &'static [&'static str],
+            _: V,
+        ) -> Result<V::Value, Stop> {
+            (self.name, self.fields) = (name, fields);
+            Err(Stop::custom("seen"))
+        }
+
+        fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Stop> {
+            Err(Stop::custom("no struct"))
+        }
+
+        forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct
+            newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+        }
+    }
+
+    #[test]
+    fn each_struct_has_the_fields_of_its_table() {
+        let mut seen = Vec::new();
+        for_each_request(&mut |table, read| {
+            let names: Vec<&str> = table.fields.iter().map(|field| field.name).collect();
+            assert_eq!((read.name, read.fields), (table.name, names.as_slice()));
+            seen.push(table.name);
+        });
+        let all: Vec<&str> = shapes::ALL.iter().map(|table| table.name).collect();
+        assert_eq!(seen, all);
+    }
+
+    #[test]
+    fn what_a_table_accepts_its_struct_reads() {
+        for_each_request(&mut |table, read| {
+            for whole in [true, false] {
+                let example = table.example(whole);
+                assert!((read.reads)(&example), "{example}");
+            }
+            for field in table.fields {
+                let values = match field.kind {
+                    Kind::OneOf(names) => names.iter().map(|name| json!(name)).collect(),
+                    Kind::Flag => vec![json!(true), json!(false)],
+                    Kind::Number => vec![json!(0), json!(-1), json!(0.5), json!(u64::MAX)],
+                    Kind::Texts { .. } => vec![json!([]), json!(["a"]), json!("a, b")],
+                    Kind::Text { .. } | Kind::Url { .. } => vec![json!("a")],
+                    Kind::Free => vec![json!({}), json!({"a": [null]})],
+                };
+                for value in values {
+                    let mut body = table.example(true);
+                    body[field.name] = value;
+                    assert!((read.reads)(&body), "{body}");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn names_become_what_they_name() {
+        for (product, name) in [
+            (QuotedProduct::Context, "context"),
+            (QuotedProduct::ProofPack, "proof_pack"),
+            (QuotedProduct::ProofBundle, "proof_bundle"),
+        ] {
+            let body = json!({"product": name, "tier": "deep", "pack": "quick", "bundle": "audit"});
+            let read = QuoteRequest::read(body.to_string().as_bytes()).expect("accepted");
+            assert_eq!((read.product, read.product.name()), (product, name));
+            let named = (read.tier, read.pack, read.bundle);
+            let expected = (Some(Tier::Deep), Some(Pack::Quick), Some(Bundle::Audit));
+            assert_eq!(named, expected);
+        }
+    }
+
+    #[test]
+    fn a_quote_knows_which_members_it_states() {
+        let names = [
+            "target_url",
+            "target_urls",
+            "tier",
+            "pack",
+            "bundle",
+            "question",
+        ];
+        let whole = QuoteRequest::TABLE.example(true).to_string();
+        let whole = QuoteRequest::read(whole.as_bytes()).expect("accepted");
+        let none = QuoteRequest::read(br#"{"product":"context"}"#).expect("accepted");
+        for name in names {
+            assert!(whole.states(name) && !none.states(name), "{name}");
+        }
+        for (_, needed, foreign) in shapes::QUOTE_BELONGINGS {
+            assert!(names.contains(&needed) && foreign.iter().all(|name| names.contains(name)));
+        }
+    }
+}
