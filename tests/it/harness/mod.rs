@@ -10,6 +10,8 @@ pub(crate) mod mailbox;
 pub(crate) mod name_server;
 pub(crate) mod process;
 pub(crate) mod provider;
+// Those of the upstream clients too.
+#[allow(dead_code)]
 pub(crate) mod server;
 pub(crate) mod site;
 
