@@ -2,14 +2,6 @@
 //! facilitator's own ledger is the truth: whoever was charged gets what was paid for, and nothing is honoured twice.
 //! `CONTEXT402_SEED=n` repeats the moments, as far as real processes can repeat anything.
 
-#[path = "../it/harness/mod.rs"]
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "shared with tests/it, which uses all of it"
-)]
-mod harness;
-
 use std::collections::{HashMap, HashSet};
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -28,7 +20,7 @@ use crate::harness::{
 
 const ROUNDS: usize = 200;
 /// Services that are killed side by side; most of the time they only start.
-const LANES: usize = 2;
+const WORKERS: usize = 2;
 const BUYERS: usize = 4;
 /// Requests of a buyer in a round.
 const REQUESTS: usize = 5;
@@ -212,21 +204,21 @@ fn shop(address: SocketAddr, purchases: &Mutex<Vec<Purchase>>, mut dice: Dice) {
     }
 }
 
-struct ConcurrencyLimit {
+struct Trial {
     rig: Rig,
     purchases: Mutex<Vec<Purchase>>,
     dice: Dice,
     met: HashMap<&'static str, usize>,
 }
 
-impl ConcurrencyLimit {
-    fn new(seed: u64) -> ConcurrencyLimit {
+impl Trial {
+    fn new(seed: u64) -> Trial {
         let mut rig = Rig::today_with(|resolved| {
             resolved.set("limits.sales_per_minute", "0");
             resolved.set("limits.credits_per_minute", "0");
         });
         assert!(rig.stop(), "the service stops in order");
-        ConcurrencyLimit {
+        Trial {
             rig,
             purchases: Mutex::new(Vec::new()),
             dice: Dice(seed),
@@ -378,18 +370,18 @@ fn two_hundred_kills_lose_nothing_and_honour_nothing_twice() {
         .unwrap_or_else(|| u64::from(u32::from_be_bytes(chance::bytes())));
     tell(&format!("CONTEXT402_SEED={seed}"));
     let met: Vec<_> = thread::scope(|scope| {
-        let limits: Vec<_> = (0..LANES)
-            .map(|limit| {
+        let workers: Vec<_> = (0..WORKERS)
+            .map(|worker| {
                 scope.spawn(move || {
-                    let mut service = ConcurrencyLimit::new(seed + limit as u64);
-                    for round in 0..ROUNDS / LANES {
-                        service.round(round * LANES + limit);
+                    let mut trial = Trial::new(seed + worker as u64);
+                    for round in 0..ROUNDS / WORKERS {
+                        trial.round(round * WORKERS + worker);
                     }
-                    service.close()
+                    trial.close()
                 })
             })
             .collect();
-        let met = limits.into_iter().map(|limit| limit.join());
+        let met = workers.into_iter().map(|worker| worker.join());
         met.map(|met| met.expect("nothing is lost")).collect()
     });
     for point in POINTS {
