@@ -15,7 +15,7 @@ use context402::outside::clock::Clock;
 
 use crate::harness::ask::read_all;
 use crate::harness::{
-    ACCESS, ARTICLE, Answer, Ask, Page, RETRY, Rig, Says, Service, Wallet, order,
+    ACCESS, ARTICLE, Answer, Ask, FRESH, Page, RETRY, Rig, Says, Service, Wallet, order, price,
 };
 
 const ROUNDS: usize = 200;
@@ -29,7 +29,6 @@ const POINT_TIME_MAX: Duration = Duration::from_millis(1_500);
 const FLAKY: &str = "http://news.sample-site.org/flaky";
 /// The signal of `kill -9`.
 const KILLED: i32 = 9;
-const PRICE_UNITS: u128 = 30_000;
 
 /// Where the program can be made to end.
 const POINTS: [&str; 7] = [
@@ -326,7 +325,7 @@ fn judge(rig: &Rig, purchase: &Purchase, transactions: &mut HashSet<String>) {
     let spent = rig.facilitator.spent(who);
     let expected = match purchase.delivered.is_empty() {
         true => 0,
-        false => PRICE_UNITS,
+        false => price(FRESH),
     };
     assert_eq!(
         spent,

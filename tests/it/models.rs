@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::harness::server::{Next, Server, hang, head, respond};
-use crate::harness::{FERRY, FERRY_CLAIM, Page, Rig, Wallet};
+use crate::harness::{FERRY, FERRY_CLAIM, Page, Rig, STANDARD, Wallet, price};
 
 const FLOOD_BYTES: usize = 50_000_000;
 
@@ -205,7 +205,11 @@ fn no_model_gets_a_lie_into_a_report() {
         let answer = rig.buy_report(&wallet, FERRY, "standard", FERRY_CLAIM);
         let report = answer.expect(200).json();
         assert_eq!(model.asked(), number + 1, "{vice}");
-        assert_eq!(rig.facilitator.spent(wallet.address()), 250_000, "{vice}");
+        assert_eq!(
+            rig.facilitator.spent(wallet.address()),
+            price(STANDARD),
+            "{vice}"
+        );
         #[rustfmt::skip]
         let substance = ["decision", "answer", "citations", "key_claims", "supported_findings", "gaps", "agent_action", "analysis"];
         for member in substance {
