@@ -80,8 +80,8 @@ def main():
 
 
 def about():
-    command = ["cargo", "about", "generate", "--locked", "--offline", "--features", "jemalloc", "--format", "json",
-               "-c", HERE / "about.toml"]
+    command = ["cargo", "about", "generate", "--locked", "--offline", "--manifest-path", ROOT / "systemd/published/Cargo.toml",
+               "--format", "json", "-c", HERE / "about.toml"]
     return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
 
 

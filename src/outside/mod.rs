@@ -13,6 +13,8 @@ pub mod fonts;
 pub mod hooks;
 pub mod llm;
 #[cfg(test)]
+#[allow(dead_code, reason = "tests/it uses the rest")]
+#[path = "../../tests/it/harness/server.rs"]
 pub(crate) mod loopback;
 pub mod mailer;
 pub mod memory;

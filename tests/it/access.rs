@@ -3,7 +3,10 @@
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use crate::harness::{ACCESS, ARTICLE, Ask, BASE_URL, PAY_TO, Page, Rig, Wallet, for_each, order};
+use crate::harness::{
+    ACCESS, ARTICLE, Ask, BASE_URL, DEEP, FRESH, PAY_TO, Page, Rig, STARTER, Wallet, amount,
+    for_each, order, price,
+};
 
 const TIERS: [(&str, u64); 5] = [
     ("starter", 12_000),
@@ -52,7 +55,7 @@ fn a_sale_without_a_stated_tier_is_a_fresh_one() {
     let rig = Rig::start();
     let ask = rig.post(ACCESS).json(&json!({"target_url": ARTICLE}));
     let asked = ask.send().expect(402);
-    assert_eq!(asked.challenge()["accepts"][0]["amount"], "30000");
+    assert_eq!(asked.challenge()["accepts"][0]["amount"], amount(FRESH));
     assert_eq!(
         asked.challenge()["resource"]["url"],
         format!("{BASE_URL}{ACCESS}")
@@ -140,7 +143,7 @@ fn a_cheap_payment_buys_no_dear_page() {
         answer.challenge()["error"],
         "No matching payment requirements"
     );
-    assert_eq!(answer.challenge()["accepts"][0]["amount"], "50000");
+    assert_eq!(answer.challenge()["accepts"][0]["amount"], amount(DEEP));
     assert_eq!(rig.facilitator.verify_calls(), 0);
     assert_eq!(rig.site.requests().len(), 0);
 }
@@ -407,7 +410,7 @@ fn the_sample_is_sold_without_a_fetch_and_only_to_tiers_that_include_it() {
     );
     assert_eq!(alternatives.as_array().map(Vec::len), Some(4));
     assert_eq!(rig.site.requests().len(), 0);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 12_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(STARTER));
 }
 
 #[test]

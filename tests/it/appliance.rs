@@ -16,7 +16,9 @@ use redb::TableDefinition;
 use serde_json::Value;
 
 use crate::harness::process::{Finished, program_with, run};
-use crate::harness::{ARTICLE, FERRY, FERRY_CLAIM, Folder, Rig, Service, Wallet, ask, until};
+use crate::harness::{
+    ARTICLE, FERRY, FERRY_CLAIM, FRESH, Folder, Rig, Service, Wallet, ask, price, until,
+};
 
 fn text(path: &Path) -> String {
     path.display().to_string()
@@ -94,7 +96,7 @@ fn a_backup_made_between_sales_brings_everything_back() {
         page.body,
         "paid once, given again"
     );
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// Nothing of a backup stays where the service made it, and a folder keeps as many as it should.

@@ -29,7 +29,7 @@ const SHOWN: &[(u8, &str, &[&str])] = &[
         "src/tests/simulation.rs::no_history_loses_money_or_gives_goods_away"]),
     (11, "a crash between money and answer", &["tests/it/restart.rs::a_crash_after_the_answer_was_kept_is_reconciled",
         "tests/it/restart.rs::a_crash_after_the_money_has_moved_charges_once_and_delivers",
-        "tests/kill/main.rs::two_hundred_kills_lose_nothing_and_honour_nothing_twice"]),
+        "tests/it/kills.rs::two_hundred_kills_lose_nothing_and_honour_nothing_twice"]),
     (12, "a facilitator that lies", &["src/outside/facilitator/tests/verdicts.rs::verdicts_are_taken_from_true_replies_alone",
         "src/outside/facilitator/tests/settlements.rs::settlements_are_believed_field_by_field", "src/outside/facilitator/tests/verdicts.rs::replies_that_are_none_are_garbled",
         "src/outside/facilitator/tests.rs::a_redirect_is_not_followed", "src/outside/facilitator/tests/verdicts.rs::the_limit_counts_unpacked_bytes"]),

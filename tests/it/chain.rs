@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use crate::harness::buyer::Payment;
 use crate::harness::process::{Finished, program};
 use crate::harness::{
-    ARTICLE, Answer, Ask, End, FEED, Rig, Says, Service, Tells, Wallet, for_each,
+    ARTICLE, Answer, Ask, End, FEED, FRESH, Rig, Says, Service, Tells, Wallet, amount, for_each,
+    price,
 };
 
 /// What a facilitator says of a payment that it has settled itself.
@@ -74,7 +75,7 @@ fn a_lost_settlement_is_found_on_chain_in_the_background() {
     assert_eq!(rig.facilitator.settle_calls(), settles);
     assert_eq!(rig.site.hits("/article"), 1);
     let figures = rig.operator("/metrics").json();
-    assert_eq!(figures["revenue_units"], "30000", "{figures}");
+    assert_eq!(figures["revenue_units"], amount(FRESH), "{figures}");
     assert_eq!(figures["chain_inquiries"]["paid"], 1, "{figures}");
 }
 
@@ -94,7 +95,10 @@ fn a_lost_settlement_is_found_when_the_buyer_asks_again() {
         };
         assert!(again.expect(200).text().contains(WORDS));
         assert_eq!(payment(&rig)["transaction"], json!(transaction));
-        assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
+        assert_eq!(
+            rig.operator("/metrics").json()["revenue_units"],
+            amount(FRESH)
+        );
     });
 }
 
@@ -108,7 +112,10 @@ fn a_lost_settlement_that_stands_already_is_delivered_at_once() {
     assert!(first.text().contains(WORDS));
     assert_eq!(ask.send().expect(200).text(), first.text());
     assert_eq!(state(&rig), "settled");
-    assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
+    assert_eq!(
+        rig.operator("/metrics").json()["revenue_units"],
+        amount(FRESH)
+    );
     assert_eq!(payment(&rig)["credit"], Value::Null);
 }
 
@@ -247,7 +254,7 @@ fn a_kept_answer_is_still_settled_by_the_facilitator() {
     rig.pass(20);
     rig.work_off();
     assert_eq!(state(&rig), "settled");
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 #[test]

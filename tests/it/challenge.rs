@@ -4,7 +4,7 @@ use context402::x402::encoding;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    ACCESS, ARTICLE, Ask, BASE_URL, PAY_TO, PROOF_PACK, Rig, Says, Wallet, order,
+    ACCESS, ARTICLE, Ask, BASE_URL, DEEP, PAY_TO, PROOF_PACK, Rig, Says, Wallet, amount, order,
 };
 
 /// Directories probe with anything or nothing (decisions, Money 1).
@@ -249,7 +249,7 @@ fn a_challenge_for_a_request_that_disagrees_with_itself_says_so() {
     for ask in [in_body, in_header] {
         let answer = ask.send().expect(402);
         assert_eq!(answer.must("x-service-payment-tier"), "deep");
-        assert_eq!(answer.challenge()["accepts"][0]["amount"], "50000");
+        assert_eq!(answer.challenge()["accepts"][0]["amount"], amount(DEEP));
         let told = answer.challenge()["error"].to_string();
         for part in [plain, "different tiers", "the price of deep", "refused"] {
             assert!(told.contains(part), "{part}: {told}");
@@ -356,7 +356,7 @@ fn a_new_challenge_says_why_the_last_payment_was_not_taken() {
         let answer = rig.buy(&wallet, ARTICLE, "deep").expect(402);
         let challenge: Value = answer.challenge();
         assert_eq!(challenge["error"], shown);
-        assert_eq!(challenge["accepts"][0]["amount"], "50000");
+        assert_eq!(challenge["accepts"][0]["amount"], amount(DEEP));
         assert_eq!(
             encoding::decode(answer.must("payment-required")),
             Some(answer.body.clone())

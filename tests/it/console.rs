@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::harness::mailbox::enqueue;
 use crate::harness::{
-    ARTICLE, Answer, Ask, BASE_URL, FERRY, FERRY_CLAIM, Folder, Mailbox, Manner, Rig, Wallet, until,
+    ARTICLE, Answer, Ask, BASE_URL, FERRY, FERRY_CLAIM, FRESH, Folder, Mailbox, Manner, Rig,
+    Wallet, amount, until,
 };
 
 const TOKEN: &str = "a token that nobody guesses, of 0123456789 characters";
@@ -270,7 +271,7 @@ fn programs_bring_the_token_as_bearer() {
     assert_eq!(payments, rig.operator("/operator/payments").json());
     assert_eq!(
         bearer(&rig, "GET", "/metrics").json()["revenue_units"],
-        "30000"
+        amount(FRESH)
     );
     for wrong in [
         "Bearer".to_owned(),
@@ -807,7 +808,8 @@ fn exports_are_whole_and_run_nothing_in_a_spreadsheet() {
     assert!(csv.contains("\"'=HYPERLINK("), "{csv}");
     let payments = rig.operator("/operator/export/payments").json();
     assert_eq!(
-        payments["payments"][0]["amount_units"], "30000",
+        payments["payments"][0]["amount_units"],
+        amount(FRESH),
         "{payments}"
     );
     rig.operator("/operator/export/nothing")

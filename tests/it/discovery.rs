@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use context402::domain::shapes::QUOTE_BELONGINGS;
 use serde_json::{Value, json};
 
-use crate::harness::{ACCESS, ARTICLE, BASE_URL, PAY_TO, PROOF_PACK, Rig, Wallet, until};
+use crate::harness::{
+    ACCESS, ARTICLE, BASE_URL, FRESH, PAY_TO, PROOF_PACK, Rig, Wallet, amount, until,
+};
 
 #[test]
 fn the_root_is_a_brief_for_programs_and_a_page_for_people() {
@@ -242,7 +244,7 @@ fn anybody_sees_that_it_runs_and_the_operator_what_is_sold() {
     assert!(!by_route.contains("qt_0000"), "{by_route}");
     let payer = wallet.address().to_string();
     assert!(!operator.to_string().contains(&payer), "{operator}");
-    assert_eq!(operator["revenue_units"], "30000");
+    assert_eq!(operator["revenue_units"], amount(FRESH));
     assert_eq!(operator["revenue_usdc"], 0.03);
     assert_eq!(operator["paid_total"], 1);
     let prometheus = rig

@@ -6,7 +6,9 @@ use context402::x402::encoding;
 use serde_json::{Value, json};
 
 use crate::harness::buyer::Payment;
-use crate::harness::{ACCESS, ARTICLE, Answer, Ask, BASE_URL, Rig, Says, Wallet, order};
+use crate::harness::{
+    ACCESS, ARTICLE, Answer, Ask, BASE_URL, FRESH, Rig, Says, Wallet, amount, order,
+};
 
 /// A rig at whose end nobody must have been called.
 struct Quiet {
@@ -79,7 +81,7 @@ fn a_header_that_is_no_base64_is_an_invalid_payment() {
         // What to sign instead stands beside it (x402, 4.3).
         let challenge = answer.challenge();
         assert_eq!(challenge["error"], "invalid_payload");
-        assert_eq!(challenge["accepts"][0]["amount"], "30000");
+        assert_eq!(challenge["accepts"][0]["amount"], amount(FRESH));
         assert_eq!(answer.must("x-service-payment-tier"), "fresh");
     }
     quiet.nobody_was_called();
@@ -259,7 +261,7 @@ fn an_altered_offer_is_answered_with_a_fresh_challenge() {
             "No matching payment requirements",
             "{pointer} = {value}"
         );
-        assert_eq!(answer.challenge()["accepts"][0]["amount"], "30000");
+        assert_eq!(answer.challenge()["accepts"][0]["amount"], amount(FRESH));
     }
     for member in [
         "scheme",

@@ -1,6 +1,5 @@
 //! Leads and messages: what people tell us, what they are told, and what the operator makes of it.
 
-use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 use context402::signing::stamp;
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::config_file;
 use crate::harness::process::run;
-use crate::harness::server::{Door, Request, respond};
+use crate::harness::server::{Request, Server, respond};
 use crate::harness::{Answer, Ask, BASE_URL, FERRY, Folder, Rig, for_each, until};
 
 const BUNDLE: &str = "/v1/proof-pack/bundle/leads";
@@ -900,33 +899,23 @@ fn an_export_has_every_lead_once() {
 
 /// An address that hears of leads: what it was sent, and what it answers.
 struct Receiver {
-    door: Door,
-    heard: Arc<Mutex<Vec<Request>>>,
+    server: Server,
     status: Arc<Mutex<u16>>,
 }
 
 impl Receiver {
     fn start() -> Receiver {
-        let (heard, status) = (
-            Arc::<Mutex<Vec<Request>>>::default(),
-            Arc::new(Mutex::new(204)),
-        );
-        let (log, answer) = (heard.clone(), status.clone());
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let door = Door::open(listener, move |request, stream| {
-            log.lock().expect("no panic before").push(request.clone());
+        let status = Arc::new(Mutex::new(204));
+        let answer = status.clone();
+        let server = Server::with(move |_, stream| {
             let status = *answer.lock().expect("no panic before");
             respond(stream, status, &[], b"")
         });
-        Receiver {
-            door,
-            heard,
-            status,
-        }
+        Receiver { server, status }
     }
 
     fn rig(&self) -> Rig {
-        let url = format!("http://{}/hook", self.door.address);
+        let url = format!("{}/hook", self.server.url);
         Rig::with(|resolved| {
             resolved.set("bundles.notify_url", url);
             resolved.set("bundles.notify_secret", "whsec_1");
@@ -934,7 +923,7 @@ impl Receiver {
     }
 
     fn heard(&self) -> Vec<Request> {
-        self.heard.lock().expect("no panic before").clone()
+        self.server.requests()
     }
 
     fn answers(&self, status: u16) {
@@ -1057,7 +1046,7 @@ fn a_notice_can_be_tried_out() {
     let config = |more: &str| config_file(&folder, more);
     let bundles = format!(
         "[bundles]\nnotify_url = \"http://{}/hook\"\n",
-        receiver.door.address
+        receiver.server.address
     );
     let test = |config: &str| run(&["webhook", "test", "--config", config]);
     test(&config(&bundles)).expect(0);

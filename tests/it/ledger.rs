@@ -3,7 +3,7 @@
 use context402::flows::operations::ledger_check;
 use serde_json::Value;
 
-use crate::harness::{ARTICLE, Move, Rig, Sent, Tells, Wallet};
+use crate::harness::{ARTICLE, FRESH, Move, Rig, Sent, Tells, Wallet, price};
 
 const DAY: u64 = 86_400;
 /// After midnight, when a day is in blocks that count.
@@ -40,7 +40,7 @@ fn a_day_whose_payments_have_all_arrived_is_balanced() {
     let rig = Rig::on_chain(|_| {});
     let day = date(&rig);
     for _ in 0..3 {
-        rig.chain.settle(&sell(&rig), 30_000);
+        rig.chain.settle(&sell(&rig), price(FRESH));
     }
     to_next_day(&rig);
     let found = check(&rig, &day);
@@ -59,7 +59,7 @@ fn a_day_whose_payments_have_all_arrived_is_balanced() {
 fn a_payment_that_never_arrived_is_named() {
     let rig = Rig::on_chain(|_| {});
     let day = date(&rig);
-    rig.chain.settle(&sell(&rig), 30_000);
+    rig.chain.settle(&sell(&rig), price(FRESH));
     let lost = sell(&rig);
     // Less than what the facilitator told is not the payment either.
     rig.chain.settle(&sell(&rig), 29_999);
@@ -114,7 +114,7 @@ fn several_payments_may_share_a_transaction() {
 fn money_of_others_is_told_apart() {
     let rig = Rig::on_chain(|_| {});
     let day = date(&rig);
-    rig.chain.settle(&sell(&rig), 30_000);
+    rig.chain.settle(&sell(&rig), price(FRESH));
     rig.chain.transfer(5_000_000);
     // Another token, and the vault's own spending, are nobody's income.
     rig.chain.send(Sent::of(vec![Move {
@@ -142,7 +142,7 @@ fn a_payment_that_arrived_on_another_day_has_arrived() {
     let day = date(&rig);
     let late = sell(&rig);
     to_next_day(&rig);
-    rig.chain.settle(&late, 30_000);
+    rig.chain.settle(&late, price(FRESH));
     rig.pass(AFTER);
     let found = check(&rig, &day);
     assert_eq!(found["status"], "balanced", "{found}");
@@ -174,7 +174,7 @@ fn a_day_that_is_not_over_is_not_judged() {
 fn a_node_that_says_nothing_or_nonsense_decides_nothing() {
     let rig = Rig::on_chain(|_| {});
     let day = date(&rig);
-    rig.chain.settle(&sell(&rig), 30_000);
+    rig.chain.settle(&sell(&rig), price(FRESH));
     to_next_day(&rig);
     let path = format!("/operator/ledger/{day}/check");
     for tells in [
@@ -197,7 +197,7 @@ fn a_node_that_says_nothing_or_nonsense_decides_nothing() {
 fn each_day_is_held_against_the_vault_once_by_itself() {
     let rig = Rig::on_chain(|_| {});
     let day = date(&rig);
-    rig.chain.settle(&sell(&rig), 30_000);
+    rig.chain.settle(&sell(&rig), price(FRESH));
     let catch_up = || {
         rig.wait(ledger_check::catch_up(rig.app()))
             .expect("is looked at")

@@ -5,15 +5,14 @@ use serde_json::{Value, json};
 
 use crate::harness::ask::at_once;
 use crate::harness::{
-    ARTICLE, ASSET, Answer, Ask, Move, PAY_TO, Page, Rig, Says, Sent, Tells, Wallet, for_each,
-    order,
+    ARTICLE, ASSET, Answer, Ask, FRESH, Move, PAY_TO, Page, Rig, Says, Sent, Tells, Wallet, amount,
+    for_each, order, price,
 };
 
 const LEGACY: &str = "/v1/access";
 const HASH: &str = "X-Service-Payment-Hash";
 const SECRET: &str = "a secret of this buyer";
 const FLAKY: &str = "http://news.sample-site.org/flaky";
-const PRICE: u128 = 30_000;
 
 /// Whoever sends the hash first has the page: proofs are tried in `legacy_proof`.
 fn rig() -> Rig {
@@ -50,7 +49,7 @@ fn payments(rig: &Rig) -> Vec<Value> {
 #[test]
 fn a_transfer_buys_a_page_and_nobody_else_is_asked_for_money() {
     let rig = rig();
-    let hash = standing(&rig, PRICE);
+    let hash = standing(&rig, price(FRESH));
     let answer = buy(&rig, &hash, ARTICLE, "fresh").send().expect(200);
     assert!(answer.text().contains("Boats"));
     assert_eq!(answer.header("payment-response"), None);
@@ -60,7 +59,7 @@ fn a_transfer_buys_a_page_and_nobody_else_is_asked_for_money() {
     let paid = &body["payment"];
     assert_eq!(paid["mode"], "transaction_hash");
     assert_eq!(paid["transaction"], json!(hash));
-    assert_eq!(paid["amount_units"], "30000");
+    assert_eq!(paid["amount_units"], amount(FRESH));
     assert_eq!(
         paid["payer"].as_str().map(str::to_lowercase),
         Some(format!("0x{}", "70".repeat(20)))
@@ -80,7 +79,10 @@ fn a_transfer_buys_a_page_and_nobody_else_is_asked_for_money() {
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0]["state"], "settled");
     assert_eq!(kept[0]["transaction"], json!(hash));
-    assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
+    assert_eq!(
+        rig.operator("/metrics").json()["revenue_units"],
+        amount(FRESH)
+    );
 }
 
 /// Also as markdown, and with the tier in the header.
@@ -192,7 +194,7 @@ fn what_is_no_hash_is_refused_before_anybody_is_asked() {
 #[test]
 fn a_transaction_that_does_not_pay_is_refused() {
     let other = format!("0x{}", "99".repeat(20));
-    let to_us = || Move::to_us(PRICE);
+    let to_us = || Move::to_us(price(FRESH));
     let moved = |change: &dyn Fn(&mut Move)| {
         let mut moved = to_us();
         change(&mut moved);
@@ -208,14 +210,17 @@ fn a_transaction_that_does_not_pay_is_refused() {
         ..Sent::of(vec![to_us()])
     };
     let cases = [
-        moved(&|moved| moved.units = PRICE - 1),
+        moved(&|moved| moved.units = price(FRESH) - 1),
         moved(&|moved| moved.units = u128::MAX),
         moved(&|moved| moved.to = other.clone()),
         moved(&|moved| moved.token = other.clone()),
         moved(&|moved| moved.from = PAY_TO.to_owned()),
         Sent::of(vec![]),
         // Two halves are no whole.
-        Sent::of(vec![Move::to_us(PRICE / 2), Move::to_us(PRICE / 2)]),
+        Sent::of(vec![
+            Move::to_us(price(FRESH) / 2),
+            Move::to_us(price(FRESH) / 2),
+        ]),
         failed,
         settlement,
     ];
@@ -247,7 +252,7 @@ fn an_x402_settlement_is_no_transfer() {
 #[test]
 fn a_transfer_waits_for_its_confirmations() {
     let rig = rig();
-    let hash = rig.chain.transfer(PRICE);
+    let hash = rig.chain.transfer(price(FRESH));
     let ask = buy(&rig, &hash, ARTICLE, "fresh");
     let early = ask.send().refused(400, "payment_hash_unconfirmed");
     assert_eq!(early.must("retry-after"), "5");
@@ -266,7 +271,7 @@ fn a_transfer_waits_for_its_confirmations() {
 #[test]
 fn a_reorganised_transfer_is_none() {
     let rig = rig();
-    let hash = standing(&rig, PRICE);
+    let hash = standing(&rig, price(FRESH));
     rig.chain.tells(Tells::Reorganised);
     let ask = buy(&rig, &hash, ARTICLE, "fresh");
     ask.send().refused(400, "payment_hash_unconfirmed");
@@ -281,7 +286,10 @@ fn an_old_transfer_buys_nothing() {
         switched_on(resolved);
         resolved.set("chain.transfer_age_seconds_max", "60");
     });
-    let (first, second) = (rig.chain.transfer(PRICE), rig.chain.transfer(PRICE));
+    let (first, second) = (
+        rig.chain.transfer(price(FRESH)),
+        rig.chain.transfer(price(FRESH)),
+    );
     rig.pass(60);
     buy(&rig, &first, ARTICLE, "fresh").send().expect(200);
     rig.pass(2);
@@ -299,10 +307,13 @@ fn what_a_transfer_brings_beyond_the_price_is_no_revenue() {
     let rig = rig();
     let hash = standing(&rig, 1_000_000);
     let body = buy(&rig, &hash, ARTICLE, "fresh").send().expect(200).json();
-    assert_eq!(body["payment"]["amount_units"], "30000");
-    assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
+    assert_eq!(body["payment"]["amount_units"], amount(FRESH));
+    assert_eq!(
+        rig.operator("/metrics").json()["revenue_units"],
+        amount(FRESH)
+    );
     let kept = payments(&rig);
-    assert_eq!(kept[0]["amount_units"], "30000", "{kept:?}");
+    assert_eq!(kept[0]["amount_units"], amount(FRESH), "{kept:?}");
     assert_eq!(kept[0]["overpaid_units"], "970000", "{kept:?}");
     let days = rig.operator("/operator/ledger").json();
     assert_eq!(days["days"][0]["ledger"]["revenue_usdc"], "0.03", "{days}");
@@ -358,7 +369,7 @@ fn a_hash_buys_once() {
 #[test]
 fn of_many_at_once_one_wins() {
     let rig = rig();
-    let hash = standing(&rig, PRICE);
+    let hash = standing(&rig, price(FRESH));
     let answers = buy(&rig, &hash, ARTICLE, "fresh").send_at_once(12);
     let count = |status: u16| {
         answers
@@ -371,7 +382,10 @@ fn of_many_at_once_one_wins() {
     assert_eq!(count(409) + count(400) + count(503), 11, "{answers:?}");
     assert_eq!(rig.site.hits("/article"), 1);
     assert_eq!(payments(&rig).len(), 1);
-    assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
+    assert_eq!(
+        rig.operator("/metrics").json()["revenue_units"],
+        amount(FRESH)
+    );
 }
 
 /// A transfer that was made to yesterday's vault while it was asked for still buys after the vault was changed; one that
@@ -380,7 +394,7 @@ fn of_many_at_once_one_wins() {
 fn a_transfer_to_the_former_vault_buys_as_long_as_it_was_asked_for() {
     let mut rig = rig();
     let (early, new) = (
-        standing(&rig, PRICE),
+        standing(&rig, price(FRESH)),
         "0x5020502050205020502050205020502050205020",
     );
     rig.reconfigure(|resolved| resolved.set("payment.pay_to", new));
@@ -394,7 +408,7 @@ fn a_transfer_to_the_former_vault_buys_as_long_as_it_was_asked_for() {
         .send()
         .refused_charged(400, "payment_hash_replayed");
     rig.pass(400);
-    let late = standing(&rig, PRICE);
+    let late = standing(&rig, price(FRESH));
     let refused = buy(&rig, &late, ARTICLE, "fresh").send();
     refused.refused(400, "invalid_payment_hash");
 }
@@ -404,9 +418,9 @@ fn a_transfer_to_the_former_vault_buys_as_long_as_it_was_asked_for() {
 fn each_transfer_of_a_transaction_buys_once() {
     let rig = rig();
     let hash = rig.chain.send(Sent::of(vec![
-        Move::to_us(PRICE),
-        Move::to_us(PRICE - 1),
-        Move::to_us(PRICE),
+        Move::to_us(price(FRESH)),
+        Move::to_us(price(FRESH) - 1),
+        Move::to_us(price(FRESH)),
     ]));
     rig.pass(20);
     let ask = buy(&rig, &hash, ARTICLE, "fresh");
@@ -433,7 +447,7 @@ fn each_transfer_of_a_transaction_buys_once() {
 #[test]
 fn a_buyer_with_a_secret_is_given_the_answer_again() {
     let mut rig = rig();
-    let hash = standing(&rig, PRICE);
+    let hash = standing(&rig, price(FRESH));
     let ask = |rig: &Rig| buy(rig, &hash, ARTICLE, "fresh");
     let first = ask(&rig).header("Idempotency-Key", secret());
     let first = first.send().expect(200);
@@ -468,7 +482,7 @@ fn outage(answer: Answer) -> String {
 fn an_outage_earns_a_credit_that_holds_the_transfer() {
     let mut rig = rig();
     rig.site.put("/flaky", Page::Status(503));
-    let hash = standing(&rig, PRICE);
+    let hash = standing(&rig, price(FRESH));
     let ask = |rig: &Rig| buy(rig, &hash, FLAKY, "fresh");
     let credit = outage(ask(&rig).send());
     assert_eq!(payments(&rig)[0]["state"], "held");
@@ -497,7 +511,10 @@ fn an_outage_earns_a_credit_that_holds_the_transfer() {
     ask(&rig)
         .send()
         .refused_charged(400, "payment_hash_replayed");
-    assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
+    assert_eq!(
+        rig.operator("/metrics").json()["revenue_units"],
+        amount(FRESH)
+    );
 }
 
 /// A credit that runs out takes no money with it: the hash is good again, for whatever is wanted now.
@@ -508,7 +525,7 @@ fn a_credit_that_runs_out_lets_the_transfer_go() {
         resolved.set("chain.transfer_age_seconds_max", "60");
     });
     rig.site.put("/flaky", Page::Status(503));
-    let hash = standing(&rig, PRICE);
+    let hash = standing(&rig, price(FRESH));
     let credit = outage(buy(&rig, &hash, FLAKY, "fresh").send());
     rig.pass(15 * 60);
     rig.work_off();
@@ -535,7 +552,7 @@ fn a_payment_for_the_same_page_leaves_a_held_transfer_alone() {
     rig.site.put("/flaky", Page::Status(503));
     let transfer = Move {
         from: wallet.address().to_string(),
-        ..Move::to_us(PRICE)
+        ..Move::to_us(price(FRESH))
     };
     let hash = rig.chain.send(Sent::of(vec![transfer]));
     rig.pass(20);
@@ -550,7 +567,7 @@ fn a_payment_for_the_same_page_leaves_a_held_transfer_alone() {
 fn a_held_transfer_is_worked_on_again_for_its_secret() {
     let rig = rig();
     rig.site.put("/flaky", Page::Status(503));
-    let hash = standing(&rig, PRICE);
+    let hash = standing(&rig, price(FRESH));
     let mine = buy(&rig, &hash, FLAKY, "fresh").header("Idempotency-Key", secret());
     let credit = outage(mine.send());
     let again = mine.send().refused(503, "upstream_unavailable");
@@ -560,14 +577,17 @@ fn a_held_transfer_is_worked_on_again_for_its_secret() {
     rig.retry(&credit, FLAKY, "fresh")
         .send()
         .refused(400, "retry_credit_invalid");
-    assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
+    assert_eq!(
+        rig.operator("/metrics").json()["revenue_units"],
+        amount(FRESH)
+    );
 }
 
 /// The Guardian and target safety come before any work, and what they refuse leaves the transfer unused.
 #[test]
 fn a_refusal_leaves_the_transfer_unused() {
     let mut rig = rig();
-    let hash = standing(&rig, PRICE);
+    let hash = standing(&rig, price(FRESH));
     buy(&rig, &hash, "http://10.0.0.1/", "fresh")
         .send()
         .refused(400, "target_blocked");
@@ -596,7 +616,7 @@ fn a_refusal_leaves_the_transfer_unused() {
 fn a_bad_node_proves_nothing() {
     for_each(Tells::LIES, |tells| {
         let rig = rig();
-        let hash = standing(&rig, PRICE);
+        let hash = standing(&rig, price(FRESH));
         rig.chain.tells(tells.clone());
         let ask = buy(&rig, &hash, ARTICLE, "fresh");
         let refused = ask.send().refused(503, "network_unavailable");
@@ -613,7 +633,7 @@ fn a_facilitator_that_is_gone_is_not_missed() {
     let rig = rig();
     rig.facilitator.verifies(Says::Status(503));
     rig.facilitator.settles(Says::Status(503));
-    let hash = standing(&rig, PRICE);
+    let hash = standing(&rig, price(FRESH));
     buy(&rig, &hash, ARTICLE, "fresh").send().expect(200);
 }
 
@@ -638,7 +658,7 @@ fn hashes_are_counted() {
 fn a_transfer_bought_before_a_crash_is_given_out_after_it() {
     let mut rig = Rig::on_chain_today();
     rig.reconfigure(switched_on);
-    let hash = standing(&rig, PRICE);
+    let hash = standing(&rig, price(FRESH));
     let chain = rig.chain.url.clone();
     let mine = |ask: Ask| ask.header("Idempotency-Key", secret()).header(HASH, &hash);
     rig.in_process(
@@ -689,7 +709,7 @@ fn history(seed: u64) {
     for step in 0..60 {
         match draw(11) {
             0..=2 => {
-                let units = [PRICE, PRICE - 1][draw(2)];
+                let units = [price(FRESH), price(FRESH) - 1][draw(2)];
                 let hash = standing(&rig, units);
                 sold.push(Sold {
                     hash,
@@ -745,9 +765,9 @@ fn history(seed: u64) {
     for (which, transfer) in sold.iter().enumerate() {
         let answer = buy(&rig, &transfer.hash, ARTICLE, "fresh").send();
         let expected = match (transfer.bought, transfer.units) {
-            (None, PRICE) => (200, String::new()),
+            (None, units) if units == price(FRESH) => (200, String::new()),
             // For less than that price it may have bought the cheaper tier.
-            (_, PRICE) => (400, "payment_hash_replayed".to_owned()),
+            (_, units) if units == price(FRESH) => (400, "payment_hash_replayed".to_owned()),
             _ => (400, "invalid_payment_hash".to_owned()),
         };
         let code = if answer.status == 200 {
@@ -761,7 +781,7 @@ fn history(seed: u64) {
             "seed {seed}, transfer {which}"
         );
     }
-    let paid = |transfer: &Sold| transfer.bought.is_some() || transfer.units == PRICE;
+    let paid = |transfer: &Sold| transfer.bought.is_some() || transfer.units == price(FRESH);
     let expected: u128 = sold
         .iter()
         .filter(|transfer| paid(transfer))

@@ -9,7 +9,9 @@ use context402::store::Unpaid;
 use serde_json::json;
 
 use crate::harness::ask::{Answer, at_once, connect, raw_bytes, read_all};
-use crate::harness::{ACCESS, ARTICLE, FERRY, FERRY_CLAIM, Page, Rig, Says, Wallet, until};
+use crate::harness::{
+    ACCESS, ARTICLE, FERRY, FERRY_CLAIM, FRESH, Page, Rig, Says, Wallet, amount, price, until,
+};
 
 /// Sends a byte every 50 ms until the other side closes or two seconds are over, and gives what came back.
 fn drip(address: SocketAddr, head: &str) -> (Vec<u8>, Duration) {
@@ -199,7 +201,7 @@ fn two_hundred_identical_requests_are_one_charge() {
         ),
         (1, 1)
     );
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// Different buyers at once each get what they paid for.
@@ -218,7 +220,7 @@ fn many_buyers_at_once_are_all_served() {
         assert_eq!(answer.status, 200, "{answer:?}");
     }
     for wallet in &wallets {
-        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+        assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     }
     assert_eq!(rig.facilitator.settlements(), 40);
 }
@@ -247,7 +249,7 @@ fn a_stop_waits_for_the_sale_under_way() {
     rig.run();
     assert_eq!(
         rig.operator("/operator/payments?state=settled").json()["payments"][0]["amount_units"],
-        "30000"
+        amount(FRESH)
     );
 }
 
@@ -282,7 +284,7 @@ fn a_stop_that_cannot_wait_leaves_the_sale_to_the_next_start() {
         .paid(&payment.header)
         .send()
         .expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// A full disk stops sales before a payment is looked at (safety P7); everything free goes on.
@@ -575,7 +577,7 @@ fn one_wallet_with_many_nonces_gets_little_work_for_nothing() {
     assert_eq!(with(200) + with(402) + with(429), 60);
     let pages = rig.site.requests().len();
     assert!(pages <= 20, "{pages} pages were fetched for one payment");
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// Work that could not be paid for is done a few times only (safety A9).

@@ -10,7 +10,9 @@ use serde_json::json;
 
 use crate::harness::name_server::{NameServer, Told};
 use crate::harness::provider::{Event, lead, settle, shop_with};
-use crate::harness::{ARTICLE, Ask, FERRY, FERRY_CLAIM, Page, Rig, Wallet, hosts, until};
+use crate::harness::{
+    ARTICLE, Ask, FERRY, FERRY_CLAIM, FRESH, Page, Rig, Wallet, hosts, price, until,
+};
 
 const NEWS: &str = "news.sample-site.org";
 const NEWS_ADDRESS: Ipv4Addr = Ipv4Addr::new(93, 184, 216, 34);
@@ -176,7 +178,7 @@ fn a_lookup_without_an_answer_is_an_outage_and_no_such_name_is_final() {
         rig.retry(&credit, &target, "fresh").send().expect(503);
         server.put(name, Told::Addresses(vec![address]));
         rig.retry(&credit, &target, "fresh").send().expect(200);
-        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+        assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     }
     let wallet = Wallet::new();
     let answer = rig.buy(&wallet, "http://nobody.sample-site.org/", "fresh");

@@ -43,6 +43,8 @@ mod failure;
 mod hostile;
 /// The shell around every endpoint: what HTTP itself may do to a service, and what every answer carries.
 mod http;
+/// The real program, killed two hundred times while it sells.
+mod kills;
 /// Requests and messages of people, and what the operator makes of them.
 mod leads;
 /// The operator's ledger: each day's ledger, held against what the vault has received.

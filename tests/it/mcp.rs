@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::harness::{
-    ACCESS, ARTICLE, Answer, Ask, FERRY, FERRY_CLAIM, PROOF_PACK, Page, Rig, Says, Wallet,
-    report_order,
+    ACCESS, ARTICLE, Answer, Ask, BASIC, FERRY, FERRY_CLAIM, FRESH, PROOF_PACK, Page, Rig, Says,
+    Wallet, amount, price, report_order,
 };
 
 const MCP: &str = "/mcp";
@@ -122,7 +122,7 @@ fn a_client_may_name_its_version_with_each_request() {
         .json();
     assert_eq!(
         priced["result"]["structuredContent"]["accepts"][0]["amount"],
-        "30000"
+        amount(FRESH)
     );
     let fault = |ask: Ask, status: u16| ask.send().expect(status).json()["error"].clone();
     // What machines on the way are told must be what we are told.
@@ -360,7 +360,7 @@ fn a_paid_tool_sells_by_the_same_sale() {
         (&json!(true), &json!("20000"))
     );
     assert_eq!(receipt["payer"], wallet.address().to_string());
-    assert_eq!(rig.facilitator.spent(wallet.address()), 20_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(BASIC));
 
     let again = pay(&rig, "web_to_markdown", &arguments, &payment.payload);
     assert_eq!(again["structuredContent"], sold["structuredContent"]);
@@ -419,7 +419,7 @@ fn a_payment_that_fails_withholds_the_goods() {
     );
     assert_eq!(
         refused["structuredContent"]["accepts"][0]["amount"],
-        "30000"
+        amount(FRESH)
     );
 
     rig.facilitator.settles(Says::No("insufficient_funds"));

@@ -2,14 +2,14 @@
 //! the page does not say.
 
 use std::io::Write as _;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::harness::server::{Door, Next, Request, hang, head, respond};
-use crate::harness::{FERRY, FERRY_CLAIM, Page, Rig, Wallet};
+use crate::harness::server::{Next, Server, hang, head, respond};
+use crate::harness::{FERRY, FERRY_CLAIM, Page, Rig, STANDARD, Wallet, price};
 
 const FLOOD_BYTES: usize = 50_000_000;
 
@@ -27,30 +27,24 @@ enum Says {
 
 /// A language model behind a real socket.
 struct Model {
-    door: Door,
+    server: Server,
     says: Arc<Mutex<Says>>,
-    questions: Arc<Mutex<Vec<Request>>>,
     flooded: Arc<AtomicUsize>,
 }
 
 impl Model {
     fn start(says: Says) -> Model {
         let says = Arc::new(Mutex::new(says));
-        let (questions, flooded) = (Arc::<Mutex<Vec<Request>>>::default(), Arc::default());
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let shared = (says.clone(), questions.clone(), Arc::clone(&flooded));
-        let door = Door::open(listener, move |request, stream| {
-            let (says, questions, flooded) = &shared;
-            let mut asked = questions.lock().expect("no panic before");
-            asked.push(request.clone());
-            drop(asked);
+        let flooded = Arc::default();
+        let shared = (says.clone(), Arc::clone(&flooded));
+        let server = Server::with(move |_, stream| {
+            let (says, flooded) = &shared;
             let says = says.lock().expect("no panic before").clone();
             answer(&says, stream, flooded)
         });
         Model {
-            door,
+            server,
             says,
-            questions,
             flooded,
         }
     }
@@ -60,12 +54,12 @@ impl Model {
     }
 
     fn asked(&self) -> usize {
-        self.questions.lock().expect("no panic before").len()
+        self.server.requests().len()
     }
 
     /// A service that asks it.
     fn rig(&self) -> Rig {
-        let url = format!("http://{}/v1", self.door.address);
+        let url = format!("{}/v1", self.server.url);
         Rig::with(|resolved| {
             resolved.set("llm.base_url", url);
             resolved.set("llm.model", "small");
@@ -211,7 +205,11 @@ fn no_model_gets_a_lie_into_a_report() {
         let answer = rig.buy_report(&wallet, FERRY, "standard", FERRY_CLAIM);
         let report = answer.expect(200).json();
         assert_eq!(model.asked(), number + 1, "{vice}");
-        assert_eq!(rig.facilitator.spent(wallet.address()), 250_000, "{vice}");
+        assert_eq!(
+            rig.facilitator.spent(wallet.address()),
+            price(STANDARD),
+            "{vice}"
+        );
         #[rustfmt::skip]
         let substance = ["decision", "answer", "citations", "key_claims", "supported_findings", "gaps", "agent_action", "analysis"];
         for member in substance {
@@ -251,7 +249,7 @@ fn a_model_is_not_shown_what_a_page_tells_models() {
     let report = report.expect(200).json();
     let risks = report["risks"].to_string();
     assert!(risks.contains("embedded_agent_instructions"), "{risks}");
-    let questions = model.questions.lock().expect("no panic before");
+    let questions = model.server.requests();
     let asked = String::from_utf8_lossy(&questions[0].body).into_owned();
     assert!(asked.contains(TRUTH), "{asked}");
     assert!(!asked.contains("dogs"), "{asked}");

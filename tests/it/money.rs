@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::harness::{ARTICLE, Answer, Page, Rig, Says, Wallet, for_each, until};
+use crate::harness::{
+    ARTICLE, Answer, FRESH, Page, Rig, Says, Wallet, amount, for_each, price, until,
+};
 
 /// Every end of a settle that leaves open whether money has moved.
 fn doubts() -> Vec<Says> {
@@ -77,7 +79,11 @@ fn a_doubtful_settlement_is_503_and_the_same_payment_delivers_later() {
         assert_eq!(answer.status, 200, "{doubt:?}: {answer:?}");
         assert_eq!(answer.settlement()["success"], true);
         assert_eq!(rig.facilitator.settlements(), 1, "{doubt:?}");
-        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000, "{doubt:?}");
+        assert_eq!(
+            rig.facilitator.spent(wallet.address()),
+            price(FRESH),
+            "{doubt:?}"
+        );
         assert_eq!(rig.site.hits("/article"), 1, "{doubt:?}");
         assert_eq!(rig.facilitator.verify_calls(), 1, "{doubt:?}");
     });
@@ -107,7 +113,11 @@ fn the_credit_of_a_doubtful_settlement_delivers_once() {
         assert_eq!(answer.settlement()["success"], true);
         retry.send().refused(400, "retry_credit_invalid");
         assert_eq!(rig.facilitator.settlements(), 1, "{doubt:?}");
-        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000, "{doubt:?}");
+        assert_eq!(
+            rig.facilitator.spent(wallet.address()),
+            price(FRESH),
+            "{doubt:?}"
+        );
         assert_eq!(rig.site.hits("/article"), 1, "{doubt:?}");
     }
 }
@@ -129,7 +139,7 @@ fn credit_and_payload_of_one_sale_are_one_sale() {
     rig.retry(&credit, ARTICLE, "fresh")
         .send()
         .refused(400, "retry_credit_invalid");
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     assert_eq!(rig.site.hits("/article"), 1);
 }
 
@@ -143,7 +153,7 @@ fn a_pending_settlement_is_asked_again_at_once() {
     assert_eq!(rig.facilitator.settle_calls(), 2);
     let bodies = rig.facilitator.settle_bodies();
     assert_eq!(bodies[0], bodies[1]);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// A connection that breaks is tried once more with the identical payload.
@@ -155,7 +165,7 @@ fn a_broken_settle_is_repeated_and_succeeds() {
         let wallet = Wallet::new();
         rig.buy(&wallet, ARTICLE, "fresh").expect(200);
         assert_eq!(rig.facilitator.settlements(), 1);
-        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+        assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     }
 }
 
@@ -178,7 +188,7 @@ fn a_refusal_of_a_repeated_settle_stays_unknown() {
         "{again:?}"
     );
     ask.send().expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// Money 8: a definite failure is told with a fresh challenge; nothing is delivered, owed or kept.
@@ -197,7 +207,7 @@ fn a_definite_failure_is_402_and_nothing_is_owed() {
         rig.facilitator.settles(Says::No(reason));
         let answer = ask.send().expect(402);
         assert_eq!(answer.challenge()["error"], reason);
-        assert_eq!(answer.challenge()["accepts"][0]["amount"], "30000");
+        assert_eq!(answer.challenge()["accepts"][0]["amount"], amount(FRESH));
         let settlement = answer.settlement();
         assert_eq!(
             settlement,
@@ -219,7 +229,7 @@ fn a_definite_failure_is_402_and_nothing_is_owed() {
             "a failed authorization is not settled again"
         );
         rig.buy(&wallet, ARTICLE, "fresh").expect(200);
-        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+        assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     }
 }
 
@@ -260,7 +270,7 @@ fn a_newly_signed_payment_does_not_pay_for_an_unknown_one() {
         );
     }
     assert_eq!(rig.facilitator.settlements(), 1);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     // Once it is known, a new payment is a new purchase.
     rig.buy(&wallet, ARTICLE, "fresh").expect(200);
     assert_eq!(rig.facilitator.spent(wallet.address()), 60_000);
@@ -305,7 +315,7 @@ fn what_is_unknown_is_looked_at_in_the_background_until_it_is_known() {
         rig.work_off();
         states() == "settled"
     });
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     // The answer is still there for the payment that bought it, with no further call.
     let calls = rig.facilitator.settle_calls();
     rig.order(ARTICLE, "fresh")
@@ -352,7 +362,7 @@ fn the_credit_of_an_unknown_settlement_waits_for_its_end() {
     rig.pass(899);
     rig.work_off();
     rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// The buyer waits so long and no longer; the call goes on, and what it says later still counts.
@@ -381,7 +391,7 @@ fn a_late_success_is_still_recorded() {
     ask.send().expect(200);
     rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
     assert_eq!(rig.facilitator.settle_calls(), 1);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// Money 6: without a verdict nothing is done and nothing is owed.
@@ -422,7 +432,7 @@ fn a_verification_without_a_verdict_is_503_and_costs_nothing() {
         // The payment is as good as before.
         rig.facilitator.verifies(Says::Honest);
         ask.send().expect(200);
-        assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+        assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     });
 }
 
@@ -511,5 +521,5 @@ fn a_buyer_who_leaves_is_still_served_later() {
     });
     ask.send().expect(200);
     assert_eq!(rig.site.hits("/slow"), 1);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }

@@ -9,7 +9,7 @@ use context402::pages::docs::notices::TEXT;
 use crate::harness::process::run;
 
 /// Crates that serve to build the program, those of other systems, and those that no feature of ours asks for: nothing
-/// of them is in it (`cargo tree -e normal,no-proc-macro --features jemalloc` does not show them). A name stands for
+/// of them is in it (`cargo tree -e normal,no-proc-macro --package published` does not show them). A name stands for
 /// all of its versions; an asterisk at the end for any rest of name and version.
 const NOT_LINKED: &[&str] = &[
     "aho-corasick",
@@ -72,11 +72,15 @@ fn packages() -> Vec<Package> {
         .collect()
 }
 
+/// Our own packages that the published program consists of.
+const OURS: [(&str, &str); 2] = [
+    ("context402", "Cargo.toml"),
+    ("published", "systemd/published/Cargo.toml"),
+];
+
 /// `name version` of everything that the program needs, what its tests alone need left out.
 fn needed() -> BTreeSet<String> {
     let packages = packages();
-    let manifest: toml::Table = file("Cargo.toml").parse().expect("TOML");
-    let direct = manifest["dependencies"].as_table().expect("a table");
     let mut found = BTreeSet::new();
     let mut open: Vec<&Package> = Vec::new();
     let of = |need: &str| {
@@ -87,12 +91,16 @@ fn needed() -> BTreeSet<String> {
             package.name == name && (version.is_empty() || package.version == version)
         })
     };
-    let root = of("context402").next().expect("our own package");
-    let ours = root.needs.iter().filter(|need| {
-        let name = need.split(' ').next().unwrap_or_default();
-        direct.contains_key(name)
-    });
-    open.extend(ours.flat_map(|need| of(need)));
+    for (package, manifest) in OURS {
+        let manifest: toml::Table = file(manifest).parse().expect("TOML");
+        let direct = manifest["dependencies"].as_table().expect("a table");
+        let package = of(package).next().expect("our own package");
+        let theirs = package.needs.iter().filter(|need| {
+            let name = need.split(' ').next().unwrap_or_default();
+            direct.contains_key(name) && OURS.iter().all(|(ours, _)| *ours != name)
+        });
+        open.extend(theirs.flat_map(|need| of(need)));
+    }
     while let Some(package) = open.pop() {
         if found.insert(format!("{} {}", package.name, package.version)) {
             open.extend(package.needs.iter().flat_map(|need| of(need)));

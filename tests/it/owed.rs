@@ -8,9 +8,8 @@ use context402::domain::purchase::{ContextPurchase, Purchase};
 use serde_json::Value;
 
 use crate::harness::ask::connect;
-use crate::harness::{ARTICLE, Page, Rig, Says, Wallet, for_each, until};
+use crate::harness::{ARTICLE, BASIC, FRESH, Page, Rig, Says, Wallet, for_each, price, until};
 
-const PRICE: u128 = 30_000;
 const SLOW: &str = "http://news.sample-site.org/slow";
 
 /// A settlement whose reply is lost, and the background that has found out since.
@@ -21,7 +20,7 @@ fn settled_unheard(rig: &Rig, wallet: &Wallet) {
     rig.facilitator.settles(Says::Honest);
     rig.pass(35);
     rig.work_off();
-    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 fn fingerprint(target_url: &str) -> [u8; 32] {
@@ -51,7 +50,7 @@ fn a_new_signature_gets_what_an_earlier_payment_has_bought() {
         }
         let answer = rig.buy(&wallet, ARTICLE, "fresh").expect(200);
         assert!(answer.text().contains("Boats"));
-        assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+        assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
         assert_eq!(rig.site.hits("/article"), 1);
         // It was given: the next one is a purchase of its own, also after a restart.
         noted(&rig);
@@ -59,7 +58,7 @@ fn a_new_signature_gets_what_an_earlier_payment_has_bought() {
             rig.restart();
         }
         rig.buy(&wallet, ARTICLE, "fresh").expect(200);
-        assert_eq!(rig.facilitator.spent(wallet.address()), 2 * PRICE);
+        assert_eq!(rig.facilitator.spent(wallet.address()), 2 * price(FRESH));
     });
 }
 
@@ -73,11 +72,17 @@ fn what_is_owed_is_kept_for_days_and_belongs_to_its_payer_and_purchase() {
         rig.work_off();
     }
     rig.buy(&stranger, ARTICLE, "fresh").expect(200);
-    assert_eq!(rig.facilitator.spent(stranger.address()), PRICE);
+    assert_eq!(rig.facilitator.spent(stranger.address()), price(FRESH));
     rig.buy(&wallet, ARTICLE, "basic").expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE + 20_000);
+    assert_eq!(
+        rig.facilitator.spent(wallet.address()),
+        price(FRESH) + price(BASIC)
+    );
     rig.buy(&wallet, ARTICLE, "fresh").expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE + 20_000);
+    assert_eq!(
+        rig.facilitator.spent(wallet.address()),
+        price(FRESH) + price(BASIC)
+    );
     assert_eq!(rig.facilitator.settlements(), 3);
 }
 
@@ -106,7 +111,7 @@ fn a_second_signature_is_told_the_truth_and_stays_uncharged() {
     assert_eq!(second.send().expect(200).body, goods.body);
     rig.pass(200);
     assert_eq!(second.send().expect(200).body, goods.body);
-    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     assert_eq!(rig.facilitator.settlements(), 1);
 }
 
@@ -134,7 +139,7 @@ fn a_second_signature_buys_if_the_first_has_failed() {
     rig.wait(ended).expect("it is written down");
     rig.facilitator.settles(Says::Honest);
     second.send().expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 #[test]
@@ -149,7 +154,7 @@ fn a_signature_that_got_owed_goods_gets_the_same_bytes_again_and_is_never_charge
         assert_eq!(second.send().expect(200).body, goods.body);
     }
     second.send().refused(400, "payment_replayed");
-    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// Two signatures under one payment-identifier are one purchase, also for the second one's bytes after the answer is
@@ -171,7 +176,7 @@ fn an_identified_second_signature_is_never_charged() {
         rig.work_off();
         second.send().expect(200);
     }
-    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// A client that gives up while the page is fetched, and signs anew at once.
@@ -191,7 +196,7 @@ fn a_client_that_left_and_signs_anew_waits_for_its_first_sale() {
     assert!(answer.text().contains("Boats"));
     // That the first client has left may be noticed only while the page is fetched for the second.
     assert!(rig.site.hits("/slow") <= 2);
-    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// The money moves, and the client is gone before the answer.
@@ -220,7 +225,7 @@ fn a_client_that_left_before_its_answer_gets_it_later() {
             false => rig.buy(&wallet, ARTICLE, "fresh"),
         };
         assert!(answer.expect(200).text().contains("Boats"));
-        assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+        assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     });
 }
 
@@ -238,7 +243,7 @@ fn clients_that_wait_for_their_answers_buy_each_for_itself() {
     for answer in crate::harness::ask::at_once(asks.collect()) {
         answer.expect(200);
     }
-    assert_eq!(rig.facilitator.spent(wallet.address()), 3 * PRICE);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 3 * price(FRESH));
 }
 
 /// An answer that is not read to its end was not received.
@@ -271,7 +276,7 @@ fn an_answer_that_breaks_off_is_owed() {
         !rig.app().in_flight.is_answered(earlier[0])
     });
     rig.buy(&wallet, large, "fresh").expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), PRICE);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// After settlement anybody can write the payload again from the chain and our challenge.
@@ -304,7 +309,7 @@ fn a_stranger_neither_gets_a_kept_answer_nor_uses_it_up() {
     ask.header("x-forwarded-for", "203.0.113.8")
         .send()
         .expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 2 * PRICE);
+    assert_eq!(rig.facilitator.spent(wallet.address()), 2 * price(FRESH));
 }
 
 /// Verified authorizations that are never settled, against a target that never works.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::harness::{
-    ACCESS, ARTICLE, BASE_URL, FERRY, FERRY_CLAIM, PAY_TO, PROOF_PACK, Page, Rig, Says, Wallet,
-    order, report_order,
+    ACCESS, ARTICLE, BASE_URL, FERRY, FERRY_CLAIM, FRESH, PAY_TO, PROOF_PACK, Page, QUICK, Rig,
+    STANDARD, Says, Wallet, amount, order, price, report_order,
 };
 
 const PACKS: [(&str, u64); 3] = [
@@ -56,7 +56,7 @@ fn a_sale_without_a_stated_pack_is_a_standard_one_about_everything() {
     let rig = Rig::start();
     let ask = rig.post(PROOF_PACK).json(&json!({"target_url": FERRY}));
     let asked = ask.send().expect(402);
-    assert_eq!(asked.challenge()["accepts"][0]["amount"], "250000");
+    assert_eq!(asked.challenge()["accepts"][0]["amount"], amount(STANDARD));
     assert_eq!(
         asked.challenge()["resource"]["url"],
         format!("{BASE_URL}{PROOF_PACK}")
@@ -288,7 +288,7 @@ fn probes_show_the_challenge_and_do_nothing() {
         }
         let head = rig.ask("HEAD", path).send().expect(200);
         assert!(head.body.is_empty());
-        assert_eq!(head.challenge()["accepts"][0]["amount"], "250000");
+        assert_eq!(head.challenge()["accepts"][0]["amount"], amount(STANDARD));
     }
     assert_eq!(rig.facilitator.verify_calls(), 0);
     assert_eq!(rig.site.requests().len(), 0);
@@ -304,7 +304,7 @@ fn the_alias_sells_like_the_plain_path_and_is_attributed() {
     ask.paid(&payment.header).send().expect(200);
     let listed = rig.operator("/operator/payments").json();
     assert_eq!(listed["payments"][0]["source"], "a-list");
-    assert_eq!(listed["payments"][0]["amount_units"], "100000");
+    assert_eq!(listed["payments"][0]["amount_units"], amount(QUICK));
 }
 
 /// A page's payment buys no report, nor the other way round, even where the amounts agreed.
@@ -323,7 +323,7 @@ fn a_payment_buys_the_product_it_was_signed_for() {
         .paid(&for_report.header)
         .send()
         .expect(402);
-    assert_eq!(answer.challenge()["accepts"][0]["amount"], "30000");
+    assert_eq!(answer.challenge()["accepts"][0]["amount"], amount(FRESH));
     // A quick payment is worth less than a deep one.
     rig.ask_report(FERRY, "deep", FERRY_CLAIM)
         .paid(&for_report.header)
@@ -431,7 +431,7 @@ fn an_outage_earns_a_credit_that_buys_the_report() {
     assert_eq!(answer.must("x-service-payment-pack"), "standard");
     let report = answer.json();
     assert!(carried(&report["decision"]["label"]), "{report}");
-    assert_eq!(rig.facilitator.spent(wallet.address()), 250_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(STANDARD));
     let id = report["report_id"].as_str().expect("an id");
     let kept = rig.get(&format!("/v1/proof-pack/reports/{id}")).expect(200);
     assert_eq!(kept.body, answer.body);

@@ -2,7 +2,9 @@
 
 use std::thread;
 
-use crate::harness::{ACCESS, ARTICLE, Answer, Ask, Page, RETRY, Rig, Says, Wallet, until};
+use crate::harness::{
+    ACCESS, ARTICLE, Answer, Ask, FRESH, Page, RETRY, Rig, Says, Wallet, price, until,
+};
 
 const QUOTE: &str = "/v1/x402/quote?target_url=http://news.sample-site.org/article";
 const GUESS: &str = "rc_00000000000000000000000000000000";
@@ -154,7 +156,7 @@ fn a_known_payment_is_answered_beyond_the_limit() {
     let other = rig.order("http://news.sample-site.org/other", "fresh");
     turned_away(other.paid(&payment.header).send(), "sale", 1);
     turned_away(rig.buy(&wallet, ARTICLE, "fresh"), "sale", 1);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// One that may have been taken must be found out about, however often somebody asks.
@@ -179,7 +181,7 @@ fn an_unknown_payment_is_looked_into_beyond_the_limit() {
     turned_away(rig.retry(GUESS, ARTICLE, "fresh").send(), "credit", 1);
     rig.facilitator.settles(Says::Honest);
     rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// A credit on a payment that was not taken is work for nothing so far. Turned away, it is as good as before.

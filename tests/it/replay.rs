@@ -7,7 +7,9 @@ use context402::store::DueKind;
 use serde_json::json;
 
 use crate::harness::ask::at_once;
-use crate::harness::{ACCESS, ARTICLE, Answer, Page, Rig, Says, Wallet, order, until};
+use crate::harness::{
+    ACCESS, ARTICLE, Answer, FRESH, Page, Rig, Says, Wallet, order, price, until,
+};
 
 fn slow_rig() -> Rig {
     let rig = Rig::start();
@@ -43,7 +45,7 @@ fn fifty_identical_requests_at_once_are_one_sale() {
     assert_eq!(rig.site.hits("/slow"), 1);
     assert_eq!(rig.facilitator.verify_calls(), 1);
     assert_eq!(rig.facilitator.settle_calls(), 1);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// Whoever waited on the first one has not used up a redelivery (decisions, Money 4).
@@ -77,7 +79,7 @@ fn one_payment_for_two_pages_at_once_buys_one() {
         }
     }
     assert_eq!(rig.facilitator.settle_calls(), 1);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// Two payloads with the same authorization are one authorization, even when both arrive at once.
@@ -93,7 +95,7 @@ fn one_authorization_in_two_payloads_at_once_is_settled_once() {
     statuses.sort_unstable();
     assert!(matches!(statuses[..], [200, 400 | 409]), "{answers:?}");
     assert_eq!(rig.facilitator.settle_calls(), 1);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// An authorization that has come to be held by a credit while it was being verified for something else pays for what
@@ -163,7 +165,7 @@ fn a_repeated_request_gets_the_same_bytes_five_times() {
         ),
         (1, 1)
     );
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 #[test]
@@ -363,7 +365,7 @@ fn a_new_signature_under_the_same_identifier_is_given_the_first_answer() {
         again.header("payment-response"),
         first.header("payment-response")
     );
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     assert_eq!(rig.facilitator.settle_calls(), 1);
     assert_eq!(rig.site.hits("/article"), 1);
     // For anything else the identifier is taken, for good: waiting would not help.
@@ -389,7 +391,7 @@ fn somebody_else_s_identifier_gives_nothing() {
     };
     pay(&one).expect(200);
     pay(&other).expect(200);
-    assert_eq!(rig.facilitator.spent(other.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(other.address()), price(FRESH));
     assert_eq!(rig.facilitator.settlements(), 2);
     // Nor can one who does not hold the key claim to be the payer.
     let stolen = other.sign_identified(&rig, "fresh", ID).altered(|payload| {
@@ -445,11 +447,11 @@ fn two_signatures_under_one_identifier_at_once_are_one_charge() {
             assert!(answer.header("retry-after").is_some());
         }
     }
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     for ask in asks {
         assert_eq!(ask.send().expect(200).body, served[0].body);
     }
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// An identifier is recorded after verification (decisions, Money 5): also while a credit holds its payment.
@@ -468,7 +470,7 @@ fn an_identifier_counts_while_its_payment_is_held() {
     rig.site
         .put("/flaky", Page::html("It is back", "Here again."));
     pay(flaky).expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// An identifier whose settlement is unknown leads to that settlement, whatever is signed.
@@ -486,7 +488,7 @@ fn an_identifier_leads_to_the_unknown_settlement() {
     pay("http://other.sample-site.org/article").refused(409, "payment_identifier_used");
     rig.facilitator.settles(Says::Honest);
     pay(ARTICLE).expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// Whoever waited on a sale that failed shares that end too: one credit, one page asked for.
@@ -513,5 +515,5 @@ fn fifty_identical_requests_at_once_share_an_outage() {
     rig.site
         .put("/slow", Page::html("The slow page", "Back again."));
     rig.retry(&credit, SLOW, "fresh").send().expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }

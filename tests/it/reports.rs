@@ -8,8 +8,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::harness::ask::raw_bytes;
 use crate::harness::{
-    Answer, BASE_URL, FERRY, FERRY_CLAIM, PROOF_PACK, Page, Rig, Says, Wallet, for_each,
-    report_order,
+    Answer, BASE_URL, FERRY, FERRY_CLAIM, PROOF_PACK, Page, Rig, STANDARD, Says, Wallet, for_each,
+    price, report_order,
 };
 
 const DAY: u64 = 24 * 3600;
@@ -700,7 +700,7 @@ fn a_crash_in_the_middle_of_a_sale_loses_no_report() {
         let sold = ask.send().expect(200);
         assert_eq!(sold.json()["report_id"], id);
         assert_eq!(rig.get(&api(id)).expect(200).body, sold.body);
-        assert_eq!(rig.facilitator.spent(wallet.address()), 250_000);
+        assert_eq!(rig.facilitator.spent(wallet.address()), price(STANDARD));
         assert_eq!(rig.site.hits("/ferry"), 1);
     });
 }

@@ -5,7 +5,7 @@ use std::thread;
 use serde_json::json;
 
 use crate::harness::buyer::Payment;
-use crate::harness::{ARTICLE, Page, Rig, Says, Service, Wallet, until};
+use crate::harness::{ARTICLE, FRESH, Page, Rig, Says, Service, Wallet, price, until};
 
 const SECOND: &str = "http://news.sample-site.org/second";
 
@@ -42,7 +42,7 @@ fn a_crash_after_the_answer_was_kept_is_reconciled() {
     rig.pass(20);
     rig.work_off();
     until("it is settled", || state(&rig) == "settled");
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     // And the buyer finds the answer with the payment that bought it.
     let payment = payment.expect("signed");
     let answer = rig
@@ -78,7 +78,7 @@ fn a_crash_after_the_answer_was_kept_is_ended_by_the_buyer_s_next_try() {
     rig.facilitator.settles(Says::Honest);
     rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
     ask.send().expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     assert_eq!(rig.site.hits("/article"), 1);
 }
 
@@ -91,7 +91,7 @@ fn a_crash_after_the_money_has_moved_charges_once_and_delivers() {
     rig.in_process(&[("lab.crash_at", "settled")], |rig, service| {
         payment = Some(buy_and_die(rig, service, &wallet));
     });
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     let payment = payment.expect("signed");
     let answer = rig
         .order(ARTICLE, "fresh")
@@ -99,7 +99,7 @@ fn a_crash_after_the_money_has_moved_charges_once_and_delivers() {
         .send()
         .expect(200);
     assert_eq!(answer.settlement()["success"], true);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     assert_eq!(rig.facilitator.settlements(), 1);
     // Nothing else is bought with it.
     let other = rig.order(SECOND, "fresh").paid(&payment.header).send();
@@ -125,7 +125,7 @@ fn a_crash_after_the_verification_owes_nothing() {
         .paid(&payment.header)
         .send()
         .expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// Killed while the facilitator is taking the money.
@@ -158,7 +158,7 @@ fn a_kill_during_the_settlement_is_reconciled() {
         .paid(&payment.header)
         .send()
         .expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     assert_eq!(rig.site.hits("/article"), 1);
 }
 
@@ -187,7 +187,7 @@ fn a_crash_while_a_credit_is_redeemed_loses_nothing() {
     rig.retry(&credit, SECOND, "fresh")
         .send()
         .refused(400, "retry_credit_invalid");
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     assert_eq!(rig.site.hits("/second"), 2);
 }
 
@@ -218,7 +218,7 @@ fn a_terminated_service_ends_its_sale_and_exits_in_order() {
         );
     });
     assert_eq!(state(&rig), "settled");
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// What is unknown stays so over a restart, for the same payload and for a newly signed one (decisions, Money 9).
@@ -245,9 +245,9 @@ fn an_unknown_settlement_is_remembered_over_a_restart() {
             .iter()
             .all(|body| body["paymentPayload"] == first["paymentPayload"])
     );
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// The page of a kept answer was due to go during a long stop. A buyer who came before the first look at the payment got
@@ -297,7 +297,7 @@ fn an_unknown_settlement_never_meets_a_402() {
         .paid(&payment.header)
         .send()
         .expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// An offer is honoured for 300 s after it was made, whatever the configuration says now (safety A20).
@@ -351,7 +351,7 @@ fn a_retry_that_no_longer_pays_is_refused() {
     assert_eq!(rig.facilitator.settle_calls(), 0);
     rig.reconfigure(|resolved| resolved.set("guard.gas_usdc", "0"));
     rig.retry(&credit, SECOND, "fresh").send().expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// The cache is part of the data file.

@@ -8,7 +8,9 @@ use context402::flows::sale::payments;
 use serde_json::json;
 
 use crate::harness::ask::at_once;
-use crate::harness::{ARTICLE, Answer, Page, RETRY, Rig, Says, Wallet, for_each, until};
+use crate::harness::{
+    ARTICLE, Answer, DEEP, FRESH, Page, RETRY, Rig, Says, Wallet, amount, for_each, price, until,
+};
 
 const DOWN: &str = "http://down.sample-site.org/article";
 const FLAKY: &str = "http://news.sample-site.org/flaky";
@@ -47,16 +49,16 @@ fn a_site_that_refuses_connections_earns_a_credit_that_is_good_when_it_is_back()
     assert!(answer.text().contains("Boats"));
     assert_eq!(answer.settlement()["success"], true);
     assert_eq!(answer.settlement()["payer"], json!(wallet.address()));
-    assert_eq!(answer.json()["payment"]["amount_units"], "30000");
+    assert_eq!(answer.json()["payment"]["amount_units"], amount(FRESH));
     assert_eq!(answer.must("cache-control"), "private, no-store");
     assert_eq!(rig.facilitator.settle_calls(), 1);
     assert_eq!(rig.facilitator.verify_calls(), 1);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     // Used is used.
     rig.retry(&credit, DOWN, "fresh")
         .send()
         .refused(400, "retry_credit_invalid");
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 #[test]
@@ -86,7 +88,7 @@ fn every_transient_outage_earns_a_credit() {
         assert_eq!(rig.facilitator.settle_calls(), 1, "{failing:?}");
         assert_eq!(
             rig.facilitator.spent(wallet.address()),
-            30_000,
+            price(FRESH),
             "{failing:?}"
         );
     });
@@ -307,7 +309,7 @@ fn nobody_learns_why_a_credit_is_not_good() {
             .to_string(),
     );
     assert!(texts.iter().all(|text| *text == texts[0]), "{texts:?}");
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// An absent field means the credit's own (decisions, Retry credits).
@@ -321,7 +323,7 @@ fn what_is_not_stated_is_the_credit_s_own() {
     let ask = rig.post(RETRY).header("X-Service-Retry-Credit", credit);
     let answer = ask.json(&json!({"target_url": FLAKY})).send().expect(200);
     assert_eq!(answer.json()["tier"], "deep");
-    assert_eq!(rig.facilitator.spent(wallet.address()), 50_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(DEEP));
 }
 
 /// The same, said of the target as well: "an absent field means the credit's own". The body is an AccessRequest, whose
@@ -373,7 +375,7 @@ fn fifty_redemptions_at_once_have_one_winner() {
     }
     assert_eq!(rig.site.hits("/flaky"), hits + 1);
     assert_eq!(rig.facilitator.settle_calls(), 1);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 #[test]
@@ -450,7 +452,7 @@ fn the_held_payment_itself_is_as_good_as_its_credit() {
         .send()
         .refused(400, "retry_credit_invalid");
     assert_eq!(rig.facilitator.settle_calls(), 1);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// Money 9: a newly signed payment for the same purchase takes the held one's place.
@@ -463,7 +465,7 @@ fn a_new_payment_voids_the_credit_of_the_old_one() {
     rig.retry(&credit, FLAKY, "fresh")
         .send()
         .refused(400, "retry_credit_invalid");
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     assert_eq!(rig.facilitator.settle_calls(), 1);
 }
 
@@ -490,7 +492,7 @@ fn credit_and_held_payment_at_once_are_one_charge() {
             .all(|answer| matches!(answer.status, 200 | 400 | 409)),
         "{answers:?}"
     );
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     assert_eq!(rig.facilitator.settlements(), 1);
     ask.send().expect(200);
 }
@@ -527,7 +529,7 @@ fn redeemed_while_verified(says: Says) -> (Answer, Answer) {
     });
     let redeemed = rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
     let answer = verified.join().expect("no panic").expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     (answer, redeemed)
 }
 
@@ -609,7 +611,7 @@ fn a_doubtful_settlement_of_a_credit_is_503_and_delivers_later() {
     let newest = answer.credit();
     rig.facilitator.settles(Says::Honest);
     rig.retry(&newest, FLAKY, "fresh").send().expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// What was refused for good while a credit is redeemed costs nothing, now as before.
@@ -636,7 +638,7 @@ fn a_credit_outlives_a_restart() {
     rig.retry(&credit, FLAKY, "fresh")
         .send()
         .refused(400, "retry_credit_invalid");
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
 /// A credit is a secret: the operator's list and the data file show none.
@@ -666,8 +668,8 @@ fn the_first_credit_is_still_good_after_a_doubtful_settlement() {
     rig.site.put("/flaky", good());
     rig.facilitator.settles(Says::Lost);
     rig.retry(&credit, FLAKY, "fresh").send().expect(503);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
     rig.facilitator.settles(Says::Honest);
     rig.retry(&credit, FLAKY, "fresh").send().expect(200);
-    assert_eq!(rig.facilitator.spent(wallet.address()), 30_000);
+    assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }

@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 
 use crate::harness::buyer::Payment;
 use crate::harness::process::{Finished, program};
-use crate::harness::{ARTICLE, Answer, Ask, End, Page, Rig, Says, Tells, Wallet, for_each, until};
+use crate::harness::{
+    ARTICLE, Answer, Ask, End, FRESH, Page, Rig, Says, Tells, Wallet, amount, for_each, price,
+    until,
+};
 
 const DAY: u64 = 86_400;
 /// What a facilitator says of a payment that it cannot tell the end of.
@@ -159,7 +162,7 @@ fn every_lie_has_its_reason() {
     let cases: [(Lie, &str); 4] = [
         (|_, _, _| {}, "transaction_not_found"),
         (
-            |rig, _, transaction| rig.chain.settle(transaction, 30_000),
+            |rig, _, transaction| rig.chain.settle(transaction, price(FRESH)),
             "transaction_of_something_else",
         ),
         (
@@ -305,7 +308,10 @@ fn what_the_chain_does_not_show_is_not_delivered_and_not_asked_for_again() {
     rig.retry(&credit, ARTICLE, "fresh").send().expect(200);
     ask.send().expect(200);
     assert_eq!(rig.facilitator.settle_calls(), settles);
-    assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
+    assert_eq!(
+        rig.operator("/metrics").json()["revenue_units"],
+        amount(FRESH)
+    );
 }
 
 /// A facilitator that always lies sells nothing, and is seen.
@@ -405,7 +411,10 @@ fn an_unknown_settlement_is_given_up_after_a_day() {
     rig.facilitator.settles(Says::Honest);
     assert!(ask.send().expect(200).text().contains("Boats"));
     assert!(payments(&rig, "abandoned").is_empty());
-    assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
+    assert_eq!(
+        rig.operator("/metrics").json()["revenue_units"],
+        amount(FRESH)
+    );
 }
 
 /// What is left of it in the end: the record, no answer, and no 402.
@@ -507,7 +516,10 @@ fn the_operator_ends_a_settlement_as_settled() {
         (&ended["state"], &ended["transaction"]),
         (&json!("settled"), &json!(hash))
     );
-    assert_eq!(rig.operator("/metrics").json()["revenue_units"], "30000");
+    assert_eq!(
+        rig.operator("/metrics").json()["revenue_units"],
+        amount(FRESH)
+    );
     assert_eq!(
         rig.operator("/operator/ledger").json()["days"][0]["ledger"]["revenue_usdc"],
         "0.03"

@@ -6,7 +6,7 @@ mod failures;
 mod redirects;
 
 use std::collections::HashMap;
-use std::io::{Read, Write};
+use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ use super::body::Drained;
 use super::*;
 use crate::domain::target::TargetError;
 use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
+use crate::outside::loopback::{Next, Request, Server};
 use crate::outside::memory::Memory;
 use crate::outside::network::{ForbiddenHosts, LabHost, NameServers, NetworkSettings};
 
@@ -25,27 +26,14 @@ const PUBLIC: &str = "93.184.216.34";
 const PAGE_BYTES: usize = 5_242_880;
 
 /// A server on loopback that answers each connection with whatever the closure writes.
-struct Site {
-    port: u16,
-    connections: Arc<AtomicUsize>,
-}
+struct Site(Server);
 
 impl Site {
-    fn start(answer: impl Fn(&str, &mut TcpStream) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-        let port = listener.local_addr().expect("bound").port();
-        let connections = Arc::new(AtomicUsize::new(0));
-        let counter = connections.clone();
-        let answer = Arc::new(answer);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let Ok(mut stream) = stream else { return };
-                counter.fetch_add(1, Ordering::SeqCst);
-                let answer = answer.clone();
-                std::thread::spawn(move || answer(&read_head(&mut stream), &mut stream));
-            }
-        });
-        Site { port, connections }
+    fn start(answer: impl Fn(&Request, &TcpStream) + Send + Sync + 'static) -> Self {
+        Site(Server::with(move |request, stream| {
+            answer(request, stream);
+            Next::Close
+        }))
     }
 
     /// Answers every path with the same bytes.
@@ -60,8 +48,8 @@ impl Site {
             .iter()
             .map(|(path, location)| ((*path).to_owned(), (*location).to_owned()))
             .collect();
-        Site::start(move |head, stream| {
-            let response = match table.get(path(head)) {
+        Site::start(move |request, stream| {
+            let response = match table.get(&request.path) {
                 Some(location) => format!(
                     "HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n"
                 ),
@@ -71,27 +59,18 @@ impl Site {
         })
     }
 
+    fn port(&self) -> u16 {
+        self.0.address.port()
+    }
+
     fn connections(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
+        self.0.connections()
     }
 }
 
 /// The client may have given up already; that is its test's business.
-fn send(stream: &mut TcpStream, bytes: &[u8]) {
+fn send(mut stream: &TcpStream, bytes: &[u8]) {
     let _ = stream.write_all(bytes);
-}
-
-fn read_head(stream: &mut TcpStream) -> String {
-    let mut head = Vec::new();
-    let mut byte = [0];
-    while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|count| count == 1) {
-        head.push(byte[0]);
-    }
-    String::from_utf8_lossy(&head).into_owned()
-}
-
-fn path(head: &str) -> &str {
-    head.split(' ').nth(1).unwrap_or_default()
 }
 
 fn page(content_type: &str, body: &str) -> String {
@@ -108,25 +87,27 @@ fn settings() -> WebSettings {
     settings
 }
 
-fn lab(sites: &[(&str, &Site)]) -> HashMap<String, LabHost> {
-    sites
-        .iter()
-        .map(|(name, site)| {
-            let text = format!("{PUBLIC}@127.0.0.1:{}", site.port);
-            (
-                (*name).to_owned(),
-                LabHost::parse(&text).expect("a lab host"),
-            )
-        })
+fn lab<'a>(ports: impl IntoIterator<Item = (&'a str, u16)>) -> HashMap<String, LabHost> {
+    let host = |port| LabHost::parse(&format!("{PUBLIC}@127.0.0.1:{port}")).expect("a lab host");
+    let ports = ports.into_iter();
+    ports
+        .map(|(name, port)| (name.to_owned(), host(port)))
         .collect()
 }
 
 fn web_of(settings: WebSettings, sites: &[(&str, &Site)]) -> Web {
+    web_on(
+        settings,
+        sites.iter().map(|(name, site)| (*name, site.port())),
+    )
+}
+
+fn web_on<'a>(settings: WebSettings, ports: impl IntoIterator<Item = (&'a str, u16)>) -> Web {
     let forbidden = ForbiddenHosts::new(["shop.sample-site.org"]);
     let network = Network::new(
         NetworkSettings::default(),
         NameServers::System,
-        lab(sites),
+        lab(ports),
         forbidden,
     )
     .expect("a thread");
@@ -186,8 +167,8 @@ fn compressed(coding: &str, body: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_page_is_read_from_the_address_that_was_checked() {
-    let site = Site::start(|head, stream| {
-        let head = head.to_ascii_lowercase();
+    let site = Site::start(|request, stream| {
+        let head = request.head.to_ascii_lowercase();
         assert!(head.starts_with("get /a?b http/1.1\r\n"), "{head}");
         for expected in [
             "\r\nhost: news.sample-site.org\r\n",
@@ -256,8 +237,8 @@ fn a_fetch_ends_with_what_the_converter_makes_of_the_page() {
 
 #[test]
 fn a_kept_copy_is_asked_about_and_confirmed() {
-    let site = Site::start(|head, stream| {
-        let head = head.to_ascii_lowercase();
+    let site = Site::start(|request, stream| {
+        let head = request.head.to_ascii_lowercase();
         assert!(head.contains("\r\nif-none-match: \"abc\"\r\n"), "{head}");
         assert!(
             head.contains("\r\nif-modified-since: sat, 21 nov 2026 10:00:00 gmt\r\n"),
@@ -391,7 +372,7 @@ fn our_own_host_and_a_name_without_addresses_are_not_cleared() {
 #[test]
 fn a_proxy_in_the_environment_is_not_used() {
     let proxy = Site::saying(page("text/plain", "from the proxy"));
-    let address = format!("http://127.0.0.1:{}", proxy.port);
+    let address = format!("http://127.0.0.1:{}", proxy.port());
     let child = Command::new(std::env::current_exe().expect("this test"))
         .args([
             "--exact",

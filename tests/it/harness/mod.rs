@@ -10,6 +10,8 @@ pub(crate) mod mailbox;
 pub(crate) mod name_server;
 pub(crate) mod process;
 pub(crate) mod provider;
+// Those of the upstream clients too.
+#[allow(dead_code)]
 pub(crate) mod server;
 pub(crate) mod site;
 
@@ -24,6 +26,9 @@ use std::time::{Duration, Instant};
 use context402::app::Shared;
 use context402::appliance::{Appliance, Start, StartError};
 use context402::config::{Config, Resolved};
+use context402::domain::level::Level;
+use context402::domain::pack::Pack;
+use context402::domain::tier::Tier;
 use context402::domain::time::UnixSeconds;
 use context402::flows::operations::{due, health};
 use context402::outside::clock::Clock;
@@ -56,7 +61,24 @@ pub(crate) const ARTICLE: &str = "http://news.sample-site.org/article";
 pub(crate) const FERRY: &str = "http://news.sample-site.org/ferry";
 /// What it states, almost in its words.
 pub(crate) const FERRY_CLAIM: &str = "Children under six travel free on the harbour ferry.";
+pub(crate) const STARTER: Level = Level::Tier(Tier::Starter);
+pub(crate) const BASIC: Level = Level::Tier(Tier::Basic);
+/// The tier of most tests.
+pub(crate) const FRESH: Level = Level::Tier(Tier::Fresh);
+pub(crate) const DEEP: Level = Level::Tier(Tier::Deep);
+pub(crate) const QUICK: Level = Level::Pack(Pack::Quick);
+pub(crate) const STANDARD: Level = Level::Pack(Pack::Standard);
 const BEGINNING: UnixSeconds = UnixSeconds(1_795_248_000);
+
+/// What a level costs, in units.
+pub(crate) fn price(level: Level) -> u128 {
+    level.price().units().into()
+}
+
+/// The same as JSON writes it.
+pub(crate) fn amount(level: Level) -> String {
+    price(level).to_string()
+}
 
 /// A running service with its neighbours and its clock.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
-use crate::harness::server::{Door, Next, Request, hang, head, reset, respond};
+use crate::harness::server::{Next, Request, Server, hang, head, reset, respond};
 
 /// What is at a path.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ pub(crate) struct Site {
     pub(crate) down: SocketAddr,
     shared: Arc<Shared>,
     bound: Mutex<Option<socket2::Socket>>,
-    doors: Mutex<Vec<Door>>,
+    servers: Mutex<Vec<Server>>,
 }
 
 #[derive(Debug, Default)]
@@ -87,18 +87,18 @@ impl Site {
     pub(crate) fn start() -> Site {
         let shared = Arc::new(Shared::default());
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let door = open(listener, &shared);
+        let server = open(listener, &shared);
         let bound = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None)
             .expect("a socket");
         let any: SocketAddr = ([127, 0, 0, 1], 0).into();
         bound.bind(&any.into()).expect("a free port");
         let down = bound.local_addr().expect("bound").as_socket();
         Site {
-            address: door.address,
+            address: server.address,
             down: down.expect("an address of IPv4"),
             shared,
             bound: Mutex::new(Some(bound)),
-            doors: Mutex::new(vec![door]),
+            servers: Mutex::new(vec![server]),
         }
     }
 
@@ -107,8 +107,8 @@ impl Site {
         let mut bound = self.bound.lock().expect("no panic before");
         let socket = bound.take().expect("raised once");
         socket.listen(128).expect("a bound socket listens");
-        let door = open(socket.into(), &self.shared);
-        self.doors.lock().expect("no panic before").push(door);
+        let server = open(socket.into(), &self.shared);
+        self.servers.lock().expect("no panic before").push(server);
     }
 
     pub(crate) fn put(&self, path: &str, page: Page) {
@@ -127,9 +127,9 @@ impl Site {
     }
 }
 
-fn open(listener: TcpListener, shared: &Arc<Shared>) -> Door {
+fn open(listener: TcpListener, shared: &Arc<Shared>) -> Server {
     let shared = shared.clone();
-    Door::open(listener, move |request, stream| {
+    Server::on(listener, move |request, stream| {
         let mut requests = shared.requests.lock().expect("no panic before");
         requests.push(request.clone());
         drop(requests);
@@ -144,23 +144,25 @@ fn serve(page: Page, request: &Request, mut stream: &TcpStream) -> Next {
     match page {
         Page::Whole {
             content_type,
-            mut headers,
+            headers,
             body,
         } => {
             let etag = headers.iter().find(|(name, _)| name == "ETag");
             let known = request.header("if-none-match");
+            let headers = headers.iter().map(|(name, value)| (&**name, &**value));
+            let mut headers: Vec<(&str, &str)> = headers.collect();
             if etag.is_some() && etag.map(|(_, value)| value.as_str()) == known {
                 return respond(stream, 304, &headers, b"");
             }
-            headers.push(("Content-Type".to_owned(), content_type.to_owned()));
+            headers.push(("Content-Type", content_type));
             respond(stream, 200, &headers, &body)
         }
         Page::Status(status) => respond(stream, status, &[], b"no"),
-        Page::Redirect(location) => respond(stream, 302, &[("Location".to_owned(), location)], b""),
+        Page::Redirect(location) => respond(stream, 302, &[("Location", &location)], b""),
         Page::Reset => reset(stream),
         Page::Hang => hang(stream),
         Page::Truncated => {
-            let headers = [("Content-Type".to_owned(), "text/html".to_owned())];
+            let headers = [("Content-Type", "text/html")];
             let mut bytes = head(200, &headers, 10_000);
             bytes.extend_from_slice(b"<html><body><h1>Half of it</h1>");
             let _ = stream.write_all(&bytes);

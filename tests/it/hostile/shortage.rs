@@ -6,9 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::harness::ask::{Answer, connect, raw_bytes, read_all};
-use crate::harness::{ARTICLE, FERRY, FERRY_CLAIM, Page, Rig, Service, Wallet, until};
-
-const PRICE: u128 = 30_000;
+use crate::harness::{
+    ARTICLE, FERRY, FERRY_CLAIM, FRESH, Page, Rig, Service, Wallet, price, until,
+};
 
 /// Far more connections than descriptors: the service keeps enough for its own work, sells on, and has them all back
 /// afterwards.
@@ -101,7 +101,7 @@ fn a_data_file_that_cannot_grow_loses_nothing() {
             .map_or(0, Vec::len) as u128
     };
     until("everything has ended", || in_state("unknown") == 0);
-    let settled = rig.facilitator.spent(wallet.address()) / PRICE;
+    let settled = rig.facilitator.spent(wallet.address()) / price(FRESH);
     assert_eq!(in_state("settled"), settled, "of {sold} sold");
     assert!(
         settled >= sold && settled <= sold + 1,
@@ -196,10 +196,10 @@ fn a_stop_in_the_middle_of_sales_leaves_none_half_way() {
     for (wallet, bytes) in wallets.iter().zip(&served) {
         let spent = rig.facilitator.spent(wallet.address());
         match bytes.is_empty() {
-            true => assert!(spent <= PRICE, "{spent}"),
+            true => assert!(spent <= price(FRESH), "{spent}"),
             false => match Answer::parse(bytes).status {
-                200 => assert_eq!(spent, PRICE),
-                503 => assert!(spent <= PRICE, "{spent}"),
+                200 => assert_eq!(spent, price(FRESH)),
+                503 => assert!(spent <= price(FRESH), "{spent}"),
                 status => panic!("{status}"),
             },
         }

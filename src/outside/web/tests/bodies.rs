@@ -146,7 +146,7 @@ fn a_body_that_ends_early_is_transient() {
 fn a_reset_is_not_the_end_of_a_body_without_a_length() {
     let site = Site::start(|_, stream| {
         send(stream, &until_close(5_000));
-        let socket = socket2::SockRef::from(&*stream);
+        let socket = socket2::SockRef::from(stream);
         // Let the bytes arrive before the reset throws away what is under way.
         std::thread::sleep(Duration::from_millis(100));
         socket

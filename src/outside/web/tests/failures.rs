@@ -31,11 +31,11 @@ fn a_drip_feed_is_cut_at_the_deadline() {
 /// The budget is one for all hops: five redirects of 300 ms do not fit into a second.
 #[test]
 fn the_deadline_is_one_over_all_hops() {
-    let site = Site::start(|head, stream| {
+    let site = Site::start(|request, stream| {
         std::thread::sleep(Duration::from_millis(300));
         let response = format!(
             "HTTP/1.1 302 Found\r\nLocation: {}a\r\nContent-Length: 0\r\n\r\n",
-            path(head)
+            request.path
         );
         send(stream, response.as_bytes());
     });
@@ -99,12 +99,9 @@ fn a_status_is_transient_or_final() {
 #[test]
 fn a_refused_connection_is_transient_and_a_broken_handshake_is_final() {
     let closed = TcpListener::bind("127.0.0.1:0").expect("loopback");
-    let site = Site {
-        port: closed.local_addr().expect("bound").port(),
-        connections: Arc::default(),
-    };
+    let port = closed.local_addr().expect("bound").port();
     drop(closed);
-    let web = web_of(settings(), &[("news.sample-site.org", &site)]);
+    let web = web_on(settings(), [("news.sample-site.org", port)]);
     let error = read_page(&web, "http://news.sample-site.org/")
         .map(|_| ())
         .expect_err("closed");
@@ -115,16 +112,13 @@ fn a_refused_connection_is_transient_and_a_broken_handshake_is_final() {
 
     // Speaks first: a request for TLS holds no empty line that it could wait for.
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-    let plain = Site {
-        port: listener.local_addr().expect("bound").port(),
-        connections: Arc::default(),
-    };
+    let port = listener.local_addr().expect("bound").port();
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a connection");
-        send(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        send(&stream, b"HTTP/1.1 400 Bad Request\r\n\r\n");
         let _ = stream.read_to_end(&mut Vec::new());
     });
-    let web = web_of(settings(), &[("news.sample-site.org", &plain)]);
+    let web = web_on(settings(), [("news.sample-site.org", port)]);
     let error = read_page(&web, "https://news.sample-site.org/")
         .map(|_| ())
         .expect_err("no TLS");

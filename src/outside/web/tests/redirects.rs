@@ -62,8 +62,8 @@ fn a_redirect_to_what_is_refused_is_not_followed() {
     ] {
         let news = Site::redirecting(&[("/", location)]);
         let private = Site::saying(page("text/plain", "never read"));
-        let mut hosts = lab(&[("news.sample-site.org", &news)]);
-        let text = format!("10.0.0.1@127.0.0.1:{}", private.port);
+        let mut hosts = lab([("news.sample-site.org", news.port())]);
+        let text = format!("10.0.0.1@127.0.0.1:{}", private.port());
         hosts.insert(
             "private.sample-site.org".to_owned(),
             LabHost::parse(&text).expect("a lab host"),
@@ -157,7 +157,7 @@ fn a_redirect_never_leaves_https() {
 #[test]
 fn rebinding_never_reaches_loopback() {
     let news = Site::redirecting(&[("/again", "/page")]);
-    let hosts = lab(&[("news.sample-site.org", &news)]);
+    let hosts = lab([("news.sample-site.org", news.port())]);
     let asked = Arc::new(AtomicUsize::new(0));
     let counter = asked.clone();
     let settings_without_memory = NetworkSettings {

@@ -2,14 +2,6 @@
 //! facilitator's own ledger is the truth: whoever was charged gets what was paid for, and nothing is honoured twice.
 //! `CONTEXT402_SEED=n` repeats the moments, as far as real processes can repeat anything.
 
-#[path = "../it/harness/mod.rs"]
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "shared with tests/it, which uses all of it"
-)]
-mod harness;
-
 use std::collections::{HashMap, HashSet};
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -23,12 +15,12 @@ use context402::outside::clock::Clock;
 
 use crate::harness::ask::read_all;
 use crate::harness::{
-    ACCESS, ARTICLE, Answer, Ask, Page, RETRY, Rig, Says, Service, Wallet, order,
+    ACCESS, ARTICLE, Answer, Ask, FRESH, Page, RETRY, Rig, Says, Service, Wallet, order, price,
 };
 
 const ROUNDS: usize = 200;
 /// Services that are killed side by side; most of the time they only start.
-const LANES: usize = 2;
+const WORKERS: usize = 2;
 const BUYERS: usize = 4;
 /// Requests of a buyer in a round.
 const REQUESTS: usize = 5;
@@ -37,7 +29,6 @@ const POINT_TIME_MAX: Duration = Duration::from_millis(1_500);
 const FLAKY: &str = "http://news.sample-site.org/flaky";
 /// The signal of `kill -9`.
 const KILLED: i32 = 9;
-const PRICE_UNITS: u128 = 30_000;
 
 /// Where the program can be made to end.
 const POINTS: [&str; 7] = [
@@ -212,21 +203,21 @@ fn shop(address: SocketAddr, purchases: &Mutex<Vec<Purchase>>, mut dice: Dice) {
     }
 }
 
-struct ConcurrencyLimit {
+struct Trial {
     rig: Rig,
     purchases: Mutex<Vec<Purchase>>,
     dice: Dice,
     met: HashMap<&'static str, usize>,
 }
 
-impl ConcurrencyLimit {
-    fn new(seed: u64) -> ConcurrencyLimit {
+impl Trial {
+    fn new(seed: u64) -> Trial {
         let mut rig = Rig::today_with(|resolved| {
             resolved.set("limits.sales_per_minute", "0");
             resolved.set("limits.credits_per_minute", "0");
         });
         assert!(rig.stop(), "the service stops in order");
-        ConcurrencyLimit {
+        Trial {
             rig,
             purchases: Mutex::new(Vec::new()),
             dice: Dice(seed),
@@ -334,7 +325,7 @@ fn judge(rig: &Rig, purchase: &Purchase, transactions: &mut HashSet<String>) {
     let spent = rig.facilitator.spent(who);
     let expected = match purchase.delivered.is_empty() {
         true => 0,
-        false => PRICE_UNITS,
+        false => price(FRESH),
     };
     assert_eq!(
         spent,
@@ -378,18 +369,18 @@ fn two_hundred_kills_lose_nothing_and_honour_nothing_twice() {
         .unwrap_or_else(|| u64::from(u32::from_be_bytes(chance::bytes())));
     tell(&format!("CONTEXT402_SEED={seed}"));
     let met: Vec<_> = thread::scope(|scope| {
-        let limits: Vec<_> = (0..LANES)
-            .map(|limit| {
+        let workers: Vec<_> = (0..WORKERS)
+            .map(|worker| {
                 scope.spawn(move || {
-                    let mut service = ConcurrencyLimit::new(seed + limit as u64);
-                    for round in 0..ROUNDS / LANES {
-                        service.round(round * LANES + limit);
+                    let mut trial = Trial::new(seed + worker as u64);
+                    for round in 0..ROUNDS / WORKERS {
+                        trial.round(round * WORKERS + worker);
                     }
-                    service.close()
+                    trial.close()
                 })
             })
             .collect();
-        let met = limits.into_iter().map(|limit| limit.join());
+        let met = workers.into_iter().map(|worker| worker.join());
         met.map(|met| met.expect("nothing is lost")).collect()
     });
     for point in POINTS {
