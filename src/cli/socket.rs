@@ -1,4 +1,4 @@
-//! The running service from the command line: one request over its own HTTP, mostly by the operator's socket.
+//! One HTTP request to the running service, usually over the operator's socket.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -13,24 +13,24 @@ use crate::cli::{Failure, failed, run_async};
 use crate::config::Config;
 use crate::store::{OpenError, Opened, Store};
 
-/// Longer than a buyer waits for a settlement: that is what a reconciliation waits for, too.
+/// Longer than a settlement, because a reconciliation waits for one.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
 
 const HEALTH_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// How long a data file may still be held whose service does not listen any more.
+/// How long a stopping service may still hold the data file.
 const LET_GO_TIME_MAX: Duration = Duration::from_secs(2);
 const LET_GO_PAUSE: Duration = Duration::from_millis(50);
 
-/// Of a line of a head or between chunks.
+/// Maximum length of a header line or chunk line.
 const LINE_BYTES_MAX: u64 = 16 * 1024;
 
-/// The running service's end of the socket. `None` when no service listens there.
+/// A connection to the running service. `None` if no service listens.
 pub(in crate::cli) fn connect(socket: &Path) -> Option<UnixStream> {
     UnixStream::connect(socket).ok()
 }
 
-/// The JSON answer to GET `path`. An error answer becomes a failure with its message.
+/// The JSON response to GET `path`. An error response becomes a failure with its message.
 pub(in crate::cli) fn get(stream: UnixStream, path: &str) -> Result<Value, Failure> {
     ask(stream, "GET", path, ANSWER_TIME_MAX)
 }
@@ -40,7 +40,7 @@ pub(in crate::cli) fn post(stream: UnixStream, path: &str) -> Result<Value, Fail
     post_within(stream, path, ANSWER_TIME_MAX)
 }
 
-/// The same for what may take longer.
+/// The same with a longer timeout.
 pub(in crate::cli) fn post_within(
     stream: UnixStream,
     path: &str,
@@ -49,7 +49,7 @@ pub(in crate::cli) fn post_within(
     ask(stream, "POST", path, time_max)
 }
 
-/// What /health says at the public port, from this machine.
+/// The result of /health at the public port.
 pub(in crate::cli) fn health_at(listen: SocketAddr) -> Result<Value, Failure> {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -59,23 +59,23 @@ pub(in crate::cli) fn health_at(listen: SocketAddr) -> Result<Value, Failure> {
     let address = SocketAddr::new(ip, listen.port());
     let stream = TcpStream::connect_timeout(&address, HEALTH_TIME_MAX).map_err(|error| {
         failed(format_args!(
-            "no service answers at {address}: {error}. Start it, or see `journalctl -u context402`"
+            "no service responds at {address}: {error}. Start it, or see `journalctl -u context402`"
         ))
     })?;
     stream.set_read_timeout(Some(HEALTH_TIME_MAX))?;
     let silent = |why: &str| {
         failed(format_args!(
-            "what listens at {address} gives no answer ({why}); see `journalctl -u context402`"
+            "the service at {address} does not respond ({why}); see `journalctl -u context402`"
         ))
     };
     let answer = exchange(stream, "GET", "/health").map_err(|error| silent(&error.to_string()))?;
     if answer.is_empty() {
-        return Err(silent("it hangs up"));
+        return Err(silent("connection closed"));
     }
     read(&answer)
 }
 
-/// Hands the answer to GET `path` on as it comes: one that is made while it is sent, in chunks.
+/// Streams the response to GET `path`.
 pub(in crate::cli) fn copy(
     stream: UnixStream,
     path: &str,
@@ -90,7 +90,7 @@ pub(in crate::cli) fn copy(
         let mut body = Vec::new();
         answer.read_to_end(&mut body)?;
         read(&body)?;
-        return Err(failed("the service's answer is none"));
+        return Err(failed("invalid response from the service"));
     }
     let mut chunk = Vec::new();
     loop {
@@ -108,7 +108,7 @@ pub(in crate::cli) fn copy(
     }
 }
 
-/// Reads the head of an answer: whether its body comes in chunks.
+/// Reads the response's head; returns whether the body is chunked.
 fn is_chunked(answer: &mut impl BufRead) -> Result<bool, Failure> {
     let mut is_chunked = false;
     loop {
@@ -132,10 +132,10 @@ fn line(answer: &mut impl BufRead) -> Result<String, Failure> {
 }
 
 fn broken_off() -> Failure {
-    failed("the service's answer broke off: what came of it is not whole. Try again")
+    failed("the response was cut off, so the output is incomplete. Try again")
 }
 
-/// Asks the running service, or looks into the file of a stopped one: the operator notices no difference.
+/// Uses the running service, or the file of a stopped one.
 pub(in crate::cli) fn ask_or_open(
     config: &Config,
     (method, path): (&str, &str),
@@ -147,7 +147,7 @@ pub(in crate::cli) fn ask_or_open(
     }
 }
 
-/// Looks into the file of a stopped service.
+/// Opens the file of a stopped service.
 pub(in crate::cli) fn open<T>(
     config: &Config,
     look: impl AsyncFnOnce(&Store) -> Result<T, Failure>,
@@ -160,7 +160,7 @@ pub(in crate::cli) fn open<T>(
     })
 }
 
-/// The file of a stopped service; one that is just ending lets go of it in a moment.
+/// The file of a stopped service; waits briefly for a stopping one.
 pub(in crate::cli) fn opened(config: &Config) -> Result<Opened, Failure> {
     let until = Instant::now() + LET_GO_TIME_MAX;
     loop {

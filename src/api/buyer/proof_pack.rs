@@ -1,4 +1,4 @@
-//! The Proof Pack endpoint: buying a report on a page, and probing for its price.
+//! The Proof Pack endpoint: buy a report on a page, or probe its price.
 
 use crate::api::buyer::paid;
 use crate::app::Shared;
@@ -18,7 +18,7 @@ pub async fn probe(app: Shared, call: Call) -> Reply {
     paid::probe(&app, &call, Product::ProofPack)
 }
 
-/// What exactly is bought.
+/// The purchase.
 fn purchase(app: &Shared, body: &Checked, level: Level) -> Result<Purchase, Refusal> {
     let Level::Pack(pack) = level else {
         return Err(Refusal::of(Code::InvalidPack));

@@ -1,4 +1,4 @@
-//! A report's JSON as the view of its page. What the page looks like is not known here.
+//! Converts a report's JSON to the view of its page.
 
 use serde_json::Value;
 
@@ -13,15 +13,15 @@ use crate::pages::buyer::report::{
 };
 use crate::pages::layout::REPORT_CSP;
 
-/// How a report is to be shown.
+/// Options of a report's page.
 #[derive(Clone, Debug, Default)]
 pub struct Asked<'a> {
     pub path: String,
-    /// The path of its JSON, unless that is private.
+    /// The path of its JSON, unless private.
     pub api: Option<String>,
-    /// The answer to a further question, as JSON.
+    /// The answer to a follow-up question, as JSON.
     pub answer: Option<&'a Value>,
-    /// What a check found, when one was asked for.
+    /// The result of a check, if requested.
     pub checks: Option<Vec<(&'static str, bool)>>,
 }
 
@@ -89,7 +89,7 @@ fn view<'a>(
     }
 }
 
-/// The heart of it.
+/// A short form of the report.
 pub fn brief(report: &Value) -> Brief<'_> {
     Brief {
         question: text(report, "question"),
@@ -101,7 +101,7 @@ pub fn brief(report: &Value) -> Brief<'_> {
     }
 }
 
-/// As the library names it.
+/// The report's entry in the library.
 pub fn listed<'a>(report: &'a Value, path: &str) -> Listed<'a> {
     Listed {
         path: path.to_owned(),

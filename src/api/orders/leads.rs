@@ -1,4 +1,4 @@
-//! Requests and messages of people, as JSON or as a form without script: what is taken of them, and what is not.
+//! Requests and messages, as JSON or as a form without script, and their validation.
 
 use crate::api::body::{check_origin, read_body};
 use crate::api::buyer::paid::{self, attribution};
@@ -49,8 +49,8 @@ pub async fn request_page(app: Shared, call: Call) -> Reply {
         true => LeadProduct::Pack,
         false => LeadProduct::Bundle,
     };
-    // SECURITY: an identifier travels in links and to the payment provider. It shows that a request is with us and leads
-    // on to its payment; it shows nothing that somebody wrote.
+    // SECURITY: identifiers travel in links and to the payment provider. They reveal that a request exists and link to its
+    // payment, but no contents.
     let mut known = None;
     if let Some(id) = LeadId::parse(&text("lead_id")) {
         match flow::find(&app.store, id).await {
@@ -74,7 +74,7 @@ pub async fn request_page(app: Shared, call: Call) -> Reply {
     form_page(&app, 200, product, &typed, &[], known)
 }
 
-/// Where an open request for a bundle is paid for, if there is a payment link.
+/// Where to pay for an open bundle request, if there is a payment link.
 fn pay_path(app: &App, id: &str, lead: &Lead) -> Option<String> {
     let is_payable = lead.product == LeadProduct::Bundle && lead.status.is_open();
     let bundle = Bundle::parse(&lead.level).filter(|_| is_payable)?;
@@ -150,7 +150,7 @@ async fn taken_message(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
     let body = read_body(app, call, &CONTACT_REQUEST)?;
     let contact = contact_in(&body, "email")?;
     if !is_email(contact.trim()) {
-        let message = "Value error, this is no e-mail address; without one no answer reaches you";
+        let message = "Value error, this is not an e-mail address, so we could not reply";
         return Err(invalid("email", "value_error", message));
     }
     let lead = Lead {
@@ -176,7 +176,7 @@ fn unread(received: Received) -> Taken {
     }
 }
 
-/// What every form tells.
+/// The fields that every form has.
 fn told(app: &App, call: &Call, body: &Checked, product: LeadProduct) -> Lead {
     let quote = body.text("quote_id").map(str::trim);
     let is_quote = |id: &&str| BundleQuoteId::parse(id).is_some() || QuoteId::parse(id).is_some();
@@ -205,7 +205,7 @@ fn pack_of(body: &Checked) -> Pack {
     }
 }
 
-/// SECURITY: a contact may become an address of an e-mail; what could end a header's line is no contact.
+/// SECURITY: a contact may become an e-mail address, so it must not contain line breaks.
 fn contact_in(body: &Checked, name: &str) -> Result<String, Refusal> {
     let contact = body.text(name).unwrap_or_default().trim();
     if contact.is_empty() {
@@ -213,7 +213,8 @@ fn contact_in(body: &Checked, name: &str) -> Result<String, Refusal> {
         return Err(invalid(name, "string_too_short", message));
     }
     if contact.chars().any(char::is_control) {
-        let message = "Value error, a contact holds no line breaks or other control characters";
+        let message =
+            "Value error, a contact must not contain line breaks or other control characters";
         return Err(invalid(name, "value_error", message));
     }
     Ok(contact.to_owned())
@@ -228,7 +229,7 @@ fn invalid(name: &str, kind: &'static str, message: &str) -> Refusal {
     )])
 }
 
-/// Without the control characters that no text needs.
+/// Removes control characters.
 fn cleaned(body: &Checked, name: &str) -> String {
     let text = body.text(name).unwrap_or_default().trim();
     let text = text.replace("\r\n", "\n");

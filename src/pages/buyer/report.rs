@@ -1,5 +1,5 @@
-//! `/proof-pack/reports/{report_id}` and its kin: a report for people, each claim beside the evidence that it stands on.
-//! What the report says arrives in the view.
+//! `/proof-pack/reports/{report_id}` and similar pages: a report as HTML, each claim beside its evidence. The report
+//! arrives in the view.
 
 mod evidence;
 
@@ -23,7 +23,7 @@ pub struct ReportView<'a> {
     /// The decision's label and its sentence.
     pub label: &'a str,
     pub decision: &'a str,
-    /// What the decision means for anyone who uses it, as a sentence.
+    /// How to use the decision, as a sentence.
     pub advice: &'a str,
     pub answer: &'a str,
     pub summary: &'a str,
@@ -38,10 +38,10 @@ pub struct ReportView<'a> {
     pub created_at: UnixSeconds,
     /// `None` for the sample, which never expires.
     pub expires_at: Option<UnixSeconds>,
-    /// Where programs read it; `None` where the address is not this reader's to know.
+    /// Links for programs; `None` if this reader may not know the report's address.
     pub api: Option<Api<'a>>,
     pub follow_up: Option<FollowUp<'a>>,
-    /// What a check of the report has found, when the reader has asked for one.
+    /// The result of a check, if the reader requested one.
     pub checks: Option<Vec<(&'a str, bool)>>,
 }
 
@@ -52,7 +52,7 @@ pub struct Source<'a> {
     pub title: Option<&'a str>,
     pub publisher: Option<&'a str>,
     pub author: Option<&'a str>,
-    /// As the page says it.
+    /// As stated on the page.
     pub dated: Option<&'a str>,
     /// 0 to 1.
     pub quality: f64,
@@ -64,9 +64,9 @@ pub struct Source<'a> {
 pub struct Api<'a> {
     /// The path of the report as JSON.
     pub path: &'a str,
-    /// Names of the members that its hash leaves out, with blanks between them.
+    /// Names of the members that are not hashed, separated by spaces.
     pub unhashed: &'a str,
-    /// The path of the report as PDF, where one is made.
+    /// The path of the report as PDF, if there is one.
     pub pdf: Option<&'a str>,
 }
 
@@ -83,15 +83,15 @@ pub struct Claim<'a> {
 pub struct Citation<'a> {
     pub id: &'a str,
     pub excerpt: &'a str,
-    /// What the excerpt does to the question: `supports`, `contradicts`, `mentions`.
+    /// How the excerpt relates to the question: `supports`, `contradicts`, `mentions`.
     pub stance: &'a str,
-    /// What it is in the source: `paragraph`, `row`, …
+    /// The kind of block in the source: `paragraph`, `row`, …
     pub kind: &'a str,
     /// The headings above it, outermost first.
     pub headings: Vec<&'a str>,
-    /// The head of its table.
+    /// The header row of its table.
     pub head: Option<&'a str>,
-    /// The words of the question that it holds.
+    /// The words of the question that occur in it.
     pub terms: Vec<&'a str>,
 }
 
@@ -102,7 +102,7 @@ pub struct Risk<'a> {
     pub text: &'a str,
 }
 
-/// The heart of a report, for pages that show one as an example.
+/// A short form of a report, for pages that show an example.
 #[derive(Clone, Debug)]
 pub struct Brief<'a> {
     pub question: &'a str,
@@ -113,7 +113,7 @@ pub struct Brief<'a> {
     pub citations: Vec<Citation<'a>>,
 }
 
-/// A further question, asked on this page.
+/// A follow-up question asked on this page.
 #[derive(Clone, Debug)]
 pub struct FollowUp<'a> {
     pub question: &'a str,
@@ -125,17 +125,17 @@ pub fn page(view: &ReportView<'_>) -> String {
     layout(
         Layout {
             site: view.site,
-            title: "Source report",
-            description: "Whether a public source supports a claim, with the excerpts that say so.",
+            title: "Proof Pack",
+            description: "Whether a public source supports a claim, with the excerpts that show it.",
             path: view.path,
             noindex: view.noindex,
         },
         html! {
-            p.kicker { "Source report · " (view.pack) " pack" }
+            p.kicker { "Proof Pack · " (view.pack) }
             h1 { (view.question) }
             (verdict(view))
             h2 #evidence { "Claims and their evidence" }
-            p.muted { "Every excerpt is a verbatim slice of the source. Words of the question are marked." }
+            p.muted { "Every excerpt is quoted verbatim from the source. Words of the question are highlighted." }
             (evidence::claims(view))
             (evidence::gaps(&view.gaps))
             (evidence::risks(&view.risks))
@@ -196,18 +196,18 @@ fn about(view: &ReportView<'_>) -> Markup {
             }
             dt { "Quality" } dd { (parts::share("Quality of the source", source.quality)) }
             dt { "Examined" } dd { (parts::time(view.created_at)) }
-            @if let Some(end) = view.expires_at { dt { "Kept until" } dd { (parts::time(end)) } }
+            @if let Some(end) = view.expires_at { dt { "Stored until" } dd { (parts::time(end)) } }
         }
-        details { summary { "The whole summary" } p { (view.summary) } }
+        details { summary { "Full summary" } p { (view.summary) } }
     }
 }
 
 fn hashes(view: &ReportView<'_>) -> Markup {
     html! {
-        h2 #verify { "Check it" }
+        h2 #verify { "Verify this report" }
         p {
-            "The source hash is SHA-256 of the text that the excerpts are slices of; the result hash is SHA-256 of the "
-            "report in the form of RFC 8785. Neither needs our word."
+            "The source hash is SHA-256 of the text that the excerpts come from. The result hash is SHA-256 of the report as "
+            "canonical JSON (RFC 8785). You can compute both yourself."
         }
         dl.facts {
             dt { "Result hash" } dd { span.hash #result-hash { (view.result_hash) } }
@@ -217,12 +217,12 @@ fn hashes(view: &ReportView<'_>) -> Markup {
     }
 }
 
-/// The link works without script; the button computes in the reader's own browser.
+/// The link works without script; the button verifies in the browser.
 fn checking(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
     html! {
         .actions {
-            button #recompute type="button" hidden { "Check in this browser" }
-            a.button.quiet href={ (view.path) "?check=1#verify" } { "Let the service check" }
+            button #recompute type="button" hidden { "Verify in this browser" }
+            a.button.quiet href={ (view.path) "?check=1#verify" } { "Verify on the server" }
             a.button.quiet href=(api.path) { "JSON" }
             a.button.quiet href={ (view.path) "?format=markdown" } { "Markdown" }
             @if let Some(pdf) = api.pdf { a.button.quiet href=(pdf) { "PDF" } }
@@ -232,7 +232,7 @@ fn checking(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
             ul.checks {
                 @for (id, passes) in checks {
                     li class=(if *passes { "pass" } else { "fail" }) {
-                        code { (id) } @if *passes { " holds" } @else { " does not hold" }
+                        code { (id) } @if *passes { " passes" } @else { " fails" }
                     }
                 }
             }
@@ -241,13 +241,13 @@ fn checking(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
     }
 }
 
-/// The form asks this very page, so that it works without script, and leads back to its answer, which costs nothing.
+/// The form reloads this page with the answer, so it works without script. Follow-up questions are free.
 fn follow_up(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
     let typed = view.follow_up.as_ref().map_or("", |asked| asked.question);
     html! {
-        h2 #follow-up { "Ask the same source something else" }
+        h2 #follow-up { "Ask a follow-up question" }
         form.ask action={ (view.path) "#follow-up" } method="get" {
-            label for="question" { "Your question; it is answered from the kept source and costs nothing" }
+            label for="question" { "Your question, answered from the stored source for free" }
             .row {
                 input #question name="question" type="text" maxlength="1000" required autocomplete="off" value=(typed);
                 button type="submit" { "Ask" }
@@ -259,7 +259,7 @@ fn follow_up(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
                 @for citation in &asked.citations { (evidence::figure(citation, None)) }
             }
         }
-        p.small.muted { "Agents POST to " code { (api.path) "/follow-up" } "." }
+        p.small.muted { "Programs: POST to " code { (api.path) "/follow-up" } "." }
     }
 }
 

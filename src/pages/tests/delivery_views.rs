@@ -46,7 +46,7 @@ fn delivered(texts: Texts, stage: Stage, report: &Map<String, Value>) -> String 
     delivery::page(&DeliveryView {
         site: texts.site(),
         stage,
-        message: texts.pick("The sources are being read and compared."),
+        message: texts.pick("We are reading and comparing your sources."),
         order_id: Some(texts.pick("ord_1")),
         progress: Some((1, 2)),
         email: Some(texts.pick("a***@example.com")),

@@ -277,7 +277,7 @@ fn report_view(texts: Texts) -> report::ReportView<'static> {
             hash: texts.pick("cd"),
         },
         label: texts.pick("partially_supported"),
-        decision: texts.pick("The source supports a part of it."),
+        decision: texts.pick("The source supports in part."),
         advice: texts.pick("Look for a second source."),
         answer: texts.pick("It will, by 2029. [E1]"),
         summary: texts.pick("One passage bears on the question."),
@@ -509,7 +509,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
                 level: Level::Pack(Pack::Standard),
                 is_ready: false,
                 checks: vec![confidence::Check {
-                    label: texts.pick("The source may be read"),
+                    label: texts.pick("Source allowed"),
                     status: "fail",
                     detail: texts.pick("Its name was not found."),
                 }],

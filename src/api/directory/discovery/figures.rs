@@ -1,5 +1,5 @@
-//! The figures of the running program, as JSON and as Prometheus text. Whatever tells of sales, buyers or the machine is
-//! the operator's alone; anybody sees that the service runs and how often its public documents are read.
+//! Metrics as JSON and as Prometheus text. Only the operator sees figures about sales, buyers or the machine; the public
+//! sees that the service runs and how often its public documents are read.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::flows::orders::leads;
 use crate::http::{Call, Peer, Reply};
 use crate::metrics::{BUCKETS_US, Snapshot};
 
-/// GET /metrics: JSON, or Prometheus text by Accept or `?format=prometheus`. Revenue appears to the operator alone.
+/// GET /metrics: JSON, or Prometheus text by Accept or `?format=prometheus`. Only the operator sees revenue.
 pub async fn metrics(app: Shared, call: Call) -> Reply {
     let mut figures = app.metrics.snapshot();
     let operator = call.peer == Peer::Operator;
@@ -79,8 +79,7 @@ pub async fn metrics(app: Shared, call: Call) -> Reply {
         .fixed("vary", "Accept")
 }
 
-/// Whether anybody may see how often a row was answered: none of those from whose answers sales, buyers and requests of
-/// buyers could be counted.
+/// Whether the public may see a route's counts: not if they would reveal sales, buyers or their requests.
 fn is_public(rows: &[Row], path: &str) -> bool {
     let of_path = rows.iter().filter(|row| row.path == path);
     let mut tags = of_path.map(|row| row.about.tag).peekable();
@@ -102,7 +101,7 @@ fn metrics_json(figures: &Snapshot) -> Value {
     })
 }
 
-/// What tells of sales, buyers and the machine, for the operator.
+/// Figures about sales, buyers and the machine, for the operator.
 fn add_private(body: &mut Value, figures: &Snapshot) {
     body["cache"] = json!({"hits": figures.cache_hits, "misses": figures.cache_misses});
     body["fetches"] = json!(figures.fetches);
@@ -182,7 +181,7 @@ fn prometheus_text(
         family(
             "gas_price_gwei",
             "gauge",
-            "Price of gas on the network, where the chain is asked.",
+            "Gas price on the network, if chain.rpc_url is set.",
             &mut [(String::new(), price.gwei().to_string())].into_iter(),
         );
     }
@@ -198,7 +197,7 @@ fn prometheus_text(
         family(
             "cache_requests_total",
             "counter",
-            "Deliveries by whether the cache had the page.",
+            "Deliveries by cache result.",
             &mut [
                 (
                     "{result=\"hit\"}".to_owned(),
@@ -223,7 +222,7 @@ fn prometheus_text(
         family(
             "ueg_rejections_total",
             "counter",
-            "Sales refused for their margin.",
+            "Sales refused because of their margin.",
             &mut figures
                 .margin_rejections
                 .iter()
@@ -241,13 +240,13 @@ fn prometheus_text(
         family(
             "settle_unknown_total",
             "counter",
-            "Settlements whose end was not known when their buyer was answered.",
+            "Settlements with an unknown outcome when the buyer got the response.",
             &mut [(String::new(), figures.settle_unknown().to_string())].into_iter(),
         );
         family(
             "retry_credits",
             "gauge",
-            "Retry credits since the start, by what became of them.",
+            "Retry credits by outcome.",
             &mut figures
                 .credits
                 .iter()
@@ -256,7 +255,7 @@ fn prometheus_text(
         family(
             "rate_limited_total",
             "counter",
-            "Requests refused for a rate limit, by the limit.",
+            "Rate-limited requests, by limit.",
             &mut figures
                 .limited
                 .iter()
@@ -265,7 +264,7 @@ fn prometheus_text(
         family(
             "emails_total",
             "counter",
-            "Tries to send a mail, by what became of them.",
+            "Attempts to send an e-mail, by outcome.",
             &mut figures
                 .mails
                 .iter()
@@ -274,7 +273,7 @@ fn prometheus_text(
         family(
             "ledger_checks_total",
             "counter",
-            "Days whose ledger was held against the vault.",
+            "Reconciled days.",
             &mut ["missing", "balanced"]
                 .iter()
                 .zip(figures.ledger_checks)
@@ -283,7 +282,7 @@ fn prometheus_text(
         family(
             "ledger_check_missing_units",
             "gauge",
-            "Units that the ledger has as settled and the vault has not received, on the day that was looked at last.",
+            "USDC units settled in the ledger but not received on chain, on the last reconciled day.",
             &mut [(String::new(), figures.missing_units.to_string())].into_iter(),
         );
         family(
@@ -305,7 +304,7 @@ fn prometheus_text(
         family(
             "leads_total",
             "counter",
-            "Leads by product and what became of them.",
+            "Leads by product and outcome.",
             &mut figures.leads.iter().map(|((product, outcome), count)| {
                 (
                     format!("{{product=\"{product}\",outcome=\"{outcome}\"}}"),
@@ -316,7 +315,7 @@ fn prometheus_text(
         family(
             "webhook_events_total",
             "counter",
-            "Events of the payment provider by kind and what became of them.",
+            "Payment provider events by kind and outcome.",
             &mut figures.webhooks.iter().map(|((kind, outcome), count)| {
                 (
                     format!("{{type=\"{kind}\",outcome=\"{outcome}\"}}"),
@@ -327,7 +326,7 @@ fn prometheus_text(
         family(
             "chain_inquiries_total",
             "counter",
-            "Questions to the chain about unknown settlements, by what it said.",
+            "Chain lookups of unknown settlements, by result.",
             &mut figures
                 .chain_inquiries
                 .iter()
@@ -336,7 +335,7 @@ fn prometheus_text(
         family(
             "settlement_checks_total",
             "counter",
-            "Settlements that were looked up on chain, by the result.",
+            "Settlements verified on chain, by result.",
             &mut figures
                 .settlement_checks
                 .iter()
@@ -356,7 +355,7 @@ fn prometheus_text(
 fn durations(text: &mut String, figures: &Snapshot) {
     const NAME: &str = "context402_http_request_duration_seconds";
     text.push_str(&format!(
-        "# HELP {NAME} Time to answer.\n# TYPE {NAME} histogram\n"
+        "# HELP {NAME} Response time.\n# TYPE {NAME} histogram\n"
     ));
     for ((path, method, status), requests) in &figures.requests {
         let labels = format!("route=\"{path}\",method=\"{method}\",code=\"{status}\"");

@@ -1,4 +1,4 @@
-//! How the service stands this moment, as Prometheus gauges: the same facts as /health, for alerts.
+//! The current state as Prometheus gauges: the facts of /health, for alerts.
 
 use crate::app::Shared;
 use crate::domain::lead::LeadStatus;
@@ -7,35 +7,34 @@ use crate::flows::quotes::availability;
 use crate::flows::sale::verify_settlement;
 use crate::store::{StoreError, Unpaid};
 
-/// Lines to be put after the counters: what anybody may know, and what only the operator may, since stored bytes grow
-/// with sales and the room that is left tells an attacker how far to go.
+/// The public gauges, and those for the operator: stored bytes grow with sales, and free space would help an attacker.
 pub(super) fn text(app: &Shared, operator: bool) -> String {
     let health = &app.health;
     let facilitator = health.facilitator();
     let mut gauges = vec![
         (
             "uptime_seconds",
-            "Since the start.",
+            "Seconds since start.",
             app.started.elapsed().as_secs(),
         ),
         (
             "paid_enabled",
-            "1 while anything can be bought.",
+            "1 while the service sells.",
             u64::from(availability::now(app).is_open()),
         ),
         (
             "database_up",
-            "1 while the data file answers.",
+            "1 while the data file responds.",
             u64::from(!health.store_down()),
         ),
         (
             "disk_low",
-            "1 while there is too little of it to sell.",
+            "1 while there is too little disk space to sell.",
             u64::from(health.disk_low()),
         ),
         (
             "reports_full",
-            "1 while no more reports can be kept.",
+            "1 while no more reports can be stored.",
             u64::from(health.reports_full()),
         ),
     ];
@@ -43,17 +42,17 @@ pub(super) fn text(app: &Shared, operator: bool) -> String {
         gauges.extend([
             (
                 "disk_free_bytes",
-                "Free space beside the data file.",
+                "Free space on the data file's disk.",
                 health.free_bytes(),
             ),
             (
                 "reports_kept_bytes",
-                "Retained reports with their sources.",
+                "Stored reports with their sources.",
                 health.kept_bytes(),
             ),
             (
                 "backup_timestamp_seconds",
-                "When the newest backup was made; 0 when there is none.",
+                "Time of the newest backup; 0 if there is none.",
                 health.backed_up_at().0,
             ),
         ]);
@@ -62,7 +61,7 @@ pub(super) fn text(app: &Shared, operator: bool) -> String {
         let is_up = found.trouble.is_none();
         gauges.push((
             "facilitator_up",
-            "1 while it answers and takes our network.",
+            "1 while the facilitator responds and supports our network.",
             u64::from(is_up),
         ));
     }
@@ -72,7 +71,7 @@ pub(super) fn text(app: &Shared, operator: bool) -> String {
             .is_some();
         gauges.push((
             "gas_oracle_up",
-            "1 while the price of gas is known.",
+            "1 while the gas price is known.",
             u64::from(is_up),
         ));
     }
@@ -80,7 +79,7 @@ pub(super) fn text(app: &Shared, operator: bool) -> String {
     if settlements.status != "not_configured" {
         gauges.push((
             "settlements_confirmed",
-            "1 while the chain confirms what the facilitator reports; 0 for a day after it contradicts a settlement, and while it cannot confirm one.",
+            "1 while the chain confirms reported settlements; 0 for a day after it contradicts one, and while it cannot confirm one.",
             u64::from(settlements.is_good()),
         ));
     }
@@ -92,7 +91,7 @@ pub(super) fn text(app: &Shared, operator: bool) -> String {
         ));
         gauges.push((
             "open_descriptors",
-            "Files and connections.",
+            "Open files and connections.",
             usage.descriptors,
         ));
     }
@@ -102,7 +101,7 @@ pub(super) fn text(app: &Shared, operator: bool) -> String {
         .collect()
 }
 
-/// How the settlements that the facilitator reports compare with the chain; for the operator alone.
+/// Reported settlements compared with the chain; only for the operator.
 pub(super) fn settlements(app: &Shared) -> String {
     let summary = verify_settlement::standing(app).summary;
     [
@@ -127,7 +126,7 @@ pub(super) fn settlements(app: &Shared) -> String {
     .collect()
 }
 
-/// What the bounded kinds of records take in the data file; for the operator alone.
+/// Size of the bounded kinds of records in the data file; only for the operator.
 pub(super) async fn data(app: &Shared) -> Result<String, StoreError> {
     const NAME: &str = "context402_data_bytes";
     let sizes = app.store.read(|snapshot| {
@@ -146,7 +145,7 @@ pub(super) async fn data(app: &Shared) -> Result<String, StoreError> {
     Ok(head + &lines.collect::<String>())
 }
 
-/// Where the leads stand; for the operator alone.
+/// Leads by status; only for the operator.
 pub(super) fn leads(by_status: &[(LeadStatus, u64)]) -> String {
     const NAME: &str = "context402_leads";
     let head = format!("# HELP {NAME} Leads on record, by status.\n# TYPE {NAME} gauge\n");

@@ -1,11 +1,11 @@
-//! Claims beside their excerpts. An excerpt is shown as what it is in the source: a row stands under its table's head.
+//! Claims beside their excerpts. A table row is shown under its table's header.
 
 use maud::{Markup, html};
 
 use crate::pages::buyer::report::{Citation, ReportView, Risk};
 use crate::pages::parts;
 
-/// Each claim with the excerpts that carry it; then what no claim cites.
+/// Each claim with its excerpts, then the excerpts that no claim cites.
 pub(crate) fn claims(view: &ReportView<'_>) -> Markup {
     let cited = |id: &str| {
         view.claims
@@ -18,7 +18,7 @@ pub(crate) fn claims(view: &ReportView<'_>) -> Markup {
         .filter(|citation| !cited(citation.id))
         .collect();
     html! {
-        @if view.citations.is_empty() { p { "Nothing in the source bears on the question." } }
+        @if view.citations.is_empty() { p { "The source says nothing about the question." } }
         ul.claims {
             @for (index, claim) in view.claims.iter().enumerate() {
                 li {
@@ -26,9 +26,9 @@ pub(crate) fn claims(view: &ReportView<'_>) -> Markup {
                         h3 { "Claim " (index + 1) }
                         p.claim { (claim.text) }
                         p.small.muted {
-                            (parts::share("How well the evidence carries this claim", claim.confidence)) " support, "
+                            (parts::share("How well the evidence supports this claim", claim.confidence)) " support, "
                             @if claim.origin == "deterministic" { "found by the evidence check" }
-                            @else { "worded by a language model, then checked" }
+                            @else { "written by a language model, then checked" }
                         }
                     }
                     div {
@@ -44,7 +44,7 @@ pub(crate) fn claims(view: &ReportView<'_>) -> Markup {
                 li {
                     div {
                         h3 { "Also found" }
-                        p { "Passages that bear on the question; no claim rests on them." }
+                        p { "Related passages that no claim relies on." }
                     }
                     div { @for citation in others { (figure(citation, Some(citation.id))) } }
                 }
@@ -88,14 +88,14 @@ fn stance(name: &str) -> &'static str {
 
 fn stance_words(name: &str) -> &'static str {
     match name {
-        "supports" => "supports it",
-        "contradicts" => "speaks against it",
-        "mentions" => "mentions it",
+        "supports" => "supports",
+        "contradicts" => "contradicts",
+        "mentions" => "mentions",
         _ => "",
     }
 }
 
-/// The cells of a table's row beside those of its head, when they fit.
+/// The cells of a table row and of its header, if their numbers match.
 fn row<'a>(citation: &Citation<'a>) -> Option<(Vec<String>, Vec<String>)> {
     let head = cells(citation.head.filter(|_| citation.kind == "row")?);
     let found = cells(citation.excerpt);
@@ -125,7 +125,7 @@ fn cells(row: &str) -> Vec<String> {
     cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Text in which the words that begin with one of `terms` are marked.
+/// Text with the words that begin with one of `terms` highlighted.
 fn marked(text: &str, terms: &[&str]) -> Markup {
     html! {
         @for (word, is_marked) in runs(text, terms) {
@@ -134,7 +134,7 @@ fn marked(text: &str, terms: &[&str]) -> Markup {
     }
 }
 
-/// `text` in pieces, and which of them are words that begin with a term.
+/// `text` in pieces; the flag tells which are words that begin with a term.
 fn runs<'a>(text: &'a str, terms: &[&str]) -> Vec<(&'a str, bool)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '.' || c == ',' || c == '\'' || c == '’';
     let mut runs: Vec<(&str, bool)> = Vec::new();
@@ -163,7 +163,7 @@ fn begins_with_term(word: &str, terms: &[&str]) -> bool {
     })
 }
 
-/// Text in which `[E1]` leads to that excerpt.
+/// Text in which `[E1]` links to that excerpt.
 pub(crate) fn with_references(text: &str, citations: &[Citation<'_>]) -> Markup {
     let known = |id: &str| citations.iter().any(|citation| citation.id == id);
     let mut pieces = Vec::new();

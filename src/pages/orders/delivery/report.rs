@@ -1,5 +1,5 @@
-//! The report of a delivered bundle for people: each claim beside the passages that bear on it, then the sources, each
-//! with its own report. What it says arrives as the members of the document.
+//! The report of a delivered bundle as HTML: each claim beside its evidence, then the sources, each with its own
+//! report. The report arrives as the members of its JSON document.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ pub(crate) fn delivered(view: &DeliveryView<'_>) -> Markup {
         (verdict(report))
         (downloads(view))
         h2 #claims { "Claims and their evidence" }
-        p.muted { "Every excerpt is a verbatim slice of its source. Copies of one text count as one source." }
+        p.muted { "Every excerpt is quoted verbatim from its source. Copies of one text count as one source." }
         (claims(report))
         (conflicts(report))
         (gaps(report))
@@ -88,14 +88,14 @@ fn verdict(report: Document<'_>) -> Markup {
                 dt { "Sources" }
                 dd {
                     (number(&coverage["read_count"])) " of " (number(&coverage["source_count"])) " read, "
-                    (number(&coverage["independent_count"])) " independent of each other"
+                    (number(&coverage["independent_count"])) " independent"
                 }
             }
         }
     }
 }
 
-/// Text in which `[S1.E1]` leads to that passage.
+/// Text in which `[S1.E1]` links to that passage.
 fn with_references(answer: &str, report: Document<'_>) -> Markup {
     let pieces = answer.split_inclusive(']').map(|piece| {
         let cut = piece.rfind('[').filter(|_| piece.ends_with(']'));
@@ -112,11 +112,11 @@ fn downloads(view: &DeliveryView<'_>) -> Markup {
         .actions {
             @if let Some(url) = view.pdf_url { a.button href=(url) { "Download the PDF" } }
             @if let Some(url) = view.json_url { a.button.quiet href=(url) { "Download the JSON" } }
-            @if let Some((url, _)) = &view.way_back { a.button.quiet href=(url) { "Link to keep" } }
+            @if let Some((url, _)) = &view.way_back { a.button.quiet href=(url) { "Link to this report" } }
         }
         @if let Some((_, end)) = &view.way_back {
             p.small.muted {
-                "The link leads back here until " (parts::time(*end)) ". Anyone who has it may read the report."
+                "The link is valid until " (parts::time(*end)) ". Anyone who has it can read the report."
             }
         }
     }
@@ -125,7 +125,7 @@ fn downloads(view: &DeliveryView<'_>) -> Markup {
 fn claims(report: Document<'_>) -> Markup {
     let claims = items(&report.get("matrix")["claims"]);
     html! {
-        @if claims.is_empty() { p { "Nothing in the sources bears on the question." } }
+        @if claims.is_empty() { p { "The sources say nothing about the question." } }
         ul.claims {
             @for (index, claim) in claims.iter().enumerate() {
                 li {
@@ -148,7 +148,7 @@ fn claims(report: Document<'_>) -> Markup {
     }
 }
 
-/// What a claim rests on: verdict of a source, and each passage that it was reached by.
+/// The evidence of a claim: a source's verdict with each passage behind it.
 fn cited(claim: &Value) -> impl Iterator<Item = (&Value, &Value)> {
     let cells = items(&claim["cells"]).iter();
     cells.flat_map(|cell| {
@@ -172,11 +172,11 @@ fn standing(claim: &Value) -> String {
     };
     match against {
         0 => format!("{support}."),
-        count => format!("{support}; {count} against it."),
+        count => format!("{support}; contradicted by {count}."),
     }
 }
 
-/// The sources that say nothing of a claim, and those that could not be asked.
+/// The sources without evidence on a claim, and those that could not be fetched.
 fn without_evidence(claim: &Value) -> Markup {
     let of = |verdict: &str| {
         let cells = items(&claim["cells"]).iter();
@@ -186,13 +186,13 @@ fn without_evidence(claim: &Value) -> Markup {
             .collect::<Vec<_>>()
     };
     html! {
-        @for (words, ids) in [("Silent: ", of("silent")), ("Not read: ", of("unreachable"))] {
+        @for (words, ids) in [("No evidence: ", of("silent")), ("Could not fetch: ", of("unreachable"))] {
             @if !ids.is_empty() { p.small.muted { (words) (links(&ids)) } }
         }
     }
 }
 
-/// Names of sources, each leading to its row.
+/// Names of sources, each linked to its row.
 fn links(ids: &[&str]) -> Markup {
     html! {
         @for (index, id) in ids.iter().enumerate() {
@@ -235,11 +235,11 @@ fn stance(verdict: &str) -> &'static str {
 
 fn stance_words(verdict: &str) -> &'static str {
     match verdict {
-        "supports" => "supports it",
-        "partial" => "supports a part of it",
-        "contradicts" => "speaks against it",
-        "may_contradict" => "may speak against it",
-        _ => "mentions it",
+        "supports" => "supports",
+        "partial" => "supports in part",
+        "contradicts" => "contradicts",
+        "may_contradict" => "may contradict",
+        _ => "mentions",
     }
 }
 
@@ -247,7 +247,7 @@ fn conflicts(report: Document<'_>) -> Markup {
     let conflicts = items(&report.get("synthesis")["conflicts"]);
     html! {
         @if !conflicts.is_empty() {
-            h2 #conflicts { "Where they differ" }
+            h2 #conflicts { "Conflicts" }
             @for conflict in conflicts {
                 .panel {
                     p { strong { (text(&conflict["claim"])) } }
@@ -267,7 +267,7 @@ fn kind_words(conflict: &Value) -> String {
     };
     match text(&conflict["certainty"]) {
         "clear" => format!("{kind}."),
-        _ => format!("{kind}, if both speak of the same thing: read them."),
+        _ => format!("{kind}, if both refer to the same thing. Please check."),
     }
 }
 
@@ -288,7 +288,7 @@ fn gaps(report: Document<'_>) -> Markup {
     let gaps = items(&report.get("synthesis")["gaps"]);
     html! {
         @if !gaps.is_empty() {
-            h2 #gaps { "What they leave open" }
+            h2 #gaps { "Gaps" }
             ul { @for gap in gaps { li { (text(gap)) } } }
         }
     }
@@ -314,7 +314,7 @@ fn risks(report: Document<'_>) -> Markup {
 fn sources(report: Document<'_>) -> Markup {
     let table = html! {
         table.stack {
-            thead { tr { th { "Name" } th { "Source" } th { "What it says" } th { "Counts" } } }
+            thead { tr { th { "Name" } th { "Source" } th { "Decision" } th { "Independent" } } }
             tbody { @for source in report.list("sources") { (source_row(report, source)) } }
         }
     };
@@ -330,9 +330,9 @@ fn source_row(report: Document<'_>, source: &Value) -> Markup {
                 @if let Some(title) = source["title"].as_str() { (title) br; }
                 (parts::foreign_link(text(&source["target_url"])))
                 @if let Some(dated) = source["dated"].as_str() { br; span.muted { "dated " (dated) } }
-                @if !is_read { br; span.muted { "Could not be read. " (why_not(report, source)) } }
+                @if !is_read { br; span.muted { "Could not fetch. " (why_not(report, source)) } }
             }
-            td { @if is_read { (parts::label(text(&source["label"]))) } @else { span.tag { "not read" } } }
+            td { @if is_read { (parts::label(text(&source["label"]))) } @else { span.tag { "could not fetch" } } }
             td.muted { @if is_read { (voice(report, source)) } @else { "–" } }
         }
     }
@@ -344,7 +344,7 @@ fn why_not<'a>(report: Document<'a>, source: &Value) -> &'a str {
     found.map_or("", |found| text(&found["message"]))
 }
 
-/// Whether a source speaks for itself, or for the same text as others.
+/// Whether a source is independent, or a copy of others.
 fn voice(report: Document<'_>, source: &Value) -> String {
     let mut groups = report.list("groups").iter();
     let group = groups.find(|group| group["id"] == source["group_id"]);
@@ -353,17 +353,17 @@ fn voice(report: Document<'_>, source: &Value) -> String {
         .filter(|id| source["id"] != *id)
         .collect();
     match others.is_empty() {
-        true => "by itself".to_owned(),
-        false => format!("as one with {}", others.join(", ")),
+        true => "yes".to_owned(),
+        false => format!("same text as {}", others.join(", ")),
     }
 }
 
-/// The report of each source that was read, folded.
+/// The report of each fetched source, folded.
 fn single_reports(report: Document<'_>) -> Markup {
     let read = report.list("sources").iter();
     let read = read.filter(|source| source["status"] == "read");
     html! {
-        h2 #reports { "Each source by itself" }
+        h2 #reports { "Reports by source" }
         .questions {
             @for (source, single) in read.zip(report.list("reports")) {
                 details {
@@ -391,17 +391,17 @@ fn single_report(single: &Value) -> Markup {
         dl.facts {
             dt { "Decision" } dd { (text(&decision["summary"])) }
             dt { "Quality" } dd { (parts::share("Quality of the source", quality)) }
-            @for gap in items(&single["gaps"]) { dt { "Left open" } dd { (text(gap)) } }
+            @for gap in items(&single["gaps"]) { dt { "Gap" } dd { (text(gap)) } }
         }
     }
 }
 
 fn hashes(report: Document<'_>) -> Markup {
     html! {
-        h2 #verify { "Check it" }
+        h2 #verify { "Verify this report" }
         p {
-            "A source hash is SHA-256 of the text that the excerpts are slices of; the result hash is SHA-256 of the "
-            "report in the form of RFC 8785. The JSON holds all that they cover."
+            "A source hash is SHA-256 of the text that the excerpts come from. The result hash is SHA-256 of the report as "
+            "canonical JSON (RFC 8785). The JSON download contains everything they cover."
         }
         dl.facts {
             dt { "Result hash" } dd { span.hash { (text(report.get("result_hash"))) } }
@@ -411,7 +411,7 @@ fn hashes(report: Document<'_>) -> Markup {
                 dd {
                     span.hash { (text(&hash["sha256"])) }
                     @if let Some(at) = hash["fetched_at"].as_u64() {
-                        br; span.small.muted { "read " (parts::time(UnixSeconds(at))) }
+                        br; span.small.muted { "fetched " (parts::time(UnixSeconds(at))) }
                     }
                 }
             }
@@ -446,8 +446,8 @@ mod tests {
         };
         let of =
             |id: &str, group: &str| voice(Document(&report), &json!({"id": id, "group_id": group}));
-        assert_eq!(of("S1", "G1"), "as one with S3");
-        assert_eq!(of("S2", "G2"), "by itself");
+        assert_eq!(of("S1", "G1"), "same text as S3");
+        assert_eq!(of("S2", "G2"), "yes");
     }
 
     #[test]
@@ -455,7 +455,11 @@ mod tests {
         for (for_it, against, said) in [
             (0, 0, "No source supports it."),
             (1, 0, "Supported by 1 independent source."),
-            (2, 1, "Supported by 2 independent sources; 1 against it."),
+            (
+                2,
+                1,
+                "Supported by 2 independent sources; contradicted by 1.",
+            ),
         ] {
             let claim = json!({"supporting_groups": for_it, "opposing_groups": against});
             assert_eq!(standing(&claim), said);
