@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs, upgrades or removes context402 on a machine with systemd. Safe to repeat: running it again is an upgrade,
-# with a backup before it and the way back if the new version is not healthy.
+# with a backup before it and a rollback if the new version is not healthy.
 set -eu
 
 NAME=context402
@@ -47,7 +47,7 @@ run() {
 		"$@"
 	fi
 }
-need() { command -v "$1" >/dev/null 2>&1 || fail "$1 is needed and not there"; }
+need() { command -v "$1" >/dev/null 2>&1 || fail "$1 is required but not installed"; }
 
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -70,19 +70,19 @@ while [ $# -gt 0 ]; do
 		;;
 	*)
 		usage >&2
-		fail "$1 is no option"
+		fail "unknown option $1"
 		;;
 	esac
 	shift
 done
 : "${PURGE:=}"
-[ -z "$PURGE" ] || [ "$ACTION" = uninstall ] || fail "--purge goes with --uninstall"
-[ -z "$VERIFY_KEY" ] || [ -n "$ARCHIVE" ] || fail "--verify-key goes with --archive"
+[ -z "$PURGE" ] || [ "$ACTION" = uninstall ] || fail "--purge needs --uninstall"
+[ -z "$VERIFY_KEY" ] || [ -n "$ARCHIVE" ] || fail "--verify-key needs --archive"
 case $PREFIX in
 '' | /*) ;;
 *) fail "--prefix must be an absolute path" ;;
 esac
-[ -n "$PREFIX$DRY_RUN" ] || [ "$(id -u)" = 0 ] || fail "this needs root: run it with sudo, or look first with --dry-run"
+[ -n "$PREFIX$DRY_RUN" ] || [ "$(id -u)" = 0 ] || fail "this needs root: run it with sudo, or preview it with --dry-run"
 
 HERE=$(cd "$(dirname "$0")" && pwd)
 TREE=${PREFIX:-/usr/local}
@@ -115,19 +115,19 @@ source_folder() {
 		WORK=$(mktemp -d)
 		case $ARCHIVE in
 		https://*) fetch_archive ;;
-		*://*) fail "$ARCHIVE: a release is fetched by https only" ;;
+		*://*) fail "$ARCHIVE: releases are only downloaded over https" ;;
 		esac
 		check_archive
 		tar -xzf "$WORK/archive" --no-same-owner -C "$WORK"
 		SOURCE=$(find "$WORK" -name install.sh -type f | head -n 1)
-		[ -n "$SOURCE" ] || fail "$ARCHIVE holds no release"
+		[ -n "$SOURCE" ] || fail "$ARCHIVE does not contain a release"
 		SOURCE=$(dirname "$SOURCE")
 	else
 		SOURCE=$HERE
 	fi
 	NEW=$SOURCE/$NAME
 	[ -f "$NEW" ] || NEW=$SOURCE/target/release/$NAME
-	[ -f "$NEW" ] || fail "there is no $NAME to install: build it with cargo build --release, or name a release with --archive"
+	[ -f "$NEW" ] || fail "no $NAME program found: build it with cargo build --release, or give a release with --archive"
 	NEW_VERSION=$("$NEW" version --json) || fail "$NEW does not run on this machine ($(uname -m))"
 }
 
@@ -139,7 +139,7 @@ fetch_archive() {
 	mkdir "$WORK/fetched"
 	for file in "$(basename "$ARCHIVE")" SHA256SUMS ${VERIFY_KEY:+SHA256SUMS.sig}; do
 		curl --proto '=https' --fail --silent --show-error --location --max-time 600 \
-			--output "$WORK/fetched/$file" "$from/$file" || fail "$from/$file could not be fetched"
+			--output "$WORK/fetched/$file" "$from/$file" || fail "$from/$file could not be downloaded"
 	done
 }
 
@@ -149,27 +149,27 @@ check_archive() {
 	need tar
 	name=$(basename "$ARCHIVE")
 	sums=$(dirname "$ARCHIVE")/SHA256SUMS
-	[ -f "$ARCHIVE" ] || fail "$ARCHIVE is not there"
-	[ -f "$sums" ] || fail "$sums is not there: an archive without its checksum is not installed"
+	[ -f "$ARCHIVE" ] || fail "$ARCHIVE does not exist"
+	[ -f "$sums" ] || fail "$sums does not exist: an archive without checksum is not installed"
 	cp "$ARCHIVE" "$WORK/archive"
 	cp "$sums" "$WORK/sums"
 	[ -z "$VERIFY_KEY" ] || check_signature
 	expected=$(awk -v name="$name" '{ sub(/^\*/, "", $2) } $2 == name { print $1 }' "$WORK/sums")
-	[ -n "$expected" ] || fail "$sums does not name $name"
+	[ -n "$expected" ] || fail "$sums has no checksum of $name"
 	found=$(sha256sum "$WORK/archive" | awk '{ print $1 }')
-	[ "$found" = "$expected" ] || fail "$ARCHIVE is not what $sums says: its checksum is $found, not $expected"
-	say "The checksum of $name is right."
+	[ "$found" = "$expected" ] || fail "$ARCHIVE does not match $sums: its checksum is $found, not $expected"
+	say "The checksum of $name is correct."
 }
 
 # Checksums that came with an archive say only that it arrived whole; a signature says whose it is.
 check_signature() {
 	need ssh-keygen
-	[ -f "$VERIFY_KEY" ] || fail "$VERIFY_KEY is not there"
-	[ -f "$sums.sig" ] || fail "$sums.sig is not there: without its signature the archive is not installed"
+	[ -f "$VERIFY_KEY" ] || fail "$VERIFY_KEY does not exist"
+	[ -f "$sums.sig" ] || fail "$sums.sig does not exist: without its signature the archive is not installed"
 	printf '%s %s\n' "$NAME" "$(cat "$VERIFY_KEY")" >"$WORK/signers"
 	ssh-keygen -Y verify -f "$WORK/signers" -I "$NAME" -n "$NAME" -s "$sums.sig" <"$WORK/sums" >/dev/null 2>&1 ||
-		fail "$sums.sig is no signature of $sums by the key in $VERIFY_KEY"
-	say "The signature of SHA256SUMS is right."
+		fail "$sums.sig is not a signature of $sums by the key in $VERIFY_KEY"
+	say "The signature of SHA256SUMS is correct."
 }
 
 # A fact out of `version --json`.
@@ -254,7 +254,7 @@ setting() { "$1" config print --config "$CONFIG" | sed -n "s|^$2 = \(.*\)  # .*|
 has_systemd() { command -v systemctl >/dev/null 2>&1; }
 
 check_systemd() {
-	has_systemd || fail "systemctl is not there: this installer is for systemd; see the README for other ways to run $NAME"
+	has_systemd || fail "systemctl not found: this installer needs systemd; see the README for other ways to run $NAME"
 	version=$(systemctl --version | sed -n 's/^systemd \([0-9]*\).*/\1/p')
 	[ "${version:-0}" -ge 250 ] || fail "systemd ${version:-of unknown version} is too old; 250 or newer is needed"
 }
@@ -305,8 +305,8 @@ start() {
 	run systemctl daemon-reload
 	data_file=$(setting "$NEW" data_file)
 	if [ ! -e "$data_file" ]; then
-		say "Making the first data file."
-		run systemctl start "$NAME-init.service" || fail "it could not be made; see: journalctl -u $NAME-init"
+		say "Creating the data file."
+		run systemctl start "$NAME-init.service" || fail "the data file could not be created; see: journalctl -u $NAME-init"
 	fi
 	if [ -f "$UNITS/$NAME.socket.previous" ] && ! cmp -s "$UNITS/$NAME.socket" "$UNITS/$NAME.socket.previous"; then
 		# It listens elsewhere now, and a listener is bound only when nobody uses it.
@@ -326,7 +326,7 @@ is_healthy() {
 
 roll_back() {
 	[ -n "$OLD_VERSION" ] || fail "$NAME is installed but not healthy; see: journalctl -u $NAME"
-	say "The new version is not healthy (journalctl -u $NAME says why): going back to the one before."
+	say "The new version is not healthy (see journalctl -u $NAME): rolling back to the previous version."
 	# The socket too: a client that connects now would start what is being replaced.
 	systemctl stop "$NAME.socket" "$NAME.service" || true
 	mv -f "$PREVIOUS" "$BIN"
@@ -336,14 +336,14 @@ roll_back() {
 	systemctl daemon-reload || true
 	# Sales of the new version are lost only where its file cannot be read any more.
 	if [ -n "$BACKUP" ] && [ "$(fact "$OLD_VERSION" schema)" != "$(fact "$NEW_VERSION" schema)" ]; then
-		say "Its data file has another schema: restoring $BACKUP."
+		say "The data file has another schema: restoring $BACKUP."
 		"$BIN" restore "$BACKUP" --discard-newer --config "$CONFIG"
 	fi
 	systemctl start "$NAME.socket" || true
 	systemctl start --no-block "$NAME.service" || true
 	"$BIN" healthcheck --wait "$HEALTH_SECONDS" --config "$CONFIG" ||
-		fail "the version before is back and not healthy either; see: journalctl -u $NAME"
-	fail "the upgrade was taken back; version $(fact "$OLD_VERSION" version) runs again"
+		fail "the previous version was restored but is not healthy either; see: journalctl -u $NAME"
+	fail "the upgrade was rolled back; version $(fact "$OLD_VERSION" version) is running again"
 }
 
 install_program() {
@@ -357,7 +357,7 @@ install_program() {
 	if [ -f "$BIN" ] && [ -f "$CONFIG" ]; then
 		# What the new version cannot run with is learnt before the old one is touched.
 		"$NEW" config check --config "$CONFIG" ||
-			fail "$CONFIG is not ready for version $(fact "$NEW_VERSION" version); nothing was changed. Mend it and run this again"
+			fail "$CONFIG is not ready for version $(fact "$NEW_VERSION" version); nothing was changed. Fix it and run this again"
 		OLD_VERSION=$("$BIN" version --json)
 		[ -z "$START" ] || refuse_lost_data
 		back_up
@@ -379,7 +379,7 @@ install_program() {
 	fi
 	if ! start || ! is_healthy; then roll_back; fi
 	remove_old_ways_back
-	say "$NAME $(fact "$NEW_VERSION" version) runs. Look around with: $BIN doctor --config $CONFIG"
+	say "$NAME $(fact "$NEW_VERSION" version) is running. Check it with: $BIN doctor --config $CONFIG"
 }
 
 uninstall() {
@@ -399,16 +399,16 @@ uninstall() {
 		run rm -f "$(completion "$shell")"
 	done
 	if [ -z "$PURGE" ]; then
-		say "The program is gone. Still there: $ETC (configuration and secrets) and $STATE (data and backups);" \
+		say "The program was removed. Still there: $ETC (configuration and secrets) and $STATE (data and backups);" \
 			"--uninstall --purge removes them."
 		return
 	fi
 	# With a user of the service's own the folder lies elsewhere, and here is a link.
 	run rm -rf "$ETC" "$STATE" "$PREFIX/var/lib/private/$NAME"
-	say "The program, its configuration, its data and its backups are gone."
+	say "The program, its configuration, its data and its backups were removed."
 	case $data_file in
 	'' | "$STATE"/*) ;;
-	*) say "The data file lies elsewhere and stays: $data_file" ;;
+	*) say "The data file is elsewhere and was not removed: $data_file" ;;
 	esac
 }
 

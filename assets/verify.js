@@ -18,12 +18,12 @@
     unhashed.split(" ").forEach((name) => delete hashed[name]);
     const found = hex(await crypto.subtle.digest("SHA-256", bytes(canonical(hashed))));
     const isSame = found === whole.result_hash && document.getElementById("result-hash").textContent === found;
-    const lines = [[isSame, isSame ? "The report hashes to its result hash." : `The report hashes to ${found}.`]];
+    const lines = [[isSame, isSame ? "The result hash is correct." : `The report hashes to ${found}.`]];
     if (whole.signature) lines.push(await signed(whole));
     const receipt = await (await fetch(`${report}/verify`)).json();
     const failed = receipt.checks.filter((check) => !check.match).map((check) => check.id);
     lines.push([receipt.valid, receipt.valid
-      ? `The service's own ${receipt.checks.length} checks against the kept source pass.`
+      ? `The service's own ${receipt.checks.length} checks against the stored source pass.`
       : `The service's own checks fail: ${failed.join(", ")}.`]);
     return lines;
   };
@@ -38,7 +38,7 @@
       const isOurs = await crypto.subtle.verify("Ed25519", key, decoded(seal), bytes(`${head}.${body}`));
       const says = JSON.parse(new TextDecoder().decode(decoded(body)));
       const isSigned = isOurs && says.result_hash === result_hash;
-      return [isSigned, isSigned ? "Its signature is by this service's published key." : "Its signature does not fit."];
+      return [isSigned, isSigned ? "The signature matches this service's published key." : "The signature does not match."];
     } catch {
       return [null, "This browser cannot check Ed25519 signatures."];
     }

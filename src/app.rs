@@ -1,4 +1,4 @@
-//! What every handler shares: configuration, store, upstreams, offers, the sales under way, and the figures.
+//! The state that all handlers share: configuration, store, upstreams, offers, sales in progress, metrics.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,5 +1,4 @@
-//! The whole service, from a configuration to sockets and back: what is started in which order, and what is waited for
-//! when it stops. `serve`, `demo` and the tests run exactly this.
+//! Starts and stops the whole service in order. `serve`, `demo` and the tests use exactly this.
 
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;

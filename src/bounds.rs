@@ -1,7 +1,7 @@
-//! Every piece of state and memory that somebody who has not paid can make the service hold: its bound, what happens at
-//! the bound, where that is enforced, and the tests that show it. Nothing here is used by the service; the tests below
-//! hold the table to the sources, and `data/ops/bounds.md` to the table. A new table of the data file, queue or cache
-//! needs a row here, or a reason in [`NOT_BY_STRANGERS`].
+//! A table of all state and memory that unpaid requests can make the service hold: the bound, what happens there, where it
+//! is enforced, and the tests. The service does not use it; the tests below compare it with the sources, and
+//! `data/ops/bounds.md` with it. A new table of the data file, queue or cache needs a row here, or a reason in
+//! [`NOT_BY_STRANGERS`].
 
 /// One kind of state.
 #[derive(Clone, Copy, Debug)]

@@ -9,10 +9,10 @@
 //! - **Target**: the address that a buyer names. **Cleared**: its name was looked up and every answer is public.
 //! - **Purchase**: what exactly is paid for, once query, header and body agree. **Fingerprint**: its hash.
 //! - **Offer**: our payment requirements for a level. **Challenge**: an offer as a 402 carries it.
-//! - **Payment proof**: the signed payload in PAYMENT-SIGNATURE. **Payment**: our record of what became of it.
-//! - **Transfer**: money that a buyer has sent to the vault without us; its hash is shown for it (the legacy endpoint).
+//! - **Payment proof**: the signed payload in PAYMENT-SIGNATURE. **Payment**: our record of it.
+//! - **Transfer**: money that a buyer has sent to the receiving address directly; the buyer presents its hash (legacy).
 //! - **Signer**: the key that signs offers, receipts and reports in the service's name.
-//! - **Owed**: a settled payment whose answer was never sent whole. The payer's next authorization for the same
+//! - **Owed**: a settled payment whose answer was never sent completely. The payer's next authorization for the same
 //!   purchase gets it uncharged.
 //! - **Retry credit**: what a buyer gets when an accepted payment could not be served; it holds that payment.
 //! - **Report**: what a Proof Pack sells; **retained** as the bytes that were sold, **shared** under a slug of its own.
@@ -21,13 +21,12 @@
 //! - **Finding**: a passage that bears on a question. **Citation**: a finding as a report shows it. **Synthesis**: what
 //!   is left of a language model's claims once they are checked.
 //! - **Bundle**: a report on several sources, paid for through a payment link. **Order**: one that was bought.
-//!   **Lead**: what somebody who may buy has told us, and how far it has come. **Notice**: what the operator's own
-//!   address is told of it.
+//!   **Lead**: a request or message by a potential buyer. **Notice**: the webhook message about it.
 //! - **Margin**: whether a sale earns its minimum (the Unit Economic Guardian). **Refusal**: every way to say no.
 //! - **Tool**: a row of the table as MCP offers it to agents, and the agent card as a skill.
 //! - **Attribution**: where a buyer came from (wire name: `source`).
-//! - **Outbox**: mails that are to be sent. **Ledger**: what each day has earned. **Ledger check**: a day's ledger held
-//!   against what the vault has received. **Console**: the operator's pages.
+//! - **Outbox**: e-mails to send. **Ledger**: daily revenue. **Ledger check**: its reconciliation with the transfers to the
+//!   receiving address. **Console**: the operator's pages.
 //! - **Client**: an IPv4 address or an IPv6 /64, as the connection or a trusted proxy says. **Standing**: how much of a
 //!   rate limit a client has left.
 //! - **Upstream**: another process that we call. **Concurrency limit**: the places that calls to one upstream may take.

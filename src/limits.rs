@@ -1,5 +1,4 @@
-//! Token buckets by key, in a table of bounded size: how often a client may ask for each class of work, and how often
-//! names of one domain are looked up for nothing. It knows no request and no answer.
+//! Rate limits: token buckets by key in tables of bounded size, per client and class, and per domain for free lookups.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;

@@ -1,9 +1,8 @@
-//! Logs by tracing, to standard error: for people on a terminal, one JSON object a line otherwise, with its priority
-//! where the journal reads it.
+//! Logging with tracing to standard error: readable on a terminal, otherwise a JSON object per line, with a priority for the
+//! journal.
 //!
-//! JSON lines are written by hand into a buffer that is flushed ten times a second, and at once for warnings and
-//! errors: an access line per request must not cost a system call each. What is lost with a killed process is at most
-//! a tenth of a second of access lines.
+//! JSON lines go into a buffer that is flushed ten times a second, and at once for warnings and errors, so that an access
+//! line does not cost a system call. A killed process loses at most a tenth of a second of access lines.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write as _};

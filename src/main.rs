@@ -1,4 +1,4 @@
-//! Parse what was typed, run one command, report its exit code.
+//! Parses the arguments, runs a command, returns its exit code.
 
 use std::process::ExitCode;
 

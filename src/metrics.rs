@@ -1,4 +1,4 @@
-//! Counters, labelled by route pattern, never by raw path. Written by anybody, read by /metrics and the console.
+//! Counters for /metrics and the console, labelled by route pattern, never by raw path.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};

@@ -1,5 +1,5 @@
-//! Who is let in and what is counted before a request's body is read: by the row's class, and by whether it brings a
-//! payment or a credit.
+//! Admission and rate limits, decided before a request's body is read: by the route's class, and by whether the request
+//! carries a payment or a credit.
 
 use crate::api::buyer::legacy;
 use crate::api::failure;
@@ -12,8 +12,8 @@ use crate::http::service::{Admission, Arrived};
 use crate::http::{HeaderMap, Method, Reply};
 use crate::state::health;
 
-/// Whether a request brings the operator's token. Without one configured nobody does. A cookie proves nothing here: it
-/// is for the console's own pages, whose forms are guarded against other sites.
+/// Whether a request carries the operator's token; never if none is configured. The console's cookie does not count here:
+/// it is only valid for the console's pages, whose forms are protected against cross-site requests.
 pub fn knows_operator(app: &App, headers: &HeaderMap) -> bool {
     let Some(sessions) = &app.config.operator else {
         return false;
@@ -31,7 +31,7 @@ pub fn knows_operator(app: &App, headers: &HeaderMap) -> bool {
     shown.is_some_and(|token| sessions.is_token(token))
 }
 
-/// Counts a request against its client. The operator's socket is not counted.
+/// Counts a request against its client. The operator's socket is exempt.
 pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
     let brings = match row.about.rate {
         RateClass::Sale => arrived.headers.contains_key("payment-signature"),
@@ -41,7 +41,7 @@ pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
         RateClass::Credit => arrived.headers.contains_key("x-service-retry-credit"),
         _ => false,
     };
-    // Nobody signs or transfers for what is not sold now. Anyone who has paid already is heard.
+    // Nobody should sign or transfer while sales are off. Requests that are already paid get through.
     if arrived.method == Method::Post
         && row.about.price != Price::Free
         && !brings
@@ -63,8 +63,7 @@ pub fn admit(app: &App, row: &Row, arrived: &Arrived<'_>) -> Admission {
         return Admission::Granted;
     };
     match app.limits.admit(class, client) {
-        // Quotes are asked for in rows by programs that can pace themselves. The other answers are too many, or kept by
-        // caches, to say it on each.
+        // Programs request many quotes in a row and can pace themselves. Other responses are too frequent, or cached.
         Ok(Some(standing)) if class == RateClass::Quote => {
             Admission::Counted(failure::with_standing(Reply::empty(200), &standing).headers)
         }

@@ -1,4 +1,4 @@
-//! A request's body as a table of fields wants it: JSON, or a form as browsers send it without script.
+//! Reads a request's body by its table of fields: JSON, or a browser's form.
 
 use serde_json::{Map, Value, json};
 
@@ -8,15 +8,15 @@ use crate::domain::requests::Request;
 use crate::domain::schema::{Kind, Object, without_mark};
 use crate::http::Call;
 
-/// Ignored members that are told of in an answer.
+/// Maximum number of ignored members listed in a response.
 const IGNORED_MAX: usize = 32;
 const IGNORED_CHARACTERS_MAX: usize = 64;
 
-/// A body of JSON, or of a form as browsers send it. An absent one is an empty object.
+/// A body of JSON, or of a browser's form. An absent body is an empty object.
 ///
 /// # Errors
-/// Besides what is wrong with the body, `ForeignOrigin` where it is no JSON and a page of another site sent it. A
-/// browser sends JSON to another site only after a preflight.
+/// Validation errors, and `ForeignOrigin` for a form from another site's page. A browser sends JSON to another site only
+/// after a preflight.
 pub fn read_body<T: Request>(app: &App, call: &Call) -> Result<T, Refusal> {
     if !call.header("content-type").is_some_and(is_json) {
         check_origin(app, call)?;
@@ -36,7 +36,7 @@ pub fn read_body<T: Request>(app: &App, call: &Call) -> Result<T, Refusal> {
     T::read(text.to_string().as_bytes()).map_err(Refusal::validation)
 }
 
-/// The names of a JSON body's members that a table does not know and its flow ignores, as many as are worth telling.
+/// The names of a JSON body's unknown, ignored members, up to a limit.
 pub fn ignored(call: &Call, object: &Object) -> Vec<String> {
     let members = serde_json::from_slice::<Map<String, Value>>(without_mark(&call.body));
     let names = members.into_iter().flatten().map(|(name, _)| name);
@@ -46,7 +46,7 @@ pub fn ignored(call: &Call, object: &Object) -> Vec<String> {
     shown.take(IGNORED_MAX).collect()
 }
 
-/// A form's fields as the members that they stand for.
+/// A form's fields as members.
 fn form(bytes: &[u8], object: &Object) -> Value {
     let mut members = Map::new();
     for (name, text) in url::form_urlencoded::parse(bytes) {
@@ -65,7 +65,7 @@ fn form(bytes: &[u8], object: &Object) -> Value {
     members.into()
 }
 
-/// A list of a form, which may send each of its texts by itself.
+/// A list in a form, which may repeat the field.
 fn joined(earlier: Option<&Value>, text: &str) -> Value {
     match earlier.and_then(Value::as_str) {
         Some(earlier) => format!("{earlier}\n{text}").into(),
@@ -73,8 +73,8 @@ fn joined(earlier: Option<&Value>, text: &str) -> Value {
     }
 }
 
-/// Refuses what a page of another site has a browser send (specification 8, review A13: cross-site forms). Programs that
-/// are no browser say neither `Sec-Fetch-Site` nor `Origin`; a browser says at least one of them with every POST.
+/// Refuses cross-site forms (specification 8, review A13). Programs other than browsers send neither `Sec-Fetch-Site` nor
+/// `Origin`; a browser sends at least one of them with every POST.
 pub fn check_origin(app: &App, call: &Call) -> Result<(), Refusal> {
     let is_ours = match (call.header("sec-fetch-site"), call.header_count("origin")) {
         (Some(site), _) => matches!(site, "same-origin" | "none"),
@@ -87,7 +87,7 @@ pub fn check_origin(app: &App, call: &Call) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a body may be taken for JSON.
+/// Whether a body claims to be JSON.
 pub fn check_media_type(call: &Call) -> Result<(), Refusal> {
     check_coding(call)?;
     match call.header("content-type") {
@@ -97,7 +97,7 @@ pub fn check_media_type(call: &Call) -> Result<(), Refusal> {
     }
 }
 
-/// Bodies are small: none is unpacked here, and what is packed is said to be so rather than to be bad JSON.
+/// Bodies are small, so compressed ones are refused, with an error that says so.
 fn check_coding(call: &Call) -> Result<(), Refusal> {
     let codings = call.headers.get_all("content-encoding").iter();
     let is_plain = |coding: &[u8]| coding.eq_ignore_ascii_case(b"identity");
@@ -108,7 +108,7 @@ fn check_coding(call: &Call) -> Result<(), Refusal> {
         true => Ok(()),
         false => Err(Refusal::new(
             Code::UnsupportedMediaType,
-            "The body is compressed; send it as it is, without Content-Encoding.",
+            "The body is compressed; send it without Content-Encoding.",
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! The endpoints that buyers call: what is sold, and what is free beside it.
+//! The buyers' endpoints, paid and free.
 
 pub mod access;
 pub mod challenge;

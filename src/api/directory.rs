@@ -1,4 +1,4 @@
-//! What programs find: documents, prices, OpenAPI, MCP and agent cards.
+//! Machine-readable documents: prices, OpenAPI, MCP and agent cards.
 
 pub mod agent;
 pub mod catalogue;

@@ -1,5 +1,5 @@
-//! The only place where a refusal becomes a status, headers and a body. What the client reads says what to do next;
-//! what went wrong on our side is in the log alone.
+//! The only place where a refusal becomes a status, headers and a body. Clients read what to do next; details of failures
+//! on our side are only in the log.
 
 use serde_json::{Value, json};
 
@@ -17,16 +17,16 @@ use crate::pages::error::ErrorView;
 use crate::x402::encoding;
 use crate::x402::wire::SettleResponse;
 
-/// When to come back (specification section 8).
+/// Retry-After by default (specification section 8).
 const RETRY_AFTER: &str = "5";
-/// When to come back to something that is under way this moment.
+/// Retry-After for work in progress.
 const CONFLICT_RETRY_AFTER: &str = "2";
-/// When to come back to a service that its operator has paused.
+/// Retry-After while the operator has paused sales.
 const PAUSED_RETRY_AFTER: &str = "300";
 const PROOF_HEADER: &str = "X-Service-Payment-Proof";
 const RETRY_PATH: &str = "/v1/x402/retry";
 const DIAGNOSE_PATH: &str = "/v1/agent/diagnose";
-/// Why the last payment was not taken, as a sentence.
+/// Why the last payment was rejected, as a sentence.
 pub const PAYMENT_ERROR: &str = "x-service-payment-error";
 
 /// The status of a code (specification section 7).
@@ -86,7 +86,7 @@ pub fn status(code: Code) -> u16 {
     }
 }
 
-/// The answer to a refused call.
+/// The response to a refused call.
 pub fn reply(app: &App, refusal: &Refusal, call: &Call) -> Reply {
     match &refusal.with {
         With::Challenge {
@@ -101,7 +101,7 @@ pub fn reply(app: &App, refusal: &Refusal, call: &Call) -> Reply {
     }
 }
 
-/// Address and reason of each source that a refusal is about.
+/// Address and reason of each rejected source.
 pub fn rejected_of(refusal: &Refusal) -> Vec<(&str, &str)> {
     let With::Rejected(rejected) = &refusal.with else {
         return Vec::new();
@@ -112,7 +112,7 @@ pub fn rejected_of(refusal: &Refusal) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// The same as a page, when a person asked.
+/// The same as a page, for browsers.
 pub fn page(app: &App, refusal: &Refusal, call: &Call) -> Reply {
     error_page(
         app,
@@ -161,30 +161,30 @@ fn payment_required(
     }
 }
 
-/// Says in a sentence why a payment was not taken, and where to learn more. It stands in headers: the body is the
-/// challenge byte for byte, and clients compare its `error` with x402's machine words.
+/// Why a payment was rejected and where to learn more. It goes into headers: the body is the exact challenge, and clients
+/// compare its `error` with x402's error codes.
 fn with_explanation(app: &App, reply: Reply, message: &str) -> Reply {
     let diagnose = app.url(DIAGNOSE_PATH);
     let sentence = format!(
-        "{message} To learn which check failed, send your PAYMENT-SIGNATURE as {{\"header\": \"...\"}} by POST to {diagnose}."
+        "{message} To see which check failed, POST your PAYMENT-SIGNATURE as {{\"header\": \"...\"}} to {diagnose}."
     );
     with_diagnosis(app, reply).header(PAYMENT_ERROR, &sentence)
 }
 
-/// Names the address that says what is wrong with a payment header.
+/// Links the endpoint that diagnoses a payment header.
 fn with_diagnosis(app: &App, reply: Reply) -> Reply {
     let link = format!("<{}>; rel=\"help\"", app.url(DIAGNOSE_PATH));
     reply.header("link", &link)
 }
 
-/// A settlement's outcome as PAYMENT-RESPONSE carries it.
+/// A settlement's outcome for PAYMENT-RESPONSE.
 pub fn payment_response(response: &SettleResponse) -> String {
     // Strings and one flag: nothing in it can fail to serialize.
     encoding::encode(&serde_json::to_vec(response).unwrap_or_default())
 }
 
-/// Whether the payment that the request carries was taken, or may have been: a buyer who pays again may pay twice. An
-/// earlier payment is reported in `earlier_payment`.
+/// Whether the request's payment was charged, or may have been: a buyer who pays again may pay twice. An earlier payment is
+/// reported in `earlier_payment`.
 fn may_be_charged(refusal: &Refusal) -> bool {
     match refusal.with {
         With::Charged => true,
@@ -208,7 +208,7 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     let code = refusal.code;
     let takes_transfers = app.config.legacy.access;
     let next_step = match code {
-        // Money that is sent where nobody looks for it is lost.
+        // A transfer that nobody looks for is lost.
         Code::PaymentHashRequired | Code::InvalidPaymentHash if !takes_transfers => {
             Code::TransfersNotTaken.next_step()
         }
@@ -220,7 +220,7 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
             "code": code.text(),
             "message": refusal.message,
             "retryable": code.is_retryable(),
-            // A payment whose settlement is not known may have been taken: anyone who pays again may pay twice.
+            // A payment with an unknown settlement may have been charged: a buyer who pays again may pay twice.
             "charged": may_be_charged(refusal),
             "next_step": next_step,
             "docs_url": app.url(&format!("/docs#{}", code.text())),
@@ -281,13 +281,13 @@ pub fn plain(app: &App, refusal: &Refusal, request_id: &str) -> Reply {
     reply
 }
 
-/// The body of a refusal, for the documents.
+/// The body of a refusal, for the documentation.
 pub fn example(app: &App, refusal: &Refusal) -> Value {
     let reply = plain(app, refusal, "req_00000000000000000000000000000000");
     serde_json::from_slice(&reply.body).unwrap_or_default()
 }
 
-/// How to make a transfer that pays at the legacy endpoint.
+/// How to make a transfer for the legacy endpoint.
 fn transfer_terms(app: &App, confirmations: u64, age_seconds_max: u64) -> Value {
     let terms = &app.config.payment;
     let tiers = Product::Context.levels().map(|tier| {
@@ -296,13 +296,13 @@ fn transfer_terms(app: &App, confirmations: u64, age_seconds_max: u64) -> Value 
     let wants_proof = app.config.legacy.wants_proof;
     let rule = match wants_proof {
         true => {
-            "Only the sender of the transfer is served: sign the text that the answer to that request names \
+            "Only the sender can use a transfer: sign the text in the response to that request \
              (personal_sign, EIP-191) with the key that has sent it, and send the signature in X-Service-Payment-Proof. \
              Do not transfer from an exchange or a contract wallet, which cannot sign it."
         }
         false => {
-            "Anybody can read the hash on chain and the first to send it has it, so send it at once; with an \
-             Idempotency-Key of 16 characters or more, the same request is answered again."
+            "Transaction hashes are public and the first to send one owns it, so send it at once; with an \
+            Idempotency-Key of 16 or more characters you can repeat the request."
         }
     };
     json!({
@@ -322,8 +322,7 @@ fn transfer_terms(app: &App, confirmations: u64, age_seconds_max: u64) -> Value 
     })
 }
 
-/// Where a client stands: in the words that most clients know, and in those of the draft that follows them
-/// (draft-ietf-httpapi-ratelimit-headers-10).
+/// The rate-limit headers: the common ones, and those of draft-ietf-httpapi-ratelimit-headers-10.
 pub fn with_standing(reply: Reply, standing: &Standing) -> Reply {
     let Standing {
         limit,
@@ -354,7 +353,7 @@ pub fn refused_at_the_door(app: &App, refusal: &Refusal, asked: &Asked<'_>) -> R
     plain(app, refusal, asked.request_id)
 }
 
-/// A request that was turned away at the door.
+/// A request refused at admission.
 pub fn turned_away(app: &App, refusal: &Refusal, standing: &Standing, asked: &Asked<'_>) -> Reply {
     if !asked.accepts_html {
         return plain(app, refusal, asked.request_id);
@@ -366,13 +365,13 @@ pub fn turned_away(app: &App, refusal: &Refusal, standing: &Standing, asked: &As
     )
 }
 
-/// The shell's own refusals in the product's words.
+/// Refusals by the HTTP server.
 pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
     let refusal = match refused {
         Refused::NotFound => Refusal::of(Code::NotFound),
         Refused::MethodNotAllowed(methods) => Refusal::new(
             Code::MethodNotAllowed,
-            format!("This address answers {} only.", method_list(methods)),
+            format!("This address supports only {}.", method_list(methods)),
         ),
         Refused::BadRequest(what) => Refusal::new(Code::InvalidRequest, format!("{what}.")),
         Refused::BodyTooLarge(bytes_max) => Refusal::new(
@@ -382,18 +381,18 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
         Refused::BodyTooSlow => Refusal::of(Code::RequestTimeout),
         Refused::NoRoomForBody => Refusal::new(
             Code::Overloaded,
-            "Too many request bodies are being received at the moment. This one was not read and nothing was charged. \
+            "Too many request bodies are being received. This one was not read and nothing was charged. \
              Repeat the same request in a few seconds.",
         ),
         Refused::TooManyRuns => Refusal::new(
             Code::Overloaded,
-            "Too many requests are being worked on at the moment. Nothing was done for this one and nothing was charged. \
+            "Too many requests are in progress. This one was not processed and nothing was charged. \
              Repeat the same request in a few seconds.",
         ),
         Refused::TooManyRequests => Refusal::new(
             Code::RateLimited,
-            "Too many requests from your address are in progress. Nothing was done for this one and nothing was charged. \
-             Repeat it when some of them have ended.",
+            "Too many requests from your address are in progress. This one was not processed and nothing was charged. \
+            Repeat it when some of them have finished.",
         ),
         Refused::HeadersTooLarge => Refusal::of(Code::HeadersTooLarge),
         Refused::UriTooLong => Refusal::of(Code::UriTooLong),
@@ -410,7 +409,7 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
         refusals::note(app, &refusal, asked.request_id, attempt);
     }
     let reply = if asked.accepts_html {
-        // The path is not shown back: it may be anything.
+        // The path is not echoed: it may contain anything.
         error_page(
             app,
             refusal.code,
@@ -427,7 +426,7 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
     }
 }
 
-/// What is sold at an address.
+/// The product sold at a path.
 fn product_at(app: &App, path: &str) -> Option<Product> {
     let row = app.rows.iter().find(|row| row.path == path)?;
     match row.about.price {
@@ -437,14 +436,14 @@ fn product_at(app: &App, path: &str) -> Option<Product> {
     }
 }
 
-/// A sale's answer is told by its header.
+/// A header identifies the response to a sale.
 fn no_room_for(status: u16, headers: &HeaderMap) -> Refusal {
     let is_sale = |product: &Product| headers.contains_key(product.paid_header());
     let is_paid = status == 200 && Product::ALL.iter().any(is_sale);
     let refusal = Refusal::new(
         Code::Overloaded,
-        "Too many large answers are being read at the moment. Repeat the same request in a few seconds: what was paid for \
-         is given out again, and is not charged twice.",
+        "Too many large responses are being sent. Repeat the same request in a few seconds: paid content is delivered \
+        again without a second charge.",
     );
     match is_paid {
         true => refusal.after_settlement(),

@@ -1,4 +1,4 @@
-//! Thin handlers: read the call, run a flow, shape the reply.
+//! HTTP handlers: read the call, run a flow, shape the reply.
 
 pub mod admission;
 pub mod body;

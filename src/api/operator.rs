@@ -1,5 +1,5 @@
-//! What only the operator may ask, over the Unix socket or with the token: payments and reports, one by one and all of
-//! them; below, the outbox, the ledger and a person's data.
+//! The operator's API, over the Unix socket or with the token: payments and reports; submodules add the outbox, the
+//! ledger and personal data.
 
 pub mod console;
 pub mod leads;
@@ -30,10 +30,10 @@ use crate::store::{
 };
 use crate::x402::address::{Address, Nonce, TransactionHash};
 
-/// Records of a kind in one list.
+/// Maximum number of records in a list.
 pub(in crate::api) const LIST_MAX: usize = 1000;
 
-/// The newest of many, with never more in memory than twice what is shown.
+/// The newest of many; holds at most twice the shown number in memory.
 #[derive(Debug, Default)]
 pub struct Newest(Vec<(u64, Value)>);
 
@@ -56,7 +56,7 @@ fn newest_first(found: &mut Vec<(u64, Value)>) {
     found.truncate(LIST_MAX);
 }
 
-/// The answer to what the store was asked.
+/// The response to a store operation.
 fn answered(app: &Shared, call: &Call, outcome: Result<Value, StoreError>) -> Reply {
     match outcome {
         Ok(answer) => Reply::json(200, answer.to_string()),
@@ -64,7 +64,7 @@ fn answered(app: &Shared, call: &Call, outcome: Result<Value, StoreError>) -> Re
     }
 }
 
-/// The state that a list is asked for, which must be one of these.
+/// The requested state, which must be one of these.
 fn state_asked(call: &Call, states: &[&str]) -> Result<Option<String>, Refusal> {
     let Some(state) = call.query.get("state") else {
         return Ok(None);
@@ -72,11 +72,11 @@ fn state_asked(call: &Call, states: &[&str]) -> Result<Option<String>, Refusal> 
     if states.contains(&&*state) {
         return Ok(Some(state.into_owned()));
     }
-    let message = format!("There is no such state; take one of {}.", states.join(", "));
+    let message = format!("No such state; use one of {}.", states.join(", "));
     Err(Refusal::new(Code::InvalidRequest, message))
 }
 
-/// GET /operator/payments: the newest, by state if one is asked for.
+/// GET /operator/payments: the newest, optionally by state.
 pub async fn payments(app: Shared, call: Call) -> Reply {
     match state_asked(&call, &PAYMENT_STATES) {
         Ok(state) => answered(&app, &call, list(&app.store, state).await),
@@ -84,12 +84,12 @@ pub async fn payments(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// GET /operator/payments/refused: the last refusals of requests that carried a payment.
+/// GET /operator/payments/refused: the latest refused requests that carried a payment.
 pub async fn refused_payments(app: Shared, _: Call) -> Reply {
     Reply::json(200, refused(&app).to_string())
 }
 
-/// Newest first. They are in memory alone: a stopped service has none.
+/// Newest first. They are only in memory: a stopped service has none.
 pub fn refused(app: &Shared) -> Value {
     let refusals = app.refusals.newest();
     let refusals = refusals.iter().map(|refused| {
@@ -115,13 +115,13 @@ pub async fn payment(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// POST /operator/payments/{key}/reconcile: looks for the end of a settlement that is not known, now.
+/// POST /operator/payments/{key}/reconcile: looks up the outcome of an unknown settlement now.
 pub async fn reconcile_payment(app: Shared, call: Call) -> Reply {
     changed(&app, &call, async |key| reconcile(&app, key).await).await
 }
 
-/// POST /operator/payments/{key}/end?as=settled&transaction=0x…, or ?as=failed: ends an unknown settlement on the
-/// operator's word.
+/// POST /operator/payments/{key}/end?as=settled&transaction=0x…, or ?as=failed: sets the outcome of an unknown settlement
+/// by hand.
 pub async fn end_payment(app: Shared, call: Call) -> Reply {
     let end = match (
         call.query.get("as").as_deref(),
@@ -159,7 +159,7 @@ async fn changed(
     }
 }
 
-/// POST /operator/backup: a copy of the data file, beside it, for who asks to take away.
+/// POST /operator/backup: copies the data file to a file beside it.
 pub async fn backup(app: Shared, call: Call) -> Reply {
     match backup::snapshot(&app).await {
         Ok(snapshot) => {
@@ -185,7 +185,7 @@ pub async fn reload(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// GET /operator/reports: the newest, by state if one is asked for.
+/// GET /operator/reports: the newest, optionally by state.
 pub async fn reports(app: Shared, call: Call) -> Reply {
     match state_asked(&call, &REPORT_STATES) {
         Ok(state) => answered(
@@ -207,7 +207,7 @@ pub async fn report(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// POST /operator/reports/{report_id}/purge: forgets a report at once, with its text.
+/// POST /operator/reports/{report_id}/purge: deletes a report with its text.
 pub async fn purge_report(app: Shared, call: Call) -> Reply {
     let id = call.param("report_id").unwrap_or_default();
     match purge(&app.store, id).await {
@@ -220,13 +220,13 @@ pub async fn purge_report(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// POST /operator/reports/{report_id}/approve: has the library name a report, as its buyer wants.
+/// POST /operator/reports/{report_id}/approve: lists a report in the library at its buyer's request.
 pub async fn approve_report(app: Shared, call: Call) -> Reply {
     listing_reply(&app, &call, true).await
 }
 
-/// POST /operator/reports/{report_id}/unlist: takes it out of the library. It may be approved again as long as its buyer
-/// wants it there.
+/// POST /operator/reports/{report_id}/unlist: removes it from the library. It can be approved again while its buyer
+/// requests a listing.
 pub async fn unlist_report(app: Shared, call: Call) -> Reply {
     listing_reply(&app, &call, false).await
 }
@@ -244,7 +244,7 @@ pub fn approved_json(id: &str, is_approved: bool) -> Value {
     json!({"status": "success", "report_id": id, "listed": is_approved})
 }
 
-/// Has the library name a report, or name it no longer. Tells whether there is one whose buyer wants that.
+/// Lists or unlists a report. Returns whether its buyer requests a listing.
 pub async fn approve(
     store: &Store,
     id: &str,
@@ -282,7 +282,7 @@ pub async fn list_reports(
     Ok(json!({"status": "success", "reports": listed.await?}))
 }
 
-/// One report with what was sold, as it lies there.
+/// One report with the stored document.
 pub async fn show_report(
     store: &Store,
     id: &str,
@@ -307,7 +307,7 @@ pub async fn show_report(
     }))
 }
 
-/// Forgets a report. Tells whether it was there.
+/// Deletes a report. Returns whether it existed.
 pub async fn purge(store: &Store, id: &str) -> Result<bool, StoreError> {
     match ReportId::parse(id) {
         Some(id) => store.write(move |tables| tables.purge_report(id)).await,
@@ -338,10 +338,10 @@ pub fn report_json(
     })
 }
 
-/// In place of a state: payments that hold a retry credit.
+/// A filter beside the states: payments that hold a retry credit.
 const CREDIT: &str = "credit";
 
-/// What payments are listed by, those that wait for somebody first.
+/// Filters for payments, those that may need attention first.
 pub const PAYMENT_STATES: [&str; 9] = [
     "unknown",
     "kept",
@@ -353,25 +353,22 @@ pub const PAYMENT_STATES: [&str; 9] = [
     CONTRADICTED,
     ABANDONED,
 ];
-/// In place of a state: payments that the facilitator has reported as settled and the chain contradicts.
+/// A filter: payments that the facilitator reported as settled and the chain contradicts.
 const CONTRADICTED: &str = "contradicted";
-/// In place of a state: unknown settlements whose end the background no longer looks for.
+/// A filter: unknown settlements that the service no longer looks up.
 const ABANDONED: &str = "abandoned";
 
-/// In place of a state: reports whose buyers want them in the library, before the operator has said yes.
+/// A filter: reports whose buyers requested a listing that the operator has not approved yet.
 pub const AWAITING_APPROVAL: &str = "awaiting_approval";
 
-/// What reports are listed by.
+/// Filters for reports.
 pub const REPORT_STATES: [&str; 4] = ["retained", "unsettled", "expired", AWAITING_APPROVAL];
 
-pub const NOT_WANTED: &str = "There is no such report, or its buyer does not want it in the library: `context402 reports list --state awaiting_approval` shows those that wait.";
-pub const NO_REPORT: &str =
-    "There is no such report: the list of reports shows each with its identifier.";
-pub const NOT_PURGED: &str = "There is no such report, or its payment has no end yet: such a report is owed to its buyer and cannot be purged.";
-const NO_END: &str = "Say how it has ended: as=settled with the transaction (0x and 64 hex digits) that has paid, or \
-                      as=failed.";
-pub const NO_PAYMENT: &str =
-    "There is no such payment: the list of payments shows each with its key.";
+pub const NOT_WANTED: &str = "No such report, or its buyer has not requested a listing: see `context402 reports list --state awaiting_approval`.";
+pub const NO_REPORT: &str = "No such report: `context402 reports list` shows the identifiers.";
+pub const NOT_PURGED: &str = "No such report, or its settlement outcome is unknown; then it is owed to its buyer and cannot be purged.";
+const NO_END: &str = "State the outcome: as=settled with the paying transaction (0x and 64 hex digits), or as=failed.";
+pub const NO_PAYMENT: &str = "No such payment: `context402 payments list` shows the keys.";
 
 /// The list, from a running service or from the file of a stopped one.
 pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
@@ -413,7 +410,7 @@ pub async fn show(store: &Store, key: &str) -> Result<Option<Value>, StoreError>
     found.await
 }
 
-/// What other tables know of payments.
+/// Facts about payments from other tables.
 #[derive(Debug, Default)]
 struct Beside {
     unverified: HashSet<PaymentKey>,
@@ -423,7 +420,7 @@ struct Beside {
 }
 
 impl Beside {
-    /// At most [`BESIDE_MAX`] rows of each table: more are counted, and not told payment by payment.
+    /// At most [`BESIDE_MAX`] rows of each table; further rows are only counted.
     fn read(snapshot: &Snapshot) -> Result<Beside, StoreError> {
         Ok(Beside {
             unverified: snapshot.unverified_keys(BESIDE_MAX)?.into_iter().collect(),
@@ -464,7 +461,7 @@ impl Beside {
     }
 }
 
-/// Rows of each table beside the payments that a list reads.
+/// Rows that a list reads from each table besides the payments.
 const BESIDE_MAX: usize = 10_000;
 
 pub fn payment_key(text: &str) -> Option<PaymentKey> {

@@ -1,4 +1,4 @@
-//! Evidence Bundles: their quotes, requests of people, payment links, and delivery.
+//! Evidence Bundles: quotes, requests, payment links and delivery.
 
 pub mod bundle_confidence;
 pub mod bundle_pay;

@@ -1,5 +1,5 @@
-//! Query parameters as the quotes read them: each at most once, and none that was meant for a target under another
-//! name. A quote that silently answers for the sample page, or for the first of two values, is a wrong quote.
+//! Query parameters of quotes: each at most once, and no target under another name. Otherwise a quote could silently be for
+//! the sample page, or for the first of two values.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use crate::domain::refusal::Refusal;
 use crate::domain::schema::ValidationError;
 use crate::http::Call;
 
-/// Parts of the names under which people send a target.
+/// Parts of names that clients use for a target.
 const TARGET_WORDS: [&str; 6] = ["url", "uri", "target", "link", "href", "site"];
 
-/// The value of a parameter. The same value twice is one value; two that differ are refused (422).
+/// The value of a parameter. Repeated equal values count once; different ones are refused (422).
 pub fn once<'a>(call: &'a Call, name: &'static str) -> Result<Option<Cow<'a, str>>, Refusal> {
     let mut values = call.query.all(name);
     let first = values.next();
@@ -26,14 +26,14 @@ pub fn once<'a>(call: &'a Call, name: &'static str) -> Result<Option<Cow<'a, str
         Some(other) => Err(refused(
             name,
             "value_error",
-            format!("Value error, {name} is there more than once, with different values"),
+            format!("Value error, {name} is given more than once, with different values"),
             other.into_owned(),
         )),
     }
 }
 
-/// Refuses (422) a query whose target stands under a name that the address does not know, such as `url` for
-/// `target_url`. Other unknown parameters are ignored, because links carry labels of campaigns.
+/// Refuses (422) a query whose target has an unknown name, such as `url` for `target_url`. Other unknown parameters are
+/// ignored, because links carry campaign labels.
 pub fn check_names_target(app: &App, call: &Call, wanted: &'static str) -> Result<(), Refusal> {
     let row = app.rows.iter().find(|row| row.path == call.pattern);
     let known = row.map_or(&[][..], |row| row.about.query);
@@ -49,7 +49,7 @@ pub fn check_names_target(app: &App, call: &Call, wanted: &'static str) -> Resul
         Some((name, value)) => Err(refused(
             &name,
             "extra_forbidden",
-            format!("Extra inputs are not permitted; the target is sent as {wanted}"),
+            format!("Extra inputs are not permitted; send the target as {wanted}"),
             value.into_owned(),
         )),
     }

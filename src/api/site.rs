@@ -1,4 +1,4 @@
-//! Pages for people, filled from the route table, the field tables and the price tables.
+//! HTML pages, filled from the route, field and price tables.
 
 pub mod markdown_alternate;
 
@@ -26,7 +26,7 @@ use crate::pages::docs::legal::{Document, LegalView, Operator};
 use crate::pages::docs::{Body, DocsView, Endpoint, ErrorCode, Field, Parameter};
 use crate::pages::site::Site;
 
-/// The texts that a `Site` borrows.
+/// The strings that a `Site` borrows.
 #[derive(Clone, Debug)]
 pub struct Texts {
     pay_to: String,
@@ -45,7 +45,7 @@ impl Texts {
     }
 }
 
-/// What every page needs to know of this service.
+/// The facts that every page needs.
 pub fn site<'a>(app: &'a App, texts: &'a Texts) -> Site<'a> {
     Site {
         base_url: &app.config.base_url,
@@ -58,12 +58,12 @@ pub fn site<'a>(app: &'a App, texts: &'a Texts) -> Site<'a> {
     }
 }
 
-/// Where programs that have come upon us find the rest (RFC 8288, RFC 8631, RFC 9727).
+/// Discovery links for programs (RFC 8288, RFC 8631, RFC 9727).
 pub const LINKS: &str = "</openapi.json>; rel=\"service-desc\"; type=\"application/vnd.oai.openapi+json;version=3.1\", \
                          </docs>; rel=\"service-doc\", </.well-known/api-catalog>; rel=\"api-catalog\", \
                          </.well-known/ai-catalog.json>; rel=\"ard ai-catalog\", </llms.txt>; rel=\"alternate\"; type=\"text/markdown\"";
 
-/// The headers of every HTML answer (safety A28).
+/// The headers of every HTML response (safety A28).
 pub fn with_page_headers(reply: Reply) -> Reply {
     reply
         .fixed("content-security-policy", pages::layout::CSP)
@@ -78,7 +78,7 @@ fn page(app: &App, make: impl FnOnce(Site<'_>) -> String) -> Reply {
     with_page_headers(Reply::html(200, make(site(app, &texts)))).public("public, max-age=300")
 }
 
-/// A page that is the same for everybody as long as the program runs: made once, and shared by all answers.
+/// A constant page: made once and shared by all responses.
 fn constant(app: &App, call: &Call, make: impl FnOnce(&App, Site<'_>) -> String) -> Reply {
     kept(app, call, |app| page(app, |site| make(app, site)))
 }
@@ -159,7 +159,7 @@ fn legal(app: &App, call: &Call, document: Document) -> Reply {
     })
 }
 
-/// GET /demo: `?page=` names one of the sample pages, `?question=` is asked of it.
+/// GET /demo: `?page=` selects a sample page, `?question=` is the question.
 pub async fn demo(app: Shared, call: Call) -> Reply {
     let text = |name: &str| call.query.get(name).unwrap_or_default().trim().to_owned();
     let (named, question) = (text("page"), text("question"));
@@ -190,7 +190,7 @@ pub async fn demo(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// GET /swagger: openapi.json to be tried in the browser.
+/// GET /swagger: the API explorer.
 pub async fn explorer(app: Shared, call: Call) -> Reply {
     let reply = constant(&app, &call, |_, site| {
         pages::docs::explorer::page(&pages::docs::explorer::ExplorerView { site })
@@ -241,7 +241,7 @@ pub async fn from(app: Shared, call: Call) -> Reply {
     })
 }
 
-/// GET /sample: the page that the starter tier sells, as any other site would serve it.
+/// GET /sample: the page that the starter tier sells.
 pub async fn sample(app: Shared, call: Call) -> Reply {
     kept(&app, &call, |app| {
         let page = with_page_headers(Reply::html(200, app.sample.html.clone()));
@@ -282,7 +282,7 @@ fn docs_view<'a>(app: &App, site: Site<'a>) -> DocsView<'a> {
             path: row.path,
             summary: row.about.summary,
             price: match row.method {
-                // It states the price and takes none.
+                // A probe states the price and charges nothing.
                 Method::Get => None,
                 _ => price_text(row.about.price),
             },
@@ -357,7 +357,7 @@ fn field(field: &crate::domain::schema::Field) -> Field<'static> {
     }
 }
 
-/// A price in words; nothing for what is free.
+/// A price in words; `None` if free.
 pub fn price_text(price: Price) -> Option<String> {
     match price {
         Price::Free => None,

@@ -1,5 +1,4 @@
-//! What the program says of itself: its version, its manual, and completions for a shell. All of it is made from the
-//! same commands that are run.
+//! Version, manual and shell completions, made from the command definitions.
 
 use std::path::PathBuf;
 
@@ -16,7 +15,7 @@ use crate::store::SCHEMA_VERSION;
 const NAME: &str = "context402";
 /// The version of the payment protocol.
 const X402_VERSION: u8 = 2;
-/// The program's version counts releases; the API's changes when answers do (specification 9).
+/// The program's version counts releases; the API's changes with the responses (specification 9).
 pub(in crate::cli) const VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     " (API ",
@@ -84,9 +83,7 @@ impl ManArgs {
                 .and_then(|()| clap_mangen::generate_to(command, &folder))
                 .map_err(|error| {
                     let place = folder.display();
-                    failed(format_args!(
-                        "{place}: {error}. Name a folder that you may write to"
-                    ))
+                    failed(format_args!("{place}: {error}. Choose a writable folder"))
                 }),
             None => {
                 let mut page = Vec::new();

@@ -1,4 +1,4 @@
-//! What a buyer or a visitor tries: a demo, a purchase, the converter and the evidence check without payment.
+//! Commands for buyers and visitors: demo, purchase, and the converter and evidence check without payment.
 
 pub(crate) mod buy;
 pub(crate) mod complaint;

@@ -1,4 +1,4 @@
-//! What is on disk: backups, exports, the ledger, stored reports, and what is known of a person.
+//! Commands for stored data: backups, exports, ledger, reports and personal data.
 
 pub(crate) mod backup;
 pub(crate) mod export;

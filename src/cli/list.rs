@@ -1,21 +1,21 @@
-//! The newest of a kind, a line each: where they are asked for, and what a line shows. Knows no kind.
+//! Lists of records, one line each: their endpoint and columns.
 
 use serde_json::Value;
 
 use crate::cli::{Failure, say};
 use crate::domain::time::UnixSeconds;
 
-/// A kind of record that is listed.
+/// A kind of record.
 #[derive(Debug)]
 pub(in crate::cli) struct List {
-    /// Under which the operator asks for it; below it, for one by its identifier.
+    /// The path of the list; a record's path is below it.
     pub(in crate::cli) path: &'static str,
-    /// The member of the answer that holds the records.
+    /// The member of the response with the records.
     pub(in crate::cli) member: &'static str,
     pub(in crate::cli) columns: &'static [Column],
 }
 
-/// How a member is shown, its name, and what stands behind it.
+/// A column: format, member and suffix.
 pub(in crate::cli) type Column = (Cell, &'static str, &'static str);
 
 #[derive(Clone, Copy, Debug)]
@@ -28,18 +28,18 @@ pub(in crate::cli) enum Cell {
 }
 
 impl List {
-    /// The address of the list, by state if one is asked for.
+    /// The path of the list, optionally by state.
     pub(in crate::cli) fn of_state(&self, state: Option<&str>) -> String {
         let query = state.map_or(String::new(), |state| format!("?state={state}"));
         format!("{}{query}", self.path)
     }
 
-    /// The address of one record.
+    /// The path of one record.
     pub(in crate::cli) fn one(&self, id: &str) -> String {
         format!("{}/{}", self.path, segment(id))
     }
 
-    /// Prints a line for each record of an answer.
+    /// Prints a line per record.
     pub(in crate::cli) fn tell(&self, answer: &Value) -> Result<(), Failure> {
         for record in answer[self.member].as_array().into_iter().flatten() {
             say(self.line(record))?;
@@ -55,7 +55,7 @@ impl List {
     }
 }
 
-/// An identifier as one segment of a path: whatever else was typed leads to no record.
+/// An identifier as one encoded path segment.
 pub(in crate::cli) fn segment(id: &str) -> &str {
     let plain = id
         .bytes()
@@ -75,7 +75,7 @@ impl Cell {
     }
 }
 
-/// Seconds as people read them; nothing if there are none.
+/// Seconds as date and time; empty if missing.
 pub(in crate::cli) fn time(seconds: &Value) -> String {
     let at = seconds.as_u64().and_then(|at| UnixSeconds(at).timestamp());
     at.map_or(String::new(), |at| at.to_string())

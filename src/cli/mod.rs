@@ -1,4 +1,4 @@
-//! What was typed. One file per command; each gives back an error that is printed as one clear line.
+//! The command line, a file per command. Each error is printed as one line.
 
 mod about;
 mod buyer;
@@ -52,7 +52,7 @@ enum Command {
     /// List payments, show one, list the refused ones, or resolve pending settlements
     #[command(subcommand)]
     Payments(payments::Args),
-    /// List retained reports, show one, publish one in the library, or delete one
+    /// List stored reports, show one, publish one in the library, or delete one
     #[command(subcommand, alias = "report")]
     Reports(reports::Args),
     /// Check configuration, DNS, facilitator, chain, clock and disk
@@ -85,7 +85,7 @@ enum Command {
     /// Show or delete all data about a person
     #[command(subcommand)]
     Person(person::Args),
-    /// Pause sales: paid requests are answered 503 and not charged
+    /// Pause sales: paid requests return 503 and are not charged
     Pause(ConfigFile),
     /// Resume sales
     Resume(ConfigFile),
@@ -101,27 +101,27 @@ enum Command {
     Version(about::VersionArgs),
 }
 
-/// Where most commands find their settings.
+/// The configuration option of most commands.
 #[derive(Clone, Debug, clap::Args)]
 struct ConfigFile {
-    /// The configuration file; without it the one that CONTEXT402_CONFIG names, or /etc/context402/config.toml where
-    /// that is there. CONTEXT402_… variables override what it says
+    /// The configuration file; by default $CONTEXT402_CONFIG, or /etc/context402/config.toml if it exists.
+    /// CONTEXT402_… variables override it
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
-/// Why a command ended without success.
+/// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
     /// Exit code 1.
     Failed(String),
-    /// Exit code 2: what was typed makes no sense together.
+    /// Exit code 2: invalid usage.
     Usage(String),
     /// Exit code 78 (EX_CONFIG), which tells systemd's `RestartPreventExitStatus` not to try again.
     Config(String),
 }
 
-/// Runs the command that was typed; says what is wrong in one line.
+/// Runs a command and prints its error in one line.
 pub fn run() -> ExitCode {
     match Args::try_parse() {
         Ok(args) => match args.run() {
@@ -200,7 +200,7 @@ impl<E: std::error::Error> From<E> for Failure {
     }
 }
 
-/// A configuration error has an exit code of its own.
+/// Configuration errors have their own exit code.
 fn config_failure(error: &ConfigError) -> Failure {
     Failure::Config(error.to_string())
 }
@@ -214,12 +214,12 @@ fn say(text: impl fmt::Display) -> io::Result<()> {
     heard(writeln!(io::stdout(), "{text}"))
 }
 
-/// Bytes on standard output as they are.
+/// Raw bytes to standard output.
 fn put(bytes: &[u8]) -> io::Result<()> {
     heard(io::stdout().write_all(bytes))
 }
 
-/// A reader that has gone away, as `head` does, is no failure.
+/// A closed pipe, as after `head`, is no failure.
 fn heard(outcome: io::Result<()>) -> io::Result<()> {
     match outcome {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -227,8 +227,8 @@ fn heard(outcome: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Runs the async side of a command. What still blocks a thread then is left behind: it has its own deadline, and what
-/// it may have done is on record.
+/// Runs the async part of a command. Threads that still block are abandoned: they have deadlines, and their effects are
+/// recorded.
 fn run_async<T>(
     blocking_threads: usize,
     work: impl Future<Output = Result<T, Failure>>,

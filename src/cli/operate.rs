@@ -1,4 +1,4 @@
-//! What an operator does beside a running service.
+//! Commands for operating a running service.
 
 pub(crate) mod leads;
 pub(crate) mod mail;

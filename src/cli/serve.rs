@@ -33,7 +33,7 @@ impl Args {
         let config =
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let inherited = supervisor::inherited()
-            .map_err(|error| failed(format_args!("the handed over socket: {error}")))?;
+            .map_err(|error| failed(format_args!("the socket passed by systemd: {error}")))?;
         let _log = log::start("info", journal_listens());
         run_async(blocking_threads(&config), self.serve(config, inherited))
     }
@@ -43,7 +43,7 @@ impl Args {
         config: Config,
         inherited: Option<std::net::TcpListener>,
     ) -> Result<(), Failure> {
-        // Listened for from the start: a stop that comes while the file is checked must not be lost.
+        // From the start: a stop during the check of the file must not be lost.
         let mut stop = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut hangup = signal(SignalKind::hangup())?;
@@ -71,7 +71,7 @@ impl Args {
         );
         let file = self.file.config.clone();
         let read: ReadConfig = Box::new(move || Config::load(file.as_deref()));
-        // Nobody else sets it.
+        // Only set here.
         drop(appliance.app.read_config.set(read));
         warn_of_another_address(&appliance);
         teller.tell("READY=1");
@@ -86,7 +86,7 @@ impl Args {
                     if let Err(refusal) = reload::reload(&appliance.app).await {
                         tracing::error!(
                             error = refusal.message,
-                            "the configuration could not be read again; the earlier one holds"
+                            "configuration reload failed; the previous one stays in effect"
                         );
                     }
                 }
@@ -94,7 +94,7 @@ impl Args {
         };
         tracing::info!("stopping");
         watched.abort();
-        teller.tell("STOPPING=1\nSTATUS=Ending what is under way");
+        teller.tell("STOPPING=1\nSTATUS=Finishing work in progress");
         let in_order = appliance.stop().await;
         if broken {
             return Err(Failure::Failed(
@@ -102,21 +102,21 @@ impl Args {
             ));
         }
         if !in_order {
-            tracing::warn!("some work did not end in time; the next start takes it up");
+            tracing::warn!("some work did not finish in time; it resumes at the next start");
         }
         tracing::info!("stopped");
         Ok(())
     }
 }
 
-/// A socket unit decides where the service listens; commands and proxies go by the configuration.
+/// The socket unit decides where the service listens, but commands and proxies use the configuration, so both must match.
 fn warn_of_another_address(appliance: &Appliance) {
     let (configured, address) = (appliance.app.config.listen, appliance.address);
     if configured.port() != 0 && configured != address {
         tracing::warn!(
             %configured, %address,
-            "the socket that was handed over is not where `listen` says: install.sh sets it, or ListenStream= in \
-             `systemctl edit context402.socket`; then stop and start both units"
+            "the socket passed by systemd does not match `listen`: run install.sh, or set ListenStream= with `systemctl \
+            edit context402.socket`; then stop and start both units"
         );
     }
 }

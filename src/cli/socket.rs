@@ -1,4 +1,4 @@
-//! The running service from the command line: one request over its own HTTP, mostly by the operator's socket.
+//! One HTTP request to the running service, usually over the operator's socket.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -14,21 +14,21 @@ use crate::config::Config;
 use crate::http::client::{self, Answer};
 use crate::store::{OpenError, Opened, Store};
 
-/// Longer than a buyer waits for a settlement: that is what a reconciliation waits for, too.
+/// Longer than a settlement, because a reconciliation waits for one.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
 
 const HEALTH_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// How long a data file may still be held whose service does not listen any more.
+/// How long a stopping service may still hold the data file.
 const LET_GO_TIME_MAX: Duration = Duration::from_secs(2);
 const LET_GO_PAUSE: Duration = Duration::from_millis(50);
 
-/// The running service's end of the socket. `None` when no service listens there.
+/// A connection to the running service. `None` if no service listens.
 pub(in crate::cli) fn connect(socket: &Path) -> Option<UnixStream> {
     UnixStream::connect(socket).ok()
 }
 
-/// The JSON answer to GET `path`. An error answer becomes a failure with its message.
+/// The JSON response to GET `path`. An error response becomes a failure with its message.
 pub(in crate::cli) fn get(stream: UnixStream, path: &str) -> Result<Value, Failure> {
     ask(stream, "GET", path, ANSWER_TIME_MAX)
 }
@@ -38,7 +38,7 @@ pub(in crate::cli) fn post(stream: UnixStream, path: &str) -> Result<Value, Fail
     post_within(stream, path, ANSWER_TIME_MAX)
 }
 
-/// The same for what may take longer.
+/// The same with a longer timeout.
 pub(in crate::cli) fn post_within(
     stream: UnixStream,
     path: &str,
@@ -47,7 +47,7 @@ pub(in crate::cli) fn post_within(
     ask(stream, "POST", path, time_max)
 }
 
-/// What /health says at the public port, from this machine.
+/// The result of /health at the public port.
 pub(in crate::cli) fn health_at(listen: SocketAddr) -> Result<Value, Failure> {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -57,7 +57,7 @@ pub(in crate::cli) fn health_at(listen: SocketAddr) -> Result<Value, Failure> {
     let address = SocketAddr::new(ip, listen.port());
     let stream = TcpStream::connect_timeout(&address, HEALTH_TIME_MAX).map_err(|error| {
         failed(format_args!(
-            "no service answers at {address}: {error}. Start it, or see `journalctl -u context402`"
+            "no service responds at {address}: {error}. Start it, or see `journalctl -u context402`"
         ))
     })?;
     stream.set_nonblocking(true)?;
@@ -68,12 +68,12 @@ pub(in crate::cli) fn health_at(listen: SocketAddr) -> Result<Value, Failure> {
     });
     read(&body.map_err(|error| {
         failed(format_args!(
-            "what listens at {address} gives no answer ({error}); see `journalctl -u context402`"
+            "the service at {address} does not respond ({error}); see `journalctl -u context402`"
         ))
     })?)
 }
 
-/// Hands the answer to GET `path` on as it comes: one that is made while it is sent, in chunks.
+/// Streams the response to GET `path`.
 pub(in crate::cli) fn copy(
     stream: UnixStream,
     path: &str,
@@ -83,7 +83,7 @@ pub(in crate::cli) fn copy(
         let mut answer = send(stream, "GET", path, ANSWER_TIME_MAX).await?;
         if !answer.is_success {
             read(&answer.whole().await?)?;
-            return Err(failed("the service refuses, and does not say why"));
+            return Err(failed("invalid response from the service"));
         }
         while let Some(piece) = answer.piece().await.map_err(|_| broken_off())? {
             write(&piece)?;
@@ -93,10 +93,10 @@ pub(in crate::cli) fn copy(
 }
 
 fn broken_off() -> Failure {
-    failed("the service's answer broke off: what came of it is not whole. Try again")
+    failed("the response was cut off, so the output is incomplete. Try again")
 }
 
-/// Asks the running service, or looks into the file of a stopped one: the operator notices no difference.
+/// Uses the running service, or the file of a stopped one.
 pub(in crate::cli) fn ask_or_open(
     config: &Config,
     (method, path): (&str, &str),
@@ -108,7 +108,7 @@ pub(in crate::cli) fn ask_or_open(
     }
 }
 
-/// Looks into the file of a stopped service.
+/// Opens the file of a stopped service.
 pub(in crate::cli) fn open<T>(
     config: &Config,
     look: impl AsyncFnOnce(&Store) -> Result<T, Failure>,
@@ -121,7 +121,7 @@ pub(in crate::cli) fn open<T>(
     })
 }
 
-/// The file of a stopped service; one that is just ending lets go of it in a moment.
+/// The file of a stopped service; waits briefly for a stopping one.
 pub(in crate::cli) fn opened(config: &Config) -> Result<Opened, Failure> {
     let until = Instant::now() + LET_GO_TIME_MAX;
     loop {

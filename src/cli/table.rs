@@ -1,4 +1,4 @@
-//! `context402 routes` and `context402 openapi`: the table, as text and as a document.
+//! `context402 routes` and `context402 openapi`: the route table as text and as an OpenAPI document.
 
 use crate::api::directory::openapi;
 use crate::app::App;
@@ -43,7 +43,7 @@ impl OpenapiArgs {
         let mut resolved = Resolved::from_surroundings(self.file.config.as_deref())
             .map_err(|error| config_failure(&error))?;
         if self.file.config.is_none() {
-            // The document's shape does not depend on who sells.
+            // The document does not depend on the operator.
             resolved.set_default("base_url", "http://127.0.0.1:4020");
             resolved.set_default(
                 "payment.pay_to",
@@ -60,7 +60,7 @@ impl OpenapiArgs {
     }
 }
 
-/// The document belongs to a service, and a service has a data file: an empty one, for as long as this takes.
+/// A service needs a data file: a temporary, empty one.
 fn document(config: Config, folder: &std::path::Path) -> Result<serde_json::Value, Failure> {
     std::fs::create_dir_all(folder)?;
     let settings = Settings {

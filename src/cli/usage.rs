@@ -1,16 +1,15 @@
-//! What was typed wrongly, as one line that says what is wrong and where to look. Knows no command.
+//! Usage errors as one line.
 
 use clap::error::ErrorKind;
 
 use crate::cli::Failure;
 
-/// Help and the version that were asked for are no failure, and neither is help in place of a command that is missing:
-/// they are printed as they are.
+/// Help and version are not failures and are printed unchanged.
 pub(in crate::cli) fn is_help(error: &clap::Error) -> bool {
     !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
 }
 
-/// The paragraphs of clap's message but for the usage, one after the other.
+/// The paragraphs of clap's message without the usage, joined.
 pub(in crate::cli) fn failure(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
@@ -22,7 +21,7 @@ pub(in crate::cli) fn failure(error: &clap::Error) -> Failure {
     Failure::Usage(told.join(". ").trim_end_matches('.').to_owned())
 }
 
-/// A heading with its list behind it.
+/// A heading followed by its list.
 fn one_line(paragraph: &str) -> String {
     let mut lines = paragraph.lines().map(str::trim);
     let first = lines.next().unwrap_or_default();

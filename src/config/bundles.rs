@@ -1,4 +1,4 @@
-//! `[bundles]`: where bundles are paid for, and who hears of new leads.
+//! `[bundles]`: payment links, and the webhook for new leads.
 
 use std::path::PathBuf;
 
@@ -12,14 +12,14 @@ pub struct Bundles {
     pub links: Links,
     pub notify: Option<Notify>,
     pub leads_max: usize,
-    /// Further fonts for documents.
+    /// Additional fonts for PDFs.
     pub font_dir: Option<PathBuf>,
 }
 
-/// Who hears of new leads.
+/// The webhook for new leads.
 #[derive(Clone, Debug)]
 pub struct Notify {
-    /// Receivers put their keys into the address.
+    /// Secret, because receivers put keys into the URL.
     pub url: Secret,
     pub secret: Option<Secret>,
 }
@@ -29,7 +29,7 @@ pub struct Notify {
 pub struct Links([Option<Url>; Bundle::ALL.len()]);
 
 impl Links {
-    /// Where this bundle is paid for.
+    /// The payment link of a bundle.
     pub fn of(&self, bundle: Bundle) -> Option<&Url> {
         self.0[bundle as usize].as_ref()
     }
@@ -57,7 +57,7 @@ fn link(resolved: &Resolved, bundle: Bundle) -> Result<Option<Url>, ConfigError>
     resolved.checked(&key, expected, usable).map(Some)
 }
 
-/// By https, or on loopback.
+/// https, or http on loopback.
 fn usable(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     let safe = url.scheme() == "https" || (url.scheme() == "http" && is_loopback_url(text));

@@ -1,4 +1,4 @@
-//! The rows `chain.…`: the node that tells what has happened on the network.
+//! The settings `chain.…`: the node for the network.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use crate::config::{ConfigError, Resolved, Secret, is_loopback_url};
 
 #[derive(Clone, Debug)]
 pub struct Chain {
-    /// Providers put their keys into the address.
+    /// Secret, because providers put keys into the URL.
     pub rpc_url: Secret,
     pub time_max: Duration,
     pub confirmations: u64,
-    /// How old a transfer may be when its hash is first sent, in seconds.
+    /// Maximum age of a transfer when its hash is first sent, in seconds.
     pub transfer_age_max: u64,
 }
 
@@ -20,7 +20,7 @@ pub(in crate::config) fn chain(resolved: &Resolved) -> Result<Option<Chain>, Con
     if resolved.optional("chain.rpc_url").is_none() {
         return Ok(None);
     }
-    // Anyone who can change its answers on the way decides which payments have settled.
+    // SECURITY: anyone who can change its responses in transit decides which payments have settled.
     let expected = "an https address, or http on loopback, without credentials before the host";
     let rpc_url = resolved.checked("chain.rpc_url", expected, |text| {
         let url = Url::parse(text).ok()?;

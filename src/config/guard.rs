@@ -1,4 +1,4 @@
-//! The rows `guard.…`: what a sale costs, and what it must earn.
+//! The settings `guard.…`: a sale's costs and minimum profit.
 
 use crate::config::{ConfigError, Resolved};
 use crate::domain::amount::Amount;
@@ -8,30 +8,30 @@ use crate::x402::address::Address;
 #[derive(Clone, Copy, Debug)]
 pub struct Guard {
     pub gas: Gas,
-    /// How old a gas price may be, in seconds.
+    /// Maximum age of a gas price, in seconds.
     pub gas_age_max: u64,
     pub facilitator_fee: Amount,
-    /// What one fetch and conversion costs.
+    /// Cost of one fetch and conversion.
     pub fetch_cost: Amount,
     pub minimum_profit: Amount,
 }
 
-/// How a settlement's gas is known.
+/// Source of a settlement's gas cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gas {
     Fixed(Amount),
-    /// What the chain says, for a settlement of so much gas.
+    /// From the chain, for a settlement of this much gas.
     Live {
         settlement_gas: u64,
         coin: Coin,
     },
 }
 
-/// How the price of the network's coin is known.
+/// Source of the native coin's price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coin {
     Fixed(Amount),
-    /// What a feed on the chain says, if that is not older than so many seconds.
+    /// From a price feed on the chain, up to this many seconds old.
     Feed {
         address: Address,
         age_max: u64,

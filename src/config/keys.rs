@@ -1,4 +1,4 @@
-//! What nobody may guess: the key that signs in the service's name, and the operator's token. Neither is ever shown.
+//! Secrets that are never printed: the signing key and the operator's token.
 
 use crate::config::{ConfigError, Resolved};
 use crate::signing::session::{Sessions, TOKEN_CHARACTERS_MIN};
@@ -7,7 +7,7 @@ use crate::signing::{PublicKey, SigningKey};
 #[derive(Clone, Debug)]
 pub struct Signing {
     pub key: SigningKey,
-    /// Earlier keys, which are published and sign no more.
+    /// Former keys: still published, no longer used to sign.
     pub former: Vec<PublicKey>,
 }
 
@@ -15,10 +15,10 @@ pub(in crate::config) fn signing(resolved: &Resolved) -> Result<Option<Signing>,
     let Some((text, origin)) = resolved.get("signing.key") else {
         return Ok(None);
     };
-    // What stands there is not shown: it may be most of a key.
+    // The value is not shown: it may be most of a key.
     let key = SigningKey::parse(text).ok_or_else(|| {
         ConfigError(format!(
-            "signing.key (from {origin}) is not usable: it must be 64 hex digits that nobody can guess. Make one with \
+            "signing.key (from {origin}) is invalid: it must be 64 random hex digits. Create one with \
              `openssl rand -hex 32`"
         ))
     })?;
@@ -26,7 +26,7 @@ pub(in crate::config) fn signing(resolved: &Resolved) -> Result<Option<Signing>,
     let former = former.iter().map(|text| {
         PublicKey::parse(text).ok_or_else(|| {
             ConfigError(format!(
-                "signing.former_keys: \"{text}\" is not usable: each must be the member x of a key in \
+                "signing.former_keys: \"{text}\" is invalid: each must be the member x of a key in \
                  /.well-known/jwks.json, 43 characters of base64url"
             ))
         })
@@ -39,11 +39,11 @@ pub(in crate::config) fn operator(resolved: &Resolved) -> Result<Option<Sessions
     let Some((token, origin)) = resolved.get("operator.token") else {
         return Ok(None);
     };
-    // What stands there is not shown: it may be most of a token.
+    // The value is not shown: it may be most of a token.
     let sessions = Sessions::new(token).ok_or_else(|| {
         ConfigError(format!(
-            "operator.token (from {origin}) is not usable: it must be at least {TOKEN_CHARACTERS_MIN} visible ASCII \
-             characters that nobody can guess. Make one with `openssl rand -hex 32`"
+            "operator.token (from {origin}) is invalid: it must be at least {TOKEN_CHARACTERS_MIN} random visible ASCII \
+            characters. Create one with `openssl rand -hex 32`"
         ))
     })?;
     Ok(Some(sessions))

@@ -1,12 +1,12 @@
-//! The rows `legacy.…`: the endpoints from before x402 version 2.
+//! The settings `legacy.…`: the endpoints from before x402 version 2.
 
 use crate::config::{ConfigError, Resolved};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Legacy {
-    /// Whether /v1/access and /v1/broker/compute do their work. With it the chain is configured.
+    /// Whether /v1/access and /v1/broker/compute are enabled, which requires the chain.
     pub access: bool,
-    /// Whether a transfer buys for its sender alone, who signs for it.
+    /// Whether only the sender can use a transfer, by signing for it.
     pub wants_proof: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The rows `limits.…`: how much of everything there may be, and how often whom is served.
+//! The settings `limits.…`: sizes, concurrency and rate limits.
 
 use std::time::Duration;
 

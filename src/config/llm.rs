@@ -1,4 +1,4 @@
-//! The rows `llm.…`: the language model, and what may be spent on it.
+//! The settings `llm.…`: the language model and its maximum cost.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::config::{ConfigError, Resolved, Secret, is_loopback_url};
 use crate::domain::amount::Amount;
 use crate::outside::llm::Style;
 
-/// A model is believed in nothing, so it may also answer over plain http.
+/// Model output is never trusted, so plain http is allowed.
 #[derive(Clone, Debug)]
 pub struct Llm {
     pub base_url: String,
@@ -19,7 +19,7 @@ pub struct Llm {
     pub questions_max: usize,
     pub input_tokens_max: u64,
     pub output_tokens_max: u64,
-    /// USDC for a million tokens.
+    /// USDC per million tokens.
     pub input_price: Amount,
     pub output_price: Amount,
 }
@@ -28,7 +28,7 @@ pub(in crate::config) fn llm(resolved: &Resolved) -> Result<Option<Llm>, ConfigE
     if resolved.optional("llm.base_url").is_none() {
         return Ok(None);
     }
-    let expected = "an http or https address without query and credentials, and https where a key goes along to another machine";
+    let expected = "an http or https address without query and credentials; https is required to send a key to another machine";
     let key = resolved.optional("llm.key").map(Secret::new);
     let base_url = resolved.checked("llm.base_url", expected, |text| {
         let url = Url::parse(text).ok()?;

@@ -1,4 +1,4 @@
-//! The section `[mail]`: which server takes our mail, or which folder, and in whose name it is written.
+//! `[mail]`: the mail server or folder, and the sender.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub struct Mail {
 #[derive(Clone, Debug)]
 pub enum Way {
     Smtp(Smtp),
-    /// For trying out: a file for each mail.
+    /// For tests: a file per e-mail.
     Folder(PathBuf),
 }
 
@@ -53,8 +53,8 @@ fn smtp(resolved: &Resolved, host: &str) -> Result<Smtp, ConfigError> {
     let tls = resolved.checked("mail.tls", "starttls, implicit or none", Tls::parse)?;
     if tls == Tls::None && !is_loopback(host) {
         return Err(ConfigError(format!(
-            "mail.tls = \"none\" is allowed for a server on this machine alone, but mail.smtp_host is \"{host}\": use \
-             starttls or implicit, or name 127.0.0.1"
+            "mail.tls = \"none\" is only allowed for a server on this machine, but mail.smtp_host is \"{host}\": use \
+            starttls or implicit, or set 127.0.0.1"
         )));
     }
     let port = match resolved.optional("mail.smtp_port") {

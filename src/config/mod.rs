@@ -1,6 +1,5 @@
-//! From what the operator wrote to what the program uses. Every setting is a row of `settings::SETTINGS`; here the
-//! rows' texts become checked values, once, before any socket is opened. The environment is read in this folder and
-//! nowhere else.
+//! The configuration. Every setting is a row of `settings::SETTINGS`; here their texts become validated values, once, before
+//! any socket is opened. Only this folder reads the environment.
 
 pub mod settings;
 mod sources;
@@ -44,13 +43,13 @@ pub use web::{Fetch, Lab};
 
 use web::is_loopback_url;
 
-/// The whole configuration, checked.
+/// The validated configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Scheme and host (and port) under which the public reaches us, without a trailing slash.
+    /// The public origin, without a trailing slash.
     pub base_url: String,
     pub listen: SocketAddr,
-    /// Blocks of addresses whose forwarding headers are believed.
+    /// Address blocks whose forwarding headers are trusted.
     pub trusted_proxies: Vec<(IpAddr, u8)>,
     pub data_file: PathBuf,
     /// The operator's Unix socket.
@@ -59,28 +58,28 @@ pub struct Config {
     pub contact: Option<String>,
     pub legal: Legal,
     pub payment: Payment,
-    /// The network itself, where an RPC endpoint is configured.
+    /// The chain, if an RPC endpoint is configured.
     pub chain: Option<Chain>,
     pub legacy: Legacy,
     pub guard: Guard,
-    /// What offers, receipts and reports are signed with.
+    /// The key for offers, receipts and reports.
     pub signing: Option<Signing>,
     pub fetch: Fetch,
-    /// A language model, where one is configured.
+    /// The language model, if configured.
     pub llm: Option<Llm>,
     pub bundles: Bundles,
     pub orders: Orders,
-    /// How mail leaves, where that is configured.
+    /// The mail transport, if configured.
     pub mail: Option<mail::Mail>,
-    /// Who the operator is over the network, where a token is configured.
+    /// The operator's token, if configured.
     pub operator: Option<Sessions>,
     pub limits: Limits,
     pub lab: Lab,
-    /// Every setting in force, as the operator may see it: key, value, origin.
+    /// All effective settings for display: key, value, origin.
     pub lines: Vec<(&'static str, String, String)>,
 }
 
-/// Who runs the service, as far as its operator says.
+/// The operator's identity, if configured.
 #[derive(Clone, Debug, Default)]
 pub struct Legal {
     pub name: Option<String>,
@@ -90,7 +89,7 @@ pub struct Legal {
 }
 
 impl Config {
-    /// Reads a file (if any), the environment and the credentials, and checks all of it.
+    /// Reads and validates the file (if any), the environment and the credentials.
     pub fn load(file: Option<&Path>) -> Result<Config, ConfigError> {
         Config::from_resolved(&Resolved::from_surroundings(file)?)
     }
@@ -157,8 +156,8 @@ impl Config {
         }
         let refuse = |what: &str| {
             Err(ConfigError(format!(
-                "{what} is for tests and only allowed while base_url is on loopback, but base_url is {}. Remove it, \
-                 or set base_url to something like http://127.0.0.1:4020",
+                "{what} is only for tests on loopback, but base_url is {}. Remove it, \
+                or set base_url to an address such as http://127.0.0.1:4020",
                 self.base_url
             )))
         };

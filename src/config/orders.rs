@@ -1,19 +1,19 @@
-//! The rows `bundles.…` that are about what has been paid: the provider's webhook, and how sources are asked.
+//! The settings `bundles.…` for paid orders: the provider's webhook, and retries of sources.
 
 use crate::config::{ConfigError, Resolved, Secret};
 
-/// How paid bundles are taken and made.
+/// The settings for paid bundles.
 #[derive(Clone, Debug)]
 pub struct Orders {
-    /// Any of them may have signed an event; none means that no event is taken.
+    /// Events must be signed by one of them; without any, no event is accepted.
     pub webhook_secrets: Vec<Secret>,
     /// Whether live payments count; test payments count otherwise.
     pub is_live: bool,
-    /// How long a source that is down is left alone before it is asked again, in seconds.
+    /// Pause before a source that is down is retried, in seconds.
     pub source_pause: u64,
 }
 
-/// Shorter than any provider's, and what a mistyped one may look like.
+/// Shorter than any provider's secret, to detect typing mistakes.
 const SECRET_BYTES_MIN: usize = 16;
 
 pub(in crate::config) fn orders(resolved: &Resolved) -> Result<Orders, ConfigError> {
@@ -31,8 +31,8 @@ pub(in crate::config) fn orders(resolved: &Resolved) -> Result<Orders, ConfigErr
     };
     if !secrets.iter().all(is_good) || (secrets.is_empty() && !text.is_empty()) {
         return Err(ConfigError(format!(
-            "{key} is not usable: it must be one signing secret as the payment provider shows it (whsec_…), or \
-             several separated by commas or white space"
+            "{key} is invalid: it must be a signing secret from the payment provider (whsec_…), or several separated by \
+            commas or white space"
         )));
     }
     Ok(Orders {

@@ -1,4 +1,4 @@
-//! The rows `payment.…`: who verifies and settles, for whom, and in which money.
+//! The settings `payment.…`: facilitator, recipient and token.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct Payment {
     pub passes_on: PassesOn,
     pub verify_time_max: Duration,
     pub settle_time_max: Duration,
-    /// How long a buyer is kept waiting for a settlement whose call goes on.
+    /// How long a buyer waits for a settlement; the call goes on.
     pub settle_wait_max: Duration,
     pub calls_max: usize,
     pub verify_settlement: VerifySettlement,
@@ -26,19 +26,19 @@ pub struct Payment {
     pub pay_to: Address,
 }
 
-/// Whether a settlement that the facilitator reports is looked up on chain.
+/// Whether reported settlements are verified on chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifySettlement {
-    /// The facilitator's word is enough.
+    /// The facilitator is trusted.
     Off,
-    /// The answer is delivered at once; the chain is asked soon after.
+    /// Deliver at once, verify soon after.
     Background,
-    /// The answer is delivered once the chain shows the payment.
+    /// Deliver after the chain confirms the payment.
     BeforeDelivery,
 }
 
 impl VerifySettlement {
-    /// As the configuration writes it.
+    /// The name in the configuration.
     pub fn name(self) -> &'static str {
         match self {
             VerifySettlement::Off => "off",
@@ -56,7 +56,7 @@ pub enum FacilitatorAt {
 }
 
 impl FacilitatorAt {
-    /// As the configuration writes it.
+    /// The name in the configuration.
     pub fn name(&self) -> &str {
         match self {
             FacilitatorAt::Sandbox => "sandbox",
@@ -102,11 +102,11 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
     )?;
     let contract = "the token's address: 0x and 40 hex digits, not all of them 0; in mixed case its EIP-55 checksum \
                     must be right";
-    let vault = "the address that is paid, whose key you hold: 0x and 40 hex digits, not all of them 0 and not the \
+    let vault = "your receiving address, whose key you hold: 0x and 40 hex digits, not all of them 0 and not the \
                  token's own address; in mixed case its EIP-55 checksum must be right";
     let asset = resolved.checked("payment.asset", contract, somebody)?;
     let of_domain = |key: &str| {
-        let expected = "as the token's contract has it in its EIP-712 domain, and not empty";
+        let expected = "as in the EIP-712 domain of the token's contract, and not empty";
         resolved.checked(key, expected, |text| {
             (!text.is_empty()).then(|| text.to_owned())
         })
@@ -130,14 +130,14 @@ pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigE
         asset,
         asset_name: of_domain("payment.asset_name")?,
         asset_version: of_domain("payment.asset_version")?,
-        // What is sent to the token's contract is lost.
+        // Transfers to the token's contract are lost.
         pay_to: resolved.checked("payment.pay_to", vault, |text| {
             somebody(text).filter(|address| *address != asset)
         })?,
     })
 }
 
-/// Background where a chain is configured that the facilitator settles on, else off.
+/// Background if the facilitator settles on a configured chain, else off.
 fn verify_settlement(
     resolved: &Resolved,
     facilitator: &FacilitatorAt,
@@ -156,7 +156,7 @@ fn verify_settlement(
         VerifySettlement::Off => Ok(asked),
         _ if can_verify => Ok(asked),
         _ if !has_chain => Err(ConfigError(format!(
-            "{KEY} = \"{}\" needs chain.rpc_url: settlements are looked up there",
+            "{KEY} = \"{}\" needs chain.rpc_url to look up settlements",
             asked.name()
         ))),
         _ => Err(ConfigError(format!(
@@ -166,7 +166,7 @@ fn verify_settlement(
     }
 }
 
-/// An address that is not nobody's.
+/// An address other than zero.
 fn somebody(text: &str) -> Option<Address> {
     Address::parse_checksummed(text).filter(|address| *address != Address([0; 20]))
 }

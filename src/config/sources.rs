@@ -1,5 +1,5 @@
-//! Where values come from: the file, the environment, credentials (systemd's, or the folder that it hands over), files
-//! named by `*_file` keys, defaults.
+//! Sources of values: the file, the environment, credentials (systemd's or the folder beside the configuration), files named
+//! by `*_file` keys, defaults.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,13 +13,13 @@ use crate::config::settings::{
 };
 use crate::config::suggest;
 
-/// Where installations have their configuration.
+/// The default configuration file.
 const INSTALLED: &str = "/etc/context402/config.toml";
 
-/// Beside the configuration file: `credentials/SECTION/KEY`, as the units hand them over.
+/// Beside the configuration file: `credentials/SECTION/KEY`, as used by the units.
 const CREDENTIALS: &str = "credentials";
 
-/// Every setting that has a value, with where it came from.
+/// All settings with a value, and their origins.
 #[derive(Clone, Default)]
 pub struct Resolved {
     values: BTreeMap<&'static str, (Text, Origin)>,
@@ -42,7 +42,7 @@ pub enum Origin {
     Argument,
 }
 
-/// The process's surroundings, as arguments, so that tests need not touch the real ones.
+/// The process environment as a value, for tests.
 pub(in crate::config) struct Surroundings<'a> {
     pub(in crate::config) environment: &'a dyn Fn(&str) -> Option<String>,
     /// The names of all variables.
@@ -112,7 +112,7 @@ impl Resolved {
             .map(|default| (Text::One(default.to_owned()), Origin::Default)))
     }
 
-    /// Every default, and nothing from the surroundings: for commands that bring all their own settings.
+    /// Only the defaults, for commands that bring their own settings.
     pub fn defaults() -> Self {
         let values = SETTINGS.iter().filter_map(|setting| {
             let default = setting.default?;
@@ -126,14 +126,14 @@ impl Resolved {
         }
     }
 
-    /// Puts a value where no source has one.
+    /// Sets a value if no source has one.
     pub fn set_default(&mut self, key: &'static str, value: &str) {
         self.values
             .entry(key)
             .or_insert_with(|| (Text::One(value.to_owned()), Origin::Default));
     }
 
-    /// Puts a value over whatever the other sources say: for commands that bring their own settings.
+    /// Overrides a value, for commands that bring their own settings.
     pub fn set(&mut self, key: &'static str, value: impl Into<String>) {
         self.values
             .insert(key, (Text::One(value.into()), Origin::Argument));
@@ -174,7 +174,7 @@ impl Resolved {
         }
     }
 
-    /// Every setting in the table's order: key, value as shown to the operator, origin. Secrets show as `***`.
+    /// All settings in the table's order: key, value for display, origin. Secrets show as `***`.
     pub fn lines(&self) -> Vec<(&'static str, String, String)> {
         SETTINGS
             .iter()
@@ -190,7 +190,7 @@ impl Resolved {
     }
 }
 
-/// The configuration of a command that names none. An empty variable means none.
+/// The default configuration file. An empty variable means none.
 fn installed_file(named: Option<String>) -> Option<PathBuf> {
     match named {
         Some(named) => (!named.is_empty()).then(|| PathBuf::from(named)),
@@ -209,13 +209,13 @@ fn read_file(path: &Path) -> Result<Table, ConfigError> {
     text.parse().map_err(|error: toml::de::Error| {
         let at = error.span().map_or(0, |span| span.start);
         let line = 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
-        // The message may have several lines; an error of ours has one.
+        // The message may have several lines; our errors have one.
         let message = error.message().replace('\n', ", ");
         ConfigError(format!("{}, line {line}: {message}", path.display()))
     })
 }
 
-/// A key that nobody reads is a typing mistake; silence would run with the default instead.
+/// Unknown keys are typing mistakes; ignoring them would use the default.
 fn refuse_unknown(table: &Table, file: Option<&Path>) -> Result<(), ConfigError> {
     let place = file.map_or_else(String::new, |path| path.display().to_string());
     for (name, value) in table {
@@ -244,13 +244,13 @@ fn refuse_unknown_key(key: &str, place: &str) -> Result<(), ConfigError> {
         .is_some_and(|setting| setting.kind == Kind::Secret);
     match find(key) {
         Some(setting) if setting.kind == Kind::Secret => Err(ConfigError(format!(
-            "{place}: {key} is a secret and does not belong in this file. Put it into a file of its own, mode 0600, \
-             and name that with {key}_file"
+            "{place}: {key} is a secret and must not be in this file. Put it into a separate file with mode 0600 \
+            and set {key}_file"
         ))),
         Some(_) => Ok(()),
         None if secret_file => Ok(()),
         None => Err(ConfigError(format!(
-            "{place}: there is no setting {key}{}. `context402 config init` lists all",
+            "{place}: unknown setting {key}{}. `context402 config init` lists all",
             meant(suggest::nearest(key))
         ))),
     }
@@ -260,13 +260,13 @@ fn meant(suggestion: Option<String>) -> String {
     suggestion.map_or_else(String::new, |known| format!("; did you mean {known}?"))
 }
 
-/// The same for the environment, as far as a variable can only be ours.
+/// The same for environment variables that can only be ours.
 fn refuse_unknown_variables(variables: &[String]) -> Result<(), ConfigError> {
     let is_mistake = |name: &&String| suggest::is_in_section(name) && !suggest::is_variable(name);
     match variables.iter().find(is_mistake) {
         None => Ok(()),
         Some(name) => Err(ConfigError(format!(
-            "the environment variable {name} stands for no setting{}. `context402 config init` lists all",
+            "the environment variable {name} matches no setting{}. `context402 config init` lists all",
             meant(suggest::nearest_variable(name))
         ))),
     }
@@ -366,8 +366,8 @@ fn secret(
     }))
 }
 
-/// What systemd hands to a unit. A command that it did not start looks where systemd takes it from, so that the
-/// operator's commands see the same secrets as the service; users who cannot read that folder get none.
+/// systemd's credentials. Commands outside the unit read them from their source folder, so that the operator's commands see
+/// the same secrets as the service; users without access to that folder get none.
 fn credential(
     setting: &Setting,
     file: Option<&Path>,
@@ -403,7 +403,7 @@ fn read_secret(path: &Path, check_mode: bool) -> Result<String, ConfigError> {
         if mode & 0o007 != 0 {
             let shown = path.display();
             return Err(ConfigError(format!(
-                "{shown} holds a secret but everybody may read it; run `chmod 600 {shown}`"
+                "{shown} contains a secret but is readable by everybody; run `chmod 600 {shown}`"
             )));
         }
     }
@@ -413,7 +413,7 @@ fn read_secret(path: &Path, check_mode: bool) -> Result<String, ConfigError> {
         .to_owned())
 }
 
-/// As the operator sees it: without secrets.
+/// For display: without secrets.
 impl fmt::Debug for Resolved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.lines()).finish()

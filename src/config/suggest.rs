@@ -1,13 +1,13 @@
-//! What somebody may have meant who wrote a setting that there is not. Knows the table of settings, no values.
+//! Suggestions for misspelt settings.
 
 use strsim::levenshtein;
 
 use crate::config::settings::{Kind, SETTINGS, environment_name};
 
-/// Letters that may be wrong in a key that is still recognised.
+/// Maximum edit distance for a suggestion.
 const DISTANCE_MAX: usize = 3;
 
-/// The setting or section that comes nearest: the same name in another section, else nearly the same letters.
+/// The nearest setting or section: the same name in another section, else by edit distance.
 pub(in crate::config) fn nearest(key: &str) -> Option<String> {
     let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
     let namesake = known().find(|known| name(known) == name(key));
@@ -26,12 +26,12 @@ pub(in crate::config) fn nearest_variable(variable: &str) -> Option<String> {
     (least <= DISTANCE_MAX).then_some(known)
 }
 
-/// Whether a variable stands for a setting or a secret's file.
+/// Whether a variable matches a setting or a secret's file.
 pub(in crate::config) fn is_variable(variable: &str) -> bool {
     known().any(|key| environment_name(&key) == variable)
 }
 
-/// Whether a variable is one of a section of ours, so that nobody else can have meant it.
+/// Whether a variable belongs to one of our sections.
 pub(in crate::config) fn is_in_section(variable: &str) -> bool {
     sections().any(|section| variable.starts_with(&format!("{}_", environment_name(section))))
 }

@@ -1,4 +1,4 @@
-//! What systemd tells a service in its environment. On any other machine it tells nothing, and nothing is done.
+//! systemd's environment variables for a service; absent without systemd.
 
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
@@ -6,13 +6,13 @@ use std::time::Duration;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supervisor {
-    /// Where it wants to hear how the service is: a path, or a name that begins with `@`.
+    /// The notification socket: a path, or an abstract name that begins with `@`.
     pub notify_socket: Option<OsString>,
-    /// How long it waits for a sign of life before it starts the service anew.
+    /// The watchdog timeout.
     pub watchdog: Option<Duration>,
 }
 
-/// Whether the journal takes what is written to standard error. It reads a line's priority from its beginning.
+/// Whether standard error goes to the journal, which reads priority prefixes.
 pub fn journal_listens() -> bool {
     let stream = std::env::var("JOURNAL_STREAM").unwrap_or_default();
     std::fs::metadata("/proc/self/fd/2")

@@ -94,7 +94,7 @@ fn test_seams_are_refused_in_public() {
     refused(
         "sandbox",
         &PUBLIC.replace("https://f.example.com/", "sandbox"),
-        "only allowed while base_url is on loopback",
+        "only for tests on loopback",
     );
     refused(
         "http",
@@ -113,7 +113,7 @@ fn test_seams_are_refused_in_public() {
         refused(
             name,
             &format!("{PUBLIC}[lab]\n{lab}\n"),
-            "only allowed while base_url is on loopback",
+            "only for tests on loopback",
         );
         assert!(
             load(name, &format!("{LOOPBACK}[lab]\n{lab}\n"), &[]).is_ok(),
@@ -124,7 +124,7 @@ fn test_seams_are_refused_in_public() {
     refused(
         "fake",
         &LOOPBACK.replace("127.0.0.1:4020", "127.0.0.1.example.com"),
-        "only allowed while base_url is on loopback",
+        "only for tests on loopback",
     );
 }
 
@@ -133,7 +133,7 @@ fn mistakes_name_the_setting_and_what_to_do() {
     refused(
         "unknown",
         &format!("{PUBLIC}pay_two = 1\n"),
-        "there is no setting payment.pay_two; did you mean payment.pay_to?",
+        "unknown setting payment.pay_two; did you mean payment.pay_to?",
     );
     refused(
         "twice",
@@ -143,7 +143,7 @@ fn mistakes_name_the_setting_and_what_to_do() {
     refused(
         "section",
         &format!("{PUBLIC}[paymint]\nx = 1\n"),
-        "there is no setting paymint",
+        "unknown setting paymint",
     );
     refused(
         "pay_to",
@@ -174,7 +174,7 @@ fn mistakes_name_the_setting_and_what_to_do() {
     refused(
         "secret",
         &format!("{PUBLIC}facilitator_token = \"x\"\n"),
-        "is a secret and does not belong in this file",
+        "is a secret and must not be in this file",
     );
     refused(
         "bearer",

@@ -1,5 +1,4 @@
-//! One setting as a checked value, or the reason why it is none: which setting, where its text came from, what it must
-//! be.
+//! One setting as a validated value, or an error with the setting, its origin and the expected value.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +8,7 @@ use crate::config::Resolved;
 use crate::config::settings::{doc, environment_name, masked};
 use crate::domain::amount::Amount;
 
-/// What is wrong with the configuration: the setting, where its value came from, and what to do.
+/// A configuration error: the setting, its origin, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError(pub String);
 
@@ -21,7 +20,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// A value that never shows itself.
+/// A value that is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -45,7 +44,7 @@ impl Resolved {
     pub(in crate::config) fn expected(&self, key: &str, expected: &str) -> ConfigError {
         match self.get(key) {
             Some((value, origin)) => ConfigError(format!(
-                "{key} = \"{}\" (from {origin}) is not usable: it must be {expected}",
+                "{key} = \"{}\" (from {origin}) is invalid: it must be {expected}",
                 masked(key, value)
             )),
             None => ConfigError(format!("{key} is not set: it must be {expected}")),
@@ -84,7 +83,7 @@ impl Resolved {
         })
     }
 
-    /// Given in MiB, as bytes.
+    /// A value in MiB, as bytes.
     pub(in crate::config) fn mebibytes(&self, key: &str) -> Result<u64, ConfigError> {
         self.checked(key, "a whole number of MiB from 0 to 1000000000", |text| {
             let mebibytes = text.parse::<u64>().ok();
@@ -116,7 +115,7 @@ impl Resolved {
         match self.optional(key) {
             Some(text) if !text.is_empty() => Ok(Secret::new(text)),
             _ => Err(ConfigError(format!(
-                "{key} is needed and not set: put it into the file credentials/{} beside the configuration (root's \
+                "{key} is required and not set: put it into the file credentials/{} beside the configuration (root's \
                  alone: run this as root), into the file that {key}_file names, or into the environment as {}",
                 key.replace('.', "/"),
                 environment_name(key)

@@ -1,4 +1,4 @@
-//! The rows that say how we are reached, and how others' pages are: addresses, proxies, `fetch.…` and `lab.…`.
+//! The settings for our addresses and proxies, and for fetching: `fetch.…` and `lab.…`.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -16,15 +16,15 @@ pub struct Fetch {
     pub idle_max: Duration,
     pub fetches_max: usize,
     pub redirects_max: usize,
-    /// Hosts that the operator does not fetch; a name covers its subdomains.
+    /// Blocked hosts; a name covers its subdomains.
     pub blocklist: Vec<String>,
 }
 
-/// The test seam. Refused unless `base_url` is on loopback.
+/// For tests. Refused unless `base_url` is on loopback.
 #[derive(Clone, Debug, Default)]
 pub struct Lab {
     pub hosts: BTreeMap<String, LabHost>,
-    /// Asked for the names of targets instead of the system's. On loopback.
+    /// The name server for targets instead of the system's. On loopback.
     pub name_server: Option<SocketAddr>,
     pub ca_file: Option<PathBuf>,
     /// Abort the process at this named point of a sale.
@@ -57,7 +57,7 @@ pub(in crate::config) fn is_loopback_url(base_url: &str) -> bool {
     }
 }
 
-/// `10.0.0.0/8`, or one address. Bits beyond the length are a mistake, not noise.
+/// `10.0.0.0/8`, or one address. Bits beyond the length are an error.
 pub(in crate::config) fn trusted_proxies(
     resolved: &Resolved,
 ) -> Result<Vec<(IpAddr, u8)>, ConfigError> {
@@ -65,8 +65,8 @@ pub(in crate::config) fn trusted_proxies(
     let parsed = blocks.iter().map(|text| {
         address_block(text).ok_or_else(|| {
             ConfigError(format!(
-                "trusted_proxies: \"{text}\" is not usable: each must be an address or a block such as 10.0.0.0/8, \
-                 without bits set beyond its length"
+                "trusted_proxies: \"{text}\" is invalid: each must be an address or a block such as 10.0.0.0/8, \
+                without bits set beyond its length"
             ))
         })
     });
@@ -103,7 +103,7 @@ pub(in crate::config) fn fetch(resolved: &Resolved) -> Result<Fetch, ConfigError
     })
 }
 
-/// A host in any spelling that the network knows. What is none would block nothing.
+/// A host in any valid spelling. An invalid one would block nothing.
 fn blocked(text: &str) -> Result<String, ConfigError> {
     let is_address = text.parse::<IpAddr>().is_ok();
     let name = text.strip_prefix("*.").unwrap_or(text);
@@ -112,13 +112,13 @@ fn blocked(text: &str) -> Result<String, ConfigError> {
     match is_address || is_name {
         true => Ok(text.to_lowercase()),
         false => Err(ConfigError(format!(
-            "fetch.blocklist: \"{text}\" is not usable: each must be a host such as example.net, which covers its \
+            "fetch.blocklist: \"{text}\" is invalid: each must be a host such as example.net, which covers its \
              subdomains"
         ))),
     }
 }
 
-/// Where `lab.crash_at` can end the process: of a sale, then of an order, each in their order.
+/// The crash points for `lab.crash_at`: of a sale, then of an order.
 pub(in crate::config) const CRASH_POINTS: [&str; 14] = [
     "verified",
     "fetched",

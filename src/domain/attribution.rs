@@ -1,4 +1,4 @@
-//! Where a buyer came from (wire name: `source`). A label for the operator's figures, never a credential.
+//! A buyer's referral source (wire name: `source`): a label for statistics, never a credential.
 
 /// A checked attribution label.
 #[derive(Clone, Debug, PartialEq, Eq)]

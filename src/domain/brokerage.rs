@@ -1,5 +1,4 @@
-//! The legacy brokerage, which is simulated: whether a fee would have covered a task. No task is run, nothing is paid
-//! and nothing is kept.
+//! The simulated legacy brokerage: whether a fee would cover a task. No task is run, and nothing is paid or stored.
 
 use crate::domain::amount::Amount;
 use crate::domain::margin::{Costs, judge};
@@ -20,7 +19,7 @@ pub fn simulate(offered_fee_usdc: f64, costs: &Costs, now: UnixSeconds) -> Simul
         .map(Amount::as_usdc)
         .iter()
         .sum::<f64>();
-    // A fee below nothing, or beyond what an amount can hold, is none that could be paid.
+    // A negative fee, or one beyond the range of an amount, cannot be paid.
     let accepted = Amount::parse_usdc(&format!("{offered_fee_usdc:.6}"))
         .is_some_and(|fee| judge(fee, costs, now).is_ok());
     Simulated {

@@ -1,11 +1,11 @@
-//! Bundles, the levels of an Evidence Bundle, and their table (specification 2.3). They are paid for through a payment
-//! link in cents of a dollar, not by x402.
+//! Bundles, the levels of an Evidence Bundle, and their table (specification 2.3). They are paid through a payment link in
+//! US cents, not by x402.
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::amount::Amount;
 
-/// What a buyer of several sources chooses between: how many of them.
+/// The sizes of an Evidence Bundle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Bundle {
     Scout,
@@ -56,7 +56,7 @@ impl Bundle {
             .map(|row| row.bundle)
     }
 
-    /// The smallest that takes so many sources; the largest where none does, the default for none at all.
+    /// The smallest bundle for a number of sources; the largest if none fits, the default for zero.
     pub fn for_count(sources: usize) -> Bundle {
         if sources == 0 {
             return Bundle::default();

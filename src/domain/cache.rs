@@ -1,5 +1,4 @@
-//! How old what is read of a page may be: the part of a tier or a pack that decides between the cache and the web. And
-//! which pages their sites let a shared cache have at all.
+//! Cache policies of tiers and packs, and which pages a shared cache may store.
 
 /// Whether the cache may be read, and whether the web may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,15 +25,15 @@ pub struct Reading {
     pub refresh: bool,
 }
 
-/// Whether a response's Cache-Control lets its page be kept and sold to other buyers. The buyer whose payment fetched it
-/// gets the page in any case.
+/// Whether a response's Cache-Control allows its page to be stored and sold to others. The buyer who paid for the fetch
+/// gets the page anyway.
 ///
-/// Ours is a shared cache (RFC 9111 section 3): `private` and `no-store` forbid it to keep the page. `no-cache` and a
-/// lifetime of zero (`s-maxage`, else `max-age`) want the site to be asked before each reuse, which the tiers that read
-/// the cache do not do, so such a page is not kept either. A longer lifetime does not shorten the age that a buyer
-/// accepts by choosing a tier, as `max-stale` of a request would; every answer says how old its copy is.
+/// Ours is a shared cache (RFC 9111 section 3): `private` and `no-store` forbid storing the page. `no-cache` and a lifetime
+/// of zero (`s-maxage`, else `max-age`) require revalidation before each reuse, which cache-only tiers do not do, so such a
+/// page is not stored either. A positive lifetime does not limit the age that a buyer accepts by choosing a tier, like
+/// `max-stale` in a request; every answer states the age of its copy.
 ///
-/// `private="x-name"` and `no-cache="x-name"` are about header fields, which are not kept.
+/// `private="x-name"` and `no-cache="x-name"` concern header fields, which are not stored.
 pub fn may_be_shared<'a>(cache_control: impl IntoIterator<Item = &'a str>) -> bool {
     let (mut max_age, mut s_maxage) = (None::<u64>, None::<u64>);
     for value in cache_control {

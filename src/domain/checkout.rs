@@ -1,5 +1,5 @@
-//! What the payment provider tells of its checkouts, and whether a payment is for what its lead asks for. Pure; it knows
-//! the provider's words and no signature, no order.
+//! The payment provider's checkout events, and whether a payment matches its lead. Knows the provider's vocabulary, but no
+//! signatures or orders.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ const ID_CHARACTERS_MAX: usize = 255;
 /// Prices are in US dollars.
 const CURRENCY: &str = "usd";
 
-/// A checkout session's identifier: who knows it may read what was delivered.
+/// A checkout session's identifier, which gives access to the delivery.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct SessionId(String);
 

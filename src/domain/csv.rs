@@ -1,4 +1,4 @@
-//! Rows of CSV (RFC 4180) that spreadsheets open without running anything: what a stranger wrote stays text.
+//! CSV rows (RFC 4180), escaped against formula injection in spreadsheets.
 
 /// One row with its line end. Every cell is quoted.
 pub fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
@@ -6,8 +6,7 @@ pub fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     format!("{}\r\n", cells.join(","))
 }
 
-/// SECURITY: a cell that begins like a formula, also after spaces, is one for spreadsheets; the apostrophe makes it
-/// text.
+/// SECURITY: spreadsheets run a cell that begins like a formula, even after spaces; an apostrophe makes it text.
 fn cell(text: &str) -> String {
     let begins = |text: &str| {
         text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])

@@ -1,4 +1,4 @@
-//! E-mail addresses: one rule for forms, payments and deliveries, so that what a form takes can be delivered to.
+//! Validation of e-mail addresses: one rule for forms, payments and deliveries.
 
 use crate::domain::lead::CONTACT_CHARACTERS_MAX;
 

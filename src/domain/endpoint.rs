@@ -1,4 +1,4 @@
-//! What the product writes down about an endpoint: the part of a route's row from which documents are made.
+//! The documentation of an endpoint: the part of a route's row from which documents are made.
 
 use crate::domain::level::Product;
 use crate::domain::rate::RateClass;

@@ -1,4 +1,4 @@
-//! What so many pages, reports and bundles cost together: the price lists multiplied out.
+//! Cost estimates for numbers of pages, reports and bundles.
 
 use crate::domain::amount::Amount;
 use crate::domain::bundle::Bundle;

@@ -1,4 +1,4 @@
-//! Identifiers: a prefix that tells what it is, and 128 random bits in lowercase hex that nobody guesses.
+//! Identifiers: a prefix for the kind, and 128 random bits in lowercase hex.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! Leads: what somebody who may buy has told us, and how far it has come. A lead is a report, a bundle or a message;
-//! what may follow what is one pure function, and whatever happens is written into its trail.
+//! Leads: requests for a report or bundle, or messages. One pure function decides the status changes, and every change is
+//! recorded in the lead's history.
 
 use std::fmt;
 
@@ -108,8 +108,8 @@ pub struct NotAllowed {
     pub event: LeadEvent,
 }
 
-/// What becomes of a lead: new → contacted → paid → fulfilled. A payment takes any open or lost lead to paid, anyone who
-/// pays twice changes nothing; any lead may be lost, and a lost one contacted again.
+/// The status rule: new → contacted → paid → fulfilled. A payment moves any open or lost lead to paid, a second payment
+/// changes nothing; any lead can be lost, and a lost one contacted again.
 pub fn next(status: LeadStatus, event: LeadEvent) -> Result<LeadStatus, NotAllowed> {
     use LeadEvent::{Contact, Fulfil, Lose, Pay};
     use LeadStatus::{Contacted, Fulfilled, Lost, New, Paid};

@@ -1,4 +1,4 @@
-//! What is for sale, whatever the product: the products, and the levels at which each is sold.
+//! The products and their levels.
 
 use crate::domain::amount::Amount;
 use crate::domain::cache::CachePolicy;

@@ -1,5 +1,4 @@
-//! The life of a mail in the outbox: what it is about, when it is tried again, and when nobody tries any more.
-//! Knows no server and no store.
+//! E-mails in the outbox: their kinds, states and retry schedule.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! The Unit Economic Guardian's decision: a sale that would not earn its minimum is refused before any work.
+//! The Unit Economic Guardian's rule: a sale below the minimum profit is refused before any work.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,4 @@
-//! The product's words and rules: pure values and decisions. Nothing here waits, reads a clock, draws a random
-//! number or knows how a request arrives.
+//! The product's types and rules: pure values and decisions. No I/O, no clock, no randomness, no HTTP.
 
 pub mod amount;
 pub mod attribution;

@@ -1,6 +1,5 @@
-//! The life of a bundle that was bought through the payment link, as one pure function. The webhook, the fulfilment, the
-//! operator and recovery only carry it out; none of them decides by itself what may follow what. It knows neither the
-//! provider's words nor how a bundle is made.
+//! The state machine of an order, a bundle bought through the payment link, as one pure function. Webhook, fulfilment,
+//! operator and recovery only apply it. Knows neither the provider's vocabulary nor how a bundle is made.
 
 use std::fmt;
 
@@ -23,7 +22,7 @@ pub enum OrderState {
     },
     /// Paid; its sources are read as soon as somebody takes it up.
     Queued,
-    /// Being worked on by the one who took it up last, until `lease_until`; then anybody may take it up again.
+    /// Processed by the last lease holder until `lease_until`; then it can be leased again.
     Processing {
         done: u32,
         total: u32,
@@ -94,14 +93,14 @@ impl Doubt {
     #[rustfmt::skip]
     const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Doubt::Amount => ("amount", "what was paid is not the bundle's price"),
-            Doubt::Currency => ("currency", "it was not paid in US dollars"),
+            Doubt::Amount => ("amount", "the amount is not the bundle's price"),
+            Doubt::Currency => ("currency", "the currency is not US dollars"),
             Doubt::Mode => ("mode", "a test payment in live mode, or a live one in test mode"),
-            Doubt::NoLead => ("no_lead", "no open lead fits the payment"),
-            Doubt::NotABundle => ("not_a_bundle", "the lead asks for something else than a bundle"),
-            Doubt::LeadPaid => ("lead_paid", "the lead is paid already by another order"),
-            Doubt::NoSources => ("no_sources", "the lead names no source"),
-            Doubt::TooManySources => ("too_many_sources", "the lead names more sources than its bundle takes"),
+            Doubt::NoLead => ("no_lead", "no open lead matches the payment"),
+            Doubt::NotABundle => ("not_a_bundle", "the lead is not for a bundle"),
+            Doubt::LeadPaid => ("lead_paid", "the lead is already paid by another order"),
+            Doubt::NoSources => ("no_sources", "the lead has no sources"),
+            Doubt::TooManySources => ("too_many_sources", "the lead has more sources than its bundle allows"),
         }
     }
 
@@ -114,7 +113,7 @@ impl Doubt {
     }
 }
 
-/// The one rule of what follows what. `None` when the event does not fit: nothing changes then.
+/// The state rule. `None` if the event does not apply; then nothing changes.
 pub fn next(state: Option<&OrderState>, event: &OrderEvent) -> Option<OrderState> {
     use OrderState::{
         AwaitingPayment, Failed, Fulfilled, NeedsReview, PaymentFailed, Processing, Queued,

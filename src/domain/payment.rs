@@ -1,24 +1,24 @@
-//! The life of a payment as one pure function. The sale, the retry, reconciliation and recovery only carry out the
-//! actions it returns; none of them decides by itself what money has done.
+//! The state machine of a payment, as one pure function. Sale, retry, reconciliation and recovery only carry out the
+//! actions that it returns.
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::margin::MarginReceipt;
 use crate::domain::purchase::{Fingerprint, Purchase};
 
-/// `sha256(network | asset | from | nonce)`: what the chain lets happen once.
+/// `sha256(network | asset | from | nonce)`: the chain executes it only once.
 pub type PaymentKey = [u8; 32];
 
-/// Where a payment stands. `New` lives in memory only; every other state is a record.
+/// The state of a payment. `New` is only in memory; every other state is a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
-    /// Verified; work is under way. A crash here owes nothing, because nothing was settled or delivered.
+    /// Verified, work in progress. A crash owes nothing, because nothing was settled or delivered.
     New,
     /// Verified, not settled, and a transient outage blocked the work: a retry credit holds the authorization.
     Held,
     /// The answer is on disk, and settle may have been sent.
     Kept,
-    /// Settle was sent and nobody knows what it did. Only success or the chain ends this.
+    /// Settle was sent, outcome unknown. Only success or proof on chain ends this.
     Unknown,
     Settled {
         transaction: String,
@@ -28,10 +28,10 @@ pub enum State {
     Failed {
         reason: String,
     },
-    /// Let go without any settle.
+    /// Voided: never sent for settlement.
     Released,
-    /// Bound to an earlier payment of the same payer for the same purchase, which is settled or may be: the request gets
-    /// that payment's goods, again for the same bytes, and this authorization is not settled unless that payment fails.
+    /// Bound to an earlier payment of the same payer for the same purchase, which is or may be settled: the same bytes get
+    /// that payment's goods, and this authorization is not settled unless that payment fails.
     Answered {
         by: PaymentKey,
         at: u64,
@@ -59,13 +59,13 @@ pub enum Event {
     SettleUnknown,
     /// The process stopped after the answer was kept; what settle did is not known.
     Restarted,
-    /// AuthorizationUsed with its Transfer to us stands on chain.
+    /// AuthorizationUsed with its Transfer to us is on chain.
     ChainUsed {
         transaction: String,
     },
-    /// AuthorizationCanceled stands on chain.
+    /// AuthorizationCanceled is on chain.
     ChainCanceled,
-    /// AuthorizationUsed stands on chain, with a transfer to somebody else.
+    /// AuthorizationUsed is on chain, with a transfer to another recipient.
     ChainUsedElsewhere,
     /// Unused past its window.
     ChainNeverUsed,
@@ -90,7 +90,7 @@ pub enum Action {
     },
     /// Give the answer out.
     Deliver,
-    /// Keep the answer back and drop it; the buyer gets a fresh challenge.
+    /// Discard the answer; the buyer gets a new challenge.
     Withhold,
     IssueCredit,
     VoidCredit,
@@ -98,7 +98,7 @@ pub enum Action {
     Reconcile,
 }
 
-/// The one rule of what follows what. Events that a state does not expect change nothing.
+/// The state rule. Unexpected events change nothing.
 pub fn next(state: &State, event: &Event, now: u64) -> (State, Vec<Action>) {
     use Action::{Deliver, IssueCredit, Reconcile, Settle, VoidCredit, Withhold};
     let settled = |transaction: &String| State::Settled {
@@ -194,20 +194,20 @@ pub struct Payment {
     pub delivery: Delivery,
 }
 
-/// What is known of the way that a payment's answer takes to its buyer.
+/// Delivery facts of a payment's answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
-    /// The payment is settled and its answer was never handed over whole: the payer's next valid authorization for the
-    /// same purchase gets it uncharged.
+    /// The payment is settled and its answer was never sent completely: the payer's next valid authorization for the same
+    /// purchase gets it uncharged.
     pub is_owed: bool,
     /// The answer is kept at least until then, Unix seconds.
     pub answer_until: u64,
-    /// Hash of the client address that sent the payment. After settlement the payload can be rebuilt from the chain, so
-    /// the answer is given again to this address only. `None`: not known, or not restricted.
+    /// Hash of the client address that sent the payment. After settlement the payload can be rebuilt from the chain, so only
+    /// this address gets a redelivery. `None`: unknown or unrestricted.
     pub origin: Option<[u8; 16]>,
 }
 
-/// By what means a payment is made.
+/// The payment method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
     /// A signed authorization (x402), which a facilitator settles once the goods are kept.

@@ -1,4 +1,4 @@
-//! A resolved purchase: what exactly is sold once query, header and body agree.
+//! A resolved purchase: query, header and body agree.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

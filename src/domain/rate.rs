@@ -1,4 +1,4 @@
-//! Rate limits as the product speaks of them: which class a request belongs to, and what the refusal says.
+//! Rate limit classes, and the state of a client's limit.
 
 /// What a request costs us, from the table's row and from what it brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,9 +50,9 @@ impl RateClass {
         }
     }
 
-    /// The class as it counts before the row's handler runs. A paid operation without payment, or the retry endpoint
-    /// without a credit, is answered with the price. With one, the flow counts it, because only the flow knows whether
-    /// the payment is known already: what may have been paid for is never refused for a limit.
+    /// The class before the handler runs. A paid operation without payment, or a retry without credit, returns the price.
+    /// With one, the flow counts it, because only the flow knows whether the payment is already on record: rate limits never
+    /// block delivery of what may be paid.
     pub fn at_the_door(self, brings_payment: bool) -> Option<RateClass> {
         match self {
             RateClass::Sale | RateClass::Credit if brings_payment => None,

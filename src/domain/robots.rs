@@ -1,6 +1,5 @@
-//! robots.txt as RFC 9309 reads it: the group for us, else the one for everybody, the longest rule that matches. With
-//! it the Content-Signal and Content-Usage lines of that group. We report what it says and fetch on request; this
-//! file knows neither how it is fetched nor how long it is kept.
+//! robots.txt by RFC 9309: our group, else the default one, and the longest matching rule, with the group's Content-Signal
+//! and Content-Usage lines. The rules are reported, not enforced, because pages are fetched only on request.
 
 use crate::domain::usage::Signals;
 

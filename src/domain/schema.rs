@@ -1,5 +1,5 @@
-//! Shapes of request bodies as tables, and what a table gives: validation with the errors of FastAPI's
-//! HTTPValidationError (`loc`, `msg`, `type`, `input`, `ctx`), and a JSON Schema for OpenAPI and discovery.
+//! Tables of request bodies. A table gives validation, with errors like FastAPI's HTTPValidationError (`loc`, `msg`, `type`,
+//! `input`, `ctx`), and a JSON Schema for OpenAPI and discovery.
 
 mod members;
 
@@ -179,7 +179,7 @@ impl Object {
             let again = !seen.insert(name.as_str());
             if (!known && self.closed) || again {
                 let msg = if again {
-                    "The same member is there twice"
+                    "Duplicate member"
                 } else {
                     "Extra inputs are not permitted"
                 };

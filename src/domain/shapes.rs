@@ -38,7 +38,7 @@ const TIER: Field = Field {
     kind: Kind::OneOf(&Tier::NAMES),
     required: false,
     default: Some("\"fresh\""),
-    doc: "Must agree with the query parameter `tier` or the header X-Service-Tier where one is sent.",
+    doc: "Must match the query parameter `tier` or the header X-Service-Tier, if sent.",
     example: "\"fresh\"",
 };
 
@@ -47,7 +47,7 @@ const FORCE_REFRESH: Field = Field {
     kind: Kind::Flag,
     required: false,
     default: Some("false"),
-    doc: "Skips reading the cache. Not supported for the tiers that never fetch, cached and starter.",
+    doc: "Skips the cache. Not supported for cached and starter, which never fetch.",
     example: "false",
 };
 
@@ -71,7 +71,7 @@ const QUESTION: Field = Field {
     },
     required: false,
     default: Some("\"What does this source establish?\""),
-    doc: "A question or a claim that the source is examined for.",
+    doc: "The question or claim to check against the source.",
     example: "\"Does it work without an account?\"",
 };
 
@@ -80,20 +80,20 @@ const PACK: Field = Field {
     kind: Kind::OneOf(&Pack::NAMES),
     required: false,
     default: Some("\"standard\""),
-    doc: "Must agree with the query parameter `pack` or the header X-Service-Pack where one is sent.",
+    doc: "Must match the query parameter `pack` or the header X-Service-Pack, if sent.",
     example: "\"standard\"",
 };
 
 const PACK_FORCE_REFRESH: Field = Field {
     default: None,
-    doc: "Skips reading the cache. Absent, it is true for the pack deep and false for the others.",
+    doc: "Skips the cache. Default: true for the pack deep, false for the others.",
     ..FORCE_REFRESH
 };
 
 /// Body of the Proof Pack endpoint (specification 2.5), and of the retry endpoint for a Proof Pack's credit.
 pub static PROOF_PACK_REQUEST: Object = Object {
     name: "ProofPackRequest",
-    doc: "Which source to examine, for what, and how thoroughly.",
+    doc: "The source, the question, and how thoroughly to check it.",
     fields: &[SOURCE_URL, QUESTION, PACK, PACK_FORCE_REFRESH],
     closed: true,
 };
@@ -105,8 +105,8 @@ const TARGET_URLS: Field = Field {
     },
     required: true,
     default: None,
-    doc: "The sources: public URLs, or bare domains, which are read by https. A text that lists them between lines, \
-          commas or spaces is taken too.",
+    doc: "The sources: public URLs, or bare domains, which use https. A string with sources separated by lines, commas \
+    or spaces is also accepted.",
     example: "[\"https://example.com/\", \"https://example.org/\"]",
 };
 
@@ -115,7 +115,7 @@ const BUNDLE: Field = Field {
     kind: Kind::OneOf(&Bundle::NAMES),
     required: false,
     default: Some("\"builder\""),
-    doc: "How many sources are taken. Absent, it is builder, or audit for more sources than builder takes.",
+    doc: "The number of sources. Default: builder, or audit for more sources than builder allows.",
     example: "\"builder\"",
 };
 
@@ -126,7 +126,7 @@ const SOURCE: Field = Field {
     },
     required: false,
     default: None,
-    doc: "Where the buyer came from: a label, no credential.",
+    doc: "The referral source: a label, not a credential.",
     example: "\"newsletter\"",
 };
 
@@ -141,12 +141,12 @@ pub static QUOTE_REQUEST: Object = Object {
             kind: Kind::OneOf(&QUOTED_PRODUCTS),
             required: true,
             default: None,
-            doc: "What is to be bought.",
+            doc: "The product to quote.",
             example: "\"proof_pack\"",
         },
         Field {
             required: false,
-            doc: "Absolute public HTTP or HTTPS URL of the page; needed for context and proof_pack.",
+            doc: "Absolute public HTTP or HTTPS URL of the page; required for context and proof_pack.",
             ..TARGET_URL
         },
         Field {
@@ -163,7 +163,7 @@ pub static QUOTE_REQUEST: Object = Object {
             ..PACK
         },
         Field {
-            doc: "The bundle to quote, for the product proof_bundle; builder when absent, or audit for more sources.",
+            doc: "The bundle to quote, for the product proof_bundle. Default: builder, or audit for more sources.",
             ..BUNDLE
         },
         QUESTION,
@@ -183,7 +183,7 @@ pub const QUOTE_BELONGINGS: [(&str, &str, &[&str]); 3] = [
 /// Body of a request for a lost delivery (bodies, Recover).
 pub static RECOVER_REQUEST: Object = Object {
     name: "BundleRecoverRequest",
-    doc: "Whose delivery is lost: anyone who bought it knows both.",
+    doc: "Identifies the buyer of a lost delivery.",
     fields: &[
         Field {
             name: "email",
@@ -192,7 +192,7 @@ pub static RECOVER_REQUEST: Object = Object {
             },
             required: true,
             default: None,
-            doc: "The e-mail address that was given at the checkout.",
+            doc: "The e-mail address used at checkout.",
             example: "\"you@example.com\"",
         },
         Field {
@@ -202,7 +202,7 @@ pub static RECOVER_REQUEST: Object = Object {
             },
             required: true,
             default: None,
-            doc: "One of the sources that were submitted, in full or as a bare domain.",
+            doc: "One of the submitted sources, in full or as a bare domain.",
             example: "\"https://example.com/\"",
         },
     ],
@@ -216,7 +216,7 @@ const CONTACT: Field = Field {
     },
     required: true,
     default: None,
-    doc: "How you are reached: best an e-mail address, to which a bundle is delivered.",
+    doc: "Your contact, preferably an e-mail address, to which a bundle is delivered.",
     example: "\"you@example.com\"",
 };
 
@@ -227,7 +227,7 @@ const USE_CASE: Field = Field {
     },
     required: false,
     default: None,
-    doc: "What the evidence is for.",
+    doc: "The use case of the evidence.",
     example: "\"Choosing a vendor\"",
 };
 
@@ -238,13 +238,13 @@ const BUDGET: Field = Field {
     },
     required: false,
     default: None,
-    doc: "A budget in your words, for example a monthly figure.",
+    doc: "Your budget, for example per month.",
     example: "\"50 a month\"",
 };
 
 const NOTES: Field = Field {
     name: "notes",
-    doc: "Anything else.",
+    doc: "Further notes.",
     example: "\"Needed by Friday\"",
     ..USE_CASE
 };
@@ -256,7 +256,7 @@ const QUOTE_ID: Field = Field {
     },
     required: false,
     default: None,
-    doc: "The quote that this follows.",
+    doc: "The quote for this request.",
     example: "\"bq_00000000000000000000000000000000\"",
 };
 
@@ -267,14 +267,14 @@ const WEBSITE: Field = Field {
     },
     required: false,
     default: None,
-    doc: "Leave it out: what fills it in is taken for a robot and forgotten.",
+    doc: "Omit this. Requests that fill it in are treated as robots and dropped.",
     example: "\"\"",
 };
 
 /// Body of a request for a report (specification 2.9).
 pub static PACK_LEAD_REQUEST: Object = Object {
     name: "PackLeadRequest",
-    doc: "A request for a report on one source, for people to follow up.",
+    doc: "A request for a report on one source, for manual follow-up.",
     fields: &[
         CONTACT, SOURCE_URL, QUESTION, LEAD_PACK, USE_CASE, BUDGET, SOURCE, NOTES, QUOTE_ID,
         WEBSITE,
@@ -283,14 +283,14 @@ pub static PACK_LEAD_REQUEST: Object = Object {
 };
 
 const LEAD_PACK: Field = Field {
-    doc: "How thorough the report is to be.",
+    doc: "How thorough the report should be.",
     ..PACK
 };
 
 /// Body of a request for a bundle (specification 2.9).
 pub static BUNDLE_LEAD_REQUEST: Object = Object {
     name: "BundleLeadRequest",
-    doc: "A request for an Evidence Bundle; its answer names where to pay.",
+    doc: "A request for an Evidence Bundle; the response says where to pay.",
     fields: &[
         CONTACT,
         TARGET_URLS,
@@ -313,13 +313,13 @@ pub static CONTACT_REQUEST: Object = Object {
     fields: &[
         Field {
             name: "email",
-            doc: "Where an answer reaches you.",
+            doc: "Your e-mail address for the reply.",
             ..CONTACT
         },
         Field {
             name: "message",
             required: true,
-            doc: "What you want to say.",
+            doc: "Your message.",
             example: "\"Do you read PDF files?\"",
             ..USE_CASE
         },
@@ -338,7 +338,7 @@ pub static CONTACT_REQUEST: Object = Object {
 /// Body of a question to a retained report.
 pub static FOLLOW_UP_REQUEST: Object = Object {
     name: "FollowUpRequest",
-    doc: "A further question to the source that a report has kept.",
+    doc: "A follow-up question about a report's stored source.",
     fields: &[Field {
         required: true,
         default: None,
@@ -350,16 +350,16 @@ pub static FOLLOW_UP_REQUEST: Object = Object {
 /// Body of a request to quote a report anew. All of it may be absent.
 pub static REFRESH_REQUEST: Object = Object {
     name: "RefreshRequest",
-    doc: "What is to differ from the report that is refreshed.",
+    doc: "Changes compared with the refreshed report.",
     fields: &[
         Field {
             default: None,
-            doc: "The pack of the new report; the report's own when absent.",
+            doc: "The pack of the new report. Default: the old report's.",
             ..PACK
         },
         Field {
             default: None,
-            doc: "The question of the new report; the report's own when absent.",
+            doc: "The question of the new report. Default: the old report's.",
             ..QUESTION
         },
         Field {
@@ -374,13 +374,13 @@ pub static REFRESH_REQUEST: Object = Object {
 /// Body that shares a report.
 pub static SHARE_REQUEST: Object = Object {
     name: "ShareRequest",
-    doc: "How a report is shared. All of it may be absent.",
+    doc: "How to share a report. All members are optional.",
     fields: &[Field {
         name: "listed",
         kind: Kind::Flag,
         required: false,
         default: Some("false"),
-        doc: "Whether the library is to name it; it does once the operator has approved that.",
+        doc: "Whether to list it in the library, after the operator's approval.",
         example: "false",
     }],
     closed: true,
@@ -393,7 +393,7 @@ const AGENT_ID: Field = Field {
     },
     required: true,
     default: None,
-    doc: "Who offers the task.",
+    doc: "The agent that offers the task.",
     example: "\"agent-1\"",
 };
 
@@ -402,7 +402,7 @@ const TASK_PAYLOAD: Field = Field {
     kind: Kind::Free,
     required: true,
     default: None,
-    doc: "The task; it is neither run nor kept.",
+    doc: "The task; it is neither run nor stored.",
     example: "{}",
 };
 
@@ -411,7 +411,7 @@ const OFFERED_FEE: Field = Field {
     kind: Kind::Number,
     required: true,
     default: None,
-    doc: "The fee that is offered, in USDC.",
+    doc: "The offered fee, in USDC.",
     example: "0.02",
 };
 
@@ -429,7 +429,7 @@ const HEADER_CHARACTERS_MAX: usize = 20_000;
 /// Body that asks what is wrong with a payment.
 pub static DIAGNOSE_REQUEST: Object = Object {
     name: "DiagnoseRequest",
-    doc: "A payment header to look at. It is neither sent on nor kept.",
+    doc: "A payment header to diagnose. It is neither forwarded nor stored.",
     fields: &[Field {
         name: "header",
         kind: Kind::Text {

@@ -1,5 +1,5 @@
-//! A list of sources as people write it: addresses between lines, commas or spaces, some of them bare domains. What may
-//! be read is decided by [`crate::domain::target`]; here the text is only taken apart.
+//! Parses a list of sources: addresses separated by lines, commas or spaces, including bare domains.
+//! [`crate::domain::target`] decides which are allowed.
 
 /// Most addresses of one list that are looked at.
 pub const LISTED_MAX: usize = 100;

@@ -1,5 +1,5 @@
-//! Which addresses a buyer may name: the policy over a URL's text and over the addresses that its host stands for.
-//! It knows no network: looking a name up, and what is really dialled, are in `outside::network` and `outside::web`.
+//! The target policy: which URLs are allowed, by their text and by the addresses of their host. DNS lookups and connections
+//! are in `outside::network` and `outside::web`.
 //!
 //! There is one parser, `url::Url` (WHATWG). What is fetched is its canonical text, never the raw one, so that no
 //! second reading of the same text can name another host.
@@ -344,14 +344,14 @@ impl fmt::Display for TargetError {
             }
             TargetError::Character(character) => write!(
                 f,
-                "The target URL holds the character U+{:04X}; percent-encode it in the path or query, or remove it",
+                "The target URL contains the character U+{:04X}; percent-encode it in the path or query, or remove it",
                 u32::from(*character)
             ),
             TargetError::Credentials => f.write_str(
-                "The target URL holds a user name or password; only public pages can be read",
+                "The target URL contains a user name or password; only public pages can be read",
             ),
             TargetError::PercentInHost => f.write_str(
-                "The target URL's host holds a percent sign; write the host in plain characters",
+                "The target URL's host contains a percent sign; write the host in plain characters",
             ),
             TargetError::PortNotAllowed(port) => {
                 write!(

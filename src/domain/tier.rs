@@ -3,7 +3,7 @@
 use crate::domain::amount::Amount;
 use crate::domain::cache::CachePolicy;
 
-/// What a buyer of a page chooses between: freshness against price.
+/// The levels of the context endpoint: freshness against price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Tier {
     Starter,

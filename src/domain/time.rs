@@ -1,4 +1,4 @@
-//! Points in time and the lifetimes that the product promises. The clock itself is in `outside::clock`.
+//! Points in time, and the product's retention periods. The clock is in `outside::clock`.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! What a site says about the use of a page, put together from robots.txt, response headers and meta tags: reported
-//! to the buyer, not enforced. Content signals as on contentsignals.org, preferences as in the IETF's AI preferences.
+//! A site's usage policy for a page, from robots.txt, response headers and meta tags: reported to the buyer, not enforced.
+//! Content signals as on contentsignals.org, preferences as in the IETF's AI preferences.
 
 use crate::domain::robots::{AGENT, Verdict};
 

@@ -1,4 +1,4 @@
-//! What is sold: pages as markdown and reports on them, and the free copies of both.
+//! The content for sale, pages as markdown and reports on them, and the free samples of both.
 
 pub mod demo;
 pub mod markdown_alternate;

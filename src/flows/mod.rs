@@ -1,5 +1,5 @@
-//! What can happen, a folder for each actor: a sale, its content, quotes, orders, operations. Flows wait and decide;
-//! they know no HTTP status, no redb, no ureq.
+//! The use cases, a folder for each actor: sales, content, quotes, orders, operations. Flows wait and decide; they know no
+//! HTTP status, no redb, no ureq.
 
 pub mod content;
 pub mod operations;
@@ -10,7 +10,7 @@ pub mod sale;
 use crate::domain::refusal::{Code, Refusal};
 use crate::store::StoreError;
 
-/// Something of ours broke: the client is told that, the log is told what.
+/// An internal failure: the client learns only that, the log gets the details.
 pub fn internal(what: &'static str, error: &dyn std::fmt::Display) -> Refusal {
     tracing::error!(error = %error, "{what}");
     Refusal::of(Code::Internal)
@@ -20,10 +20,10 @@ impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Busy => Refusal::of(Code::Overloaded),
-            // The log has it from the probe of the disk.
+            // The disk probe has logged it.
             StoreError::NoRoom => Refusal::new(
                 Code::Overloaded,
-                "The service cannot write anything down at the moment. Try again later.",
+                "The service cannot store anything at the moment. Try again later.",
             ),
             error => internal("the store failed", &error),
         }

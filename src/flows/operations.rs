@@ -1,4 +1,4 @@
-//! What the service does by itself or for its operator.
+//! Background work, and operations for the operator.
 
 pub mod backup;
 pub mod due;

@@ -1,6 +1,6 @@
-//! Takes the payment provider's news: each event once, each checkout session one order, whatever arrives in whatever
-//! order. What is decided is on disk before the provider is answered; the work itself is `flows::fulfil`'s. It also does
-//! what the operator wishes with an order.
+//! Processes the payment provider's events: each event once, one order per checkout session, in any order of arrival.
+//! Decisions are on disk before the provider gets a response; `flows::fulfil` does the work. Also performs the operator's
+//! acts on orders.
 
 pub mod delivery;
 pub mod fulfil;
@@ -22,21 +22,21 @@ use crate::outside::chance;
 use crate::signing::stamp::{self, StampError};
 use crate::store::{EventRecord, Receipt, StoreError, Tables};
 
-/// Bytes of an event that the operator's log keeps.
+/// Maximum bytes of an event in the operator's log.
 const RAW_BYTES_MAX: usize = 16 * 1024;
 
-/// What became of an event.
+/// The outcome of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// About nothing that concerns us.
+    /// Not relevant for us.
     Ignored,
-    /// It had been received before.
+    /// A duplicate.
     Repeated,
     Taken,
 }
 
-/// Whether an event can be the provider's by the value of its signature header, before its body is received: a secret is
-/// configured, and the header has its form and is of now.
+/// Whether the signature header is plausible, before the body is received: a secret is configured, and the header is
+/// well-formed and recent.
 pub fn check_head(app: &App, header: &str) -> Result<(), Refusal> {
     if app.config.orders.webhook_secrets.is_empty() {
         return Err(Refusal::of(Code::WebhookNotTaken));
@@ -45,12 +45,12 @@ pub fn check_head(app: &App, header: &str) -> Result<(), Refusal> {
 }
 
 fn refused(app: &App, error: StampError, bytes: Option<usize>) -> Refusal {
-    tracing::warn!(%error, bytes, "an event was refused");
+    tracing::warn!(%error, bytes, "webhook event refused");
     app.metrics.webhooks.count(["-", "refused"]);
     Refusal::of(Code::InvalidSignature)
 }
 
-/// Takes an event as it arrived, if it is the provider's.
+/// Processes an event if its signature is valid.
 pub async fn receive(app: &Shared, header: &str, body: &[u8]) -> Result<Received, Refusal> {
     let secrets = &app.config.orders.webhook_secrets;
     if secrets.is_empty() {
@@ -60,7 +60,7 @@ pub async fn receive(app: &Shared, header: &str, body: &[u8]) -> Result<Received
     stamp::check(header, secrets.iter().map(Secret::expose), body, now.0)
         .map_err(|error| refused(app, error, Some(body.len())))?;
     let event = ProviderEvent::read(body).map_err(|error| {
-        tracing::error!(%error, "a signed event of the payment provider cannot be read");
+        tracing::error!(%error, "signed webhook event cannot be parsed");
         Refusal::new(Code::InvalidRequest, format!("{error}."))
     })?;
     let is_live = app.config.orders.is_live;
@@ -80,14 +80,14 @@ pub async fn receive(app: &Shared, header: &str, body: &[u8]) -> Result<Received
     app.metrics.webhooks.count([kind, taken.outcome]);
     match (taken.received, taken.order) {
         (Received::Taken, Some(id)) => {
-            tracing::info!(order.id = %id, outcome = taken.outcome, kind, "an event was taken");
+            tracing::info!(order.id = %id, outcome = taken.outcome, kind, "webhook event applied");
         }
-        (received, _) => tracing::info!(?received, kind, "an event was received"),
+        (received, _) => tracing::info!(?received, kind, "webhook event received"),
     }
     Ok(taken.received)
 }
 
-/// The closed set of kinds for the metrics.
+/// The event kinds for the metrics.
 fn kind_label(kind: &str) -> &'static str {
     match kind {
         "checkout.session.completed" => "checkout.session.completed",
@@ -97,7 +97,7 @@ fn kind_label(kind: &str) -> &'static str {
     }
 }
 
-/// Identifiers and a key for what an event brings about.
+/// Identifiers and a key for an event's effects.
 #[derive(Clone, Copy)]
 struct Fresh {
     order: OrderId,
@@ -108,11 +108,11 @@ struct Fresh {
 struct Taken {
     received: Received,
     order: Option<OrderId>,
-    /// The state that the order has come to, or why it has not changed.
+    /// The order's new state, or why it has not changed.
     outcome: &'static str,
 }
 
-/// The whole effect of an event, in one transaction.
+/// Applies an event in one transaction.
 fn take(
     tables: &mut Tables<'_>,
     event: &ProviderEvent,
@@ -162,7 +162,7 @@ fn shortened(mut raw: String) -> String {
     raw
 }
 
-/// Lets a checkout's news happen to its order, and to its lead.
+/// Applies a checkout event to its order and lead.
 fn change_order(
     tables: &mut Tables<'_>,
     checkout: &Checkout,
@@ -173,7 +173,7 @@ fn change_order(
     let known = tables.order_of_session(checkout.session.as_str())?;
     let named = known.as_ref().and_then(|(_, order)| order.lead);
     let found = lead_of(tables, checkout, named.map(LeadId), (fresh.lead, now))?;
-    // Who is known by the address alone gets the delivery there: without mail there is no way to them.
+    // A buyer known only by e-mail address gets the delivery by e-mail; without a mail server it cannot be delivered.
     let found = found.filter(|found| found.by != FoundBy::Address || emails.is_on());
     let judged = judge(checkout, found.as_ref().map(|found| &found.lead), is_live);
     let judged = match found.as_ref().map(|found| found.by) {
@@ -203,7 +203,7 @@ fn change_order(
             tables.set_mail_only(id)?;
             order.note(
                 now.0,
-                "known by the payer's address alone: delivered by e-mail only",
+                "matched only by the payer's e-mail address: delivered by e-mail only",
             );
         }
         order.lead = Some(found.id.0);
@@ -219,7 +219,7 @@ fn change_order(
             tables.schedule_order(id, now)?;
         }
         OrderState::NeedsReview { doubt } => {
-            tracing::warn!(order.id = %id, doubt = doubt.name(), "a payment needs the operator's review");
+            tracing::warn!(order.id = %id, doubt = doubt.name(), "payment needs the operator's review");
             emails.review_needed(tables, id, *doubt, now)?;
         }
         OrderState::PaymentFailed => emails.payment_failed(tables, id, &order, now)?,
@@ -251,7 +251,7 @@ fn new_order(checkout: &Checkout, link_key: [u8; 32], now: UnixSeconds) -> Order
     }
 }
 
-/// What the lead asks for becomes what the order is about.
+/// Copies the lead's request to the order.
 fn ask_as(order: &mut Order, lead: &Lead) {
     order.bundle = bundle_of(lead).ok().map(|bundle| bundle.name().to_owned());
     order.question.clone_from(&lead.question);
@@ -263,7 +263,7 @@ fn ask_as(order: &mut Order, lead: &Lead) {
 
 fn told(event: &OrderEvent) -> String {
     match event {
-        OrderEvent::Unpaid => "checked out, to be paid later".to_owned(),
+        OrderEvent::Unpaid => "checked out, payment pending".to_owned(),
         OrderEvent::PaymentFailed => "the payment failed".to_owned(),
         OrderEvent::Paid => "paid".to_owned(),
         OrderEvent::PaidInDoubt(doubt) => format!("paid, but {doubt}"),
@@ -278,24 +278,24 @@ struct Found {
     by: FoundBy,
 }
 
-/// What a lead was found by.
+/// How a lead was found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FoundBy {
-    /// Our reference, which nobody has but who left the lead.
+    /// By our reference, which only the lead's author has.
     Reference,
-    /// The quote that our reference names; the lead is made of it and not written yet.
+    /// By the quote in our reference; the lead is made from it and not stored yet.
     Quote,
-    /// The same, and the quote was paid for before.
+    /// The same, but the quote was paid before.
     PaidQuote,
-    /// The payer's address, which anybody can type.
+    /// By the payer's e-mail address, which anybody can type.
     Address,
 }
 
-/// The lead that a checkout is for: the one that its order has, or that our reference names, or a new one for the quote
-/// that it names. `fresh` are identifier and time of a new one.
+/// The lead of a checkout: the order's own, the one in our reference, or a new one for the quote in it. `fresh` holds
+/// identifier and time for a new one.
 ///
-/// SECURITY: without a reference it is the one of the payer's address, only where exactly one is open and its buyer was
-/// led to the payment link. Anybody can leave a lead in another's name, and pay in another's name.
+/// SECURITY: without a reference, the payer's e-mail address counts only if exactly one lead is open and its buyer was
+/// redirected to the payment link. Anybody can leave a lead, and pay, in another's name.
 fn lead_of(
     tables: &Tables<'_>,
     checkout: &Checkout,
@@ -332,7 +332,7 @@ fn lead_of(
     }
 }
 
-/// A lead for a quote that was paid for without leaving one.
+/// A lead for a quote that was paid without one.
 fn lead_of_quote(
     tables: &Tables<'_>,
     checkout: &Checkout,
@@ -378,31 +378,31 @@ fn pay_lead(
     Ok(())
 }
 
-/// What the operator may want of an order.
+/// The operator's acts on orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// Do it anew: read every source again, write a new report, send a new e-mail.
+    /// Retry fulfilment: read all sources again, write a new report, send a new e-mail.
     Refulfil,
     /// Send the e-mail of a delivered order again.
     Resend,
-    /// Take the payment in doubt as one for this lead.
+    /// Attach a doubtful payment to this lead.
     Attach(LeadId),
-    /// Note that the money was given back. The provider is not told: that is done there.
+    /// Record a refund, which is made at the provider.
     Refund,
-    /// Forget the order and everything that is known of its buyer.
+    /// Delete the order and all data about its buyer.
     Delete,
 }
 
-/// What became of a wish.
+/// The outcome of an act.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Granted {
     Done,
     NoOrder,
-    /// Not as things stand, as a sentence.
+    /// Not possible in this state; the reason as a sentence.
     Refused(String),
 }
 
-/// Does what the operator wishes, in one transaction.
+/// Performs the operator's act in one transaction.
 pub fn grant(
     tables: &mut Tables<'_>,
     id: OrderId,
@@ -425,51 +425,50 @@ pub fn grant(
         }
         Wish::Refulfil => {
             if !order.happen(&OrderEvent::Refulfil, now.0) {
-                return refused(
-                    &order,
-                    "only one that is fulfilled or failed can be done anew",
-                );
+                return refused(&order, "only fulfilled or failed orders can be retried");
             }
             tables.drop_order_sources(id)?;
             tables.schedule_order(id, now)?;
-            order.note(now.0, "to be done anew, as the operator wishes");
+            order.note(now.0, "fulfilment retried by the operator");
         }
         Wish::Resend => {
             if order.state != OrderState::Fulfilled {
-                return refused(
-                    &order,
-                    "there is no delivery whose e-mail could be sent again",
-                );
+                return refused(&order, "there is no delivery e-mail to send again");
             }
             order.resent = order.resent.saturating_add(1);
             if !emails.delivered(tables, id, &order, now)? {
-                return refused(&order, "no mail is configured, or it has no e-mail address");
+                return refused(
+                    &order,
+                    "no mail server is configured, or the order has no e-mail address",
+                );
             }
-            order.note(now.0, "e-mail sent again, as the operator wishes");
+            order.note(now.0, "e-mail sent again by the operator");
         }
         Wish::Refund => {
             if !order.happen(&OrderEvent::Refunded, now.0) {
                 return refused(
                     &order,
-                    "only what was paid and not given back can be refunded",
+                    "only paid orders that are not refunded yet can be refunded",
                 );
             }
             order.note(now.0, "refunded by the operator");
         }
         Wish::Attach(lead_id) => {
             let Some(lead) = tables.lead(lead_id)? else {
-                return Ok(Granted::Refused("There is no such lead.".to_owned()));
+                return Ok(Granted::Refused("No such lead.".to_owned()));
             };
             if let Err(doubt) = bundle_of(&lead) {
-                return Ok(Granted::Refused(format!("It does not fit: {doubt}.")));
+                return Ok(Granted::Refused(format!(
+                    "The payment does not match: {doubt}."
+                )));
             }
             if !order.happen(&OrderEvent::Attached, now.0) {
                 return refused(
                     &order,
-                    "only one that needs review can be attached to a lead",
+                    "only orders that need review can be attached to a lead",
                 );
             }
-            // SECURITY: the payment did not name this lead. Who has its checkout session need not be who left the lead.
+            // SECURITY: the payment did not name this lead, so its payer may not be the lead's author.
             if order.lead != Some(lead_id.0) && emails.is_on() && order.email.is_some() {
                 tables.set_mail_only(id)?;
             }

@@ -1,4 +1,4 @@
-//! What is free of charge before a sale: offers, quotes, and what is wrong with a payment header.
+//! The free steps before a sale: offers, quotes, and diagnosis of payment headers.
 
 pub mod availability;
 pub mod brokerage;

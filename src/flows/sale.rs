@@ -1,6 +1,6 @@
-//! The paid pipeline, in the order of the specification (4.1 rule 2) and of `decisions` "Money": a payment is looked
-//! up, verified, judged for its margin, worked for, kept on disk, settled, and only then delivered. Each step takes
-//! what the step before it gives, so that none can be skipped.
+//! The paid pipeline, in the order of the specification (4.1 rule 2) and of `decisions` "Money": look up the payment,
+//! verify it, check the margin, do the work, store the answer, settle, deliver. Each step takes the result of the step
+//! before it, so that none can be skipped.
 
 pub mod answer;
 pub mod deliver;
@@ -49,18 +49,17 @@ use crate::x402::wire::PaymentRequirements;
 pub struct PaidRequest {
     pub purchase: Purchase,
     pub attribution: Option<String>,
-    /// The address under which a client is counted.
+    /// The client's address for rate limits.
     pub client: Option<IpAddr>,
     pub request_id: String,
-    /// Alive as long as the client waits for the answer. `None`: nobody can leave.
+    /// Alive while the client waits. `None`: there is no client that could disconnect.
     pub waiting: Option<Weak<()>>,
 }
 
-/// A settlement needs this long on chain.
+/// Time for a settlement on chain.
 const SETTLE_SECONDS_MIN: u64 = 6;
 
-/// Sells one page or report. Identical requests that arrive meanwhile share the outcome: one piece of work, one
-/// settlement.
+/// Sells one page or report. Identical concurrent requests share one sale and one settlement.
 pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Outcome {
     let fingerprint = request.purchase.fingerprint();
     match app.in_flight.join(
@@ -79,7 +78,7 @@ pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Ou
         Joined::Full => Err(in_use()),
         Joined::TooMany => Err(Refusal::new(
             Code::RateLimited,
-            "Too many payments of yours are under way. This one was not used: repeat the same request later.",
+            "Too many of your payments are in progress. This one was not used: repeat the same request later.",
         )),
     }
 }
@@ -95,7 +94,7 @@ async fn lead(
         .as_ref()
         .unwrap_or(&app.offers.of(&request.purchase).requirements);
     let key = payment_key(offered, proof.from(), proof.nonce());
-    // Before anything else, its time window included: a payment whose settlement is unknown must never meet a 402.
+    // First, even before the time window: a payment with an unknown settlement must never get a 402.
     let asker = Asker {
         payload_hash: proof.payload_hash(),
         fingerprint: request.purchase.fingerprint(),
@@ -104,8 +103,8 @@ async fn lead(
     let recalled = recall(app, key, asker);
     let count = || app.admit(RateClass::Sale, request.client);
     match recalled.await {
-        // What was paid for, or may have been, is given out whatever the limit says: nobody loses money to somebody
-        // else behind the same address. There is an end to it, for an answer is given again a few times only.
+        // Rate limits never block delivery of what is, or may be, paid: nobody loses money to others behind the same
+        // address. Redelivery is limited by its own count.
         Ok(Recalled::Answer(delivered)) => return Ok(delivered),
         Ok(Recalled::Unknown) => {
             return settle::resolve(
@@ -114,7 +113,7 @@ async fn lead(
             )
             .await;
         }
-        // A credit may hold it: presented again, it is worked on, and counted, like a new one.
+        // A credit may hold it; presented again, it counts as a new request.
         Ok(Recalled::Nothing) => count()?,
         Err(refusal) => {
             count()?;
@@ -154,13 +153,13 @@ async fn lead(
         }
     };
     app.crash_point("fetched");
-    // An earlier payment may have been settled meanwhile for a client that has left.
+    // An earlier payment may have been settled meanwhile for a client that has disconnected.
     if let Some(earlier) = earlier_purchase(app, &verified, identifier.as_ref(), key).await? {
         return Ok(earlier);
     }
     match keep(app, reservation, verified, goods, margin, &request).await {
         Ok(kept) => settle::settle(app, kept, true).await,
-        // A credit was redeemed for it after it was looked up: what it bought is this buyer's.
+        // A credit was redeemed for it after the lookup: deliver that purchase.
         Err(refusal) if refusal.code == Code::PaymentReplayed => {
             turned_down(app, key, asker, refusal).await
         }
@@ -168,10 +167,10 @@ async fn lead(
     }
 }
 
-/// A refusal of a payment that was looked up before. Its credit may have been redeemed meanwhile, or be at it: then it
-/// is charged, and asking for money again would be a lie.
+/// A refusal of a recorded payment. If its credit has been or is being redeemed meanwhile, it is charged, and the refusal
+/// must say so.
 async fn turned_down(app: &Shared, key: PaymentKey, asker: Asker, refusal: Refusal) -> Outcome {
-    // Only what is on record has been verified: a forged payment reserves nothing.
+    // Only recorded payments are verified: a forged one reserves nothing.
     let stored = app.store.read(move |snapshot| snapshot.payment(key));
     if stored.await?.is_none() {
         return Err(refusal);
@@ -184,30 +183,30 @@ async fn turned_down(app: &Shared, key: PaymentKey, asker: Asker, refusal: Refus
     }
 }
 
-/// A payment that the facilitator has verified. Only `verify` makes one.
+/// A payment verified by the facilitator. Only `verify` makes one.
 #[derive(Debug)]
 pub struct Verified {
     settling: Settling,
     pub payment: Payment,
 }
 
-/// A payment whose answer is on disk: what may be settled.
+/// A payment whose answer is on disk, ready to settle.
 #[derive(Debug)]
 pub struct Kept {
     pub reservation: Reservation,
     pub settling: Settling,
-    /// Where the answer is made of a page, and there is memory for it.
+    /// For answers made of a page, if memory allows.
     pub members: Option<Members>,
 }
 
-/// The checks that need nobody else (decisions, Money 2). A payment that does not fit is answered with a challenge.
+/// The checks without upstreams (decisions, Money 2). An invalid payment gets a new challenge.
 fn check_terms(
     app: &Shared,
     purchase: &Purchase,
     proof: &PaymentProof,
 ) -> Result<PaymentRequirements, Refusal> {
     let offer = app.offers.of(purchase);
-    // Work, plus the time that the facilitator may take to verify.
+    // Work, plus the facilitator's time to verify.
     let model = app.config.llm.as_ref();
     let model = model.filter(|_| purchase.level().may_synthesize());
     let work = app.config.fetch.time_max
@@ -227,7 +226,7 @@ fn check_terms(
     }
 }
 
-/// A 402: the payment was not taken, and here is what to sign.
+/// A 402: the payment was rejected, with a new challenge to sign.
 pub fn challenge(level: Level, error: &str, message: String) -> Refusal {
     let with = With::Challenge {
         level,
@@ -237,19 +236,19 @@ pub fn challenge(level: Level, error: &str, message: String) -> Refusal {
     Refusal::new(Code::PaymentRequired, message).with(with)
 }
 
-/// The authorization has been used for something.
+/// The authorization has been used already.
 pub fn replayed(message: &str) -> Refusal {
     Refusal::new(Code::PaymentReplayed, message)
 }
 
-/// Somebody else is at it this very moment.
+/// Another request is using it right now.
 pub fn in_use() -> Refusal {
     Refusal::of(Code::Conflict)
 }
 
 async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Outcome {
     match landed.wait_for(Option::is_some).await {
-        // Anyone who waited on it has no redelivery counted.
+        // Requests that waited for it do not count as redeliveries.
         Ok(outcome) => outcome
             .clone()
             .unwrap_or_else(|| Err(in_use()))
@@ -262,7 +261,7 @@ async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Outcome {
     }
 }
 
-/// The definite failure of a settlement: nothing moved, nothing is delivered.
+/// A settlement has definitely failed: no money moved, nothing is delivered.
 pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
     let settlement = FailedSettlement {
         reason: reason.to_owned(),
@@ -294,8 +293,8 @@ async fn verify(
             return Err(challenge(request.purchase.level(), &reason, message));
         }
         Err(error) => {
-            tracing::error!(error = %error, "the facilitator could not verify a payment");
-            let message = "The payment could not be verified just now. It was not used: repeat the same request.";
+            tracing::error!(error = %error, "facilitator could not verify a payment");
+            let message = "The payment could not be verified right now. It was not used: repeat the same request.";
             return Err(Refusal::new(Code::NetworkUnavailable, message));
         }
     }
@@ -307,7 +306,7 @@ async fn verify(
         (request.attribution.clone(), request.client),
         app.now(),
     )
-    .map_err(|error| internal("a payment could not be written down", &error))?;
+    .map_err(|error| internal("a payment could not be stored", &error))?;
     Ok(Verified {
         settling: Settling { proof, offer },
         payment,
@@ -335,7 +334,7 @@ pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<J
                 rejected.needed
             ),
             Unsold::GasUnknown => {
-                "What a settlement costs is not known at the moment, so nothing is sold; nothing was charged. Try again \
+                "The settlement cost is currently unknown, so sales are stopped; nothing was charged. Try again \
                  in a minute."
                     .to_owned()
             }
@@ -349,7 +348,7 @@ pub async fn deliver_goods(app: &Shared, payment: &Payment) -> Result<Goods, Tro
     deliver::deliver(app, &payment.purchase, &hex::encode(payment.payer)).await
 }
 
-/// A transient outage after verification: the payment is held by a retry credit (decisions, Retry credits).
+/// A transient outage after verification: a retry credit holds the payment (decisions, Retry credits).
 pub async fn hold(
     app: &Shared,
     key: PaymentKey,
@@ -360,7 +359,7 @@ pub async fn hold(
     let is_transfer = payment.means() == Means::Transfer;
     let lets_go = move |stored: &Payment| match stored.state {
         State::Released => is_transfer,
-        // What it was bound to has failed.
+        // The payment it was bound to has failed.
         State::Answered { .. } => true,
         _ => false,
     };
@@ -369,7 +368,7 @@ pub async fn hold(
             let credit = payments::apply(tables, key, &mut payment, &Event::Outage, now, fresh)?;
             Ok((payment, credit, true))
         }
-        // Presented again while a credit holds it: that credit stands as it is.
+        // Presented again while a credit holds it: the credit is unchanged.
         stored => Ok((stored.unwrap_or(payment), None, false)),
     });
     match written.await {
@@ -385,7 +384,7 @@ pub async fn hold(
     }
 }
 
-/// Writes the finished answer down, which from now on means: settle may have been sent.
+/// Stores the finished answer. From now on settle may have been sent.
 async fn keep(
     app: &Shared,
     reservation: Reservation,
@@ -413,16 +412,16 @@ async fn keep(
     })
 }
 
-/// What came of keeping an answer.
+/// The result of storing an answer.
 enum Keeping {
     Done,
     /// Another request has used the same authorization.
     Used,
-    /// The goods of unsettled sales have reached their bound (`limits.unsettled_mib`).
+    /// The unsettled goods have reached their limit (`limits.unsettled_mib`).
     NoSpace,
 }
 
-/// The same for a payment from whichever source: gives the page's members back once all is durable, if they may stay.
+/// The same for any payment. Returns the page's members once all is durable, if they may stay in memory.
 pub async fn keep_answer(
     app: &Shared,
     key: PaymentKey,
@@ -433,13 +432,12 @@ pub async fn keep_answer(
 ) -> Result<Option<Members>, Refusal> {
     let now = app.now();
     if payment.valid_before < now.plus(SETTLE_SECONDS_MIN).0 {
-        let message =
-            "The authorization ran out while the work was done; nothing was charged.".to_owned();
+        let message = "The authorization expired during the work; nothing was charged.".to_owned();
         let reason = "invalid_exact_evm_payload_authorization_valid_before";
         return Err(challenge(payment.purchase.level(), reason, message));
     }
     let mut permit = goods.source.permit.hand_over();
-    // Where it took less than was reckoned with, the receipt says what the sale really earned.
+    // If the work cost less than estimated, the receipt states the real margin.
     let means = payment.means();
     let margin = match goods.work(means) {
         took if took == margin.work => margin,
@@ -458,31 +456,30 @@ pub async fn keep_answer(
     let durable = app.store.write(move |tables| {
         payment.credit = match tables.payment(key)? {
             None => None,
-            // What the buyer holds stays good until the answer is delivered. A credit that holds the authorization for
-            // another purchase was issued since we looked.
+            // The buyer's credit stays valid until delivery. A credit for another purchase was issued since the lookup.
             Some(stored)
                 if stored.state == State::Held
                     && stored.is_of(payment.payload_hash, payment.fingerprint) =>
             {
                 stored.credit
             }
-            // Unlike an authorization, a transfer that was let go can be taken up again: the money is here.
+            // Unlike an authorization, a released transfer can be used again: the money has arrived.
             Some(stored) if stored.state == State::Released && means == Means::Transfer => None,
-            // What it was bound to has failed.
+            // The payment it was bound to has failed.
             Some(stored)
                 if matches!(stored.state, State::Answered { .. })
                     && stored.is_of(payment.payload_hash, payment.fingerprint) =>
             {
                 None
             }
-            // Another request has used the same authorization since we looked.
+            // Another request has used the same authorization since the lookup.
             Some(_) => return Ok(Keeping::Used),
         };
         if matches!(source.storing, Storing::Unshared) {
-            // Whatever becomes of the sale: the site does not let an older copy be sold on.
+            // Independent of the sale's outcome: the site forbids selling an older copy.
             tables.forget_page(payment.purchase.target_url(), now)?;
         }
-        // The page enters the cache when the sale settles: one that fails leaves nothing behind.
+        // The page enters the cache when the sale settles; a failed sale leaves nothing behind.
         let mut blobs = vec![(blob, for_store.as_slice())];
         let page = held_page(&source);
         if let Some(HeldPage::Fetched(record)) = &page {
@@ -499,7 +496,7 @@ pub async fn keep_answer(
         }
         payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
         if means == Means::Transfer {
-            // The money came first: nothing is left to settle.
+            // The money has arrived already: nothing to settle.
             let transaction = TransactionHash(payment.nonce).to_string();
             let settled = Event::ChainUsed { transaction };
             payments::apply(tables, key, &mut payment, &settled, now, fresh)?;
@@ -521,7 +518,7 @@ pub async fn keep_answer(
         Keeping::NoSpace => {
             return Err(Refusal::new(
                 Code::Overloaded,
-                "Too many settlements are under way at the moment. Nothing was charged: repeat the same request later.",
+                "Too many settlements are in progress. Nothing was charged: repeat the same request later.",
             ));
         }
     }

@@ -1,7 +1,6 @@
-//! How much of the request bodies is in memory, on all connections together: while they are received, and until their
-//! handlers have ended. A client that sends half a body and then nothing makes us hold that half: a few thousand of them
-//! would be more than the machine has. So the bytes are counted and bounded. Where a body finds no room, the oldest of
-//! those that are still incomplete are let go for it. It knows nothing of what the bodies are.
+//! A memory budget for request bodies on all connections, from reception until their handlers end. Clients that send half
+//! a body and stop could otherwise use up the machine's memory. When the budget is full, the oldest incomplete bodies are
+//! dropped for a new one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

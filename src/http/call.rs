@@ -1,4 +1,4 @@
-//! One request as a handler sees it: complete, bounded, free of hyper's types.
+//! A request for a handler: complete, bounded, without hyper's types.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -1,5 +1,4 @@
-//! How many connections each client has open, so that one client alone cannot take every place. A client is an IPv4
-//! address or an IPv6 /64. There are never more entries than connections.
+//! Limits the connections of each client, an IPv4 address or an IPv6 /64. There are never more entries than connections.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

@@ -1,6 +1,6 @@
-//! Whom a request comes from when it comes through a proxy. `X-Forwarded-For` and `Forwarded` (RFC 7239) count only
-//! from proxies that the operator trusts, and are read from the right: each hop wrote down whom it was called by, so
-//! the first address that is no trusted proxy is the client. Everything left of it is what the client says of itself.
+//! The client's address behind proxies. `X-Forwarded-For` and `Forwarded` (RFC 7239) count only from trusted proxies and
+//! are read from the right: the first address that is not a trusted proxy is the client. Everything left of it is the
+//! client's own claim.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 

@@ -1,6 +1,5 @@
-//! Connections that wait for a request: new ones, and kept ones between two requests. When every place is taken, the one
-//! that has waited longest is closed for the next client. A connection with a request in progress, or an answer that is
-//! not written yet, is never closed so.
+//! Idle connections. At the connection limit, the one that has been idle longest is closed for the next client. A
+//! connection with a request or an unwritten response in progress is never closed.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;

@@ -1,7 +1,6 @@
-//! A stream that hears its client out before it closes (RFC 9112, 9.6). An answer may come before all of a request was
-//! read: were the connection closed then, the kernel would reset it at the next byte that arrives, and a client that is
-//! still sending would lose the answer, or a proxy say 502 in its place. So our side is closed first, and what still
-//! comes is read and thrown away, for a while. It knows nothing of what is said.
+//! Lingering close (RFC 9112, 9.6). A response may be sent before the whole request was read. Closing the connection then
+//! would reset it at the next byte, and the client would lose the response, or a proxy return 502. So the write side is
+//! closed first, and further input is read and discarded for a while.
 
 use std::future::Future;
 use std::io;

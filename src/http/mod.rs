@@ -1,5 +1,5 @@
-//! The HTTP/1.1 shell: hyper is used here and nowhere else. It knows no product: it is handed a table of rows, the
-//! state their handlers share, and hooks that put its refusals into the product's words.
+//! The HTTP/1.1 server, the only user of hyper. It is independent of the product: it gets a route table, shared state, and
+//! hooks that format its refusals.
 
 mod bodies;
 pub mod call;

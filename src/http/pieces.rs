@@ -1,5 +1,4 @@
-//! The body of an answer: all of it there, as nearly always, or in pieces that are made while it is sent. The one who
-//! makes them waits for the reader; where they break off, the reader sees that the answer is not whole.
+//! Response bodies: complete, or streamed in pieces with backpressure. A stream that breaks off is visible as incomplete.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! A name for each request, by which answer, log and metrics are brought together. Random bytes come in once.
+//! Request identifiers, which link response, log and metrics. Random bytes are drawn once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

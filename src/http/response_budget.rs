@@ -1,7 +1,5 @@
-//! How much of the answers waits to be read, on all connections together. A client that asks for much and reads little
-//! makes us hold what it has not read: a few hundred of them, with the largest answers, would be more than the machine
-//! has. So that is counted and bounded. Where an answer finds no room, the slowest readers are let go for it. It knows
-//! nothing of what the answers are.
+//! A memory budget for unread responses on all connections. Clients that request much and read little could otherwise use
+//! up the machine's memory. When the budget is full, the slowest readers are disconnected for a new response.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! One row of the route table. `S` is the state that handlers share, `D` what the product writes down about a row.
+//! A row of the route table. `S` is the handlers' shared state, `D` the product's documentation of the row.
 
 use std::fmt;
 use std::future::Future;

@@ -1,5 +1,5 @@
-//! From method and raw path to a row. Paths are compared byte for byte: no decoding, no trailing-slash kindness, so
-//! that no spelling of a paid path reaches a handler by another way (safety A21).
+//! Finds the row for method and raw path. Paths are compared byte for byte, without decoding or trailing-slash rules, so
+//! that no other spelling of a paid path reaches a handler (safety A21).
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! Sockets: accept, cap, serve, stop. Each connection has a deadline for its headers and a bound on how slowly a reader
-//! may read, and is heard out before it is closed; all of them end when the service stops.
+//! Accepts, limits, serves and stops connections. Each has a deadline for headers, a minimum read rate for responses and a
+//! lingering close; all end when the service stops.
 
 use std::io;
 use std::net::SocketAddr;

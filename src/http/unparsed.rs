@@ -1,6 +1,5 @@
-//! Answers to requests whose head hyper refuses: too long, or not HTTP. hyper writes such an answer by itself, with an
-//! empty body, and closes the connection. The stream below puts the shell's own answer in its place, so that these
-//! refusals have a body and the common headers too.
+//! Responses to requests whose head hyper refuses: too long, or not HTTP. hyper writes an empty response and closes the
+//! connection. The stream here replaces it with our own, with a body and the common headers.
 
 use std::io;
 use std::pin::Pin;

@@ -1,6 +1,5 @@
-//! A stream that gives up on a reader who does not read, or reads next to nothing. hyper has no time limit for writing:
-//! without this one, a client that asks for a large answer and reads a byte now and then holds the answer and the
-//! connection for ever.
+//! A stream with a write timeout and a minimum read rate, which hyper lacks. Otherwise a client that reads a large response
+//! byte by byte would hold it and the connection forever.
 
 use std::future::Future;
 use std::io;

@@ -1,5 +1,4 @@
-//! What the connections to every upstream have in common: no proxy, no redirect followed, a remembered address, a
-//! bounded reply. Who the upstream is and what its reply means is not known here.
+//! Common settings of upstream connections: no proxy, no redirects, cached addresses, bounded replies.
 
 use std::io::Read;
 use std::time::Duration;

@@ -1,6 +1,5 @@
-//! A buyer: asks a seller, pays its 402 within a limit, and gives back all that was exchanged. Used by `context402 buy`,
-//! the demo and the tests. It signs at most once per purchase; what may be paid with is decided in
-//! [`crate::x402::payer`].
+//! A buyer: sends a request, pays the 402 up to a limit, and returns the whole exchange. Used by `context402 buy`, the demo
+//! and the tests. It signs at most once per purchase; [`crate::x402::payer`] chooses the offer.
 
 mod proofs;
 

@@ -1,6 +1,5 @@
-//! One blocking call to an upstream, off the async threads: a bounded number at once, a bounded number that wait for a
-//! place, and a bounded wait. The call itself must carry its own deadline; a dropped future does not stop a blocking
-//! call.
+//! Blocking upstream calls off the async threads, with limits for concurrency, queue length and wait. The call needs its
+//! own deadline: dropping the future does not stop it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,6 @@
-//! The client of the network itself, by JSON-RPC: what became of an authorization, and what gas costs. It says
-//! "decided" only for what stands in blocks as deep as configured, and asks everything of one and the same block, so
-//! that a node that lags behind its neighbours, or behind the chain, can never make a payment look unused. It knows no
-//! sale and changes nothing.
+//! The JSON-RPC client for the chain: outcomes of authorizations, and gas prices. It reports "decided" only with the
+//! configured confirmations, and reads everything at the same block, so that a lagging node can never make a payment look
+//! unused.
 
 mod client;
 mod error;

@@ -1,4 +1,4 @@
-//! What may be cleared away beside the data file.
+//! Removable files beside the data file.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;

@@ -1,6 +1,5 @@
-//! The client of the x402 facilitator: verify, settle, supported. It says three things apart that cost money when they
-//! are mixed up: what the facilitator decided, what it certainly did not do, and what nobody knows. It does not know
-//! sales, credits or the chain.
+//! The client of the x402 facilitator: verify, settle, supported. It separates three outcomes that cost money if mixed up:
+//! decided, certainly not done, and unknown.
 
 mod outcome;
 mod reply;

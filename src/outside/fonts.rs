@@ -1,5 +1,5 @@
-//! Font files of the machine, for scripts that the embedded fonts lack: Noto CJK where its package is installed, and a
-//! folder of the operator's. What is there is found at start; it is read when a document needs it.
+//! System fonts for scripts that the embedded fonts lack: an installed Noto CJK package, and the operator's folder. They are
+//! found at start and read on demand.
 
 use std::fs;
 use std::path::{Path, PathBuf};

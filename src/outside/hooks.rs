@@ -1,5 +1,4 @@
-//! Notices to the operator's own address: one POST of JSON, signed, with any 2xx as the answer. The address is the
-//! configured one and no other; a redirect is a failure. It does not know what a notice says.
+//! Webhook notices to the operator: a signed JSON POST; any 2xx is success, a redirect is a failure.
 
 use std::fmt;
 use std::sync::Arc;

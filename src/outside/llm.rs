@@ -1,5 +1,4 @@
-//! The client of a language model behind any endpoint that speaks the chat completions of OpenAI. It is believed in
-//! nothing: its answer is a text of bounded length, or there is none in time. Knows no evidence and no report.
+//! The client of an OpenAI-compatible chat completions API. The response is untrusted text of bounded length, or a timeout.
 
 #[cfg(test)]
 mod tests;

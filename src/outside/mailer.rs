@@ -1,5 +1,5 @@
-//! Mail, by the operator's SMTP server or into a folder. A message is refused before it leaves when anything in it
-//! could become a header of its own. Knows no order and no outbox; anyone who sends decides what a failure means.
+//! Sends e-mail over the operator's SMTP server or writes it to a folder. Messages with possible header injection are
+//! refused.
 
 mod smtp;
 #[cfg(test)]

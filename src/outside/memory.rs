@@ -1,6 +1,5 @@
-//! Memory for what buyers make large: pages while they are read and converted, sources while they are examined, answers
-//! while they are put together. Each piece of work says what it needs at most before it takes it, and waits where that
-//! is not left. It knows nothing of the work.
+//! A memory budget for large work: pages during conversion, sources during examination, answers during composition. Work
+//! declares its maximum in advance and waits until that is available.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Everything that leaves the process. ureq, lettre, name resolution, the clock and randomness are used here only.
+//! Everything outside the process: only this module uses ureq, lettre, name resolution, the clock and randomness.
 
 mod agent;
 pub mod buyer;

@@ -1,5 +1,5 @@
-//! An upstream's addresses. ureq asks for them before every request, even one that goes over a kept connection,
-//! and starts a thread for each question so that it can give up on it: a third of what a call costs.
+//! Cached addresses of an upstream. ureq resolves before every request, even on an open connection, and starts a thread for
+//! that: a third of a call's cost.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,8 +1,7 @@
-//! Names to addresses, and a checked address to the socket that is really dialled. Nobody else looks a name up for a
-//! target.
+//! DNS lookups for targets, and the connection to a checked address. Only this module resolves target names.
 //!
-//! Lookups run on one thread of their own, each with a deadline. Those of buyers and those that nobody pays for have
-//! separate places, so that a name whose servers never answer keeps no sale waiting, however many strangers quote it.
+//! Lookups run on their own thread, each with a deadline. Paid and free lookups have separate limits, so that quotes for
+//! names with dead servers never block sales.
 
 mod dns;
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! Questions to an upstream that are no business: does its name resolve, does it answer, what does it say the time is.
-//! For an operator who looks for what is wrong; the running service never asks so.
+//! Diagnostic probes for `doctor`: DNS, reachability and clock of an upstream. The running service does not use them.
 
 use std::fmt;
 use std::net::{IpAddr, ToSocketAddrs as _};

@@ -1,4 +1,4 @@
-//! What the kernel says of this process: memory and descriptors, for the metrics.
+//! Memory and descriptors of this process, for the metrics.
 
 use std::fs;
 

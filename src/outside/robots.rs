@@ -1,5 +1,4 @@
-//! The robots.txt of sites, fetched like a page and kept in memory for a while. One question to a site at a time,
-//! however many wait for it. Knows no sale and does not judge.
+//! Fetches and caches robots.txt files, with one request per site at a time.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,5 +1,4 @@
-//! How a service and its supervisor talk, in systemd's manner: datagrams that say how it is, and a listener that
-//! outlives the process, so that no connection is refused while one process follows another.
+//! systemd integration: notification datagrams, and socket activation, so that no connection is refused during a restart.
 
 use std::ffi::OsStr;
 use std::io;

@@ -1,6 +1,5 @@
-//! Fetches a cleared target and streams it into the converter. It dials exactly the addresses that were checked,
-//! follows redirects by hand with the whole policy at each hop, and stops at the first limit it meets. It knows no
-//! price, no cache and no buyer.
+//! Fetches a cleared target and streams it into the converter. It connects only to checked addresses, applies the whole
+//! policy at each redirect, and stops at the first limit.
 //!
 //! Blocking: run it through `outside::call::ConcurrencyLimit`. One deadline covers all hops, the body and the
 //! conversion.

@@ -1,4 +1,4 @@
-//! From the home page to a report: what a buyer of pages and Proof Packs sees.
+//! Pages for buyers of markdown and Proof Packs, from the home page to a report.
 
 pub mod checkout;
 pub mod confidence;

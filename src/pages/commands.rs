@@ -1,5 +1,5 @@
-//! The command lines that pages print. Every one runs as shown: text that a buyer typed is quoted for a POSIX
-//! shell, so that a hostile address cannot end the string it stands in.
+//! The command lines that pages print. Each runs as shown: input is quoted for a POSIX shell, so that a hostile address
+//! cannot break out of its string.
 
 use serde_json::Value;
 
@@ -13,9 +13,9 @@ use crate::pages::site::Site;
 pub struct Item<'a> {
     pub target_url: &'a str,
     pub level: Level,
-    /// What is asked of the page, for a report.
+    /// The question, for a report.
     pub question: Option<&'a str>,
-    /// Whether the cache is skipped, where that is not what the level does by itself.
+    /// Overrides the cache mode of the level.
     pub force_refresh: Option<bool>,
 }
 
@@ -65,7 +65,7 @@ pub fn challenge_curl_at(site: &Site<'_>, path: &str, item: Item<'_>) -> String 
     )
 }
 
-/// The same, and shows what the header of the answer says.
+/// The same, but prints the decoded header of the response.
 pub fn decoded_challenge_curl(site: &Site<'_>, item: Item<'_>) -> String {
     let ask = challenge_curl(site, item).replacen("curl -i", "curl -s -o /dev/null -D -", 1);
     format!(
@@ -73,7 +73,7 @@ pub fn decoded_challenge_curl(site: &Site<'_>, item: Item<'_>) -> String {
     )
 }
 
-/// Buys with the program's own buyer and never pays more than the level's price.
+/// Buys with `context402 buy`, for at most the level's price.
 pub fn buy(site: &Site<'_>, item: Item<'_>) -> String {
     let (target, level) = (shell_word(item.target_url), item.level);
     let question = item.question.map_or(String::new(), |question| {
@@ -93,7 +93,7 @@ pub fn buy(site: &Site<'_>, item: Item<'_>) -> String {
     )
 }
 
-/// The JSON body of a purchase (specification 2.4 and 2.5), a field a line, aligned behind `-d '`.
+/// The JSON body of a purchase (specification 2.4 and 2.5), one field per line, aligned after `-d '`.
 fn body(item: Item<'_>) -> String {
     let members = item.members();
     let lines = members
@@ -184,7 +184,7 @@ asyncio.run(main())"#,
     )
 }
 
-/// JSON's strings are good in Python, its truths are not.
+/// JSON strings are valid Python, JSON booleans are not.
 fn python_literal(value: &Value) -> String {
     match value {
         Value::Bool(true) => "True".to_owned(),
@@ -193,7 +193,7 @@ fn python_literal(value: &Value) -> String {
     }
 }
 
-/// Address and network as string literals; JSON's are good in both languages.
+/// Address and network as JSON string literals, which are valid in both languages.
 fn json_words(site: &Site<'_>, item: Item<'_>) -> [String; 2] {
     let product = item.level.product();
     let query = format!("{}={}", product.level_word(), item.level.name());
@@ -201,8 +201,8 @@ fn json_words(site: &Site<'_>, item: Item<'_>) -> [String; 2] {
     [address, site.network.to_owned()].map(|text| Value::String(text).to_string())
 }
 
-/// `text` as one word of a POSIX shell. Of control characters only line ends are kept, inside the quotes, where
-/// they are text; a terminal could act on the others.
+/// `text` as one word of a POSIX shell. Line ends stay, inside the quotes; other control characters are removed,
+/// because a terminal could act on them.
 pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
     if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {

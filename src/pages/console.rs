@@ -1,5 +1,5 @@
-//! The operator's console: every view is a heading with facts, tables and forms, and every change is a form that is
-//! posted. Which facts and which forms, the API decides; here is how they look. All text in them may be a stranger's.
+//! The layout of the operator's console: views of facts and tables, and a posted form for every change. The API supplies
+//! the contents. Treat all text in them as hostile.
 
 use maud::{Markup, html};
 
@@ -8,13 +8,13 @@ use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::Site;
 
-/// Where the console begins.
+/// The console's home.
 pub const HOME_PATH: &str = "/operator";
-/// Below it stand its views, and what its forms are posted to.
+/// The prefix of the views and of the form actions.
 pub const VIEWS_PATH: &str = "/operator/console/";
-/// The form field that proves that a form is the console's own.
+/// The form field with the CSRF token.
 pub const TOKEN_FIELD: &str = "form_token";
-/// The form field that says where to go on.
+/// The form field with the path to return to.
 pub const BACK_FIELD: &str = "back";
 
 /// The views: name in the address and label.
@@ -33,18 +33,18 @@ pub const VIEWS: [(&str, &str); 12] = [
     ("config", "Configuration"),
 ];
 
-/// One view of the console, for anyone who is signed in.
+/// One view of the console, for a signed-in operator.
 #[derive(Clone, Debug)]
 pub struct ConsoleView<'a> {
     pub site: Site<'a>,
     /// Of [`VIEWS`].
     pub view: &'a str,
-    /// The path of this page with its query, for its forms to come back to.
+    /// The path and query of this page, for its forms to return to.
     pub path: &'a str,
     pub title: &'a str,
-    /// What a form has just brought about.
+    /// The result of a form.
     pub done: Option<&'a str>,
-    /// Since when what is paid for is paused.
+    /// Since when sales are paused.
     pub paused_since: Option<UnixSeconds>,
     pub form_token: &'a str,
     pub blocks: Vec<Block>,
@@ -63,10 +63,10 @@ pub enum Block {
         caption: &'static str,
         head: Vec<&'static str>,
         rows: Vec<Vec<Cell>>,
-        /// What is said in place of an empty table.
+        /// The text in place of an empty table.
         empty: &'static str,
     },
-    /// Links side by side: label, path, and whether it is where one is.
+    /// Links side by side: label, path, and whether it is the current one.
     Choices {
         label: &'static str,
         choices: Vec<(String, String, bool)>,
@@ -91,12 +91,12 @@ pub enum Cell {
     Text(String),
     Number(String),
     Time(UnixSeconds),
-    /// A page of ours.
+    /// A page of this service.
     Link {
         text: String,
         path: String,
     },
-    /// Somebody else's address.
+    /// A foreign address.
     Outward(String),
     Tag {
         text: String,
@@ -107,14 +107,14 @@ pub enum Cell {
     Nothing,
 }
 
-/// One change: what it does, with what, and the button's words.
+/// One change: its action, fields and button.
 #[derive(Clone, Debug)]
 pub struct Form {
-    /// The last part of the address that it is posted to.
+    /// The last segment of the form's action.
     pub act: &'static str,
     pub fields: Vec<Field>,
     pub button: String,
-    /// What has to be ticked before it is done, for what cannot be undone.
+    /// A checkbox to confirm what cannot be undone.
     pub confirm: Option<&'static str>,
 }
 
@@ -134,7 +134,7 @@ pub enum Field {
 }
 
 impl Form {
-    /// A button that does something to one thing.
+    /// A button that acts on one thing.
     pub fn button(act: &'static str, name: &'static str, value: &str, button: &str) -> Form {
         Form {
             act,
@@ -178,7 +178,7 @@ pub fn page(view: &ConsoleView<'_>) -> String {
             @if let Some(since) = view.paused_since {
                 .note.warn role="status" { p {
                     strong { "Sales are paused" } " since " (parts::time(since))
-                    ": what is paid for answers 503, and nobody is charged."
+                    ": paid endpoints return 503, and nothing is charged."
                 } }
             }
             @for block in &view.blocks { (shown(view, block)) }
@@ -187,7 +187,7 @@ pub fn page(view: &ConsoleView<'_>) -> String {
     )
 }
 
-/// The form that asks for the token. `trouble` says why it is asked for again.
+/// The sign-in form. `trouble` says why the last attempt failed.
 pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
     framed(
         site,
@@ -196,20 +196,19 @@ pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
             h1 { "Operator" }
             @if let Some(trouble) = trouble { .note.bad role="alert" { p { (trouble) } } }
             form.ask action="/operator/login" method="post" {
-                label for="token" { "The operator's token" }
+                label for="token" { "Operator token" }
                 .row {
                     input #token name="token" type="password" required maxlength="512" autocomplete="current-password"
                         autofocus;
                     button type="submit" { "Sign in" }
                 }
-                p.hint { "It stands in your configuration as " code { "operator.token" } ", or in the credential "
-                    code { "operator_token" } "." }
+                p.hint { "The configured " code { "operator.token" } " or credential " code { "operator_token" } "." }
             }
         },
     )
 }
 
-/// What stands here while no token is configured.
+/// The page shown while no token is configured.
 pub fn closed_page(site: Site<'_>) -> String {
     framed(
         site,
@@ -217,12 +216,12 @@ pub fn closed_page(site: Site<'_>) -> String {
         html! {
             h1 { "The console is disabled" }
             p.lead {
-                "No token is configured, so nobody can sign in here. If this is your service: make one with "
-                code { "openssl rand -hex 32" } ", give it as the credential " code { "operator_token" }
-                ", in the file that " code { "operator.token_file" } " names, or in the environment as "
-                code { "CONTEXT402_OPERATOR_TOKEN" } ", and start the service again."
+                "No operator token is configured. To enable the console, create a token with "
+                code { "openssl rand -hex 32" } ", supply it as the credential " code { "operator_token" }
+                ", in the file named by " code { "operator.token_file" } ", or in the environment variable "
+                code { "CONTEXT402_OPERATOR_TOKEN" } ", and restart the service."
             }
-            p { "Until then the commands of " code { "context402" } " on the machine itself do the same." }
+            p { "The " code { "context402" } " commands on the server do the same without a token." }
         },
     )
 }

@@ -1,5 +1,5 @@
-//! `/docs`: the reference. Endpoints, fields and error codes come from the caller's tables through the view, so
-//! the page cannot say something else than what the server does; the prose around them is here.
+//! `/docs`: the API reference. Endpoints, fields and error codes come from the server's own tables through the view, so
+//! they cannot diverge from its behaviour; the prose is here.
 
 mod fixed;
 
@@ -38,13 +38,13 @@ pub struct Endpoint<'a> {
     pub summary: &'a str,
     /// Such as `0.012 to 0.05 USDC`; `None` is free.
     pub price: Option<String>,
-    /// What its query may say.
+    /// Its query parameters.
     pub query: Vec<Parameter<'a>>,
-    /// Headers that it cannot do without.
+    /// Its required headers.
     pub headers: Vec<Parameter<'a>>,
-    /// Names of the bodies of which it takes one.
+    /// The bodies that it accepts, one per request.
     pub bodies: Vec<&'a str>,
-    /// The media type of what it gives.
+    /// The media type of its response.
     pub gives: &'a str,
     pub statuses: Vec<u16>,
 }
@@ -53,7 +53,7 @@ pub struct Endpoint<'a> {
 pub struct Parameter<'a> {
     pub name: &'a str,
     pub doc: &'a str,
-    /// The values that it may have, where they are few.
+    /// The allowed values, if they are few.
     pub one_of: &'a [&'a str],
 }
 
@@ -62,10 +62,10 @@ pub struct Parameter<'a> {
 pub struct Body<'a> {
     /// Such as `AccessRequest`.
     pub name: &'a str,
-    /// The paths that take it.
+    /// The paths that accept it.
     pub used_by: Vec<&'a str>,
     pub fields: Vec<Field<'a>>,
-    /// Whether other properties are refused.
+    /// Whether additional properties are rejected.
     pub closed: bool,
 }
 
@@ -80,7 +80,7 @@ pub struct Field<'a> {
     pub doc: &'a str,
 }
 
-/// One way the service says no. `docs_url` of an error points at `#code`.
+/// An error code. `docs_url` of an error points at `#code`.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorCode<'a> {
     pub code: &'a str,
@@ -96,10 +96,10 @@ const CONTENTS: [(&str, &str); 13] = [
     ("endpoints", "Endpoints"),
     ("bodies", "Request bodies"),
     ("headers", "Headers"),
-    ("answer", "The answer"),
-    ("report", "The report"),
+    ("answer", "Page response"),
+    ("report", "Report"),
     ("retry", "Retry credits"),
-    ("transfers", "Transfers of your own"),
+    ("transfers", "Direct transfers"),
     ("signatures", "Signed offers and receipts"),
     ("errors", "Errors"),
     ("limits", "Limits"),
@@ -145,13 +145,13 @@ pub fn page(view: &DocsView<'_>) -> String {
 fn start(site: &Site<'_>) -> Markup {
     html! {
         p.lead {
-            "Everything is HTTP and JSON under " code { (site.base_url) } ". Paid operations answer 402 with their price "
-            "until a payment comes with the request; all else is free."
+            "A JSON API over HTTP at " code { (site.base_url) } ". Paid operations respond with 402 and their price until a "
+            "request carries a payment; everything else is free."
         }
         h2 #start { "Start here" }
         ul {
             li { a href="/quickstart" { "Quickstart" } ": buy a page from the shell, TypeScript or Python." }
-            li { a href="/paid-test" { "Paid test" } ": a live challenge of this service, field by field." }
+            li { a href="/paid-test" { "Test purchase" } ": this service’s live challenge, field by field." }
             li { a href="/openapi.json" { "openapi.json" } ": the same reference for machines." }
             li { a href="/llms.txt" { "llms.txt" } ": the short form for language models." }
         }
@@ -163,7 +163,7 @@ fn start(site: &Site<'_>) -> Markup {
             dt { "Settlement" } dd {
                 @match site.facilitator {
                     FacilitatorMode::Sandbox => "embedded sandbox facilitator, test funds",
-                    FacilitatorMode::Real => "external facilitator, after the answer is ready",
+                    FacilitatorMode::Real => "external facilitator, once the response is ready",
                 }
             }
         }
@@ -174,9 +174,9 @@ fn tiers() -> Markup {
     html! {
         h2 #tiers { "Tiers" }
         p {
-            "State the tier in the body, and in the query (" code { "?tier=fresh" } ") or the header "
-            code { "X-Service-Tier" } " so that the challenge asks for the right amount. They must not disagree. "
-            "Without any, it is " strong { (Tier::default().name()) } "."
+            "Set the tier in the body, and in the query (" code { "?tier=fresh" } ") or the header "
+            code { "X-Service-Tier" } " so that the challenge asks for the right amount. All must agree. "
+            "The default is " strong { (Tier::default().name()) } "."
         }
         (parts::tier_table())
     }
@@ -186,9 +186,9 @@ fn packs() -> Markup {
     html! {
         h2 #packs { "Packs" }
         p {
-            "A " a href="/proof-pack" { "Proof Pack" } " is a report on one source. State the pack as you state a tier: in the "
+            "A " a href="/proof-pack" { "Proof Pack" } " is a report on one source. Set the pack like a tier: in the "
             "body, in the query (" code { "?pack=standard" } ") or in the header " code { "X-Service-Pack" }
-            ". Without any, it is " strong { (Pack::default().name()) } "."
+            ". The default is " strong { (Pack::default().name()) } "."
         }
         (parts::pack_table())
     }
@@ -204,7 +204,7 @@ fn endpoints(rows: &[Endpoint<'_>]) -> Markup {
     }
 }
 
-/// Each group once, in the order in which they begin.
+/// Each group once, in order of first appearance.
 fn groups<'a>(rows: &[Endpoint<'a>]) -> Vec<&'a str> {
     let mut groups = Vec::new();
     for row in rows {
@@ -240,7 +240,7 @@ fn endpoint(row: &Endpoint<'_>) -> Markup {
                             }
                         }
                     }
-                    dt { "Answers" }
+                    dt { "Responses" }
                     dd { (answers(row)) }
                 }
             }
@@ -249,7 +249,7 @@ fn endpoint(row: &Endpoint<'_>) -> Markup {
 }
 
 impl Endpoint<'_> {
-    /// A page that is only there to be read has none.
+    /// Absent for plain pages.
     fn has_details(&self) -> bool {
         !self.gives.starts_with("text/html")
     }
@@ -295,13 +295,13 @@ fn bodies(bodies: &[Body<'_>]) -> Markup {
     html! {
         h2 #bodies { "Request bodies" }
         p {
-            "Bodies are JSON with " code { "Content-Type: application/json" } ". A body that does not fit is answered 422 "
-            "with the place of each fault in " code { "detail" } "."
+            "Bodies are JSON with " code { "Content-Type: application/json" } ". An invalid body returns 422 with the location of "
+            "each error in " code { "detail" } "."
         }
         @for body in bodies {
             h3 id=(body.name) { (body.name) }
             p {
-                "Taken by "
+                "Used by "
                 @for (index, path) in body.used_by.iter().enumerate() {
                     @if index > 0 { ", " }
                     code { (path) }
@@ -352,10 +352,10 @@ fn errors(rows: &[ErrorCode<'_>]) -> Markup {
     html! {
         h2 #errors { "Errors" }
         p {
-            "An error names its code, says whether anything was " code { "charged" } ", and links to its row here. "
-            "Read " code { "charged" } " before you decide to pay again."
+            "An error has a code, states whether anything was " code { "charged" } ", and links to its row here. "
+            "Check " code { "charged" } " before you pay again."
         }
-        (parts::code("Shape of an error", ERROR_EXAMPLE))
+        (parts::code("Example error", ERROR_EXAMPLE))
         (parts::scrolling("Error codes", &table))
     }
 }
@@ -367,7 +367,7 @@ const ERROR_EXAMPLE: &str = r#"{
     "message": "The target is a private address (RFC 1918); only public addresses are read.",
     "retryable": false,
     "charged": false,
-    "next_step": "Name a page on the public web.",
+    "next_step": "Use a page on the public web.",
     "docs_url": "…/docs#target_blocked"
   },
   "detail": "The target is a private address (RFC 1918); only public addresses are read.",

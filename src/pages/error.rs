@@ -1,4 +1,4 @@
-//! The error page for browsers. Which refusal gets which status and words is decided by the caller.
+//! The error page for browsers. The caller chooses status and text.
 
 use maud::html;
 
@@ -8,10 +8,10 @@ use crate::pages::site::Site;
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorView<'a> {
     pub site: Site<'a>,
-    /// The path that was asked for, as it came.
+    /// The requested path, unchanged.
     pub path: &'a str,
     pub status: u16,
-    /// An error code of `/docs`; `None` where there is none, as with a plain 404.
+    /// An error code of `/docs`; `None` for a plain 404 and the like.
     pub code: Option<&'a str>,
     /// What went wrong, as a sentence.
     pub message: &'a str,
@@ -52,18 +52,18 @@ pub fn page(view: &ErrorView<'_>) -> String {
     )
 }
 
-/// The status in words a visitor understands.
+/// The status in plain words.
 fn reason(status: u16) -> &'static str {
     match status {
         400 | 422 => "This request can’t be served",
         402 => "Payment required",
         403 => "Not allowed",
-        404 => "There is nothing here",
-        405 => "That method doesn’t work here",
+        404 => "Page not found",
+        405 => "Method not allowed",
         409 => "Already in progress",
-        410 => "This is no longer kept",
-        413 | 414 => "That is too large",
-        415 => "That kind of content isn’t taken here",
+        410 => "No longer available",
+        413 | 414 => "Too large",
+        415 => "Unsupported content type",
         429 => "Too many requests",
         503 => "Not available right now",
         _ => "Something went wrong",

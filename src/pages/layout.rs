@@ -1,13 +1,12 @@
-//! The frame of every page: head, header with navigation, main, footer, and the policy under which a browser shows it.
-//! It knows no page's content.
+//! The frame of every page: head, header with navigation, main, footer and Content-Security-Policy.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::pages::assets::{COPY_SCRIPT, FAVICON_PATH, SOCIAL_PATH, STYLE_PATH};
 use crate::pages::site::{FacilitatorMode, NAME, Site};
 
-/// What a browser may do with any page of ours: it runs no script but those whose hashes stand here, so that hostile
-/// text that slipped through escaping would still not run.
+/// The browser runs only scripts whose hashes are listed here, so hostile text that slipped through escaping would still
+/// not run.
 macro_rules! policy {
     ($($more:literal),*) => {
         concat!(
@@ -18,23 +17,23 @@ macro_rules! policy {
     };
 }
 
-/// The Content-Security-Policy that is sent with every page: it knows [`COPY_SCRIPT`].
+/// The Content-Security-Policy of every page: it allows [`COPY_SCRIPT`].
 pub const CSP: &str = policy!("script-src 'sha256-AYyt5kiHHNvYBwx1fJzPZ17pzDbPEl4yJwHgsjckTGU='");
 
-/// The same for reports, which know [`super::assets::VERIFY_SCRIPT`] too: it fetches the report and computes its hash.
+/// The same for reports; it also allows [`super::assets::VERIFY_SCRIPT`].
 pub const REPORT_CSP: &str = policy!(
     "script-src 'sha256-AYyt5kiHHNvYBwx1fJzPZ17pzDbPEl4yJwHgsjckTGU=' ",
-    "'sha256-RXWJAbPScE4mCIHrEzRHZoj5CXMihlXN3lQI675WMYw='"
+    "'sha256-GBo1/wMNYK6E9sSnoQx2cQELO1azZLwK2sodJ8zZ+jk='"
 );
 
-/// For the API explorer, whose scripts and styles are files of ours.
+/// For the API explorer, whose scripts and styles are files.
 pub const EXPLORER_CSP: &str = policy!("script-src 'self'");
 
-/// What the frame says about one page.
+/// The frame's facts about one page.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
     pub site: Site<'a>,
-    /// Without the product's name; empty on the home page.
+    /// Without the product name; empty on the home page.
     pub title: &'a str,
     /// One sentence for search results and link previews.
     pub description: &'a str,
@@ -54,14 +53,14 @@ impl Layout<'_> {
 
 /// The navigation: label and path.
 const NAVIGATION: [(&str, &str); 5] = [
-    ("Pages", "/quote"),
+    ("Convert", "/quote"),
     ("Proof Packs", "/proof-pack"),
     ("Bundles", "/proof-pack/bundle"),
     ("Quickstart", "/quickstart"),
     ("Docs", "/docs"),
 ];
 
-/// The footer's columns: head, and label and path of each line.
+/// The footer's columns: heading, and label and path of each link.
 const FOOTER: [(&str, &[(&str, &str)]); 3] = [
     (
         "Product",
@@ -71,17 +70,17 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
             ("Proof Packs", "/proof-pack"),
             ("Evidence Bundles", "/proof-pack/bundle"),
             ("Sample report", "/proof-pack/sample"),
-            ("Library", "/proof-pack/library"),
+            ("Public reports", "/proof-pack/library"),
             ("Demo", "/demo"),
         ],
     ),
     (
-        "For builders",
+        "Developers",
         &[
             ("Quickstart", "/quickstart"),
             ("Reference", "/docs"),
             ("API explorer", "/swagger"),
-            ("Paid test", "/paid-test"),
+            ("Test purchase", "/paid-test"),
             ("llms.txt", "/llms.txt"),
             ("Health", "/health"),
         ],
@@ -90,7 +89,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
         "Service",
         &[
             ("About", "/about"),
-            ("Questions", "/faq"),
+            ("FAQ", "/faq"),
             ("Contact", "/contact"),
             ("Terms", "/terms"),
             ("Privacy", "/privacy"),
@@ -99,7 +98,7 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
     ),
 ];
 
-/// The whole document around `content`, which must hold the page's one `h1`.
+/// The whole document around `content`, which must contain the page's one `h1`.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "markup is made for this one use"
@@ -161,7 +160,7 @@ fn sandbox_notice() -> Markup {
         aside.sandbox aria-label="Sandbox" { .wrap {
             p {
                 strong { "Sandbox." }
-                " Payments here are checked for real but paid with test funds; nothing reaches a chain."
+                " Payments are verified as usual but use test funds; nothing reaches a chain."
             }
         } }
     }
@@ -194,8 +193,8 @@ fn footer(page: &Layout<'_>) -> Markup {
         footer.site-foot { .wrap {
             div {
                 (brand())
-                p { "Clean markdown and checkable evidence from public web pages, paid per call in USDC on "
-                    (page.site.network_name()) " through x402." }
+                p { "Clean markdown and verifiable evidence from public web pages, paid per call in USDC on "
+                (page.site.network_name()) " over x402." }
                 p {
                     "Version " (page.site.version)
                     @if !page.noindex { " · " a href=(page.markdown_path()) { "View as Markdown" } }

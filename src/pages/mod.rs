@@ -1,12 +1,12 @@
-//! Pages for people: each is a pure function from a view (a plain struct beside it) to a whole HTML document.
-//! Nothing here reads a store, a clock or a request, and maud is used nowhere else. Every page works without
-//! script, asks no third party for anything, and keeps to a policy of [`layout`].
+//! HTML pages. Each is a pure function from a view (a plain struct) to a whole document; nothing here reads a store, a
+//! clock or a request, and only this module uses maud. Every page works without script, loads nothing from third
+//! parties, and complies with a policy of [`layout`].
 //!
-//! A page is [`layout::layout`] around parts of `parts`; the stylesheet has classes for the rest: `form.form` of
+//! A page is [`layout::layout`] around `parts`; the stylesheet has classes for the rest: `form.form` of
 //! `.field` (with `.hint` and `.error`), `.actions` of `.button` (`.quiet`, `.danger`), `ul.cards.three`, `ol.steps`,
 //! `dl.facts`, `dl.stats`, `ul.checks` of `.pass`, `.warn` and `.fail`, `.note` (`.warn`, `.bad`), `.panel`, `.tag`
 //! (`.good`, `.part`, `.warn`, `.bad`), tables by `parts::scrolling` (`table.stack` becomes cards on a phone), `.away`
-//! for what only screen readers and traps for robots see.
+//! for text for screen readers and for the honeypot field.
 
 pub mod assets;
 pub mod commands;

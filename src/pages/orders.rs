@@ -1,4 +1,4 @@
-//! Evidence Bundles and other orders, from the quote to the delivery and its e-mails.
+//! Evidence Bundles and requests, from quote to delivery and e-mails.
 
 pub mod bundle;
 pub mod bundle_checkout;

@@ -1,4 +1,4 @@
-//! Pieces that several pages are made of.
+//! Building blocks shared by several pages.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -11,17 +11,17 @@ use crate::domain::time::UnixSeconds;
 use crate::pages::commands::{self, Item};
 use crate::pages::site::Site;
 
-/// A block of code with a caption. It scrolls by itself, so it can be reached by keyboard.
+/// A code block with a caption. It scrolls, so it can be focused by keyboard.
 pub(super) fn code(caption: &str, text: &str) -> Markup {
     code_block("code", caption, text)
 }
 
-/// The same for long lines that are read rather than copied: they are folded.
+/// The same with wrapped lines, for text to read rather than to copy.
 pub(super) fn folded_code(caption: &str, text: &str) -> Markup {
     code_block("code fold", caption, text)
 }
 
-/// The same for long examples: they scroll within a fixed height.
+/// The same for long examples, which scroll within a fixed height.
 pub(super) fn tall_code(caption: &str, text: &str) -> Markup {
     code_block("code fold tall", caption, text)
 }
@@ -35,8 +35,7 @@ fn code_block(class: &str, caption: &str, text: &str) -> Markup {
     }
 }
 
-/// Blocks of code of which one is shown at a time, each under its label; at most four. They are radio buttons, so that
-/// they need no script. `name` tells several groups on a page apart.
+/// Up to four code blocks as tabs. The tabs are radio buttons, so they need no script. `name` is unique on the page.
 pub(super) fn tabs(name: &str, legend: &str, blocks: &[(&str, Markup)]) -> Markup {
     let id = |index: usize| format!("{name}-{}", index + 1);
     html! {
@@ -51,22 +50,22 @@ pub(super) fn tabs(name: &str, legend: &str, blocks: &[(&str, Markup)]) -> Marku
     }
 }
 
-/// How to buy something: our own buyer, and programs in two languages.
+/// How to buy something: with the CLI, and in two languages.
 pub(super) fn ways_to_buy(site: &Site<'_>, item: Item<'_>) -> Markup {
     tabs(
         "buy",
         "Buy it with",
         &[
-            ("Our buyer", code("Shell", &commands::buy(site, item))),
+            ("CLI", code("Shell", &commands::buy(site, item))),
             (
                 "TypeScript",
                 code("buy.mts", &commands::typescript(site, item)),
             ),
             ("Python", code("buy.py", &commands::python(site, item))),
             (
-                "Only ask",
+                "curl",
                 code(
-                    "Shell: the answer is 402 with the price",
+                    "Shell: the response is 402 with the price",
                     &commands::challenge_curl(site, item),
                 ),
             ),
@@ -74,7 +73,7 @@ pub(super) fn ways_to_buy(site: &Site<'_>, item: Item<'_>) -> Markup {
     )
 }
 
-/// A decision's label, coloured.
+/// A decision's label, in its colour.
 pub(super) fn label(name: &str) -> Markup {
     html! { span class={ "tag " (tone(name)) } { (name.replace('_', " ")) } }
 }
@@ -100,7 +99,7 @@ pub(super) fn scrolling(label: &str, table: &Markup) -> Markup {
     html! { .scroll role="region" aria-label=(label) tabindex="0" { (table) } }
 }
 
-/// A sentence in which names stand between backticks.
+/// Text with names in backticks.
 pub(super) fn with_code(text: &str) -> Markup {
     html! {
         @for (index, piece) in text.split('`').enumerate() {
@@ -109,11 +108,11 @@ pub(super) fn with_code(text: &str) -> Markup {
     }
 }
 
-/// The price list of the tiers, straight from their table.
+/// The price list of the tiers.
 pub(super) fn tier_table() -> Markup {
     let table = html! {
         table.stack {
-            thead { tr { th { "Tier" } th.num { "Price a page" } th { "Choose it for" } th { "Cache" } } }
+            thead { tr { th { "Tier" } th.num { "Price per page" } th { "Use it for" } th { "Cache" } } }
             tbody { @for tier in Tier::ALL { (tier_row(tier)) } }
         }
     };
@@ -132,11 +131,11 @@ fn tier_row(tier: Tier) -> Markup {
     }
 }
 
-/// The price list of the packs, straight from their table.
+/// The price list of the packs.
 pub(super) fn pack_table() -> Markup {
     let table = html! {
         table.stack {
-            thead { tr { th { "Pack" } th.num { "Price a report" } th { "What it reads" } } }
+            thead { tr { th { "Pack" } th.num { "Price per report" } th { "What it reads" } } }
             tbody { @for pack in Pack::ALL { (pack_row(pack)) } }
         }
     };
@@ -155,10 +154,10 @@ fn pack_row(pack: Pack) -> Markup {
 }
 
 pub(super) fn usdc(price: Amount) -> Markup {
-    html! { (cents(price)) " USDC " span.units { (price.units()) " units" } }
+    html! { (cents(price)) " USDC" }
 }
 
-/// An amount with at least two decimals, as prices are written: `0.10`, `1.00`, `0.012`.
+/// An amount with at least two decimals: `0.10`, `1.00`, `0.012`.
 pub(super) fn cents(amount: Amount) -> String {
     let shown = amount.to_string();
     match shown.split_once('.') {
@@ -167,25 +166,25 @@ pub(super) fn cents(amount: Amount) -> String {
     }
 }
 
-/// What a buyer gets from a tier's cache policy, in a sentence.
+/// What a tier is for, in a sentence.
 pub(super) fn choose_it_for(tier: Tier) -> String {
     match tier.cache() {
         CachePolicy::CacheOnly { sample: true } => {
-            "Trying the service on our sample page, or a page that is already kept".to_owned()
+            "Trying the service: our sample page or a cached page".to_owned()
         }
         CachePolicy::CacheOnly { sample: false } => {
-            "Re-reading a page that is already kept; never fetches".to_owned()
+            "Reading a cached page; never fetches".to_owned()
         }
         CachePolicy::UpTo { age_seconds } => format!(
-            "A page at most {} minutes old; fetches when ours is older",
+            "A page at most {} minutes old; fetches if the cached copy is older",
             age_seconds / 60
         ),
-        CachePolicy::Bypass => "The page as it is now; always fetches".to_owned(),
+        CachePolicy::Bypass => "The current page; always fetches".to_owned(),
     }
 }
 
-/// `href` only for what a reader may safely follow: http, https, or a path of ours. Anything else
-/// (`javascript:`, `data:`, `//host`) is shown as text by the caller.
+/// `href` only for safe links: http, https, or a path of this service. The caller shows anything else (`javascript:`,
+/// `data:`, `//host`) as text.
 pub(super) fn safe_href(address: &str) -> Option<&str> {
     let own_path = address.starts_with('/')
         && !address.starts_with("//")
@@ -195,7 +194,7 @@ pub(super) fn safe_href(address: &str) -> Option<&str> {
     (own_path || web).then_some(address)
 }
 
-/// An address somebody else gave us: a link when it is safe to follow, else text.
+/// A foreign address: a link if it is safe, otherwise text.
 pub(super) fn foreign_link(address: &str) -> Markup {
     html! {
         @if let Some(href) = safe_href(address) {
@@ -206,7 +205,7 @@ pub(super) fn foreign_link(address: &str) -> Markup {
     }
 }
 
-/// How to reach the operator: a mail link, a web link, or the text as it stands.
+/// The operator's contact: a mail link, a web link, or plain text.
 pub(super) fn contact(text: &str) -> Markup {
     let is_mail = |text: &str| {
         text.split_once('@').is_some_and(|(user, host)| {
@@ -219,41 +218,41 @@ pub(super) fn contact(text: &str) -> Markup {
     }
 }
 
-/// The form that asks what a page would cost.
+/// The quote form for a page.
 pub(super) fn quote_form(site: &Site<'_>, typed: &str) -> Markup {
     html! {
         form.ask action="/quote" method="get" {
-            label for="target_url" { "Which page do you need?" }
+            label for="target_url" { "Page URL" }
             .row {
                 input #target_url name="target_url" type="url" inputmode="url" required maxlength="2048"
                     autocomplete="off" spellcheck="false" value=(typed) placeholder="https://example.com/article";
                 button type="submit" { "Show the price" }
             }
             p.hint {
-                "Costs nothing and fetches nothing. No page at hand? Try "
+                "Free; nothing is fetched. No page at hand? Try "
                 a href=(quote_path(&site.sample_url())) { "our sample page" } ", or " a href="/demo" { "the demo" } "."
             }
         }
     }
 }
 
-/// The form that asks what a report would cost.
+/// The quote form for a Proof Pack.
 pub(super) fn report_form(site: &Site<'_>, typed: &str, question: &str) -> Markup {
     html! {
         form.ask action="/proof-pack/quote" method="get" {
-            label for="target_url" { "Which source?" }
+            label for="target_url" { "Source URL" }
             .row {
                 input #target_url name="target_url" type="url" inputmode="url" required maxlength="2048"
                     autocomplete="off" spellcheck="false" value=(typed) placeholder="https://example.com/pricing";
             }
-            label for="question" { "What should it support? A question or a claim" }
+            label for="question" { "Question or claim" }
             .row {
                 input #question name="question" type="text" maxlength="1000" autocomplete="off" value=(question)
                     placeholder="Is the free plan limited to three users?";
                 button type="submit" { "Show the price" }
             }
             p.hint {
-                "Costs nothing and fetches nothing. No source at hand? Try "
+                "Free; nothing is fetched. No source at hand? Try "
                 a href=(report_quote_path(&site.sample_url(), "")) { "our sample page" } "."
             }
         }
@@ -276,14 +275,14 @@ pub(super) fn quote_path(target_url: &str) -> String {
     format!("/quote?target_url={query}")
 }
 
-/// Text as one segment of a path of ours.
+/// Text as one encoded path segment.
 pub(super) fn path_segment(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes())
         .collect::<String>()
         .replace('+', "%20")
 }
 
-/// A time for people, in UTC; machines get the `datetime` attribute.
+/// A time in UTC; programs read the `datetime` attribute.
 pub(super) fn time(at: UnixSeconds) -> Markup {
     moment(at, "%-d %B %Y, %H:%M UTC")
 }
@@ -302,7 +301,7 @@ fn moment(at: UnixSeconds, format: &str) -> Markup {
     }
 }
 
-/// JSON with indentation; text that is not JSON stays as it is.
+/// Indented JSON; text that is not JSON is unchanged.
 pub(super) fn pretty_json(text: &str) -> String {
     serde_json::from_str::<Value>(text)
         .ok()

@@ -1,4 +1,4 @@
-//! Pages made of a heading, facts and lists: what a program reads as JSON, for a person who opens the same address.
+//! Simple pages of a heading, facts and lists: the HTML form of JSON endpoints.
 
 use maud::{Markup, html};
 
@@ -13,7 +13,7 @@ pub struct PlainView<'a> {
     /// The canonical path, beginning with a slash, encoded.
     pub path: &'a str,
     pub title: &'a str,
-    /// One sentence, under the heading and in search results.
+    /// One sentence, for the page and for search results.
     pub lead: &'a str,
     pub noindex: bool,
     pub parts: Vec<Part<'a>>,
@@ -27,13 +27,13 @@ pub enum Part<'a> {
     Facts(Vec<(&'a str, String)>),
     List(Vec<String>),
     Checks(Vec<Check<'a>>),
-    /// Label and address: ours, or http and https.
+    /// Label and address: a path, http or https.
     Links(Vec<(String, String)>),
     Code {
         caption: &'a str,
         text: String,
     },
-    /// The form that asks what a report would cost, filled in.
+    /// The quote form for a Proof Pack, filled in.
     ReportForm {
         target_url: &'a str,
         question: &'a str,

@@ -1,23 +1,23 @@
-//! What every page needs to know of the running service.
+//! The facts about the running service that every page needs.
 
-/// The product's name, as it stands in titles and in the header.
+/// The product name, for titles and the header.
 pub const NAME: &str = "context402";
 
 /// Who verifies and settles payments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FacilitatorMode {
-    /// The embedded one: test funds, nothing reaches a chain.
+    /// The embedded facilitator: test funds, nothing reaches a chain.
     Sandbox,
     /// An external facilitator: real money.
     Real,
 }
 
-/// The part of the configuration that is public and that pages print.
+/// The public part of the configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// Without a trailing slash.
     pub base_url: &'a str,
-    /// The address that payments go to.
+    /// The receiving address.
     pub pay_to: &'a str,
     /// CAIP-2, such as `eip155:8453`.
     pub network: &'a str,
@@ -26,7 +26,7 @@ pub struct Site<'a> {
     pub facilitator: FacilitatorMode,
     /// The program's version.
     pub version: &'a str,
-    /// An e-mail address or an https address, when the operator states one.
+    /// An e-mail address or an https address, if configured.
     pub contact: Option<&'a str>,
 }
 
@@ -36,7 +36,7 @@ impl Site<'_> {
         format!("{}{path}", self.base_url)
     }
 
-    /// The name people use for the network, or its identifier.
+    /// The network's common name, or its identifier.
     pub fn network_name(&self) -> &str {
         match self.network {
             "eip155:8453" => "Base",
@@ -45,7 +45,7 @@ impl Site<'_> {
         }
     }
 
-    /// The page of our own that the starter tier always delivers (decisions, Addresses and samples).
+    /// The sample page, which the starter tier always delivers.
     pub fn sample_url(&self) -> String {
         self.url("/sample")
     }

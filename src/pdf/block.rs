@@ -1,4 +1,4 @@
-//! What a document consists of before anything of it has a place: headings, paragraphs, quotes, tables.
+//! The blocks of a document before layout: headings, paragraphs, quotes, tables.
 
 use crate::pdf::words::bounded;
 

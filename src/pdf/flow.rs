@@ -1,4 +1,4 @@
-//! Where everything stands: blocks one below the other over as many pages as they need. Knows sizes, draws nothing.
+//! Page layout: places blocks one below the other over as many pages as needed. Draws nothing.
 
 mod table;
 

@@ -1,4 +1,4 @@
-//! Draws what has its place: glyphs, rules, links, the foot of every page, bookmarks, tags and the attached JSON.
+//! Draws the laid-out document: glyphs, rules, links, page footers, bookmarks, tags and the attached JSON.
 
 mod pieces;
 

@@ -1,5 +1,5 @@
-//! Balances and used nonces of play USDC, and the checks that a facilitator and the token's contract make. Reasons are
-//! the words that the protocol's official packages answer with.
+//! Balances and used nonces of test USDC, and the checks of a facilitator and the token's contract. Error reasons are those
+//! of the protocol's official packages.
 
 use std::collections::HashMap;
 

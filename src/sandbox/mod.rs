@@ -1,7 +1,6 @@
-//! The embedded facilitator: real checks of EIP-3009 payments, test funds. It speaks the protocol of a real one, so that
-//! the demo, the tests and a seller's first try run the service's own client. Pure: bytes and the time come in, a
-//! status and bytes go out; anyone who mounts it brings the sockets. There is no chain behind it and nothing is kept
-//! across a restart.
+//! The embedded facilitator: real checks of EIP-3009 payments with test funds, over the real protocol, so that demo and
+//! tests use the service's own client. Pure: bytes and time in, status and bytes out. No chain, and no state across
+//! restarts.
 
 pub mod ledger;
 

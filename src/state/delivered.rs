@@ -1,4 +1,4 @@
-//! A finished sale as its buyers get it, and whether its answer has reached a connection.
+//! A finished sale, and whether its answer has been sent.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! How the service is: what the background has found out, and whether anything may be sold.
+//! The results of the background probes, and whether sales are open.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

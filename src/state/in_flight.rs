@@ -1,5 +1,5 @@
-//! The sales under way, in memory: what must not happen twice at the same time. Nothing here survives the process,
-//! and nothing here needs to: a reservation becomes durable when the goods are kept.
+//! Sales in progress, in memory: identical requests share one sale, and payments are reserved. A reservation becomes
+//! durable when the goods are stored.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;

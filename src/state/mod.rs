@@ -1,5 +1,4 @@
-//! What the running service knows beside its data file: parts of [`crate::app::App`] that know neither it nor what is
-//! done with them. Nothing here survives the process.
+//! In-memory state of the running service: independent parts of [`crate::app::App`].
 
 pub mod delivered;
 pub mod health;

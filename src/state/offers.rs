@@ -1,4 +1,4 @@
-//! What we offer: the payment requirements of every level of every product, and the challenges that carry them.
+//! Our offers: the payment requirements of every level of every product, and their challenges.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

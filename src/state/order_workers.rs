@@ -1,4 +1,4 @@
-//! The orders that are worked on.
+//! The orders in progress.
 
 use std::sync::Arc;
 

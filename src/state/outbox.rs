@@ -1,4 +1,4 @@
-//! The mails that are being sent.
+//! The e-mails being sent.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};

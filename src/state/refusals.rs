@@ -1,4 +1,4 @@
-//! The last refusals of requests that brought a payment, in memory.
+//! The latest refused requests with a payment, in memory.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! The page of our own that quotes and the starter tier use, and the report on it.
+//! The sample page and the sample report.
 
 use crate::domain::time::UnixSeconds;
 use crate::evidence::report::Report;

@@ -1,4 +1,4 @@
-//! What holding reported settlements against the chain has found so far, and the sales that wait for it.
+//! Results of settlement verification, and the sales that wait for it.
 
 use std::collections::HashMap;
 use std::sync::Mutex;

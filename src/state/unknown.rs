@@ -1,4 +1,4 @@
-//! The payments of each payer whose settlement is unknown, in memory: how many may be open at once.
+//! Counts each payer's unknown settlements, in memory, and limits them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Any bytes as a record of each kind: what the fuzzers and the tests of hostile input call. It opens no file.
+//! Decodes any bytes as a record of each kind, for fuzzers and tests of hostile input.
 
 use std::fmt::Debug;
 

@@ -1,5 +1,4 @@
-//! A copy of the data file, made from one read transaction while sales go on: table by table, so that it is compact
-//! and consistent. Where it belongs and when it is made is not known here.
+//! Copies the data file table by table from one read transaction while sales go on: compact and consistent.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};

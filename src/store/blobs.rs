@@ -1,5 +1,5 @@
-//! Bytes by their SHA-256, stored once for everybody who needs them. Each blob carries the time until which somebody
-//! needs it, which users only ever extend; an unsettled sale holds its blobs under its own key until it ends.
+//! Blobs by SHA-256, stored once and shared. Each has an expiry that users only extend; an unsettled sale holds its blobs
+//! under its own key until it ends.
 
 use redb::ReadableTable;
 use sha2::{Digest, Sha256};

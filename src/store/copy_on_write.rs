@@ -1,4 +1,4 @@
-//! A file that is looked into and never touched: what redb writes while it checks one stays in memory.
+//! Opens a file without changing it: redb's writes during a check stay in memory.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! How much room the data file's disk has. A write that finds none fails the file for good, so that below a floor none
-//! is begun: what is asked then is refused, what is read goes on, and once there is room again so do the writes.
+//! Free space on the data file's disk. A write without space fails the file for good, so below a floor writes are refused
+//! while reads go on.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};

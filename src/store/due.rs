@@ -1,5 +1,4 @@
-//! What is due when. A row is written in the same transaction as the fact that makes it due, and taken out in the
-//! same transaction as its effect.
+//! The schedule of due work. A row is written in the transaction of its cause and removed in the transaction of its effect.
 
 use std::ops::Bound;
 

@@ -1,6 +1,5 @@
-//! The goods of sales. A sale's blobs are held under its payment's key, and the page that it fetched waits here: it
-//! enters the cache once the payment settles, and the answer is held for as long as it may be given again. A sale that
-//! fails takes its goods along at once, except the blobs that others need.
+//! The goods of sales. A sale's blobs are held under its payment's key. Its page enters the cache once the payment settles,
+//! and the answer is stored while it can be redelivered. A failed sale deletes its goods, except shared blobs.
 
 use redb::ReadableTable;
 use serde::{Deserialize, Serialize};

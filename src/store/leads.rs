@@ -1,4 +1,4 @@
-//! Leads, kept until the operator deletes them, and the notices of new ones that are still to be sent.
+//! Leads, stored until the operator deletes them, and their unsent notices.
 
 use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};

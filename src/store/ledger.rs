@@ -1,5 +1,5 @@
-//! The operator's ledger: what each day has earned by what is paid on chain, how that compares with what the vault has
-//! received, and whether selling is paused.
+//! The operator's ledger: daily revenue on chain, its reconciliation with the receiving address, and whether sales are
+//! paused.
 
 use redb::ReadableTable;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! From one form of the data file to the next. A table that is only added needs no step here: it is made when the file
-//! is opened. What changes or moves rows is a step, and the file as it was is kept aside before the first one.
+//! Schema migrations. A new table needs no step: it is created when the file is opened. Changes of rows are steps; the old
+//! file is saved before the first one.
 
 use std::fs::OpenOptions;
 use std::io;

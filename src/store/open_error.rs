@@ -1,4 +1,4 @@
-//! Why a data file or a backup is not opened, in words that say what to do.
+//! Errors on opening a data file or a backup, with what to do.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

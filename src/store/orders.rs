@@ -1,5 +1,5 @@
-//! Orders, kept until the operator deletes them; the payment provider's events, each known for 35 days; what came of
-//! an order's sources while it is worked on; and what was delivered.
+//! Orders, stored until the operator deletes them; the payment provider's events of 35 days; the source results of orders
+//! in progress; and the deliveries.
 
 use redb::ReadableTable;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! The outbox: mails that are to be sent, with what became of them. A mail is written in the same transaction as the
-//! fact that it tells of, under a key that the same fact always has, so that it is sent for it once.
+//! The outbox: e-mails with their states. An e-mail is written in the transaction of the fact that it reports, under a key
+//! derived from that fact, so that it is sent once.
 
 use redb::ReadableTable;
 use serde::{Deserialize, Serialize};

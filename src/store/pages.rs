@@ -1,5 +1,5 @@
-//! The page cache: what a URL gave when it was last fetched. Pages are kept 24 hours within a size; the oldest go
-//! first. The record holds only public page text, nothing of anyone who bought it (safety A19).
+//! The page cache: the last fetched page of a URL, for 24 hours and within a size limit; the oldest are deleted first. A
+//! record has only public page text, nothing about buyers (safety A19).
 
 use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Retained reports: what was sold, the source it was made from, and how it is shared. A report is written with the
-//! answer that it is, may be read once its payment is settled, lives 30 days, and is known as expired for 30 more.
+//! Stored reports with their sources and sharing. A report is written with its answer, becomes readable once the payment is
+//! settled, is stored for 30 days, and known as expired for 30 more.
 
 use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,4 @@
-//! A backup back in the data file's place. What it replaces is kept aside, and neither a file that is in use nor one
-//! that knows more than the backup is replaced unasked.
+//! Restores a backup. The replaced file is saved; a file in use is never replaced, and a newer one only on request.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};

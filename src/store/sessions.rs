@@ -1,5 +1,5 @@
-//! Sessions of the operator's console that were signed out: until its cookie would have expired by itself, each is known
-//! as ended. Only who holds a session can end it, so there are no more rows than sign-ins of a day.
+//! Signed-out sessions of the operator's console, stored until their cookies expire. Only a session's holder can end it, so
+//! there are no more rows than sign-ins per day.
 
 use redb::ReadableTable;
 

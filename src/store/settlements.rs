@@ -1,6 +1,4 @@
-//! Settlements beside the chain: those that the facilitator has reported and the chain has not confirmed yet, those
-//! that the chain contradicts, those whose end the background no longer looks for, and what transfers brought beyond
-//! the price.
+//! Settlements by their verification: reported but unconfirmed, contradicted, abandoned; and overpayments of transfers.
 
 use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};

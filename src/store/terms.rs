@@ -1,4 +1,4 @@
-//! Payment terms that were offered lately, so that a payment signed just before a change of configuration is honoured.
+//! Recently offered payment terms, so that payments signed just before a configuration change are honoured.
 
 use redb::ReadableTable;
 

@@ -1,7 +1,5 @@
-//! The file that a copy is written to: at a pace that leaves disk and processor to those who are served meanwhile, and
-//! never with the last of the room. As long as it is written, the pages that commits let go of in the data file cannot
-//! be used again: so it hurries when that file grows, and gives up before it has grown too much. What is copied is not
-//! known here.
+//! Writes a copy at a throttled rate, to leave disk and CPU to requests, and keeps a reserve of disk space. During a copy
+//! the data file cannot reuse freed pages, so the copy speeds up when that file grows, and gives up before it grows too much.
 
 use std::fmt;
 use std::fs::File;

@@ -1,6 +1,5 @@
-//! Records that cost their sender nothing. Each kind has a bound in bytes; at the bound the oldest leave, or, where
-//! somebody waits for an answer to them, new ones are refused. The sums are facts of the file, changed in the same
-//! transaction as the records.
+//! Free records. Each kind has a limit in bytes; at the limit the oldest are deleted, or, if somebody waits for a reply, new
+//! ones are refused. The totals are stored and change in the records' transactions.
 
 use redb::ReadableTable;
 

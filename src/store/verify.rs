@@ -1,4 +1,4 @@
-//! What a data file or a backup is worth: its structure, every checksum, every record. The file is only read.
+//! Verifies a data file or a backup: structure, checksums and records. Read-only.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;

@@ -627,16 +627,16 @@ fn people_find_their_way_by_forms_alone() {
         quoted.contains("http://10.0.0.1/") && quoted.contains("private"),
         "{quoted}"
     );
-    assert!(!quoted.contains("takes these sources too"), "{quoted}");
+    assert!(!quoted.contains("also fits these sources"), "{quoted}");
     let few = form(
         "/proof-pack/bundle/quote",
         &[("target_urls", "example.com")],
     );
-    assert!(few.expect(200).text().contains("Take scout, 2.00 USD"));
+    assert!(few.expect(200).text().contains("Switch to scout, 2.00 USD"));
     let scout = [("target_urls", "example.com"), ("bundle", "scout")];
     let scout = form("/proof-pack/bundle/quote", &scout).expect(200).text();
     assert!(
-        scout.contains("1 of at most 3") && !scout.contains("Take "),
+        scout.contains("1 of at most 3") && !scout.contains("Switch to "),
         "{scout}"
     );
     let (_, rest) = quoted.split_once("href=\"/checkout/").expect("a way on");

@@ -314,7 +314,7 @@ fn payments_reconcile_asks_the_running_service() {
     assert_eq!(reconcile(&rig, &["--all", &key]).code, Some(2));
     assert!(rig.stop());
     let line = reconcile(&rig, &["--all"]).failed(1);
-    assert!(line.contains("running service"), "{line}");
+    assert!(line.contains("not running"), "{line}");
 }
 
 /// An endpoint of another network is a mistake in the configuration: said at start, and never lived with.

@@ -32,7 +32,7 @@ fn the_demo_buys_a_page_and_ends_well() {
     let mut rest = finished.out.as_str();
     for said in [
         "402 Payment Required",
-        "30000 units (0.03 USDC)",
+        "30000 atomic units (0.03 USDC)",
         "PAYMENT-SIGNATURE",
         "settled in transaction 0x",
         "9.97 USDC left",
@@ -72,7 +72,7 @@ fn the_demo_listens_on_loopback_only() {
 fn a_demo_that_fails_says_so() {
     let finished = run(&["demo", "--once", "--url", "http://10.0.0.1/"]);
     let line = finished.failed(1);
-    assert!(line.contains("did not go well"), "{line}");
+    assert!(line.contains("the purchase failed"), "{line}");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_command_finds_the_configuration_by_itself() {
                 .env("CONTEXT402_CONFIG", named),
         )
     };
-    assert!(check(&config).expect(0).out.contains("is good"));
+    assert!(check(&config).expect(0).out.contains("is valid"));
     assert!(check("").failed(78).contains("base_url is not set"));
     let gone = check("/nowhere/config.toml").failed(78);
     assert!(gone.contains("/nowhere/config.toml"), "{gone}");
@@ -506,7 +506,7 @@ fn convert_reads_files_and_says_which_is_missing() {
     assert!(finished.out.starts_with("# Title\n"));
     let line = run(&["convert", &text(&folder.path("none.html"))]).failed(1);
     assert!(
-        line.contains("none.html") && line.contains("Name a file"),
+        line.contains("none.html") && line.contains("Give a readable file"),
         "{line}"
     );
     let line = run_with_input(&["convert", "-"], b"").failed(1);
@@ -777,7 +777,7 @@ fn payments_are_listed_over_the_socket() {
             ""
         );
         let line = run(&["payments", "show", "--config", &config, "00"]).failed(1);
-        assert!(line.contains("no such payment"), "{line}");
+        assert!(line.contains("No such payment"), "{line}");
         service.terminate();
         let mut service = service;
         assert!(service.end().success());
@@ -822,7 +822,7 @@ fn reports_are_listed_shown_and_forgotten() {
         assert!(
             reports(&["show", &one])
                 .failed(1)
-                .contains("no such report")
+                .contains("No such report")
         );
         reports(&["purge", &one]).failed(1);
         if !runs {

@@ -79,12 +79,12 @@ fn what_is_no_identifier_finds_nothing() {
     let mut rig = Rig::start();
     for runs in [true, false] {
         for (arguments, expected) in [
-            (["payments", "show"], "no such payment"),
-            (["orders", "show"], "no such order"),
-            (["orders", "delete"], "no such order"),
-            (["reports", "show"], "no such report"),
-            (["leads", "show"], "no such lead"),
-            (["mail", "show"], "no such mail"),
+            (["payments", "show"], "No such payment"),
+            (["orders", "show"], "No such order"),
+            (["orders", "delete"], "No such order"),
+            (["reports", "show"], "No such report"),
+            (["leads", "show"], "No such lead"),
+            (["mail", "show"], "No such e-mail"),
         ] {
             for id in ["a b", "", "../pause", "x HTTP/1.1\r\nA: b"] {
                 let line = command(&rig, &[&arguments[..], &[id]].concat()).failed(1);
@@ -122,7 +122,7 @@ fn the_outbox_is_listed_and_cleared() {
     command(&rig, &["mail", "show", "nothing"]).failed(1);
     rig.run();
     let line = command(&rig, &["mail", "retry", &key]).failed(1);
-    assert!(line.contains("no such mail"), "{line}");
+    assert!(line.contains("No such e-mail"), "{line}");
 }
 
 #[test]
@@ -137,10 +137,16 @@ fn a_person_s_data_are_shown_and_forgotten() {
     assert_eq!(shown["leads"].as_array().map(Vec::len), Some(1), "{shown}");
     assert_eq!(shown["mails"].as_array().map(Vec::len), Some(1), "{shown}");
     let said = command(&rig, &["person", "forget", "ada@example.org"]).expect(0);
-    assert!(said.out.contains("1 leads, 0 orders, 1 mails"), "{said:?}");
+    assert!(
+        said.out.contains("1 leads, 0 orders, 1 e-mails"),
+        "{said:?}"
+    );
     assert!(rig.stop());
     let said = command(&rig, &["person", "forget", "bob@example.org"]).expect(0);
-    assert!(said.out.contains("1 leads, 0 orders, 0 mails"), "{said:?}");
+    assert!(
+        said.out.contains("1 leads, 0 orders, 0 e-mails"),
+        "{said:?}"
+    );
     let nothing = command(&rig, &["person", "show", "bob@example.org"]).expect(0);
     assert!(!nothing.out.contains("lead_"), "{nothing:?}");
 }
@@ -160,5 +166,5 @@ fn the_ledger_is_listed_and_only_a_running_service_asks_the_chain() {
     assert!(line.contains("chain.rpc_url"), "{line}");
     assert!(rig.stop());
     let line = command(&rig, &["ledger", "check", &day]).failed(1);
-    assert!(line.contains("does not run"), "{line}");
+    assert!(line.contains("not running"), "{line}");
 }

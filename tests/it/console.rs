@@ -452,7 +452,7 @@ fn the_payments_show_what_was_refused() {
     let rig = rig();
     let console = SignedIn::open(&rig);
     let payments = "/operator/console/payments";
-    let empty = "No payment was refused since the service started.";
+    let empty = "No payment has been refused since the service started.";
     assert!(console.get(payments).text().contains(empty));
     let wallet = Wallet::new();
     let other = wallet.sign(&rig, "basic");
@@ -499,7 +499,7 @@ fn neighbours_can_be_tried_out() {
     let console = SignedIn::open(&rig);
     let page = console.get("/operator/console/health").expect(200).text();
     for part in [
-        "Every tier and pack can be bought.",
+        "All tiers and packs are available.",
         "chain.rpc_url is not set",
         "(API 1.2.0)",
     ] {
@@ -514,10 +514,7 @@ fn neighbours_can_be_tried_out() {
     ] {
         assert!(page.contains(button), "{button}: {page}");
     }
-    for figure in [
-        "0 from the cache, 0 fetched",
-        "Refused by a limit since start",
-    ] {
+    for figure in ["0 from the cache, 0 fetched", "Rate-limited since start"] {
         assert!(page.contains(figure), "{figure}: {page}");
     }
     let answer = console.act("try-facilitator", &[]).expect(303);
@@ -533,9 +530,9 @@ fn neighbours_can_be_tried_out() {
         (
             "try-mail",
             &[("email", "nobody")][..],
-            "The mail was not sent: ",
+            "The e-mail was not sent: ",
         ),
-        ("try-notice", &[], "The notice was not taken: "),
+        ("try-notice", &[], "The webhook did not accept the notice: "),
     ] {
         let answer = console.act(act, fields).expect(503).text();
         assert!(answer.contains(told), "{act}: {answer}");
@@ -568,7 +565,7 @@ fn lists_are_kept_nowhere_and_know_their_states() {
         let told = wrong.refused(400, "invalid_request").json()["detail"].clone();
         assert!(
             told.as_str()
-                .is_some_and(|told| told.contains("take one of")),
+                .is_some_and(|told| told.contains("use one of")),
             "{path}: {told}"
         );
     }
@@ -751,7 +748,7 @@ fn a_mail_that_was_given_up_is_tried_again() {
         console
             .get("/operator")
             .text()
-            .contains("1 mail could not be sent")
+            .contains("1 e-mail could not be sent")
     );
 
     mailbox.behaves(Manner::Takes);

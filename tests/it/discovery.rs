@@ -83,7 +83,7 @@ fn health_says_what_can_be_bought() {
         (health["status"].clone(), health["sales"].clone())
     };
     let mut rig = Rig::start();
-    let summary = "Every tier and pack can be bought.";
+    let summary = "All tiers and packs are available.";
     assert_eq!(
         sales(&rig),
         (
@@ -114,7 +114,7 @@ fn health_says_what_can_be_bought() {
     );
     assert_eq!(
         none["summary"],
-        "Nothing can be bought: the price would not cover the costs."
+        "Not accepting payments: the price would not cover the costs."
     );
     assert_eq!(none["unavailable"].as_array().map(Vec::len), Some(8));
     let gauges = rig.get("/metrics?format=prometheus").text();
@@ -462,7 +462,7 @@ fn openapi_is_no_looser_than_the_service() {
     let sources = paths["/v1/proof-pack/bundle/quote"]["get"]["parameters"].to_string();
     assert!(sources.contains(r#""name":"target_urls","in":"query","required":true"#));
     let described = document["info"]["description"].as_str().expect("a text");
-    assert!(described.contains("HEAD") && described.contains("pages for people"));
+    assert!(described.contains("HEAD") && described.contains("HTML pages"));
     // What is missing is refused, and the document says that it may not be missing.
     let recover = "/v1/proof-pack/bundle/recover";
     rig.get(recover).invalid("missing", &["query", "email"]);

@@ -234,7 +234,7 @@ fn more_sources_than_the_bundle_takes_are_refused() {
         refused.invalid("too_long", &["body", "target_urls"]);
         let detail = detail.as_str().expect("a sentence");
         assert!(
-            detail.contains(&format!("{bundle} takes {taken} sources")),
+            detail.contains(&format!("{bundle} has at most {taken} sources")),
             "{detail}"
         );
     }
@@ -358,7 +358,7 @@ fn an_identifier_fills_no_form() {
     let text = rig.get(&path).expect(200).text();
     assert!(text.contains("content=\"noindex\""), "{text}");
     assert!(
-        text.contains("Your request is with us") && text.contains(&id),
+        text.contains("We have received your request") && text.contains(&id),
         "{text}"
     );
     assert!(
@@ -381,7 +381,12 @@ fn an_identifier_fills_no_form() {
             .contains("/proof-pack/bundle/pay")
     );
     let unknown = format!("/proof-pack/request?lead_id=lead_{}", "0".repeat(32));
-    assert!(!rig.get(&unknown).expect(200).text().contains("with us"));
+    assert!(
+        !rig.get(&unknown)
+            .expect(200)
+            .text()
+            .contains("received your request")
+    );
 }
 
 #[test]
@@ -587,7 +592,7 @@ fn forms_work_without_script() {
         "localhost",
         "Is it &lt;so&gt;?",
         "value=\"ada@example.com\"",
-        "Nothing was kept",
+        "Nothing was saved",
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
@@ -596,12 +601,7 @@ fn forms_work_without_script() {
         CONTACT,
         &[("email", "ada@example.com"), ("message", "Hello")],
     ));
-    assert!(
-        page.send()
-            .expect(202)
-            .text()
-            .contains("Your message is here")
-    );
+    assert!(page.send().expect(202).text().contains("Message received"));
     let page = browser(form(
         &rig,
         CONTACT,
@@ -832,7 +832,7 @@ fn leads_are_handled_from_the_command_line() {
         );
         for unknown in ["lead_0", "../payments", ""] {
             let line = command(&["show", unknown]).failed(1);
-            assert!(line.contains("no such lead"), "{unknown}: {line}");
+            assert!(line.contains("No such lead"), "{unknown}: {line}");
         }
         command(&["list", "--status", "odd"]).failed(2);
         command(&["set", "lead_0", "lost"]).failed(1);
@@ -1010,7 +1010,7 @@ fn a_notice_is_tried_three_times() {
         .collect();
     assert!(ids[0] == ids[1] && ids[1] == ids[2], "{ids:?}");
     let kept = rig.operator(&format!("/operator/leads/{id}")).json();
-    assert_eq!(kept["trail"][1]["what"], "the notice of it was given up");
+    assert_eq!(kept["trail"][1]["what"], "webhook notice failed");
     // The next lead is announced again, and a second try that succeeds is the last.
     let other = json!({"contact": "b@example.com", "target_urls": ["example.com"]});
     send(&rig, BUNDLE, &other).expect(202);
@@ -1059,7 +1059,7 @@ fn a_notice_can_be_tried_out() {
     );
     receiver.answers(500);
     let line = test(&config(&bundles)).failed(1);
-    assert!(line.contains("not taken"), "{line}");
+    assert!(line.contains("did not accept"), "{line}");
     let line = test(&config("")).failed(78);
     assert!(line.contains("bundles.notify_url"), "{line}");
 }

@@ -322,7 +322,7 @@ fn quotes_are_answered_and_not_kept_without_room() {
         );
     }
     let page = rig.get(&format!("/quote?target_url={ARTICLE}")).expect(200);
-    assert!(page.text().contains("not kept"));
+    assert!(page.text().contains("not saved"));
     let receipt = json!({"product": "context", "target_url": ARTICLE, "tier": "fresh"});
     let receipt = rig.post("/v1/quotes").json(&receipt).send();
     assert_eq!(receipt.refused(503, "overloaded").must("retry-after"), "5");

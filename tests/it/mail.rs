@@ -280,7 +280,7 @@ fn mail_test_sends_one_mail() {
     );
     let test = ["mail", "test", "--config", &config, "ada@sample-site.org"];
     let finished = run(&test).expect(0);
-    assert!(finished.out.contains("has taken a mail"), "{finished:?}");
+    assert!(finished.out.contains("accepted an e-mail"), "{finished:?}");
     assert_eq!(mailbox.received()[0].to, ["<ada@sample-site.org>"]);
 
     mailbox.behaves(Manner::Says(550));

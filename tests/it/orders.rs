@@ -132,7 +132,13 @@ fn ten_sources_are_read_compared_and_delivered() {
     let page = rig.get(path(&body["download"]["html_url"])).expect(200);
     assert!(page.must("content-type").starts_with("text/html"));
     assert_eq!(page.header("refresh"), None);
-    for shown in [FERRY_CLAIM, GONE, DOWN, "Download the PDF", "Check it"] {
+    for shown in [
+        FERRY_CLAIM,
+        GONE,
+        DOWN,
+        "Download the PDF",
+        "Verify this report",
+    ] {
         assert!(page.text().contains(shown), "{shown}: {}", page.text());
     }
     // Each excerpt leads to its source, each source to its own report, and copies are said to speak as one.
@@ -140,7 +146,7 @@ fn ten_sources_are_read_compared_and_delivered() {
         "id=\"S1.E1\"",
         "href=\"#S1\"",
         "id=\"S1\"",
-        "as one with S2, S3",
+        "same text as S2, S3",
     ] {
         assert!(page.text().contains(shown), "{shown}: {}", page.text());
     }
@@ -176,7 +182,7 @@ fn ten_sources_are_read_compared_and_delivered() {
         .iter()
         .map(|step| &step["what"])
         .collect();
-    assert_eq!(trail, ["paid", "taken up", "fulfilled"]);
+    assert_eq!(trail, ["paid", "processing started", "fulfilled"]);
     assert_eq!(
         (&seen["report"]["sources_read"], &seen["mail"]["state"]),
         (&8.into(), &"sent".into())
@@ -588,12 +594,12 @@ fn the_command_line_says_the_same_with_and_without_the_service() {
     assert!(
         command(&["show", "ord_1"])
             .failed(1)
-            .contains("no such order")
+            .contains("No such order")
     );
     assert!(
         command(&["attach", &id, "lead_1"])
             .failed(1)
-            .contains("no such lead")
+            .contains("No such lead")
     );
     command(&["resend", &id]).expect(0);
     rig.run();

@@ -163,13 +163,13 @@ fn a_report_stands_beside_its_evidence_and_is_checked_on_demand() {
             .must("content-security-policy")
             .contains("connect-src 'self'")
     );
-    assert!(!html.contains("holds"), "nothing was checked yet");
+    assert!(!html.contains("</code> passes"), "nothing was checked yet");
     let checked = page(&rig, &format!("{path}?check=1")).expect(200).text();
     assert!(
-        checked.contains("<code>result_hash</code> holds"),
+        checked.contains("<code>result_hash</code> passes"),
         "{checked}"
     );
-    assert!(!checked.contains("does not hold"));
+    assert!(!checked.contains("</code> fails"));
 }
 
 /// Whoever knows only the shared name learns no address of the report itself.
@@ -214,7 +214,7 @@ fn the_operator_stands_on_the_legal_pages() {
     for path in ["/terms", "/privacy", "/refunds"] {
         let html = page(&unnamed, path).expect(200).text();
         assert!(
-            html.contains("has not said who they are") && html.contains("legal.name"),
+            html.contains("has not stated their identity") && html.contains("legal.name"),
             "{path}"
         );
         let html = page(&named, path).expect(200).text();

@@ -369,7 +369,7 @@ fn documented_statuses_agree_and_their_examples_are_real() {
         let section = section
             .and_then(|rest| rest.split("\n### ").next())
             .unwrap_or_default();
-        let line = format!("- answers: {}\n", statuses.join(", "));
+        let line = format!("- responses: {}\n", statuses.join(", "));
         assert!(section.contains(&line), "{} {line} {section}", row.path);
         for (status, answer) in responses.as_object().into_iter().flatten() {
             let example = &answer["content"]["application/json"]["example"];

@@ -157,7 +157,7 @@ fn free_answers_do_not_tell_when_a_page_was_bought() {
     rig.buy(&Wallet::new(), FERRY, "fresh").expect(200);
     until("the facilitator was probed", || {
         let health = rig.get("/v1/checkout/confidence").expect(200).text();
-        !health.contains("It was not asked yet.")
+        !health.contains("The facilitator has not been checked yet.")
     });
     let before = asked();
     rig.pass(5_000);
@@ -187,7 +187,7 @@ fn plain(rig: &Rig, text: &str) -> String {
         };
         plain.push_str(rest);
     }
-    if let Some((before, rest)) = plain.split_once("kept until <time ") {
+    if let Some((before, rest)) = plain.split_once("valid until <time ") {
         let (_, after) = rest.split_once("</time>").expect("a whole element");
         plain = format!("{before}{after}");
     }
@@ -521,7 +521,7 @@ fn a_quote_is_of_what_was_meant() {
             let answer = rig.get(&query).invalid("extra_forbidden", &["query", name]);
             let told = answer.json()["detail"][0]["msg"].to_string();
             assert!(
-                told.contains(&format!("sent as {wanted}")),
+                told.contains(&format!("send the target as {wanted}")),
                 "{query} {told}"
             );
         }

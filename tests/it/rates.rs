@@ -123,7 +123,7 @@ fn a_browser_is_turned_away_with_a_page() {
         .expect(429);
     assert!(answer.must("content-type").starts_with("text/html"));
     assert_eq!(answer.must("retry-after"), "60");
-    assert!(answer.text().contains("come back in 60 s"), "{answer:?}");
+    assert!(answer.text().contains("retry in 60 s"), "{answer:?}");
 }
 
 /// Nobody is called for a payment beyond the limit, and it is as good as before.

@@ -87,7 +87,7 @@ fn each_refused_payment_is_listed_with_its_reason_and_counted() {
     let refused = newest(&malformed.invalid("missing", &["body", "target_url"]));
     assert_eq!(
         refused["reason"],
-        "The request does not have the endpoint's shape. body.target_url: Field required."
+        "The request is invalid. body.target_url: Field required."
     );
     assert_eq!(refused["product"], "proof_pack");
     assert_eq!(refused["payer"], payer);
@@ -205,7 +205,7 @@ fn a_refusal_is_logged_and_listed_by_the_command() {
             assert!(out.contains(part), "{part}: {out}");
         }
         let log = RefCell::new(Vec::new());
-        let is_refusal = |line: &&String| line.contains("refused a paid request");
+        let is_refusal = |line: &&String| line.contains("paid request refused");
         until("the refusal is logged", || {
             log.borrow_mut().extend(service.log());
             log.borrow().iter().any(|line| is_refusal(&line))

@@ -209,7 +209,7 @@ fn a_source_that_is_no_label_is_dropped() {
     ] {
         let text = page_of(source).expect(200).text();
         assert!(!text.contains(source), "{source}");
-        assert!(!text.contains("You come from"), "{source}");
+        assert!(!text.contains("Welcome from"), "{source}");
         let alias = format!("/from/{source}{}", crate::harness::ACCESS);
         rig.post(&alias).send().expect(402);
         rig.get(&alias).expect(200);
@@ -302,7 +302,7 @@ fn the_reference_tells_true_types_and_errors() {
     ] {
         assert!(docs.contains(row), "{row}");
     }
-    let shown = docs.split("Shape of an error").nth(1);
+    let shown = docs.split("Example error").nth(1);
     let shown = shown.and_then(|rest| rest.split("```").nth(1));
     let mut shown: Value = shown
         .and_then(|json| serde_json::from_str(json).ok())

@@ -1,4 +1,4 @@
-//! The context endpoint: buying a page, and probing for its price.
+//! The context endpoint: buy a page, or probe its price.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub async fn probe(app: Shared, call: Call) -> Reply {
     paid::probe(&app, &call, Product::Context)
 }
 
-/// What exactly is bought.
+/// The purchase.
 pub fn purchase(app: &Shared, body: &AccessRequest, tier: Tier) -> Result<Purchase, Refusal> {
     let force_refresh = body.force_refresh.unwrap_or(false);
     if force_refresh && !tier.may_fetch() {
@@ -48,11 +48,11 @@ pub fn purchase(app: &Shared, body: &AccessRequest, tier: Tier) -> Result<Purcha
     }))
 }
 
-/// A page as text: its markdown, under a YAML front matter.
+/// A page as text: its markdown with a YAML front matter.
 #[derive(Debug)]
 pub struct Text<'a> {
     pub front: String,
-    /// The string as it stands in the answer.
+    /// The string as serialized in the response.
     pub markdown: &'a RawValue,
 }
 
@@ -66,8 +66,7 @@ struct Answered<'a> {
     fetched_at: Option<u64>,
 }
 
-/// What an answer says, as text. Strings of the front matter are written as JSON, which YAML includes; what the page
-/// does not say is null.
+/// A response as text. The front matter writes strings as JSON, which is valid YAML; missing values are null.
 pub fn text(body: &[u8]) -> Option<Text<'_>> {
     let answer: Answered<'_> = serde_json::from_slice(body).ok()?;
     let metadata = &answer.metadata;

@@ -1,11 +1,11 @@
-//! A challenge as an HTTP answer: the headers of a 402 (specification section 7) and of a probe.
+//! Challenges as HTTP responses: the headers of a 402 (specification section 7) and of a probe.
 
 use crate::app::App;
 use crate::domain::level::{Level, Product};
 use crate::http::{HeaderText, Reply};
 use crate::x402::challenge::Challenge;
 
-/// The 402 for a request without payment. It is made once per level: a directory may probe thousands of times.
+/// The 402 for a request without payment. Cached per level, because directories probe often.
 pub fn unpaid(app: &App, level: Level) -> Reply {
     let replies = app.challenges.get_or_init(|| {
         Level::ALL
@@ -22,7 +22,7 @@ pub fn required(app: &App, level: Level, challenge: &Challenge) -> Reply {
     with_headers(app, reply, level, challenge)
 }
 
-/// A refusal of a payment that could not be read, with a challenge to sign instead.
+/// Refuses an unreadable payment, with a new challenge to sign.
 pub fn beside(app: &App, refused: Reply, level: Level) -> Reply {
     let fresh = app.offers.challenge_because(level, "invalid_payload");
     with_headers(app, refused, level, &fresh)
@@ -49,7 +49,7 @@ fn with_headers(app: &App, reply: Reply, level: Level, challenge: &Challenge) ->
         })
 }
 
-/// Addresses that help to pay.
+/// Links that help to pay.
 pub fn help(product: Product) -> &'static [(&'static str, &'static str)] {
     match product {
         Product::Context => &[

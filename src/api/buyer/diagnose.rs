@@ -1,4 +1,4 @@
-//! POST /v1/agent/diagnose: what is wrong with a payment header, for nothing. The text is looked at and forgotten.
+//! POST /v1/agent/diagnose: checks a payment header, free. The header is not stored.
 
 use serde_json::{Value, json};
 
@@ -36,8 +36,8 @@ fn diagnosis_json(app: &App, diagnosis: &Diagnosis) -> Value {
         "decoded": diagnosis.decoded,
         "now": app.now().0,
         "next_step": match diagnosis.is_good() {
-            true => "Send it in a request; only the facilitator and the chain can say the rest.",
-            false => "Correct what failed, or ask for a fresh 402 and sign that.",
+            true => "Send it in a request; only the facilitator and the chain can check the rest.",
+            false => "Correct what failed, or request a new 402 and sign that.",
         },
         "quickstart": app.url("/quickstart"),
     })

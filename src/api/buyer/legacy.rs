@@ -1,4 +1,4 @@
-//! Endpoints that remain from before x402 version 2.
+//! Legacy endpoints from before x402 version 2.
 
 use serde_json::json;
 
@@ -23,17 +23,17 @@ const TOKEN: &str = "x402-token";
 pub const HASH: &str = "x-service-payment-hash";
 /// Carries the signature of the transfer's sender.
 const PROOF: &str = "x-service-payment-proof";
-/// Carries a secret of the buyer's own, by which a lost answer can be asked for again.
+/// Carries a secret of the buyer's choice, to request a lost response again.
 const SECRET: &str = "idempotency-key";
 const SECRET_CHARACTERS: std::ops::RangeInclusive<usize> = 16..=128;
 
-/// POST /v1/access: the page for a transfer that the buyer has made before. Without its hash: how to make one.
+/// POST /v1/access: sells the page for an earlier transfer. Without its hash, explains how to make one.
 pub async fn access(app: Shared, call: Call) -> Reply {
     if call.header_count(HASH) == 0 {
         let message = match app.config.legacy.access {
             true => Code::PaymentHashRequired.meaning(),
             false => {
-                "This service takes no transfers: do not transfer anything, buy at /v1/x402/access."
+                "This service does not accept transfers: do not transfer anything, buy at /v1/x402/access."
             }
         };
         return failure::reply(
@@ -62,7 +62,7 @@ fn read_request(app: &Shared, call: &Call) -> Result<(PaidRequest, TransferProof
     Ok((paid_request(app, call, Product::Context)?, proof))
 }
 
-/// Exactly one hash: 64 hex digits in any case, with 0x or without.
+/// Exactly one hash: 64 hex digits in upper or lower case, with or without 0x.
 fn transaction(call: &Call) -> Result<TransactionHash, Refusal> {
     let text = call.header(HASH).unwrap_or_default().trim();
     let has_prefix = text.starts_with("0x") || text.starts_with("0X");
@@ -74,7 +74,7 @@ fn transaction(call: &Call) -> Result<TransactionHash, Refusal> {
     })
 }
 
-/// The sender's signature: 0x and 130 hex digits. One that cannot be read is no signature of anybody.
+/// The sender's signature: 0x and 130 hex digits.
 fn signature(call: &Call) -> Result<Option<Signature>, Refusal> {
     let read = call.header(PROOF).map(str::trim).and_then(Signature::parse);
     match (call.header_count(PROOF), read) {
@@ -105,7 +105,7 @@ fn secret(call: &Call) -> Result<Option<String>, Refusal> {
     }
 }
 
-/// POST /v1/broker/compute: says what would have become of a task. The token is asked for and opens nothing.
+/// POST /v1/broker/compute: a stub that requires a token and runs nothing.
 pub async fn compute(app: Shared, call: Call) -> Reply {
     if !app.config.legacy.access {
         return failure::reply(&app, &Refusal::of(Code::TransfersNotTaken), &call);
@@ -133,7 +133,7 @@ pub async fn compute(app: Shared, call: Call) -> Reply {
     Reply::json(200, answer.to_string()).fixed("cache-control", "no-store")
 }
 
-/// The body, and a complaint of everything that is missing at once.
+/// The body, or one error that lists everything missing.
 fn task(call: &Call) -> Result<ComputeRequest, Refusal> {
     let mut errors = Vec::new();
     if call.header_count(TOKEN) == 0 {

@@ -1,5 +1,4 @@
-//! What the paid operations share: the price that a request asks for, the payment that it brings, the purchase that its
-//! query, header and body agree on, and the answer.
+//! Shared by the paid operations: reads price, payment and purchase from query, headers and body, and shapes the response.
 
 use std::sync::Arc;
 
@@ -29,11 +28,11 @@ use crate::state::delivered::{Body, Delivered};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::SettleResponse;
 
-/// The headers that carry a payment, of whichever kind.
+/// The headers that carry a payment.
 pub const PAYMENT_HEADERS: [&str; 3] =
     ["payment-signature", "x-service-retry-credit", legacy::HASH];
 
-/// Sells a product. Without payment: the price, whatever the body says, because directories probe so.
+/// Sells a product. Without payment it returns the price, whatever the body, because directories probe like that.
 pub async fn buy(app: &Shared, call: &Call, product: Product) -> Reply {
     if call.header_count("payment-signature") == 0 {
         return match level_by_address(call, product) {
@@ -42,7 +41,7 @@ pub async fn buy(app: &Shared, call: &Call, product: Product) -> Reply {
         };
     }
     let mut attempt = PaidAttempt::of(product);
-    // The sale's state is large. In a box of its own, requests without payment make no room for it.
+    // The sale's state is large. It is boxed, so that requests without payment do not allocate it.
     let outcome = Box::pin(sell(app, call, product, &mut attempt)).await;
     let refused = outcome.as_ref().err();
     let stated = refused.and_then(|_| level_by_address(call, product).ok());
@@ -67,8 +66,8 @@ pub fn probe(app: &App, call: &Call, product: Product) -> Reply {
     }
 }
 
-/// The price of what is asked for. If the request names different levels in different places, the 402 says so before
-/// anybody signs: with a payment the request would be refused.
+/// The price of the request. If query, header and body name different levels, the 402 says so before anybody signs: with
+/// a payment the request would be refused.
 fn unpaid(app: &App, call: &Call, product: Product, stated: Stated) -> Reply {
     let (level, in_body) = (stated.level, level_in_body(call, product));
     let with_body = matches!((level, in_body), (Some(one), Some(other)) if one != other);
@@ -78,7 +77,7 @@ fn unpaid(app: &App, call: &Call, product: Product, stated: Stated) -> Reply {
     }
     let word = product.level_word();
     let error = format!(
-        "PAYMENT-SIGNATURE header is required. Query, header and body name different {word}s and this is the price of {}: \
+        "PAYMENT-SIGNATURE header is required. Query, header and body name different {word}s; this is the price of {}: \
          name one {word} before you sign, because a payment for this request is refused as it stands.",
         level.name()
     );
@@ -109,7 +108,7 @@ fn read_request(
     Ok((request, proof))
 }
 
-/// What is asked for, however it is paid.
+/// The purchase, independent of the payment method.
 pub fn paid_request(app: &Shared, call: &Call, product: Product) -> Result<PaidRequest, Refusal> {
     check_media_type(call)?;
     let body = PaidBody::read(product, &call.body).map_err(Refusal::validation)?;
@@ -129,7 +128,7 @@ pub fn paid_request(app: &Shared, call: &Call, product: Product) -> Result<PaidR
     })
 }
 
-/// A request that does not get as far as its payment or credit counts as one without.
+/// A request whose payment or credit is not reached counts as unpaid.
 pub fn unread(app: &App, call: &Call, refusal: Refusal) -> Refusal {
     match app.admit(RateClass::Unpaid, call.peer.client()) {
         Ok(()) => refusal,
@@ -137,7 +136,7 @@ pub fn unread(app: &App, call: &Call, refusal: Refusal) -> Refusal {
     }
 }
 
-/// Exactly one readable payment. A version 1 header beside it, or a second one, leaves open which is meant.
+/// Exactly one readable payment. A second header, or one of version 1, would make the request ambiguous.
 fn payment(call: &Call, product: Product) -> Result<PaymentProof, Refusal> {
     let invalid = |message: String| Refusal::new(Code::InvalidPayment, message);
     if call.header_count("payment-signature") != 1 || call.header_count("x-payment") != 0 {
@@ -156,8 +155,8 @@ fn payment(call: &Call, product: Product) -> Result<PaymentProof, Refusal> {
     })
 }
 
-/// The canonical target. Text that is no URL is a validation error; one that policy refuses keeps its text and is
-/// refused in its turn, after the payment was looked at (specification 4.1 rule 2).
+/// The canonical target. Text that is not a URL is a validation error; a target that policy refuses is refused later,
+/// after the payment check (specification 4.1 rule 2).
 pub fn canonical_target(app: &Shared, text: &str) -> Result<String, Refusal> {
     match Target::parse(app, text) {
         Ok(target) if target.canonical(app).len() <= TARGET_URL_CHARACTERS_MAX => {
@@ -182,28 +181,27 @@ fn target_error(text: &str, why: String) -> Refusal {
     )])
 }
 
-/// What an unpaid request is told the price of: the level that its address states (query, then header), else that of a
-/// readable body, else the default.
+/// The level whose price an unpaid request gets: from the query, else the header, else a readable body, else the default.
 fn priced(call: &Call, product: Product, stated: Option<Level>) -> Level {
     stated
         .or_else(|| level_in_body(call, product))
         .unwrap_or(product.default_level())
 }
 
-/// What query and header say of the level.
+/// The level in query and header.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stated {
     /// The query's, else the header's.
     level: Option<Level>,
-    /// Whether the two name different ones.
+    /// Whether the two differ.
     differ: bool,
 }
 
-/// The level that query or header states. One that does not exist is refused, and so are two different ones in the same
-/// place: neither comes before the other. Query and header may differ only where nothing is paid.
+/// The level in query or header. Unknown levels are refused, and so are two different ones in the same place. Query and
+/// header may differ only without payment.
 fn level_by_address(call: &Call, product: Product) -> Result<Stated, Refusal> {
     let header = product.level_header();
-    // Looked at first: most requests carry neither.
+    // Fast path: most requests carry neither.
     if call.query.0.is_empty() && call.header_count(header) == 0 {
         return Ok(Stated::default());
     }
@@ -223,7 +221,7 @@ fn level_by_address(call: &Call, product: Product) -> Result<Stated, Refusal> {
     })
 }
 
-/// The level that one place names, however often.
+/// The level in one place, which may repeat it.
 fn one_level(
     product: Product,
     mut names: impl Iterator<Item = String>,
@@ -247,10 +245,7 @@ pub fn unknown_level(product: Product) -> Refusal {
         Product::Context => Code::InvalidTier,
         Product::ProofPack => Code::InvalidPack,
     };
-    Refusal::new(
-        code,
-        format!("There is no such {word}. Use one of {names}."),
-    )
+    Refusal::new(code, format!("No such {word}. Use one of {names}."))
 }
 
 fn mismatch(product: Product) -> Refusal {
@@ -264,7 +259,7 @@ fn is_mismatch(refusal: &Refusal) -> bool {
     matches!(refusal.code, Code::TierMismatch | Code::PackMismatch)
 }
 
-/// A probe's complaint about two different levels in the same place.
+/// A probe's validation error for two different levels in the same place.
 fn named_twice(call: &Call, product: Product) -> Refusal {
     let (word, header) = (product.level_word(), product.level_header());
     let mut in_query = call.query.all(word);
@@ -282,7 +277,7 @@ fn named_twice(call: &Call, product: Product) -> Refusal {
     )])
 }
 
-/// A probe's complaint about the level that it states.
+/// A probe's validation error for an unknown level.
 fn no_such_level(call: &Call, product: Product) -> Refusal {
     let (word, header) = (product.level_word(), product.level_header());
     let in_query = call.query.get(word);
@@ -313,17 +308,17 @@ fn agreed_level(call: &Call, product: Product, body: &PaidBody) -> Result<Level,
     }
 }
 
-/// A body that says twice what it wants says nothing.
+/// Refuses two different values.
 #[derive(Deserialize)]
 struct Votes {
     tier: Option<Value>,
     pack: Option<Value>,
 }
 
-/// The level of a body that happens to be readable; anything else is no vote.
+/// The level of a body, if it is readable.
 fn level_in_body(call: &Call, product: Product) -> Option<Level> {
     let word = product.level_word();
-    // Most bodies without the word are spared the parser.
+    // Skips the parser for bodies without the word.
     if !call
         .body
         .windows(word.len())
@@ -339,7 +334,7 @@ fn level_in_body(call: &Call, product: Product) -> Option<Level> {
     product.level(vote?.as_str()?)
 }
 
-/// Alias, then query, then header; a label that does not fit is dropped.
+/// Alias, then query, then header; an invalid label is dropped.
 pub fn attribution(call: &Call) -> Option<Attribution> {
     let stated = call
         .param("source")
@@ -350,7 +345,7 @@ pub fn attribution(call: &Call) -> Option<Attribution> {
         .and_then(|text| Attribution::parse(&text))
 }
 
-/// A sale's end as an HTTP answer. A refusal leaves a trace for the operator.
+/// A sale's outcome as an HTTP response. Refusals are recorded for the operator.
 pub fn answer(
     app: &App,
     call: &Call,
@@ -420,7 +415,7 @@ fn markdown(body: &[u8]) -> Option<Vec<Bytes>> {
     Some(vec![text.front.into(), markdown.into()])
 }
 
-/// The bytes of an answer that several requests may be sending at once.
+/// The bytes of a response, shared by concurrent requests.
 struct Shareable(Arc<Body>);
 
 impl AsRef<[u8]> for Shareable {

@@ -1,5 +1,5 @@
-//! Before a report is bought: what it would hold, and whether everything is in place to buy it. Nothing is spent, kept
-//! or fetched.
+//! Preview of a report, and checkout confidence: whether a purchase would succeed now. Nothing is charged, stored or
+//! fetched.
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ pub async fn preview_page(app: Shared, call: Call) -> Reply {
             ("Source", target.target_url.clone()),
             ("Pack", format!("{} ({} USDC)", level.name(), level.price())),
             (
-                "Kept copy",
+                "Cached copy",
                 if target.is_cached || target.is_sample {
                     "yes"
                 } else {
@@ -51,13 +51,13 @@ pub async fn preview_page(app: Shared, call: Call) -> Reply {
             ),
             ("Title", title.unwrap_or_else(|| "in the report".to_owned())),
         ]),
-        Part::Heading("What the report would hold"),
+        Part::Heading("What the report would contain"),
         Part::List(WOULD_INCLUDE.map(str::to_owned).to_vec()),
         Part::Links(vec![(
-            "A sample report".to_owned(),
+            "Sample report".to_owned(),
             "/proof-pack/sample".to_owned(),
         )]),
-        Part::Heading("What would it cost?"),
+        Part::Heading("Get a quote"),
         Part::ReportForm {
             target_url: &target.target_url,
             question: "",
@@ -67,7 +67,7 @@ pub async fn preview_page(app: Shared, call: Call) -> Reply {
         &app,
         "/proof-pack/preview",
         "Proof Pack preview",
-        "What a report on this source would hold, before it is bought.",
+        "What a Proof Pack on this source would contain.",
         parts,
     )
 }
@@ -125,19 +125,19 @@ pub(in crate::api) fn page(
     hidden(Reply::html(200, plain::page(&view)))
 }
 
-/// A page about this moment, for no index and no cache.
+/// A page that is neither indexed nor cached.
 fn hidden(page: Reply) -> Reply {
     fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
 }
 
 const WOULD_INCLUDE: [&str; 7] = [
     "An answer and a decision: supported, partially supported, weak, unsupported or contradicted",
-    "Citations: verbatim excerpts of the source with their place in it",
-    "Key claims, each with the citations that carry it, and the gaps that none carries",
-    "Risks, among them stale or undated text, hedging, marketing and instructions to agents",
-    "A profile of the source and a score of its quality",
-    "Advice for the agent that asked, and the next call it may make",
-    "Hashes of source and result, and 30 days of re-reading, verifying and follow-up questions",
+    "Citations: verbatim excerpts of the source with their positions",
+    "Key claims, each with its citations, and the gaps",
+    "Risks such as stale or undated text, hedging, marketing and instructions to agents",
+    "A profile of the source with a quality score",
+    "Advice for the agent, and the recommended next call",
+    "Hashes of source and result, and 30 days of free access, verification and follow-up questions",
 ];
 
 async fn previewed(app: &Shared, call: &Call) -> Result<(Level, Inspected), Refusal> {
@@ -149,7 +149,7 @@ async fn previewed(app: &Shared, call: &Call) -> Result<(Level, Inspected), Refu
 }
 
 fn preview_json(app: &App, level: Level, target: &Inspected) -> Value {
-    // Of other pages only whether there is a copy: its age, title and hash would tell when others bought the page.
+    // For other pages only whether there is a copy: age, title and hash would reveal when others bought the page.
     let cached = match target.is_sample {
         true => json!({
             "available": true, "age_seconds": null, "title": app.sample.title(),
@@ -180,7 +180,7 @@ fn preview_json(app: &App, level: Level, target: &Inspected) -> Value {
     })
 }
 
-/// At most: the source has to be read first, unless it is kept.
+/// The maximum: the source has to be fetched first, unless it is cached.
 fn seconds(app: &App, target: &Inspected) -> u64 {
     match target.is_sample || target.is_cached {
         true => 2,
@@ -188,7 +188,7 @@ fn seconds(app: &App, target: &Inspected) -> u64 {
     }
 }
 
-/// Whether everything is in place for a purchase.
+/// Whether a purchase would succeed now.
 struct Judged {
     level: Level,
     target_url: String,
@@ -196,7 +196,7 @@ struct Judged {
     seconds: u64,
 }
 
-/// One thing that has to be in place.
+/// One precondition.
 pub(in crate::api) struct Check {
     id: &'static str,
     label: &'static str,
@@ -222,7 +222,7 @@ impl Status {
 }
 
 impl Check {
-    /// As a person reads it.
+    /// For the HTML page.
     pub(in crate::api) fn shown(&self) -> confidence::Check<'_> {
         confidence::Check {
             label: self.label,
@@ -236,12 +236,12 @@ impl Check {
     }
 }
 
-/// Nothing stands in the way.
+/// All checks pass.
 pub(in crate::api) fn is_ready(checks: &[Check]) -> bool {
     checks.iter().all(|check| check.status != Status::Fail)
 }
 
-/// The share of what passes, a warning counting half.
+/// The share of passed checks; a warning counts half.
 pub(in crate::api) fn score(checks: &[Check]) -> f64 {
     let points = checks.iter().map(|check| match check.status {
         Status::Pass => 1.0,
@@ -252,9 +252,9 @@ pub(in crate::api) fn score(checks: &[Check]) -> f64 {
     (share * 100.0).round() / 100.0
 }
 
-/// What becomes of the money when nothing is delivered.
-pub const REFUND_POLICY: &str = "Paid only after the answer is ready. What cannot be delivered is not charged; an outage \
-                                 after payment gives a retry credit.";
+/// The refund policy.
+pub const REFUND_POLICY: &str = "You pay only when the response is ready. Failed deliveries are not charged; after an \
+outage you get a retry credit.";
 
 async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
     let product = product(call)?;
@@ -270,11 +270,11 @@ async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
         Ok(target) => {
             checks.push(check(
                 "target",
-                "The source may be read",
+                "Source allowed",
                 Status::Pass,
                 match target.is_sample {
-                    true => "It is our own sample page.",
-                    false => "It is public and its name was looked up.",
+                    true => "It is the built-in sample page.",
+                    false => "It is public and its name resolves.",
                 },
             ));
             checks.push(cached(&target));
@@ -282,11 +282,11 @@ async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
             time = seconds(app, &target);
             target_url = target.target_url;
         }
-        // Beyond a limit nothing was checked.
+        // Nothing was checked beyond a rate limit.
         Err(refusal) if failure::status(refusal.code) == 429 => return Err(refusal),
         Err(refusal) => checks.push(check(
             "target",
-            "The source may be read",
+            "Source allowed",
             Status::Fail,
             refusal.message,
         )),
@@ -303,7 +303,7 @@ async fn judged(app: &Shared, call: &Call) -> Result<Judged, Refusal> {
     })
 }
 
-/// The tier that a query names. One that there is no such thing of is refused even where a report is asked for.
+/// The tier in the query. An unknown tier is refused even if the request is for a report.
 fn tier(call: &Call) -> Result<Option<Level>, Refusal> {
     let named = query::once(call, "tier")?.map(|name| {
         let level = Product::Context.level(&name);
@@ -317,17 +317,17 @@ fn product(call: &Call) -> Result<Product, Refusal> {
         return Ok(Product::ProofPack);
     };
     let names = QUOTED_PRODUCTS.join(", ");
-    let message = format!("There is no such product. Use one of {names}.");
+    let message = format!("No such product. Use one of {names}.");
     Product::parse(&name).ok_or_else(|| Refusal::new(Code::InvalidProduct, message))
 }
 
-/// Whether sales may begin.
+/// Whether the service accepts payments.
 pub(in crate::api) fn service(can_sell: Result<(), Refusal>) -> Check {
     let (status, detail) = match can_sell {
-        Ok(()) => (Status::Pass, "Payments are taken.".to_owned()),
+        Ok(()) => (Status::Pass, "Payments are accepted.".to_owned()),
         Err(refusal) => (Status::Fail, refusal.message),
     };
-    check("service", "The service sells", status, detail)
+    check("service", "Service available", status, detail)
 }
 
 pub(in crate::api) fn check(
@@ -346,44 +346,31 @@ pub(in crate::api) fn check(
 
 fn cached(target: &Inspected) -> Check {
     let (status, detail) = match target.is_sample || target.is_cached {
-        true => (Status::Pass, "A copy is kept: it was readable before."),
-        false => (
-            Status::Warn,
-            "No copy is kept: whether it is readable shows when it is fetched.",
-        ),
+        true => (Status::Pass, "A copy is cached."),
+        false => (Status::Warn, "No copy is cached; it will be fetched."),
     };
-    check("source", "The source is known", status, detail)
+    check("source", "Source cached", status, detail)
 }
 
 fn margin(offer: LevelOffer) -> Check {
     match offer.unavailable {
         None => check(
             "margin",
-            "It can be delivered at this price",
+            "Deliverable at this price",
             Status::Pass,
             "The price covers the costs.",
         ),
-        Some(reason) => check(
-            "margin",
-            "It can be delivered at this price",
-            Status::Fail,
-            reason,
-        ),
+        Some(reason) => check("margin", "Deliverable at this price", Status::Fail, reason),
     }
 }
 
 fn facilitator(app: &App) -> Check {
     let (status, detail) = match app.health.facilitator() {
-        Some(found) if found.trouble.is_none() => (Status::Pass, "It answers."),
-        Some(_) => (Status::Fail, "It does not answer at present."),
-        None => (Status::Warn, "It was not asked yet."),
+        Some(found) if found.trouble.is_none() => (Status::Pass, "The facilitator responds."),
+        Some(_) => (Status::Fail, "The facilitator does not respond."),
+        None => (Status::Warn, "The facilitator has not been checked yet."),
     };
-    check(
-        "facilitator",
-        "Payments are verified and settled",
-        status,
-        detail,
-    )
+    check("facilitator", "Payment processing", status, detail)
 }
 
 fn channels(product: Product) -> &'static [&'static str] {

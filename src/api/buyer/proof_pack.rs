@@ -1,4 +1,4 @@
-//! The Proof Pack endpoint: buying a report on a page, and probing for its price.
+//! The Proof Pack endpoint: buy a report on a page, or probe its price.
 
 use crate::api::buyer::paid;
 use crate::app::Shared;
@@ -19,7 +19,7 @@ pub async fn probe(app: Shared, call: Call) -> Reply {
     paid::probe(&app, &call, Product::ProofPack)
 }
 
-/// What exactly is bought.
+/// The purchase.
 pub fn purchase(app: &Shared, body: &ProofPackRequest, pack: Pack) -> Result<Purchase, Refusal> {
     let target_url = paid::canonical_target(app, &body.target_url)?;
     let question = body.question.as_deref();

@@ -1,4 +1,4 @@
-//! Quotes for pages and reports: JSON and HTML of the same facts, and the receipts that are kept of them.
+//! Quotes for pages and Proof Packs as JSON and HTML, and their stored receipts.
 
 use serde_json::{Map, Value, json};
 
@@ -46,7 +46,7 @@ pub async fn packs_page(app: Shared, call: Call) -> Reply {
     quoted_page(&app, &call, Product::ProofPack).await
 }
 
-/// POST /v1/quotes: the same without a place for it in an address, and the receipt as the answer.
+/// POST /v1/quotes: the same with a body; returns the receipt.
 pub async fn create(app: Shared, call: Call) -> Reply {
     match created(&app, &call).await {
         Ok(Created::Bundle(quote)) => bundles::created(&app, &quote),
@@ -96,7 +96,7 @@ pub async fn resume_page(app: Shared, call: Call) -> Reply {
     checkout_page(&app, &id.to_string(), 200, state)
 }
 
-/// The page of a quote whose days are over.
+/// The page of an expired quote.
 pub(in crate::api) fn expired_page(app: &App, call: &Call, is_bundle: bool) -> Reply {
     let id = call.param("quote_id").unwrap_or_default();
     checkout_page(app, id, 410, CheckoutState::Expired { is_bundle })
@@ -182,9 +182,9 @@ fn shown<'a>(quote: &'a Quote, id: Option<&'a str>) -> Quoted<'a> {
     }
 }
 
-/// What a query asks to be quoted.
+/// The quote request in a query.
 pub fn asked(app: &App, call: &Call, product: Product) -> Result<Asked, Refusal> {
-    // What there is no such thing of is refused even where another product is asked for.
+    // An unknown name is refused even if the request is for another product.
     let pack = query::once(call, "pack")?.map(|name| {
         let level = Product::ProofPack.level(&name);
         level.ok_or_else(|| paid::unknown_level(Product::ProofPack))
@@ -219,7 +219,7 @@ pub(in crate::api) fn check_length(question: &str) -> Result<(), Refusal> {
     Err(Refusal::validation(vec![error]))
 }
 
-/// A quote that was asked for in a body.
+/// The quote request in a body.
 enum Created {
     Level(QuoteId, Box<QuoteRecord>),
     Bundle(BundleQuote),
@@ -251,7 +251,7 @@ async fn created(app: &Shared, call: &Call) -> Result<Created, Refusal> {
     Ok(Created::Level(id, Box::new(quote.record)))
 }
 
-/// What belongs to one product says nothing of the others, and each has something that it needs.
+/// Refuses members of other products, and requires those of this one.
 fn check_belongings(body: &QuoteRequest) -> Result<(), Refusal> {
     let (name, needed, foreign) = QUOTE_BELONGINGS[body.product as usize];
     let errors = foreign.iter().filter(|member| body.states(member));
@@ -271,7 +271,7 @@ fn check_belongings(body: &QuoteRequest) -> Result<(), Refusal> {
     }
 }
 
-/// The target of a query; the sample page when there is none, under any name.
+/// The target in the query; the sample page if there is none.
 fn target(app: &App, call: &Call) -> Result<String, Refusal> {
     match query::once(call, "target_url")? {
         Some(text) => Ok(text.into_owned()),
@@ -291,12 +291,12 @@ fn is_of_bundle(call: &Call) -> bool {
     id.starts_with(BundleQuoteId::PREFIX)
 }
 
-/// Prices may change with the cache: a quote is never reused by a proxy.
+/// Prices depend on the cache, so proxies must not reuse a quote.
 pub fn fresh(reply: Reply) -> Reply {
     reply.fixed("cache-control", "no-store")
 }
 
-/// A quote in full: what both products have, then what is their own.
+/// A complete quote: the shared members, then those of the product.
 pub fn quote_json(app: &App, quote: &Quote) -> Value {
     let address = |path: &str| quote.id.map(|id| app.url(&format!("{path}{id}")));
     let (record, terms) = (&quote.record, &app.config.payment);
@@ -369,7 +369,7 @@ fn target_json(target: &Inspected) -> Value {
     })
 }
 
-/// The other members stay for older clients, and say nothing: a free answer must not tell when others bought the page.
+/// The other members stay null, for older clients: a free response must not reveal when others bought the page.
 fn cache_json(target: &Inspected) -> Value {
     json!({
         "available": target.is_cached,
@@ -401,13 +401,13 @@ fn next_steps(app: &App, product: Product) -> Value {
     let (address, word) = (app.url(product.path()), product.level_word());
     json!([
         format!(
-            "POST {address} with this target_url and the {word} you choose; the answer is a 402 with its price."
+            "POST {address} with this target_url and the {word} you choose; the response is a 402 with its price."
         ),
         "Sign the challenge in PAYMENT-REQUIRED and repeat the request with PAYMENT-SIGNATURE.",
     ])
 }
 
-/// The request that buys what was quoted.
+/// The request that buys the quote.
 pub fn request_json(purchase: &Purchase) -> Value {
     let level = purchase.level();
     let mut request = Map::new();

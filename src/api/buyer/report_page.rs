@@ -11,16 +11,16 @@ use crate::pages::buyer::library::Listed;
 use crate::pages::buyer::report::{self, Api, ReportView};
 use crate::pages::layout::REPORT_CSP;
 
-/// How a report is to be shown.
+/// Options of a report's page.
 #[derive(Debug, Default)]
 pub struct Shown<'a> {
     pub path: String,
-    /// The path of its JSON, unless that is private.
+    /// The path of its JSON, unless private.
     pub api: Option<String>,
     pub is_sample: bool,
-    /// The answer to a further question.
+    /// The answer to a follow-up question.
     pub answer: Option<&'a FollowUp>,
-    /// What a check found, when one was asked for.
+    /// The result of a check, if requested.
     pub checks: Option<Vec<(&'static str, bool)>>,
 }
 
@@ -47,7 +47,7 @@ pub fn page(app: &App, report: &Report, shown: &Shown<'_>) -> Reply {
         .fixed("referrer-policy", "no-referrer")
 }
 
-/// As the library names it.
+/// The report's entry in the library.
 pub fn listed<'a>(report: &'a Report, path: &str) -> Listed<'a> {
     Listed {
         path: path.to_owned(),

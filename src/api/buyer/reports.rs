@@ -1,4 +1,4 @@
-//! Retained reports for programs and people: read, verify, follow up, refresh, share. Nothing here costs anything.
+//! Stored reports as JSON and HTML: read, verify, follow up, refresh, share. All free.
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ pub async fn read(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// GET /v1/proof-pack/reports/{report_id}/pdf: the same as a document, with the report attached to it as data.
+/// GET /v1/proof-pack/reports/{report_id}/pdf: the same as PDF, with the JSON attached.
 pub async fn pdf(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let retained = find(&app, &call).await?;
@@ -48,12 +48,12 @@ pub async fn pdf(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// GET /v1/proof-pack/sample: a whole report for nothing.
+/// GET /v1/proof-pack/sample: a complete free report.
 pub async fn sample(app: Shared, _: Call) -> Reply {
     Reply::json(200, app.sample.report.body.clone()).public("public, max-age=300")
 }
 
-/// GET /v1/proof-pack/benchmarks: what the engine's own evaluation has measured, and nothing else.
+/// GET /v1/proof-pack/benchmarks: the results of the engine's evaluation.
 pub async fn benchmarks(app: Shared, call: Call) -> Reply {
     match serde_json::from_str::<Value>(FIGURES) {
         Ok(figures) => {
@@ -64,7 +64,7 @@ pub async fn benchmarks(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// The set whose questions come with near-misses: the hardest to be honest about.
+/// The set with near-miss questions, the hardest one.
 const HARDEST: &str = "squad2_para";
 
 fn benchmarks_json(figures: &Value) -> Value {
@@ -116,7 +116,7 @@ pub async fn follow_up(app: Shared, call: Call) -> Reply {
     answered(&app, &call, outcome.await)
 }
 
-/// POST /v1/proof-pack/reports/{report_id}/refresh: a quote for a fresh report, with what was known before.
+/// POST /v1/proof-pack/reports/{report_id}/refresh: a quote for a new report, with the facts of the old one.
 pub async fn refresh(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let body: RefreshRequest = read_body(&app, &call)?;
@@ -148,7 +148,7 @@ pub async fn unshare(app: Shared, call: Call) -> Reply {
     answered(&app, &call, outcome.await)
 }
 
-/// GET /proof-pack/reports/{report_id}. `?question=` asks the kept source, without script.
+/// GET /proof-pack/reports/{report_id}. `?question=` asks a follow-up question without script.
 pub async fn page(app: Shared, call: Call) -> Reply {
     let outcome = async {
         let retained = find(&app, &call).await?;
@@ -168,7 +168,7 @@ pub async fn sample_page(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// GET /proof-pack/share/{slug}: a report that its buyer shares, without its identifier.
+/// GET /proof-pack/share/{slug}: a shared report, without its identifier.
 pub async fn shared_page(app: Shared, call: Call) -> Reply {
     let slug = call.param("slug").unwrap_or_default();
     let outcome = async {
@@ -186,7 +186,7 @@ pub async fn shared_page(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// GET /proof-pack/library: the sample, and what buyers list.
+/// GET /proof-pack/library: the sample and the reports that buyers published.
 pub async fn library_page(app: Shared, call: Call) -> Reply {
     let listed = match reports::library(&app).await {
         Ok(listed) => listed,
@@ -204,7 +204,7 @@ pub async fn library_page(app: Shared, call: Call) -> Reply {
     )))
 }
 
-/// A report as the library names it, by its slug.
+/// A report's entry in the library, by its slug.
 fn named(record: &store::ReportRecord) -> Option<Listed<'_>> {
     let slug = record.shared.map(|shared| ShareSlug(shared.slug))?;
     Some(Listed {
@@ -220,13 +220,12 @@ async fn find(app: &Shared, call: &Call) -> Result<Retained, Refusal> {
     reports::find(app, call.param("report_id").unwrap_or_default()).await
 }
 
-/// What only a stored report can do.
+/// Refuses the sample where a stored report is needed.
 fn stored(retained: Retained) -> Result<ReportId, Refusal> {
     match retained {
         Retained::Stored { id, .. } => Ok(id),
         Retained::Sample => {
-            let message =
-                "The sample report is public already: it has no buyer who could share it.";
+            let message = "The sample report is already public and cannot be shared.";
             Err(Refusal::new(Code::ReportNotFound, message))
         }
     }
@@ -241,7 +240,7 @@ fn answered(app: &App, call: &Call, outcome: Result<impl serde::Serialize, Refus
     }
 }
 
-/// Who knows the address may read it; no cache on the way shall keep it.
+/// Anyone who knows the address can read the report, so no cache may store it.
 fn private(reply: Reply) -> Reply {
     reply
         .fixed("cache-control", "private, no-store")
@@ -276,7 +275,7 @@ async fn refreshed(
     });
     let mut request = quotes::request_json(&quote.record.purchase);
     if let Purchase::ProofPack(pack) = &quote.record.purchase {
-        // Said even where it is the pack's default: anyone who copies the body may change the pack.
+        // Stated even if it is the pack's default, because a client may copy the body and change the pack.
         request["force_refresh"] = pack.force_refresh.into();
     }
     answer["body"] = request;
@@ -324,7 +323,7 @@ async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<R
         }
         None => None,
     };
-    // Read last, so that a request that waits for a place holds no report in memory.
+    // Read last, so that a waiting request holds no report in memory.
     let report = reports::read(app, retained).await?;
     let (id, is_sample) = (retained.id(), matches!(retained, Retained::Sample));
     let shown = report_page::Shown {

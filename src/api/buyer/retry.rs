@@ -1,4 +1,4 @@
-//! Redeeming a retry credit: the body that was sent with the payment, and the credit instead of it.
+//! Redeems a retry credit: the same body as with the payment, and the credit in place of the payment.
 
 use crate::api::body::check_media_type;
 use crate::api::buyer::paid;
@@ -40,7 +40,7 @@ async fn deliver(
 }
 
 fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal> {
-    // Of several nobody knows which is meant.
+    // Several would be ambiguous.
     let Some(credit) = call.header("x-service-retry-credit") else {
         return Err(Refusal::of(Code::RetryCreditInvalid));
     };
@@ -51,7 +51,7 @@ fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal>
     let stated = Stated {
         target_url: paid::canonical_target(app, body.target_url())?,
         level: body.level(),
-        // An empty question is the default one, as it was when it was paid for.
+        // An empty question means the default one, as in the paid request.
         question: asked.map(|text| {
             if text.is_empty() {
                 DEFAULT_QUESTION
@@ -65,7 +65,7 @@ fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal>
     Ok((credit, stated))
 }
 
-/// What a Proof Pack's request alone may hold tells which product's request it is; without it they are the same.
+/// Members that only a Proof Pack request has tell the products apart.
 fn read_body(call: &Call) -> Result<PaidBody, Refusal> {
     let errors = match PaidBody::read(Product::Context, &call.body) {
         Ok(body) => return Ok(body),

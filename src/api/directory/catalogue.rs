@@ -1,5 +1,5 @@
-//! What is for sale, for the directories of x402: the resource listing and the well-known documents. Made from the
-//! tables of products and levels, as challenges are, so that they cannot disagree.
+//! Documents for x402 directories: the resource listing and the well-known documents. They use the same tables of products
+//! and levels as the challenges.
 
 use std::num::IntErrorKind;
 
@@ -79,8 +79,8 @@ pub fn advertisement(app: &App) -> Value {
         "tiers": discovery::levels(Product::Context),
         "packs": discovery::levels(Product::ProofPack),
         "bundles": bundles::price_list(),
-        "instructions": "POST without payment to learn the price (402, header PAYMENT-REQUIRED), sign it, and repeat \
-                         the request with PAYMENT-SIGNATURE. Quotes and the sample report cost nothing.",
+        "instructions": "POST without payment to get the price (402, header PAYMENT-REQUIRED), sign it, and repeat \
+        the request with PAYMENT-SIGNATURE. Quotes and the sample report are free.",
         "openapi": app.url("/openapi.json"),
         "llms": app.url("/llms.txt"),
         "discovery": app.url("/discovery/resources"),
@@ -95,7 +95,7 @@ fn number(call: &Call, name: &str, default: usize, least: usize) -> Result<usize
         Ok(number) if usize::try_from(number).is_ok_and(|number| number >= least) => {
             Ok(usize::try_from(number).unwrap_or(usize::MAX))
         }
-        // More than can be counted is more than there is.
+        // A number too large to parse is beyond the end.
         Err(error) if *error.kind() == IntErrorKind::PosOverflow => Ok(usize::MAX),
         parsed => {
             let (kind, message) = match parsed {
@@ -135,9 +135,8 @@ fn listed(app: &App, product: Product) -> Value {
     })
 }
 
-/// The quote for a bundle, with an empty `accepts` (specification 2.10): the quote is free, and bundles are not paid by
-/// x402. It stays listed because directories would not find bundles otherwise; one that wants an offer in every item
-/// passes it over.
+/// The bundle quote, with an empty `accepts` (specification 2.10), because bundles are not paid by x402. It is listed so
+/// that directories find bundles; those that require an offer in every item skip it.
 fn listed_bundles(app: &App) -> Value {
     let row = app.rows.iter().find(|row| row.path == bundles::QUOTE_PATH);
     let parameters = row.map_or(&[][..], |row| row.about.query);
@@ -163,7 +162,7 @@ fn listed_bundles(app: &App) -> Value {
         "lastUpdated": app.sample.made_at.0,
         "metadata": {
             "name": app.config.service_name,
-            "description": "Which of up to 25 sources can be read, and which Evidence Bundle takes them; free. Bundles \
+            "description": "Which of up to 25 sources can be read, and which Evidence Bundle fits them; free. Bundles \
                             are paid in dollars through a payment link.",
             "tags": ["evidence", "sources", "quote"],
             "bundles": bundles::price_list(),
@@ -178,7 +177,7 @@ fn listed_bundles(app: &App) -> Value {
     })
 }
 
-/// How to pay for a level, with the words that a live challenge has no room for.
+/// How to pay for a level, with descriptions that a live challenge omits.
 fn accept(app: &App, level: Level) -> Value {
     let (product, requirements) = (level.product(), &app.offers.level(level).requirements);
     let mut extra = Map::new();

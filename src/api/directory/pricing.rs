@@ -1,4 +1,4 @@
-//! `/pricing`: the counts and levels of its form, read and added up.
+//! `/pricing`: reads the form and computes the estimate.
 
 use crate::api::directory::discovery::kept;
 use crate::api::site;
@@ -10,12 +10,12 @@ use crate::domain::tier::Tier;
 use crate::http::{Call, Reply};
 use crate::pages::buyer::pricing::{self, Form, PricingView};
 
-/// Of the form; whatever else stands in a query asks for nothing.
+/// The form's fields; others are ignored.
 const FIELDS: [&str; 6] = ["pages", "tier", "reports", "pack", "bundles", "bundle"];
-const NO_COUNT: &str = "Counts are whole numbers up to 1,000,000.";
-const NO_LEVEL: &str = "There is no such tier, pack or bundle: take one of the lists.";
+const NO_COUNT: &str = "Counts must be whole numbers up to 1,000,000.";
+const NO_LEVEL: &str = "No such tier, pack or bundle: choose one from the lists.";
 
-/// GET /pricing: what the query asks for, or an example, which is always the same.
+/// GET /pricing: the estimate for the query, or a fixed example.
 pub async fn page(app: Shared, call: Call) -> Reply {
     match FIELDS.iter().any(|name| call.query.get(name).is_some()) {
         true => made(&app, &call, true),

@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 over POST, as MCP and A2A speak it: one message in, one answer out. It knows no method.
+//! JSON-RPC 2.0 over POST, as MCP and A2A use it: one message, one response. It knows no method.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -13,7 +13,7 @@ pub const INVALID_REQUEST: i64 = -32600;
 pub const METHOD_NOT_FOUND: i64 = -32601;
 pub const INVALID_PARAMS: i64 = -32602;
 
-/// What came in.
+/// An incoming message.
 #[derive(Debug)]
 pub enum Message {
     Request {
@@ -21,7 +21,7 @@ pub enum Message {
         method: String,
         params: Option<Box<RawValue>>,
     },
-    /// A notification, or the answer to a question that we never ask: nothing is to be said.
+    /// A notification, or a response to a request that we never send: needs no reply.
     Other,
 }
 
@@ -52,19 +52,19 @@ struct Wire {
     params: Option<Box<RawValue>>,
 }
 
-/// `"id": null` is there, unlike no `id`.
+/// Tells `"id": null` from a missing `id`.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
-/// Reads one message. The same member twice is refused: who reads which one is anybody's guess.
+/// Reads one message. A repeated member is refused, because parsers disagree on which one counts.
 pub fn read(call: &Call) -> Result<Message, Fault> {
     let body = without_mark(&call.body);
     strict::check(body).map_err(|error| Fault::new(PARSE_ERROR, error.to_string()))?;
     let wire: Wire = serde_json::from_slice(body).map_err(|_| {
         Fault::new(
             INVALID_REQUEST,
-            "Send one JSON-RPC 2.0 message as an object; batches are not taken",
+            "Send one JSON-RPC 2.0 message as an object; batches are not supported",
         )
     })?;
     if wire.jsonrpc.as_deref() != Some("2.0") {
@@ -90,7 +90,7 @@ pub fn params<'de, T: Deserialize<'de>>(params: Option<&'de RawValue>) -> Result
     serde_json::from_str(text).map_err(|error| Fault::new(INVALID_PARAMS, error.to_string()))
 }
 
-/// The answer to a request.
+/// The response to a request.
 pub fn answer(id: &Value, outcome: Result<Value, Fault>) -> Reply {
     let body = match outcome {
         Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
@@ -99,12 +99,12 @@ pub fn answer(id: &Value, outcome: Result<Value, Fault>) -> Reply {
     fresh(Reply::json(200, body.to_string()))
 }
 
-/// A refusal that HTTP is told of too; the id is null for what is no request.
+/// An error with an HTTP status; the id is null if there is no valid request.
 pub fn refuse(status: u16, id: &Value, fault: &Fault) -> Reply {
     fresh(Reply::json(status, error(id, fault).to_string()))
 }
 
-/// The answer to what asks for none.
+/// The response to a notification.
 pub fn nothing() -> Reply {
     fresh(Reply::empty(202))
 }
@@ -117,7 +117,7 @@ fn error(id: &Value, fault: &Fault) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": error})
 }
 
-/// What nobody keeps.
+/// Never cached.
 pub fn fresh(reply: Reply) -> Reply {
     reply.fixed("cache-control", "no-store")
 }

@@ -1,6 +1,5 @@
-//! The operator's console for a browser: signing in, the views, and what their forms do. A view shows what the
-//! operator's JSON addresses answer; a form calls what they call. Who may look is decided here alone, by a cookie that
-//! stands for the token; what changes something must be posted from a page of ours.
+//! The operator's console: sign-in, views and forms. Views and forms use the same functions as the operator's JSON API.
+//! Only this module decides access: a session cookie stands for the token, and changes must be posted from our own pages.
 
 mod acts;
 mod limits;
@@ -24,14 +23,14 @@ use crate::pages::console::{
 use crate::signing::session::{SESSION_SECONDS, Session};
 
 const COOKIE: &str = "context402_operator";
-/// A view that is a file.
+/// The view that returns a file.
 const EXPORT: &str = "export";
-/// An act that only leads on: an address does not belong into a form's own address.
+/// The act that only redirects, so that no e-mail address stands in a form's action.
 const LOOK_UP: &str = "look-up";
-/// Fields of one form.
+/// Maximum number of fields in a form.
 const FIELDS_MAX: usize = 32;
 
-/// What a view consists of.
+/// A view's title and contents.
 struct View {
     title: String,
     blocks: Vec<Block>,
@@ -46,11 +45,11 @@ impl View {
     }
 }
 
-/// GET /operator: today, or the form that asks for the token.
+/// GET /operator: the Today view, or the sign-in form.
 pub async fn home(app: Shared, call: Call) -> Reply {
     match session(&app, &call).await {
         Ok(session) => shown(&app, &call, &session, "today").await,
-        // The page is there (specification 4.5) and says why there is nothing behind it.
+        // The page exists (specification 4.5) and says why the console is disabled.
         Err(NotIn::Closed) => closed_with(&app, 200),
         Err(NotIn::Out) => login(&app, 200, None),
         Err(NotIn::Failed(refusal)) => failure::page(&app, &refusal, &call),
@@ -91,7 +90,7 @@ pub async fn sign_in(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// POST /operator/logout: ends the session, not only the browser's copy of its cookie.
+/// POST /operator/logout: ends the session on the server too.
 pub async fn sign_out(app: Shared, call: Call) -> Reply {
     if !is_from_here(&app, &call) {
         return failure::page(&app, &foreign(), &call);
@@ -110,7 +109,7 @@ pub async fn sign_out(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// POST /operator/console/{name}: does what a form asks for, and goes back to where it stood.
+/// POST /operator/console/{name}: performs the form's act and redirects back.
 pub async fn act(app: Shared, call: Call) -> Reply {
     let session = match session(&app, &call).await {
         Ok(session) => session,
@@ -186,13 +185,13 @@ fn exported(app: &Shared, call: &Call) -> Reply {
     }
 }
 
-/// The view that tells what is known of a person.
+/// The view with all data about a person.
 fn person(email: &str) -> String {
     let email: String = url::form_urlencoded::byte_serialize(email.trim().as_bytes()).collect();
     format!("{VIEWS_PATH}data?email={email}")
 }
 
-/// Where this view stands, without what was done last.
+/// The path of this view, without the result of the last act.
 fn here(call: &Call) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in url::form_urlencoded::parse(call.query.0.as_bytes()) {
@@ -206,7 +205,7 @@ fn here(call: &Call) -> String {
     }
 }
 
-/// Back to a view of ours, and nowhere else.
+/// Redirects only to views of the console.
 fn back(path: &str, done: &str) -> String {
     let is_view = path.split('?').next() == Some(HOME_PATH)
         || VIEWS.iter().any(|(name, _)| {
@@ -218,17 +217,17 @@ fn back(path: &str, done: &str) -> String {
     format!("{path}{mark}done={done}")
 }
 
-/// Why somebody sees nothing.
+/// Why access is refused.
 enum NotIn {
     /// No token is configured.
     Closed,
-    /// Not signed in, or not any more.
+    /// Not signed in, or the session has ended.
     Out,
     /// The sign-in could not be checked.
     Failed(Refusal),
 }
 
-/// Cookies of one request that are looked at.
+/// Maximum number of cookies read per request.
 const COOKIES_MAX: usize = 4;
 
 async fn session(app: &Shared, call: &Call) -> Result<Session, NotIn> {
@@ -251,14 +250,14 @@ async fn session(app: &Shared, call: &Call) -> Result<Session, NotIn> {
     Err(NotIn::Out)
 }
 
-/// Whether a form carries what only this session's own forms carry.
+/// Whether a form carries this session's CSRF token.
 fn is_form_of(app: &App, session: &Session, fields: &HashMap<String, String>) -> bool {
     let shown = fields.get(TOKEN_FIELD).map(String::as_str);
     let sessions = app.config.operator.as_ref();
     sessions.is_some_and(|sessions| sessions.is_form_token(session, shown.unwrap_or_default()))
 }
 
-/// For the console's own pages, unreadable by script, never sent along from another site.
+/// Limited to the console's path, HttpOnly, SameSite=Strict.
 fn set_cookie(app: &App, value: &str, seconds: u64) -> String {
     let secure = if app.config.base_url.starts_with("https://") {
         "; Secure"
@@ -270,7 +269,7 @@ fn set_cookie(app: &App, value: &str, seconds: u64) -> String {
     )
 }
 
-/// Whether the browser says that a form was posted from a page of ours.
+/// Whether the browser reports that a form was posted from our own page.
 fn is_from_here(app: &App, call: &Call) -> bool {
     call.header("origin") == Some(app.config.base_url.as_str())
 }
@@ -278,8 +277,7 @@ fn is_from_here(app: &App, call: &Call) -> bool {
 fn foreign() -> Refusal {
     Refusal::new(
         Code::InvalidRequest,
-        "This form was not sent from a page of the console, or the session behind it is over. Open the console at \
-         base_url, the one address that it answers under, and try again.",
+        "The form was not sent from the console, or the session has expired. Open the console at base_url and try again.",
     )
 }
 
@@ -306,7 +304,7 @@ fn login(app: &App, status: u16, trouble: Option<&str>) -> Reply {
     ))
 }
 
-/// The Origin of a form is told by browsers only as long as the page lets them.
+/// Browsers send the Origin of a form only if the page's referrer policy allows it.
 fn operators_page(reply: Reply) -> Reply {
     private(site::with_page_headers(reply))
         .fixed("referrer-policy", "same-origin")

@@ -1,4 +1,4 @@
-//! What is known of one person, to be handed out or forgotten: leads, orders and mails of an address.
+//! Personal data by e-mail address, to hand out or delete: leads, orders and e-mails.
 
 use serde_json::{Value, json};
 
@@ -10,10 +10,10 @@ use crate::domain::ids::OrderId;
 use crate::http::{Call, Reply};
 use crate::store::{Store, StoreError};
 
-/// Orders of one person in one answer.
+/// Maximum number of orders in a response.
 const PERSON_MAX: usize = 1000;
 
-/// GET /operator/person?email=: what leads, orders and outbox know of an address.
+/// GET /operator/person?email=: leads, orders and e-mails of an address.
 pub async fn show_person(app: Shared, call: Call) -> Reply {
     let email = call.query.get("email").unwrap_or_default();
     match person(&app.store, &email).await {
@@ -22,7 +22,7 @@ pub async fn show_person(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// POST /operator/forget?email=: deletes all of it.
+/// POST /operator/forget?email=: deletes them.
 pub async fn forget_person(app: Shared, call: Call) -> Reply {
     let email = call.query.get("email").unwrap_or_default();
     match forget(&app.store, &email).await {
@@ -31,7 +31,7 @@ pub async fn forget_person(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// What leads, orders and outbox know of an address.
+/// Leads, orders and e-mails of an address.
 pub async fn person(store: &Store, email: &str) -> Result<Value, StoreError> {
     let email = email.trim().to_owned();
     let read = store.read(move |snapshot| {
@@ -59,7 +59,7 @@ pub async fn person(store: &Store, email: &str) -> Result<Value, StoreError> {
     read.await
 }
 
-/// Deletes what is known of an address, with the reports that were delivered to it.
+/// Deletes all data about an address, including its delivered reports.
 pub async fn forget(store: &Store, email: &str) -> Result<Value, StoreError> {
     let email = email.trim().to_owned();
     let looked_for = email.clone();
@@ -75,11 +75,11 @@ pub async fn forget(store: &Store, email: &str) -> Result<Value, StoreError> {
         Ok((leads, orders, mails))
     });
     let (leads, orders, mails) = gone.await?;
-    tracing::info!(leads, orders, mails, "forgot a person");
+    tracing::info!(leads, orders, mails, "personal data deleted");
     Ok(json!({"status": "success", "deleted": {"leads": leads, "orders": orders, "mails": mails}}))
 }
 
-/// The same address, in whatever case.
+/// The same address, ignoring case.
 fn is_same(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()
 }

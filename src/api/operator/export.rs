@@ -1,6 +1,5 @@
-//! Everything of a kind, as CSV or JSON. Rows are read from the store in parts and sent on at once, so that an export
-//! takes as much memory as one part, whatever its length. A row that changes meanwhile is exported as it was when it was
-//! read.
+//! Exports of all records of a kind, as CSV or JSON. Rows are read and sent in parts, so an export of any length needs the
+//! memory of one part. A row that changes meanwhile is exported as it was read.
 
 use serde_json::Value;
 
@@ -15,21 +14,21 @@ use crate::domain::time::UnixSeconds;
 use crate::http::{Call, Reply, Sink};
 use crate::store::{Snapshot, Store, StoreError};
 
-/// Rows of a part. A lead has 64 KiB at most.
+/// Rows per part. A lead has at most 64 KiB.
 const PART_ROWS: usize = 200;
-/// Days of the ledger, which are read in one: a hundred years.
+/// Days of the ledger, read at once: a hundred years.
 const DAYS_MAX: usize = 36_525;
 
-/// The key of the last row that was read; nothing before the first.
+/// The key of the last row read; empty at the start.
 type After = Option<Vec<u8>>;
 
-/// Rows that follow each other, and the key of the last where there may be more.
+/// Consecutive rows, and the key of the last if there may be more.
 struct Part {
     rows: Vec<Value>,
     last: After,
 }
 
-/// One kind of export: its name, the columns of its CSV, and where its rows come from.
+/// A kind of export: its name, CSV columns and row source.
 #[derive(Debug)]
 pub struct Kind {
     pub name: &'static str,
@@ -139,7 +138,7 @@ pub async fn export(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// A file of everything of a kind, made while it is sent.
+/// All records of a kind as a file, streamed.
 pub fn exported(app: &Shared, what: &str, format: Option<&str>) -> Result<Reply, Refusal> {
     let export = Export::of(what, format, app.now())?;
     let media_type = match export.is_csv {
@@ -157,7 +156,7 @@ pub fn exported(app: &Shared, what: &str, format: Option<&str>) -> Result<Reply,
         .fixed("cache-control", "no-store"))
 }
 
-/// A reader who leaves ends it, and so does a stop.
+/// Ends when the reader disconnects or the service stops.
 async fn send(app: Shared, mut export: Export, sink: Sink) {
     loop {
         let piece = match app.health.is_stopping() {
@@ -172,14 +171,14 @@ async fn send(app: Shared, mut export: Export, sink: Sink) {
             }
             Ok(None) => return,
             Err(error) => {
-                tracing::error!(what = export.kind.name, %error, "an export broke off");
+                tracing::error!(what = export.kind.name, %error, "export failed");
                 return sink.break_off().await;
             }
         }
     }
 }
 
-/// An export on its way.
+/// A running export.
 #[derive(Debug)]
 pub struct Export {
     kind: &'static Kind,
@@ -204,7 +203,7 @@ impl Export {
             let names = names.join(", ");
             Refusal::new(
                 Code::NotFound,
-                format!("There is no such export: take one of {names}."),
+                format!("No such export; use one of {names}."),
             )
         })?;
         let is_csv = match format {
@@ -213,7 +212,7 @@ impl Export {
             Some(_) => {
                 return Err(Refusal::new(
                     Code::InvalidRequest,
-                    "An export's format is csv or json.",
+                    "The format must be csv or json.",
                 ));
             }
         };
@@ -225,7 +224,7 @@ impl Export {
         })
     }
 
-    /// The next piece of its text; nothing after the last.
+    /// The next chunk of text; nothing after the last.
     pub async fn piece(&mut self, store: &Store) -> Result<Option<String>, StoreError> {
         let (is_first, after) = match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::Begins => (true, None),

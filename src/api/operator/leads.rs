@@ -1,5 +1,5 @@
-//! What only the operator may do with leads: list and show them, move them on, write into their trail, export and delete
-//! them. Each works on a store, so that the command line does the same with the file of a stopped service.
+//! Lead management for the operator: list, show, change status, add notes, export and delete. The functions take a store,
+//! so that the command line can use them on a stopped service's file.
 
 use serde_json::{Value, json};
 
@@ -14,13 +14,12 @@ use crate::flows::orders::leads;
 use crate::http::{Call, Reply};
 use crate::store::{LeadFilter, Store};
 
-/// Leads in one part of an export.
+/// Leads per part of an export.
 const PART_MAX: usize = 200;
 
-pub const NO_LEAD: &str =
-    "There is no such lead: the list of leads shows each with its identifier.";
+pub const NO_LEAD: &str = "No such lead: `context402 leads list` shows the identifiers.";
 
-/// GET /operator/leads: the newest, by status or product if one is asked for.
+/// GET /operator/leads: the newest, optionally by status or product.
 pub async fn list(app: Shared, call: Call) -> Reply {
     let text = |name: &str| call.query.get(name).map(|text| text.into_owned());
     let outcome = listed(&app.store, text("status"), text("product")).await;
@@ -118,10 +117,7 @@ fn named<T>(
     let Some(name) = name else {
         return Ok(None);
     };
-    let message = format!(
-        "There is no such {what} of a lead; take one of {}.",
-        names.join(", ")
-    );
+    let message = format!("No such {what} of a lead; use one of {}.", names.join(", "));
     let parsed = parse(&name).ok_or_else(|| Refusal::new(Code::InvalidRequest, message));
     parsed.map(Some)
 }
@@ -133,7 +129,7 @@ pub async fn shown(store: &Store, id: &str) -> Result<Value, Refusal> {
     Ok(lead_json(id, &lead))
 }
 
-/// A part of all leads, in the order of their identifiers, and after which the next part begins.
+/// A part of all leads, ordered by identifier, and where the next part begins.
 pub async fn part(store: &Store, after: Option<&str>) -> Result<Value, Refusal> {
     let after = after.map(found).transpose()?;
     let leads = store
@@ -147,7 +143,7 @@ pub async fn part(store: &Store, after: Option<&str>) -> Result<Value, Refusal> 
     Ok(json!({"status": "success", "leads": leads.collect::<Vec<_>>(), "next": next}))
 }
 
-/// Moves a lead on, where the pipeline has the step.
+/// Changes a lead's status, if the pipeline allows it.
 pub async fn moved(
     store: &Store,
     id: &str,
@@ -159,7 +155,7 @@ pub async fn moved(
     let invalid = |message: String| Refusal::new(Code::InvalidRequest, message);
     let event = LeadStatus::parse(to).and_then(LeadEvent::towards);
     let event = event.ok_or_else(|| {
-        invalid("A lead is moved to contacted, paid, fulfilled or lost.".to_owned())
+        invalid("A lead's new status must be contacted, paid, fulfilled or lost.".to_owned())
     })?;
     let advanced = leads::advance(store, id, event, note, now).await?;
     match advanced.ok_or_else(no_lead)? {
@@ -175,7 +171,7 @@ pub async fn moved(
     }
 }
 
-/// Writes into a lead's trail.
+/// Adds a note to a lead's history.
 pub async fn noted(
     store: &Store,
     id: &str,
@@ -187,7 +183,7 @@ pub async fn noted(
     Ok(lead_json(id, &lead.ok_or_else(no_lead)?))
 }
 
-/// Forgets one lead.
+/// Deletes one lead.
 pub async fn deleted(store: &Store, id: &str) -> Result<Value, Refusal> {
     match leads::delete(store, found(id)?).await? {
         true => Ok(json!({"status": "success", "deleted": 1})),
@@ -195,7 +191,7 @@ pub async fn deleted(store: &Store, id: &str) -> Result<Value, Refusal> {
     }
 }
 
-/// Forgets every lead of one contact.
+/// Deletes all leads of one contact.
 pub async fn deleted_of(store: &Store, contact: String) -> Result<Value, Refusal> {
     let count = leads::delete_of(store, contact).await?;
     Ok(json!({"status": "success", "deleted": count}))
@@ -215,7 +211,7 @@ fn summary_json(id: LeadId, lead: &Lead) -> Value {
     })
 }
 
-/// A lead in full, for the operator alone.
+/// All fields of a lead, for the operator only.
 pub fn lead_json(id: LeadId, lead: &Lead) -> Value {
     let step = |step: &LeadStep| json!({"at": step.at, "by": step.by.name(), "what": step.what});
     let mut body = summary_json(id, lead);

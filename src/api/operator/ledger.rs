@@ -1,4 +1,4 @@
-//! The day's figures for the operator, the ledger held against the vault, and the brake.
+//! Daily figures, reconciliation of the ledger with the receiving address, and pause and resume.
 
 use std::collections::BTreeMap;
 
@@ -16,29 +16,29 @@ use crate::flows::operations::{ledger_check, pause};
 use crate::http::{Call, Reply};
 use crate::store::{LedgerCheck, LedgerDay, Snapshot, StoreError};
 
-/// Days that a list shows.
+/// Days in a list.
 const DAYS_MAX: usize = 62;
 
-/// What a look at today finds.
+/// The figures of today.
 #[derive(Clone, Debug, Default)]
 pub struct Today {
     pub ledger: LedgerDay,
-    /// Payments by state, those that somebody may have to see to.
+    /// Payments by state, only states that may need attention.
     pub open_payments: BTreeMap<&'static str, u64>,
     pub credits: u64,
     pub mails_waiting: u64,
     pub mails_failed: u64,
     pub leads: BTreeMap<&'static str, u64>,
     pub orders: BTreeMap<&'static str, u64>,
-    /// Reports whose buyers want them in the library, before the operator has said yes.
+    /// Reports that await the operator's approval for the library.
     pub listings_waiting: u64,
-    /// The newest day that was held against the vault.
+    /// The newest reconciled day.
     pub ledger_check: Option<(u64, LedgerCheck)>,
-    /// Asked for a price and paid, since the process began.
+    /// 402 responses and paid requests since start.
     pub funnel: Vec<Funnel>,
 }
 
-/// How many who asked for a price have paid, since the process began.
+/// 402 responses and paid requests of a product since start.
 #[derive(Clone, Copy, Debug)]
 pub struct Funnel {
     pub product: &'static str,
@@ -52,13 +52,13 @@ pub async fn today(app: Shared, call: Call) -> Reply {
     answered(&app, &call, found)
 }
 
-/// GET /operator/ledger: each day's book, and how it compares with the vault.
+/// GET /operator/ledger: the days with their reconciliation.
 pub async fn ledger(app: Shared, call: Call) -> Reply {
     let days = app.store.read(days).await;
     answered(&app, &call, days.map(|days| days_json(&days)))
 }
 
-/// The newest days as an answer tells them.
+/// The newest days as JSON.
 pub fn days_json(days: &[CheckedDay]) -> Value {
     let sum = |(payments, units): (u64, u64)| json!({"payments": payments, "usdc": usdc(units)});
     let days = days.iter().map(|book| {
@@ -73,7 +73,7 @@ pub fn days_json(days: &[CheckedDay]) -> Value {
     json!({"status": "success", "days": days.collect::<Vec<_>>()})
 }
 
-/// POST /operator/ledger/{day}/check: holds a day against the vault, now.
+/// POST /operator/ledger/{day}/check: reconciles a day now.
 pub async fn check(app: Shared, call: Call) -> Reply {
     match check_day(&app, call.param("day").unwrap_or_default()).await {
         Ok(ledger_check) => Reply::json(200, check_json(&ledger_check).to_string()),
@@ -98,18 +98,14 @@ async fn brake(app: &Shared, call: &Call, is_paused: bool) -> Reply {
     answered(app, call, since)
 }
 
-/// Holds a day, written as 2026-11-21, against the vault.
+/// Reconciles a day, written as 2026-11-21.
 pub async fn check_day(app: &Shared, text: &str) -> Result<LedgerCheck, Refusal> {
-    let day = parse_date(text).ok_or_else(|| {
-        Refusal::new(
-            Code::NotFound,
-            "There is no such day: write it as 2026-11-21.",
-        )
-    })?;
+    let day = parse_date(text)
+        .ok_or_else(|| Refusal::new(Code::NotFound, "Invalid day: write it as 2026-11-21."))?;
     ledger_check::check(app, day).await
 }
 
-/// What today has brought, and what waits for somebody.
+/// Today's figures, and what awaits the operator.
 pub async fn look(app: &Shared) -> Result<Today, StoreError> {
     let today = app.now().day_number();
     let mut found = app
@@ -157,7 +153,7 @@ fn counted(snapshot: &Snapshot, today: u64) -> Result<Today, StoreError> {
     Ok(found)
 }
 
-/// As far as the metrics know: they begin with the process.
+/// From the metrics, which start with the process.
 fn funnel(app: &Shared) -> Vec<Funnel> {
     let requests = app.metrics.requests();
     let of = |product: Product| {
@@ -176,22 +172,22 @@ fn funnel(app: &Shared) -> Vec<Funnel> {
     [Product::Context, Product::ProofPack].map(of).to_vec()
 }
 
-/// One day's book with all that is held against it.
+/// A day of the ledger with its reconciliation.
 #[derive(Clone, Debug, Default)]
 pub struct CheckedDay {
     pub day: u64,
     pub ledger: LedgerDay,
-    /// Settlements of that day that the facilitator has reported and the chain contradicts: how many, and their units.
+    /// Settlements of that day that the facilitator reported and the chain contradicts: number and units.
     pub contradicted: (u64, u64),
-    /// What transfers of that day brought beyond the price, which is no revenue: how many, and the units.
+    /// Overpayments by transfers of that day, which are not revenue: number and units.
     pub overpaid: (u64, u64),
     pub ledger_check: Option<LedgerCheck>,
 }
 
-/// Rows of each table that the figures of a day read, beside the ledger.
+/// Rows that the figures of a day read from each table besides the ledger.
 const BESIDE_MAX: usize = 10_000;
 
-/// The newest days with their ledger_checks.
+/// The newest days with their reconciliation.
 pub fn days(snapshot: &Snapshot) -> Result<Vec<CheckedDay>, StoreError> {
     let mut days: BTreeMap<u64, CheckedDay> = BTreeMap::new();
     let new = |day| CheckedDay {
@@ -216,7 +212,7 @@ pub fn days(snapshot: &Snapshot) -> Result<Vec<CheckedDay>, StoreError> {
         }
     }
     for (key, overpayment) in snapshot.overpayments(BESIDE_MAX)? {
-        // It is noted before the sale is made, which may have been refused.
+        // Recorded before the sale, which may have been refused.
         let payment = snapshot.payment(key)?;
         if let Some(book) = days.get_mut(&UnixSeconds(overpayment.at).day_number())
             && payment.is_some_and(|payment| payment.state.name() == "settled")
@@ -227,7 +223,7 @@ pub fn days(snapshot: &Snapshot) -> Result<Vec<CheckedDay>, StoreError> {
     Ok(days.into_values().rev().take(DAYS_MAX).collect())
 }
 
-/// A day as people write it.
+/// A day as an ISO date.
 pub fn date(day: u64) -> String {
     time::day(UnixSeconds::of_day(day))
 }

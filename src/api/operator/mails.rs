@@ -1,4 +1,4 @@
-//! The outbox for the operator: what is waiting, what was given up and why, and another try.
+//! The outbox for the operator: waiting and failed e-mails, with retry and delete.
 
 use serde_json::{Value, json};
 
@@ -11,11 +11,10 @@ use crate::domain::time::UnixSeconds;
 use crate::http::{Call, Reply};
 use crate::store::{MailKey, MailRecord, Store, StoreError};
 
-pub const NO_MAIL: &str =
-    "There is no such mail in the outbox: the list of mails shows each with its key.";
-const NOTHING_TO_RETRY: &str = "There is no such mail in the outbox, or it is sent already.";
+pub const NO_MAIL: &str = "No such e-mail: `context402 mail list` shows the keys.";
+const NOTHING_TO_RETRY: &str = "No such e-mail, or it has been sent already.";
 
-/// GET /operator/mails: the newest, by state if one is asked for.
+/// GET /operator/mails: the newest, optionally by state.
 pub async fn mails(app: Shared, call: Call) -> Reply {
     match state_asked(&call, &MailState::NAMES) {
         Ok(state) => answered(&app, &call, list(&app.store, state).await),
@@ -55,7 +54,7 @@ fn changed(app: &Shared, call: &Call, outcome: Result<(), Refusal>) -> Reply {
     }
 }
 
-/// Has a mail that is not sent tried anew.
+/// Retries an unsent e-mail.
 pub async fn retry(store: &Store, text: &str, now: UnixSeconds) -> Result<(), Refusal> {
     let missing = || Refusal::new(Code::NotFound, NOTHING_TO_RETRY);
     let key = key(text).ok_or_else(missing)?;
@@ -63,7 +62,7 @@ pub async fn retry(store: &Store, text: &str, now: UnixSeconds) -> Result<(), Re
     retried.await?.map(drop).ok_or_else(missing)
 }
 
-/// Forgets a mail.
+/// Deletes an e-mail.
 pub async fn delete(store: &Store, text: &str) -> Result<(), Refusal> {
     let missing = || Refusal::new(Code::NotFound, NO_MAIL);
     let key = key(text).ok_or_else(missing)?;

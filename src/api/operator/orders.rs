@@ -1,4 +1,4 @@
-//! Paid bundles for the operator: each with its trail, what may be done with one, and the payment provider's events.
+//! Orders for the operator, with their history and possible acts, and the payment provider's events.
 
 use serde_json::{Value, json};
 
@@ -15,11 +15,10 @@ use crate::flows::orders::{Granted, Wish, grant};
 use crate::http::{Call, Reply};
 use crate::store::{EventRecord, SourceRecord, Store, StoreError};
 
-pub const NO_ORDER: &str =
-    "There is no such order: the list of orders shows each with its identifier.";
-const NO_LEAD: &str = "Say which lead: lead_id must be there and begin with lead_.";
+pub const NO_ORDER: &str = "No such order: `context402 orders list` shows the identifiers.";
+const NO_LEAD: &str = "lead_id is required and begins with lead_.";
 
-/// GET /operator/orders: the newest, by state if one is asked for.
+/// GET /operator/orders: the newest, optionally by state.
 pub async fn orders(app: Shared, call: Call) -> Reply {
     match state_asked(&call, &OrderState::NAMES) {
         Ok(state) => answered(&app, &call, list(&app.store, state).await),
@@ -36,7 +35,7 @@ pub async fn order(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// GET /operator/events: what the payment provider has sent in the last 35 days, the newest first.
+/// GET /operator/events: the payment provider's events of the last 35 days, newest first.
 pub async fn events(app: Shared, call: Call) -> Reply {
     match list_events(&app.store).await {
         Ok(answer) => Reply::json(200, answer.to_string()),
@@ -86,7 +85,7 @@ async fn wished(app: &Shared, call: &Call, wish: Option<Wish>) -> Reply {
     }
 }
 
-/// Does what the operator wishes, in a running service or in the file of a stopped one.
+/// Performs the operator's wish, on a running service or a stopped one's file.
 pub async fn carry_out(
     store: &Store,
     id: &str,
@@ -101,7 +100,7 @@ pub async fn carry_out(
         .write(move |tables| grant(tables, id, wish, &emails, now))
         .await?;
     if granted == Granted::Done {
-        tracing::info!(order.id = %id, ?wish, "did what the operator wished");
+        tracing::info!(order.id = %id, ?wish, "order changed by the operator");
     }
     Ok(granted)
 }
@@ -122,7 +121,7 @@ pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreEr
     Ok(json!({"status": "success", "orders": listed.await?}))
 }
 
-/// One order with its trail, what came of its sources, its events, and what became of its e-mail.
+/// One order with its history, sources, events and e-mail.
 pub async fn show(store: &Store, id: &str) -> Result<Option<Value>, StoreError> {
     let Some(id) = OrderId::parse(id) else {
         return Ok(None);
@@ -168,7 +167,7 @@ pub async fn show(store: &Store, id: &str) -> Result<Option<Value>, StoreError> 
     found.await
 }
 
-/// The provider's events, from a running service or from the file of a stopped one.
+/// The provider's events, from a running service or a stopped one's file.
 pub async fn list_events(store: &Store) -> Result<Value, StoreError> {
     let listed = store.read(|snapshot| {
         let mut newest = Newest::default();

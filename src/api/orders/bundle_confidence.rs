@@ -1,5 +1,4 @@
-//! Whether everything is in place to buy a bundle: the checkout confidence of the product proof_bundle. Nothing is
-//! spent, kept, looked up or fetched.
+//! Checkout confidence for bundles: whether a purchase would succeed now. Nothing is charged, stored, resolved or fetched.
 
 use serde_json::{Value, json};
 
@@ -17,15 +16,15 @@ use crate::pages::plain::Part;
 const PATH: &str = "/checkout/confidence";
 
 const WHAT_YOU_GET: [&str; 6] = [
-    "One report over all sources: a page, a PDF and JSON",
-    "For each source its decision, claims and verbatim excerpts",
-    "A table of claims by source, with mirrors of one text counted once",
-    "Agreement, conflicts of numbers and dates, coverage and gaps",
-    "Risk notes, and the sources that could not be read",
-    "Hashes of every source and of the report, and a recovery link for 30 days",
+    "One report on all sources as a web page, PDF and JSON",
+    "Decision, claims and verbatim excerpts for each source",
+    "A table of claims by source; copies of one text count once",
+    "Agreement, conflicting numbers and dates, coverage and gaps",
+    "Risks, and the sources that could not be fetched",
+    "Hashes of sources and report, and a recovery link for 30 days",
 ];
 
-const REFUND_POLICY: &str = "Paid once through the payment link. What cannot be delivered is refunded by the operator; \
+const REFUND_POLICY: &str = "Paid once through the payment link. The operator refunds what cannot be delivered; \
                              sources that cannot be read are listed in the report.";
 
 /// Whether a request is about a bundle.
@@ -71,11 +70,11 @@ pub fn page(app: &Shared, call: &Call) -> Reply {
         Part::Heading("What you get"),
         Part::List(WHAT_YOU_GET.map(str::to_owned).to_vec()),
         Part::Links(vec![(
-            "What would my sources cost?".to_owned(),
+            "Get a quote for my sources".to_owned(),
             "/proof-pack/bundle/quote".to_owned(),
         )]),
     ];
-    let lead = "Whether everything is in place for this bundle.";
+    let lead = "Check whether this purchase can succeed before you pay.";
     preview::page(app, PATH, "Before you pay", lead, parts)
 }
 
@@ -103,33 +102,33 @@ fn sources(sorted: &Sorted) -> Check {
     let (status, detail) = match (taken, left) {
         (0, _) => {
             let first = sorted.rejected.first();
-            let reason = first.map_or("No source was named.", |first| &first.reason);
-            (Status::Fail, format!("None may be read. {reason}"))
+            let reason = first.map_or("No source was given.", |first| &first.reason);
+            (Status::Fail, format!("None is allowed. {reason}"))
         }
         (taken, 0) => (
             Status::Pass,
-            format!("{taken} named, all public as far as their addresses tell."),
+            format!("All {taken} sources have public addresses."),
         ),
         (taken, left) => (
             Status::Warn,
-            format!("{taken} are taken and {left} left out; a quote says why."),
+            format!("{taken} accepted, {left} rejected; see the quote for the reasons."),
         ),
     };
-    check("sources", "The sources may be read", status, detail)
+    check("sources", "Sources allowed", status, detail)
 }
 
 fn payment_link(app: &App, sorted: &Sorted) -> Check {
     let (status, detail) = match app.payment_link(sorted.bundle) {
-        Some(_) => (Status::Pass, "It is configured for this bundle."),
+        Some(_) => (Status::Pass, "Available for this bundle."),
         None => (
             Status::Warn,
-            "None is configured for this bundle: it is paid on request.",
+            "Not available: contact us to pay for this bundle.",
         ),
     };
-    check("payment_link", "There is a payment link", status, detail)
+    check("payment_link", "Payment link", status, detail)
 }
 
-/// By mail only where mail goes out.
+/// E-mail only if a mail server is configured.
 fn channels(app: &App) -> Vec<&'static str> {
     let mail = app.config.mail.as_ref().map(|_| "email");
     ["browser", "json", "pdf"].into_iter().chain(mail).collect()

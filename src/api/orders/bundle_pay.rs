@@ -1,6 +1,5 @@
-//! The way to the payment link of a bundle, or to the request form with everything kept. Only the configured links are
-//! ever led to. Nothing is kept by going there but, in a lead's trail, that its buyer went: a payment names the lead or
-//! the quote that it is for.
+//! Redirects to a bundle's payment link, or to the pre-filled request form. Only configured links are used. The redirect
+//! is recorded only in a lead's history; the payment carries the reference of the lead or quote.
 
 use std::fmt;
 
@@ -17,7 +16,7 @@ use crate::flows::orders::leads as flow;
 use crate::flows::quotes::bundles;
 use crate::http::{Call, Reply};
 
-/// GET /proof-pack/bundle/pay: on to the payment link, or to the request form with everything kept.
+/// GET /proof-pack/bundle/pay: redirects to the payment link, or to the pre-filled request form.
 pub async fn pay(app: Shared, call: Call) -> Reply {
     match way(&app, &call).await {
         Ok(location) => away(&location),
@@ -28,8 +27,7 @@ pub async fn pay(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// SECURITY: leads to a configured link or to an address of ours; nothing of the query but its own parameters goes
-/// along.
+/// SECURITY: redirects only to a configured link or our own pages, and passes on only known parameters.
 async fn way(app: &Shared, call: &Call) -> Result<String, Refusal> {
     let chosen = bundle_in_query(call)?;
     let text = |name: &str| call.query.get(name).unwrap_or_default().trim().to_owned();
@@ -41,14 +39,14 @@ async fn way(app: &Shared, call: &Call) -> Result<String, Refusal> {
     if let Some(id) = BundleQuoteId::parse(&quote_id) {
         return of_quote(app, call, id, chosen).await;
     }
-    // An identifier that is none, or sources that nobody has quoted: a payment would belong to nothing.
+    // An invalid identifier, or sources without quote: a payment could not be matched.
     match lead_id.is_empty() && text("target_urls").is_empty() {
         true => Ok(of_nothing(app, call, chosen)),
         false => request(),
     }
 }
 
-/// To the link of the bundle that the lead is for. Another bundle is another request.
+/// Redirects to the link of the lead's bundle. Another bundle needs another request.
 async fn of_lead(
     app: &Shared,
     call: &Call,
@@ -75,8 +73,8 @@ async fn of_lead(
     })
 }
 
-/// To the link of the chosen bundle if it takes the quote's sources, else of the quoted one. The payment names the
-/// quote, and the lead is made when it arrives.
+/// Redirects to the link of the chosen bundle if it fits the quote's sources, else of the quoted one. The payment carries
+/// the quote, and the lead is made when it arrives.
 async fn of_quote(
     app: &Shared,
     call: &Call,
@@ -100,7 +98,7 @@ async fn of_quote(
     })
 }
 
-/// Nothing but a bundle: the payment finds its lead by the buyer's e-mail address.
+/// Only a bundle is given: the payment is matched by the buyer's e-mail address.
 fn of_nothing(app: &App, call: &Call, chosen: Option<Bundle>) -> String {
     match app.payment_link(chosen.unwrap_or_default()) {
         Some(link) => {
@@ -117,7 +115,7 @@ fn count(app: &App) {
         .count([bundle::PRODUCT, "checkout_started"]);
 }
 
-/// The link with what the payment is for, and the buyer's address where it is known.
+/// The link with the payment's reference, and the buyer's e-mail address if known.
 fn link_for(link: &Url, reference: &impl fmt::Display, contact: &str) -> String {
     let mut address = link.clone();
     let mut query = address.query_pairs_mut();

@@ -1,5 +1,4 @@
-//! Evidence Bundles before they are paid: quotes for programs and people, their receipts, and the way to the payment
-//! link. Only the configured links are ever led to.
+//! Evidence Bundles before payment: quotes as JSON and HTML, their receipts, and checkout.
 
 use serde_json::{Value, json};
 
@@ -47,7 +46,7 @@ pub async fn quote(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// GET /proof-pack/bundle: what bundles are and cost.
+/// GET /proof-pack/bundle: the product page.
 pub async fn about_page(app: Shared, call: Call) -> Reply {
     discovery::kept(&app, &call, |app| {
         let texts = site::Texts::of(app);
@@ -57,7 +56,7 @@ pub async fn about_page(app: Shared, call: Call) -> Reply {
     })
 }
 
-/// GET and POST /proof-pack/bundle/quote. A form's list may be longer than an address can be, so it is posted.
+/// GET and POST /proof-pack/bundle/quote. The form is posted, because its list may be too long for a URL.
 pub async fn quote_page(app: Shared, call: Call) -> Reply {
     let typed = Typed::of(&call);
     let listed = Listed::in_texts([typed.target_urls.as_str()]);
@@ -123,7 +122,7 @@ fn quoted<'a>(quote: &'a BundleQuote, id: &'a str) -> Quoted<'a> {
     }
 }
 
-/// GET /proof-pack/bundle/checkout: makes a quote of what is selected and goes on with it.
+/// GET /proof-pack/bundle/checkout: makes a quote and redirects to it.
 pub async fn checkout_page(app: Shared, call: Call) -> Reply {
     let text = |name: &str| call.query.get(name).unwrap_or_default().into_owned();
     if let Some(id) = BundleQuoteId::parse(&text("quote_id")) {
@@ -139,7 +138,7 @@ pub async fn checkout_page(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// What POST /v1/quotes asks of a bundle.
+/// The bundle request of POST /v1/quotes.
 pub fn asked_in_body(call: &Call, body: QuoteRequest) -> Asked {
     Asked {
         listed: body.target_urls.as_ref().map(listed_in).unwrap_or_default(),
@@ -157,7 +156,7 @@ pub fn listed_in(list: &AddressList) -> Listed {
     }
 }
 
-/// The answer to POST /v1/quotes for a bundle: its receipt, and what was left out, if anything was.
+/// The response to POST /v1/quotes for a bundle: its receipt and the rejected sources.
 pub fn created(app: &App, quote: &BundleQuote) -> Reply {
     let mut receipt = receipt_json(app, quote.id, &quote.record);
     if !quote.rejected.is_empty() {
@@ -208,12 +207,12 @@ pub async fn resume_page(app: &Shared, call: &Call) -> Reply {
     fresh(site::with_page_headers(page)).fixed("x-robots-tag", "noindex")
 }
 
-/// On to another address.
+/// A redirect.
 pub fn away(location: &str) -> Reply {
     fresh(Reply::redirect(303, location)).fixed("x-robots-tag", "noindex")
 }
 
-/// An address of ours with the query as it came.
+/// One of our addresses with the original query.
 pub fn with_query(app: &App, path: &str, call: &Call) -> String {
     match call.query.0.as_str() {
         "" => app.url(path),
@@ -225,7 +224,7 @@ async fn kept(app: &Shared, call: &Call) -> Result<(BundleQuoteId, BundleQuoteRe
     bundles::read(app, call.param("quote_id").unwrap_or_default()).await
 }
 
-/// What a query asks to be quoted.
+/// The quote request in a query.
 pub fn asked(call: &Call) -> Result<Asked, Refusal> {
     let question = query::once(call, "question")?.map(|text| text.into_owned());
     if let Some(text) = &question {
@@ -246,16 +245,13 @@ pub fn bundle_in_query(call: &Call) -> Result<Option<Bundle>, Refusal> {
         return Ok(None);
     };
     let bundle = Bundle::parse(&name).ok_or_else(|| {
-        let message = format!(
-            "There is no such bundle. Use one of {}.",
-            Bundle::NAMES.join(", ")
-        );
+        let message = format!("No such bundle. Use one of {}.", Bundle::NAMES.join(", "));
         Refusal::new(Code::InvalidBundle, message)
     });
     bundle.map(Some)
 }
 
-/// A quote is for sources: none of our own choice stands in for those that were not named.
+/// The error for missing sources; there is no default source.
 fn check_sources(call: &Call, listed: &Listed) -> Result<(), Refusal> {
     if !listed.is_empty() {
         return Ok(());
@@ -285,7 +281,7 @@ fn check_question(question: &str, loc: &[&str]) -> Result<(), Refusal> {
     Err(Refusal::validation(vec![error]))
 }
 
-/// The path to the payment link, where there is one for the bundle.
+/// The path to the payment link, if the bundle has one.
 pub fn pay_path(app: &App, bundle: Bundle, more: &[(&str, &str)]) -> Option<String> {
     app.payment_link(bundle)?;
     let mut query = url::form_urlencoded::Serializer::new(String::new());
@@ -326,7 +322,7 @@ fn quote_json(app: &App, quote: &BundleQuote) -> Value {
     body
 }
 
-/// Where a bundle is paid for, or asked for.
+/// Where to pay for or request a bundle.
 fn checkout_json(app: &App, bundle: Bundle, quote_id: &str) -> Value {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.append_pair("bundle", bundle.name());
@@ -342,18 +338,18 @@ fn checkout_json(app: &App, bundle: Bundle, quote_id: &str) -> Value {
 fn next_steps(app: &App, bundle: Bundle, quote_id: &str) -> Value {
     let checkout = checkout_json(app, bundle, quote_id);
     let pay = match app.payment_link(bundle) {
-        Some(_) => "Pay through the payment link; the report follows by itself.",
-        None => "Bundles are paid on request here: leads to the request form with everything kept.",
+        Some(_) => "Pay through the payment link; the report is delivered automatically.",
+        None => "No payment link: opens the pre-filled request form.",
     };
     json!([
         {
             "action": "leave_lead", "method": "POST", "url": app.url(LEADS_PATH),
-            "description": "Send contact, target_urls and bundle; the answer names where to pay.",
+            "description": "Send contact, target_urls and bundle; the response says where to pay.",
         },
         {"action": "pay", "method": "GET", "url": checkout["pay_url"], "description": pay},
         {
             "action": "resume", "method": "GET", "url": app.url(&format!("/checkout/{quote_id}")),
-            "description": "This quote as a page for people, for 7 days.",
+            "description": "This quote as a web page, for 7 days.",
         },
     ])
 }

@@ -1,4 +1,4 @@
-//! Deliveries of bundles for programs and people, and how lost ones are found again.
+//! Bundle deliveries as JSON and HTML, and recovery of lost links.
 
 use serde_json::{Map, Value, json};
 
@@ -17,11 +17,11 @@ use crate::http::{Call, Method, Reply};
 use crate::pages;
 use crate::pages::orders::delivery::{DeliveryView, RecoverView, Stage};
 
-/// When to come back to an order that is under way, in seconds.
+/// Retry-After for an order in progress, in seconds.
 const RETRY_AFTER: u64 = 3;
-/// When to come back to one that a person has to look at first.
+/// Retry-After for an order that a person has to review.
 const REVIEW_RETRY_AFTER: u64 = 300;
-/// How often a page asks again by itself, less and less often: ten minutes in all.
+/// How often the page refreshes, at growing intervals: ten minutes in total.
 const LOOKS_MAX: u64 = 33;
 pub const MAILED: &str = "If an order matches, we e-mailed a link.";
 
@@ -71,7 +71,7 @@ pub async fn recover(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// GET and POST /proof-pack/bundle/recover: the form, and what became of it.
+/// GET and POST /proof-pack/bundle/recover: the form and its result.
 pub async fn recover_page(app: Shared, call: Call) -> Reply {
     let is_asked = !call.body.is_empty() || call.query.get("email").is_some();
     let outcome = async {
@@ -97,7 +97,7 @@ pub async fn recover_page(app: Shared, call: Call) -> Reply {
     }
 }
 
-/// Who knows the address may read what it shows: it goes into no cache, index or referrer.
+/// Anyone who knows the address can read the page, so it goes into no cache, index or referrer.
 fn secret(reply: Reply) -> Reply {
     reply
         .fixed("cache-control", "private, no-store")
@@ -113,10 +113,10 @@ fn pass(call: &Call) -> Result<Pass, Refusal> {
     }
 }
 
-/// What an order has come to, for buyers: a word, and whether it may still change.
+/// An order's status for buyers, and whether it may still change.
 struct Standing {
     status: &'static str,
-    /// When to look again; nothing where it has come to an end.
+    /// Seconds until the next check; nothing at the end.
     retry_after: Option<u64>,
     message: &'static str,
 }
@@ -127,22 +127,22 @@ fn standing(seen: Option<&Seen>) -> Standing {
         None => (
             "pending",
             Some(RETRY_AFTER),
-            "The payment is being confirmed.",
+            "We are waiting for the payment to be confirmed.",
         ),
         Some(OrderState::AwaitingPayment) => (
             "pending",
             Some(REVIEW_RETRY_AFTER),
-            "The payment is on its way; some take days. We begin when it arrives.",
+            "The payment is pending; some methods take days. We start when it arrives.",
         ),
         Some(OrderState::NeedsReview { .. }) => (
             "pending",
             Some(REVIEW_RETRY_AFTER),
-            "The payment has arrived and is being looked at by a person, because something about it does not fit.",
+            "The payment has arrived and needs a manual review, because it does not match the order.",
         ),
         Some(OrderState::Queued | OrderState::Processing { .. }) => (
             "processing",
             Some(RETRY_AFTER),
-            "The sources are being read and compared.",
+            "We are reading and comparing your sources.",
         ),
         Some(OrderState::PaymentFailed) => (
             "payment_failed",
@@ -152,15 +152,15 @@ fn standing(seen: Option<&Seen>) -> Standing {
         Some(OrderState::Fulfilled) if is_mail_only => (
             "fulfilled",
             None,
-            "The report was sent by e-mail, to the address that was given at the checkout.",
+            "We sent the report to the e-mail address you used at checkout.",
         ),
         Some(OrderState::Fulfilled) => ("fulfilled", None, "The report is ready."),
         Some(OrderState::Failed { .. }) => (
             "failed",
             None,
-            "Nothing could be delivered. The operator has been told and will have it done again or refund it.",
+            "The delivery failed. The operator has been notified and will retry or refund it.",
         ),
-        Some(OrderState::Refunded) => ("refunded", None, "The payment was given back."),
+        Some(OrderState::Refunded) => ("refunded", None, "The payment was refunded."),
     };
     Standing {
         status,
@@ -169,13 +169,13 @@ fn standing(seen: Option<&Seen>) -> Standing {
     }
 }
 
-/// Whether there may be a report later that is not there yet.
+/// Whether a report may still follow.
 fn is_under_way(seen: Option<&Seen>) -> bool {
     let has_report = seen.is_some_and(|seen| seen.report.is_some());
     !has_report && standing(seen).retry_after.is_some()
 }
 
-/// Sources that are done, and all of them.
+/// Finished sources, and their total.
 fn progress(seen: Option<&Seen>) -> Option<(u32, u32)> {
     let order = &seen.filter(|seen| !seen.is_mail_only)?.order;
     let all = u32::try_from(order.target_urls.len()).unwrap_or(u32::MAX);
@@ -209,7 +209,7 @@ async fn delivery_reply(app: &Shared, seen: Option<&Seen>, pass: &Pass) -> Resul
     })
 }
 
-/// What a buyer needs beside the report (bodies, Delivery). None of it is covered by the report's hash.
+/// The delivery's facts beside the report (bodies, Delivery), not covered by the report's hash.
 fn put_around(app: &App, seen: &Seen, pass: &Pass, body: &mut Map<String, Value>) {
     let (way_back, expires_at) = delivery::way_back(seen, pass, app.now());
     let Downloads { json, pdf, page } = downloads(app, seen, pass);
@@ -256,17 +256,17 @@ fn downloads(app: &App, seen: &Seen, pass: &Pass) -> Downloads {
     }
 }
 
-/// The report as a file: the very bytes that were made.
+/// The report as a file, byte for byte.
 async fn download(app: &Shared, seen: Option<&Seen>, format: &str) -> Result<Reply, Refusal> {
     let nothing = |message: &str| Refusal::new(Code::NotFound, message);
     let Some((seen, report)) = seen.and_then(|seen| Some((seen, seen.report.as_ref()?))) else {
-        return Err(nothing("There is nothing to download."));
+        return Err(nothing("There is no report to download."));
     };
     let (key, media_type) = match (format, report.pdf) {
         ("json", _) => (report.document, "application/json"),
         ("pdf", Some(pdf)) => (pdf, "application/pdf"),
         ("pdf", None) => return Err(nothing("This report has no PDF.")),
-        _ => return Err(nothing("There is no such format; json and pdf are there.")),
+        _ => return Err(nothing("No such format; use json or pdf.")),
     };
     let bytes = delivery::blob(app, key).await?;
     let disposition = format!("attachment; filename=\"{}.{format}\"", seen.id);
@@ -334,7 +334,7 @@ fn looks(call: &Call) -> u64 {
     looks.unwrap_or_default()
 }
 
-/// Three seconds at first, then longer and longer.
+/// Three seconds at first, then growing.
 fn pause(looks: u64) -> u64 {
     (RETRY_AFTER + looks).min(30)
 }

@@ -1,4 +1,4 @@
-//! What people have typed into a form, so that it still stands there when the form is shown again. Nothing is checked.
+//! The values of a submitted form, to show the form again. Nothing is validated.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::domain::bundle::Bundle;
 use crate::http::Call;
 use crate::pages::orders::request::Form;
 
-/// What stands in a form: as it was sent, or as an address brings it.
+/// The values of a form, from the body or the query.
 #[derive(Clone, Debug, Default)]
 pub struct Typed {
     pub contact: String,
@@ -24,7 +24,7 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// From a form's body, else from the query. Nothing of it is checked.
+    /// From the body, else from the query.
     pub fn of(call: &Call) -> Typed {
         let body = (!call.body.is_empty()).then_some(&*call.body);
         let pairs = url::form_urlencoded::parse(body.unwrap_or(call.query.0.as_bytes()));
@@ -54,7 +54,7 @@ impl Typed {
         }
     }
 
-    /// Where the person came from.
+    /// The referral source.
     pub fn attribution(&self, call: &Call) -> Option<String> {
         let label = Attribution::parse(&self.source).or_else(|| attribution(call));
         label.map(|label| label.as_str().to_owned())

@@ -1,4 +1,4 @@
-//! What is answered to requests and messages of people, as JSON and as pages. A contact is never shown back in full.
+//! Responses to requests and messages, as JSON and HTML. A contact is never shown in full.
 
 use serde_json::{Value, json};
 
@@ -24,19 +24,19 @@ const PACK_LEADS_PATH: &str = "/v1/proof-pack/leads";
 const MESSAGES_PATH: &str = "/v1/contact";
 const CONTACT_PATH: &str = "/contact";
 
-/// The status of what was taken in.
+/// The status of an accepted lead.
 const TAKEN: u16 = 202;
-/// SECURITY: whether somebody has left the same before is nobody's to know. The member stays, for those who read it.
+/// SECURITY: constant, so that nobody learns whether the same request was made before. Kept for existing clients.
 const NEVER_TOLD: bool = false;
 
-/// A lead that was taken in, with the sources that were left out of it.
+/// An accepted lead, with its rejected sources.
 #[derive(Clone, Debug)]
 pub struct Taken {
     pub received: Received,
     pub rejected: Vec<Rejected>,
 }
 
-/// As JSON, or as a page where a person has sent a form.
+/// As JSON, or as HTML for a form.
 pub fn answer(
     app: &App,
     call: &Call,
@@ -101,10 +101,10 @@ fn lead_json(app: &App, taken: &Taken) -> Value {
             body["pack"] = pack.name().into();
             body["next_steps"] = json!([
                 format!(
-                    "POST {} buys the report now, without waiting for anybody.",
+                    "POST {} to buy the report now.",
                     app.url(Product::ProofPack.path())
                 ),
-                "Otherwise the operator writes to the contact you gave.",
+                "Otherwise the operator will reply to your contact address.",
             ]);
             body["resume_page"] = app.url(&pack_path(lead)).into();
             pack.price()
@@ -118,10 +118,12 @@ fn lead_json(app: &App, taken: &Taken) -> Value {
 fn bundle_steps(is_payable: bool) -> Value {
     match is_payable {
         true => json!([
-            "GET pay_url leads to the payment link; the report follows by itself.",
-            "The delivery is found again by the e-mail address you pay with.",
+            "GET pay_url redirects to the payment link; the report is delivered automatically.",
+            "You can find the delivery again with the e-mail address you pay with.",
         ]),
-        false => json!(["The operator writes to the contact you gave about payment and delivery."]),
+        false => {
+            json!(["The operator will reply to your contact address about payment and delivery."])
+        }
     }
 }
 
@@ -137,7 +139,7 @@ fn pack_path(lead: &Lead) -> String {
     format!("/proof-pack/quote?{}", query.finish())
 }
 
-/// What is wrong, a sentence each, for anyone who filled in the form.
+/// The errors of a form, a sentence each.
 fn complaints(refusal: &Refusal) -> Vec<String> {
     match &refusal.with {
         With::Validation(errors) => {
@@ -188,7 +190,7 @@ fn received_page(app: &App, taken: &Taken) -> Reply {
     ))
 }
 
-/// The form, with what is typed and what is wrong.
+/// The form, with its values and errors.
 pub fn form_page(
     app: &App,
     status: u16,
@@ -215,8 +217,8 @@ pub fn form_page(
     private(Reply::html(status, pages::orders::request::page(&view)))
 }
 
-/// The page shows what the visitor typed, so no cache keeps it. Browsers send Origin with the form only if the referrer
-/// policy allows it.
+/// The page shows the visitor's input, so it is not cached. Browsers send Origin with the form only if the referrer policy
+/// allows it.
 fn private(page: Reply) -> Reply {
     fresh(site::with_page_headers(page)).fixed("referrer-policy", "same-origin")
 }

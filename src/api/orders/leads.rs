@@ -1,4 +1,4 @@
-//! Requests and messages of people, as JSON or as a form without script: what is taken of them, and what is not.
+//! Requests and messages, as JSON or as a form without script, and their validation.
 
 use crate::api::body::{check_origin, read_body};
 use crate::api::buyer::paid::attribution;
@@ -48,8 +48,8 @@ pub async fn request_page(app: Shared, call: Call) -> Reply {
         true => LeadProduct::Pack,
         false => LeadProduct::Bundle,
     };
-    // SECURITY: an identifier travels in links and to the payment provider. It shows that a request is with us and leads
-    // on to its payment; it shows nothing that somebody wrote.
+    // SECURITY: identifiers travel in links and to the payment provider. They reveal that a request exists and link to its
+    // payment, but no contents.
     let mut known = None;
     if let Some(id) = LeadId::parse(&text("lead_id")) {
         match flow::find(&app.store, id).await {
@@ -73,7 +73,7 @@ pub async fn request_page(app: Shared, call: Call) -> Reply {
     form_page(&app, 200, product, &typed, &[], known)
 }
 
-/// Where an open request for a bundle is paid for, if there is a payment link.
+/// Where to pay for an open bundle request, if there is a payment link.
 fn pay_path(app: &App, id: &str, lead: &Lead) -> Option<String> {
     let is_payable = lead.product == LeadProduct::Bundle && lead.status.is_open();
     let bundle = Bundle::parse(&lead.level).filter(|_| is_payable)?;
@@ -161,7 +161,7 @@ async fn taken_message(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
     let body: ContactRequest = read_body(app, call)?;
     let contact = checked_contact("email", &body.email)?;
     if !is_email(contact.trim()) {
-        let message = "Value error, this is no e-mail address; without one no answer reaches you";
+        let message = "Value error, this is not an e-mail address, so we could not reply";
         return Err(invalid("email", "value_error", message));
     }
     let lead = Lead {
@@ -201,7 +201,7 @@ fn quote_named(id: Option<&str>) -> Option<String> {
     id.map(str::trim).filter(is_quote).map(str::to_owned)
 }
 
-/// SECURITY: a contact may become an address of an e-mail; what could end a header's line is no contact.
+/// SECURITY: a contact may become an e-mail address, so it must not contain line breaks.
 fn checked_contact(name: &str, contact: &str) -> Result<String, Refusal> {
     let contact = contact.trim();
     if contact.is_empty() {
@@ -209,7 +209,8 @@ fn checked_contact(name: &str, contact: &str) -> Result<String, Refusal> {
         return Err(invalid(name, "string_too_short", message));
     }
     if contact.chars().any(char::is_control) {
-        let message = "Value error, a contact holds no line breaks or other control characters";
+        let message =
+            "Value error, a contact must not contain line breaks or other control characters";
         return Err(invalid(name, "value_error", message));
     }
     Ok(contact.to_owned())
@@ -224,7 +225,7 @@ fn invalid(name: &str, kind: &'static str, message: &str) -> Refusal {
     )])
 }
 
-/// Without the control characters that no text needs.
+/// Removes control characters.
 fn cleaned(text: Option<&str>) -> String {
     let text = text.unwrap_or_default().trim().replace("\r\n", "\n");
     text.chars()

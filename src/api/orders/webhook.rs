@@ -1,5 +1,4 @@
-//! The address at which the payment provider tells of its checkouts. It answers once the news is on disk, and says no
-//! more than whether to send it again.
+//! The payment provider's webhook. It responds once the event is on disk; the response only says whether to resend it.
 
 use crate::api::failure;
 use crate::app::{App, Shared};
@@ -12,7 +11,7 @@ pub const PATH: &str = "/v1/webhooks/stripe";
 
 const SIGNATURE: &str = "stripe-signature";
 
-/// Whether an event may come from the provider, by its head alone: a body is received only then.
+/// Whether the headers may be the provider's; only then is the body received.
 pub fn check_head(app: &App, headers: &HeaderMap) -> Result<(), Refusal> {
     let mut values = headers.get_all(SIGNATURE).iter();
     let header = match (values.next(), values.next()) {

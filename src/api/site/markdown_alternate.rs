@@ -1,5 +1,5 @@
-//! The markdown alternate of every page: made from the page itself by the converter that is for sale, so that the two
-//! never say different things. That of a constant page is made once and shared by all answers.
+//! The markdown alternate of every page, made from the page by the converter. For a constant page it is made once and
+//! shared by all responses.
 
 use crate::api::failure;
 use crate::app::Shared;
@@ -8,7 +8,7 @@ use crate::http::service::PageAsked;
 use crate::http::{Answer, Bytes, Reply};
 use crate::state::markdown_alternates::Markdown;
 
-/// The same answer with the page's main part as markdown.
+/// The same response with the page's main content as markdown.
 pub fn as_markdown(app: Shared, asked: PageAsked, page: Reply) -> Answer {
     Box::pin(async move {
         let made = match page.is_shared {

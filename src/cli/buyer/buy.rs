@@ -1,4 +1,4 @@
-//! `context402 buy`: pay any x402 version 2 seller, and never more than was allowed.
+//! `context402 buy`: buys from any x402 version 2 seller, up to a maximum price.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ pub(in crate::cli) struct Args {
     json: bool,
 }
 
-/// As it was typed: the seller judges it, too.
+/// The address as typed; the seller validates it, too.
 pub(in crate::cli) fn parse_address(text: &str) -> Result<String, String> {
     let url = Url::parse(text).ok();
     url.filter(|url| matches!(url.scheme(), "http" | "https"))
@@ -109,8 +109,8 @@ impl Args {
                 self.report(&purchase, proofs.as_ref())
             }
             Err(BuyError::Lost { payment, detail }) => Err(Failure::Failed(format!(
-                "the seller took the payment and then could not be reached ({detail}). It may have been charged: send \
-                 the same request again with this header before you sign anew: PAYMENT-SIGNATURE: {}",
+                "the seller received the payment and then could not be reached ({detail}). You may have been charged: \
+                before you sign again, repeat the request with this header: PAYMENT-SIGNATURE: {}",
                 payment.header
             ))),
             Err(error) => Err(failed(error)),
@@ -138,7 +138,7 @@ impl Args {
         let place = self.key_file.display();
         let read = |error: std::io::Error| {
             Failure::Failed(format!(
-                "{place}: {error}. It should hold your wallet's private key: 0x and 64 hex digits, mode 0600"
+                "{place}: {error}. The file must contain your wallet's private key, 0x and 64 hex digits, with mode 0600"
             ))
         };
         let mode = std::fs::metadata(&self.key_file)
@@ -147,15 +147,16 @@ impl Args {
             .mode();
         if mode & 0o077 != 0 {
             return Err(Failure::Failed(format!(
-                "{place} holds a private key but others may read it; run `chmod 600 {place}`"
+                "{place} contains a private key but is readable by others; run `chmod 600 {place}`"
             )));
         }
         let text = std::fs::read_to_string(&self.key_file).map_err(read)?;
-        Wallet::parse(text.trim())
-            .ok_or_else(|| Failure::Failed(format!("{place} does not hold 0x and 64 hex digits")))
+        Wallet::parse(text.trim()).ok_or_else(|| {
+            Failure::Failed(format!("{place} does not contain 0x and 64 hex digits"))
+        })
     }
 
-    /// Result on standard output, receipt on standard error, so that the page can be piped.
+    /// Prints the result to standard output and the receipt to standard error, so that the page can be piped.
     fn report(&self, purchase: &Purchase, proofs: Option<&Proofs>) -> Result<(), Failure> {
         let reply = &purchase.reply;
         let text = String::from_utf8_lossy(&reply.body);
@@ -174,7 +175,7 @@ impl Args {
                     ));
                 }
                 None if reply.status == 200 => {
-                    note(format_args!("receipt   none came with the answer"));
+                    note(format_args!("receipt   missing in the response"));
                 }
                 None => {}
             }
@@ -205,30 +206,28 @@ fn note_price(choice: &Choice) {
     ));
 }
 
-/// What the buyer can show to others later, and whether it holds.
+/// Checks the signed offer and receipt.
 fn note_proofs(proofs: &Proofs, answer: &Value) {
     match &proofs.offer {
         Proof::None => {}
         Proof::Good { by, .. } => note(format_args!("offer     signed by {by}")),
-        Proof::Bad(why) => note(format_args!("offer     its signature is not good: {why}")),
+        Proof::Bad(why) => note(format_args!("offer     invalid signature: {why}")),
     }
     match &proofs.receipt {
         Proof::None => {}
         Proof::Good { by, says } if is_of(says, answer) => {
-            note(format_args!(
-                "proof     the receipt is good, signed by {by}"
-            ));
+            note(format_args!("proof     valid receipt, signed by {by}"));
         }
         Proof::Good { .. } => {
             note(format_args!(
-                "proof     the receipt is for other content than what came"
+                "proof     the receipt does not match the content"
             ));
         }
-        Proof::Bad(why) => note(format_args!("proof     the receipt is not good: {why}")),
+        Proof::Bad(why) => note(format_args!("proof     invalid receipt: {why}")),
     }
 }
 
-/// Whether a receipt that names content names this.
+/// Whether the receipt's content hash matches.
 fn is_of(receipt: &Receipt, answer: &Value) -> bool {
     let found = match answer["markdown"].as_str() {
         Some(markdown) => hex::encode(Sha256::digest(markdown)),
@@ -242,6 +241,6 @@ fn is_of(receipt: &Receipt, answer: &Value) -> bool {
 
 fn note(text: std::fmt::Arguments<'_>) {
     use std::io::Write as _;
-    // A receipt that nobody reads is no reason to fail: the page was paid and goes to standard output.
+    // A closed standard error is no failure: the page is paid and goes to standard output.
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! `context402 convert`: the converter without the shop.
+//! `context402 convert`: converts locally, without payment.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ impl Args {
             warnings::note(warning.code(), warning.message());
         }
         if let Some(wall) = converted.page.wall {
-            let message = format!("{wall}. A sale of it is refused and not charged.");
+            let message = format!("{wall}. The service refuses to sell it and charges nothing.");
             warnings::note(Code::PageWalled.text(), &message);
         }
         put(converted.page.markdown.as_bytes())?;
@@ -99,7 +99,7 @@ impl Args {
         Ok((converted, url))
     }
 
-    /// Over the network, with every check of a sale.
+    /// Fetches with all checks of a sale.
     fn fetched(&self) -> Result<(Converted, Url), Failure> {
         let target = TargetUrl::parse(&self.input).map_err(failed)?;
         let network = Network::new(
@@ -131,18 +131,18 @@ impl Args {
                 Ok((Converted { page, kind }, url))
             }
             Fetched::NotModified { .. } => Err(Failure::Failed(
-                "the server says that nothing has changed".to_owned(),
+                "unexpected 304 Not Modified from the server".to_owned(),
             )),
         }
     }
 
-    /// One JSON line in, one out, in order, on several threads.
+    /// Converts JSON lines in order, on several threads.
     fn lines(&self) -> Result<(), Failure> {
         let model = self.model()?;
         jsonl::run(&self.input, self.threads, |line| self.line(line, &model))
     }
 
-    /// A line that cannot be converted says so under its id, and the others go on.
+    /// A failed line reports its error under its id; the others continue.
     fn line(&self, line: &str, model: &Arc<Model>) -> String {
         let job: Line = match serde_json::from_str(line) {
             Ok(job) => job,
@@ -208,8 +208,7 @@ pub(in crate::cli) fn placeholder() -> Url {
     Url::parse("https://example.com/").expect("a constant that is a URL")
 }
 
-/// By its first bytes, and by the name's ending between texts that look alike. What shows no sign is taken for HTML,
-/// which is what most people pipe in.
+/// By the first bytes, and by the file extension for similar text formats. The default is HTML, the most common input.
 fn kind_of(name: &str, bytes: &[u8]) -> Result<ContentKind, String> {
     let ending = Path::new(name)
         .extension()
@@ -225,10 +224,10 @@ fn kind_of(name: &str, bytes: &[u8]) -> Result<ContentKind, String> {
     };
     let first = &bytes[..bytes.len().min(RECOGNISED_BYTES)];
     recognised(declared, name, first)
-        .map_err(|found| format!("the input is {found}, which is not converted"))
+        .map_err(|found| format!("the input is {found}, which is not supported"))
 }
 
-/// A converted input and what it was.
+/// A converted input and its type.
 pub(in crate::cli) struct Converted {
     pub(in crate::cli) page: Page,
     kind: ContentKind,
@@ -258,7 +257,7 @@ fn converted(mut converter: Converter, bytes: &[u8]) -> Result<Page, String> {
         .map_err(|error| error.to_string())
 }
 
-/// An HTML page as `data/selection/train.py` reads it.
+/// Training data for `data/selection/train.py`.
 fn training(bytes: &[u8], url: Url, model: &Arc<Model>) -> Result<Value, ConvertError> {
     let settings = Settings {
         kind: ContentKind::Html,
@@ -283,7 +282,7 @@ fn training(bytes: &[u8], url: Url, model: &Arc<Model>) -> Result<Value, Convert
     }))
 }
 
-/// The same members that a sale's answer has, and `wall` where the page is one: what a sale would be refused for.
+/// The members of a sale's answer, and `wall` for a page that a sale would refuse.
 fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error> {
     let goods = page_goods(
         &converted.page,
@@ -302,7 +301,7 @@ fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error>
     )?;
     let mut members: Value = goods.value()?;
     if let Some(object) = members.as_object_mut() {
-        // Facts of a fetch that did not take place.
+        // Facts of a fetch, which did not happen.
         for name in ["http_status", "content_type", "source_sha256", "fetched_at"] {
             object.shift_remove(name);
         }

@@ -1,5 +1,4 @@
-//! `context402 demo`: the first experience. The whole service on loopback with test funds, a page that is bought with
-//! every step shown, and a report on it.
+//! `context402 demo`: runs the whole service on loopback with test funds, buys a page step by step, and a report on it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -47,19 +46,19 @@ pub(in crate::cli) struct Args {
 }
 
 const LISTEN: &str = "127.0.0.1:4020";
-/// Where the built-in pages pretend to be: documentation-like names at a public address.
+/// The invented public address of the sample pages.
 const SAMPLE_ADDRESS: &str = "93.184.216.34";
-/// Somebody's vault, for test funds.
+/// A receiving address for test funds.
 const PAY_TO: &str = "0x4020402040204020402040204020402040204020";
-/// Lines of the bought page that are shown.
+/// Lines shown of the page.
 const SHOWN_LINES: usize = 200;
-/// What the report on the built-in page is asked.
+/// The question for the report.
 const QUESTION: &str = "Did the harbour heat network deliver 4.1 gigawatt hours to 900 flats?";
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let _log = log::start("warn", false);
-        // Enough threads for the purchase and for anyone who tries the pages.
+        // Enough threads for the purchase and for visitors.
         run_async(256, self.show())
     }
 
@@ -90,7 +89,7 @@ impl Args {
         let bought = purchases(&appliance, target, question).await;
         if bought.is_ok() && !self.once {
             say(format_args!(
-                "\nThe service goes on. Open {base_url} in a browser, or read {base_url}/quickstart.\nEnd it with Ctrl-C."
+                "\nThe service is still running. Open {base_url} in a browser, or read {base_url}/quickstart.\nStop it with Ctrl-C."
             ))?;
             signal::ctrl_c().await?;
         }
@@ -104,7 +103,7 @@ impl Args {
     async fn listener(&self) -> Result<TcpListener, Failure> {
         if let Some(address) = self.listen {
             if !address.ip().is_loopback() {
-                let text = "the demo takes test funds: it listens on loopback only, such as --listen 127.0.0.1:4020";
+                let text = "the demo uses test funds and listens only on loopback, such as --listen 127.0.0.1:4020";
                 return Err(Failure::Usage(text.to_owned()));
             }
             return TcpListener::bind(address)
@@ -166,10 +165,10 @@ async fn purchases(
         buy_report(&wallet, &base_url, &target, question)
     });
     let bought = bought.await.map_err(failed)?;
-    bought.map_err(|failure| Failure::Failed(format!("the purchase did not go well: {failure}")))
+    bought.map_err(|failure| Failure::Failed(format!("the purchase failed: {failure}")))
 }
 
-/// The exchange as a real buyer makes it, with everything that goes over the wire told.
+/// A real purchase, with every step explained.
 fn buy(wallet: &Wallet, base_url: &str, target: &str, agent: &str) -> Result<(), Failure> {
     let address = format!("{base_url}{}", Product::Context.path());
     let request = SellerRequest::post_json(
@@ -178,11 +177,11 @@ fn buy(wallet: &Wallet, base_url: &str, target: &str, agent: &str) -> Result<(),
     );
     let now = Clock::System.now();
     say(format_args!(
-        "1. A throwaway wallet is made: {}, with {STARTING_BALANCE} USDC of test funds.",
+        "1. A throwaway wallet: {}, with {STARTING_BALANCE} USDC of test funds.",
         wallet.address()
     ))?;
     say(format_args!(
-        "\n2. An agent asks for a page and pays nothing:\n   POST {address}"
+        "\n2. An agent requests a page without payment:\n   POST {address}"
     ))?;
     say(format_args!(
         "   {}",
@@ -194,14 +193,14 @@ fn buy(wallet: &Wallet, base_url: &str, target: &str, agent: &str) -> Result<(),
         .map_err(failed)?;
     let Some(paid) = paid else {
         return Err(Failure::Failed(format!(
-            "no price was asked; the answer was {}",
+            "expected a 402 with the price, got {}",
             reply.status
         )));
     };
     let offer = &paid.choice.requirements;
-    say("\n3. The answer is 402 Payment Required. Its header PAYMENT-REQUIRED, decoded, says:")?;
+    say("\n3. The response is 402 Payment Required. Its PAYMENT-REQUIRED header, decoded:")?;
     say(format_args!(
-        "   {} units ({} USDC) to {}",
+        "   {} atomic units ({} USDC) to {}",
         offer.amount.units(),
         offer.amount,
         offer.pay_to
@@ -219,12 +218,12 @@ fn buy(wallet: &Wallet, base_url: &str, target: &str, agent: &str) -> Result<(),
         "   value {}, valid until {}, nonce {}",
         signed.value, signed.valid_before, signed.nonce
     ))?;
-    say("\n5. The same request is sent again, with the signature in PAYMENT-SIGNATURE.")?;
+    say("\n5. The agent repeats the request with the signature in PAYMENT-SIGNATURE.")?;
     say(
-        "   The service has it verified, fetches and converts the page, keeps the answer on disk, and only then",
+        "   The service verifies it, fetches and converts the page, stores the response on disk, and only then",
     )?;
     say(format_args!(
-        "   has the payment settled. To the site it says: {agent}"
+        "   settles the payment. Its User-Agent for the site: {agent}"
     ))?;
     let body: Value = serde_json::from_slice(&reply.body)
         .map_err(|error| Failure::Failed(format!("answer {}: not JSON: {error}", reply.status)))?;
@@ -237,22 +236,20 @@ fn buy(wallet: &Wallet, base_url: &str, target: &str, agent: &str) -> Result<(),
     else {
         return Err(Failure::Failed(complaint::of(&reply)));
     };
-    say("\n6. The answer is 200. Its header PAYMENT-RESPONSE is the receipt:")?;
+    say("\n6. The response is 200. Its PAYMENT-RESPONSE header is the receipt:")?;
     say(format_args!(
         "   settled in transaction {}",
         settlement.transaction
     ))?;
     if let Proof::Good { by, .. } = buyer.check(&request, &paid, Clock::System.now()).receipt {
-        say(format_args!(
-            "   with a receipt that proves it, signed by {by}"
-        ))?;
+        say(format_args!("   with a receipt signed by {by}"))?;
     }
     let left = STARTING_BALANCE
         .checked_sub(offer.amount)
         .unwrap_or(Amount::ZERO);
     say(format_args!("   the wallet has {left} USDC left\n"))?;
     say(format_args!(
-        "7. And this is the page, {} words:\n",
+        "7. The page, {} words:\n",
         body["stats"]["word_count"]
     ))?;
     let lines: Vec<&str> = markdown.lines().collect();
@@ -268,7 +265,7 @@ fn buy(wallet: &Wallet, base_url: &str, target: &str, agent: &str) -> Result<(),
     Ok(())
 }
 
-/// A report on the same page: the same exchange, told shortly.
+/// A report on the same page: the same exchange in short.
 fn buy_report(
     wallet: &Wallet,
     base_url: &str,
@@ -279,7 +276,7 @@ fn buy_report(
     let body = json!({"target_url": target, "question": question, "pack": pack.name()});
     let request = SellerRequest::post_json(&format!("{base_url}{}", product.path()), &body);
     say(format_args!(
-        "\n8. The agent asks whether the page supports something: a {} Proof Pack, {} USDC.\n   POST {}\n   {body}",
+        "\n8. The agent checks a claim against the page: a {} Proof Pack, {} USDC.\n   POST {}\n   {body}",
         pack.name(),
         pack.price(),
         request.url
@@ -297,7 +294,7 @@ fn buy_report(
         return Err(Failure::Failed(complaint::of(&reply)));
     };
     say(format_args!(
-        "   402, signed, sent again, settled in transaction {}\n",
+        "   402, signed, repeated, settled in transaction {}\n",
         settlement.transaction
     ))?;
     let report = Report::parse(&reply.body).map_err(failed)?;
@@ -307,7 +304,7 @@ fn buy_report(
     Ok(())
 }
 
-/// The built-in web: a few sites on one loopback port, told apart by Host.
+/// The sample pages: several sites on one loopback port, by Host.
 async fn serve_samples() -> Result<SocketAddr, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -335,7 +332,7 @@ async fn sample(call: Call) -> Reply {
         .find(|sample| sample.host == host && sample.path == call.path)
     {
         Some(sample) => Reply::new(200, sample.content_type, sample.body),
-        None => Reply::text(404, "There is no such page.\n"),
+        None => Reply::text(404, "No such page.\n"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `context402 evidence`: the check of evidence without the shop.
+//! `context402 evidence`: checks evidence locally, without payment.
 
 use std::fmt;
 use std::ops::Range;
@@ -74,7 +74,7 @@ impl Args {
         self.model.iter().map(read).collect()
     }
 
-    /// A line that cannot be read says so, and the others go on.
+    /// A failed line reports its error; the others continue.
     fn line(&self, line: &str, models: &[Model]) -> String {
         let job: Line = match serde_json::from_str(line) {
             Ok(job) => job,
@@ -129,7 +129,7 @@ struct Line {
     language: Option<String>,
     sentences: Option<Vec<String>>,
     document_text: Option<String>,
-    /// Asks for the names of the features instead.
+    /// Requests the names of the features instead.
     #[serde(default)]
     names: bool,
 }
@@ -144,7 +144,7 @@ impl Line {
     }
 }
 
-/// Where the sentences stand in the text, if it has all of them in this order.
+/// The positions of the sentences in the text, if it has all of them in this order.
 fn places(text: &str, sentences: &[String]) -> Option<Vec<Range<usize>>> {
     let mut at = 0;
     let mut found = Vec::with_capacity(sentences.len());
@@ -156,7 +156,7 @@ fn places(text: &str, sentences: &[String]) -> Option<Vec<Range<usize>>> {
     Some(found)
 }
 
-/// The features of a question's candidates; with models, what each of them would decide by.
+/// The features of a question's candidates; with models, the features of their decisions.
 fn training(examined: &Examiner<'_>, job: &Line, models: &[Model]) -> Value {
     let row = examined.training_row(&job.query, job.reading(), models);
     if models.is_empty() {
@@ -178,7 +178,7 @@ fn packed(values: &[f64]) -> String {
     BASE64.encode(bytes)
 }
 
-/// Counts the code points before a byte, for places in rising order or not.
+/// Counts the code points before a byte, for positions in any order.
 fn code_points(text: &str, byte: usize) -> usize {
     text[..byte].chars().count()
 }
@@ -231,7 +231,7 @@ fn members(text: &str, check: &Check) -> Value {
     })
 }
 
-/// For a person at a terminal.
+/// For a terminal.
 fn report(text: &str, check: &Check) -> String {
     let mut lines = vec![format!(
         "{} (confidence {:.2}, support {:.2})",
@@ -251,7 +251,7 @@ fn report(text: &str, check: &Check) -> String {
             &text[finding.range.clone()]
         ));
         if !finding.missing.is_empty() {
-            lines.push(format!("  does not carry: {}", finding.missing.join(", ")));
+            lines.push(format!("  missing: {}", finding.missing.join(", ")));
         }
     }
     for note in &check.notes {

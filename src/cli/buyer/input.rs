@@ -1,4 +1,4 @@
-//! What a command reads: a file, or standard input. Knows no command.
+//! Input of commands: a file or standard input.
 
 use std::fmt;
 use std::fs::File;
@@ -6,10 +6,10 @@ use std::io::{self, BufRead, BufReader, Read as _};
 
 use crate::cli::{Failure, failed};
 
-/// Far more than is sold of a page, and far less than a machine's memory.
+/// Far more than the page limit, far less than a machine's memory.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Everything that is there.
+/// The whole input.
 pub(in crate::cli) fn bytes(name: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = open(name)?.take(BYTES_MAX + 1).read_to_end(&mut bytes);
@@ -20,7 +20,7 @@ pub(in crate::cli) fn bytes(name: &str) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// To be read line by line.
+/// A reader for lines.
 pub(in crate::cli) fn open(name: &str) -> Result<Box<dyn BufRead>, Failure> {
     if name == "-" {
         return Ok(Box::new(BufReader::new(io::stdin())));
@@ -31,13 +31,13 @@ pub(in crate::cli) fn open(name: &str) -> Result<Box<dyn BufRead>, Failure> {
 
 fn unreadable(name: &str, error: &dyn fmt::Display) -> Failure {
     failed(format_args!(
-        "{name}: {error}. Name a file that can be read, or - for standard input"
+        "{name}: {error}. Give a readable file, or - for standard input"
     ))
 }
 
-/// What was read and cannot be used.
+/// The error for unusable input.
 pub(in crate::cli) fn unusable(name: &str, error: &dyn fmt::Display) -> Failure {
     failed(format_args!(
-        "{name}: {error}. Give a page or document that holds text"
+        "{name}: {error}. Give a page or document with text"
     ))
 }

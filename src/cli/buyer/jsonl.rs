@@ -1,5 +1,4 @@
-//! Commands that read one JSON object a line and write one a line: in order, on several threads, with few lines waiting.
-//! Knows no command.
+//! Processes JSON lines in order, on several threads, with a short queue.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::sync::Mutex;
@@ -10,15 +9,15 @@ use clap::builder::RangedI64ValueParser;
 use crate::cli::buyer::input;
 use crate::cli::{Failure, heard};
 
-/// Lines that may wait for a thread, for each thread.
+/// Queued lines per thread.
 const LINES_AHEAD: usize = 4;
 
-/// As many as may be asked for.
+/// The allowed numbers of threads.
 pub(in crate::cli) fn threads() -> RangedI64ValueParser<u16> {
     RangedI64ValueParser::new().range(1..=1024)
 }
 
-/// Answers every line of an input on standard output. Bytes that are not UTF-8 are read as U+FFFD.
+/// Processes every line of an input to standard output. Bytes that are not UTF-8 become U+FFFD.
 pub(in crate::cli) fn run(
     name: &str,
     threads: Option<u16>,
@@ -74,7 +73,7 @@ pub(in crate::cli) fn run(
     })
 }
 
-/// What comes next. Before it has to wait, what was written goes out: somebody may ask one line at a time.
+/// The next result. Flushes the output before waiting, for interactive use.
 fn next<T>(from: &Receiver<T>, out: &mut impl io::Write) -> io::Result<Option<T>> {
     if let Ok(ready) = from.try_recv() {
         return Ok(Some(ready));

@@ -1,9 +1,8 @@
-//! A report as text for a terminal. What it quotes comes from a page that may be hostile: control characters, which a
-//! terminal could act on, are left out.
+//! A report as text for a terminal. Quotes come from pages that may be hostile, so control characters are removed.
 
 use crate::evidence::report::Report;
 
-/// Citations that are shown.
+/// Number of citations shown.
 const CITATIONS_SHOWN: usize = 5;
 
 /// The report's lines, without line ends.

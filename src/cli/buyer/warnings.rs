@@ -1,14 +1,14 @@
-//! Warnings about a page, on standard error, so that the page itself can be piped.
+//! Prints a page's warnings to standard error, so that the page can be piped.
 
 use std::io::Write as _;
 
 use serde_json::Value;
 
-/// A seller's warnings are shown up to here, in number and in characters each.
+/// Limits for a seller's warnings: their number, and characters each.
 const WARNINGS_MAX: usize = 20;
 const SHOWN_CHARACTERS_MAX: usize = 300;
 
-/// The warnings of an answer, of this or another seller.
+/// Prints the warnings of a response.
 pub(in crate::cli) fn note_all(answer: &Value) {
     for (code, message) in of(answer) {
         note(&code, &message);
@@ -16,7 +16,7 @@ pub(in crate::cli) fn note_all(answer: &Value) {
 }
 
 pub(in crate::cli) fn note(code: &str, message: &str) {
-    // A warning that nobody reads is no reason to fail: the page goes to standard output.
+    // A closed standard error is no failure: the page goes to standard output.
     let _ = writeln!(std::io::stderr(), "warning   {code}: {message}");
 }
 

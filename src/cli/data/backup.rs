@@ -1,5 +1,5 @@
-//! `context402 backup` and `context402 verify-backup`: a copy of the running service's data file, or of a stopped
-//! one's, that bears its name only once it was looked through.
+//! `context402 backup` and `context402 verify-backup`: copies the data file of a running or stopped service. The copy gets
+//! its final name after it has been verified.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -16,9 +16,9 @@ use crate::domain::time::UnixSeconds;
 use crate::outside::clock::Clock;
 use crate::store::{CopyOptions, Settings, Verified};
 
-/// How long the service may take for its copy.
+/// Maximum time for the service's copy.
 const COPY_TIME_MAX: Duration = Duration::from_secs(3600);
-/// Between looks whether a second is over.
+/// Poll interval for the next second.
 const NAME_PAUSE: Duration = Duration::from_millis(100);
 const PREFIX: &str = "context402-";
 const SUFFIX: &str = ".redb";
@@ -47,7 +47,7 @@ impl Args {
         let is_folder = self.path.is_dir();
         if self.keep.is_some() && !is_folder {
             return Err(Failure::Usage(format!(
-                "--keep is for a folder, and {} is none",
+                "--keep needs a folder, and {} is not one",
                 self.path.display()
             )));
         }
@@ -61,7 +61,7 @@ impl Args {
         {
             let folder = folder.display();
             return Err(failed(format_args!(
-                "the folder {folder} is not there; make it first: `mkdir -m 700 {folder}`"
+                "the folder {folder} does not exist; create it first: `mkdir -m 700 {folder}`"
             )));
         }
         let path = match is_folder {
@@ -82,7 +82,7 @@ impl Args {
             Ok(verified)
         });
         let verified = verified.inspect_err(|_| {
-            // Half a backup is none; the failure says what happened.
+            // Delete an incomplete backup; the failure is reported.
             let _ = std::fs::remove_file(&partial);
         })?;
         say(line(&path, &verified))?;
@@ -113,18 +113,18 @@ impl VerifyArgs {
     }
 }
 
-/// A backup that is missing is no new installation.
+/// A missing backup must not create a new data file.
 pub(in crate::cli) fn check_is_there(path: &Path) -> Result<(), Failure> {
     match path.exists() {
         true => Ok(()),
         false => Err(Failure::Failed(format!(
-            "{} does not exist; name a file that `context402 backup` has made",
+            "{} does not exist; give a file made by `context402 backup`",
             path.display()
         ))),
     }
 }
 
-/// What is told of a sound file in one line.
+/// A verified file in one line.
 pub(in crate::cli) fn line(path: &Path, verified: &Verified) -> String {
     let rows = |table: &str| {
         let found = verified.rows.iter().find(|(name, _)| *name == table);
@@ -159,14 +159,14 @@ fn new_in(folder: &Path) -> Result<PathBuf, Failure> {
 fn name(now: UnixSeconds) -> Result<String, Failure> {
     let now = now
         .timestamp()
-        .ok_or_else(|| failed("the clock is far off; set it first"))?;
+        .ok_or_else(|| failed("the system clock is wrong; set it first"))?;
     Ok(format!(
         "{PREFIX}{}{SUFFIX}",
         now.strftime("%Y%m%dT%H%M%SZ")
     ))
 }
 
-/// The copy itself, under a name that says that nobody has looked at it yet.
+/// The unverified copy, under a temporary name.
 fn write(config: &Config, partial: &Path) -> Result<(), Failure> {
     match socket::connect(&config.socket) {
         Some(stream) => fetch(stream, partial),
@@ -191,9 +191,9 @@ fn write(config: &Config, partial: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The service writes where it may; what comes from there is moved to where the operator wants it.
+/// Moves the service's copy to the destination.
 fn fetch(stream: UnixStream, partial: &Path) -> Result<(), Failure> {
-    // Whether we may write there is known before the service is put to work.
+    // Check write access before the service starts copying.
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     let mut to = options
@@ -201,10 +201,11 @@ fn fetch(stream: UnixStream, partial: &Path) -> Result<(), Failure> {
         .map_err(|error| failed(format_args!("{}: {error}", partial.display())))?;
     let answer = socket::post_within(stream, "/operator/backup", COPY_TIME_MAX)?;
     let snapshot = answer["path"].as_str().map(PathBuf::from);
-    let snapshot = snapshot.ok_or_else(|| failed("the service does not say where its copy is"))?;
+    let snapshot =
+        snapshot.ok_or_else(|| failed("the service did not report the path of its copy"))?;
     if std::fs::rename(&snapshot, partial).is_err() {
         let copied = File::open(&snapshot).and_then(|mut from| io::copy(&mut from, &mut to));
-        // It is in the way of the next one, whether or not it was read.
+        // Remove it in any case: it would block the next backup.
         let _ = std::fs::remove_file(&snapshot);
         copied.map_err(|error| failed(format_args!("{}: {error}", snapshot.display())))?;
         to.sync_all()?;
@@ -219,7 +220,7 @@ fn sync(path: &Path) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// What interrupted backups have left, once none can be at it any more.
+/// Removes leftovers of interrupted backups.
 fn remove_left_overs(folder: &Path) -> Result<(), Failure> {
     let now = Clock::System.now().0;
     for file in std::fs::read_dir(folder)? {
@@ -230,7 +231,7 @@ fn remove_left_overs(folder: &Path) -> Result<(), Failure> {
         if whole.is_some_and(is_ours) && changed_at + COPY_TIME_MAX.as_secs() < now {
             std::fs::remove_file(file.path())?;
             say(format_args!(
-                "{} is removed: it was never finished.",
+                "{} removed: incomplete backup.",
                 file.path().display()
             ))?;
         }
@@ -238,7 +239,7 @@ fn remove_left_overs(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Only what this command has named; other files in the folder are not its business.
+/// Deletes only files named by this command.
 fn remove_older(folder: &Path, keep: usize) -> Result<(), Failure> {
     let mut backups: Vec<PathBuf> = Vec::new();
     for file in std::fs::read_dir(folder)? {
@@ -253,7 +254,7 @@ fn remove_older(folder: &Path, keep: usize) -> Result<(), Failure> {
     let old = backups.len().saturating_sub(keep);
     for path in &backups[..old] {
         std::fs::remove_file(path)?;
-        say(format_args!("{} is removed.", path.display()))?;
+        say(format_args!("{} removed.", path.display()))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `context402 export`: everything of a kind, from the running service or from the file of a stopped one.
+//! `context402 export`: exports all records of a kind, from the running service or a stopped one's file.
 
 use clap::builder::PossibleValuesParser;
 

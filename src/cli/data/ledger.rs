@@ -1,4 +1,4 @@
-//! `context402 ledger …`: what each day has earned, and whether it has reached the vault.
+//! `context402 ledger …`: daily revenue and its reconciliation with the receiving address.
 
 use jiff::civil::Date;
 use serde_json::Value;
@@ -21,7 +21,8 @@ pub(in crate::cli) enum Args {
     },
 }
 
-const NOT_RUNNING: &str = "The service does not run, and only the running service asks the chain. Start it, and run this again.";
+const NOT_RUNNING: &str =
+    "The service is not running, and only it can check the chain. Start it and run this again.";
 
 fn parse_day(text: &str) -> Result<Date, String> {
     let day = text.parse();

@@ -1,4 +1,4 @@
-//! `context402 person …`: what leads, orders and outbox know of an e-mail address, to be handed out or forgotten.
+//! `context402 person …`: shows or deletes all data about an e-mail address.
 
 use crate::api::operator::data;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
@@ -46,7 +46,7 @@ impl Args {
             Args::Forget { .. } => {
                 let gone = &answer["deleted"];
                 say(format_args!(
-                    "Deleted: {} leads, {} orders, {} mails.",
+                    "Deleted: {} leads, {} orders, {} e-mails.",
                     gone["leads"], gone["orders"], gone["mails"]
                 ))?;
             }

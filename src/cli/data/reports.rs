@@ -1,4 +1,4 @@
-//! `context402 reports …`: from the running service over the operator's socket, or from the file of a stopped one.
+//! `context402 reports …`: from the running service over the operator's socket, or from a stopped one's file.
 
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ impl Args {
                 say(format_args!("{report_id} is not listed in the library."))?;
             }
             Args::Purge { report_id, .. } => {
-                say(format_args!("{report_id} is forgotten, with its text."))?;
+                say(format_args!("{report_id} deleted, with its text."))?;
             }
         }
         Ok(())

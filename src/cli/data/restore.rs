@@ -1,4 +1,4 @@
-//! `context402 restore`: a backup back in the data file's place, while the service is stopped.
+//! `context402 restore`: replaces the data file with a backup while the service is stopped.
 
 use std::path::PathBuf;
 
@@ -40,13 +40,13 @@ impl Args {
         say(backup::line(&config.data_file, &restored.backup))?;
         if let Some(replaced) = &restored.replaced {
             say(format_args!(
-                "What it replaces is kept as {}; remove it when all is well.",
+                "The previous file was saved as {}; delete it when everything works.",
                 replaced.display()
             ))?;
         }
         say(
-            "Start the service, then `context402 payments reconcile --all`: settlements that were under way when the \
-             backup was made are looked up.",
+            "Start the service, then run `context402 payments reconcile --all` to resolve settlements that were pending \
+            when the backup was made.",
         )?;
         Ok(())
     }

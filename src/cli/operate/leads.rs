@@ -1,4 +1,4 @@
-//! `context402 leads …`: from the running service over the operator's socket, or from the file of a stopped one.
+//! `context402 leads …`: from the running service over the operator's socket, or from a stopped one's file.
 
 use clap::builder::PossibleValuesParser;
 use serde_json::Value;
@@ -175,7 +175,7 @@ impl Args {
     }
 }
 
-/// Where a lead can be moved.
+/// The possible new statuses.
 fn goals() -> impl Iterator<Item = &'static str> {
     let can_be_reached = |status: &LeadStatus| LeadEvent::towards(*status).is_some();
     let reached = LeadStatus::ALL.into_iter().filter(can_be_reached);
@@ -186,7 +186,7 @@ fn told(refusal: Refusal) -> Failure {
     Failure::Failed(refusal.message)
 }
 
-/// Part after part, so that neither side holds all of them.
+/// In parts, so that neither side holds all leads in memory.
 fn export(config: &Config, format: Format) -> Result<(), Failure> {
     if format == Format::Csv {
         say(csv::row(COLUMNS).trim_end())?;

@@ -1,4 +1,4 @@
-//! `context402 mail …`: one mail through the configured server, to see whether it arrives; and the outbox.
+//! `context402 mail …`: the outbox, and a test e-mail through the configured server.
 
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
@@ -69,14 +69,16 @@ impl Args {
                 socket::ask_or_open(&config, ("POST", &path), async |store| {
                     done(mails::retry(store, key, now).await)
                 })?;
-                Ok(say("The mail is tried again, now if the service runs.")?)
+                Ok(say(
+                    "The e-mail will be retried, immediately if the service is running.",
+                )?)
             }
             Args::Delete { key, .. } => {
                 let path = format!("{}/delete", LIST.one(key));
                 socket::ask_or_open(&config, ("POST", &path), async |store| {
                     done(mails::delete(store, key).await)
                 })?;
-                Ok(say("The mail is forgotten.")?)
+                Ok(say("The e-mail is deleted.")?)
             }
         }
     }
@@ -92,10 +94,10 @@ fn test(config: &Config, address: &str) -> Result<(), Failure> {
     let message = self_test::message(config, address.to_owned());
     run_async(2, async move {
         let sent = mailer.send(message, Clock::System.now()).await;
-        sent.map_err(|error| failed(format_args!("the mail was not sent: {error}")))
+        sent.map_err(|error| failed(format_args!("the e-mail was not sent: {error}")))
     })?;
     Ok(say(format_args!(
-        "The mail server has taken a mail to {address}. Look whether it arrives, and not among the junk."
+        "The mail server accepted an e-mail to {address}. Check that it arrives, and not as spam."
     ))?)
 }
 

@@ -1,4 +1,4 @@
-//! `context402 orders …`: from the running service over the operator's socket, or from the file of a stopped one.
+//! `context402 orders …`: from the running service over the operator's socket, or from a stopped one's file.
 
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
@@ -133,16 +133,20 @@ impl Args {
         match self {
             Args::List { .. } => LIST.tell(answer)?,
             Args::Show { .. } => say(serde_json::to_string_pretty(answer)?)?,
-            Args::Refulfil { order_id, .. } => say(format_args!("{order_id} is done anew."))?,
+            Args::Refulfil { order_id, .. } => {
+                say(format_args!("{order_id}: fulfilment will be retried."))?
+            }
             Args::Resend { order_id, .. } => {
-                say(format_args!("The e-mail of {order_id} is sent again."))?;
+                say(format_args!("The e-mail of {order_id} will be sent again."))?;
             }
             Args::Attach {
                 order_id, lead_id, ..
-            } => say(format_args!("{order_id} is taken for what {lead_id} asks."))?,
-            Args::Refund { order_id, .. } => say(format_args!("{order_id} is noted as refunded."))?,
+            } => say(format_args!("{order_id} is attached to {lead_id}."))?,
+            Args::Refund { order_id, .. } => {
+                say(format_args!("{order_id} is recorded as refunded."))?
+            }
             Args::Delete { order_id, .. } => {
-                say(format_args!("{order_id} is forgotten, with its report."))?;
+                say(format_args!("{order_id} deleted, with its report."))?;
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! `context402 pause` and `resume`: the brake for what is paid for.
+//! `context402 pause` and `resume`: pauses and resumes sales.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::outside::clock::Clock;
 pub(in crate::cli) fn pause(file: &ConfigFile) -> Result<(), Failure> {
     set(file, true)?;
     Ok(say(
-        "Sales are paused: paid requests are answered 503 and not charged. `context402 resume` resumes them.",
+        "Sales are paused: paid requests return 503 and are not charged. `context402 resume` resumes them.",
     )?)
 }
 

@@ -1,4 +1,4 @@
-//! `context402 payments …`: from the running service over the operator's socket, or from the file of a stopped one.
+//! `context402 payments …`: from the running service over the operator's socket, or from a stopped one's file.
 
 use std::path::Path;
 
@@ -98,16 +98,16 @@ impl Args {
 const NO_REFUSALS: &str = "The service is not running, and the list of refusals is only in its memory. Earlier refusals are in \
                            the log: search it for the target refusals, as in `journalctl -u context402 -g refusals`.";
 
-/// The refusals that the running service remembers.
+/// The refusals in the running service's memory.
 fn refused(at: &Path) -> Result<(), Failure> {
     let stream = socket::connect(at).ok_or_else(|| failed(NO_REFUSALS))?;
     REFUSED.tell(&socket::get(stream, REFUSED.path)?)
 }
 
-const NOT_RUNNING: &str = "The service does not run, and only the running service reconciles: it holds the claims that keep \
-                           two from settling at once. Start it; it begins with what is not known, or run this again then.";
+const NOT_RUNNING: &str = "The service is not running, and only it can reconcile safely. Start it: it looks up unknown \
+settlements at start, or run this again.";
 
-/// One payment, or all whose end is not known. Prints how each stands afterwards.
+/// One payment, or all with an unknown settlement. Prints their new states.
 fn reconcile(at: &Path, key: Option<String>) -> Result<(), Failure> {
     let service = || socket::connect(at).ok_or_else(|| failed(NOT_RUNNING));
     let keys = match key {
@@ -127,34 +127,34 @@ fn reconcile(at: &Path, key: Option<String>) -> Result<(), Failure> {
     for key in &keys {
         match socket::post(service()?, &format!("{}/reconcile", LIST.one(key))) {
             Ok(payment) => say(LIST.line(&payment))?,
-            // One that cannot be looked at now does not keep the others from it.
+            // A failure does not stop the others.
             Err(failure) if keys.len() > 1 => say(format_args!("{key}: {failure}"))?,
             Err(failure) => return Err(failure),
         }
     }
     if keys.is_empty() {
-        say("Every settlement's end is known.")?;
+        say("There are no unknown settlements.")?;
     }
     Ok(())
 }
 
-const CANNOT_END: &str = "The service does not run, and only the running service ends a settlement: it holds the claims that keep \
-                          it from being settled meanwhile. Start it, and run this again.";
+const CANNOT_END: &str = "The service is not running, and only it can set a settlement's outcome safely. Start it and run \
+this again.";
 
-/// Ends one settlement. Prints how the payment stands afterwards.
+/// Sets a settlement's outcome. Prints the payment's new state.
 fn end(at: &Path, key: &str, ending: Ending, transaction: Option<&str>) -> Result<(), Failure> {
     let query = match (ending, transaction) {
-        // Checked here, because it becomes part of an address.
+        // Checked here, because it becomes part of a URL.
         (Ending::Settled, Some(text)) => match TransactionHash::parse(text) {
             Some(transaction) => format!("as=settled&transaction={transaction}"),
             None => {
                 return Err(failed(
-                    "A transaction is 0x and 64 hex digits: copy it from an explorer of the network.",
+                    "A transaction hash is 0x and 64 hex digits; copy it from a block explorer.",
                 ));
             }
         },
         (Ending::Failed, None) => "as=failed".to_owned(),
-        _ => return Err(failed("--transaction belongs to --as settled alone.")),
+        _ => return Err(failed("--transaction is only for --as settled.")),
     };
     let stream = socket::connect(at).ok_or_else(|| failed(CANNOT_END))?;
     let payment = socket::post(stream, &format!("{}/end?{query}", LIST.one(key)))?;

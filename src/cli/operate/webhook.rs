@@ -1,4 +1,4 @@
-//! `context402 webhook …`: one notice to the configured address, to see whether it arrives.
+//! `context402 webhook …`: sends a test notice.
 
 use crate::app;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say};
@@ -8,7 +8,7 @@ use crate::outside::clock::Clock;
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
-    /// Send a notice that tells of nothing to bundles.notify_url, signed like those of leads
+    /// Send a test notice to bundles.notify_url, signed like those of leads
     Test(ConfigFile),
 }
 
@@ -23,7 +23,11 @@ impl Args {
         let body = self_test::notice_json(&config, now).to_string();
         run_async(2, async move {
             let sent = hook.send(self_test::NOTICE_EVENT, body, now).await;
-            sent.map_err(|error| failed(format_args!("the notice was not taken: {error}")))
+            sent.map_err(|error| {
+                failed(format_args!(
+                    "the webhook did not accept the notice: {error}"
+                ))
+            })
         })?;
         Ok(say("The webhook accepted a test notice.")?)
     }

@@ -29,14 +29,14 @@ impl Args {
                     let place = path.display();
                     Failure::Failed(match error.kind() {
                         std::io::ErrorKind::AlreadyExists => format!(
-                            "{place} already exists and was not changed. Name another file, or none to print the settings"
+                            "{place} already exists and was not changed. Give another file, or none to print the settings"
                         ),
-                        _ => format!("{place}: {error}. Name a file in a folder that is there and that you may write to"),
+                        _ => format!("{place}: {error}. Give a file in an existing, writable folder"),
                     })
                 })?;
                 file.write_all(example_file().as_bytes())?;
                 say(format_args!(
-                    "{} is written. Set base_url and payment.pay_to in it.",
+                    "{} written. Set base_url and payment.pay_to in it.",
                     path.display()
                 ))?;
             }
@@ -47,7 +47,7 @@ impl Args {
                 let config =
                     Config::from_resolved(&resolved).map_err(|error| config_failure(&error))?;
                 say(format_args!(
-                    "The configuration is good: {} on {}.",
+                    "The configuration is valid: {} on {}.",
                     config.base_url, config.listen
                 ))?;
             }

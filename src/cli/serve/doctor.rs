@@ -1,5 +1,5 @@
-//! `context402 doctor`: everything that has to be right around a service, one line each, with what to do where it is
-//! not. It asks and looks; it changes nothing and pays nothing.
+//! `context402 doctor`: checks the service's environment, one line per check, with the fix for each failure. It changes
+//! nothing and pays nothing.
 
 use std::fmt;
 use std::os::unix::fs::PermissionsExt as _;
@@ -21,7 +21,7 @@ use crate::outside::mailer::MailError;
 use crate::outside::probe;
 use crate::store;
 
-/// Payments carry the time until which they are valid: beyond so much, good ones are refused.
+/// Payments have a validity window: with a larger clock error, valid ones are refused.
 const SKEW_SECONDS_MAX: u64 = 10;
 
 #[derive(Debug, clap::Args)]
@@ -32,7 +32,7 @@ pub(in crate::cli) struct Args {
 
 enum Finding {
     Good(String),
-    /// It works, and could be better.
+    /// It works but could be better.
     Note(String),
     Bad(String),
 }
@@ -112,13 +112,15 @@ fn data_file(config: &Config) -> Finding {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Bad(format!(
-                "{shown} does not exist: `context402 init` makes the first one, `context402 restore` brings one back"
+                "{shown} does not exist: create it with `context402 init`, or restore a backup with `context402 restore`"
             ));
         }
         Err(error) => return Bad(format!("{shown}: {error}")),
     };
     if metadata.permissions().mode() & 0o077 != 0 {
-        return Bad(format!("others may read {shown}: run `chmod 600 {shown}`"));
+        return Bad(format!(
+            "{shown} is readable by others: run `chmod 600 {shown}`"
+        ));
     }
     if metadata.len() == 0 {
         return Bad(format!("{shown} is empty: restore a backup"));
@@ -130,14 +132,14 @@ fn free_disk(config: &Config) -> Finding {
     let size = std::fs::metadata(&config.data_file).map_or(0, |metadata| metadata.len());
     let floor = config.limits.free_disk_bytes_min;
     match store::free_bytes(&config.data_file) {
-        Err(error) => Bad(format!("the free space cannot be read: {error}")),
+        Err(error) => Bad(format!("free disk space cannot be read: {error}")),
         Ok(free) if free < floor => Bad(format!(
-            "{free} bytes are free, and nothing is sold below {floor} (limits.free_disk_mib_min): make room"
+            "{free} bytes free; sales stop below {floor} (limits.free_disk_mib_min): free some space"
         )),
         Ok(free) if free < floor.saturating_add(size) => Note(format!(
-            "{free} bytes are free: too little for a backup on the same disk"
+            "{free} bytes free: too little for a backup on the same disk"
         )),
-        Ok(free) => Good(format!("{free} bytes are free")),
+        Ok(free) => Good(format!("{free} bytes free")),
     }
 }
 
@@ -146,13 +148,13 @@ fn service(config: &Config) -> Finding {
     let Some(stream) = socket::connect(&config.socket) else {
         return Note(match config.socket.exists() {
             true => {
-                format!("it does not answer at {shown}: not running, or this user may not ask it")
+                format!("no response at {shown}: not running, or this user has no access")
             }
-            false => format!("it is not running ({shown} is not there)"),
+            false => format!("not running ({shown} does not exist)"),
         });
     };
     match socket::get(stream, "/health") {
-        Err(failure) => Bad(format!("it does not report its health: {failure}")),
+        Err(failure) => Bad(format!("no health report: {failure}")),
         Ok(health) => match healthcheck::line(&health) {
             Ok(line) => Good(line),
             Err(line) => Bad(line),
@@ -160,7 +162,7 @@ fn service(config: &Config) -> Finding {
     }
 }
 
-/// Who has to be found by name.
+/// The names to resolve.
 fn hosts(config: &Config) -> Vec<(&'static str, String)> {
     let facilitator = match &config.payment.facilitator {
         FacilitatorAt::Url(url) => Some(url.as_str()),
@@ -191,33 +193,33 @@ fn name(host: &str) -> Finding {
             Good(format!("{host} is {}", found.join(", ")))
         }
         Err(error) => Bad(format!(
-            "{host} cannot be found: {error}; check the name and /etc/resolv.conf"
+            "{host} cannot be resolved: {error}; check the name and /etc/resolv.conf"
         )),
     }
 }
 
-/// Whether what answers there is this service.
+/// Whether this service responds there.
 fn base_url(config: &Config, clocks: &mut Vec<UnixSeconds>) -> Finding {
     let url = format!("{}/health", config.base_url);
     let is_running = socket::connect(&config.socket).is_some();
     match probe::get(&url) {
         Err(error) if is_running => Bad(format!(
-            "{url} does not answer: {error}. Check the reverse proxy, its certificate and the firewall"
+            "{url} does not respond: {error}. Check the reverse proxy, its certificate and the firewall"
         )),
         Err(_) => Note(format!(
-            "{url} does not answer, as the service is not running"
+            "{url} does not respond, because the service is not running"
         )),
         Ok(probed) => {
             clocks.extend(probed.date);
             let body: Value = serde_json::from_slice(&probed.body).unwrap_or_default();
             match body["version"].as_str() {
-                Some(env!("CARGO_PKG_VERSION")) => Good(format!("{url} answers {}", probed.status)),
+                Some(env!("CARGO_PKG_VERSION")) => Good(format!("{url} returns {}", probed.status)),
                 Some(version) => Note(format!(
-                    "{url} is answered by version {version}, this is {}",
+                    "{url} runs version {version}, this is {}",
                     env!("CARGO_PKG_VERSION")
                 )),
                 None => Bad(format!(
-                    "{url} answers {}, but not as this service does: check where the reverse proxy leads",
+                    "{url} returns {}, but not from this service: check the reverse proxy's upstream",
                     probed.status
                 )),
             }
@@ -241,10 +243,10 @@ async fn facilitator(config: &Config, url: &str) -> Finding {
     match client.supported(Clock::System.now()).await {
         Err(error) => Bad(error.to_string()),
         Ok(supported) if supported.takes_exact_on(network) => {
-            Good(format!("{url} takes exact payments on {network}"))
+            Good(format!("{url} supports exact payments on {network}"))
         }
         Ok(_) => Bad(format!(
-            "{url} does not take exact payments on {network}: choose another, or another payment.network"
+            "{url} does not support exact payments on {network}: choose another facilitator or payment.network"
         )),
     }
 }
@@ -278,21 +280,23 @@ async fn coin(config: &Config, chain: &Chain, found: String) -> Finding {
         .coin_price(address, age_max, Clock::System.now())
         .await
     {
-        Ok(price) => Good(format!("{found}, its coin at {} USDC", price.as_usdc())),
-        Err(error) => Bad(format!("{found}; the coin's price is not known: {error}")),
+        Ok(price) => Good(format!("{found}, native coin at {} USDC", price.as_usdc())),
+        Err(error) => Bad(format!(
+            "{found}; the native coin's price is unknown: {error}"
+        )),
     }
 }
 
-/// Ours against what upstreams have written under their answers.
+/// Compares our clock with the Date headers of upstreams.
 fn clock(now: UnixSeconds, others: &[UnixSeconds]) -> Finding {
     let apart = |other: &UnixSeconds| now.since(*other).max(other.since(now));
     match others.iter().map(apart).max() {
         None => Note("no server reported a time to compare with".to_owned()),
         Some(apart) if apart > SKEW_SECONDS_MAX => Bad(format!(
-            "it is {apart} seconds from other servers: set it by NTP (`timedatectl set-ntp true`); payments that are \
-             valid are refused, or the other way round"
+            "{apart} seconds off from other servers: enable NTP (`timedatectl set-ntp true`); otherwise valid payments \
+            are refused or expired ones accepted"
         )),
-        Some(apart) => Good(format!("{apart} seconds from other servers")),
+        Some(apart) => Good(format!("{apart} seconds off from other servers")),
     }
 }
 
@@ -308,19 +312,20 @@ fn sells_bundles(config: &Config) -> bool {
     bundles.any(|bundle| config.bundles.links.of(*bundle).is_some())
 }
 
-/// Whether what is paid by a link is noticed.
+/// Whether payments by link are recorded.
 fn bundles(config: &Config) -> Finding {
     match config.orders.webhook_secrets.len() {
         _ if !sells_bundles(config) => {
-            Note("no payment link is set: bundles are asked for by form".to_owned())
+            Note("no payment link is set: buyers request bundles by form".to_owned())
         }
         0 => Bad(
-            "there are payment links, but bundles.webhook_secrets is not set: payments are not recorded".to_owned(),
+            "payment links are set, but bundles.webhook_secrets is not: payments are not recorded"
+                .to_owned(),
         ),
         _ if !config.orders.is_live => {
-            Note("only test payments count: set bundles.livemode to sell".to_owned())
+            Note("only test payments count: set bundles.livemode to accept live ones".to_owned())
         }
-        secrets => Good(format!("payments are recorded, by {secrets} signing secrets")),
+        secrets => Good(format!("payments are recorded; {secrets} signing secrets")),
     }
 }
 
@@ -334,7 +339,7 @@ async fn mail(config: &Config) -> Finding {
             Bad("mail.smtp_host is not set: buyers of bundles get no e-mail".to_owned())
         }
         _ if !mailer.is_on() => Note("mail.smtp_host is not set: no e-mail is sent".to_owned()),
-        Ok(()) => Good("login to the mail server works".to_owned()),
+        Ok(()) => Good("mail server login ok".to_owned()),
         Err(MailError::Temporary(text) | MailError::Permanent(text)) => {
             Bad(format!("e-mail cannot be sent: {text}"))
         }
@@ -353,7 +358,7 @@ mod tests {
         for other in [now.plus(11), UnixSeconds(999_989)] {
             let found = clock(now, &[now, other]);
             assert!(
-                matches!(&found, Bad(text) if text.starts_with("it is 11 seconds")),
+                matches!(&found, Bad(text) if text.starts_with("11 seconds off")),
                 "{found}"
             );
         }

@@ -1,4 +1,4 @@
-//! `context402 healthcheck`: one question to the running service, and an exit code for anyone who watches it.
+//! `context402 healthcheck`: the running service's health as a line and an exit code.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ pub(in crate::cli) struct Args {
     /// Also fail if sales work but anything else is wrong
     #[arg(long)]
     strict: bool,
-    /// Succeed if the service answers, even if nothing can be bought
+    /// Succeed if the service responds, even if it accepts no payments
     #[arg(long, conflicts_with = "strict")]
     running: bool,
 }
@@ -46,7 +46,7 @@ impl Args {
     }
 }
 
-/// By the port that the public reaches; where it is not known beforehand, by the operator's socket.
+/// Over the public port; if that is not known, over the operator's socket.
 fn ask(config: &Config) -> Result<Value, Failure> {
     if config.listen.port() != 0 {
         return socket::health_at(config.listen);
@@ -54,18 +54,18 @@ fn ask(config: &Config) -> Result<Value, Failure> {
     match socket::connect(&config.socket) {
         Some(stream) => socket::get(stream, "/health"),
         None => Err(failed(format_args!(
-            "no service answers at {}",
+            "no service responds at {}",
             config.socket.display()
         ))),
     }
 }
 
-/// Whether anything can be bought.
+/// Whether the service accepts payments.
 fn is_open(health: &Value) -> bool {
     health["paid_enabled"].as_bool() == Some(true)
 }
 
-/// What /health says, in a line; an error when something is wrong.
+/// The result of /health in a line; an error if something is wrong.
 pub(in crate::cli) fn line(health: &Value) -> Result<String, String> {
     let checks = health["checks"].as_object();
     let troubles = checks.into_iter().flatten().filter_map(|(name, check)| {
@@ -77,7 +77,7 @@ pub(in crate::cli) fn line(health: &Value) -> Result<String, String> {
         })
     });
     let troubles: Vec<String> = troubles.collect();
-    // An older service says only whether it sells.
+    // Older services report only whether they sell.
     let sales = health["sales"]["summary"].as_str();
     let sales = sales.unwrap_or(match is_open(health) {
         true => "It accepts payments.",
@@ -86,10 +86,7 @@ pub(in crate::cli) fn line(health: &Value) -> Result<String, String> {
     match health["status"].as_str() {
         Some("ok") => Ok(format!("running. {sales}")),
         word => {
-            let mut line = format!(
-                "{}. {sales}",
-                word.unwrap_or("an answer that cannot be read")
-            );
+            let mut line = format!("{}. {sales}", word.unwrap_or("an unreadable response"));
             if !troubles.is_empty() {
                 line = format!("{line} Checks: {}", troubles.join("; "));
             }
@@ -122,7 +119,7 @@ mod tests {
         );
         assert_eq!(
             line(&Value::Null),
-            Err("an answer that cannot be read. It accepts no payments.".to_owned())
+            Err("an unreadable response. It accepts no payments.".to_owned())
         );
     }
 }

@@ -1,4 +1,4 @@
-//! `context402 init`: the one way to a first, empty data file.
+//! `context402 init`: creates an empty data file.
 
 use crate::app::store_settings;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say};

@@ -1,4 +1,4 @@
-//! A body as its members, in order, with what is wrong with it if it is no JSON object. Knows no table.
+//! Parses a body into its members, in order, or an error if it is not a JSON object.
 
 use std::fmt;
 

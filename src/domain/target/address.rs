@@ -1,5 +1,5 @@
-//! Which addresses are public. Written out as tables because the standard library's own words for this are unstable
-//! or call transition forms, multicast and the Azure wire server global.
+//! Which addresses are public. These are own tables because the standard library's checks are unstable or call transition
+//! forms, multicast and the Azure wire server global.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressVerdict {
     Public,
-    /// What it is instead, with its article.
+    /// What it is instead, with an article.
     Refused(&'static str),
 }
 

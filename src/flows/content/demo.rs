@@ -1,5 +1,5 @@
-//! What the service makes of its built-in sample pages, for nothing: the real converter and the real engine on bytes
-//! that are compiled in. Nothing is fetched, paid or kept, and the same question always gets the same answer.
+//! The free demo: the real converter and engine on compiled-in sample pages. Nothing is fetched, paid or stored, and the
+//! result is deterministic.
 
 use sha2::{Digest, Sha256};
 
@@ -15,11 +15,11 @@ use crate::flows::internal;
 use crate::markdown::{ContentKind, Converter, Page, Settings};
 use crate::pages::buyer::samples::Sample;
 
-/// A sample page and what was asked of it.
+/// A sample page and the question.
 #[derive(Clone, Debug)]
 pub struct Trial {
     pub markdown: String,
-    /// The report's members, without what a sale puts around them.
+    /// Without what a sale adds.
     pub report: Report,
 }
 
@@ -35,7 +35,7 @@ pub async fn try_out(
     match tried.await {
         Ok(Ok(tried)) => Ok(tried),
         Ok(Err(error)) => Err(internal(
-            "a sample page cannot be tried",
+            "the demo failed on a sample page",
             &error.to_string(),
         )),
         Err(_) => Err(Refusal::of(Code::Overloaded)),

@@ -1,5 +1,5 @@
-//! A page of our own as markdown, by the converter that is for sale. A constant page is converted once; any other needs
-//! a place and memory first, so that a crowd that asks for markdown holds no more than one that asks for HTML.
+//! One of our own pages as markdown. A constant page is converted once; others need a permit and memory first, so that
+//! many requests for markdown use no more memory than for HTML.
 
 use crate::app::Shared;
 use crate::domain::refusal::{Code, Refusal};
@@ -9,15 +9,14 @@ use crate::markdown::{ContentKind, ConvertError, Converter, Settings};
 use crate::state::markdown_alternates::Markdown;
 use crate::state::page;
 
-/// Elements that say nothing where they cannot be used or seen.
+/// Elements that have no meaning in markdown.
 const ONLY_SEEN: [&str; 5] = ["form", "nav", "script", "meter", "output"];
 
-/// How many bytes a conversion takes at most for each byte of the page: its cut copies, what the converter holds, and
-/// the markdown.
+/// Maximum memory of a conversion per byte of the page: copies, converter state and markdown.
 const CONVERTING_FACTOR: usize = 8;
 
-/// The markdown of a constant page: made when first asked for, and shared from then on. Requests that come while it is
-/// made wait for it and hold nothing.
+/// The markdown of a constant page, made on the first request and then shared. Concurrent requests wait for it without
+/// holding memory.
 pub async fn alternate(
     app: &Shared,
     pattern: &'static str,
@@ -29,8 +28,8 @@ pub async fn alternate(
     made.cloned()
 }
 
-/// The main part of a page, under its title and address. Refused at once with [`Code::Overloaded`] where too many wait
-/// for a place already.
+/// The main part of a page, under its title and address. Fails with [`Code::Overloaded`] if too many requests wait for a
+/// permit already.
 pub async fn markdown(
     app: &Shared,
     path: &str,
@@ -59,7 +58,7 @@ pub async fn markdown(
 }
 
 fn no_markdown(error: &ConvertError) -> Refusal {
-    internal("a page of ours has no markdown", error)
+    internal("one of our pages could not be converted to markdown", error)
 }
 
 fn converted(html: &str, url: &str) -> Result<String, ConvertError> {
@@ -84,7 +83,7 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
     Some(rest.split_once(end)?.0)
 }
 
-/// A page of ours without its elements of one name, none of which stand within another.
+/// The page without its elements of one name, which must not be nested.
 fn without(html: &str, element: &str) -> String {
     let (start, end) = (format!("<{element} "), format!("</{element}>"));
     let mut pieces = html.split(start.as_str());

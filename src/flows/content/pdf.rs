@@ -1,5 +1,5 @@
-//! A report as a PDF document: a place among the free or the paid examinations, the document, and once more with the
-//! machine's fonts where the built-in ones lack a character. Keeps nothing.
+//! A report as PDF: waits for a permit, renders, and renders again with the system's fonts if the built-in ones lack a
+//! character. Stores nothing.
 
 use serde_json::{Map, Value};
 
@@ -11,18 +11,18 @@ use crate::flows::internal;
 use crate::outside::call::{Place, Saturated};
 use crate::pdf::{Fonts, PdfError, Rendered, render, render_report};
 
-/// The document of a bundle's report, which is paid for.
+/// The PDF of a bundle's report, which is paid.
 pub async fn of_bundle(app: &App, report: BundleReport) -> Result<Rendered, Refusal> {
     let place = app.outside.checks.enter().await.map_err(full)?;
     write(app, place, move |fonts| render(&report, fonts)).await
 }
 
-/// The document of a single report, free of charge. The report is read once there is a place: those who wait hold none.
+/// The PDF of a Proof Pack, free. The report is read after the permit is granted: waiting requests hold none.
 pub async fn of_report(app: &Shared, retained: &Retained) -> Result<Rendered, Refusal> {
     let place = app.outside.free_checks.enter().await.map_err(full)?;
     let body = reports::body(app, retained).await?;
     let report: Map<String, Value> = serde_json::from_slice(&body)
-        .map_err(|error| internal("a retained report cannot be read", &error))?;
+        .map_err(|error| internal("a stored report cannot be read", &error))?;
     write(app, place, move |fonts| render_report(&report, fonts)).await
 }
 
@@ -44,5 +44,5 @@ async fn write(
         render(&Fonts::with(shelf.read()))
     };
     let rendered = place.run(work).await.map_err(full)?;
-    rendered.map_err(|error| internal("a document cannot be written", &error))
+    rendered.map_err(|error| internal("a PDF could not be rendered", &error))
 }

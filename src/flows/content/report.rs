@@ -1,5 +1,5 @@
-//! Makes the report that a Proof Pack buys of a page that was read. Reading and examining take a core for a while and so
-//! run on threads of their own; a language model may be asked in between.
+//! Makes a Proof Pack's report on a page. Reading and examining are CPU-bound and run on their own threads; a language
+//! model may be called in between.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,29 +25,28 @@ use crate::outside::chance;
 use crate::outside::memory::MemoryFull;
 use crate::state::page::object;
 
-/// How many bytes an examination takes at most for each byte of the page's members: these, twice, the text, its units
-/// and their index.
+/// Maximum memory of an examination per byte of the page's members: the members twice, the text, its units and index.
 const EXAMINING_FACTOR: usize = 7;
 
 /// The most citations of a report.
 pub const CITATIONS_MAX: usize = FINDINGS_MAX;
 
-/// How good the engine's answers are, as its evaluation has written it: JSON.
+/// The results of the engine's evaluation: JSON.
 pub const FIGURES: &str = evidence::FIGURES;
 
-/// A report before it is sold: without its addresses, its cost and its payment.
+/// A report before the sale: without links, cost and payment.
 #[derive(Debug)]
 pub struct Draft {
     /// Boxed, so that the futures of a sale stay small.
     pub report: Box<Report>,
-    /// The markdown that every citation is a slice of.
+    /// The markdown that the citations are slices of.
     pub source_text: String,
     pub created_at: UnixSeconds,
-    /// A language model was asked.
+    /// Whether a language model was called.
     pub asked_model: bool,
 }
 
-/// Examines a page for what the buyer asks. Gives the report with the identifier under which it will be retained.
+/// Examines a page for the buyer's question. Returns the report with its future identifier.
 pub async fn draft(
     app: &Shared,
     purchase: &ProofPackPurchase,
@@ -72,7 +71,7 @@ pub async fn draft(
         let permitted = permit.resize(page.len() * EXAMINING_FACTOR, deadline);
         permitted.map_err(|MemoryFull| Saturated)?;
         let read = Read::new(&page, hit, &bought);
-        // What is kept of it: the page's members, its text, and the store's copies.
+        // The memory still needed: the page's members, its text, and the store's copies.
         permit.shrink(3 * page.len());
         Ok((read, permit))
     });
@@ -89,7 +88,7 @@ pub async fn draft(
     Ok((id, written.await.map_err(full)?))
 }
 
-/// A page as it was read, with what the engine found in it.
+/// A page with the engine's findings.
 #[derive(Debug)]
 struct Read {
     facts: Facts,
@@ -100,8 +99,7 @@ struct Read {
 }
 
 impl Read {
-    /// `members` are the JSON members under which a converted page is kept: a page is examined in the same way whether
-    /// it was fetched now or before.
+    /// `members` are the JSON members of a stored page, so fetched and cached pages are examined alike.
     fn new(
         members: &[u8],
         cache_hit: bool,

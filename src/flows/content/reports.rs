@@ -1,6 +1,5 @@
-//! Retained reports: reading them again, checking them, asking them further questions, and how their buyers share them.
-//! None of it costs anything or asks anybody. A report is private to anyone who knows its identifier; before its
-//! payment is settled nobody does.
+//! Stored reports: read, verify, follow-up questions and sharing, all free and without upstream calls. Only clients that
+//! know a report's identifier can read it, and nobody gets the identifier before the payment is settled.
 
 use serde_json::json;
 
@@ -22,15 +21,15 @@ use crate::outside::memory::{MemoryFull, MemoryPermit};
 use crate::signing::{self, Signer};
 use crate::store::{self, Listing, ReportRecord, Snapshot, StoreError};
 
-/// Members that a report's hash leaves out.
+/// Members excluded from a report's hash.
 pub const UNHASHED: &[&str] = &canonical::UNHASHED;
-/// The most reports that the library names.
+/// Maximum number of reports in the library.
 const LIBRARY_MAX: usize = 100;
 
-/// A report that may be read now.
+/// A readable report.
 #[derive(Clone, Debug)]
 pub enum Retained {
-    /// The built-in one, which never expires.
+    /// The built-in sample, which never expires.
     Sample,
     Stored {
         id: ReportId,
@@ -47,7 +46,7 @@ impl Retained {
     }
 }
 
-/// Puts around a report what a buyer needs beside its findings: its hash, our signature, its addresses.
+/// Adds signature and links to a report.
 pub fn put_around(app: &App, id: &str, report: &mut Report) {
     put_around_with(&app.config.base_url, app.signer.as_ref(), id, report);
 }
@@ -73,7 +72,7 @@ fn signature(signer: &Signer, report: &Report) -> Signature {
     }
 }
 
-/// What the signature is of: enough to know the report by, in the canonical form.
+/// The signed payload in canonical form, which identifies the report.
 fn statement(report: &Report) -> Vec<u8> {
     let retention = report.retention.as_ref();
     let signed = json!({
@@ -87,7 +86,7 @@ fn statement(report: &Report) -> Vec<u8> {
     canonical(&signed).unwrap_or_default()
 }
 
-/// A report by its identifier. Unknown and expired are told apart as long as the tombstone lasts.
+/// A report by its identifier. Expired differs from unknown while the tombstone lasts.
 pub async fn find(app: &Shared, id: &str) -> Result<Retained, Refusal> {
     if id == SAMPLE_ID {
         return Ok(Retained::Sample);
@@ -108,7 +107,7 @@ fn not_found() -> Refusal {
     Refusal::of(Code::ReportNotFound)
 }
 
-/// The bytes that were sold, and are served ever after.
+/// The bytes as sold.
 pub async fn body(app: &Shared, retained: &Retained) -> Result<Vec<u8>, Refusal> {
     let record = match retained {
         Retained::Sample => return Ok(app.sample.report.body.clone()),
@@ -124,7 +123,7 @@ pub async fn read(app: &Shared, retained: &Retained) -> Result<Report, Refusal> 
     Report::parse(&body).map_err(|error| internal("a retained report cannot be read", &error))
 }
 
-/// The bytes by the payment that bought them. `None` when the report is gone.
+/// The bytes by the payment. `None` if the report is gone.
 pub async fn sold_body(app: &Shared, payment: PaymentKey) -> Result<Option<Vec<u8>>, Refusal> {
     let found = app
         .store
@@ -149,25 +148,25 @@ struct Bytes {
     source: Vec<u8>,
     /// SHA-256 of the document, as it was recorded.
     recorded: Option<String>,
-    /// For what is found in them, too.
+    /// Memory for the findings, too.
     _permit: MemoryPermit,
 }
 
-/// A place for what is done with a report for nothing. Taken before the report is read: those who wait hold none.
+/// A permit for free work on a report. Taken before the report is read: waiting requests hold none.
 async fn place(app: &Shared) -> Result<Place, Refusal> {
     let place = app.outside.free_checks.enter().await;
     place.map_err(|Saturated| Refusal::of(Code::Overloaded))
 }
 
-/// How many bytes a look at a source takes at most for each byte of it: its units and their index.
+/// Maximum memory per byte of a source: its units and index.
 const LOOKING_FACTOR: usize = 6;
 
 /// How the bytes are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Look {
-    /// Damaged ones are an error.
+    /// Damaged bytes are an error.
     Intact,
-    /// As they lie there, for anyone who checks them; what is gone is empty.
+    /// Unchecked, for verification; missing bytes are empty.
     AsTheyLie,
 }
 
@@ -206,7 +205,7 @@ async fn bytes(app: &Shared, retained: &Retained, look: Look) -> Result<Bytes, R
     })
 }
 
-/// Checks a report against its hashes, its source and our signature, byte by byte.
+/// Verifies a report's hashes, citations and signature.
 pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal> {
     let place = place(app).await?;
     let bytes = bytes(app, retained, Look::AsTheyLie).await?;
@@ -231,7 +230,7 @@ pub async fn check(app: &Shared, retained: &Retained) -> Result<Receipt, Refusal
     checked.await.map_err(|_| Refusal::of(Code::Overloaded))
 }
 
-/// Whether a signature by one of our keys, former ones included, is of this report. Nothing where it bears none of them.
+/// Whether the report's signature by one of our current or former keys is valid. `None` without such a signature.
 fn signature_check(document: &[u8], keys: &[(String, signing::PublicKey)]) -> Option<Check> {
     let report = Report::parse(document).ok()?;
     let signature = report.access.as_ref()?.signature.as_ref()?;
@@ -246,7 +245,7 @@ fn signature_check(document: &[u8], keys: &[(String, signing::PublicKey)]) -> Op
     })
 }
 
-/// Answers a further question from the kept source alone.
+/// Answers a follow-up question from the stored source.
 pub async fn ask(app: &Shared, retained: &Retained, question: &str) -> Result<FollowUp, Refusal> {
     let place = place(app).await?;
     let bytes = bytes(app, retained, Look::Intact).await?;
@@ -260,9 +259,8 @@ pub async fn ask(app: &Shared, retained: &Retained, question: &str) -> Result<Fo
     answered.ok_or_else(|| internal("a retained report cannot be read", &retained.id()))
 }
 
-/// KeyedLimit a report under a name that says nothing of its identifier; the same name as long as it is shared. Where
-/// it is to be listed, the library names it once the operator has approved that: a buyer's text appears on no page that
-/// we point to before.
+/// Shares a report under a name that does not reveal its identifier; the name is stable while it is shared. A requested
+/// listing in the library needs the operator's approval, because it shows a buyer's text on our page.
 pub async fn share(
     app: &Shared,
     id: ReportId,
@@ -278,7 +276,7 @@ pub async fn share(
     shared.await?.ok_or_else(not_found)
 }
 
-/// Takes the name back.
+/// Ends the sharing.
 pub async fn unshare(app: &Shared, id: ReportId) -> Result<Option<store::Shared>, Refusal> {
     let now = app.now();
     let taken = app
@@ -298,7 +296,7 @@ pub async fn by_slug(app: &Shared, slug: &str) -> Result<Retained, Refusal> {
     find(app, &id.to_string()).await
 }
 
-/// What the library shows, newest first.
+/// The listed reports, newest first.
 pub async fn library(app: &Shared) -> Result<Vec<ReportRecord>, Refusal> {
     let now = app.now();
     let mut listed = app

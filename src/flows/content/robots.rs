@@ -1,5 +1,5 @@
-//! What a site's robots.txt says of a page that is sold. It is asked for while the page is fetched, and waited for only
-//! a little longer: no sale fails by it, and none becomes much slower.
+//! The robots.txt of a sold page's site. It is fetched in parallel with the page and waited for only briefly, so that it
+//! neither fails nor slows a sale.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,18 +12,17 @@ use crate::domain::robots::{Robots, Verdict};
 use crate::domain::target::TargetUrl;
 use crate::domain::usage::{Signals, Usage};
 
-/// Longest wait for an answer once the page is there. One that comes later is kept for the next sale.
+/// Maximum wait after the page has arrived. A later answer is cached for the next sale.
 const WAIT_MAX: Duration = Duration::from_millis(250);
 
-/// A question that is under way.
+/// A running request.
 #[derive(Debug)]
 pub struct Asked {
     target: TargetUrl,
     answer: JoinHandle<Option<Arc<Robots>>>,
 }
 
-/// Asks the target's site, unless it is known what it says. The answer is looked for in any case, also when nobody
-/// waits for it any more.
+/// Fetches the site's robots.txt unless it is cached. The fetch completes even if nobody waits any more.
 pub fn ask(app: &Shared, target: &TargetUrl) -> Asked {
     let (files, asked) = (app.outside.robots.clone(), target.clone());
     Asked {
@@ -32,7 +31,7 @@ pub fn ask(app: &Shared, target: &TargetUrl) -> Asked {
     }
 }
 
-/// Adds to what the response said what robots.txt says, of the page that was asked for and of the one that it led to.
+/// Adds the rules of robots.txt for the requested page and for the final one.
 pub async fn complete(app: &Shared, usage: Usage, asked: Asked, last: &TargetUrl) -> Usage {
     let until = Instant::now() + WAIT_MAX;
     if asked.target == *last {
@@ -45,7 +44,7 @@ pub async fn complete(app: &Shared, usage: Usage, asked: Asked, last: &TargetUrl
     usage.with_robots(first.and(verdict), signals)
 }
 
-/// What is known without asking.
+/// The cached rules.
 pub fn known(app: &Shared, target: &TargetUrl) -> Verdict {
     let robots = app.outside.robots.known(target);
     robots.map_or(Verdict::Unknown, |robots| robots.verdict(&path(target)))

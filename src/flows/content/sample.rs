@@ -1,6 +1,5 @@
-//! The page of our own that quotes and the starter tier use, and the report on it. Markdown and report are made by the
-//! real converter and engine from the embedded page and never fetched, so they are there before anybody has bought
-//! anything.
+//! The sample page for quotes and the starter tier, and the sample report. The real converter and engine make them from
+//! the embedded page, without a fetch.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Reads the page that a purchase names: as markdown, from the cache or the web, as its tier or pack says.
+//! Reads the page of a purchase as markdown, from the cache or the web, according to its tier or pack.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,20 +18,20 @@ use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
 use crate::state::page::{JUDGED_TOKENS_MAX, PageFacts, PageGoods, page_goods, unsellable};
 use crate::store::{HeldPage, PageRecord, StoreError, Tables};
 
-/// The longest wait for memory while no site is kept waiting.
+/// Maximum wait for memory before a connection is open.
 pub const MEMORY_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// How many bytes it takes to read or write a blob in the store, for each byte of it: it lies there in a power of two.
+/// Memory to read or write a blob per byte: the store rounds sizes up to a power of two.
 pub const STORING_FACTOR: usize = 3;
 
 /// The largest page that is read, in bytes.
 pub const BYTES_MAX: u64 = PAGE_BYTES_MAX;
 
-/// A page that was read, and what the cache gains by it.
+/// A page, and its effect on the cache.
 #[derive(Debug)]
 pub struct SourcePage {
     pub page: PageGoods,
-    /// The page has this until it is kept.
+    /// The page's memory until it is stored.
     pub permit: MemoryPermit,
     pub cache: CacheFacts,
     pub storing: Storing,
@@ -42,29 +42,29 @@ pub struct CacheFacts {
     pub hit: bool,
     pub revalidated: bool,
     pub stored_at: UnixSeconds,
-    /// Against the copy that was kept before, if any.
+    /// Compared with the previous copy, if any.
     pub changed_since_last: Option<bool>,
-    /// Whether others may be sold this copy.
+    /// Whether this copy may be sold to others.
     pub is_shared: bool,
 }
 
-/// What the store has to do with a page before it is sold.
+/// How to store a page before it is sold.
 #[derive(Clone, Debug)]
 pub enum Storing {
-    /// The page's blob lies there.
+    /// The page's blob is stored already.
     Nothing,
     /// The page is not in the cache and does not belong there, as the sample.
     Blob,
     Page(PageRecord),
-    /// The site does not let the page be sold to others. It is this buyer's alone, and an older copy leaves the cache.
+    /// The site forbids selling the page to others. Only this buyer gets it, and an older copy leaves the cache.
     Unshared,
-    /// The kept page was found unchanged just now.
+    /// The cached page was revalidated just now.
     Unchanged {
         fetched_at: UnixSeconds,
     },
 }
 
-/// Why nothing can be delivered.
+/// Why delivery fails.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trouble {
     /// Final: nothing is owed.
@@ -73,7 +73,7 @@ pub enum Trouble {
     Outage(Refusal),
 }
 
-/// A target that may be asked for: a public address, or our own sample page.
+/// An allowed target: a public address, or our own sample page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     Web(TargetUrl),
@@ -97,7 +97,7 @@ impl Target {
     }
 }
 
-/// Whether an address is the sample's, however its scheme and host are written and whatever place in it is named.
+/// Whether an address is the sample's, ignoring case of scheme and host, and the fragment.
 fn is_of_sample(text: &str, sample_url: &str) -> bool {
     text == sample_url
         || url::Url::parse(text).is_ok_and(|mut address| {
@@ -106,13 +106,13 @@ fn is_of_sample(text: &str, sample_url: &str) -> bool {
         })
 }
 
-/// Whether a reading may need the network, which the margin must cover.
+/// Whether reading may need the network, which the margin must cover.
 pub fn may_fetch(reading: Reading, target_url: &str, sample_url: &str) -> bool {
     reading.cache.may_fetch() && target_url != sample_url
 }
 
-/// Target safety, then cache or fetch, then conversion (specification 4.1 rule 2). Everything that is sold, of any
-/// product, is made of what this gives, and so this is where a page without text and a wall are refused.
+/// Target safety, then cache or fetch, then conversion (specification 4.1 rule 2). All products use the result, so this is
+/// where pages without text and walls are refused.
 pub async fn read(
     app: &Shared,
     target_url: &str,
@@ -130,7 +130,7 @@ pub async fn read(
     }
 }
 
-/// The page as the cache or the web has it.
+/// The page from the cache or the web.
 async fn found(
     app: &Shared,
     target_url: &str,
@@ -146,7 +146,7 @@ async fn found(
         Target::Sample => return Err(Trouble::Refused(cache_miss(true))),
         Target::Web(target) => target,
     };
-    // What is kept of a host that has been blocked since is not sold any more.
+    // Cached pages of a host that was blocked later are not sold.
     if app.outside.web.is_forbidden(&target) {
         return Err(fetch_trouble(&FetchError::OwnHost));
     }
@@ -177,11 +177,11 @@ async fn found(
     }
 }
 
-/// Members of a stored page longer than this are not read before they are asked for, in bytes. Walls are shorter.
+/// Longer members of a stored page are read only on demand, in bytes. Walls are shorter.
 const JUDGED_BYTES_MAX: u64 = 64 * 1024;
 
-/// What the cache keeps of a canonical URL. A record whose bytes are gone is a miss, and so is a page that may not be
-/// sold: versions before this one stored pages without text, and walls.
+/// The cached page of a canonical URL. A record whose bytes are gone is a miss, and so is a page that may not be sold:
+/// older versions stored pages without text, and walls.
 pub async fn kept_page(app: &Shared, target_url: &str) -> Result<Option<PageRecord>, Refusal> {
     let (target_url, now) = (target_url.to_owned(), app.now());
     let kept = app.store.read(move |snapshot| {
@@ -204,7 +204,7 @@ pub async fn kept_page(app: &Shared, target_url: &str) -> Result<Option<PageReco
     Ok(kept.await?)
 }
 
-/// A page of the cache with its bytes.
+/// A cached page with its bytes.
 async fn kept_source(app: &Shared, kept: PageRecord) -> Result<SourcePage, Trouble> {
     let mut permit = app.outside.memory.nothing();
     let bytes = usize::try_from(kept.blob_bytes).unwrap_or(usize::MAX);
@@ -217,7 +217,7 @@ async fn kept_source(app: &Shared, kept: PageRecord) -> Result<SourcePage, Troub
     let members = members.map_err(|error| Trouble::Refused(error.into()))?;
     let members = members.ok_or_else(|| {
         let page = hex::encode(blob);
-        Trouble::Refused(crate::flows::internal("the cache has lost a page", &page))
+        Trouble::Refused(crate::flows::internal("a cached page is missing", &page))
     })?;
     Ok(SourcePage {
         page: PageGoods {
@@ -253,9 +253,10 @@ fn sample(app: &Shared) -> SourcePage {
     }
 }
 
-/// The sample page is sold by one more tier than those that fetch.
+/// The sample page is also sold by the starter tier.
 fn cache_miss(is_sample: bool) -> Refusal {
-    let message = "This tier reads the cache only, and the page is not there. Nothing was charged.";
+    let message =
+        "This tier only reads the cache, and the page is not cached. Nothing was charged.";
     let delivers = |tier: &Tier| match tier.cache() {
         CachePolicy::CacheOnly { sample } => sample && is_sample,
         CachePolicy::UpTo { .. } | CachePolicy::Bypass => true,
@@ -316,7 +317,7 @@ async fn fetch(
     }
 }
 
-/// A page that is a wall is refused with all that is known of its markup, which the cache does not keep.
+/// Refuses a wall, judged with the page's markup, which the cache does not store.
 fn without_wall(
     (fetched, permit, asked): (Fetched, MemoryPermit, robots::Asked),
 ) -> Result<(Fetched, MemoryPermit, robots::Asked), FetchError> {
@@ -330,7 +331,7 @@ fn without_wall(
     }
 }
 
-/// Own share first, then the domain's, then a place: who waits for a share keeps nobody else from a place.
+/// The payer's limit first, then the domain's, then a permit: requests that wait for a limit hold no permit.
 async fn fetch_in_turn(
     app: &Shared,
     target: TargetUrl,
@@ -345,7 +346,7 @@ async fn fetch_in_turn(
         .place(target.domain())
         .await
         .map_err(full)?;
-    // Before a place is taken: a name whose servers do not answer keeps no page from being fetched.
+    // Before a permit is taken: a name whose servers do not respond must not block other fetches.
     let (web, deadline) = (outside.web.clone(), options.deadline);
     let cleared = web.clear_for(Asker::Buyer, &target, deadline).await?;
     let asked = robots::ask(app, &target);
@@ -358,7 +359,7 @@ async fn fetch_in_turn(
     Ok((fetched, permit, asked))
 }
 
-/// What the cache gains by a page that was read, once its sale is settled.
+/// The cache entry of a page, written once its sale is settled.
 pub fn held_page(source: &SourcePage) -> Option<HeldPage> {
     match &source.storing {
         Storing::Nothing | Storing::Blob | Storing::Unshared => None,
@@ -369,7 +370,7 @@ pub fn held_page(source: &SourcePage) -> Option<HeldPage> {
     }
 }
 
-/// Puts a page that was read into the cache: for an order, which was paid before.
+/// Caches a page for an order, which is already paid.
 pub fn keep_page(
     tables: &mut Tables<'_>,
     target_url: &str,
@@ -447,13 +448,13 @@ async fn fetched_source(
     })
 }
 
-/// A text that policy refuses as a target, in the words of the policy.
+/// Refuses a target with the policy's explanation.
 pub fn refused_target(text: &str, error: TargetError) -> Trouble {
     let code = Code::parse(error.code()).unwrap_or(Code::InvalidTarget);
     Trouble::Refused(Refusal::new(code, format!("{}.", explained(text, error))))
 }
 
-/// The line between transient and final is drawn by `FetchError` (decisions, Retry credits).
+/// `FetchError` decides what is transient and what is final (decisions, Retry credits).
 pub fn fetch_trouble(error: &FetchError) -> Trouble {
     let code = match Code::parse(error.code()) {
         Some(Code::UpstreamUnavailable) if !error.is_transient() => Code::UpstreamRefused,

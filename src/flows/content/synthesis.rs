@@ -1,11 +1,11 @@
-//! What a language model adds to a report, where one is configured. Whatever it does, there is a report: a model that
-//! is slow, broken or misled costs time and nothing else.
+//! The language model's additions to a report, if one is configured. A model that is slow, broken or misled only costs
+//! time: there is always a report.
 
 use crate::evidence::report::examine::Examined;
 use crate::evidence::synthesis::{Synthesis, checked, prompt};
 use crate::outside::llm::Llm;
 
-/// Asks the model and checks what it says. Nothing when there is no model, or no evidence to put before it.
+/// Calls the model and checks its claims. Nothing without a model or without evidence.
 pub async fn synthesise(llm: Option<&Llm>, examined: &Examined<'_>) -> Option<Synthesis> {
     let llm = llm?;
     let prompt = prompt(examined, llm.prompt_bytes_max())?;
@@ -17,12 +17,12 @@ pub async fn synthesise(llm: Option<&Llm>, examined: &Examined<'_>) -> Option<Sy
                 llm.accepted = synthesis.receipt.claims_accepted,
                 llm.dropped = synthesis.receipt.claims_dropped,
                 llm.cost = completion.cost.map(|cost| cost.to_string()),
-                "a language model was heard"
+                "language model called"
             );
             Some(synthesis)
         }
         Err(error) => {
-            tracing::warn!(error = %error, "a report is made without the language model");
+            tracing::warn!(error = %error, "language model failed; the report is made without it");
             Some(Synthesis::unavailable(examined, llm.model()))
         }
     }

@@ -1,5 +1,5 @@
-//! A backup of the running service: one copy at a time, beside the data file, and only where it leaves room to go on
-//! selling. Who asked takes the file away; it may not be writable for us where it belongs.
+//! Backup of the running service: one copy at a time, beside the data file, and only if enough disk space remains for
+//! sales. The caller moves the file to its destination, where the service may have no write access.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::flows::internal;
 use crate::outside::{chance, disk};
 use crate::store::{self, BackupError, CopyOptions};
 
-/// After so long nobody comes for a copy any more.
+/// A copy older than this is abandoned.
 const LEFTOVER_SECONDS: u64 = 3600;
 
-/// A copy that waits to be taken away.
+/// A copy waiting to be collected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     pub path: PathBuf,
@@ -30,7 +30,7 @@ pub async fn snapshot(app: &Shared) -> Result<Snapshot, Refusal> {
     let serving = app.clone();
     let options = CopyOptions {
         free_bytes_min: app.config.limits.free_disk_bytes_min,
-        // It may take minutes; nobody waits for it on a stop.
+        // It may take minutes; a stop does not wait for it.
         goes_on: Arc::new(move || !serving.health.is_stopping()),
     };
     let copied = app.backups.run(move || {
@@ -41,14 +41,14 @@ pub async fn snapshot(app: &Shared) -> Result<Snapshot, Refusal> {
         Err(_) => {
             return Err(Refusal::new(
                 Code::Conflict,
-                "Another backup is being made; wait for its end.",
+                "Another backup is in progress; wait until it has finished.",
             ));
         }
         Ok(Err(error @ BackupError::Stopped)) => {
             return Err(Refusal::new(Code::Overloaded, format!("{error}.")));
         }
         Ok(Err(error)) => {
-            tracing::error!(error = %error, "the backup could not be made");
+            tracing::error!(error = %error, "backup failed");
             return Err(Refusal::new(Code::Internal, error.to_string()));
         }
         Ok(Ok(bytes)) => bytes,
@@ -57,7 +57,7 @@ pub async fn snapshot(app: &Shared) -> Result<Snapshot, Refusal> {
         .write(move |tables| tables.note_backup(now))
         .await?;
     app.health.note_backup(now);
-    tracing::info!(bytes, "a copy of the data file was made for a backup");
+    tracing::info!(bytes, "backup copy made");
     Ok(Snapshot {
         path,
         bytes,
@@ -75,8 +75,8 @@ async fn refuse_without_room(app: &Shared) -> Result<(), Refusal> {
         return Err(Refusal::new(
             Code::Overloaded,
             format!(
-                "A copy of the data file takes up to {needed} bytes and {floor} must stay free for sales \
-                 (limits.free_disk_mib_min), but only {free} are free. Make room on the data file's disk."
+                "A copy of the data file needs up to {needed} bytes and {floor} must stay free for sales \
+                (limits.free_disk_mib_min), but only {free} are free. Free space on the data file's disk."
             ),
         ));
     }

@@ -1,5 +1,5 @@
-//! The one loop that works off what is due: reconciles payments, expires credits, drops answers, pages, blobs and
-//! quotes. Each row is handled in a small transaction of its own, so that sales are never kept waiting.
+//! The loop over due rows: reconciles payments, expires credits, deletes answers, pages, blobs and quotes. Each row is
+//! handled in its own small transaction, so that sales never wait.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,21 +20,21 @@ use crate::store::{Due, DueKind, StoreError, Tables};
 
 const TICK: Duration = Duration::from_secs(1);
 const NOTE_TERMS_EVERY: Duration = Duration::from_secs(60);
-/// Without a shortage of room there is something to trim only where a bound was lowered.
+/// Unless space is short, there is only something to trim after a limit was lowered.
 const TRIM_EVERY: Duration = Duration::from_secs(60);
-/// Rows of one kind at once.
+/// Rows of one kind per pass.
 const ROWS_MAX: usize = 256;
-/// Settlements that are looked into at the same time in the background.
+/// Settlements that the background looks up concurrently.
 const RECONCILIATIONS_MAX: usize = 4;
 
-/// Works for ever.
+/// Runs forever.
 pub async fn work(app: Shared) {
     let places = Arc::new(Semaphore::new(RECONCILIATIONS_MAX));
     let mut terms_noted = Instant::now();
     let mut trim_at = Instant::now();
     loop {
         tokio::time::sleep(TICK).await;
-        // What cannot be written down is not begun: a mail that was sent unnoted would be sent again, each second.
+        // Nothing starts that cannot be recorded: an e-mail sent without a record would be sent again each second.
         if !app.store.has_room() {
             continue;
         }
@@ -51,14 +51,14 @@ pub async fn work(app: Shared) {
             outcome = outcome.and(offers::note_terms(&app).await);
         }
         if let Err(error) = outcome {
-            tracing::error!(error = %error, "what is due could not be worked off");
+            tracing::error!(error = %error, "due work failed");
         }
     }
 }
 
 /// One pass over everything that is due now.
 pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), StoreError> {
-    // A look at a payment should see that its answer was sent.
+    // First, so that the check of a payment sees that its answer was sent.
     sent::write_down(app).await?;
     let now = app.now();
     let due = |kind| {
@@ -68,7 +68,7 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
     for kind in DueKind::ALL {
         let mut rows = due(kind).await?;
         if kind == DueKind::Payment {
-            // All of them, however many. Each leaves at most rows that are due later.
+            // All of them; each leaves at most rows that are due later.
             while !rows.is_empty() {
                 for due in rows {
                     look_at_payment(app, due, places, now).await?;
@@ -93,7 +93,7 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
                         DueKind::Report => tables.sweep_report(due, now),
                         DueKind::BundleQuote => tables.sweep_bundle_quote(due, now),
                         DueKind::ProviderEvent => tables.sweep_provider_event(due),
-                        // Each is worked on by itself.
+                        // Each is handled separately.
                         DueKind::Payment | DueKind::Notice | DueKind::Order | DueKind::Mail => {
                             Ok(())
                         }
@@ -105,17 +105,17 @@ pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), Store
     Ok(())
 }
 
-/// What a payment's record calls for, as of now.
+/// What a payment's record requires now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     /// Nothing any more.
     Nothing,
-    /// Not yet: look again then.
+    /// Not yet: check again then.
     LookAt(UnixSeconds),
     ExpireCredit,
     Reconcile,
     DropAnswer,
-    /// The last period of a settlement that was given up is over.
+    /// The grace period of an abandoned settlement is over.
     DropUnknown,
     Forget,
 }
@@ -163,13 +163,13 @@ fn call(payment: &Payment, abandoned_at: Option<UnixSeconds>, now: UnixSeconds) 
     }
 }
 
-/// When an unknown settlement is looked at again: half its age after it was last tried, so often at first, hourly in the
-/// end, until the chain has spoken. Several rows of one payment meet in the same look.
+/// When an unknown settlement is looked up again: at growing intervals, half its age, up to an hour. Several rows of one
+/// payment lead to the same lookup.
 fn next_look(payment: &Payment, now: UnixSeconds) -> UnixSeconds {
     let tried = UnixSeconds(payment.changed_at);
     let age = tried.since(UnixSeconds(payment.created_at));
     let pause = (age / 2).clamp(UNKNOWN_LOOK_SECONDS, UNKNOWN_LOOK_SECONDS_MAX);
-    // A clock that was set back must not keep it waiting.
+    // A clock that was set back must not delay it.
     tried.plus(pause).min(now.plus(UNKNOWN_LOOK_SECONDS_MAX))
 }
 
@@ -228,7 +228,7 @@ async fn look_at_payment(
     refresh_note(app, key).await
 }
 
-/// Takes a payment that was never settled out of the book.
+/// Deletes a payment that was never settled.
 fn forget(tables: &mut Tables<'_>, key: PaymentKey, payment: &Payment) -> Result<(), StoreError> {
     if let State::Answered { by, .. } = payment.state {
         // Unless the identifier is that of the payment which it leads to.
@@ -240,7 +240,7 @@ fn forget(tables: &mut Tables<'_>, key: PaymentKey, payment: &Payment) -> Result
     tables.drop_payment(key)
 }
 
-/// Looks for the end, unless somebody is at it or enough others are being repeated: the next look comes anyway.
+/// Looks up the outcome, unless it is already being looked up or enough others are; the next attempt follows anyway.
 fn spawn_reconciliation(app: &Shared, key: PaymentKey, places: &Arc<Semaphore>) {
     let (Ok(place), Some(reservation)) = (
         places.clone().try_acquire_owned(),
@@ -253,21 +253,18 @@ fn spawn_reconciliation(app: &Shared, key: PaymentKey, places: &Arc<Semaphore>) 
         let _place = place;
         let payment = hex::encode(key);
         match settle::resolve(&app_in_task, reservation).await {
-            Ok(_) => tracing::info!(payment, "an unknown settlement has turned out settled"),
+            Ok(_) => tracing::info!(payment, "unknown settlement resolved: settled"),
             Err(refusal) if matches!(refusal.with, With::Challenge { .. }) => {
-                tracing::info!(
-                    payment,
-                    "an unknown settlement has turned out never to come"
-                );
+                tracing::info!(payment, "unknown settlement resolved: not settled");
             }
             Err(refusal) => {
                 tracing::info!(
                     payment,
                     code = refusal.code.text(),
-                    "an unknown settlement stays so"
+                    "unknown settlement not resolved yet"
                 );
                 if let Err(error) = unknown::abandon_if_old(&app_in_task, key).await {
-                    tracing::error!(%error, payment, "an unknown settlement could not be given up");
+                    tracing::error!(%error, payment, "unknown settlement could not be abandoned");
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! How the service is, measured in the background and never per request. What is found here decides whether anything
-//! is sold: a full disk or a failed store stops sales before a payment is looked at.
+//! Health probes, run in the background and never per request. The results decide whether sales are open: a full disk or a
+//! failed store stops sales before a payment is touched.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -15,23 +15,23 @@ use crate::outside::process;
 use crate::state::health::Facilitator;
 use crate::store;
 
-/// Often: a disk that others fill at full speed should be found nearly full while there still is room to end sales.
+/// Short, so that a quickly filling disk is noticed while there is still space to finish sales.
 const PROBE_DISK_EVERY: Duration = Duration::from_secs(1);
 const PROBE_EVERY: Duration = Duration::from_secs(15);
-/// A data file that leaves a read unanswered for so long cannot be sold from.
+/// Sales stop if the data file takes longer than this for a read.
 const STORE_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// What an operator is told who has set no chain.rpc_url.
-pub const NO_CHAIN: &str = "chain.rpc_url is not set: the price of gas is not checked, a settlement that the facilitator \
-                            cannot confirm stays unknown, a settlement that the facilitator only claims is not found \
-                            out, and /v1/access sells nothing. Set it to a JSON-RPC endpoint of the network";
+/// The warning if chain.rpc_url is not set.
+pub const NO_CHAIN: &str = "chain.rpc_url is not set: gas prices are not checked, settlements that the facilitator cannot \
+confirm stay unknown, false settlement reports go undetected, and /v1/access is disabled. \
+Set it to a JSON-RPC endpoint of the network";
 
-/// What this process takes of the machine, where the kernel says so.
+/// This process's resource usage, as reported by the kernel.
 pub fn usage() -> Option<process::Usage> {
     process::usage()
 }
 
-/// Looks at the disk, now and then for ever.
+/// Probes the disk periodically.
 pub async fn watch_disk(app: Shared) {
     loop {
         tokio::time::sleep(PROBE_DISK_EVERY).await;
@@ -39,7 +39,7 @@ pub async fn watch_disk(app: Shared) {
     }
 }
 
-/// Looks at data file and facilitator, now and then for ever.
+/// Probes data file and facilitator periodically.
 pub async fn probe(app: Shared) {
     loop {
         if probe_store(&app).await {
@@ -50,7 +50,7 @@ pub async fn probe(app: Shared) {
     }
 }
 
-/// Reads one number from the file system's memory; not worth a thread of its own.
+/// One fast system call; needs no thread of its own.
 pub fn probe_disk(app: &Shared) {
     match store::free_bytes(&app.config.data_file) {
         Ok(free) => {
@@ -58,19 +58,18 @@ pub fn probe_disk(app: &Shared) {
             let was_low = app.health.disk_low.swap(low, Ordering::Relaxed);
             app.health.free_bytes.store(free, Ordering::Relaxed);
             match (was_low, low) {
-                (false, true) => tracing::error!(
-                    free_bytes = free,
-                    "the disk is nearly full; nothing is sold until there is room"
-                ),
-                (true, false) => tracing::info!(free_bytes = free, "the disk has room again"),
+                (false, true) => {
+                    tracing::error!(free_bytes = free, "disk nearly full; sales stopped")
+                }
+                (true, false) => tracing::info!(free_bytes = free, "disk space available again"),
                 _ => {}
             }
         }
-        Err(error) => tracing::warn!(error = %error, "could not read the disk's free space"),
+        Err(error) => tracing::warn!(error = %error, "free disk space could not be read"),
     }
 }
 
-/// Asks the data file something small; tells whether it answers.
+/// Probes the data file with a small read.
 pub async fn probe_store(app: &Shared) -> bool {
     let asked = app.store.read(|snapshot| snapshot.backed_up_at());
     let trouble = match tokio::time::timeout(STORE_TIME_MAX, asked).await {
@@ -79,7 +78,7 @@ pub async fn probe_store(app: &Shared) -> bool {
             None
         }
         Ok(Err(error)) => Some(error.to_string()),
-        Err(_) => Some(format!("no answer within {STORE_TIME_MAX:?}")),
+        Err(_) => Some(format!("no response within {STORE_TIME_MAX:?}")),
     };
     let was_silent = app
         .health
@@ -87,15 +86,15 @@ pub async fn probe_store(app: &Shared) -> bool {
         .swap(trouble.is_some(), Ordering::Relaxed);
     match &trouble {
         Some(trouble) if !was_silent => {
-            tracing::error!(trouble, "the data file does not answer; nothing is sold");
+            tracing::error!(trouble, "data file not responding; sales stopped");
         }
-        None if was_silent => tracing::info!("the data file answers again"),
+        None if was_silent => tracing::info!("data file responding again"),
         _ => {}
     }
     trouble.is_none()
 }
 
-/// Asks how much is kept for those who paid for it.
+/// Measures the size of paid content in the store.
 pub async fn probe_kept(app: &Shared) {
     match app.store.read(|snapshot| snapshot.reports_bytes()).await {
         Ok(kept) => {
@@ -103,26 +102,26 @@ pub async fn probe_kept(app: &Shared) {
             if is_full && !app.health.reports_full() {
                 tracing::error!(
                     kept_bytes = kept,
-                    "no more reports can be kept; none is sold until some expire or the limit is raised"
+                    "report storage full; no reports are sold until some expire or limits.report_store_mib is raised"
                 );
             }
             app.health.kept_bytes.store(kept, Ordering::Relaxed);
             app.health.reports_full.store(is_full, Ordering::Relaxed);
         }
-        Err(error) => tracing::warn!(error = %error, "could not read how much is kept"),
+        Err(error) => tracing::warn!(error = %error, "stored bytes could not be read"),
     }
 }
 
-/// Asks for the price of gas, now and then for ever. The first question is asked before anything is sold.
+/// Probes the gas price periodically, first before any sale.
 pub async fn watch_gas(app: Shared) {
     loop {
         tokio::time::sleep(PROBE_EVERY).await;
-        // What it came to is noted.
+        // The probe records its result.
         let _ = probe_gas(&app).await;
     }
 }
 
-/// Asks the chain, where there is one, for the price of gas.
+/// Gets the gas price from the chain, if configured.
 pub async fn probe_gas(app: &Shared) -> Result<(), ChainError> {
     let Some(chain) = &app.outside.chain else {
         return Ok(());
@@ -140,19 +139,19 @@ pub async fn probe_gas(app: &Shared) -> Result<(), ChainError> {
     match &asked {
         Ok((price, coin)) => {
             if was_in_trouble {
-                tracing::info!("the price of gas is known again");
+                tracing::info!("gas price available again");
             }
             (gas.price, gas.coin, gas.known_at) = (Some(*price), *coin, now);
         }
         Err(error) if !was_in_trouble => {
-            tracing::error!(error = %error, "the price of gas cannot be had");
+            tracing::error!(error = %error, "gas price unavailable");
         }
         Err(_) => {}
     }
     asked.map(|_| ())
 }
 
-/// Both or none: a settlement costs one times the other.
+/// Both or none: the cost of a settlement is their product.
 async fn prices(
     app: &Shared,
     chain: &Chain,
@@ -169,13 +168,13 @@ async fn prices(
     Ok((price, coin))
 }
 
-/// Asks the facilitator whether it takes our payments. Gives back what is wrong, and notes it.
+/// Checks that the facilitator supports our payments. Returns and records the problem, if any.
 pub async fn probe_facilitator(app: &Shared) -> Option<String> {
     let started = Instant::now();
     let trouble = match app.outside.facilitator.supported(app.now()).await {
         Ok(supported) if supported.takes_exact_on(app.config.payment.network) => None,
         Ok(_) => Some(format!(
-            "it does not take exact payments on {}",
+            "it does not support exact payments on {}",
             app.config.payment.network
         )),
         Err(error) => Some(error.to_string()),
@@ -193,9 +192,9 @@ pub async fn probe_facilitator(app: &Shared) -> Option<String> {
     let was_in_trouble = known.as_ref().is_some_and(|known| known.trouble.is_some());
     match &found.trouble {
         Some(trouble) if !was_in_trouble => {
-            tracing::error!(trouble, "the facilitator is of no use")
+            tracing::error!(trouble, "facilitator unusable")
         }
-        None if was_in_trouble => tracing::info!("the facilitator answers again"),
+        None if was_in_trouble => tracing::info!("facilitator available again"),
         _ => {}
     }
     *known = Some(found);

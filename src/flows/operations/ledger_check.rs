@@ -1,5 +1,5 @@
-//! Holds a day's ledger against what the vault has received, by the chain's own logs: every payment that the ledger has
-//! as settled must have arrived. Once a day it is done by itself, and whenever the operator asks.
+//! Reconciles a day's ledger with the transfers to the receiving address in the chain's logs: every settled payment must
+//! have arrived. Runs daily, and on the operator's request.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,19 +14,19 @@ use crate::x402::address::TransactionHash;
 use crate::x402::onchain::paid_in;
 
 const LOOK_EVERY: Duration = Duration::from_secs(600);
-/// After its end a day has so long to get into blocks that count, and its last settlements to be recorded.
+/// Time after a day's end for its blocks to become final and its last settlements to be recorded.
 const AFTER_SECONDS: u64 = 1800;
-/// Days back that are made up for after a stop.
+/// Past days that are reconciled after a stop.
 const DAYS_BACK: usize = 7;
-/// Payments of a day that are looked up one by one, because they arrived on another day than they were recorded.
+/// Payments per day that are looked up one by one, because they arrived on another day than recorded.
 const LOOKUPS_MAX: usize = 200;
-/// Payments recorded so long before or after a day may have arrived in it.
+/// Payments recorded this long before or after a day may have arrived on it.
 const NEAR_SECONDS: u64 = 2 * DAY_SECONDS;
 const NAMED_MAX: usize = 20;
-/// Contradictions between facilitator and chain that are read.
+/// Maximum number of contradictions between facilitator and chain to read.
 const DISCREPANCIES_MAX: usize = 10_000;
 
-/// A payment that the ledger has as settled.
+/// A settled payment in the ledger.
 struct Settled {
     key: PaymentKey,
     transaction: String,
@@ -34,7 +34,7 @@ struct Settled {
     at: UnixSeconds,
 }
 
-/// Looks for ever whether a day is to be held against the vault.
+/// Periodically checks for days to reconcile.
 pub async fn watch(app: Shared) {
     if app.outside.chain.is_none() {
         return;
@@ -42,12 +42,12 @@ pub async fn watch(app: Shared) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         if let Err(refusal) = catch_up(&app).await {
-            tracing::warn!(error = %refusal.message, "a day could not be held against the vault yet");
+            tracing::warn!(error = %refusal.message, "day not reconciled yet");
         }
     }
 }
 
-/// Makes up for the days that are over and not held against the vault.
+/// Reconciles all finished days that are still open.
 pub async fn catch_up(app: &Shared) -> Result<(), Refusal> {
     let today = UnixSeconds(app.now().0.saturating_sub(AFTER_SECONDS)).day_number();
     let open = app.store.read(move |snapshot| open_days(snapshot, today));
@@ -57,7 +57,7 @@ pub async fn catch_up(app: &Shared) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The days before `today` that have sold something and were not reckoned.
+/// The days before `today` with sales that are not reconciled.
 fn open_days(snapshot: &Snapshot, today: u64) -> Result<Vec<u64>, StoreError> {
     let mut open = Vec::new();
     for (day, _) in snapshot.ledger(DAYS_BACK + 1)? {
@@ -68,12 +68,12 @@ fn open_days(snapshot: &Snapshot, today: u64) -> Result<Vec<u64>, StoreError> {
     Ok(open)
 }
 
-/// Holds one day against the vault and keeps the result.
+/// Reconciles one day and stores the result.
 pub async fn check(app: &Shared, day: u64) -> Result<LedgerCheck, Refusal> {
     let chain = app.outside.chain.as_ref().ok_or_else(|| {
         Refusal::new(
             Code::NetworkUnavailable,
-            "The chain is not asked: set chain.rpc_url, and the ledger can be held against the vault.",
+            "Reconciliation needs the chain: set chain.rpc_url.",
         )
     })?;
     let span = Span {
@@ -86,7 +86,7 @@ pub async fn check(app: &Shared, day: u64) -> Result<LedgerCheck, Refusal> {
     let income = income.ok_or_else(|| {
         Refusal::new(
             Code::NetworkUnavailable,
-            "That day is not over yet on chain, in blocks that are deep enough.",
+            "That day is not final on chain yet.",
         )
     })?;
     let settled = app.store.read(move |snapshot| settled_near(snapshot, span));
@@ -103,7 +103,7 @@ pub async fn check(app: &Shared, day: u64) -> Result<LedgerCheck, Refusal> {
 fn unavailable(error: ChainError) -> Refusal {
     Refusal::new(
         Code::NetworkUnavailable,
-        format!("The chain gives no answer that counts: {error}."),
+        format!("The chain did not give a valid response: {error}."),
     )
 }
 
@@ -114,14 +114,14 @@ fn tell(app: &Shared, day: u64, ledger_check: &LedgerCheck) {
         tracing::info!(
             day,
             payments = ledger_check.ledger_payments,
-            "the ledger agrees with the vault"
+            "ledger day reconciled: balanced"
         );
     } else {
         tracing::error!(
             day,
             payments = ledger_check.missing_payments,
             units = ledger_check.missing_units,
-            "payments that the ledger has as settled did not reach the vault"
+            "settled payments did not reach the receiving address"
         );
     }
 }
@@ -148,7 +148,7 @@ fn settled_near(snapshot: &Snapshot, span: Span) -> Result<Vec<Settled>, StoreEr
     Ok(found)
 }
 
-/// Payments that another transaction has settled than the facilitator has reported.
+/// Payments settled by another transaction than the facilitator reported.
 fn other_transactions(snapshot: &Snapshot) -> Result<HashMap<PaymentKey, String>, StoreError> {
     let found = snapshot.discrepancies(DISCREPANCIES_MAX)?.into_iter();
     let others = found.filter_map(|(key, discrepancy)| match discrepancy.difference {
@@ -165,7 +165,7 @@ async fn compare(
     income: &Income,
     settled: &[Settled],
 ) -> Result<LedgerCheck, Refusal> {
-    // By transaction: facilitators settle several payments in one.
+    // By transaction: facilitators may settle several payments in one.
     let mut received: HashMap<String, u64> = HashMap::new();
     for (transaction, units) in &income.transfers {
         let sum = received.entry(transaction.to_string()).or_default();
@@ -215,7 +215,7 @@ async fn compare(
     Ok(ledger_check)
 }
 
-/// What one transaction has brought to the vault, whenever that was.
+/// The transfers of one transaction to the receiving address.
 async fn arrived(
     app: &Shared,
     chain: &Chain,

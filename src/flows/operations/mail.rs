@@ -1,6 +1,5 @@
-//! Works off the outbox: each mail that is due is sent once at a time, and what became of it is noted. A mail stays due
-//! until that is noted, so that none is lost with the process; one that was taken just then goes again, under the same
-//! Message-ID. Knows no order: those put their mails into the outbox with the facts that they tell of.
+//! Sends due e-mails from the outbox and records the outcome. An e-mail stays due until its outcome is recorded, so a crash
+//! loses none; at worst one is sent twice with the same Message-ID. Orders put their e-mails into the outbox themselves.
 
 use crate::app::Shared;
 use crate::domain::mail::MailState;
@@ -8,14 +7,14 @@ use crate::domain::time::UnixSeconds;
 use crate::outside::mailer::{Attachment, MAILS_MAX, MailError, Message};
 use crate::store::{Due, Mail, MailKey, MailOutcome, StoreError};
 
-/// One mail that nobody else sends as long as this lives.
+/// Exclusive right to send one e-mail.
 struct Sending {
     app: Shared,
     key: MailKey,
 }
 
 impl Sending {
-    /// `None` when it is being sent, or as many others are as can be.
+    /// `None` if it is being sent already, or the limit is reached.
     fn take(app: &Shared, key: MailKey) -> Option<Sending> {
         let mut under_way = app.outbox.lock();
         let is_free = under_way.len() < MAILS_MAX && under_way.insert(key);
@@ -32,16 +31,16 @@ impl Drop for Sending {
     }
 }
 
-/// What one look at a due row calls for.
+/// What a due row requires.
 enum Call {
     Nothing,
     Send(Box<Mail>),
 }
 
-/// Sends what is due, as far as there are places; the rest stays due.
+/// Sends due e-mails up to the concurrency limit; the rest stays due.
 pub async fn work_off(app: &Shared, rows: Vec<Due>) -> Result<(), StoreError> {
     for due in rows {
-        // Taken before it is looked at: what another task has sent in between is seen as sent.
+        // Reserved before it is read, so that e-mail sent by another task in between is seen as sent.
         let Some(sending) = Sending::take(app, due.key) else {
             continue;
         };
@@ -84,7 +83,7 @@ async fn run(sending: Sending, mail: Mail) {
     let (now, note) = (app.now(), outcome.clone());
     match &outcome {
         MailOutcome::Sent => app.health.note_mail(true, now),
-        // One mail is at fault, not the way of all.
+        // A problem of this e-mail, not of the mail server.
         MailOutcome::Failed {
             is_permanent: true, ..
         } => {}
@@ -101,24 +100,19 @@ async fn run(sending: Sending, mail: Mail) {
     }]);
     match (outcome, noted) {
         (_, Err(error)) => {
-            tracing::error!(error = %error, kind, about, "what became of a mail could not be noted")
+            tracing::error!(error = %error, kind, about, "e-mail outcome could not be recorded")
         }
-        (MailOutcome::Sent, _) => tracing::info!(kind, about, "a mail was sent"),
+        (MailOutcome::Sent, _) => tracing::info!(kind, about, "e-mail sent"),
         (MailOutcome::Failed { why, .. }, Ok(Some(MailState::Failed))) => {
-            tracing::error!(
-                kind,
-                about,
-                why,
-                "a mail was not sent and is not tried again"
-            );
+            tracing::error!(kind, about, why, "e-mail failed permanently");
         }
         (MailOutcome::Failed { why, .. }, _) => {
-            tracing::warn!(kind, about, why, "a mail was not sent yet");
+            tracing::warn!(kind, about, why, "e-mail not sent yet; will retry");
         }
     }
 }
 
-/// Sends one mail, with its attachment from the store.
+/// Sends one e-mail, with its attachment from the store.
 async fn send(app: &Shared, mail: Mail, now: UnixSeconds) -> Result<(), MailError> {
     let attachment = match mail.attachment {
         None => None,
@@ -129,7 +123,7 @@ async fn send(app: &Shared, mail: Mail, now: UnixSeconds) -> Result<(), MailErro
             let bytes = bytes
                 .await
                 .map_err(|error| MailError::Temporary(error.to_string()))?;
-            let gone = || MailError::Permanent("its attachment is no longer kept".to_owned());
+            let gone = || MailError::Permanent("its attachment has expired".to_owned());
             Some(Attachment {
                 name: attachment.name,
                 media_type: attachment.media_type,

@@ -1,11 +1,11 @@
-//! The operator's brake: while it is on, nothing that is paid for is begun. It outlives the process. What is paid
-//! already is delivered all the same.
+//! Pause and resume of sales by the operator. While paused, no sale starts; paid orders are still delivered. The pause
+//! survives a restart.
 
 use crate::app::Shared;
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
 
-/// Puts the brake on or off; since when it is on now.
+/// Pauses or resumes sales; returns since when they are paused.
 pub async fn set(app: &Shared, is_paused: bool) -> Result<Option<UnixSeconds>, StoreError> {
     let now = app.now();
     let earlier = app.store.read(|snapshot| snapshot.paused_since()).await?;
@@ -15,18 +15,18 @@ pub async fn set(app: &Shared, is_paused: bool) -> Result<Option<UnixSeconds>, S
         .await?;
     app.health.note_paused(since);
     match since {
-        Some(_) => tracing::warn!("the operator has paused what is paid for"),
-        None => tracing::warn!("the operator has resumed what is paid for"),
+        Some(_) => tracing::warn!("sales paused by the operator"),
+        None => tracing::warn!("sales resumed by the operator"),
     }
     Ok(since)
 }
 
-/// Takes up what the process before this one was told.
+/// Restores the pause at start.
 pub async fn take_up(app: &Shared) -> Result<(), StoreError> {
     let since = app.store.read(|snapshot| snapshot.paused_since()).await?;
     app.health.note_paused(since);
     if since.is_some() {
-        tracing::warn!("what is paid for is paused, as it was before the start");
+        tracing::warn!("sales are still paused from before the restart");
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! At start: every sale that a stop left half way is taken up again. Whatever had its answer kept may have been
-//! settled, so it counts as unknown until the facilitator or the chain has said otherwise.
+//! Recovery at start: resumes every interrupted sale. A payment with a stored answer may have been settled, so it counts as
+//! unknown until the facilitator or the chain resolves it.
 
 use crate::app::Shared;
 use crate::domain::payment::{Event, State};
@@ -8,16 +8,16 @@ use crate::flows::orders::fulfil;
 use crate::flows::sale::payments;
 use crate::store::{DueKind, StoreError};
 
-/// What recovery has found.
+/// The recovered work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
     pub unknown: usize,
     pub held: usize,
-    /// Paid bundles that were being worked on.
+    /// Paid bundles in progress.
     pub orders: usize,
 }
 
-/// Walks the payments that are due at any time. To be done before the first request is accepted.
+/// Visits all unfinished payments. Must run before the first request is accepted.
 pub async fn recover(app: &Shared) -> Result<Recovered, StoreError> {
     let due = app
         .store

@@ -1,11 +1,11 @@
-//! Reads the configuration again while the service runs, and puts in force what can change without a restart: which
-//! hosts are blocked, and where bundles are paid for. Everything else of it waits for the next start, and is named.
+//! Reloads the configuration. Blocked hosts and payment links change at once; other changed settings are reported and wait
+//! for a restart.
 
 use crate::app::Shared;
 use crate::config::Config;
 use crate::domain::refusal::{Code, Refusal};
 
-/// The settings that are put in force without a restart.
+/// The settings that change without a restart.
 pub const SETTINGS: [&str; 4] = [
     "fetch.blocklist",
     "bundles.scout_link",
@@ -13,20 +13,20 @@ pub const SETTINGS: [&str; 4] = [
     "bundles.audit_link",
 ];
 
-/// What a further look at the configuration has found.
+/// The result of a reload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reloaded {
-    /// Settings that hold now and did not before.
+    /// Settings that have changed now.
     pub changed: Vec<&'static str>,
-    /// Settings that differ from those in force and wait for a restart. Secrets are not compared.
+    /// Changed settings that wait for a restart. Secrets are not compared.
     pub waiting: Vec<&'static str>,
 }
 
-/// Reads the configuration again and puts in force what can be.
+/// Reloads the configuration.
 ///
 /// # Errors
-/// `Conflict` where the service was started without a configuration to be read again, or where there is an error in it.
-/// Then everything stays as it is.
+/// `Conflict` if the service was started without a configuration file, or the configuration is invalid. Then nothing
+/// changes.
 pub async fn reload(app: &Shared) -> Result<Reloaded, Refusal> {
     let app_in_lane = app.clone();
     let read = app
@@ -34,7 +34,7 @@ pub async fn reload(app: &Shared) -> Result<Reloaded, Refusal> {
         .run(move || app_in_lane.read_config.get().map(|read| read()));
     let read = read.await.map_err(|_| Refusal::of(Code::Overloaded))?;
     let Some(read) = read else {
-        let message = "The service was not started from a configuration that can be read again.";
+        let message = "The service was started without a configuration that can be reloaded.";
         return Err(Refusal::new(Code::Conflict, message));
     };
     let config = read
@@ -43,12 +43,12 @@ pub async fn reload(app: &Shared) -> Result<Reloaded, Refusal> {
         changed: differing(&app.reloaded(), &config, |key| SETTINGS.contains(&key)),
         waiting: differing(&app.config, &config, |key| !SETTINGS.contains(&key)),
     };
-    tracing::info!(changed = ?reloaded.changed, waiting = ?reloaded.waiting, "the configuration was read again");
+    tracing::info!(changed = ?reloaded.changed, waiting = ?reloaded.waiting, "configuration reloaded");
     app.reload(config);
     Ok(reloaded)
 }
 
-/// Keys whose values differ, of those that are meant.
+/// The given keys whose values differ.
 fn differing(one: &Config, other: &Config, meant: impl Fn(&str) -> bool) -> Vec<&'static str> {
     let keys = other.lines.iter().map(|(key, ..)| *key);
     let value = |config: &Config, wanted: &str| {

@@ -1,5 +1,4 @@
-//! Tries, because the operator asks, whether an upstream does its part: a mail, a notice, the facilitator. Outbox and
-//! leads are left alone.
+//! Tests of upstreams for the operator: e-mail, webhook, facilitator. They do not touch outbox and leads.
 
 use serde_json::{Value, json};
 
@@ -14,38 +13,42 @@ use crate::outside::chance;
 use crate::outside::mailer::Message;
 use crate::pages::orders::email;
 
-/// What a notice that is none is of.
+/// The event name of a test notice.
 pub const NOTICE_EVENT: &str = "notice.test";
 
 pub const NO_MAIL_SERVER: &str = "no mail server is configured: set mail.smtp_host and mail.from";
-pub const NO_NOTICES: &str = "no address for notices is configured: set bundles.notify_url";
+pub const NO_NOTICES: &str = "no webhook is configured: set bundles.notify_url";
 
-/// Sends a short mail.
+/// Sends a test e-mail.
 pub async fn mail(app: &Shared, to: String) -> Result<(), Refusal> {
     if !app.outside.mailer.is_on() {
         return Err(refused(NO_MAIL_SERVER));
     }
     let (message, now) = (message(&app.config, to), app.now());
     let sent = app.outside.mailer.send(message, now).await;
-    sent.map_err(|error| refused(format_args!("the mail was not sent: {error}")))
+    sent.map_err(|error| refused(format_args!("the e-mail was not sent: {error}")))
 }
 
-/// Sends a notice that tells of nothing.
+/// Sends a test notice.
 pub async fn notice(app: &Shared) -> Result<(), Refusal> {
     let hook = app.outside.hook.clone();
     let hook = hook.ok_or_else(|| refused(NO_NOTICES))?;
     let now = app.now();
     let body = notice_json(&app.config, now).to_string();
     let sent = hook.send(NOTICE_EVENT, body, now).await;
-    sent.map_err(|error| refused(format_args!("the notice was not taken: {error}")))
+    sent.map_err(|error| {
+        refused(format_args!(
+            "the webhook did not accept the notice: {error}"
+        ))
+    })
 }
 
-/// Asks the facilitator what it takes.
+/// Checks that the facilitator supports our payments.
 pub async fn facilitator(app: &Shared) -> Result<(), Refusal> {
     match health::probe_facilitator(app).await {
         None => Ok(()),
         Some(trouble) => Err(refused(format_args!(
-            "the facilitator is of no use: {trouble}"
+            "the facilitator cannot be used: {trouble}"
         ))),
     }
 }
@@ -53,9 +56,9 @@ pub async fn facilitator(app: &Shared) -> Result<(), Refusal> {
 pub fn message(config: &Config, to: String) -> Message {
     let email = email::notice(&email::Notice {
         service: &config.service_name,
-        subject: &format!("A test mail of {}", config.service_name),
+        subject: &format!("Test e-mail from {}", config.service_name),
         paragraphs: &[format!(
-            "This is how the deliveries of {} will reach their buyers.",
+            "Deliveries from {} will reach buyers like this e-mail.",
             config.base_url
         )],
         links: &[],
@@ -72,9 +75,9 @@ pub fn message(config: &Config, to: String) -> Message {
     }
 }
 
-/// In the shape of the notices of leads.
+/// In the format of lead notices.
 pub fn notice_json(config: &Config, now: UnixSeconds) -> Value {
-    let text = format!("A test notice of {}", config.service_name);
+    let text = format!("Test notice from {}", config.service_name);
     json!({
         "type": NOTICE_EVENT,
         "id": EventId(chance::bytes()).to_string(),

@@ -1,5 +1,5 @@
-//! Signs of life for the supervisor: only a service whose data file and sockets answer gives one. A facilitator that is
-//! down is no reason to be started anew.
+//! Watchdog notifications for systemd, sent only while data file and sockets respond. A facilitator outage is no reason for
+//! a restart.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use crate::flows::operations::health;
 use crate::flows::quotes::availability;
 use crate::outside::supervisor::{self, Notifier};
 
-/// How often the status is told where no sign of life is asked for.
+/// How often the status is sent without a watchdog.
 const TELL_EVERY: Duration = Duration::from_secs(15);
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// Gives signs for ever, three in the time after which one is missed.
+/// Sends three notifications per watchdog timeout.
 pub async fn watch(app: Shared, notifier: Notifier, time_max: Option<Duration>) {
     let every = time_max.map_or(TELL_EVERY, |time_max| time_max / 3);
     loop {
@@ -20,7 +20,9 @@ pub async fn watch(app: Shared, notifier: Notifier, time_max: Option<Duration>) 
         if time_max.is_some() {
             match is_alive(&app, every).await {
                 true => notifier.tell("WATCHDOG=1"),
-                false => tracing::error!("no sign of life is given: the service does not answer"),
+                false => {
+                    tracing::error!("watchdog notification withheld: the service does not respond")
+                }
             }
         }
         tokio::time::sleep(every).await;

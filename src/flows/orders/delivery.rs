@@ -1,5 +1,5 @@
-//! What a buyer sees of an order, by the checkout session's identifier or by a link that we have mailed, and how lost
-//! links are found again. Anyone who has neither learns nothing: not even which orders exist.
+//! A buyer's view of an order, by checkout session or by a link from our e-mail, and recovery of lost links. Anyone without
+//! either learns nothing, not even which orders exist.
 
 use serde_json::{Map, Value};
 
@@ -19,10 +19,10 @@ use crate::flows::orders::order_emails::{
 };
 use crate::store::{OrderReport, Snapshot, StoreError};
 
-/// Orders of one person that are looked through.
+/// Maximum number of a person's orders to search.
 const ORDERS_MAX: usize = 50;
 
-/// What its holder may see an order by.
+/// The credential to see an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pass {
     Session(SessionId),
@@ -40,7 +40,7 @@ impl Pass {
         token.ok_or_else(|| Refusal::of(Code::LinkExpired))
     }
 
-    /// The query that says it again.
+    /// The same as a query string.
     pub fn query(&self) -> String {
         match self {
             Pass::Session(session) => format!("session_id={}", session.as_str()),
@@ -49,21 +49,20 @@ impl Pass {
     }
 }
 
-/// An order with what there is to see of it.
+/// An order with its visible facts.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub id: OrderId,
     pub order: Order,
     /// Once it is fulfilled.
     pub report: Option<OrderReport>,
-    /// What became of its e-mail, where one was written.
+    /// The state of its e-mail, if any.
     pub mail: Option<MailState>,
-    /// Whether it is delivered by e-mail only. Then nothing of its contents is here.
+    /// Whether it is delivered only by e-mail; then the contents are not shown.
     pub is_mail_only: bool,
 }
 
-/// Looks an order up. `None` for a session that the provider has told nothing of yet: anyone who pays may be here before
-/// the news of it.
+/// Looks up an order. `None` for a session without an event yet: buyers may arrive before the provider's event.
 pub async fn find(app: &Shared, pass: &Pass) -> Result<Option<Seen>, Refusal> {
     let (wanted, now) = (pass.clone(), app.now());
     let found = app.store.read(move |snapshot| {
@@ -84,7 +83,7 @@ pub async fn find(app: &Shared, pass: &Pass) -> Result<Option<Seen>, Refusal> {
         found.transpose()
     });
     match (found.await?, pass) {
-        // An order that is not there and a link that does not open it are the same to anyone who asks.
+        // A missing order and an invalid link give the same response.
         (None, Pass::Link(_)) => Err(Refusal::of(Code::LinkExpired)),
         (found, _) => Ok(found),
     }
@@ -105,8 +104,8 @@ fn seen(snapshot: &Snapshot, id: OrderId, order: Order) -> Result<Seen, StoreErr
     })
 }
 
-/// SECURITY: who has the checkout session has typed somebody's address, which need not be theirs. They see where the
-/// order stands, and neither what was asked nor of which sources nor who asked.
+/// SECURITY: the payer typed an e-mail address that may be somebody else's. They see the order's status, but not the
+/// question, the sources or the requester.
 fn of_another(id: OrderId, order: Order) -> Seen {
     let order = Order {
         lead: None,
@@ -125,8 +124,7 @@ fn of_another(id: OrderId, order: Order) -> Seen {
     }
 }
 
-/// The link that leads back to an order, and when it ends: anyone who came by one keeps it, and does not live longer by
-/// looking.
+/// The link to the order and its expiry. Visitors with a link keep that link, so that visits do not extend it.
 pub fn way_back(seen: &Seen, pass: &Pass, now: UnixSeconds) -> (String, UnixSeconds) {
     let token = match pass {
         Pass::Link(token) => *token,
@@ -135,7 +133,7 @@ pub fn way_back(seen: &Seen, pass: &Pass, now: UnixSeconds) -> (String, UnixSeco
     (format!("{PAGE_PATH}?recovery={token}"), token.expires_at)
 }
 
-/// The report as it was made.
+/// The stored report.
 pub async fn document(app: &Shared, report: &OrderReport) -> Result<Map<String, Value>, Refusal> {
     let bytes = blob(app, report.document).await?;
     serde_json::from_slice(&bytes)
@@ -155,11 +153,11 @@ pub async fn blob(app: &Shared, key: [u8; 32]) -> Result<Vec<u8>, Refusal> {
     bytes.ok_or_else(|| internal("a delivered document is not there", &hex::encode(key)))
 }
 
-/// Looks for the orders of an e-mail address with a source that was submitted, and mails the links to them. The answer
-/// is given before anybody has looked, so that neither it nor its time tells what exists.
+/// Finds the orders of an e-mail address with a submitted source, and e-mails their links. It responds before the search,
+/// so that neither response nor timing reveals what exists.
 ///
 /// # Errors
-/// `NoMail` where the service sends none: a link is given to nobody but the buyer's mailbox.
+/// `NoMail` without a mail server: links go only to the buyer's mailbox.
 pub fn recover(app: &Shared, email: &str, target_url: &str) -> Result<(), Refusal> {
     let emails = OrderEmails::of(app);
     if !emails.is_on() {
@@ -170,7 +168,7 @@ pub fn recover(app: &Shared, email: &str, target_url: &str) -> Result<(), Refusa
     let app_in_task = app.clone();
     app.tasks.spawn(async move {
         if let Err(error) = mail_links(&app_in_task, email, wanted, &emails, now).await {
-            tracing::error!(%error, "a lost delivery could not be looked for");
+            tracing::error!(%error, "delivery recovery failed");
         }
     });
     Ok(())
@@ -187,7 +185,7 @@ async fn mail_links(
         .store
         .read(move |snapshot| orders_of(snapshot, &email, wanted.as_deref()))
         .await?;
-    // To the address as its buyer gave it.
+    // To the address as the buyer wrote it.
     let Some(to) = found.first().and_then(|(_, order)| order.email.clone()) else {
         return Ok(());
     };
@@ -207,7 +205,7 @@ fn orders_of(
     Ok(found)
 }
 
-/// A source as it was submitted, in the form that orders keep.
+/// A submitted source in the form that orders store.
 fn canonical(app: &Shared, typed: &str) -> Option<String> {
     let address = source_list::address(typed)?;
     let target = Target::parse(app, &address).ok()?;

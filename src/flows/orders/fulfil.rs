@@ -1,6 +1,6 @@
-//! Makes what a paid bundle promises: every source read and examined, one report of all of them, its PDF, one e-mail.
-//! An order is worked on by the one who holds its lease. What came of each source is kept at once, so that a stop costs
-//! the work of a moment; report, mail and end are one transaction, so that there is one of each whatever is repeated.
+//! Fulfils a paid bundle: reads and examines every source, makes one report, its PDF and one e-mail. Only the lease holder
+//! works on an order. Each source's result is stored at once, so a stop loses little work; report, e-mail and final state
+//! are written in one transaction, so retries produce one of each.
 
 mod finish;
 mod sources;
@@ -16,15 +16,14 @@ use crate::domain::time::UnixSeconds;
 use crate::flows::orders::order_emails::OrderEmails;
 use crate::store::{Due, StoreError, Tables, order_of_due};
 
-/// How often an order is taken up before somebody has to look at it.
+/// Attempts before the order fails.
 const ATTEMPTS_MAX: u32 = 50;
-/// How long a lease lasts beyond the time for fetching; each source that is kept extends it. After a restart nobody
-/// waits for it.
+/// Lease time beyond the fetch time; each stored source extends it. A restart ends all leases.
 const LEASE_SECONDS: u64 = 300;
-/// When something of ours was full.
+/// Delay after an overload.
 const PAUSE_SECONDS: u64 = 30;
 
-/// An order that was taken up.
+/// An order being processed.
 #[derive(Clone)]
 struct Job {
     app: Shared,
@@ -43,18 +42,18 @@ impl fmt::Debug for Job {
     }
 }
 
-/// How a look at an order ended.
+/// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Delivered,
     GaveUp,
-    /// Something has to be waited for.
+    /// It has to wait for something.
     Paused,
-    /// Somebody else has it now, or it is not to be done any more.
+    /// The lease is lost, or the order has been cancelled.
     Lost,
 }
 
-/// Takes up what is due, as far as there are places; the rest stays due.
+/// Starts due orders up to the concurrency limit; the rest stays due.
 pub async fn work_off(app: &Shared, rows: Vec<Due>) -> Result<(), StoreError> {
     for due in rows {
         let place = app.order_workers.places.clone().try_acquire_owned();
@@ -69,7 +68,7 @@ pub async fn work_off(app: &Shared, rows: Vec<Due>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// At start nobody else holds a lease: the data file is ours alone. Tells how many orders go on.
+/// At start all leases are void, because the data file has one user. Returns the number of resumed orders.
 pub async fn free_leases(app: &Shared) -> Result<usize, StoreError> {
     let now = app.now();
     app.store
@@ -115,7 +114,7 @@ async fn take_up(app: &Shared, due: Due) -> Result<Option<Job>, StoreError> {
         }
         let attempt = attempts(&order);
         if attempt == 1 {
-            order.note(now.0, "taken up");
+            order.note(now.0, "processing started");
         }
         tables.put_order(id, &order)?;
         tables.schedule_order(id, lease_until)?;
@@ -146,11 +145,11 @@ async fn run(job: Job, place: OwnedSemaphorePermit) {
     drop(place);
     match ended {
         Ok(end) => {
-            tracing::info!(order.id = %job.id, attempt = job.attempt, ?end, "worked on an order")
+            tracing::info!(order.id = %job.id, attempt = job.attempt, ?end, "order processed")
         }
-        // The lease runs out, and it is taken up again.
+        // The lease expires, and the order is tried again.
         Err(error) => {
-            tracing::error!(order.id = %job.id, %error, "an order could not be worked on")
+            tracing::error!(order.id = %job.id, %error, "order processing failed")
         }
     }
 }
@@ -158,7 +157,7 @@ async fn run(job: Job, place: OwnedSemaphorePermit) {
 impl Job {
     async fn work(&self) -> Result<End, StoreError> {
         if self.attempt > ATTEMPTS_MAX {
-            let reason = format!("it was taken up {ATTEMPTS_MAX} times and came to no end");
+            let reason = format!("{ATTEMPTS_MAX} attempts did not finish");
             return self.give_up(reason).await;
         }
         loop {
@@ -191,7 +190,7 @@ impl Job {
         }
     }
 
-    /// Lets the order rest until `until`, when anybody may take it up again.
+    /// Releases the order until `until`.
     async fn pause(&self, until: UnixSeconds) -> Result<End, StoreError> {
         let (id, attempt, round) = (self.id, self.attempt, self.order.round);
         let now = self.app.now();
@@ -215,7 +214,7 @@ impl Job {
     async fn give_up(&self, reason: String) -> Result<End, StoreError> {
         let (id, attempt, round) = (self.id, self.attempt, self.order.round);
         let (now, emails) = (self.app.now(), OrderEmails::of(&self.app));
-        tracing::error!(order.id = %id, reason, "a paid order could not be fulfilled");
+        tracing::error!(order.id = %id, reason, "paid order could not be fulfilled");
         let given_up = self.app.store.write(move |tables| {
             let Some(mut order) = held(tables, id, attempt, round)? else {
                 return Ok(End::Lost);
@@ -230,7 +229,7 @@ impl Job {
     }
 }
 
-/// The order, as long as this lease and this round are the last.
+/// The order, if this lease and round are still current.
 fn held(
     tables: &Tables<'_>,
     id: OrderId,

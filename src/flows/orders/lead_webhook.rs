@@ -1,5 +1,5 @@
-//! Tells the operator's own address of new leads. A notice is written with its lead; its next try is always on record
-//! before the present one begins, so that a crash loses none and repeats at most one.
+//! The operator's webhook for new leads. A notice is stored with its lead, and the next attempt is recorded before the
+//! current one starts, so a crash loses none and repeats at most one.
 
 use serde_json::{Value, json};
 
@@ -10,12 +10,12 @@ use crate::domain::time::UnixSeconds;
 use crate::outside::hooks::Hook;
 use crate::store::{Due, NoticeRecord, StoreError, Tables};
 
-/// What a notice is of.
+/// The event name of a notice.
 const EVENT: &str = "lead.created";
-/// Seconds from one try to the next; after the last one the notice is given up.
+/// Seconds between attempts; after the last one the notice fails.
 const PAUSES: [u64; 3] = [30, 300, 60];
 
-/// Works off a due row: one try, in the background.
+/// Handles a due row: one attempt, in the background.
 pub async fn try_due(app: &Shared, due: Due, now: UnixSeconds) -> Result<(), StoreError> {
     let Some(hook) = app.outside.hook.clone() else {
         return drop_due(app, due).await;
@@ -45,7 +45,7 @@ pub async fn try_due(app: &Shared, due: Due, now: UnixSeconds) -> Result<(), Sto
     Ok(())
 }
 
-/// Nobody is to be told any more.
+/// The notice is no longer needed.
 async fn drop_due(app: &Shared, due: Due) -> Result<(), StoreError> {
     let dropped = app.store.write(move |tables| {
         tables.unschedule(due)?;
@@ -62,8 +62,8 @@ fn give_up(
     mut lead: Lead,
     now: UnixSeconds,
 ) -> Result<(), StoreError> {
-    tracing::error!(lead.id = %id, "the notice of a lead was not taken and is given up");
-    lead.note(By::Service, "the notice of it was given up", now);
+    tracing::error!(lead.id = %id, "lead notice failed permanently");
+    lead.note(By::Service, "webhook notice failed", now);
     tables.put_lead(id, &lead)?;
     tables.drop_notice(id)
 }
@@ -74,17 +74,17 @@ async fn announce(app: &Shared, hook: &Hook, id: LeadId, notice: &NoticeRecord, 
         Ok(()) => {
             let dropped = app.store.write(move |tables| tables.drop_notice(id)).await;
             if let Err(error) = dropped {
-                tracing::warn!(error = %error, "a notice was taken and may be sent again");
+                tracing::warn!(error = %error, "lead notice delivered but not recorded; it may be sent again");
             }
         }
         Err(error) => {
             let attempts = notice.attempts;
-            tracing::warn!(error = %error, attempts, "the notice of a lead was not taken");
+            tracing::warn!(error = %error, attempts, "lead notice failed; will retry");
         }
     }
 }
 
-/// Without the person: who is told need not be trusted with contacts.
+/// Without personal data, because the receiver may not be trusted with contacts.
 fn notice_json(id: LeadId, notice: &NoticeRecord, lead: &Lead) -> Value {
     let product = lead.product.name();
     let mut data = json!({
@@ -106,7 +106,7 @@ fn notice_json(id: LeadId, notice: &NoticeRecord, lead: &Lead) -> Value {
         "id": EventId(notice.event).to_string(),
         "created_at": notice.created_at,
         "data": data,
-        // Chat programs show one of these.
+        // Chat services display one of these.
         "text": text,
         "content": text,
     })

@@ -1,5 +1,5 @@
-//! Leads: taken in, led to a payment link, announced to the operator, and moved on by the operator. What may follow what
-//! is in `domain::lead`.
+//! Leads: created, redirected to a payment link, announced to the operator, and managed by the operator. `domain::lead` has
+//! the status rules.
 
 use crate::app::Shared;
 use crate::domain::bundle::Bundle;
@@ -10,25 +10,23 @@ use crate::domain::time::UnixSeconds;
 use crate::outside::chance;
 use crate::store::{LeadFilter, NoticeRecord, Store, StoreError, Tables};
 
-/// A lead with the same contact and targets within this time is noted as alike.
+/// A lead with the same contact and targets within this time is noted as a duplicate.
 const SAME_SECONDS: u64 = 24 * 3600;
 
-/// A lead that was taken in.
+/// A stored lead.
 #[derive(Clone, Debug)]
 pub struct Received {
     pub id: LeadId,
     pub lead: Lead,
 }
 
-/// Takes a lead in, always as a new one with an identifier of its own.
+/// Stores a lead, always as a new one with its own identifier.
 ///
-/// SECURITY: contact and sources of another's request can be guessed. A request that repeats them is answered like any
-/// other, so that it discloses no identifier and no text of the earlier one, and changes nothing of it. That two are
-/// alike stands in the trail, for the operator.
+/// SECURITY: contact and sources of another's request can be guessed. A repeated request gets the usual response, so that
+/// it neither reveals nor changes the earlier one. The history notes the duplicate for the operator.
 ///
 /// # Errors
-/// `Overloaded` where nothing more is kept: the disk is low, the data file is down, or there are `bundles.leads_max`
-/// leads.
+/// `Overloaded` if nothing can be stored: the disk is low, the data file is down, or there are `bundles.leads_max` leads.
 pub async fn receive(app: &Shared, lead: Lead) -> Result<Received, Refusal> {
     check_room(app)?;
     let (id, event, now) = (LeadId(chance::bytes()), chance::bytes(), app.now());
@@ -48,7 +46,7 @@ pub async fn receive(app: &Shared, lead: Lead) -> Result<Received, Refusal> {
             let what = format!("same contact and sources as {earlier}");
             lead.note(By::Service, &what, now);
         }
-        // A form that was sent twice is announced once.
+        // A form sent twice is announced once.
         let is_repeated = alike.is_some_and(|(_, earlier)| says_the_same(&earlier, &lead));
         tables.put_lead(id, &lead)?;
         if announces && !is_repeated {
@@ -65,7 +63,7 @@ pub async fn receive(app: &Shared, lead: Lead) -> Result<Received, Refusal> {
     Ok(Received { id, lead })
 }
 
-/// What a robot is told: the same as everybody, and nothing is kept.
+/// The response to a robot: the usual one, but nothing is stored.
 pub fn forget(app: &Shared, lead: Lead) -> Received {
     app.metrics.leads.count([lead.product.name(), "robot"]);
     Received {
@@ -86,7 +84,7 @@ fn alike(
     }))
 }
 
-/// Whether two leads with the same product, contact and targets agree in everything else that a form tells.
+/// Whether two leads with the same product, contact and targets are equal in all other fields.
 fn says_the_same(one: &Lead, other: &Lead) -> bool {
     let told = |lead: &Lead| {
         let texts = [
@@ -110,7 +108,7 @@ fn first_notice(event: [u8; 16], now: UnixSeconds) -> NoticeRecord {
     }
 }
 
-/// A lead that is acknowledged is never lost: where it cannot be kept, it is not taken.
+/// An acknowledged lead is never lost: if it cannot be stored, it is refused.
 fn check_room(app: &Shared) -> Result<(), Refusal> {
     match app.health.disk_low() || app.health.store_down() {
         true => Err(no_room()),
@@ -121,13 +119,12 @@ fn check_room(app: &Shared) -> Result<(), Refusal> {
 fn no_room() -> Refusal {
     Refusal::new(
         Code::Overloaded,
-        "There is no room for another request at the moment. Nothing was kept: try again later.",
+        "No more requests can be stored at the moment. Nothing was saved: try again later.",
     )
 }
 
-/// Notes that a lead's buyer goes to pay, where its bundle has a payment link to go to. `None` when there is no such
-/// lead for a bundle. What is paid for is what the lead says: neither its bundle nor its question changes once it was
-/// taken in, so that no payment arrives for something else than it was begun for.
+/// Records that a lead's buyer goes to the payment link, if there is one. `None` if there is no such bundle lead. A stored
+/// lead's bundle and question never change, so a payment is always for what the buyer saw.
 pub async fn start_checkout(app: &Shared, id: LeadId) -> Result<Option<(Lead, Bundle)>, Refusal> {
     let (now, config) = (app.now(), app.reloaded());
     let started = app.store.write(move |tables| {
@@ -153,7 +150,7 @@ pub async fn find(store: &Store, id: LeadId) -> Result<Option<Lead>, StoreError>
     store.read(move |snapshot| snapshot.lead(id)).await
 }
 
-/// The newest leads that fit, at most so many.
+/// The newest matching leads, up to a limit.
 pub async fn newest(
     store: &Store,
     filter: LeadFilter,
@@ -174,7 +171,7 @@ pub async fn newest(
     found.await
 }
 
-/// How many leads stand at each status.
+/// Number of leads by status.
 pub async fn by_status(store: &Store) -> Result<Vec<(LeadStatus, u64)>, StoreError> {
     let counted = store.read(|snapshot| {
         let mut counts = LeadStatus::ALL.map(|status| (status, 0));
@@ -195,7 +192,7 @@ fn newest_first(found: &mut Vec<(LeadId, Lead)>, leads_max: usize) {
     found.truncate(leads_max);
 }
 
-/// What the operator does with a lead. `None` when there is none.
+/// Changes a lead for the operator. `None` if there is no such lead.
 pub async fn advance(
     store: &Store,
     id: LeadId,
@@ -216,7 +213,7 @@ pub async fn advance(
     advanced.await
 }
 
-/// Writes something into a lead's trail. `None` when there is none.
+/// Adds a note to a lead's history. `None` if there is no such lead.
 pub async fn annotate(
     store: &Store,
     id: LeadId,
@@ -234,12 +231,12 @@ pub async fn annotate(
     annotated.await
 }
 
-/// Forgets a lead. Tells whether it was there.
+/// Deletes a lead. Returns whether it existed.
 pub async fn delete(store: &Store, id: LeadId) -> Result<bool, StoreError> {
     store.write(move |tables| tables.delete_lead(id)).await
 }
 
-/// Forgets every lead of one contact. Tells how many there were.
+/// Deletes all leads of one contact. Returns their number.
 pub async fn delete_of(store: &Store, contact: String) -> Result<usize, StoreError> {
     store
         .write(move |tables| tables.delete_leads_of(&contact))

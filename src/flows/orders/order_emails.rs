@@ -1,6 +1,6 @@
-//! The mails about orders, put into the outbox together with the facts that they tell of, and the links that lead back
-//! to an order: sealed with the order's own key, so that nobody makes one and deleting the order ends them all. Where no
-//! mail is configured none is written.
+//! E-mails about orders, stored in the outbox in the same transaction as the facts they report, and links to orders. Links
+//! are authenticated with the order's own key: they cannot be forged, and deleting the order ends them. Without a mail
+//! server no e-mails are written.
 
 use std::fmt;
 
@@ -16,15 +16,15 @@ use crate::pages::orders::email::{Delivery, Email, Notice, Recovery, delivery, n
 use crate::signing::stamp::{is_sealed, seal};
 use crate::store::{Mail, MailAttachment, MailKey, OrderReport, StoreError, Tables, mail_key};
 
-/// How long a link that leads back lives (decisions, Addresses and samples).
+/// Validity of a link (decisions, Addresses and samples).
 pub const LINK_SECONDS: u64 = 30 * 24 * 3600;
-/// Mails that lead back to the same orders are so far apart at least.
+/// Minimum interval between recovery e-mails for the same orders.
 const RECOVERY_PAUSE_SECONDS: u64 = 600;
 /// The page and the document of a delivery.
 pub const PAGE_PATH: &str = "/proof-pack/bundle/delivery";
 pub const API_PATH: &str = "/v1/proof-pack/bundle/delivery";
 
-/// What mails need to know of the service.
+/// The service's facts for e-mails.
 #[derive(Clone, Debug)]
 pub struct OrderEmails {
     is_on: bool,
@@ -33,7 +33,7 @@ pub struct OrderEmails {
     contact: Option<String>,
 }
 
-/// A link's secret part: which order, until when, and the seal.
+/// A link's secret part: order, expiry and MAC.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Token {
     pub order: OrderId,
@@ -63,7 +63,7 @@ impl Token {
         })
     }
 
-    /// Whether we have made it for this order and it has not ended.
+    /// Whether it is authentic for this order and has not expired.
     pub fn opens(&self, order: &Order, now: UnixSeconds) -> bool {
         let text = sealed_text(self.order, self.expires_at);
         is_sealed(&order.link_key, &text, &self.seal) && now < self.expires_at
@@ -87,7 +87,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The key of the mail that a finished order goes out with: one for each time that it is done or asked for.
+/// The key of a finished order's e-mail: one per fulfilment or resend.
 pub fn delivery_key(id: OrderId, order: &Order) -> MailKey {
     let about = format!("{id}.{}", order.round);
     mail_key(MailKind::Delivery, &about, order.resent)
@@ -111,13 +111,13 @@ impl OrderEmails {
         self.is_on
     }
 
-    /// A link to the delivery page that lives as long as links live.
+    /// A new link to the delivery page.
     fn link(&self, id: OrderId, order: &Order, now: UnixSeconds) -> String {
         let token = Token::new(id, order, now.plus(LINK_SECONDS));
         format!("{}{PAGE_PATH}?recovery={token}", self.base_url)
     }
 
-    /// The order is fulfilled. Tells whether there is anybody to tell.
+    /// The e-mail for a fulfilled order. Returns whether there is a recipient.
     pub fn delivered(
         &self,
         tables: &mut Tables<'_>,
@@ -137,7 +137,7 @@ impl OrderEmails {
             name: format!("{id}.pdf"),
             media_type: "application/pdf".to_owned(),
         });
-        // SECURITY: words that came by a lead in the payer's name may be anybody's.
+        // SECURITY: anybody may have left a lead in the payer's name, so its text is not quoted.
         let is_own = !tables.is_mail_only(id)? && !order.question.trim().is_empty();
         let question = is_own.then(|| without_links(&order.question));
         let email = self.delivery(id, order, &report, (question, attachment.is_some()), now);
@@ -185,7 +185,7 @@ impl OrderEmails {
         })
     }
 
-    /// The way back to orders, for anyone who asked for it and reads the mail of their buyer.
+    /// The recovery e-mail with links to the buyer's orders.
     pub fn recovered(
         &self,
         tables: &mut Tables<'_>,
@@ -210,7 +210,7 @@ impl OrderEmails {
             until: &day(now.plus(LINK_SECONDS)),
             contact: self.contact.as_deref(),
         });
-        // Anyone who asks again and again has one mail sent for it.
+        // Repeated requests send one e-mail.
         let window = now.0 / RECOVERY_PAUSE_SECONDS;
         let message_id = format!("{first}.recovery.{window}");
         let key = mail_key(MailKind::Recovery, &message_id, 0);
@@ -218,7 +218,7 @@ impl OrderEmails {
         tables.enqueue_mail(key, mail, now).map(drop)
     }
 
-    /// A payment that was to come later has failed.
+    /// A pending payment has failed.
     pub fn payment_failed(
         &self,
         tables: &mut Tables<'_>,
@@ -230,7 +230,7 @@ impl OrderEmails {
             return Ok(());
         };
         let paragraphs = [
-            "The payment for your Evidence Bundle has failed, so nothing was charged and nothing is being made."
+            "The payment for your Evidence Bundle has failed. You were not charged, and we have not started on the report."
                 .to_owned(),
             "You can pay again through the same payment link.".to_owned(),
         ];
@@ -244,7 +244,7 @@ impl OrderEmails {
         )
     }
 
-    /// Nothing could be delivered.
+    /// To the operator: the order failed.
     pub fn undeliverable(
         &self,
         tables: &mut Tables<'_>,
@@ -253,10 +253,10 @@ impl OrderEmails {
         now: UnixSeconds,
     ) -> Result<(), StoreError> {
         let paragraphs = [
-            format!("Order {id} was paid, but could not be fulfilled: {reason}."),
+            format!("Order {id} is paid but could not be fulfilled: {reason}."),
             format!(
-                "Have it done again with `context402 orders refulfil {id}`, or give the money back at the payment \
-                 provider and note that with `context402 orders refund {id}`."
+                "Retry with `context402 orders refulfil {id}`, or refund the payment at the payment provider and record \
+                that with `context402 orders refund {id}`."
             ),
         ];
         self.tell_operator(
@@ -268,7 +268,7 @@ impl OrderEmails {
         )
     }
 
-    /// A payment that is not taken for what it seems to be for.
+    /// To the operator: a payment needs review.
     pub fn review_needed(
         &self,
         tables: &mut Tables<'_>,
@@ -277,10 +277,10 @@ impl OrderEmails {
         now: UnixSeconds,
     ) -> Result<(), StoreError> {
         let paragraphs = [
-            format!("Order {id} needs your review: {doubt}. Nothing is made of it until then."),
+            format!("Order {id} needs your review: {doubt}. Fulfilment waits until then."),
             format!(
-                "Take it for what a lead asks with `context402 orders attach {id} LEAD`, or give the money back at the \
-                 payment provider and note that with `context402 orders refund {id}`."
+                "Attach it to a lead with `context402 orders attach {id} LEAD`, or refund the payment at the payment \
+                provider and record that with `context402 orders refund {id}`."
             ),
         ];
         self.tell_operator(

@@ -1,11 +1,11 @@
-//! Whether a buyer can buy now, judged by everything that would stop a sale: one answer for /health, the metrics, the
-//! supervisor, the console and `context402 healthcheck`. It reads what the background probes have found and asks nobody.
+//! Whether buyers can buy now, for /health, the metrics, systemd, the console and `context402 healthcheck`. It uses the
+//! results of the background probes and calls nobody.
 
 use crate::app::Shared;
 use crate::domain::level::{Level, Product};
 use crate::flows::sale::margin_guard::{self, Unsold, Work};
 
-/// Why something cannot be bought now.
+/// Why something is unavailable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     Stopping,
@@ -18,15 +18,15 @@ pub enum Obstacle {
     ReportsFull,
 }
 
-/// What can be bought now by x402.
+/// What is available by x402.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Availability {
-    /// The tiers and packs that are refused, each with the first reason.
+    /// The unavailable tiers and packs, each with the first reason.
     pub unavailable: Vec<(Level, Obstacle)>,
 }
 
 impl Obstacle {
-    /// The word for programs.
+    /// The code for programs.
     pub fn code(self) -> &'static str {
         match self {
             Obstacle::Stopping => "stopping",
@@ -40,30 +40,30 @@ impl Obstacle {
         }
     }
 
-    /// A clause for people.
+    /// The text for people.
     pub fn text(self) -> &'static str {
         match self {
             Obstacle::Stopping => "the service is stopping",
             Obstacle::Paused => "the operator has paused sales",
-            Obstacle::DatabaseDown => "the data file does not answer",
+            Obstacle::DatabaseDown => "the data file does not respond",
             Obstacle::DiskLow => "the disk is nearly full",
             Obstacle::FacilitatorDown => {
-                "the facilitator does not answer, or does not take the network"
+                "the facilitator does not respond, or does not support the network"
             }
-            Obstacle::GasUnknown => "the price of gas is not known, or is too old",
+            Obstacle::GasUnknown => "the gas price is unknown or outdated",
             Obstacle::Margin => "the price would not cover the costs",
-            Obstacle::ReportsFull => "there is no room for another report",
+            Obstacle::ReportsFull => "the report storage is full",
         }
     }
 }
 
 impl Availability {
-    /// Whether anything can be bought.
+    /// Whether anything is available.
     pub fn is_open(&self) -> bool {
         self.unavailable.len() < Level::ALL.len()
     }
 
-    /// Whether everything can be bought.
+    /// Whether everything is available.
     pub fn is_complete(&self) -> bool {
         self.unavailable.is_empty()
     }
@@ -79,10 +79,10 @@ impl Availability {
         obstacles
     }
 
-    /// What can be bought now, in a sentence.
+    /// The availability in a sentence.
     pub fn sentence(&self) -> String {
         if self.is_complete() {
-            return "Every tier and pack can be bought.".to_owned();
+            return "All tiers and packs are available.".to_owned();
         }
         let reasons: Vec<String> = self
             .obstacles()
@@ -94,8 +94,8 @@ impl Availability {
             .collect();
         let reasons = reasons.join("; ");
         match self.is_open() {
-            true => format!("Some tiers or packs cannot be bought: {reasons}."),
-            false => format!("Nothing can be bought: {reasons}."),
+            true => format!("Some tiers or packs are unavailable: {reasons}."),
+            false => format!("Not accepting payments: {reasons}."),
         }
     }
 
@@ -115,8 +115,8 @@ impl Availability {
     }
 }
 
-/// What can be bought at this moment. A level whose price covers its costs only where the page is cached counts as
-/// unavailable, and a facilitator that was not asked yet as available.
+/// The current availability. A level that covers its costs only for cached pages counts as unavailable; a facilitator that
+/// has not been checked yet counts as available.
 pub fn now(app: &Shared) -> Availability {
     let all = of_everything(app);
     let unavailable = Level::ALL.into_iter().filter_map(|level| {
@@ -174,19 +174,19 @@ mod tests {
     #[test]
     fn what_can_be_bought_is_one_sentence() {
         let said = |unavailable: Vec<(Level, Obstacle)>| Availability { unavailable }.sentence();
-        assert_eq!(said(vec![]), "Every tier and pack can be bought.");
+        assert_eq!(said(vec![]), "All tiers and packs are available.");
         let packs = Pack::ALL.map(|pack| (Level::Pack(pack), Obstacle::ReportsFull));
         let starter = (Level::Tier(Tier::Starter), Obstacle::Margin);
         let some: Vec<_> = [starter].into_iter().chain(packs).collect();
         assert_eq!(
             said(some),
-            "Some tiers or packs cannot be bought: the price would not cover the costs (tiers starter); there is no \
-             room for another report (packs quick, standard, deep)."
+            "Some tiers or packs are unavailable: the price would not cover the costs (tiers starter); the \
+             report storage is full (packs quick, standard, deep)."
         );
         let none = Level::ALL.map(|level| (level, Obstacle::DiskLow)).to_vec();
         assert_eq!(
             said(none),
-            "Nothing can be bought: the disk is nearly full."
+            "Not accepting payments: the disk is nearly full."
         );
     }
 }

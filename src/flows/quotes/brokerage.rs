@@ -1,4 +1,4 @@
-//! The simulated brokerage: an offer is judged, and forgotten.
+//! The simulated brokerage: judges an offer and stores nothing.
 
 use crate::app::Shared;
 use crate::domain::brokerage::{Simulated, simulate};
@@ -6,14 +6,14 @@ use crate::domain::ids::JobId;
 use crate::flows::sale::margin_guard;
 use crate::outside::chance;
 
-/// A task that will not be run.
+/// A task, which is never run.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     pub id: JobId,
     pub simulated: Simulated,
 }
 
-/// What would have become of a task for which this fee is offered: it costs what a sale costs that fetches.
+/// Judges a task with this fee: it costs as much as a sale with a fetch.
 pub fn offer(app: &Shared, offered_fee_usdc: f64) -> Job {
     let gas = margin_guard::gas(
         app,
@@ -22,7 +22,7 @@ pub fn offer(app: &Shared, offered_fee_usdc: f64) -> Job {
     );
     let costs = app.config.guard.costs(gas.unwrap_or_default(), true);
     let mut simulated = simulate(offered_fee_usdc, &costs, app.now());
-    // Nothing is sold while the cost of its settlement is not known.
+    // No sales while the settlement cost is unknown.
     simulated.accepted &= gas.is_some();
     Job {
         id: JobId(chance::bytes()),

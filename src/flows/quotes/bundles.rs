@@ -1,5 +1,5 @@
-//! Quotes for bundles: which of the sources that somebody lists can be read, and what a bundle of them costs. No name is
-//! looked up and nothing is fetched; a quote is kept for 7 days under its id.
+//! Quotes for bundles: which of the listed sources can be read, and what their bundle costs. No name is resolved and
+//! nothing is fetched; a quote is stored for 7 days.
 
 use crate::app::Shared;
 use crate::domain::bundle::{Bundle, SOURCES_MAX};
@@ -12,50 +12,50 @@ use crate::flows::content::source::Target;
 use crate::outside::chance;
 use crate::store::{BundleQuoteRecord, Receipt};
 
-/// Characters of a rejected address that are shown back.
+/// Characters shown of a rejected address.
 const SHOWN_CHARACTERS_MAX: usize = 200;
 
-/// What is to be quoted.
+/// The request.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     pub listed: Listed,
-    /// The one that was chosen, if any.
+    /// The chosen bundle, if any.
     pub bundle: Option<Bundle>,
     pub question: Option<String>,
     pub attribution: Option<String>,
 }
 
-/// The addresses that somebody lists, before anybody has looked at them.
+/// The listed addresses, unchecked.
 #[derive(Clone, Debug, Default)]
 pub struct Listed {
     addresses: Vec<String>,
-    /// Those beyond what is looked at.
+    /// The number beyond the limit.
     unseen: usize,
 }
 
-/// A kept quote for a bundle.
+/// A stored quote for a bundle.
 #[derive(Clone, Debug)]
 pub struct BundleQuote {
     pub id: BundleQuoteId,
     pub record: BundleQuoteRecord,
     pub rejected: Vec<Rejected>,
-    /// The smallest that takes every source which can be read.
+    /// The smallest bundle for all readable sources.
     pub recommended: Bundle,
 }
 
-/// The listed addresses, looked at.
+/// The listed addresses, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sorted {
     pub bundle: Bundle,
     pub recommended: Bundle,
-    /// Canonical, each once, as many as the bundle takes.
+    /// Canonical, without duplicates, up to the bundle's limit.
     pub sources: Vec<String>,
     pub rejected: Vec<Rejected>,
-    /// Sources beyond those that the bundle takes; each stands in `rejected`, or is counted there.
+    /// Sources beyond the bundle's limit; `rejected` lists or counts them.
     pub left_out: usize,
 }
 
-/// An address that is not taken, and why.
+/// A rejected address, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
     pub url: String,
@@ -65,7 +65,7 @@ pub struct Rejected {
 }
 
 impl Listed {
-    /// Texts that each list any number of addresses.
+    /// Texts with any number of addresses each.
     pub fn in_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Listed {
         let mut listed = Listed::default();
         for text in texts {
@@ -76,7 +76,7 @@ impl Listed {
         listed.bounded()
     }
 
-    /// Texts that are an address each.
+    /// Texts with one address each.
     pub fn of_addresses<'a>(texts: impl IntoIterator<Item = &'a str>) -> Listed {
         let addresses = texts.into_iter().filter_map(source_list::address);
         let listed = Listed {
@@ -97,7 +97,7 @@ impl Listed {
     }
 }
 
-/// Looks at the sources and keeps the quote.
+/// Checks the sources and stores the quote.
 pub async fn quote(app: &Shared, asked: Asked) -> Result<BundleQuote, Refusal> {
     let sorted = sort(app, &asked.listed, asked.bundle);
     if sorted.sources.is_empty() {
@@ -117,7 +117,7 @@ pub async fn quote(app: &Shared, asked: Asked) -> Result<BundleQuote, Refusal> {
     let kept = app
         .store
         .write(move |tables| tables.put_bundle_quote(id, &kept));
-    // An order begins with it: without it there is nothing to go on with.
+    // Orders need a stored quote.
     if !kept.await? {
         return Err(not_kept());
     }
@@ -129,13 +129,13 @@ pub async fn quote(app: &Shared, asked: Asked) -> Result<BundleQuote, Refusal> {
     })
 }
 
-/// Which of the listed sources a bundle takes. Without a choice it is the default, or the smallest that takes them all.
+/// Which of the listed sources fit a bundle. Without a choice it is the default, or the smallest that fits all.
 pub fn sort(app: &Shared, listed: &Listed, chosen: Option<Bundle>) -> Sorted {
     let (mut sources, mut rejected): (Vec<String>, Vec<Rejected>) = (Vec::new(), Vec::new());
     for address in &listed.addresses {
         match readable(app, address) {
             Ok(source) if sources.contains(&source) => {
-                let reason = "The same source is in the list already.";
+                let reason = "Duplicate of another source in the list.";
                 rejected.push(reject(address, "duplicate", reason));
             }
             Ok(source) => sources.push(source),
@@ -155,7 +155,7 @@ pub fn sort(app: &Shared, listed: &Listed, chosen: Option<Bundle>) -> Sorted {
         rejected.push(reject(&source, "too_many_sources", &reason));
     }
     if listed.unseen > 0 {
-        let reason = format!("Of a list the first {LISTED_MAX} addresses are looked at.");
+        let reason = format!("Only the first {LISTED_MAX} addresses of a list are checked.");
         let rest = format!("{} more", listed.unseen);
         rejected.push(reject(&rest, "too_many_sources", &reason));
     }
@@ -168,23 +168,23 @@ pub fn sort(app: &Shared, listed: &Listed, chosen: Option<Bundle>) -> Sorted {
     }
 }
 
-/// Why a bundle does not take so many sources.
+/// Why a source exceeds the bundle.
 pub fn beyond(bundle: Bundle, count: usize) -> String {
     let (name, limit) = (bundle.name(), bundle.source_limit());
     let next = Bundle::for_count(count);
     if next == bundle {
         return format!(
-            "{name} takes {limit} sources, and no bundle takes more than {SOURCES_MAX}."
+            "{name} has at most {limit} sources, and no bundle has more than {SOURCES_MAX}."
         );
     }
     format!(
-        "{name} takes {limit} sources; {} takes {}.",
+        "{name} has at most {limit} sources; {} has up to {}.",
         next.name(),
         next.source_limit()
     )
 }
 
-/// The canonical form of a source that may be read, as far as its text tells.
+/// The canonical form of an allowed source, checked without DNS.
 pub fn readable(app: &Shared, address: &str) -> Result<String, Refusal> {
     let target = Target::parse(app, address).map_err(|error| {
         let code = Code::parse(error.code()).unwrap_or(Code::InvalidTarget);
@@ -210,10 +210,10 @@ fn reject(address: &str, code: &'static str, reason: &str) -> Rejected {
     }
 }
 
-/// None of the sources can be read: the first one's code, and all of their reasons.
+/// No source can be read: the first one's code, and all reasons.
 pub fn nothing_left(rejected: Vec<Rejected>) -> Refusal {
     let Some(first) = rejected.first() else {
-        return Refusal::new(Code::InvalidTarget, "No source was named.");
+        return Refusal::new(Code::InvalidTarget, "No source was given.");
     };
     let code = Code::parse(first.code).unwrap_or(Code::InvalidTarget);
     let message = match rejected.len() {
@@ -230,11 +230,11 @@ pub fn nothing_left(rejected: Vec<Rejected>) -> Refusal {
 fn not_kept() -> Refusal {
     Refusal::new(
         Code::Overloaded,
-        "There is no room to keep another quote for a bundle at the moment. Nothing was kept or charged: try again later.",
+        "No more bundle quotes can be stored at the moment. Nothing was saved or charged: try again later.",
     )
 }
 
-/// A kept quote. Unknown and expired are told apart as long as the tombstone lasts.
+/// A stored quote. Expired differs from unknown while the tombstone lasts.
 pub async fn read(app: &Shared, id: &str) -> Result<(BundleQuoteId, BundleQuoteRecord), Refusal> {
     let not_found = || Refusal::of(Code::QuoteNotFound);
     let id = BundleQuoteId::parse(id).ok_or_else(not_found)?;

@@ -1,5 +1,5 @@
-//! What is wrong with a payment header that somebody pastes: the checks of a sale that need nobody else, each as a
-//! finding. Nothing is fetched, spent, kept or logged.
+//! Diagnosis of a pasted payment header: the checks of a sale that need no upstream, each as a finding. Nothing is fetched,
+//! charged, stored or logged.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::x402::proof::{PaymentProof, ProofMismatch};
 use crate::x402::wire::{PaymentRequirements, SettleResponse};
 use crate::x402::{encoding, json as strict};
 
-/// The headers that can be told apart.
+/// The kinds of headers.
 const HEADERS: [&str; 4] = [
     "payment-signature",
     "payment-required",
@@ -18,7 +18,7 @@ const HEADERS: [&str; 4] = [
     "payment-response",
 ];
 
-/// What was pasted, and what there is to say about it.
+/// A header and its findings.
 #[derive(Clone, Debug)]
 pub struct Diagnosis {
     pub kind: &'static str,
@@ -29,7 +29,7 @@ pub struct Diagnosis {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub verdict: Verdict,
-    /// The word that programs branch on; x402's own where it has one.
+    /// The code for programs; x402's own if there is one.
     pub code: &'static str,
     pub message: String,
 }
@@ -37,7 +37,7 @@ pub struct Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Good,
-    /// Cannot be told here, or is unusual.
+    /// Unusual, or cannot be checked here.
     Unsure,
     Wrong,
 }
@@ -80,7 +80,7 @@ fn finding(verdict: Verdict, code: &'static str, message: impl Into<String>) -> 
     }
 }
 
-/// Looks at the value of a header, with or without its name, or at the JSON that it encodes.
+/// Diagnoses a header's value, with or without its name, or the JSON that it encodes.
 pub fn diagnose(app: &App, pasted: &str) -> Diagnosis {
     let text = value_of(pasted.trim());
     let bytes = match text.starts_with('{') {
@@ -103,7 +103,7 @@ pub fn diagnose(app: &App, pasted: &str) -> Diagnosis {
         () if has("accepts") => ("payment_required", challenge(app, &value)),
         () if has("success") => ("payment_response", settlement(&value)),
         () => {
-            let message = "The JSON is no payment (payload), no challenge (accepts) and no settlement (success).";
+            let message = "The JSON is neither a payment (payload), a challenge (accepts) nor a settlement (success).";
             (
                 UNKNOWN,
                 vec![finding(Verdict::Wrong, "invalid_payload", message)],
@@ -140,12 +140,12 @@ fn payment(app: &App, decoded: &[u8]) -> Vec<Finding> {
     let for_ours = |(_, outcome): &&(Level, Result<_, ProofMismatch>)| {
         *outcome != Err(ProofMismatch::Requirements)
     };
-    // A level that it pays in full, else one whose offer it names.
+    // A level that it pays exactly, else one whose offer it names.
     let paid = judged.iter().find(|(_, outcome)| outcome.is_ok());
     let Some((level, outcome)) = paid.or_else(|| judged.iter().find(for_ours)) else {
         let mismatch = ProofMismatch::Requirements;
         let message = format!(
-            "{mismatch}: copy one entry of accepts from a fresh 402 of ours unchanged into accepted. {}",
+            "{mismatch}: copy one entry of accepts from a new 402 of this service unchanged into accepted. {}",
             differences(app, &proof)
         );
         return vec![finding(Verdict::Wrong, mismatch.reason(), message.trim())];
@@ -157,7 +157,7 @@ fn payment(app: &App, decoded: &[u8]) -> Vec<Finding> {
             finding(
                 Verdict::Good,
                 "terms",
-                format!("It pays {price} USDC for the {word} {name}, as we offer it now."),
+                format!("It pays {price} USDC for the {word} {name}, as currently offered."),
             )
         }
         Err(mismatch) => finding(Verdict::Wrong, mismatch.reason(), format!("{mismatch}.")),
@@ -171,7 +171,7 @@ fn payment(app: &App, decoded: &[u8]) -> Vec<Finding> {
     findings
 }
 
-/// The level whose terms the payment meets; a payment for another product is not for this one.
+/// The level whose terms the payment meets.
 fn terms(app: &App, level: Level, proof: &PaymentProof) -> Result<(), ProofMismatch> {
     let offers = std::slice::from_ref(&app.offers.level(level).requirements);
     let resource = app.offers.resource(level.product());
@@ -180,10 +180,10 @@ fn terms(app: &App, level: Level, proof: &PaymentProof) -> Result<(), ProofMisma
     checked.map(drop)
 }
 
-/// What an accepted offer has otherwise than the nearest of ours.
+/// How an accepted offer differs from the nearest of ours.
 fn differences(app: &App, proof: &PaymentProof) -> String {
     let Some(accepted) = proof.payload().accepted.as_ref() else {
-        return "It has no accepted at all.".to_owned();
+        return "It has no accepted member.".to_owned();
     };
     let unlike = |level: Level| -> Vec<String> {
         let ours = json!(app.offers.level(level).requirements);
@@ -200,7 +200,7 @@ fn differences(app: &App, proof: &PaymentProof) -> String {
     }
 }
 
-/// Addresses are the same in any case.
+/// Addresses are case-insensitive.
 fn is_alike(theirs: Option<&Value>, ours: &Value) -> bool {
     match (theirs.and_then(Value::as_str), ours.as_str()) {
         (Some(theirs), Some(ours)) => theirs.eq_ignore_ascii_case(ours),
@@ -214,12 +214,12 @@ fn signature(offer: &PaymentRequirements, proof: &PaymentProof) -> Finding {
         Ok(signer) if signer == proof.from() => finding(
             Verdict::Good,
             "signature",
-            "The signature is that of from. Whether the balance suffices and the nonce is unused, the chain alone knows.",
+            "The signature is by from. Only the chain can check balance and nonce.",
         ),
         Ok(signer) => {
             let domain = Domain::of(offer);
             let message = format!(
-                "The signature belongs to {signer}, not to from: another key signed, or other words. The EIP-712 domain is \
+                "The signature is by {signer}, not by from: another key signed, or other data. The EIP-712 domain is \
                  name {:?}, version {:?}, chain {}, contract {}.",
                 domain.name, domain.version, domain.chain_id, domain.verifying_contract
             );
@@ -228,7 +228,7 @@ fn signature(offer: &PaymentRequirements, proof: &PaymentProof) -> Finding {
         Err(error @ SignatureError::Length(_)) => finding(
             Verdict::Unsure,
             "signature",
-            format!("{error}: a contract wallet's signature can be checked on the chain alone."),
+            format!("{error}: a contract wallet's signature can only be checked on chain."),
         ),
         Err(error) => finding(
             Verdict::Wrong,
@@ -241,7 +241,7 @@ fn signature(offer: &PaymentRequirements, proof: &PaymentProof) -> Finding {
 fn challenge(app: &App, value: &Value) -> Vec<Finding> {
     let mut findings = Vec::new();
     if value.get("x402Version").and_then(Value::as_u64) != Some(2) {
-        let message = "x402Version is not the number 2: this is no version 2 challenge.";
+        let message = "x402Version is not the number 2: this is not a version 2 challenge.";
         findings.push(finding(Verdict::Wrong, "invalid_x402_version", message));
     }
     let accepts = value.get("accepts").and_then(Value::as_array);
@@ -252,22 +252,22 @@ fn challenge(app: &App, value: &Value) -> Vec<Finding> {
     findings.push(match (accepts, ours) {
         (None, _) => finding(Verdict::Wrong, "invalid_payload", "accepts is not a list."),
         (Some(accepts), _) if accepts.is_empty() => {
-            finding(Verdict::Wrong, "invalid_payload", "accepts is empty: there is no way to pay.")
+            finding(Verdict::Wrong, "invalid_payload", "accepts is empty: there is no payment option.")
         }
         (_, Some(level)) => {
             let (name, price) = (level.name(), level.price());
             let word = level.product().level_word();
-            let message = format!("This is our challenge for the {word} {name} ({price} USDC), as it stands now.");
+            let message = format!("This is our current challenge for the {word} {name} ({price} USDC).");
             finding(Verdict::Good, "terms", message)
         }
         (_, None) => finding(
             Verdict::Unsure,
             "terms",
-            "None of its ways to pay is one that we offer now: it is another seller's, or an old one. Ask for a fresh 402.",
+            "We do not currently offer any of its payment options: it is from another seller, or outdated. Request a new 402.",
         ),
     });
     if let Some(error) = value.get("error").and_then(Value::as_str) {
-        let message = format!("The seller says of the request that was answered with it: {error}.");
+        let message = format!("The seller's error for that request: {error}.");
         findings.push(finding(Verdict::Unsure, "error", message));
     }
     findings
@@ -275,8 +275,7 @@ fn challenge(app: &App, value: &Value) -> Vec<Finding> {
 
 fn settlement(value: &Value) -> Vec<Finding> {
     let Ok(settled) = serde_json::from_value::<SettleResponse>(value.clone()) else {
-        let message =
-            "The members of a settlement have other types than x402 version 2 gives them.";
+        let message = "The members of the settlement do not have the types of x402 version 2.";
         return vec![finding(Verdict::Wrong, "invalid_payload", message)];
     };
     let (reason, transaction) = (
@@ -292,13 +291,13 @@ fn settlement(value: &Value) -> Vec<Finding> {
         (true, true) => finding(
             Verdict::Unsure,
             "settled",
-            "Said to be settled, but no transaction is named.",
+            "Reported as settled, but without a transaction.",
         ),
         (false, true) => finding(
             Verdict::Wrong,
             "not_settled",
             format!(
-                "Not settled ({reason}), and no transaction was sent: nothing was charged. Sign anew."
+                "Not settled ({reason}), and no transaction was sent: nothing was charged. Sign a new payment."
             ),
         ),
         (false, false) => finding(

@@ -1,4 +1,4 @@
-//! The terms of former configurations, and the receipt of a finished sale.
+//! Former payment terms, and receipts of finished sales.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::state::offers::Terms;
 use crate::store::{Store, StoreError};
 use crate::x402::offer_receipt::{self, Receipt};
 
-/// The signed receipt of a finished sale, for PAYMENT-RESPONSE: the same each time the answer is given out.
+/// The signed receipt of a finished sale, for PAYMENT-RESPONSE; deterministic, so that every delivery has the same one.
 pub fn receipt(app: &App, delivered: &Delivered) -> Option<Map<String, Value>> {
     let signer = app.signer.as_ref()?;
     let receipt = Receipt::new(
@@ -23,17 +23,17 @@ pub fn receipt(app: &App, delivered: &Delivered) -> Option<Map<String, Value>> {
     Some(offer_receipt::receipt(signer, &receipt))
 }
 
-/// What was on offer before this start, from the data file.
+/// The terms offered before this start, from the data file.
 pub async fn former_terms(store: &Store) -> Result<Vec<(Terms, UnixSeconds)>, StoreError> {
     let rows = store.read(|snapshot| snapshot.terms()).await?;
-    // Terms that this version cannot read cannot be honoured either.
+    // Terms that this version cannot read cannot be honoured.
     Ok(rows
         .into_iter()
         .filter_map(|(text, last)| Some((serde_json::from_str(&text).ok()?, last)))
         .collect())
 }
 
-/// Notes that the current terms are on offer now.
+/// Records the current terms.
 pub async fn note_terms(app: &Shared) -> Result<(), StoreError> {
     let now = app.now();
     let terms = serde_json::to_string(app.offers.terms())

@@ -1,5 +1,5 @@
-//! Quotes: what each level of a product would cost and deliver for a target right now, without any supplier work. A
-//! quote is kept for 7 days under its id.
+//! Quotes: the current price and availability of each level for a target, without supplier work. A quote is stored for 7
+//! days.
 
 use std::net::IpAddr;
 use std::time::Instant;
@@ -19,23 +19,23 @@ use crate::outside::chance;
 use crate::outside::network::Asker;
 use crate::store::{QuoteRecord, Receipt, StoreError};
 
-/// What is to be quoted.
+/// The request.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub target_url: String,
-    /// Of the levels of its product, the one that is recommended or was chosen.
+    /// The recommended or chosen level.
     pub level: Level,
     pub question: Option<String>,
     pub force_refresh: Option<bool>,
     pub attribution: Option<String>,
-    /// Who asks; `None` is the operator.
+    /// The client; `None` is the operator.
     pub client: Option<IpAddr>,
 }
 
 /// A quote for one page or report.
 #[derive(Clone, Debug)]
 pub struct Quote {
-    /// Under which it is kept; `None` where the disk has no room for quotes.
+    /// Its identifier; `None` if it could not be stored.
     pub id: Option<QuoteId>,
     pub record: QuoteRecord,
     pub target: Inspected,
@@ -43,7 +43,7 @@ pub struct Quote {
     pub offers: Vec<LevelOffer>,
 }
 
-/// What is known of a target without asking its site.
+/// A target's facts, without a request to its site.
 #[derive(Clone, Debug)]
 pub struct Inspected {
     pub target_url: String,
@@ -51,26 +51,25 @@ pub struct Inspected {
     pub host: String,
     pub scheme: String,
     pub port: u16,
-    /// As far as it is known already: a quote asks no site.
+    /// The cached rules: a quote sends no request to the site.
     pub robots: Verdict,
-    /// Whether a copy is cached. SECURITY: nothing finer is known here, because age, title and hash of the copy would
-    /// tell strangers when others bought the page.
+    /// Whether a copy is cached. SECURITY: nothing more, because age, title and hash would reveal when others bought the
+    /// page.
     pub is_cached: bool,
 }
 
-/// Whether a level would deliver now, and why not.
+/// Whether a level would deliver now, or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelOffer {
     pub level: Level,
     pub unavailable: Option<&'static str>,
 }
 
-const NOT_CACHED: &str = "The page is not in the cache, and this tier never fetches.";
-const GAS_UNKNOWN: &str = "What a settlement costs is not known at present.";
-const TOO_THIN: &str = "The sale would not cover its costs at present.";
+const NOT_CACHED: &str = "The page is not cached, and this tier never fetches.";
+const GAS_UNKNOWN: &str = "The settlement cost is currently unknown.";
+const TOO_THIN: &str = "The price would not currently cover our costs.";
 
-/// Checks a target as a sale would, and keeps the quote. While the disk has no room for quotes it is given all the same
-/// and not kept.
+/// Checks a target as a sale would, and stores the quote. If the disk is low, the quote is returned but not stored.
 pub async fn quote(app: &Shared, asked: Asked) -> Result<Quote, Refusal> {
     let target = inspect(app, &asked.target_url, asked.client).await?;
     let product = asked.level.product();
@@ -116,8 +115,7 @@ fn purchase(asked: &Asked, target_url: String) -> Purchase {
     }
 }
 
-/// Checks a target as a sale would, up to and including the lookup of its name. `client` is who asks; `None` is the
-/// operator.
+/// Checks a target as a sale would, including DNS. `client` is `None` for the operator.
 pub async fn inspect(
     app: &Shared,
     target_url: &str,
@@ -136,7 +134,7 @@ pub async fn inspect(
     let canonical = target.canonical(app).to_owned();
     let kept = source::kept_page(app, &canonical).await?;
     let parsed = url::Url::parse(&canonical)
-        .map_err(|error| crate::flows::internal("a canonical target is no URL", &error))?;
+        .map_err(|error| crate::flows::internal("a canonical target is not a URL", &error))?;
     Ok(Inspected {
         is_sample: target == Target::Sample,
         host: parsed.host_str().unwrap_or_default().to_owned(),
@@ -185,12 +183,12 @@ fn refusal(trouble: Trouble) -> Refusal {
     }
 }
 
-/// The answer where a quote that is asked for by what it is kept under cannot be kept.
+/// The refusal if a quote has to be stored and cannot be.
 pub fn not_kept() -> Refusal {
     Refusal::new(
         Code::Overloaded,
-        "There is no room to keep another quote at the moment. Nothing was charged: try again later. The price is in the \
-         402 of the paid address, too.",
+        "No more quotes can be stored at the moment. Nothing was charged: try again later. The 402 of the paid endpoint \
+        also states the price.",
     )
 }
 

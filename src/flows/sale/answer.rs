@@ -1,5 +1,5 @@
-//! The JSON of a paid answer (specification 2.7 and 2.8, bodies). It is put together from runs of members: the buyer's
-//! own, the page's (shared with the cache) or the report's, and the payment, which is known last.
+//! The JSON of a paid answer (specification 2.7 and 2.8, bodies), composed of runs of members: the buyer's, the page's
+//! (shared with the cache) or the report's, and the payment's, which come last.
 
 use std::sync::Arc;
 
@@ -26,17 +26,17 @@ use crate::store::{ReportRecord, page_key};
 use crate::x402::address::Address;
 use crate::x402::wire::PaymentRequirements;
 
-/// A finished answer and what is stored with it.
+/// A finished answer and the data stored with it.
 #[derive(Debug)]
 pub struct Sold {
     pub answer: KeptAnswer,
-    /// The bytes that lie under [`KeptAnswer::page`].
+    /// The bytes stored under [`KeptAnswer::page`].
     pub members: Arc<Vec<u8>>,
     pub source: SourcePage,
     pub report: Option<SoldReport>,
 }
 
-/// A report as it is retained.
+/// A report as stored.
 #[derive(Debug)]
 pub struct SoldReport {
     pub id: ReportId,
@@ -44,14 +44,14 @@ pub struct SoldReport {
     pub source_text: Vec<u8>,
 }
 
-/// What a kept answer is made of, while its settlement is waited for: it need not be read again.
+/// The parts of a stored answer, held during settlement to avoid reading it again.
 #[derive(Debug)]
 pub struct Members {
     pub bytes: Arc<Vec<u8>>,
     pub permit: MemoryPermit,
 }
 
-/// Writes the goods as the answer that will be given out once the payment is settled.
+/// Serializes the goods as the answer to deliver after settlement.
 pub fn sold(
     app: &Shared,
     key: PaymentKey,
@@ -149,13 +149,13 @@ fn sold_report(
         transaction: None,
         shared: None,
         created_at: draft.created_at.0,
-        // What the buyer reads is what holds.
+        // The buyer's copy is authoritative.
         expires_at: retention.map_or(0, |retention| retention.expires_at),
     };
     Ok(Sold {
         answer: KeptAnswer {
             page: record.document,
-            // All of it lies with the report.
+            // Stored with the report.
             own: String::new(),
             content_sha256: report.result_hash,
             tokens: source.page.tokens,
@@ -179,7 +179,7 @@ struct OwnMembers<'a> {
     tier: &'a str,
     cache: CacheMembers,
     ueg_receipt: MarginMembers,
-    /// A delivered answer owes nothing.
+    /// A delivered answer is no longer owed.
     retry_credit: Option<()>,
     request_id: &'a str,
 }
@@ -201,11 +201,11 @@ struct CacheMembers {
     ttl_seconds: u64,
     stored_at: u64,
     expires_at: u64,
-    /// The start of the hash under which the page is kept.
+    /// The start of the page's blob hash.
     key: String,
     revalidated: bool,
     changed_since_last: Option<bool>,
-    /// Whether others may be sold this copy; false where the site's Cache-Control forbids it.
+    /// Whether this copy may be sold to others; false if the site's Cache-Control forbids it.
     shared: bool,
 }
 
@@ -214,7 +214,7 @@ struct MarginMembers {
     revenue_usdc: f64,
     gas_cost_usdc: f64,
     supplier_cost_usdc: f64,
-    /// At most, where a language model was asked.
+    /// The maximum, if a language model was called.
     llm_cost_usdc: f64,
     facilitator_fee_usdc: f64,
     total_cost_usdc: f64,
@@ -223,7 +223,7 @@ struct MarginMembers {
     /// The minimum profit as a share of the price.
     min_margin: f64,
     min_profit_usdc: f64,
-    /// Known where the chain is asked.
+    /// Known if chain.rpc_url is set.
     gas_price_gwei: Option<f64>,
     decision: &'static str,
     evaluated_at: u64,
@@ -284,8 +284,8 @@ fn cost(judged: &Judged) -> MarginMembers {
     }
 }
 
-/// The payment's members without braces, all but what the settlement tells. In the terms that were signed, which need
-/// not be today's, as long as they are there.
+/// The payment's members without braces and without the settlement's. By the signed terms, if they are still stored, else
+/// by the current ones.
 pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error> {
     let today = app.offers.of(&payment.purchase);
     let signed = serde_json::from_slice::<PaymentRequirements>(&payment.requirements).ok();
@@ -305,7 +305,7 @@ pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error
     Ok(members[1..members.len() - 1].to_owned())
 }
 
-/// The whole answer that a report is: its document, with the payment.
+/// The whole answer of a report: its document with the payment.
 pub fn whole_report(document: &[u8], paid: &str, transaction: &str) -> Vec<u8> {
     let members = document
         .strip_prefix(b"{")
@@ -313,7 +313,7 @@ pub fn whole_report(document: &[u8], paid: &str, transaction: &str) -> Vec<u8> {
     whole(&[members.unwrap_or_default()], paid, transaction)
 }
 
-/// The whole answer. Everything in it is fixed once the payment is settled.
+/// The whole answer; constant once the payment is settled.
 pub fn whole(members: &[&[u8]], paid: &str, transaction: &str) -> Vec<u8> {
     let length: usize = members.iter().map(|members| members.len()).sum();
     let mut body = Vec::with_capacity(length + paid.len() + 160);

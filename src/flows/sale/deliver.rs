@@ -1,4 +1,4 @@
-//! Makes what a payment buys: the page itself, or a report on it.
+//! Makes the purchased goods: the page, or a report on it.
 
 use crate::app::Shared;
 use crate::domain::ids::ReportId;
@@ -8,16 +8,16 @@ use crate::flows::content::report::{self, Draft};
 use crate::flows::content::source::{self, SourcePage, Trouble};
 use crate::flows::sale::margin_guard::Work;
 
-/// What a buyer gets, and what the cache gains by it.
+/// The buyer's goods, and the effect on the cache.
 #[derive(Debug)]
 pub struct Goods {
     pub source: SourcePage,
-    /// What was made of the page, where that is what is sold.
+    /// The report on the page, if one is sold.
     pub report: Option<(ReportId, Draft)>,
 }
 
 impl Goods {
-    /// What making them took, and what being paid by these means takes.
+    /// The resources used, including those of the payment method.
     pub fn work(&self, means: Means) -> Work {
         Work {
             settles: means == Means::Authorization,
@@ -30,7 +30,7 @@ impl Goods {
     }
 }
 
-/// Target safety, then the page, then what is made of it (specification 4.1 rule 2).
+/// Target safety, then the page, then the report (specification 4.1 rule 2).
 pub async fn deliver(app: &Shared, purchase: &Purchase, payer: &str) -> Result<Goods, Trouble> {
     let mut source = source::read(app, purchase.target_url(), purchase.reading(), payer).await?;
     let report = match purchase {

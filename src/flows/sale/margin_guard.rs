@@ -1,5 +1,4 @@
-//! The Unit Economic Guardian at work: what a sale costs as far as is known now. Gas that has to be known and is not
-//! means that nothing is sold.
+//! The Unit Economic Guardian: judges a sale by its current cost. If a required gas price is unknown, there are no sales.
 
 use crate::app::Shared;
 use crate::config::{Coin, Gas};
@@ -12,27 +11,27 @@ use crate::outside::llm::Llm;
 pub struct Judged {
     pub receipt: MarginReceipt,
     pub work: Work,
-    /// What of the supplier's cost is a language model's, at most.
+    /// The language model's maximum share of the supplier cost.
     pub llm: Amount,
-    /// As the chain told it, where it is asked.
+    /// From the chain, if chain.rpc_url is set.
     pub gas_price: Option<GasPrice>,
 }
 
-/// Why a sale is not made.
+/// Why a sale is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsold {
     TooThin(MarginRejected),
-    /// What its settlement would cost is not known at the moment.
+    /// The settlement cost is currently unknown.
     GasUnknown,
 }
 
-/// What a sale takes.
+/// The resources of a sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     pub fetches: bool,
-    /// A language model may be asked, where one is configured.
+    /// Whether a configured language model may be called.
     pub asks_model: bool,
-    /// Somebody is paid for a settlement; not where the money is here already.
+    /// Whether a settlement costs fees; not if the money has already arrived.
     pub settles: bool,
 }
 
@@ -45,7 +44,7 @@ pub fn judge(app: &Shared, price: Amount, work: Work) -> Result<Judged, Unsold> 
     let llm = app.outside.llm.as_ref().filter(|_| work.asks_model);
     let llm = llm.map(Llm::cost_max).unwrap_or_default();
     let mut costs = costs(app, gas_price, work)?;
-    // What is too much for a number is too much for any sale.
+    // An overflow is too much for any sale.
     let supplier = costs.supplier.checked_add(llm);
     costs.supplier = supplier.unwrap_or(Amount::from_units(u64::MAX));
     let receipt = margin::judge(price, &costs, app.now()).map_err(Unsold::TooThin)?;
@@ -69,7 +68,7 @@ fn costs(app: &Shared, gas_price: Option<GasPrice>, work: Work) -> Result<Costs,
     })
 }
 
-/// What the gas of a settlement costs; `None` when it has to be known and is not.
+/// The gas cost of a settlement; `None` if it is required and unknown.
 pub fn gas(app: &Shared, gas_price: Option<GasPrice>) -> Option<Amount> {
     match app.config.guard.gas {
         Gas::Fixed(gas) => Some(gas),
@@ -88,7 +87,7 @@ pub fn gas(app: &Shared, gas_price: Option<GasPrice>) -> Option<Amount> {
     }
 }
 
-/// Whether the margin guard knows what it needs to judge anything.
+/// Whether the margin guard has the data to judge sales.
 pub fn can_judge(app: &Shared) -> bool {
     gas(
         app,

@@ -1,5 +1,5 @@
-//! Payments in the store: every transition reads the record again, asks the pure rule what follows, and writes the
-//! result with everything that hangs on it, in one job of the writer.
+//! Payments in the store: every transition reads the record, applies the pure state rule, and writes the result with its
+//! consequences in one write job.
 
 use crate::app::Shared;
 use crate::domain::ids::CreditId;
@@ -25,21 +25,21 @@ use crate::x402::wire::PaymentRequirements;
 const CREDIT_ATTEMPTS: u8 = 3;
 /// A held authorization must still be valid this long when it is settled.
 const CREDIT_MARGIN_SECONDS: u64 = 30;
-/// How long the operator's book tells of an authorization that was let go, from its end on. Nothing moved.
+/// How long a released authorization stays on record after its end. No money moved.
 const RELEASED_SECONDS: u64 = 7 * 86_400;
-/// How long an authorization that was answered with an earlier payment's goods is remembered after its end, so that a
-/// clock that is set back does not make it good again.
+/// How long an authorization that got an earlier payment's goods stays on record after its end, so that a clock that is
+/// set back does not make it valid again.
 const ANSWERED_SECONDS: u64 = 86_400;
-/// An answer that is sent within this time after its settlement is kept no longer for it.
+/// An answer sent within this time after settlement is not stored any longer.
 const AT_ONCE_SECONDS: u64 = 60;
-/// How long a settled payment's answer is kept for a buyer who has not received it.
+/// How long a settled payment's answer is stored for a buyer who has not received it.
 pub const OWED_SECONDS: u64 = 7 * 86_400;
-/// When a kept answer whose settle has not ended is looked at.
+/// When a stored answer with an unfinished settlement is checked.
 pub const KEPT_LOOK_SECONDS: u64 = 120;
-/// First look at an unknown settlement; later ones come at half its age.
+/// First lookup of an unknown settlement; later ones follow at half its age.
 pub const UNKNOWN_LOOK_SECONDS: u64 = 15;
 
-/// The key of an authorization: what the chain lets happen once.
+/// The key of an authorization, which the chain executes only once.
 pub fn payment_key(offer: &PaymentRequirements, from: Address, nonce: Nonce) -> PaymentKey {
     keccak256(&[
         b"context402 payment 1",
@@ -50,17 +50,17 @@ pub fn payment_key(offer: &PaymentRequirements, from: Address, nonce: Nonce) -> 
     ])
 }
 
-/// What carrying an event out has led to.
+/// The result of an event.
 #[derive(Clone, Debug)]
 pub struct Advanced {
     pub payment: Payment,
-    /// Whether this very step has led to where the payment stands.
+    /// Whether this step changed the state.
     pub has_moved: bool,
-    /// The credit that was issued by this very step; it is never told again.
+    /// The credit issued by this step; it is returned only once.
     pub credit: Option<RetryCredit>,
 }
 
-/// Carries an event out on a stored payment. `None` when there is no such payment.
+/// Applies an event to a stored payment. `None` if there is no such payment.
 pub async fn advance(
     app: &Shared,
     key: PaymentKey,
@@ -93,8 +93,8 @@ pub async fn advance(
     Ok(advanced)
 }
 
-/// Keeps the index of unfinished payments in step with what was just written. A held transfer is none of them:
-/// its money is here, so that no new payment takes its place.
+/// Updates the index of unfinished payments. Held transfers are not in it: their money has arrived, so no new payment
+/// replaces them.
 pub fn note(app: &Shared, key: PaymentKey, payment: &Payment) {
     let is_authorization = payment.means() == Means::Authorization;
     let is_held = is_authorization && payment.state == State::Held;
@@ -105,7 +105,7 @@ pub fn note(app: &Shared, key: PaymentKey, payment: &Payment) {
     app.in_flight.note(purchase, key, is_unfinished, is_held);
 }
 
-/// Counts where a payment has come to stand.
+/// Counts a payment's new state.
 pub fn count(app: &Shared, payment: &Payment) {
     let level = payment.purchase.level();
     app.metrics
@@ -119,7 +119,7 @@ pub fn count(app: &Shared, payment: &Payment) {
     }
 }
 
-/// Random bytes for a credit, drawn before the writer's job so that the job stays a pure change.
+/// Random bytes for a credit, drawn before the write job so that the job is deterministic.
 #[derive(Clone, Copy, Debug)]
 pub struct FreshCredit(CreditId);
 
@@ -133,7 +133,7 @@ impl FreshCredit {
     }
 }
 
-/// Applies an event to a payment inside a write job, and writes what follows.
+/// Applies an event to a payment inside a write job, with its consequences.
 pub fn apply(
     tables: &mut Tables<'_>,
     key: PaymentKey,
@@ -144,8 +144,7 @@ pub fn apply(
 ) -> Result<Option<RetryCredit>, StoreError> {
     let (state, actions) = next(&payment.state, event, now.0);
     if state == payment.state && actions.is_empty() {
-        // An event that comes late changes nothing, least of all what hangs on an ended payment: its credit's end, or an
-        // identifier that stands for a newer one by now.
+        // A late event must not touch a finished payment's credit, or an identifier that belongs to a newer one by now.
         return Ok(None);
     }
     let was_kept = payment.state == State::Kept;
@@ -157,7 +156,7 @@ pub fn apply(
             Action::IssueCredit => issue_credit(tables, key, payment, now, fresh)?,
             Action::VoidCredit => void_credit(tables, payment)?,
             Action::Withhold => payment.answer = None,
-            // The look that led here has arranged for the next one.
+            // The lookup has scheduled the next one.
             Action::Reconcile if was_unknown => {}
             Action::Reconcile => {
                 let at = now.plus(UNKNOWN_LOOK_SECONDS);
@@ -176,14 +175,14 @@ pub fn apply(
             let answer_end = now.plus(REDELIVERY_SECONDS.max(CREDIT_SECONDS));
             payment.delivery.is_owed = true;
             payment.delivery.answer_until = now.plus(OWED_SECONDS).0;
-            // Now it is the buyer's to read.
+            // Now the buyer may read it.
             tables.release_report(key, transaction, answer_end)?;
             let answer = payment.answer.as_ref().map(|answer| answer.page);
             tables.settle_goods(key, payment.purchase.target_url(), answer, now)?;
-            // What was needed to repeat the settle is needed no more. The terms are told as long as the answer is.
+            // The data for repeating the settle is no longer needed. The terms stay as long as the answer.
             payment.payload = Vec::new();
             if was_kept {
-                // Anyone who waits for this settlement is given the answer: that spends the credit it was bought with.
+                // A request that waits for this settlement gets the answer, which spends the credit.
                 void_credit(tables, payment)?;
             } else if let Some(credit) = &mut payment.credit {
                 credit.expires_at = now.plus(CREDIT_SECONDS).0;
@@ -197,8 +196,7 @@ pub fn apply(
             tables.drop_goods(key, now)?;
             drop_identifier(tables, payment)?;
             if let Some(at) = forgotten_at(payment) {
-                // Anyone who lets payments be released pays nothing for them: only the key, the state and what tells one
-                // request from another stay.
+                // Released payments cost their senders nothing, so only key, state and fingerprint stay.
                 payment.purchase.forget_text();
                 payment.attribution = None;
                 let kind = DueKind::Payment;
@@ -209,7 +207,7 @@ pub fn apply(
             let by = *by;
             payment.payload = Vec::new();
             payment.requirements = Vec::new();
-            // The identifier leads to the goods.
+            // The identifier refers to the goods.
             if let Some(identifier) = payment.identifier {
                 tables.put_identifier(identifier, by)?;
             }
@@ -245,7 +243,7 @@ pub fn owe_credit(
     Ok(as_retry_credit(payment, fresh))
 }
 
-/// A credit that the buyer already holds stays the one: it may be all that the buyer has.
+/// An existing credit stays: it may be all that the buyer has.
 fn issue_credit(
     tables: &mut Tables<'_>,
     key: PaymentKey,
@@ -255,7 +253,7 @@ fn issue_credit(
 ) -> Result<(), StoreError> {
     let latest = now.plus(CREDIT_SECONDS).0;
     let expires_at = match payment.state {
-        // The authorization must still settle when the credit is redeemed.
+        // The authorization must still be valid when the credit is redeemed.
         State::Held => latest.min(payment.valid_before.saturating_sub(CREDIT_MARGIN_SECONDS)),
         _ => latest,
     };
@@ -279,7 +277,7 @@ fn issue_credit(
     Ok(())
 }
 
-/// Frees the buyer's identifier: what it stood for is over.
+/// Frees the buyer's identifier.
 pub fn drop_identifier(tables: &mut Tables<'_>, payment: &Payment) -> Result<(), StoreError> {
     match payment.identifier {
         Some(identifier) => tables.drop_identifier(identifier),
@@ -294,7 +292,7 @@ pub fn void_credit(tables: &mut Tables<'_>, payment: &mut Payment) -> Result<(),
     }
 }
 
-/// The credit as the buyer gets it: told once, when it is issued.
+/// The credit for the buyer, returned only when issued.
 fn as_retry_credit(payment: &Payment, fresh: FreshCredit) -> Option<RetryCredit> {
     let credit = payment
         .credit
@@ -307,7 +305,7 @@ fn as_retry_credit(payment: &Payment, fresh: FreshCredit) -> Option<RetryCredit>
     })
 }
 
-/// A payment as it stands after verification; `client` has sent it.
+/// A verified payment, sent by `client`.
 pub fn verified(
     proof: &PaymentProof,
     offer: &PaymentRequirements,
@@ -352,8 +350,8 @@ pub fn origin(nonce: [u8; 32], client: Option<IpAddr>) -> Option<[u8; 16]> {
     hash[..16].try_into().ok()
 }
 
-/// When a payment that was let go, or answered with an earlier one's goods, leaves the book: its authorization can never
-/// be used again. A transfer that was let go can be, and stays.
+/// When a released payment, or one that got an earlier one's goods, is deleted: its authorization can never be used again.
+/// A released transfer can be, and stays.
 pub fn forgotten_at(payment: &Payment) -> Option<UnixSeconds> {
     if payment.means() == Means::Transfer {
         return None;
@@ -366,7 +364,7 @@ pub fn forgotten_at(payment: &Payment) -> Option<UnixSeconds> {
     }
 }
 
-/// Until when a settled payment's answer is kept.
+/// Until when a settled payment's answer is stored.
 pub fn answer_end(payment: &Payment, settled_at: u64) -> UnixSeconds {
     let credit_end = payment
         .credit
@@ -376,7 +374,7 @@ pub fn answer_end(payment: &Payment, settled_at: u64) -> UnixSeconds {
     UnixSeconds(end.max(credit_end).max(payment.delivery.answer_until))
 }
 
-/// Makes sure that a settled payment's answer is kept until then, inside a write job.
+/// Extends the storage of a settled payment's answer, inside a write job.
 pub fn keep_answer_until(
     tables: &mut Tables<'_>,
     key: PaymentKey,
@@ -392,7 +390,7 @@ pub fn keep_answer_until(
     })
 }
 
-/// The answer of a settled payment was sent to its buyer at `sent_at`: it is owed no more. Inside a write job.
+/// Records that a settled payment's answer was sent at `sent_at` and is no longer owed, inside a write job.
 pub fn note_sent(
     tables: &mut Tables<'_>,
     key: PaymentKey,
@@ -404,7 +402,7 @@ pub fn note_sent(
     if let (State::Settled { at, .. }, true) = (&payment.state, payment.delivery.is_owed) {
         payment.delivery.is_owed = false;
         payment.delivery.answer_until = 0;
-        // What is sent at once is kept from its settlement on, and a look at its end is due anyway.
+        // Answers sent at once are stored from settlement on, and their expiry is due anyway.
         if sent_at >= UnixSeconds(*at).plus(AT_ONCE_SECONDS) {
             keep_answer_until(tables, key, &mut payment, sent_at.plus(REDELIVERY_SECONDS))?;
         }
@@ -413,7 +411,7 @@ pub fn note_sent(
     Ok(Some(payment))
 }
 
-/// Until when a settled payment's answer is given again.
+/// Until when a settled payment's answer is redelivered.
 pub fn redelivery_end(settled_at: u64) -> UnixSeconds {
     UnixSeconds(settled_at).plus(REDELIVERY_SECONDS)
 }

@@ -1,5 +1,5 @@
-//! What the records already say: an authorization that was used, a purchase that was paid before under the same
-//! identifier, one whose settlement is not known. None of these is worked on or settled again.
+//! Recorded payments: a used authorization, an earlier purchase under the same identifier, an unknown settlement. None of
+//! these is worked on or settled again.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use crate::state::delivered::{Body, Delivered, Sending};
 use crate::state::in_flight::{Outcome, Reservation};
 use crate::x402::address::Address;
 
-/// How often a kept answer is given again to the payload that bought it (decisions, Money 4).
+/// How often a stored answer is redelivered to the same payload (decisions, Money 4).
 const REDELIVERIES_MAX: u8 = 5;
 
 /// Four characters ([`crate::state::page::tokens`]) in UTF-8.
 const TOKEN_BYTES_MAX: usize = 16;
 
-/// What the records say of this authorization.
+/// The record of this authorization.
 #[derive(Debug)]
 pub enum Recalled {
     Nothing,
@@ -36,7 +36,7 @@ pub enum Recalled {
     Unknown,
 }
 
-/// Who presents an authorization, and for what.
+/// The presenter of an authorization, and the purchase.
 #[derive(Clone, Copy, Debug)]
 pub struct Asker {
     /// SHA-256 of the payload's decoded bytes.
@@ -47,16 +47,16 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// Whether a kept answer may be given to this request. After settlement nonce and signature are public on chain, so
-    /// that anybody can write the same payload again: the request has to come from the client address that paid, or
-    /// carry a payment-identifier, which is on no chain.
+    /// Whether this request may get a stored answer. After settlement, nonce and signature are public on chain, so anybody
+    /// can rebuild the payload: the request must come from the paying client address, or carry a payment-identifier,
+    /// which is not on chain.
     fn may_receive(self, payment: &Payment) -> bool {
         let paid_from = payment.delivery.origin;
         payment.identifier.is_some() || paid_from.is_none() || paid_from == self.origin
     }
 }
 
-/// Looks an authorization up before anything is asked of anybody.
+/// Looks up an authorization before any upstream call.
 pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recalled, Refusal> {
     let is_answered = app.in_flight.is_answered(key);
     let Some(payment) = app
@@ -67,7 +67,7 @@ pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recal
         return Ok(Recalled::Nothing);
     };
     let is_owed = payment.delivery.is_owed && !is_answered;
-    // Only the very bytes that were verified get the answer.
+    // Only the exact verified bytes get the answer.
     if !payment.is_of(asker.payload_hash, asker.fingerprint) {
         return Err(used(
             &payment,
@@ -87,18 +87,18 @@ pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recal
         State::Answered { by, at } => recall_bound(app, key, (*by, *at)).await,
         State::Failed { reason } => Err(not_settled(&payment, reason)),
         State::Released => Err(replayed(
-            "This authorization was let go when its retry credit ran out.",
+            "This authorization was voided when its retry credit expired.",
         )),
         State::New | State::Held => Ok(Recalled::Nothing),
         State::Kept | State::Unknown => Ok(Recalled::Unknown),
     }
 }
 
-const OTHER_CLIENT: &str = "This authorization was used. Its answer is given again only to the client address that sent it, \
-    or with the payment-identifier that it was signed with. If you never received the answer, sign a new authorization \
+const OTHER_CLIENT: &str = "This authorization was used. Its response is delivered again only to the client address that sent \
+it, or with the payment-identifier that it was signed with. If you never received the response, sign a new authorization \
     for the same purchase: you get the answer and the new authorization is not charged.";
 
-/// A refusal of an authorization that is on record, which says whether its money has moved.
+/// A refusal of a recorded authorization, which says whether its money has moved.
 fn used(payment: &Payment, message: &str) -> Refusal {
     match payment.may_have_moved() {
         true => replayed(message).with(With::Charged),
@@ -106,7 +106,7 @@ fn used(payment: &Payment, message: &str) -> Refusal {
     }
 }
 
-/// Looks up the payment that another one was bound to at a time.
+/// Looks up the payment that another one was bound to.
 async fn recall_bound(
     app: &Shared,
     key: PaymentKey,
@@ -125,7 +125,7 @@ async fn recall_bound(
                 return redeliver(app, key, by, is_owed).await;
             }
             Err(replayed(
-                "This authorization was not charged: its request got the goods of an earlier payment, which are no longer \
+                "This authorization was not charged: its request got the response of an earlier payment, which is no longer \
                  kept. Sign a new authorization for a new purchase.",
             ))
         }
@@ -137,18 +137,18 @@ async fn recall_bound(
                 Err(refusal) => Err(earlier_unknown(refusal)),
             }
         }
-        // It has failed for good: what it could not buy, this one does.
+        // It has failed for good, so this payment makes the purchase.
         _ => Ok(Recalled::Nothing),
     }
 }
 
-/// Whether a refusal tells that a settlement has failed for good.
+/// Whether a refusal means that a settlement has failed for good.
 fn is_failure(refusal: &Refusal) -> bool {
     matches!(refusal.with, With::Challenge { .. })
 }
 
-/// Gives the kept answer of `goods` out once more to the payment `key`, and counts it there. An answer that is owed is
-/// given however often it was lost.
+/// Redelivers the stored answer of `goods` to the payment `key`, and counts it there. An owed answer is redelivered
+/// without limit.
 async fn redeliver(
     app: &Shared,
     key: PaymentKey,
@@ -180,17 +180,17 @@ async fn redeliver(
             }
         },
         None if key == goods => Err(replayed(
-            "This authorization was used, and its answer was given out often enough.",
+            "This authorization was used, and its response has reached the redelivery limit.",
         )
         .with(With::Charged)),
         None => Err(replayed(
-            "This authorization was not charged: its request was answered with the goods of an earlier payment, which \
-             were given out often enough.",
+            "This authorization was not charged: its request got the response of an earlier payment, which has reached \
+            the redelivery limit.",
         )),
     }
 }
 
-/// A redelivery was not made after all: it does not count.
+/// Uncounts a redelivery that was not made.
 pub async fn withheld(app: Shared, key: PaymentKey) {
     let uncounted = app.store.write(move |tables| {
         let Some(mut payment) = tables.payment(key)? else {
@@ -200,7 +200,7 @@ pub async fn withheld(app: Shared, key: PaymentKey) {
         tables.put_payment(key, &payment)
     });
     if let Err(error) = uncounted.await {
-        tracing::error!(%error, "a redelivery that was not made counts as one");
+        tracing::error!(%error, "failed redelivery could not be uncounted");
     }
 }
 
@@ -217,9 +217,9 @@ pub fn reserve_identifier(
     }
 }
 
-/// The buyer has proven control of `from`. If an earlier payment of the same payer has bought the same purchase and its
-/// goods are still to be given (owed, of unknown settlement, or under the same payment-identifier), they are given for
-/// this one, which is then never settled. `None`: this payment is a purchase of its own.
+/// The buyer has proven control of `from`. If an earlier payment of the same payer made the same purchase and its goods
+/// are still deliverable (owed, of unknown settlement, or under the same payment-identifier), this payment gets them and is
+/// never settled. `None`: this payment is a new purchase.
 pub async fn earlier_purchase(
     app: &Shared,
     verified: &Verified,
@@ -256,14 +256,14 @@ pub async fn earlier_purchase(
             }
         }
         let delivered = match &payment.state {
-            // A new payment for the same purchase takes the held one's place.
+            // A new payment for the same purchase replaces the held one.
             State::Held => {
                 payments::advance(app, key, Event::CreditExpired).await?;
                 continue;
             }
             State::Kept | State::Unknown => match settle::resolve(app, reservation).await {
                 Ok(delivered) => delivered,
-                // It has failed for good: what it could not buy, this one does.
+                // It has failed for good, so this payment makes the purchase.
                 Err(refusal) if is_failure(&refusal) => continue,
                 Err(refusal) => {
                     bind(app, own, verified.payment.clone(), key).await?;
@@ -285,8 +285,8 @@ pub async fn earlier_purchase(
     Ok(None)
 }
 
-/// Writes down that a payment's request gets the goods of an earlier one, before it is told so: the same bytes get them
-/// again, and are not settled unless the earlier payment fails.
+/// Records that a payment gets the goods of an earlier one, before it is delivered: the same bytes get them again, and are
+/// not settled unless the earlier payment fails.
 async fn bind(
     app: &Shared,
     own: PaymentKey,
@@ -299,7 +299,7 @@ async fn bind(
             let is_same = stored.is_of(payment.payload_hash, payment.fingerprint);
             match stored.state {
                 State::Held if is_same => payment = stored,
-                // Bound before, to a payment that has failed since.
+                // It was bound to a payment that has failed since.
                 State::Answered { .. } if is_same => {}
                 _ => return Ok(None),
             }
@@ -325,7 +325,7 @@ async fn bind(
     }
 }
 
-/// An earlier payment stands in the way of this one, which was not used.
+/// An earlier payment blocks this one, which was not used.
 fn earlier_unknown(refusal: Refusal) -> Refusal {
     let credit = match refusal.with {
         With::Credit(credit) => Some(credit),
@@ -333,14 +333,14 @@ fn earlier_unknown(refusal: Refusal) -> Refusal {
     };
     Refusal::new(
         Code::SettlementUnknown,
-        "An earlier payment of yours for the same purchase was sent for settlement, and its result is not known yet. This \
+        "Your earlier payment for the same purchase was sent for settlement, and its outcome is not known yet. This \
          payment was not used and is not charged. Repeat this request unchanged in a few seconds: if the earlier payment \
          was settled, you get what it bought and this payment stays uncharged; if it failed, this payment buys.",
     )
     .with(With::Earlier(credit))
 }
 
-/// Puts the answer of a settled payment together: the same bytes every time.
+/// Builds the answer of a settled payment, always the same bytes.
 pub async fn delivered(
     app: &Shared,
     key: PaymentKey,
@@ -353,7 +353,7 @@ pub async fn delivered(
     let sending = Sending::begin(&app.in_flight, &app.outside.clock, key);
     let body = match &payment.purchase {
         Purchase::Context(_) => context_body(app, payment, kept, members).await,
-        // The retained report is the answer, to the byte.
+        // The stored report is the answer, byte for byte.
         Purchase::ProofPack(_) => reports::sold_body(app, key)
             .await
             .and_then(|body| body.ok_or_else(no_longer_kept))
@@ -376,7 +376,7 @@ pub async fn delivered(
 }
 
 fn no_longer_kept() -> Refusal {
-    replayed("This authorization was used, and its answer is no longer kept.").with(With::Charged)
+    replayed("This authorization was used, and its response has expired.").with(With::Charged)
 }
 
 async fn context_body(
@@ -411,11 +411,11 @@ async fn context_body(
         .read(move |snapshot| snapshot.blob_with(page, whole));
     let body = read
         .await?
-        .ok_or_else(|| internal("a kept answer has lost its page", &hex::encode(page)))?;
+        .ok_or_else(|| internal("the page of a stored answer is missing", &hex::encode(page)))?;
     Ok(Body::new(body, permit))
 }
 
-/// How long a page's members are at most: the cache knows of those that it still has.
+/// Maximum size of a page's members, from the cache if it still has the page.
 async fn page_bytes(app: &Shared, payment: &Payment, kept: &KeptAnswer) -> Result<usize, Refusal> {
     let tokens = usize::try_from(kept.tokens).unwrap_or(usize::MAX);
     let at_most = tokens.saturating_mul(TOKEN_BYTES_MAX);

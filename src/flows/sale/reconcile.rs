@@ -1,5 +1,5 @@
-//! Asking the chain what became of a settlement that nobody else can tell. What the chain proves is an event of the
-//! payment like any other; what it does not prove leaves the payment as it is.
+//! Looks up unknown settlements on chain. Proof from the chain is an event of the payment; without proof the payment is
+//! unchanged.
 
 use std::time::Duration;
 
@@ -19,8 +19,7 @@ use crate::store::StoreError;
 use crate::x402::address::{Address, Nonce};
 use crate::x402::onchain::Asked;
 
-/// Carries out what the chain proves of an unknown settlement, if it does so before `end`. `None` when it proves
-/// nothing, or is not asked.
+/// Applies the chain's proof on an unknown settlement, if it arrives before `end`. `None` without proof or chain.
 pub async fn ask_chain(
     app: &Shared,
     key: PaymentKey,
@@ -34,7 +33,7 @@ pub async fn ask_chain(
     let fate = match asked.unwrap_or(Err(ChainError::TimedOut)) {
         Ok(fate) => fate,
         Err(error) => {
-            tracing::warn!(error = %error, payment = %hex::encode(key), "the chain could not tell a settlement's end");
+            tracing::warn!(error = %error, payment = %hex::encode(key), "chain lookup of a settlement failed");
             app.metrics.chain_inquiries.count(["failed"]);
             return Ok(None);
         }
@@ -46,11 +45,11 @@ pub async fn ask_chain(
     }
 }
 
-/// How long a refusal of the facilitator waits for the chain's word.
+/// How long a facilitator's refusal waits for the chain.
 const CHECK_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// Whether the chain, where one is configured, shows the authorization as used although the facilitator has refused to
-/// settle it. A chain that cannot be asked shows nothing.
+/// Whether a configured chain shows the authorization as used although the facilitator refused to settle it. False if the
+/// chain does not respond.
 pub async fn was_used(app: &Shared, payment: &Payment) -> bool {
     let Some((chain, inquiry)) = inquiry(app, payment) else {
         return false;
@@ -59,13 +58,13 @@ pub async fn was_used(app: &Shared, payment: &Payment) -> bool {
     asked.is_ok_and(|used| used.unwrap_or(false))
 }
 
-/// What to ask, where the chain of this payment's terms is there to be asked. Test funds are on no chain.
+/// The query, if the payment's chain is configured. Test funds are on no chain.
 pub fn inquiry<'app>(app: &'app Shared, payment: &Payment) -> Option<(&'app Chain, Inquiry)> {
     let chain = app.outside.chain.as_ref()?;
     if app.config.payment.facilitator == FacilitatorAt::Sandbox || !payment.state.is_open() {
         return None;
     }
-    // The terms that were signed, which need not be today's.
+    // The signed terms, which may differ from the current ones.
     let terms = Settling::stored(payment).ok()?.offer;
     let asked = Asked {
         network: terms.network,
@@ -83,7 +82,7 @@ pub fn inquiry<'app>(app: &'app Shared, payment: &Payment) -> Option<(&'app Chai
     (asked.network == chain.network()).then_some((chain, inquiry))
 }
 
-/// The event that a fate is; `None` while it is open.
+/// The event of a fate; `None` while it is open.
 pub fn event(fate: Fate) -> Option<Event> {
     match fate {
         Fate::Paid { transaction } => Some(Event::ChainUsed {
@@ -96,7 +95,7 @@ pub fn event(fate: Fate) -> Option<Event> {
     }
 }
 
-/// The word for metrics.
+/// The label for metrics.
 fn name(fate: &Fate) -> &'static str {
     match fate {
         Fate::Paid { .. } => "paid",
@@ -107,8 +106,7 @@ fn name(fate: &Fate) -> &'static str {
     }
 }
 
-/// For the operator: does now what the background does by and by. Gives the payment as it stands afterwards; `None`
-/// when there is no such payment.
+/// For the operator: looks up a settlement now. Returns the updated payment; `None` if there is no such payment.
 pub async fn reconcile(app: &Shared, key: PaymentKey) -> Result<Option<Payment>, Refusal> {
     let stored = move || app.store.read(move |snapshot| snapshot.payment(key));
     if stored()
@@ -116,7 +114,7 @@ pub async fn reconcile(app: &Shared, key: PaymentKey) -> Result<Option<Payment>,
         .is_some_and(|payment| payment.state.is_open())
     {
         let reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
-        // What a buyer would be told is not the operator's question.
+        // The buyer's response is irrelevant here.
         let _ = settle::resolve(app, reservation).await;
     }
     let payment = stored().await?;

@@ -1,6 +1,5 @@
-//! Refusals of requests that brought a payment. Each passes through [`note`], which logs it, counts it and keeps the
-//! last ones in memory, so that an operator with a buyer's request id can say why. It knows no HTTP and keeps nothing
-//! on disk.
+//! Refusals of requests with a payment. [`note`] logs and counts each and holds the latest in memory, so that the operator
+//! can look up a buyer's request id. No HTTP, nothing on disk.
 
 use serde_json::Value;
 
@@ -11,16 +10,16 @@ use crate::domain::refusal::{Code, Refusal, With};
 use crate::state::refusals::RefusedPayment;
 use crate::x402::address::Address;
 
-/// Longest reason that is logged and kept, in characters.
+/// Maximum length of a reason, in characters.
 pub const REASON_CHARACTERS_MAX: usize = 300;
 
-/// Complaints about a request's shape that a reason names.
+/// Maximum number of validation errors in a reason.
 const COMPLAINTS_MAX: usize = 3;
 
-/// What is known of a paid request, filled in as it is read.
+/// The facts of a paid request, filled in as it is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PaidAttempt {
-    /// The address that the payment names. It may not have been verified.
+    /// The payer's address, possibly unverified.
     pub payer: Option<Address>,
     pub product: Option<Product>,
     pub level: Option<Level>,
@@ -41,7 +40,7 @@ impl PaidAttempt {
     }
 }
 
-/// Notes the refusal of a request that brought a payment. To be called once for each.
+/// Records the refusal of a request with a payment. Call once per refusal.
 pub fn note(app: &App, refusal: &Refusal, request_id: &str, attempt: PaidAttempt) {
     let refused = RefusedPayment {
         at: app.now(),
@@ -68,7 +67,7 @@ fn log(refused: &RefusedPayment) {
                 payer = refused.payer.as_ref().map(tracing::field::display),
                 purchase.product = refused.product.map(Product::name),
                 purchase.level = refused.level.map(Level::name),
-                "refused a paid request"
+                "paid request refused"
             )
         };
     }
@@ -78,8 +77,8 @@ fn log(refused: &RefusedPayment) {
     }
 }
 
-/// Whether the service, its configuration or its facilitator is at fault, rather than the buyer or the target. A pause
-/// is the operator's own decision.
+/// Whether the service, its configuration or its facilitator is at fault, not the buyer or the target. A pause is
+/// intended.
 fn is_ours(code: Code) -> bool {
     matches!(
         code,
@@ -91,8 +90,7 @@ fn is_ours(code: Code) -> bool {
     )
 }
 
-/// The message without what it may quote of the request: a parser's complaint can hold a piece of the payment, such as
-/// its signature.
+/// The message without quotes from the request: a parser's error may contain part of the payment, such as its signature.
 fn reason(refusal: &Refusal) -> String {
     let message = match refusal.code {
         Code::InvalidPayment => refusal.message.split('"').next().unwrap_or_default(),

@@ -1,5 +1,5 @@
-//! Spending a retry credit (decisions, Retry credits). A credit on a held authorization does the work and settles it;
-//! one on a settled or unknown payment never asks for more money.
+//! Redeems retry credits (decisions, Retry credits). A credit on a held authorization does the work and settles it; one on
+//! a settled or unknown payment never charges again.
 
 use std::net::IpAddr;
 
@@ -20,7 +20,7 @@ use crate::state::in_flight::{Outcome, Reservation};
 use crate::store::credit_hash;
 use crate::x402::address::Address;
 
-/// What the request states of the purchase. What it leaves out is the credit's own.
+/// The purchase as stated in the request; missing parts come from the credit.
 #[derive(Clone, Debug)]
 pub struct Stated {
     pub target_url: String,
@@ -29,15 +29,15 @@ pub struct Stated {
     pub force_refresh: Option<bool>,
 }
 
-/// The request that brings a credit.
+/// A request with a credit.
 #[derive(Clone, Copy, Debug)]
 pub struct Asker<'a> {
-    /// The address under which a client is counted.
+    /// The client's address for rate limits.
     pub client: Option<IpAddr>,
     pub request_id: &'a str,
 }
 
-/// Redeems a credit once, under any concurrency. As long as it stands, a refusal gives it back.
+/// Redeems a credit once, under any concurrency. A refusal returns the credit while it is valid.
 pub async fn redeem(
     app: &Shared,
     credit: CreditId,
@@ -88,8 +88,7 @@ pub async fn redeem(
     })
 }
 
-/// Guesses, and work for payments that are not settled, are counted. What was paid for, or may have been, is handed out
-/// whatever the limit says: nobody's money is lost because of somebody else behind the same address.
+/// Rate-limits guesses, and work for unsettled payments. Rate limits never block delivery of what is, or may be, paid.
 async fn attempt(
     app: &Shared,
     credit: CreditId,
@@ -112,7 +111,7 @@ async fn attempt(
             "This retry credit is being redeemed by another request.",
         )
     })?;
-    // Read again: the reservation may have been free because the credit has just been spent.
+    // Read again: the reservation may be free because the credit has just been spent.
     let payment = app
         .store
         .read(move |snapshot| snapshot.payment(key))
@@ -148,7 +147,7 @@ async fn attempt(
             spend(app, key, hash).await?;
             Ok(delivered)
         }
-        // Its life is counted from when the settlement is known.
+        // Its lifetime starts when the settlement is known.
         State::Kept | State::Unknown => resolve(app, reservation, hash).await,
         _ => {
             count()?;
@@ -157,12 +156,12 @@ async fn attempt(
     }
 }
 
-/// A used, wrong, expired or unknown credit is one and the same answer: nobody learns which.
+/// Used, wrong, expired and unknown credits get the same response, which reveals nothing.
 fn invalid() -> Refusal {
     Refusal::of(Code::RetryCreditInvalid)
 }
 
-/// Only a stated difference counts.
+/// Only stated members are compared.
 fn covers(purchase: &Purchase, stated: &Stated) -> bool {
     stated.target_url == purchase.target_url()
         && stated.level.is_none_or(|level| level == purchase.level())
@@ -170,7 +169,7 @@ fn covers(purchase: &Purchase, stated: &Stated) -> bool {
         && (stated.force_refresh).is_none_or(|refresh| refresh == purchase.reading().refresh)
 }
 
-/// The held authorization: an attempt is spent, the work is done, and it is settled like any first payment.
+/// A held authorization: spends an attempt, does the work, and settles like a first payment.
 async fn work_off(app: &Shared, reservation: Reservation, request_id: &str) -> Outcome {
     let key = reservation.key();
     let payment = spend_attempt(app, key).await?;
@@ -187,8 +186,7 @@ async fn work_off(app: &Shared, reservation: Reservation, request_id: &str) -> O
     }
     let settling = Settling::stored(&payment)?;
     let members = match sale::keep_answer(app, key, payment, goods, margin, request_id).await {
-        // The authorization, or the credit with it, ran out while the work was done. Neither a 402 nor the word that the
-        // authorization was used belongs here.
+        // Authorization or credit expired during the work. The response must be neither a 402 nor "already used".
         Err(refusal) if refusal.code == Code::PaymentReplayed || asks_for_money(&refusal) => {
             return Err(invalid());
         }
@@ -210,7 +208,7 @@ async fn work_off(app: &Shared, reservation: Reservation, request_id: &str) -> O
     }
 }
 
-/// A 402 would make a client pay at this address.
+/// A 402 would make a client pay at this endpoint.
 fn asks_for_money(refusal: &Refusal) -> bool {
     matches!(refusal.with, With::Challenge { .. })
 }
@@ -236,7 +234,7 @@ async fn spend_attempt(app: &Shared, key: PaymentKey) -> Result<Payment, Refusal
         .ok_or_else(|| Refusal::of(Code::RetryCreditInvalid))
 }
 
-/// Repeats the settle: success delivers, a proven failure voids the credit, still unknown spends no attempt.
+/// Repeats the settle: success delivers, proven failure voids the credit, a still unknown outcome spends no attempt.
 async fn resolve(app: &Shared, reservation: Reservation, hash: [u8; 32]) -> Outcome {
     let key = reservation.key();
     match settle::resolve(app, reservation).await {
@@ -249,7 +247,7 @@ async fn resolve(app: &Shared, reservation: Reservation, hash: [u8; 32]) -> Outc
     }
 }
 
-/// Spends the credit, once: of several that came this far, only the first delivers.
+/// Spends the credit once: of concurrent requests only the first delivers.
 async fn spend(app: &Shared, key: PaymentKey, hash: [u8; 32]) -> Result<(), Refusal> {
     let spent = app.store.write(move |tables| {
         let Some(mut payment) = tables.payment(key)? else {
@@ -266,7 +264,7 @@ async fn spend(app: &Shared, key: PaymentKey, hash: [u8; 32]) -> Result<(), Refu
         tables.put_payment(key, &payment)?;
         Ok(true)
     });
-    // The payment of a spent credit is settled: a store that is busy does not undo that.
+    // The payment of a spent credit is settled, even if the store is busy now.
     match spent.await {
         Ok(true) => Ok(()),
         Ok(false) => Err(invalid()),

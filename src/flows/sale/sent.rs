@@ -1,6 +1,6 @@
-//! Whether a paid answer has reached its buyer's connection. A settled payment is owed until its whole answer was
-//! handed over once; then that is written down, for many answers in one job of the writer. If the program stops between
-//! the two, the payer's next authorization for the same purchase gets the answer a second time, uncharged.
+//! Records which paid answers were sent. A settled payment is owed until its whole answer was written to the connection
+//! once; write jobs record this in batches. If the program stops in between, the payer's next authorization for the same
+//! purchase gets the answer again, uncharged.
 
 use std::time::Duration;
 
@@ -8,23 +8,23 @@ use crate::app::Shared;
 use crate::flows::sale::payments;
 use crate::store::StoreError;
 
-/// How often sent answers are written down.
+/// How often sent answers are recorded.
 const WRITE_EVERY: Duration = Duration::from_millis(100);
-/// Sent answers that one job of the writer notes.
+/// Sent answers per write job.
 const ANSWERS_MAX: usize = 512;
 
-/// Writes down, for ever, what was sent.
+/// Records sent answers periodically.
 pub async fn work(app: Shared) {
     loop {
         tokio::time::sleep(WRITE_EVERY).await;
         if let Err(error) = write_down(&app).await {
-            tracing::error!(%error, "sent answers could not be noted; their payments stay owed");
+            tracing::error!(%error, "sent answers could not be recorded; their payments stay owed");
             tokio::time::sleep(10 * WRITE_EVERY).await;
         }
     }
 }
 
-/// Notes every answer that was sent so far.
+/// Records all answers sent so far.
 pub async fn write_down(app: &Shared) -> Result<(), StoreError> {
     loop {
         let sent = app.in_flight.sent_answers(ANSWERS_MAX);

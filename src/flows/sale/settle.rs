@@ -1,5 +1,5 @@
-//! Settling a kept payment. The call runs as a task of its own: the buyer is answered after a while whatever it does,
-//! and what it says later is still recorded. Unknown is never failed.
+//! Settles a payment whose answer is stored. The call runs as its own task: the buyer gets a response in bounded time, and
+//! a later result is still recorded. An unknown outcome is never treated as failed.
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ use crate::store::StoreError;
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
 
-/// What the facilitator is told: the buyer's payload and our own terms.
+/// The settle request: the buyer's payload and our terms.
 #[derive(Clone, Debug)]
 pub struct Settling {
     pub proof: PaymentProof,
@@ -27,7 +27,7 @@ pub struct Settling {
 }
 
 impl Settling {
-    /// From a record, for repeating the identical settle.
+    /// From a record, to repeat the identical settle.
     pub fn stored(payment: &Payment) -> Result<Settling, Refusal> {
         let proof = PaymentProof::from_json(&payment.payload)
             .map_err(|error| internal("a stored payment cannot be read", &error))?;
@@ -37,7 +37,7 @@ impl Settling {
     }
 }
 
-/// Settles and delivers. Waits as long as a buyer is kept waiting; the call itself goes on.
+/// Settles and delivers. Stops waiting at the buyer's deadline; the call goes on.
 pub async fn settle(app: &Shared, kept: Kept, first: bool) -> Outcome {
     settle_until(app, kept, first, waiting_ends(app))
         .await
@@ -53,17 +53,16 @@ async fn settle_until(app: &Shared, kept: Kept, first: bool, end: Instant) -> Ou
     let told = send(app, (kept.reservation, end), kept.settling, first);
     let mut advanced = match tokio::time::timeout_at(end, told).await {
         Ok(Ok(Ok(Some(advanced)))) => advanced,
-        Ok(Ok(Ok(None))) => return Err(internal("a kept payment is gone", &hex::encode(key))),
-        // The settlement could not be recorded. The record still says that settle may have been sent, so that the
-        // next start finds out.
+        Ok(Ok(Ok(None))) => return Err(internal("a payment record is missing", &hex::encode(key))),
+        // The record still says that settle may have been sent, so the next start resolves it.
         Ok(Ok(Err(error))) => {
-            tracing::error!(error = %error, "the end of a settlement could not be recorded");
+            tracing::error!(error = %error, "settlement outcome could not be recorded");
             return Err(not_known(None));
         }
         Ok(Err(_)) => return Err(not_known(None)),
         Err(_) => match record(app, key, Event::SettleUnknown).await? {
             Some(advanced) => advanced,
-            None => return Err(internal("a kept payment is gone", &hex::encode(key))),
+            None => return Err(internal("a payment record is missing", &hex::encode(key))),
         },
     };
     if let Some(proven) = reconcile::ask_chain(app, key, &advanced.payment, end).await? {
@@ -87,7 +86,7 @@ async fn forget_credit(app: &Shared, key: PaymentKey) -> Result<(), StoreError> 
     forgotten.await
 }
 
-/// Carries an event out and counts where it led to.
+/// Applies an event and counts the result.
 pub async fn record(
     app: &Shared,
     key: PaymentKey,
@@ -111,7 +110,7 @@ pub async fn record(
 
 type Told = oneshot::Receiver<Result<Option<Advanced>, StoreError>>;
 
-/// Starts the call; its reservation is held until its end is recorded.
+/// Starts the call; it holds the reservation until the outcome is recorded.
 fn send(
     app: &Shared,
     (reservation, end): (Reservation, Instant),
@@ -148,8 +147,8 @@ fn send(
     told
 }
 
-/// A definite refusal, held against the chain where one is configured: a facilitator whose own transaction took the
-/// money may refuse for want of it.
+/// A definite refusal, checked on chain if configured: a facilitator may refuse for lack of funds although its own
+/// transaction has moved the money.
 async fn confirmed(app: &Shared, key: PaymentKey, reason: String) -> Settlement {
     let stored = app.store.read(move |snapshot| snapshot.payment(key)).await;
     let payment = stored.ok().flatten();
@@ -172,15 +171,15 @@ fn event(settlement: Settlement) -> Event {
             tracing::warn!(
                 why = %why,
                 transaction = transaction.map(tracing::field::display),
-                "a settlement's end is not known; it will be reconciled"
+                "settlement outcome unknown; it will be reconciled"
             );
             Event::SettleUnknown
         }
     }
 }
 
-/// Finds the end of a payment whose settlement is not known, and delivers if it is a good one. The chain is asked first,
-/// where there is one: it knows without anything being sent again. Then the identical settle is repeated.
+/// Resolves an unknown settlement and delivers if it succeeded. A configured chain is checked first, because that resends
+/// nothing; then the identical settle is repeated.
 pub async fn resolve(app: &Shared, reservation: Reservation) -> Outcome {
     look_into(app, reservation)
         .await
@@ -191,10 +190,10 @@ async fn look_into(app: &Shared, reservation: Reservation) -> Outcome {
     let (key, end) = (reservation.key(), waiting_ends(app));
     let advanced = record(app, key, Event::Restarted).await?;
     let Some(advanced) = advanced else {
-        return Err(internal("an unknown payment is gone", &hex::encode(key)));
+        return Err(internal("a payment record is missing", &hex::encode(key)));
     };
     if advanced.payment.state != State::Unknown {
-        // Its end came in just now.
+        // It was resolved just now.
         return conclude(app, key, advanced, None).await;
     }
     if let Some(proven) = reconcile::ask_chain(app, key, &advanced.payment, end).await? {
@@ -209,7 +208,7 @@ async fn look_into(app: &Shared, reservation: Reservation) -> Outcome {
     settle_until(app, kept, false, end).await
 }
 
-/// From the recorded state to the buyer's answer.
+/// The buyer's response for the recorded state.
 async fn conclude(
     app: &Shared,
     key: PaymentKey,
@@ -232,7 +231,7 @@ async fn conclude(
     }
 }
 
-/// A credit for a buyer who was given none: the process stopped before it could.
+/// Issues the missing credit after the process stopped before it could.
 async fn owe(app: &Shared, key: PaymentKey) -> Result<Option<RetryCredit>, Refusal> {
     let (now, fresh) = (app.now(), FreshCredit::draw());
     let owed = app.store.write(move |tables| match tables.payment(key)? {
@@ -248,8 +247,8 @@ async fn owe(app: &Shared, key: PaymentKey) -> Result<Option<RetryCredit>, Refus
 pub fn not_known(credit: Option<RetryCredit>) -> Refusal {
     let refusal = Refusal::new(
         Code::SettlementUnknown,
-        "The payment was sent for settlement and its result is not known yet. Do not sign again: repeat this request \
-         unchanged, or use the retry credit that came with the first such answer.",
+        "The payment was sent for settlement and its outcome is not known yet. Do not sign again: repeat this request \
+        unchanged, or use the retry credit from the first such response.",
     );
     match credit {
         Some(credit) => refusal.with(With::Credit(credit)),

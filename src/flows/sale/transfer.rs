@@ -1,6 +1,6 @@
-//! A sale that the buyer has paid by a transfer of its own (the legacy endpoint): its hash is looked up on chain, and
-//! the rest is the life of any sale, without a settlement. A transfer is known by its transaction and the place of its
-//! log, and buys once. Anybody can read the hash, so that nothing is given out again for the hash alone.
+//! Sales paid by direct transfer (the legacy endpoint): the transaction is looked up on chain; the rest is a sale without
+//! settlement. A transfer is identified by transaction and log index, and buys once. Hashes are public, so the hash alone
+//! never gets a redelivery.
 
 use sha2::{Digest as _, Sha256};
 
@@ -28,21 +28,21 @@ use crate::x402::onchain::{Received, received};
 use crate::x402::sender_proof::Statement;
 use crate::x402::wire::PaymentRequirements;
 
-/// Transfers of one transaction that are looked at.
+/// Maximum number of transfers to check per transaction.
 const TRANSFERS_MAX: usize = 64;
 
-/// What the buyer shows for a payment.
+/// The buyer's proof of payment.
 #[derive(Clone, Debug)]
 pub struct TransferProof {
     pub transaction: TransactionHash,
-    /// The buyer's own secret for this purchase (Idempotency-Key): who shows it again is given the answer again.
+    /// The buyer's secret for this purchase (Idempotency-Key), which allows redelivery.
     pub secret: Option<String>,
-    /// The sender's own, over what is bought and with which transaction.
+    /// The sender's signature over purchase and transaction.
     pub signature: Option<Signature>,
 }
 
 impl TransferProof {
-    /// What the kept answer is given out for. Without a secret or a signature it is never met again.
+    /// The key for redelivery. Unreachable without a secret or a signature.
     fn hash(&self, signer: Option<Address>, request_id: &str) -> [u8; 32] {
         let signer = signer.map(|signer| signer.to_string());
         let (kind, text) = match (&self.secret, &signer) {
@@ -59,7 +59,7 @@ impl TransferProof {
     }
 }
 
-/// Transfers that stand on chain and would pay for the purchase, each with the terms that it was made by.
+/// Transfers on chain that would pay for the purchase, each with its terms.
 #[derive(Debug)]
 struct Standing {
     since: UnixSeconds,
@@ -81,7 +81,7 @@ pub async fn sell(
         .ok_or_else(|| Refusal::of(Code::TransfersNotTaken))?;
     let signer = signer(app, &request.purchase, &proof)?;
     seen.payer = signer;
-    // Each look costs calls to the node, whatever stands there.
+    // Each lookup costs calls to the node.
     app.admit(RateClass::Credit, request.client)?;
     app.health.check_can_sell(&app.tasks)?;
     let mut standing = look_up(app, chain, &request.purchase, &proof).await?;
@@ -116,7 +116,7 @@ pub async fn sell(
     deliver(app, key, payment, goods, margin, &request.request_id).await
 }
 
-/// The signer of the transfer; `None` where no signature is wanted and none was sent.
+/// The signer of the transfer; `None` if no signature is required and none was sent.
 fn signer(
     app: &Shared,
     purchase: &Purchase,
@@ -126,7 +126,7 @@ fn signer(
         return match app.config.legacy.wants_proof {
             false => Ok(None),
             true => {
-                let message = "A transfer buys for its sender alone: anybody can read its hash on chain. It was not used.";
+                let message = "Only the sender can use a transfer, because its hash is public. It was not used.";
                 Err(unsigned(app, purchase, proof, message))
             }
         };
@@ -138,7 +138,7 @@ fn signer(
     })
 }
 
-/// What the sender has to sign.
+/// The text for the sender to sign.
 fn statement<'a>(app: &'a Shared, purchase: &'a Purchase, proof: &TransferProof) -> Statement<'a> {
     Statement {
         service: &app.config.base_url,
@@ -154,7 +154,7 @@ fn unsigned(app: &Shared, purchase: &Purchase, proof: &TransferProof, message: &
     Refusal::new(Code::PaymentProofRequired, message).with(With::TextToSign(text))
 }
 
-/// Notes what a transfer brings beyond the price, before the sale is recorded: the ledger counts it once it is.
+/// Records an overpayment before the sale; the ledger counts it after the sale.
 async fn note_overpayment(app: &Shared, key: PaymentKey, units: u64) -> Result<(), Refusal> {
     let known = app.store.read(move |snapshot| snapshot.overpayment(key));
     if units == 0 && known.await?.is_none() {
@@ -162,14 +162,14 @@ async fn note_overpayment(app: &Shared, key: PaymentKey, units: u64) -> Result<(
     }
     let at = app.now().0;
     let noted = app.store.write(move |tables| match units {
-        // What was held for a cheaper purchase before buys this one.
+        // A transfer held for a cheaper purchase buys this one.
         0 => tables.drop_overpayment(key),
         _ => tables.put_overpayment(key, Overpayment { units, at }),
     });
     Ok(noted.await?)
 }
 
-/// Asks the chain. What it does not show clearly is no payment.
+/// Looks up the transfer on chain. Anything ambiguous is not a payment.
 async fn look_up(
     app: &Shared,
     chain: &Chain,
@@ -178,8 +178,8 @@ async fn look_up(
 ) -> Result<Standing, Refusal> {
     let hash = proof.transaction;
     let written = chain.written(hash, app.now()).await.map_err(|error| {
-        tracing::warn!(error = %error, transaction = %hash, "a transfer could not be looked up");
-        let message = "The transfer could not be looked up just now. It was not used: repeat the same request.";
+        tracing::warn!(error = %error, transaction = %hash, "transfer lookup failed");
+        let message = "The transfer could not be looked up right now. It was not used: repeat the same request.";
         Refusal::new(Code::NetworkUnavailable, message)
     })?;
     let (since, logs) = match written {
@@ -187,7 +187,7 @@ async fn look_up(
         Written::Missing => return Err(Refusal::of(Code::PaymentHashUnconfirmed)),
         Written::Shallow { confirmations } => {
             let message = format!(
-                "The transaction stands in {confirmations} blocks so far and needs {}. It was not used: repeat the \
+                "The transaction has {confirmations} confirmations and needs {}. It was not used: repeat the \
                  same request in a few seconds.",
                 app.config
                     .chain
@@ -197,10 +197,10 @@ async fn look_up(
             return Err(Refusal::new(Code::PaymentHashUnconfirmed, message));
         }
         Written::Failed => {
-            return Err(invalid("The transaction failed, so that nothing was paid."));
+            return Err(invalid("The transaction failed, so nothing was paid."));
         }
     };
-    // A vault that was ours when the transfer was made is honoured after a change of configuration.
+    // A former receiving address is honoured if it was current at the time of the transfer.
     let offer = app.offers.of(purchase);
     let mut honoured = app.offers.honoured(offer, since);
     honoured.retain(|terms| terms.network == offer.requirements.network);
@@ -208,7 +208,7 @@ async fn look_up(
     for terms in honoured {
         let Some(found) = received(&logs, terms.asset, terms.pay_to) else {
             return Err(invalid(
-                "The transaction settles a signed authorization, which pays for what it was signed for alone.",
+                "The transaction settles a signed authorization, which pays only for the purchase it was signed for.",
             ));
         };
         transfers.extend(found.into_iter().map(|transfer| (transfer, terms.clone())));
@@ -224,7 +224,7 @@ async fn look_up(
             "The transaction transfers {most} USDC; this purchase costs {price} USDC."
         ))),
         None => Err(invalid(&format!(
-            "The transaction transfers nothing of the token {} to {}.",
+            "The transaction does not transfer the token {} to {}.",
             today.asset, today.pay_to
         ))),
     }
@@ -234,12 +234,11 @@ fn invalid(message: &str) -> Refusal {
     Refusal::new(Code::InvalidPaymentHash, message)
 }
 
-/// What the records leave of a transaction's transfers.
+/// The state of a transaction's transfers in the records.
 enum Taken {
-    /// Bought before, by the one who shows the same secret.
+    /// Used before, by the owner of the same secret.
     Again(Delivered),
-    /// Free for this purchase, and ours as long as the reservation lives; with the units that it brought beyond the
-    /// price.
+    /// Available for this purchase and reserved; with the overpaid units.
     Free(Reservation, Box<Payment>, u64),
 }
 
@@ -273,7 +272,7 @@ async fn take(
                 return Err(invalid("The transfer is too old to be used."));
             }
             None => return Ok(Taken::Free(reservation, Box::new(fresh), overpaid)),
-            // Let go unused: anyone who sends the hash has it, for whatever purchase.
+            // Released unused: available to any request and purchase.
             Some(stored) if stored.state == State::Released => {
                 let created_at = stored.created_at;
                 return Ok(Taken::Free(
@@ -303,15 +302,15 @@ async fn take(
         (true, _) => in_use(),
         (_, true) => Refusal::new(
             Code::PaymentHashHeld,
-            "This transfer is held by the retry credit that came with a 503. Redeem that at /v1/x402/retry; once it has \
-             run out, the hash can be sent again.",
+            "This transfer is held by the retry credit from a 503. Redeem that at /v1/x402/retry; once it has expired, \
+            you can send the hash again.",
         )
         .with(With::Charged),
         _ => replayed(),
     })
 }
 
-/// The transfer has bought something before: the money that the hash stands for was taken.
+/// The transfer was used before and is charged.
 fn replayed() -> Refusal {
     Refusal::of(Code::PaymentHashReplayed).with(With::Charged)
 }
@@ -323,7 +322,7 @@ fn age_max(app: &Shared) -> u64 {
         .map_or(0, |chain| chain.transfer_age_max)
 }
 
-/// The key of a transfer: a transaction may hold several, and each buys once.
+/// The key of a transfer: a transaction may contain several, and each buys once.
 fn transfer_key(app: &Shared, transaction: TransactionHash, transfer: &Received) -> PaymentKey {
     keccak256(&[
         b"context402 transfer 1",
@@ -345,7 +344,7 @@ fn payment(
     Ok(Payment {
         payer: transfer.from.0,
         nonce: proof.transaction.0,
-        // What it brings beyond the price is the sender's mistake, and no revenue.
+        // An overpayment is the sender's mistake, not revenue.
         amount_units: request.purchase.price().units(),
         valid_before: NO_END,
         payload_hash,
@@ -365,7 +364,7 @@ fn payment(
     })
 }
 
-/// Keeps the finished answer, which spends the transfer in the same breath, and gives it out.
+/// Stores the finished answer, which spends the transfer in the same transaction, and delivers it.
 pub async fn deliver(
     app: &Shared,
     key: PaymentKey,
@@ -385,8 +384,9 @@ pub async fn deliver(
         .read(move |snapshot| snapshot.payment(key))
         .await
         .map_err(|error| Refusal::from(error).after_settlement())?;
-    let payment = stored
-        .ok_or_else(|| internal("a kept payment is gone", &hex::encode(key)).after_settlement())?;
+    let payment = stored.ok_or_else(|| {
+        internal("a payment record is missing", &hex::encode(key)).after_settlement()
+    })?;
     payments::note(app, key, &payment);
     payments::count(app, &payment);
     recall::delivered(app, key, &payment, members).await

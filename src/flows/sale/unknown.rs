@@ -1,13 +1,12 @@
-//! Settlements whose end nobody can tell: how many of one payer may be open, for how long the background looks for
-//! their end, and how the operator ends one.
+//! Unknown settlements: how many may be open per payer, how long the background looks them up, and how the operator sets
+//! their outcome.
 //!
-//! The rules, money first. An unknown settlement never becomes a 402 without proof, because its buyer would pay twice.
-//! While it is open its answer is kept, and the same payment or another authorization for the same purchase leads to it.
-//! Once the authorization has been out of its window for [`ABANDON_SECONDS`] and neither the facilitator nor the chain
-//! could tell what became of it, the background stops: it repeats no settle and extends nothing any more. The answer is
-//! kept one last period; anyone who presents the payment in that time has the facilitator and the chain asked once more.
-//! After that the answer is dropped, the record stays unknown, and a new authorization for the same purchase is a new
-//! purchase. The operator can end it at any time, by what the facilitator's or the payer's records say.
+//! An unknown settlement never becomes a 402 without proof, because its buyer would pay twice. While it is open, its answer
+//! stays stored, and the same payment or another authorization for the same purchase gets it. If neither the facilitator nor
+//! the chain resolves it within [`ABANDON_SECONDS`] after the authorization's window, the background abandons it: it repeats
+//! no settle and extends nothing. The answer is stored for one last period, in which presenting the payment triggers one
+//! more check. Then the answer is deleted, the record stays unknown, and a new authorization for the same purchase is a new
+//! purchase. The operator can set the outcome at any time, from the facilitator's or the payer's records.
 
 use crate::app::Shared;
 use crate::domain::payment::{Event, Payment, PaymentKey, State};
@@ -20,16 +19,16 @@ use crate::state::unknown::is_looked_into;
 use crate::store::{Due, DueKind, StoreError, Tables};
 use crate::x402::address::TransactionHash;
 
-/// How long after the end of its window an authorization is looked into whose end nobody can tell.
+/// How long after its window an unresolved authorization is looked up.
 pub const ABANDON_SECONDS: u64 = 24 * 3600;
-/// The same where a chain is configured that does not answer: it can tell as soon as it does.
+/// The same if a configured chain does not respond: it can resolve it as soon as it does.
 pub const ABANDON_SILENT_SECONDS: u64 = 7 * 24 * 3600;
-/// How long the answer of a settlement that was given up is still kept.
+/// How long the answer of an abandoned settlement stays stored.
 pub const LAST_PERIOD_SECONDS: u64 = 24 * 3600;
-/// An authorization can be used until its window ends; clocks differ.
+/// Tolerance at the end of an authorization's window, because clocks differ.
 const WINDOW_MARGIN_SECONDS: u64 = 30;
 
-/// Gives up a settlement that has been unknown for too long, after a look that did not find its end.
+/// Abandons a settlement that has been unknown for too long, after a failed lookup.
 pub async fn abandon_if_old(app: &Shared, key: PaymentKey) -> Result<(), StoreError> {
     let stored = app.store.read(move |snapshot| snapshot.payment(key));
     let Some(payment) = stored.await? else {
@@ -43,7 +42,7 @@ pub async fn abandon_if_old(app: &Shared, key: PaymentKey) -> Result<(), StoreEr
     let is_over = match reconcile::inquiry(app, &payment) {
         None => true,
         Some((chain, inquiry)) => match chain.fate(inquiry, now).await {
-            // It has no other answer than these.
+            // The match above leaves no other states.
             Err(ChainError::Unclear(_) | ChainError::NoLog) => true,
             Err(_) | Ok(Fate::Open) => age >= ABANDON_SILENT_SECONDS,
             // The next look takes it up.
@@ -70,19 +69,19 @@ pub async fn abandon_if_old(app: &Shared, key: PaymentKey) -> Result<(), StoreEr
         tracing::warn!(
             payment = %hex::encode(key),
             units = payment.amount_units,
-            "the end of a settlement could not be found for too long; the background stops looking. End it with \
+            "unknown settlement abandoned: its outcome could not be found. Set it with \
              `context402 payments end`"
         );
     }
     Ok(())
 }
 
-/// Until when the answer of a settlement that was given up at `abandoned_at` is kept.
+/// Until when the answer of a settlement abandoned at `abandoned_at` is stored.
 pub fn last_until(abandoned_at: UnixSeconds) -> UnixSeconds {
     abandoned_at.plus(LAST_PERIOD_SECONDS)
 }
 
-/// Drops the answer of a settlement that was given up long ago. The record stays, for the operator to end.
+/// Deletes the answer of a settlement abandoned long ago. The record stays for the operator.
 pub fn drop_answer(
     tables: &mut Tables<'_>,
     key: PaymentKey,
@@ -97,25 +96,25 @@ pub fn drop_answer(
     tables.put_payment(key, payment)
 }
 
-/// How the operator ends an unknown settlement.
+/// The operator's outcome for an unknown settlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The money is here, by this transaction.
+    /// The money has arrived by this transaction.
     Settled { transaction: TransactionHash },
     /// The money has not moved and never will.
     Failed,
 }
 
-/// Ends an unknown settlement on the operator's word. Where a chain can tell, it decides. Gives the payment as it stands
-/// afterwards; `None` when there is no such payment.
+/// Sets the outcome of an unknown settlement for the operator; proof on chain takes precedence. Returns the updated
+/// payment; `None` if there is no such payment.
 ///
 /// # Errors
 ///
-/// `conflict` when the payment has an end already, when the chain says otherwise, or when the authorization can still be
-/// used; `network_unavailable` when the configured chain does not answer.
+/// `conflict` if the payment has an outcome already, the chain disagrees, or the authorization can still be used;
+/// `network_unavailable` if the configured chain does not respond.
 pub async fn end(app: &Shared, key: PaymentKey, end: End) -> Result<Option<Payment>, Refusal> {
     let reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
-    // An answer that was kept when the process stopped counts as unknown.
+    // An answer stored when the process stopped counts as unknown.
     let Some(advanced) = settle::record(app, key, Event::Restarted).await? else {
         return Ok(None);
     };
@@ -123,7 +122,7 @@ pub async fn end(app: &Shared, key: PaymentKey, end: End) -> Result<Option<Payme
     if payment.state != State::Unknown {
         let name = payment.state.name();
         return Err(conflict(format!(
-            "This payment is {name}; only a payment whose settlement is unknown can be ended."
+            "This payment is {name}; you can only set the outcome of an unknown settlement."
         )));
     }
     let event = match by_chain(app, &payment, end).await? {
@@ -137,7 +136,7 @@ pub async fn end(app: &Shared, key: PaymentKey, end: End) -> Result<Option<Payme
     };
     drop(reservation);
     let state = payment.state.name();
-    tracing::warn!(payment = %hex::encode(key), state, is_operators, "the operator has ended an unknown settlement");
+    tracing::warn!(payment = %hex::encode(key), state, is_operators, "operator set the outcome of an unknown settlement");
     let is_as_asked = matches!(
         (end, &payment.state),
         (End::Settled { .. }, State::Settled { .. }) | (End::Failed, State::Failed { .. })
@@ -145,26 +144,25 @@ pub async fn end(app: &Shared, key: PaymentKey, end: End) -> Result<Option<Payme
     match is_as_asked {
         true => Ok(Some(payment)),
         false => Err(conflict(format!(
-            "The chain says otherwise, and decides: the payment is {state} now."
+            "The chain disagrees and takes precedence: the payment is now {state}."
         ))),
     }
 }
 
-/// What the chain proves, where one is configured; `None` when it cannot tell and the operator's word counts.
+/// Proof from a configured chain; `None` if it cannot tell and the operator decides.
 async fn by_chain(app: &Shared, payment: &Payment, end: End) -> Result<Option<Event>, Refusal> {
     let Some((chain, inquiry)) = reconcile::inquiry(app, payment) else {
         return Ok(None);
     };
     match chain.fate(inquiry, app.now()).await {
         Ok(Fate::Open) if matches!(end, End::Settled { .. }) => Err(conflict(
-            "The chain does not know the authorization as used, in blocks that are deep enough: it is not settled."
-                .to_owned(),
+            "The authorization is unused in confirmed blocks: it is not settled.".to_owned(),
         )),
         Ok(fate) => Ok(reconcile::event(fate)),
         Err(ChainError::Unclear(_) | ChainError::NoLog) => Ok(None),
         Err(error) => Err(Refusal::new(
             Code::NetworkUnavailable,
-            format!("The chain gives no answer that counts: {error}. Ask again when it does."),
+            format!("The chain did not give a valid response: {error}. Try again later."),
         )),
     }
 }
@@ -179,7 +177,7 @@ fn by_operator(app: &Shared, payment: &Payment, end: End) -> Result<Event, Refus
             match app.now() >= over {
                 true => Ok(Event::OperatorFailed),
                 false => Err(conflict(format!(
-                    "The authorization can still be used for {} seconds, so the payment may still be settled. End it \
+                    "The authorization is valid for another {} seconds, so the payment may still be settled. Set its outcome \
                      after that.",
                     over.since(app.now())
                 ))),

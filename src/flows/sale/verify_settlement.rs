@@ -1,7 +1,6 @@
-//! Holding what the facilitator reports against the chain: each settlement is entered in the same transaction that
-//! records it, looked up together with others soon after, and taken off the list once the chain shows the payment. What
-//! the chain contradicts stays on record and shows in /health, the metrics, the ledger and the log. Sales go on: whether
-//! to pause them is the operator's decision, because a node can be wrong where the facilitator is right.
+//! Verifies the facilitator's reported settlements on chain. Each is listed in the transaction that records it, looked up in
+//! batches soon after, and removed once the chain confirms it. Contradictions stay on record and show in /health, metrics,
+//! ledger and log. Sales continue: pausing is the operator's decision, because a node can be wrong.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -25,42 +24,42 @@ use crate::x402::wire::PaymentRequirements;
 
 /// How often reported settlements are looked up.
 const SWEEP_EVERY: Duration = Duration::from_secs(10);
-/// How often, while buyers wait for it.
+/// How often while buyers wait.
 const WAITING_SWEEP_EVERY: Duration = Duration::from_secs(2);
-/// A settlement is first looked up so long after it was reported: its block must be deep enough.
+/// Delay of the first lookup, so that the block has enough confirmations.
 const FIRST_LOOK_SECONDS: u64 = 10;
-/// Later looks come at half its age, within these bounds.
+/// Later lookups follow at half its age, within these bounds.
 const LOOK_SECONDS_MIN: u64 = 5;
 const LOOK_SECONDS_MAX: u64 = 600;
-/// Reported settlements of one look were reported within so long: a backlog is searched piece by piece.
+/// Settlements of one lookup were reported within this time: a backlog is searched in pieces.
 const GROUP_SECONDS: u64 = 3600;
-/// Looks of one sweep over a backlog.
+/// Lookups per pass over a backlog.
 const LOOKS_MAX: usize = 4;
-/// Contradictions are looked at again after so long: a block may have come late.
+/// Contradictions are checked again after this time: a block may be late.
 const RECHECK_SECONDS: u64 = 600;
-/// So many of them in one sweep.
+/// Contradictions per pass.
 const RECHECKS_MAX: usize = 50;
-/// A contradiction degrades /health for so long, and is looked at again for as long.
+/// How long a contradiction degrades /health and is checked again.
 pub const LATELY_SECONDS: u64 = 24 * 3600;
-/// A settlement that the chain could not confirm for so long degrades /health.
+/// A settlement unconfirmed for this long degrades /health.
 pub const BEHIND_SECONDS: u64 = 300;
-/// Rows of each table that the summary reads.
+/// Rows per table for the summary.
 const SUMMARY_ROWS_MAX: usize = 10_000;
-/// The wait for the chain ends so long before the buyer's: a buyer that is told to retry must not be refused
-/// because the payment is still being worked on.
+/// The wait for the chain ends this long before the buyer's: a buyer that is asked to retry must not be refused because
+/// the payment is still in progress.
 const BEFORE_BUYER: Duration = Duration::from_millis(500);
-/// Where the facilitator has taken almost all of the buyer's time, the chain is still waited for so long.
+/// The minimum wait for the chain, even if the facilitator used up the buyer's time.
 const WAIT_MIN: Duration = Duration::from_secs(2);
-/// Sales that wait for the chain at once. One more is answered as if the chain could not tell.
+/// Sales that may wait for the chain concurrently. Further ones count as unknown.
 const WAITING_MAX: usize = 4096;
 
-/// How the reported settlements stand, for /health.
+/// The status of reported settlements, for /health.
 #[derive(Clone, Debug)]
 pub struct Standing {
     /// not_configured, ok, behind or contradicted.
     pub status: &'static str,
     pub summary: SettlementSummary,
-    /// Why the last look has failed.
+    /// Why the last lookup failed.
     pub trouble: Option<String>,
     pub checked_at: Option<UnixSeconds>,
 }
@@ -71,7 +70,7 @@ impl Standing {
     }
 }
 
-/// The chain that reported settlements are held against; `None` where that is off.
+/// The chain for verification; `None` if it is off.
 fn chain(app: &Shared) -> Option<&Chain> {
     match app.config.payment.verify_settlement {
         VerifySettlement::Off => None,
@@ -81,12 +80,12 @@ fn chain(app: &Shared) -> Option<&Chain> {
     }
 }
 
-/// The network whose reported settlements are looked up; `None` where none are.
+/// The network for verification; `None` if it is off.
 pub fn network(app: &Shared) -> Option<Network> {
     chain(app).map(Chain::network)
 }
 
-/// Enters a settlement that has just been recorded on the facilitator's word, inside the write job that records it.
+/// Lists a reported settlement, inside the write job that records it.
 pub fn enter(
     tables: &mut Tables<'_>,
     key: PaymentKey,
@@ -111,11 +110,11 @@ pub fn enter(
     }
 }
 
-/// What is to be looked up of a payment, by the terms that were signed.
+/// The lookup for a payment, by the signed terms.
 fn claim(payment: &Payment, transaction: &str, told_at: UnixSeconds) -> Option<SettlementClaim> {
     let terms: PaymentRequirements = serde_json::from_slice(&payment.requirements)
         .inspect_err(|error| {
-            tracing::error!(%error, "a settlement cannot be looked up: its terms cannot be read");
+            tracing::error!(%error, "settlement cannot be verified: its terms are unreadable");
         })
         .ok()?;
     Some(SettlementClaim {
@@ -146,13 +145,13 @@ fn claimed(claim: &SettlementClaim) -> Claimed {
             since: UnixSeconds(claim.since),
             valid_before: UnixSeconds(claim.valid_before),
         },
-        // One that cannot be read is found nowhere, like any other that does not exist.
+        // An unreadable one is treated as missing.
         transaction: TransactionHash::parse(&claim.transaction).unwrap_or(TransactionHash([0; 32])),
         told_at: UnixSeconds(claim.told_at),
     }
 }
 
-/// Why a verdict contradicts the facilitator, in a word for operators; `None` when it does not.
+/// Why a verdict contradicts the facilitator, as a code for operators; `None` if it does not.
 fn contradiction(verdict: Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Absent(Absence::NoTransaction) => Some("transaction_not_found"),
@@ -166,20 +165,20 @@ fn contradiction(verdict: Verdict) -> Option<&'static str> {
 
 // --- In the background
 
-/// Looks reported settlements up, for ever.
+/// Verifies reported settlements periodically.
 pub async fn watch(app: Shared) {
     if chain(&app).is_none() {
         return;
     }
     loop {
         if let Err(error) = sweep(&app).await {
-            tracing::error!(error = %error, "reported settlements could not be looked up");
+            tracing::error!(error = %error, "settlement verification failed");
         }
         tokio::time::sleep(SWEEP_EVERY).await;
     }
 }
 
-/// One pass over the reported settlements that are to be looked up now.
+/// One pass over the due settlements.
 pub async fn sweep(app: &Shared) -> Result<(), StoreError> {
     let Some(chain) = chain(app) else {
         return Ok(());
@@ -214,7 +213,7 @@ pub async fn sweep(app: &Shared) -> Result<(), StoreError> {
     refresh(app).await
 }
 
-/// Those that were reported within an hour of the one that was reported first.
+/// Settlements reported within an hour of the first.
 fn one_group(mut rows: Vec<UnverifiedSettlement>) -> Vec<UnverifiedSettlement> {
     let first = rows.iter().map(|row| row.claim.told_at).min();
     let until = first.unwrap_or(0).saturating_add(GROUP_SECONDS);
@@ -222,7 +221,7 @@ fn one_group(mut rows: Vec<UnverifiedSettlement>) -> Vec<UnverifiedSettlement> {
     rows
 }
 
-/// The chain's verdicts; `None` when it gives none, which is noted.
+/// The chain's verdicts; `None` on failure, which is recorded.
 async fn ask(app: &Shared, chain: &Chain, claims: Vec<Claimed>) -> Option<Vec<Verdict>> {
     let asked = chain.settlements(claims, app.now()).await;
     let mut found = lock(&app.settlement_checks.found);
@@ -244,14 +243,14 @@ async fn ask(app: &Shared, chain: &Chain, claims: Vec<Claimed>) -> Option<Vec<Ve
         Err(error) => {
             app.metrics.settlement_checks.count(["failed"]);
             if !was_in_trouble {
-                tracing::warn!(error = %error, "the chain could not be asked about reported settlements");
+                tracing::warn!(error = %error, "chain unavailable for settlement verification");
             }
             None
         }
     }
 }
 
-/// What follows from the verdict on one reported settlement.
+/// Applies the verdict on one settlement.
 fn settle_row(
     tables: &mut Tables<'_>,
     row: UnverifiedSettlement,
@@ -270,7 +269,7 @@ fn settle_row(
     conclude(tables, row.key, row.claim, verdict, now)
 }
 
-/// Notes a contradiction, or that there is none.
+/// Records or clears a contradiction.
 fn conclude(
     tables: &mut Tables<'_>,
     key: PaymentKey,
@@ -282,7 +281,7 @@ fn conclude(
     let difference = match verdict {
         Verdict::Paid { transaction } if transaction == claimed(&claim).transaction => {
             if known.is_some() {
-                tracing::info!(payment = %hex::encode(key), "the chain shows a settlement that it did not show before");
+                tracing::info!(payment = %hex::encode(key), "settlement confirmed late on chain");
                 tables.drop_discrepancy(key)?;
             }
             return Ok(());
@@ -321,18 +320,18 @@ fn tell(key: PaymentKey, claim: &SettlementClaim, difference: &Difference) {
             reason,
             transaction = claim.transaction,
             units = claim.amount_units,
-            "the facilitator has reported a settlement that the chain contradicts"
+            "reported settlement contradicted by the chain"
         ),
         Difference::OtherTransaction { transaction } => tracing::warn!(
             payment,
             reported = claim.transaction,
             transaction,
-            "a payment was settled by another transaction than the facilitator has reported"
+            "payment settled by another transaction than reported"
         ),
     }
 }
 
-/// Looks again at contradictions of the last day: the money may have come late.
+/// Checks contradictions of the last day again: the money may be late.
 async fn recheck(app: &Shared, chain: &Chain) -> Result<(), StoreError> {
     let now = app.now();
     {
@@ -377,7 +376,7 @@ async fn recheck(app: &Shared, chain: &Chain) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reads how the reported settlements stand; at the start, and after each pass.
+/// Reads the status of reported settlements, at start and after each pass.
 pub async fn refresh(app: &Shared) -> Result<(), StoreError> {
     let lately = UnixSeconds(app.now().0.saturating_sub(LATELY_SECONDS));
     let summary = app
@@ -388,7 +387,7 @@ pub async fn refresh(app: &Shared) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// How the reported settlements stand.
+/// The status of reported settlements.
 pub fn standing(app: &Shared) -> Standing {
     let found = lock(&app.settlement_checks.found);
     let summary = found.summary;
@@ -414,13 +413,13 @@ pub fn standing(app: &Shared) -> Standing {
 
 // --- Before the delivery
 
-/// Whether buyers wait until the chain shows their payment.
+/// Whether delivery waits for the chain's confirmation.
 pub fn is_before_delivery(app: &Shared) -> bool {
     app.config.payment.verify_settlement == VerifySettlement::BeforeDelivery && chain(app).is_some()
 }
 
-/// Waits until the chain decides on a settlement that the facilitator has just reported, as long as a buyer is kept
-/// waiting. What the chain does not decide in that time is unknown, as if the facilitator had not answered.
+/// Waits for the chain to confirm a reported settlement, up to the buyer's deadline. Without confirmation the outcome is
+/// unknown, as if the facilitator had not responded.
 pub async fn before_delivery(
     app: &Shared,
     key: PaymentKey,
@@ -435,7 +434,7 @@ pub async fn before_delivery(
         return Event::SettleUnknown;
     };
     let Some(told) = wait(app, key, claim) else {
-        tracing::warn!("too many sales wait for the chain; a settlement counts as unknown");
+        tracing::warn!("too many sales wait for the chain; settlement counts as unknown");
         return Event::SettleUnknown;
     };
     let verdict = tokio::time::timeout_at(end, told).await;
@@ -449,7 +448,7 @@ pub async fn before_delivery(
         Ok(Ok(Verdict::Absent(_) | Verdict::Shallow | Verdict::Open)) | Ok(Err(_)) | Err(_) => {
             tracing::warn!(
                 payment = %hex::encode(key),
-                "the chain has not shown a reported settlement in time; it counts as unknown"
+                "chain did not confirm a reported settlement in time; it counts as unknown"
             );
             Event::SettleUnknown
         }
@@ -472,7 +471,7 @@ fn wait(
     Some(told)
 }
 
-/// Looks up what buyers wait for, for ever.
+/// Verifies the settlements that buyers wait for, periodically.
 pub async fn watch_waiting(app: Shared) {
     if !is_before_delivery(&app) {
         return;
@@ -481,14 +480,14 @@ pub async fn watch_waiting(app: Shared) {
         app.settlement_checks.woken.notified().await;
         while !lock(&app.settlement_checks.waiting).is_empty() {
             if let Err(error) = sweep_waiting(&app).await {
-                tracing::error!(error = %error, "what the chain says of a settlement could not be recorded");
+                tracing::error!(error = %error, "chain verdict on a settlement could not be recorded");
             }
             tokio::time::sleep(WAITING_SWEEP_EVERY).await;
         }
     }
 }
 
-/// One look for all who wait.
+/// One lookup for all waiting buyers.
 async fn sweep_waiting(app: &Shared) -> Result<(), StoreError> {
     let Some(chain) = chain(app) else {
         return Ok(());
@@ -510,14 +509,14 @@ async fn sweep_waiting(app: &Shared) -> Result<(), StoreError> {
         .filter(|(_, verdict)| !matches!(verdict, Verdict::Shallow | Verdict::Open))
         .collect();
     for ((key, _), verdict) in &decided {
-        // One that is absent may still come: its buyer waits on.
+        // An absent one may still appear: its buyer keeps waiting.
         if !matches!(verdict, Verdict::Absent(_))
             && let Some(waiting) = lock(&app.settlement_checks.waiting).remove(key)
         {
             let _ = waiting.tell.send(*verdict);
         }
     }
-    // A transaction that replaced another within seconds is what the sale is recorded with.
+    // The sale is recorded with a transaction that replaced the reported one.
     let contradicted: Vec<_> = decided
         .into_iter()
         .filter(|(_, verdict)| contradiction(*verdict).is_some())
@@ -535,7 +534,7 @@ async fn sweep_waiting(app: &Shared) -> Result<(), StoreError> {
     refresh(app).await
 }
 
-/// A panic elsewhere leaves the maps whole.
+/// A panic elsewhere leaves the maps consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,4 @@
-//! What a seller's signatures prove to a buyer after a purchase. The seller's key is fetched from the seller's own host,
-//! once, and from nowhere else.
+//! Verifies a seller's signatures after a purchase. The key is fetched once, from the seller's own host only.
 
 use serde_json::Value;
 use url::Url;

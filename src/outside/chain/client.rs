@@ -1,4 +1,4 @@
-//! The connections to the RPC endpoint: one call of JSON-RPC 2.0 and its bounded answer.
+//! Connections to the RPC endpoint: JSON-RPC 2.0 calls with bounded responses.
 
 use std::fmt;
 use std::time::{Duration, Instant};

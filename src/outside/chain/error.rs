@@ -1,5 +1,5 @@
-//! Why the network has given no answer that counts. `Display` is for the operator's log, never for buyers, and never
-//! shows the node's address: it may hold a key.
+//! Chain errors. `Display` is for the operator's log, never for buyers, and never shows the node's URL, which may contain a
+//! key.
 
 use std::fmt;
 

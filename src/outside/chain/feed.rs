@@ -1,5 +1,4 @@
-//! What the network's coin costs, as an on-chain feed of Chainlink's form says it (AggregatorV3Interface, a pair with
-//! the dollar). It knows when such an answer counts, and not what it is needed for.
+//! The native coin's price from an on-chain Chainlink feed (AggregatorV3Interface, coin/USD), with its validity checks.
 
 use crate::domain::amount::Amount;
 use crate::domain::time::UnixSeconds;

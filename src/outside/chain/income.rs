@@ -1,5 +1,4 @@
-//! What an address has received of the token between two times, log by log, and what it holds: the book of the vault as
-//! the chain keeps it.
+//! Token transfers to an address between two times, from the chain's logs, and its balance.
 
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::error::ChainError;

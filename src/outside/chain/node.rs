@@ -1,4 +1,4 @@
-//! The questions to a node, and its answers as values: each is read as if a stranger had written it.
+//! Requests to a node and parsing of its responses, which are treated as untrusted.
 
 use std::collections::BTreeSet;
 use std::time::Instant;

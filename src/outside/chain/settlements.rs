@@ -1,6 +1,5 @@
-//! Many settlements looked up at once: one question for the marks of all their authorizations, one for the transfers to
-//! each receiving address, however many sales there were. Only what those leave open is asked for one by one, and only a
-//! bounded number of them in one look.
+//! Batch lookup of settlements: one request for the events of all authorizations, one per receiving address for the
+//! transfers. Only unresolved ones are looked up one by one, up to a limit.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! Tokens for the facilitator of Coinbase's developer platform: a JWT for each request, bound to its method, host and
-//! path, good for two minutes.
+//! Tokens for the Coinbase Developer Platform facilitator: a JWT per request, bound to method, host and path, valid for two
+//! minutes.
 
 use std::fmt;
 

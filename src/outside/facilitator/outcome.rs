@@ -1,4 +1,4 @@
-//! What can come of a call to the facilitator: decided, certainly not done, or nobody knows.
+//! The outcome of a facilitator call: decided, certainly not done, or unknown.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! What a facilitator's reply means. Pure, and suspicious: each field is compared with what was asked, and a reply
-//! that cannot be true is an error, not a verdict.
+//! Interprets a facilitator's reply. Each field is compared with the request, and an inconsistent reply is an error, not a
+//! verdict.
 
 use serde::de::DeserializeOwned;
 

@@ -1,5 +1,4 @@
-//! The way by SMTP: one connection for one mail, encrypted unless the server is this machine, and what the server's
-//! answers mean. lettre speaks the protocol.
+//! SMTP: one connection per e-mail, encrypted unless the server is on this machine, and the meaning of the server's replies.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,8 +1,7 @@
-//! A stub resolver: asks the configured name servers for the addresses of one name, as the C library does, but every
-//! question has a deadline and ends at once when nobody waits for it any more. getaddrinfo can do neither.
+//! A stub resolver for the configured name servers. Unlike getaddrinfo, every query has a deadline and can be cancelled.
 //!
-//! The wire format is read and written by the crate `domain`. This file decides whom to ask, how long, and what an
-//! answer means. It applies no policy to addresses and remembers nothing.
+//! The crate `domain` handles the wire format. This file chooses servers and timeouts and interprets responses. It has no
+//! address policy and no cache.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -1,5 +1,4 @@
-//! The body of a page: what kind it is, and how much of it is read. Counts and hashes the decoded bytes while they
-//! pass to anyone who takes them.
+//! A page's body: its content type and size limit. Counts and hashes the decoded bytes while streaming.
 
 use std::io::{self, Read};
 use std::sync::Arc;

@@ -1,8 +1,7 @@
-//! The one file that speaks to ureq's resolver and transport seams, which follow no version promise: a request that
-//! can reach nothing but the addresses it was given.
+//! The only file that uses ureq's unstable resolver and transport APIs: requests that can reach only the given addresses.
 //!
-//! Two locks. The resolver answers with the checked addresses and asks nobody. The connector below it looks at every
-//! address again, no matter who gave it. No proxy connector is in the chain, no connection is kept, no cookie is stored.
+//! Two safeguards: the resolver returns only the checked addresses, and the connector checks every address again. There is
+//! no proxy, no connection reuse and no cookie.
 
 use std::fmt;
 use std::io;

@@ -1,5 +1,4 @@
-//! Why a page was not had: the facts, whether a later try may do better, and words for the buyer. The line between
-//! transient and final follows the decisions' "Retry credits".
+//! Fetch errors: the facts, whether they are transient (decisions, Retry credits), and messages for the buyer.
 
 use std::fmt;
 use std::io::{self, ErrorKind};

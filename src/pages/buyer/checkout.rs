@@ -1,4 +1,4 @@
-//! `/checkout/{quote_id}`: comes back to a kept quote. Quotes are looked up elsewhere.
+//! `/checkout/{quote_id}`: returns to a saved quote. The lookup happens elsewhere.
 
 use maud::{Markup, html};
 
@@ -20,19 +20,19 @@ pub struct CheckoutView<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum CheckoutState<'a> {
     Kept(KeptQuote<'a>),
-    /// Kept once, but its 7 days are over: only its identifier is still known.
+    /// Its 7 days are over; only its identifier is still known.
     Expired {
         is_bundle: bool,
     },
 }
 
-/// A quote that still stands.
+/// A quote that is still valid.
 #[derive(Clone, Copy, Debug)]
 pub struct KeptQuote<'a> {
     pub target_url: &'a str,
-    /// What is asked of it, for a report.
+    /// The question, for a report.
     pub question: Option<&'a str>,
-    /// What is said of the cache, where it is not what the level does by itself.
+    /// Overrides the cache mode of the level.
     pub force_refresh: Option<bool>,
     /// The level that was chosen, or the recommended one.
     pub level: Level,
@@ -47,7 +47,7 @@ pub fn page(view: &CheckoutView<'_>) -> String {
         Layout {
             site: view.site,
             title: "Your quote",
-            description: "A kept quote, with the command to buy it.",
+            description: "A saved quote, with the command to buy it.",
             path: &path,
             noindex: true,
         },
@@ -73,22 +73,21 @@ fn kept(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
         }
     };
     html! {
-        p.kicker { "Quote kept until " (parts::time(quote.expires_at)) }
+        p.kicker { "Quote valid until " (parts::time(quote.expires_at)) }
         h1 { "Your quote: " (price) " USDC" }
         dl.facts {
             dt { "Page" } dd { (parts::foreign_link(quote.target_url)) }
             @if let Some(question) = quote.question { dt { "Question" } dd { (question) } }
             dt { @match level.product() { Product::Context => "Tier", Product::ProofPack => "Pack" } }
             dd { strong { (level.name()) } ": " (level.policy()) }
-            dt { "Price" } dd { (price) " USDC (" (price.units()) " units) on "
-                (view.site.network_name()) }
-            dt { "Asked" } dd { (parts::time(quote.created_at)) }
+            dt { "Price" } dd { (price) " USDC on " (view.site.network_name()) }
+            dt { "Created" } dd { (parts::time(quote.created_at)) }
             dt { "Quote" } dd { code { (view.quote_id) } }
         }
         h2 #buy { "Buy it now" }
-        p { "A quote costs nothing. This pays the price above and never more:" }
+        p { "The quote is free. These commands pay at most the price above:" }
         (parts::ways_to_buy(&view.site, item))
-        p.small.muted { "What to install and where the key goes: " a href="/quickstart#buyer" { "the quickstart" } "." }
+        p.small.muted { a href="/quickstart#buyer" { "The quickstart" } " lists what to install and where the key goes." }
         .actions {
             a.button.quiet href=(all) { "Compare all prices" }
             a.button.quiet href={ "/v1/quotes/" (parts::path_segment(view.quote_id)) } { "Receipt as JSON" }
@@ -99,13 +98,13 @@ fn kept(view: &CheckoutView<'_>, quote: &KeptQuote<'_>) -> Markup {
 fn expired(view: &CheckoutView<'_>, is_bundle: bool) -> Markup {
     html! {
         h1 { "This quote has expired" }
-        p.lead { "Quotes are kept for 7 days. Nothing was charged, and a new one costs nothing." }
+        p.lead { "Quotes are valid for 7 days. Nothing was charged, and a new quote is free." }
         dl.facts { dt { "Quote" } dd { code { (view.quote_id) } } }
         @if is_bundle {
-            .actions { a.button href="/proof-pack/bundle/quote" { "Ask for a new quote" } }
+            .actions { a.button href="/proof-pack/bundle/quote" { "Get a new quote" } }
         } @else {
             (parts::quote_form(&view.site, ""))
-            .actions { a.button.quiet href="/proof-pack/quote" { "Quote a report instead" } }
+            .actions { a.button.quiet href="/proof-pack/quote" { "Quote a Proof Pack instead" } }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `/checkout/confidence`: whether everything is in place for a purchase. What was checked arrives in the view.
+//! `/checkout/confidence`: whether a purchase would succeed now. The checks arrive in the view.
 
 use maud::{Markup, html};
 
@@ -34,21 +34,21 @@ pub fn page(view: &ConfidenceView<'_>) -> String {
         Layout {
             site: view.site,
             title: "Before you pay",
-            description: "Whether everything is in place for this purchase.",
+            description: "Check whether this purchase can succeed before you pay.",
             path: "/checkout/confidence",
             noindex: true,
         },
         html! {
             h1 { "Before you pay" }
             p.lead {
-                @if view.is_ready { "Everything is in place for this purchase." }
-                @else { "Something stands in the way of this purchase. Nothing is charged for asking." }
+                @if view.is_ready { "This purchase is ready to go." }
+                @else { "This purchase would fail right now. This check is free." }
             }
             dl.facts {
                 dt { "Page" } dd { (parts::foreign_link(view.target_url)) }
                 dt { "Price" } dd { (level.price()) " USDC (" (word) " " strong { (level.name()) } ")" }
                 dt { "Delivered within" } dd { (view.seconds) " seconds" }
-                dt { "Refunds" } dd { (view.refunds) " " a href="/refunds" { "All cases" } }
+                dt { "Refunds" } dd { (view.refunds) " " a href="/refunds" { "Refund policy" } }
             }
             h2 #checks { "Checked just now" }
             (checks(&view.checks))
@@ -58,7 +58,7 @@ pub fn page(view: &ConfidenceView<'_>) -> String {
     )
 }
 
-/// What was checked, each with its mark.
+/// The checks, each with its result.
 pub(crate) fn checks(checks: &[Check<'_>]) -> Markup {
     html! {
         ul.checks {

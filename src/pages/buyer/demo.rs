@@ -1,4 +1,4 @@
-//! `/demo`: the converter and the evidence check, tried on sample pages for nothing. What they made arrives in the view.
+//! `/demo`: the converter and the evidence check on sample pages, free. Their output arrives in the view.
 
 use maud::{Markup, html};
 
@@ -23,20 +23,20 @@ pub fn page(view: &DemoView<'_>) -> String {
         Layout {
             site: view.site,
             title: "Demo",
-            description: "Try the converter and the evidence check on sample pages: no payment, no account, nothing fetched.",
+            description: "Try the converter and the evidence check on sample pages, without payment or account.",
             path: "/demo",
             noindex: false,
         },
         html! {
-            h1 { "Try it for nothing" }
+            h1 { "Try it for free" }
             p.lead {
-                "Choose one of four built-in pages and ask it something. The converter and the evidence check are the ones that "
-                "are for sale; the same question always gets the same answer."
+                "Choose one of four built-in pages and ask a question about it. Paid requests use the same converter and the "
+                "same evidence check."
             }
             (form(view))
             h2 #answer { "What a report says" }
             (report::brief(view.report))
-            h2 #markdown { "What the converter makes of it" }
+            h2 #markdown { "The page as markdown" }
             p {
                 "The page is " (sample.body.len()) " bytes of HTML with navigation, banners and scripts; the markdown is "
                 (view.markdown.len()) " bytes."
@@ -45,11 +45,11 @@ pub fn page(view: &DemoView<'_>) -> String {
                 (parts::tall_code("In: HTML", sample.body))
                 (parts::tall_code("Out: markdown", view.markdown))
             }
-            h2 #next { "With a page of yours" }
+            h2 #next { "Use your own page" }
             .actions {
                 a.button href="/quote" { "Price a page" }
-                a.button.quiet href="/proof-pack/quote" { "Price a report" }
-                a.button.quiet href="/proof-pack/sample" { "Read a whole report" }
+                a.button.quiet href="/proof-pack/quote" { "Price a Proof Pack" }
+                a.button.quiet href="/proof-pack/sample" { "Read the sample report" }
             }
         },
     )

@@ -1,5 +1,5 @@
-//! `/from/{source}`: the landing page for buyers who come from somewhere in particular. Its commands go through
-//! the alias that keeps the attribution; a source that is no label is dropped.
+//! `/from/{source}`: the landing page for referred buyers. Its commands use the alias that records the attribution;
+//! a source that is not a valid label is dropped.
 
 use maud::html;
 
@@ -13,11 +13,11 @@ use crate::pages::site::Site;
 #[derive(Clone, Copy, Debug)]
 pub struct FromView<'a> {
     pub site: Site<'a>,
-    /// Where the buyer came from, as it stands in the path, if it is a label.
+    /// The referrer from the path, if it is a valid label.
     pub source: Option<&'a str>,
 }
 
-/// The landing page. Its canonical address is the home page, of which it is a variant.
+/// The landing page. Its canonical address is the home page.
 pub fn page(view: &FromView<'_>) -> String {
     let site = &view.site;
     let alias = view.source.map(parts::path_segment);
@@ -32,22 +32,22 @@ pub fn page(view: &FromView<'_>) -> String {
             noindex: true,
         },
         html! {
-            @if let Some(source) = view.source { p.kicker { "You come from " (source) } }
+            @if let Some(source) = view.source { p.kicker { "Welcome from " (source) } }
             h1 { "Any public web page as clean markdown, paid per call" }
             p.lead {
                 "One request, one signature, one receipt. No account, no API key. "
                 "If we can’t deliver, you don’t pay."
             }
             (parts::quote_form(site, ""))
-            h2 #ask { "Ask for the price" }
+            h2 #ask { "Get the price" }
             @if let Some(source) = view.source {
-                p { "Requests under this address behave like the plain ones and are counted for " strong { (source) } "." }
+                p { "Requests to this address work as usual and are attributed to " strong { (source) } "." }
             }
             (parts::code("Shell", &commands::challenge_curl_at(site, &access, Item::page(&site.sample_url(), Tier::Starter))))
             h2 #prices { "What a page costs" }
             (parts::tier_table())
             .actions {
-                a.button href="/quickstart" { "Buy a first page" }
+                a.button href="/quickstart" { "Buy your first page" }
                 a.button.quiet href="/" { "More about the service" }
             }
         },

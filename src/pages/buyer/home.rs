@@ -1,4 +1,4 @@
-//! `/`: what the service does, what it costs and what to type, within ten seconds.
+//! `/`: what the service does, what it costs and how to call it.
 
 use maud::{Markup, PreEscaped, html};
 use serde_json::json;
@@ -52,13 +52,13 @@ pub fn page(view: &HomeView<'_>) -> String {
             h2 #evidence { "A question goes in, evidence comes out" }
             p {
                 "From " a href="/proof-pack/sample" { "the sample report" } ", made by this service from the same page. "
-                "A report that is not sure says so."
+                "Uncertain reports say so."
             }
             (report::brief(view.report))
             h2 #prices { "What a page costs" }
             p {
-                "One price for one page, whatever its size. You choose how fresh it has to be. "
-                a href="/pricing" { "All prices, and what a month comes to" } "."
+                "One price per page, whatever its size. You choose how fresh it must be. "
+                a href="/pricing" { "All prices and a cost estimate" } "."
             }
             (parts::tier_table())
             (how_a_sale_goes())
@@ -69,7 +69,7 @@ pub fn page(view: &HomeView<'_>) -> String {
     )
 }
 
-/// What search engines read of the service: the interface, and what its operations cost.
+/// Structured data for search engines: the API and its prices.
 fn structured(site: &Site<'_>) -> String {
     let offer = |name: String, price: Amount, product: Product| {
         json!({
@@ -86,7 +86,7 @@ fn structured(site: &Site<'_>) -> String {
     });
     let packs = Pack::ALL.into_iter().map(|pack| {
         offer(
-            format!("A report, pack {}", pack.name()),
+            format!("A Proof Pack, pack {}", pack.name()),
             pack.price(),
             Product::ProofPack,
         )
@@ -100,7 +100,7 @@ fn structured(site: &Site<'_>) -> String {
         "documentation": site.url("/docs"),
         "offers": tiers.chain(packs).collect::<Vec<_>>(),
     });
-    // The document stands between tags of its own.
+    // The JSON is inlined between script tags.
     document.to_string().replace('<', "\\u003c")
 }
 
@@ -112,21 +112,21 @@ fn hero(site: &Site<'_>) -> Markup {
             div {
                 h1 { "Clean markdown of any public web page, paid per call" }
                 p.lead {
-                    "Send an address, get the page as markdown your model can read. From "
+                    "Send a URL, get the page as markdown your model can read. From "
                     strong.nowrap { (cheapest()) " USDC" } " a page over x402: no account, no API key, no "
                     "subscription. If we can’t deliver, you don’t pay."
                 }
                 (parts::quote_form(site, ""))
             }
             div {
-                (parts::code("Ask: the answer is 402 with the price", &commands::challenge_curl(site, Item::page(&target, tier))))
+                (parts::code("Ask: the response is 402 with the price", &commands::challenge_curl(site, Item::page(&target, tier))))
                 (parts::code("Buy: sign, pay, receive", &commands::buy(site, Item::page(&target, tier))))
                 @if site.facilitator == FacilitatorMode::Sandbox {
-                    p.small.muted { "This is a sandbox: any key works and starts with test funds." }
+                    p.small.muted { "This is a sandbox: any private key works and starts with test funds." }
                 } @else {
                     p.small.muted {
-                        "The buyer needs a key with a little USDC on " (site.network_name())
-                        ". No ETH: gas is not yours to pay."
+                        "You need a private key with a little USDC on " (site.network_name())
+                        ". No ETH, no gas fees."
                     }
                 }
             }
@@ -141,30 +141,30 @@ fn cheapest() -> Amount {
 
 fn products() -> Markup {
     html! {
-        h2 #products { "Three things for sale" }
+        h2 #products { "Three products" }
         ul.cards.three {
             li {
                 h3 { a href="/quote" { "A page as markdown" } }
                 p.price { (parts::cents(cheapest())) small { " to " (parts::cents(Tier::Deep.price())) " USDC" } }
                 p {
-                    "Title, author, dates, headings and links as fields; hashes of what was read; warnings where a page is thin, "
-                    "walled or speaks to AI systems."
+                    "Title, author, dates, headings and links as fields; source hashes; warnings about thin pages, paywalls and "
+                    "text aimed at AI systems."
                 }
             }
             li {
-                h3 { a href="/proof-pack" { "A report on a source" } }
+                h3 { a href="/proof-pack" { "Proof Pack" } }
                 p.price { (parts::cents(Pack::Quick.price())) small { " to " (parts::cents(Pack::Deep.price())) " USDC" } }
                 p {
                     "Does this page support that claim? A decision with its probability, verbatim excerpts, gaps, risks, and advice "
-                    "for the agent. Kept for 30 days, and checkable by anyone."
+                    "for the agent. Stored for 30 days; anyone can verify it."
                 }
             }
             li {
-                h3 { a href="/proof-pack/bundle" { "A bundle of sources" } }
+                h3 { a href="/proof-pack/bundle" { "Evidence Bundle" } }
                 p.price { (parts::cents(Bundle::Scout.price())) small { " to " (parts::cents(Bundle::Audit.price())) " USD" } }
                 p {
-                    "What up to " (Bundle::Audit.source_limit()) " sources say together: who agrees, who conflicts, what is missing. As a page, "
-                    "a PDF and JSON, paid through a payment link."
+                    "One question to up to " (Bundle::Audit.source_limit()) " sources: where they agree, where they conflict, what is missing. "
+                    "As a web page, PDF and JSON, paid through a payment link."
                 }
             }
         }
@@ -173,23 +173,23 @@ fn products() -> Markup {
 
 fn how_a_sale_goes() -> Markup {
     html! {
-        h2 #how { "How a sale goes" }
+        h2 #how { "How a payment works" }
         ol.steps {
             li {
                 h3 { "Ask" }
-                p { "Send the request without payment. The 402 answer states amount, token, network and recipient." }
+                p { "Send the request without payment. The 402 response states amount, token, network and recipient." }
             }
             li {
                 h3 { "Sign" }
-                p { "Your client signs a USDC authorization for exactly that amount, valid for five minutes." }
+                p { "Your client signs a USDC authorization for that exact amount, valid for five minutes." }
             }
             li {
                 h3 { "Receive" }
-                p { "Send it again with the signature. We verify it, check the target and convert the page." }
+                p { "Send the request again with the signature. We verify it, check the target and convert the page." }
             }
             li {
                 h3 { "Settle" }
-                p { "Only once the markdown is ready is the payment settled. The answer carries the receipt." }
+                p { "We settle the payment only when the markdown is ready. The response carries the receipt." }
             }
         }
     }
@@ -197,36 +197,36 @@ fn how_a_sale_goes() -> Markup {
 
 fn what_you_get() -> Markup {
     html! {
-        h2 #answer { "What every paid answer carries" }
+        h2 #answer { "What every paid response contains" }
         ul {
             li { strong { "The markdown" } ", with title, author, dates, language, headings and links as fields." }
             li { strong { "Proof of what was read:" } " the final address, the time, and SHA-256 of source and markdown." }
-            li { strong { "Honest warnings" } " where a page holds little text, needs scripts, stops at a login, a paywall or a captcha, or speaks to AI systems." }
-            li { strong { "The site’s wishes:" } " what the page says in robots meta tags, reported so that you can decide." }
+            li { strong { "Warnings" } " when a page has little text, needs scripts, stops at a login, paywall or captcha, or addresses AI systems." }
+            li { strong { "The site’s policy:" } " its robots meta tags, so that you can decide." }
             li { strong { "The receipt:" } " amount, payer and transaction, and our own margin calculation." }
         }
         p {
-            "When an outage on our side or the target’s interrupts a paid delivery, you get a retry credit and repeat "
-            "the call without paying again."
+            "If an outage on our side or the target’s interrupts a paid delivery, you get a retry credit and repeat the call "
+            "without paying again."
         }
     }
 }
 
 fn where_next() -> Markup {
     html! {
-        h2 #next { "Where next" }
+        h2 #next { "Next steps" }
         ul.cards.three {
             li {
                 h3 { a href="/quickstart" { "Quickstart" } }
-                p { "Buy a first page from the shell, TypeScript or Python in a few minutes." }
+                p { "Buy your first page from the shell, TypeScript or Python in a few minutes." }
             }
             li {
                 h3 { a href="/demo" { "Demo" } }
-                p { "The converter and the evidence check on four sample pages, for nothing." }
+                p { "Try the converter and the evidence check on four sample pages, free." }
             }
             li {
                 h3 { a href="/llms.txt" { "For agents" } }
-                p { "llms.txt and openapi.json say the same to a machine, in fewer words." }
+                p { "llms.txt and openapi.json describe the API for machines." }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `/proof-pack/library`: the sample report, and what buyers have listed for everybody.
+//! `/proof-pack/library`: the sample report and the reports that buyers made public.
 
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ pub struct LibraryView<'a> {
     pub listed: Vec<Listed<'a>>,
 }
 
-/// A report as the library names it.
+/// A report in the library's list.
 #[derive(Clone, Debug)]
 pub struct Listed<'a> {
     /// The path of its page, encoded.
@@ -30,19 +30,19 @@ pub fn page(view: &LibraryView<'_>) -> String {
     layout(
         Layout {
             site: view.site,
-            title: "Library of reports",
-            description: "Reports that their buyers have listed for everybody to read, and the sample report.",
+            title: "Public reports",
+            description: "Reports that their buyers made public, and the sample report.",
             path: "/proof-pack/library",
             noindex: false,
         },
         html! {
-            h1 { "Library of reports" }
-            p.lead { "Reports that their buyers have listed for everybody to read, each approved by the operator. A report is private unless its buyer shares it." }
-            h2 #sample { "The sample" }
+            h1 { "Public reports" }
+            p.lead { "Reports are private unless their buyer publishes them. The operator approves each one before it appears here." }
+            h2 #sample { "Sample report" }
             ul.cards.two { (card(&view.sample)) }
-            h2 #listed { "Listed by their buyers" }
+            h2 #listed { "Published by buyers" }
             @if view.listed.is_empty() {
-                p { "None is listed at present." }
+                p { "No reports have been published yet." }
             } @else {
                 ul.cards.two { @for listed in &view.listed { (card(listed)) } }
             }

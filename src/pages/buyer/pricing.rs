@@ -1,4 +1,4 @@
-//! `/pricing`: every price, and what a month of them comes to. The form works without script.
+//! `/pricing`: all prices and a monthly estimate. The form works without script.
 
 use maud::{Markup, html};
 
@@ -15,13 +15,13 @@ use crate::pages::site::Site;
 pub struct PricingView<'a> {
     pub site: Site<'a>,
     pub form: Form<'a>,
-    /// Or what is wrong with the form, as a sentence.
+    /// The estimate, or what is wrong with the form, as a sentence.
     pub outcome: Result<Estimate, &'a str>,
-    /// Whether somebody has asked; else an example is shown.
+    /// Whether the form was submitted; otherwise an example is shown.
     pub is_asked: bool,
 }
 
-/// What stands in the fields: three counts and three levels.
+/// The values of the fields: three counts and three levels.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<'a> {
     pub pages: &'a str,
@@ -37,30 +37,29 @@ pub fn page(view: &PricingView<'_>) -> String {
         Layout {
             site: view.site,
             title: "Prices",
-            description: "What a page, a report and a bundle of sources cost, and what a month of them comes to.",
+            description: "Prices of pages, Proof Packs and Evidence Bundles, with a monthly estimate.",
             path: "/pricing",
             noindex: view.is_asked,
         },
         html! {
-            h1 { "What it costs" }
+            h1 { "Pricing" }
             p.lead {
-                "Each call is paid by itself. There is no subscription, no minimum and no account, and what cannot be "
-                "delivered is not charged."
+                "Pay per call. No subscription, no minimum, no account, and no charge for what we cannot deliver."
             }
-            h2 #calculator { "Reckon a month" }
+            h2 #calculator { "Estimate your monthly cost" }
             (calculator(&view.form))
             @match &view.outcome {
                 Err(complaint) => .note.bad role="alert" { p { strong { (complaint) } } },
                 Ok(estimate) => (estimated(estimate)),
             }
             h2 #page-prices { "A page as markdown" }
-            p { "One price for one page, whatever its size. You choose how fresh it has to be." }
+            p { "One price per page, whatever its size. You choose how fresh it must be." }
             (parts::tier_table())
-            h2 #report-prices { "A report on a source" }
-            p { "A Proof Pack: whether one page supports a claim, with the passages that say so." }
+            h2 #report-prices { "Proof Pack" }
+            p { "A report on whether one page supports a claim, with the passages that show it." }
             (parts::pack_table())
-            h2 #bundle-prices { "A report on several sources" }
-            p { "An Evidence Bundle, paid through a payment link." }
+            h2 #bundle-prices { "Evidence Bundle" }
+            p { "A report on up to 25 sources, paid through a payment link." }
             (bundle::bundle_table(None))
         },
     )
@@ -75,7 +74,7 @@ fn calculator(form: &Form<'_>) -> Markup {
             (count("pages", "Pages", form.pages)) (level("tier", "Tier", form.tier, &tiers))
             (count("reports", "Proof Packs", form.reports)) (level("pack", "Pack", form.pack, &packs))
             (count("bundles", "Evidence Bundles", form.bundles)) (level("bundle", "Bundle", form.bundle, &bundles))
-            .row { button type="submit" { "Add it up" } }
+            .row { button type="submit" { "Estimate" } }
         }
     }
 }
@@ -106,7 +105,7 @@ fn estimated(estimate: &Estimate) -> Markup {
     let bundles = estimate.bundles();
     let table = html! {
         table.stack {
-            thead { tr { th { "What" } th.num { "Sum" } th.num { "Price" } } }
+            thead { tr { th { "Item" } th.num { "Total" } th.num { "Unit price" } } }
             tbody {
                 (line(["page", "pages"], estimate.pages.1.name(), estimate.pages(), "USDC"))
                 (line(["Proof Pack", "Proof Packs"], estimate.reports.1.name(), estimate.reports(), "USDC"))
@@ -120,10 +119,10 @@ fn estimated(estimate: &Estimate) -> Markup {
             @if bundles.count > 0 { " and " (parts::cents(bundles.sum)) " USD" }
         }
         @if [estimate.pages(), estimate.reports(), bundles].iter().any(|line| line.count > 0) {
-            (parts::scrolling("What it comes to", &table))
+            (parts::scrolling("Cost estimate", &table))
         }
         p.small.muted {
-            "USDC is paid call by call, and gas is not yours to pay. Dollars are paid through the payment link."
+            "USDC is paid per call, without gas fees. Dollars are paid through the payment link."
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `/proof-pack`: what Proof Packs are and cost, and how one is bought.
+//! `/proof-pack`: what Proof Packs are, what they cost and how to buy one.
 
 use maud::{Markup, html};
 
@@ -31,33 +31,33 @@ pub fn page(view: &ProofPackView<'_>) -> String {
         html! {
             h1 { "Does this page really say that?" }
             p.lead {
-                "A Proof Pack answers a question about one public source with passages quoted from it, says how far they "
-                "carry, and keeps the evidence for 30 days."
+                "A Proof Pack answers a question about one public source, quotes the passages that support the answer, rates "
+                "how strong they are, and stores the evidence for 30 days."
             }
             (parts::report_form(site, "", ""))
-            h2 #prices { "Three levels" }
+            h2 #prices { "Three packs" }
             ul.cards.three { @for pack in Pack::ALL { (card(pack)) } }
             h2 #buy { "Buy one" }
-            p { "Paid like a page: the first request is answered 402, the second carries the signature." }
+            p { "The first request returns 402 with the price; the second carries the signed payment." }
             (parts::ways_to_buy(site, item))
             p {
                 "Not sure yet? " a href="/proof-pack/sample" { "Read the sample report" } ", "
-                a href="/proof-pack/preview" { "see what a report would hold" } ", or look into "
-                a href="/proof-pack/library" { "the library" } ". More than one source? "
-                a href="/proof-pack/bundle" { "Evidence Bundles" } " ask up to 25."
+                a href="/proof-pack/preview" { "preview a report" } ", or browse "
+                a href="/proof-pack/library" { "public reports" } ". More than one source? "
+                a href="/proof-pack/bundle" { "Evidence Bundles" } " cover up to 25."
             }
-            h2 #report { "What a report holds" }
+            h2 #report { "What a report contains" }
             ul {
                 li { strong { "An answer and a decision:" } " supported, partially supported, weak, unsupported or contradicted." }
-                li { strong { "Citations:" } " exact excerpts of the source. A claim that cites none is dropped." }
+                li { strong { "Citations:" } " exact excerpts of the source. Claims without one are dropped." }
                 li { strong { "Gaps and risks:" } " what the source does not establish, and why to be careful." }
-                li { strong { "Advice for the agent" } " that asked: use it, look for a second source, or do not use it." }
+                li { strong { "Advice for the agent:" } " use it, find a second source, or do not use it." }
                 li { strong { "Hashes" } " of source and report, so that anyone can verify both later." }
             }
-            h2 #kept { "Kept, and checkable" }
+            h2 #kept { "Stored and verifiable" }
             p {
-                "For 30 days a paid report can be read again, verified and asked further questions without paying again; "
-                "a refresh is quoted before it is bought. Reports are private to anyone who knows their address."
+                "For 30 days you can read a paid report again, verify it and ask follow-up questions, all free. A refresh is a new "
+                "purchase with its own quote. Only people who know a report’s address can read it."
             }
         },
     )
@@ -76,14 +76,8 @@ fn card(pack: Pack) -> Markup {
 /// What a buyer gets, in a sentence.
 fn choose_it_for(pack: Pack) -> &'static str {
     match pack {
-        Pack::Quick => {
-            "A cache-friendly read of the source, with the deterministic evidence check."
-        }
-        Pack::Standard => {
-            "A cache-aware read; a language model may add claims where one is configured."
-        }
-        Pack::Deep => {
-            "A fresh read, unless you say otherwise: what the source says now, no matter who asked before."
-        }
+        Pack::Quick => "A copy up to 24 hours old, checked without a language model.",
+        Pack::Standard => "A copy up to 60 minutes old; a language model may add claims.",
+        Pack::Deep => "The page as it is now; a language model may add claims.",
     }
 }

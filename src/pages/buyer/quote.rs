@@ -1,5 +1,5 @@
-//! `/quote` and `/proof-pack/quote`: a form that asks for an address, and what each tier or pack would cost for it right
-//! now. Whether one can deliver is decided elsewhere and arrives in the view.
+//! `/quote` and `/proof-pack/quote`: a form for an address, and the current price of each tier or pack for it. Which of
+//! them can deliver arrives in the view.
 
 use maud::{Markup, html};
 
@@ -15,7 +15,7 @@ use crate::pages::site::Site;
 pub struct QuoteView<'a> {
     pub site: Site<'a>,
     pub product: Product,
-    /// What stands in the form: as it was typed, or empty.
+    /// The value in the form: as typed, or empty.
     pub typed: &'a str,
     /// The same for the question to a source.
     pub typed_question: &'a str,
@@ -24,9 +24,9 @@ pub struct QuoteView<'a> {
 
 #[derive(Clone, Debug)]
 pub enum QuoteOutcome<'a> {
-    /// Nothing was asked yet.
+    /// No request yet.
     Nothing,
-    /// The target cannot be sold; no quote was kept.
+    /// The target cannot be sold; no quote was saved.
     Refused {
         /// An error code of `/docs`, such as `invalid_target`.
         code: &'a str,
@@ -36,14 +36,14 @@ pub enum QuoteOutcome<'a> {
     Quoted(Quoted<'a>),
 }
 
-/// A kept quote for one target.
+/// A saved quote for one target.
 #[derive(Clone, Debug)]
 pub struct Quoted<'a> {
-    /// `None` where it was not kept.
+    /// `None` if it was not saved.
     pub quote_id: Option<&'a str>,
     /// The target in its canonical form.
     pub target_url: &'a str,
-    /// What is asked of it, for a report.
+    /// The question, for a report.
     pub question: Option<&'a str>,
     /// Whether a copy of the page is cached.
     pub is_cached: bool,
@@ -53,7 +53,7 @@ pub struct Quoted<'a> {
     pub expires_at: UnixSeconds,
 }
 
-/// Whether one level would deliver now.
+/// Whether a level would deliver now.
 #[derive(Clone, Copy, Debug)]
 pub struct LevelOffer<'a> {
     pub level: Level,
@@ -94,7 +94,7 @@ struct Words {
     description: &'static str,
     path: &'static str,
     heading: &'static str,
-    /// Where programs ask.
+    /// The endpoint for programs.
     api: &'static str,
 }
 
@@ -109,9 +109,9 @@ fn words(product: Product) -> Words {
         },
         Product::ProofPack => Words {
             title: "Proof Pack quote",
-            description: "See what a report on a source costs at every pack before paying, with the exact command to buy it.",
+            description: "See what a Proof Pack costs at every level before paying, with the exact command to buy it.",
             path: "/proof-pack/quote",
-            heading: "What would this report cost?",
+            heading: "What would this Proof Pack cost?",
             api: "GET /v1/proof-pack/quote?target_url=…&question=…",
         },
     }
@@ -119,14 +119,14 @@ fn words(product: Product) -> Words {
 
 fn nothing_asked(product: Product) -> Markup {
     html! {
-        h2 { "The price list" }
+        h2 { "Price list" }
         @match product {
             Product::Context => (parts::tier_table()),
             Product::ProofPack => (parts::pack_table()),
         }
         p {
-            "Agents ask the same question at " code { (words(product).api) }
-            " and get JSON. A quote is kept for 7 days under its own address."
+            "Programs get the same as JSON from " code { (words(product).api) }
+            ". A quote is valid for 7 days."
         }
     }
 }
@@ -136,7 +136,7 @@ fn refused(code: &str, message: &str) -> Markup {
         .note.bad role="alert" {
             p { strong { (message) } }
             p {
-                "Nothing was charged, and no quote was kept. See "
+                "Nothing was charged, and no quote was saved. See "
                 a href={ "/docs#" (code) } { code { (code) } } " for what to do."
             }
         }
@@ -152,30 +152,30 @@ fn quoted(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
         force_refresh: None,
     };
     html! {
-        h2 #offers { "Your choice of " (quote.offers.len()) " prices" }
+        h2 #offers { "Prices for this page" }
         dl.facts {
             dt { "Page" } dd { (parts::foreign_link(quote.target_url)) }
             @if let Some(question) = quote.question { dt { "Question" } dd { (question) } }
-            dt { "Kept copy" } dd {
+            dt { "Cached copy" } dd {
                 @if quote.is_cached { "yes" }
-                @else { "none; it would be fetched where the " (word) " may" }
+                @else { "none; the page is fetched if the " (word) " allows it" }
             }
             dt { "Quote" } dd {
                 @match quote.quote_id {
                     Some(id) => {
                         a href={ "/checkout/" (parts::path_segment(id)) } { code { (id) } }
-                        ", kept until " (parts::time(quote.expires_at))
+                        ", valid until " (parts::time(quote.expires_at))
                     },
-                    None => { "not kept: there is no room for it at the moment" },
+                    None => { "not saved: the store is full at the moment" },
                 }
             }
         }
         (offer_table(quote))
         h2 #buy { "Buy it" }
-        p { "At the " strong { (quote.recommended.name()) } " " (word) ", paying "
-            (quote.recommended.price()) " USDC and never more:" }
+        p { "With " (word) " " strong { (quote.recommended.name()) } ", for at most "
+        (quote.recommended.price()) " USDC:" }
         (parts::ways_to_buy(site, item))
-        p.small.muted { "What to install and where the key goes: " a href="/quickstart#buyer" { "the quickstart" } "." }
+        p.small.muted { a href="/quickstart#buyer" { "The quickstart" } " lists what to install and where the key goes." }
     }
 }
 
@@ -190,7 +190,7 @@ fn offer_table(quote: &Quoted<'_>) -> Markup {
             tbody { @for offer in &quote.offers { (offer_row(offer, quote.recommended)) } }
         }
     };
-    parts::scrolling("What each costs and whether it delivers", &table)
+    parts::scrolling("Prices and availability", &table)
 }
 
 fn offer_row(offer: &LevelOffer<'_>, recommended: Level) -> Markup {

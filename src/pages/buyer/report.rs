@@ -1,5 +1,5 @@
-//! `/proof-pack/reports/{report_id}` and its kin: a report for people, each claim beside the evidence that it stands on.
-//! What the report says arrives in the view.
+//! `/proof-pack/reports/{report_id}` and similar pages: a report as HTML, each claim beside its evidence. The report
+//! arrives in the view.
 
 mod evidence;
 
@@ -21,10 +21,10 @@ pub struct ReportView<'a> {
     pub report: &'a Report,
     /// The built-in sample: public, and it never expires.
     pub is_sample: bool,
-    /// Where programs read it; `None` where the address is not this reader's to know.
+    /// Links for programs; `None` if this reader may not know the report's address.
     pub api: Option<Api<'a>>,
     pub follow_up: Option<&'a FollowUp>,
-    /// What a check of the report has found, when the reader has asked for one.
+    /// The result of a check, if the reader requested one.
     pub checks: Option<Vec<(&'a str, bool)>>,
 }
 
@@ -32,9 +32,9 @@ pub struct ReportView<'a> {
 pub struct Api<'a> {
     /// The path of the report as JSON.
     pub path: &'a str,
-    /// Names of the members that its hash leaves out, with blanks between them.
+    /// Names of the members that are not hashed, separated by spaces.
     pub unhashed: &'a str,
-    /// The path of the report as PDF, where one is made.
+    /// The path of the report as PDF, if there is one.
     pub pdf: Option<&'a str>,
 }
 
@@ -42,17 +42,17 @@ pub fn page(view: &ReportView<'_>) -> String {
     layout(
         Layout {
             site: view.site,
-            title: "Source report",
-            description: "Whether a public source supports a claim, with the excerpts that say so.",
+            title: "Proof Pack",
+            description: "Whether a public source supports a claim, with the excerpts that show it.",
             path: view.path,
             noindex: !view.is_sample,
         },
         html! {
-            p.kicker { "Source report · " (view.report.pack) " pack" }
+            p.kicker { "Proof Pack · " (view.report.pack) }
             h1 { (view.report.question) }
             (verdict(view.report))
             h2 #evidence { "Claims and their evidence" }
-            p.muted { "Every excerpt is a verbatim slice of the source. Words of the question are marked." }
+            p.muted { "Every excerpt is quoted verbatim from the source. Words of the question are highlighted." }
             (evidence::claims(view.report))
             (evidence::gaps(&view.report.gaps))
             (evidence::risks(&view.report.risk_details))
@@ -118,18 +118,18 @@ fn about(view: &ReportView<'_>) -> Markup {
             }
             dt { "Quality" } dd { (parts::share("Quality of the source", report.source_quality_score)) }
             dt { "Examined" } dd { (parts::time(UnixSeconds(report.created_at))) }
-            @if let Some(end) = ends { dt { "Kept until" } dd { (parts::time(end)) } }
+            @if let Some(end) = ends { dt { "Stored until" } dd { (parts::time(end)) } }
         }
-        details { summary { "The whole summary" } p { (report.executive_summary) } }
+        details { summary { "Full summary" } p { (report.executive_summary) } }
     }
 }
 
 fn hashes(view: &ReportView<'_>) -> Markup {
     html! {
-        h2 #verify { "Check it" }
+        h2 #verify { "Verify this report" }
         p {
-            "The source hash is SHA-256 of the text that the excerpts are slices of; the result hash is SHA-256 of the "
-            "report in the form of RFC 8785. Neither needs our word."
+            "The source hash is SHA-256 of the text that the excerpts come from. The result hash is SHA-256 of the report as "
+            "canonical JSON (RFC 8785). You can compute both yourself."
         }
         dl.facts {
             dt { "Result hash" } dd { span.hash #result-hash { (view.report.result_hash) } }
@@ -139,12 +139,12 @@ fn hashes(view: &ReportView<'_>) -> Markup {
     }
 }
 
-/// The link works without script; the button computes in the reader's own browser.
+/// The link works without script; the button verifies in the browser.
 fn checking(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
     html! {
         .actions {
-            button #recompute type="button" hidden { "Check in this browser" }
-            a.button.quiet href={ (view.path) "?check=1#verify" } { "Let the service check" }
+            button #recompute type="button" hidden { "Verify in this browser" }
+            a.button.quiet href={ (view.path) "?check=1#verify" } { "Verify on the server" }
             a.button.quiet href=(api.path) { "JSON" }
             a.button.quiet href={ (view.path) "?format=markdown" } { "Markdown" }
             @if let Some(pdf) = api.pdf { a.button.quiet href=(pdf) { "PDF" } }
@@ -154,7 +154,7 @@ fn checking(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
             ul.checks {
                 @for (id, passes) in checks {
                     li class=(if *passes { "pass" } else { "fail" }) {
-                        code { (id) } @if *passes { " holds" } @else { " does not hold" }
+                        code { (id) } @if *passes { " passes" } @else { " fails" }
                     }
                 }
             }
@@ -163,13 +163,13 @@ fn checking(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
     }
 }
 
-/// The form asks this very page, so that it works without script, and leads back to its answer, which costs nothing.
+/// The form reloads this page with the answer, so it works without script. Follow-up questions are free.
 fn follow_up(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
     let typed = view.follow_up.map_or("", |asked| &asked.question);
     html! {
-        h2 #follow-up { "Ask the same source something else" }
+        h2 #follow-up { "Ask a follow-up question" }
         form.ask action={ (view.path) "#follow-up" } method="get" {
-            label for="question" { "Your question; it is answered from the kept source and costs nothing" }
+            label for="question" { "Your question, answered from the stored source for free" }
             .row {
                 input #question name="question" type="text" maxlength="1000" required autocomplete="off" value=(typed);
                 button type="submit" { "Ask" }
@@ -181,7 +181,7 @@ fn follow_up(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
                 @for citation in &asked.citations { (evidence::figure(citation, None)) }
             }
         }
-        p.small.muted { "Agents POST to " code { (api.path) "/follow-up" } "." }
+        p.small.muted { "Programs: POST to " code { (api.path) "/follow-up" } "." }
     }
 }
 

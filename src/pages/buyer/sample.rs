@@ -1,16 +1,16 @@
-//! `/sample`: an ordinary article of our own. It is the default target of quotes and what the starter tier
-//! always delivers; its markdown is made elsewhere, by the converter, from exactly these bytes.
+//! `/sample`: an article of our own, the default target of quotes; the starter tier always delivers it. The converter
+//! makes its markdown from exactly these bytes.
 
 use crate::pages::site::Site;
 
 const SOURCE: &str = include_str!("../../../data/samples/sample.html");
 
-/// The article as it is served, with the service's own address filled in.
+/// The article as served, with the service's address filled in.
 pub fn page(site: &Site<'_>) -> String {
     SOURCE.replace("{base_url}", &maud::html! { (site.base_url) }.into_string())
 }
 
-/// The lines of the page's body up to its second heading, for showing what goes into the converter.
+/// The body of the page up to its second heading, to show the converter's input.
 pub(crate) fn excerpt(site: &Site<'_>) -> String {
     let page = page(site);
     let end = page.find("<h2>").unwrap_or(page.len());

@@ -1,14 +1,13 @@
-//! A small web of our own making: the pages that `context402 demo` serves on loopback under invented public
-//! names. Who serves them, and where, is not known here.
+//! The sample pages that `context402 demo` serves on loopback under invented public names.
 
-/// One page of the built-in web.
+/// One sample page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// What kind of page it is, in a word or two.
+    /// The kind of page, in a word or two.
     pub label: &'static str,
-    /// What one may ask of it, so that the answers differ.
+    /// Example questions with different outcomes.
     pub questions: [&'static str; 3],
-    /// The name under which it is served, without port.
+    /// The host name, without port.
     pub host: &'static str,
     pub path: &'static str,
     pub content_type: &'static str,
@@ -16,7 +15,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The word by which a form names it.
+    /// Its value in a form.
     pub fn name(&self) -> &'static str {
         self.host.split('.').next().unwrap_or_default()
     }
@@ -24,7 +23,7 @@ impl Sample {
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// Every page of the built-in web. The first is a good one to buy.
+/// All sample pages; the first is the default purchase.
 pub const SAMPLES: &[Sample] = &[
     Sample {
         label: "News article",

@@ -1,4 +1,4 @@
-//! `/about`: where our User-Agent points. It tells the people whose pages we read who we are and how to stop us.
+//! `/about`: the page our User-Agent links to. It tells site owners who we are and how to opt out.
 
 use maud::{Markup, html};
 
@@ -10,7 +10,7 @@ use crate::pages::site::Site;
 #[derive(Clone, Copy, Debug)]
 pub struct AboutView<'a> {
     pub site: Site<'a>,
-    /// The User-Agent exactly as it is sent to targets.
+    /// The User-Agent exactly as sent to targets.
     pub user_agent: &'a str,
 }
 
@@ -27,7 +27,7 @@ pub fn page(view: &AboutView<'_>) -> String {
         html! {
             h1 { "About this service" }
             p.lead {
-                "context402 turns public web pages into markdown for software agents, one page for one payment. "
+                "context402 converts public web pages to markdown for software agents, one page per payment. "
                 "It is not a crawler: it follows no links and builds no index."
             }
             (fetching(view.user_agent))
@@ -36,8 +36,8 @@ pub fn page(view: &AboutView<'_>) -> String {
             (contact(view.site.contact))
             h2 #notices { "Third-party software" }
             p {
-                "The program contains open-source software, fonts and data of others. "
-                a href="/notices" { "Third-party notices" } " names them with their licenses."
+                "The program contains third-party open-source software, fonts and data. "
+                a href="/notices" { "Third-party notices" } " lists them with their licenses."
             }
         },
     )
@@ -47,11 +47,11 @@ fn fetching(user_agent: &str) -> Markup {
     html! {
         h2 #fetching { "How we fetch" }
         ul {
-            li { "A page is fetched when somebody asks for that page, and not otherwise." }
-            li { "Plain GET requests over HTTP or HTTPS, ports 80 and 443, no cookies, no forms, no script." }
+            li { "A page is fetched only when a client requests that page." }
+            li { "Plain GET requests over HTTP or HTTPS, ports 80 and 443, without cookies, forms or scripts." }
             li { "Public addresses only. Every name and every redirect is checked before it is followed." }
-            li { "At most 5 MB of a page, and few requests at a time to one domain." }
-            li { "No paywall, login or captcha is worked around." }
+            li { "At most 5 MB per page, and few concurrent requests per domain." }
+            li { "We never bypass a paywall, login or captcha." }
         }
         p { "Every request carries this header:" }
         (parts::folded_code("User-Agent", user_agent))
@@ -62,14 +62,13 @@ fn opting_out(operator: Option<&str>) -> Markup {
     html! {
         h2 #opt-out { "How to opt out" }
         p {
-            "What your site says in robots.txt, in content signals, in robots meta tags and in " code { "X-Robots-Tag" }
-            " is reported to the buyer with the page; in robots.txt we are " code { (AGENT) } ". "
-            "To keep us from fetching your site at all, do any of these:"
+            "The page is delivered with the policies from your robots.txt, content signals, robots meta tags and "
+            code { "X-Robots-Tag" } "; our name in robots.txt is " code { (AGENT) } ". To block us completely, do either of these:"
         }
         ul {
-            li { "Refuse our User-Agent at your server with status 403: we take it as the answer and do not retry." }
+            li { "Return status 403 to our User-Agent. We do not retry." }
             @if operator.is_some() {
-                li { "Write to us with the domain: it goes on the block list, and its pages are no longer sold." }
+                li { "Write to us with your domain. We add it to the block list and stop selling its pages." }
             } @else {
                 li { "Ask the operator of this service to put your domain on its block list." }
             }
@@ -79,15 +78,15 @@ fn opting_out(operator: Option<&str>) -> Markup {
 
 fn keeping() -> Markup {
     html! {
-        h2 #keeping { "What is kept" }
+        h2 #keeping { "What we store" }
         ul {
-            li { "Converted pages for 24 hours at most, so that a second buyer need not disturb the site again." }
-            li { "Quotes for 7 days." }
-            li { "Payments, as the accounts require: amount, payer address, transaction. Never a key." }
+            li { "Converted pages, for at most 24 hours, so that a second buyer does not cause a second request to the site." }
+            li { "Quotes, for 7 days." }
+            li { "Payments, as accounting rules require: amount, payer address, transaction. Never a private key." }
         }
         p {
-            "These pages set no cookies and load nothing from anyone else. They run two small scripts of ours, one that copies "
-            "examples and one that checks a report in your browser; all but the API explorer work without."
+            "These pages set no cookies and load nothing from third parties. They run two small scripts: one copies examples, "
+            "one verifies a report in your browser. Everything but the API explorer works without them."
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `/swagger`: openapi.json in Swagger UI, which is built into the program. It needs script; without it the page leads
-//! to the reference, which does not. Swagger UI brings its own look, so the page stands outside of the usual frame.
+//! `/swagger`: openapi.json in the built-in Swagger UI. Without script the page links to the reference. Swagger UI has its
+//! own look, so the page does not use the usual frame.
 
 use maud::{DOCTYPE, html};
 
@@ -21,22 +21,22 @@ pub fn page(view: &ExplorerView<'_>) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { "API explorer · " (NAME) }
-                meta name="description" content="Every endpoint of this service, to be read and tried in the browser.";
+                meta name="description" content="Read about every endpoint of this service and try it in the browser.";
                 link rel="canonical" href=(view.site.url("/swagger"));
                 link rel="icon" type="image/svg+xml" href=(FAVICON_PATH);
                 link rel="stylesheet" href=(STYLE_PATH);
                 link rel="stylesheet" href=(EXPLORER_STYLE_PATH);
             }
             body {
-                // The explorer has a main part of its own.
+                // The explorer brings its own main element.
                 header #main {
                     .wrap {
                         h1 { "API explorer" }
                         p {
-                            a href="/" { "Home" } " · " a href="/docs" { "The reference" } " has the same endpoints with prices and "
-                            "errors, and needs no script · " a href="/openapi.json" { "openapi.json" } " is what programs read."
+                            a href="/" { "Home" } " · " a href="/docs" { "Reference" } " (same endpoints with prices and errors, no script "
+                            "needed) · " a href="/openapi.json" { "openapi.json" }
                         }
-                        noscript { p { "This explorer needs script; the reference does not." } }
+                        noscript { p { "This explorer needs JavaScript; the reference does not." } }
                     }
                 }
                 #explorer {}

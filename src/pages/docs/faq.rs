@@ -1,4 +1,4 @@
-//! `/faq`: what people and agents ask before they buy. Figures come from the tables that the service sells by.
+//! `/faq`: questions from people and agents before they buy. Prices come from the price tables.
 
 use maud::{Markup, html};
 
@@ -18,21 +18,21 @@ pub fn page(view: &FaqView<'_>) -> String {
     layout(
         Layout {
             site: view.site,
-            title: "Questions",
-            description: "Short answers on prices, payment, what is delivered, and what happens when something goes wrong.",
+            title: "FAQ",
+            description: "Short answers about prices, payment, delivery and failures.",
             path: "/faq",
             noindex: false,
         },
         html! {
-            h1 { "Questions" }
-            p.lead { "Short answers; " a href="/docs" { "the reference" } " has the long ones." }
+            h1 { "Frequently asked questions" }
+            p.lead { "For details, see " a href="/docs" { "the reference" } "." }
             h2 #buying { "Buying" }
             (questions(&buying(&view.site)))
             h2 #pages { "Pages" }
             (questions(&pages()))
             h2 #reports { "Reports" }
             (questions(&reports()))
-            h2 #trouble { "When something goes wrong" }
+            h2 #trouble { "Troubleshooting" }
             (questions(&trouble()))
         },
     )
@@ -58,33 +58,33 @@ fn buying(site: &Site<'_>) -> Vec<Question> {
         (
             "What does it cost?",
             html! { p {
-                "A page from " (cheapest) " USDC, the default tier " (cents(Tier::default().price())) " USDC; a report from "
-                (quick) " to " (deep) " USDC; a report on several sources from " (scout) " USD. "
-                a href="/pricing" { "All prices" } ", and what a month of them comes to."
+                "A page from " (cheapest) " USDC, or " (cents(Tier::default().price())) " USDC at the default tier; a Proof Pack from "
+                (quick) " to " (deep) " USDC; an Evidence Bundle from " (scout) " USD. "
+                a href="/pricing" { "All prices and a cost estimate" } "."
             } },
         ),
         (
             "Do I need an account or an API key?",
             html! { p {
-                "No. The answer to your first request is 402 with the price; your client signs a payment for exactly that and sends "
-                "the request again. The signature is all we need to know of you."
+                "No. Your first request returns 402 with the price; your client signs a payment for that exact amount and sends the "
+                "request again. The signature is all we need."
             } },
         ),
         (
             "What do I need to pay?",
             html! { p {
                 @match site.facilitator {
-                    FacilitatorMode::Sandbox => { "Here, any private key: this is a sandbox with test funds. A real service needs one with a little USDC." },
-                    FacilitatorMode::Real => { "A private key that holds a little USDC on " (site.network_name()) ". No ETH: the facilitator pays the gas." },
+                    FacilitatorMode::Sandbox => { "Any private key: this is a sandbox with test funds. A live service needs a key with a little USDC." },
+                    FacilitatorMode::Real => { "A private key with a little USDC on " (site.network_name()) ". No ETH: the facilitator pays the gas fees." },
                 }
                 " " a href="/quickstart" { "The quickstart" } " takes a few minutes."
             } },
         ),
         (
-            "Can I see what I get first?",
+            "Can I try it first?",
             html! { p {
-                a href="/demo" { "The demo" } " runs the converter and the evidence check on sample pages for nothing, and "
-                a href="/proof-pack/sample" { "the sample report" } " is a whole one."
+                a href="/demo" { "The demo" } " runs the converter and the evidence check on sample pages for free, and there is a complete "
+                a href="/proof-pack/sample" { "sample report" } "."
             } },
         ),
     ]
@@ -93,37 +93,37 @@ fn buying(site: &Site<'_>) -> Vec<Question> {
 fn pages() -> Vec<Question> {
     vec![
         (
-            "Which tier do I want?",
+            "Which tier should I choose?",
             html! { p {
-                strong { "fresh" } " reads the page now. " strong { "basic" } " and " strong { "deep" }
-                " take a kept copy of at most 60 or 30 minutes. " strong { "cached" } " never fetches, and "
-                strong { "starter" } " is for trying it. " a href="/docs#tiers" { "All tiers" } "."
+                strong { "fresh" } " fetches the page now. " strong { "basic" } " and " strong { "deep" }
+                " accept a cached copy up to 60 or 30 minutes old. " strong { "cached" } " never fetches, and "
+                strong { "starter" } " is for trying the service. " a href="/docs#tiers" { "All tiers" } "."
             } },
         ),
         (
-            "When is a page not kept?",
+            "When is a page not cached?",
             html! { p {
-                "When its response says " code { "Cache-Control: private" } ", " code { "no-store" } ", " code { "no-cache" } " or a "
-                "lifetime of zero. You get it and may repeat your request, and nobody else is sold your copy: the tiers that only read "
-                "the cache answer that it is not there, and charge nothing."
+                "When its response has " code { "Cache-Control: private" } ", " code { "no-store" } ", " code { "no-cache" } " or a "
+                "lifetime of zero. You get the page and can repeat your request, but your copy is never sold to others: for them, "
+                "cache-only tiers report a cache miss and charge nothing."
             } },
         ),
         (
             "Do you run a page’s scripts?",
             html! { p {
-                "No. Many pages that need script still carry their text in the HTML or in embedded data, and that is used. Where "
-                "there is nothing, the answer says so in " code { "warnings" } ", or nothing is sold at all."
+                "No. Many script-based pages still have their text in the HTML or in embedded data, and we use that. If there is too "
+                "little, the response says so in " code { "warnings" } "; if there is none, the sale is refused."
             } },
         ),
         (
-            "Which kinds of content?",
+            "Which content types are supported?",
             html! { p { "HTML, PDF with a text layer, JSON, XML, CSV, feeds, plain text and markdown, up to 5 MB." } },
         ),
         (
             "Do you obey robots.txt?",
             html! { p {
-                "We are no crawler: one page is read because somebody asks for that page. What robots.txt, content signals and meta tags "
-                "say is reported with the page, and " a href="/about#opt-out" { "a site can opt out" } "."
+                "We are not a crawler: we fetch single pages on request. The page is delivered with the policies from robots.txt, content "
+                "signals and meta tags, and " a href="/about#opt-out" { "sites can opt out" } "."
             } },
         ),
     ]
@@ -134,17 +134,17 @@ fn reports() -> Vec<Question> {
         (
             "What does “supported” mean?",
             html! { p {
-                "That the source has passages which carry the claim, and how likely that judgement is to be right. It does not "
-                "mean that the claim is true: for that, ask a second, independent source."
+                "The source contains passages that support the claim. The confidence is the probability that this judgement is right. "
+                "It does not mean that the claim is true: check a second, independent source for that."
             } },
         ),
         (
-            "What are the other decisions?",
+            "What do the other decisions mean?",
             html! {
-                p { "Each comes with what a program should do." }
+                p { "Each decision comes with advice for programs." }
                 ul {
-                    li { strong { "partially supported" } ": a part is carried, or it is likely but not beyond doubt." }
-                    li { strong { "weak" } ": navigation, boilerplate or vague copy." }
+                    li { strong { "partially supported" } ": the source supports a part of it, or doubt remains." }
+                    li { strong { "weak" } ": only navigation, boilerplate or vague wording mentions it." }
                     li { strong { "unsupported" } ": the source does not establish it." }
                     li { strong { "contradicted" } ": the source says otherwise." }
                 }
@@ -153,14 +153,14 @@ fn reports() -> Vec<Question> {
         (
             "How good are these judgements?",
             html! { p {
-                "Measured, and published with the method: " a href="/v1/proof-pack/benchmarks" { "the figures" } "."
+                "We publish " a href="/v1/proof-pack/benchmarks" { "benchmark results" } " with the method."
             } },
         ),
         (
             "Who can read my report?",
             html! { p {
-                "Anyone who knows its address. You may share it under a name of its own, listed in "
-                a href="/proof-pack/library" { "the library" } " or not, and take that back."
+                "Anyone who knows its address. You can also share it under its own name, list it among the "
+                a href="/proof-pack/library" { "public reports" } ", and undo either."
             } },
         ),
     ]
@@ -169,21 +169,21 @@ fn reports() -> Vec<Question> {
 fn trouble() -> Vec<Question> {
     vec![
         (
-            "The answer was 503. Have I paid?",
+            "I got a 503. Was I charged?",
             html! { p {
-                "Read " code { "charged" } " in the error. With a retry credit, send the same body to " code { "/v1/x402/retry" }
-                " with that credit, and do not sign again. " a href="/refunds" { "All cases" } "."
+                "See " code { "charged" } " in the error. If it carries a retry credit, send the same body to " code { "/v1/x402/retry" }
+                " with that credit, and do not sign again. " a href="/refunds" { "Refund policy" } "."
             } },
         ),
         (
-            "My connection broke after I had paid.",
-            html! { p { "Send the same request with the same payment within 15 minutes: you get the kept answer and are not charged again." } },
+            "My connection broke after I paid.",
+            html! { p { "Send the same request with the same payment within 15 minutes: you get the cached response and are not charged again." } },
         ),
         (
             "Can I get an invoice?",
             html! { p {
-                "Each paid answer carries its receipt with the transaction; where the service has a signing key, the receipt is signed. "
-                a href="/terms#operator" { "The operator" } " can tell you more."
+                "Each paid response carries a receipt with the transaction, signed if the service has a signing key. For an invoice, "
+                "contact " a href="/terms#operator" { "the operator" } "."
             } },
         ),
     ]

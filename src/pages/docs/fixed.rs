@@ -1,4 +1,4 @@
-//! Sections of the reference that hold for every deployment: headers, the answer, retry credits, limits.
+//! Sections of the reference that are the same in every deployment: headers, responses, retry credits, limits.
 
 use maud::{Markup, html};
 
@@ -11,45 +11,37 @@ const HEADERS: [(&str, &str, &str); 19] = [
         "you",
         "The signed payment, base64 of an x402 PaymentPayload.",
     ),
-    (
-        "X-Service-Tier",
-        "you",
-        "The tier, when it is not in the query.",
-    ),
-    (
-        "X-Service-Pack",
-        "you",
-        "The pack, when it is not in the query.",
-    ),
+    ("X-Service-Tier", "you", "The tier, if not in the query."),
+    ("X-Service-Pack", "you", "The pack, if not in the query."),
     (
         "X-Service-Retry-Credit",
         "you, us",
-        "A retry credit: given with a 503, spent at /v1/x402/retry.",
+        "A retry credit, issued with a 503 and used at /v1/x402/retry.",
     ),
     (
         "X-Service-Payment-Hash",
         "you",
-        "At /v1/access alone: the hash of a transfer that you have made.",
+        "Only for /v1/access: the transaction hash of your transfer.",
     ),
     (
         "X-Service-Payment-Proof",
         "you",
-        "At /v1/access alone: the signature of the transfer's sender.",
+        "Only for /v1/access: a signature by the transfer's sender.",
     ),
     (
         "Idempotency-Key",
         "you",
-        "At /v1/access alone: a secret of yours, by which a lost answer can be asked for again.",
+        "Only for /v1/access: a secret you choose, to request a lost response again.",
     ),
     (
         "X-Service-Source",
         "you",
-        "Where you heard of us. Optional, and not a credential.",
+        "Your referral source. Optional; not a credential.",
     ),
     (
         "PAYMENT-REQUIRED",
         "us",
-        "With a 402: the challenge, base64 of the body.",
+        "With a 402: the challenge, the body in base64.",
     ),
     (
         "X-Payment-Required",
@@ -59,43 +51,35 @@ const HEADERS: [(&str, &str, &str); 19] = [
     (
         "PAYMENT-RESPONSE",
         "us",
-        "The settlement receipt, base64 of JSON; the authority on whether you paid.",
+        "The settlement receipt, base64 of JSON; the proof that you paid.",
     ),
-    (
-        "X-Service-Payment-Tier",
-        "us",
-        "The tier that was priced or paid for.",
-    ),
-    (
-        "X-Service-Payment-Pack",
-        "us",
-        "The pack that was priced or paid for.",
-    ),
+    ("X-Service-Payment-Tier", "us", "The priced or paid tier."),
+    ("X-Service-Payment-Pack", "us", "The priced or paid pack."),
     (
         "X-Service-Payment-Error",
         "us",
-        "With a 402 after a payment: why it was not taken, as a sentence. The body's error is the word for programs.",
+        "With a 402 after a payment: why the payment was rejected, for people. Programs read error in the body.",
     ),
     (
         "X-Service-Cache",
         "us",
-        "hit or miss: whether a kept copy was delivered.",
+        "hit or miss: whether a cached copy was delivered.",
     ),
     (
         "ETag",
         "us",
-        "Of what was paid for: its content_sha256, or a report's result_hash.",
+        "content_sha256 of the page, or result_hash of the report.",
     ),
     (
         "X-Markdown-Tokens",
         "us",
-        "About how many tokens the markdown has.",
+        "Estimated number of tokens in the markdown.",
     ),
     ("Retry-After", "us", "Seconds to wait before you try again."),
     (
         "X-Request-Id",
         "us",
-        "Names this request; quote it when you ask for help.",
+        "Identifies this request; include it when you ask for help.",
     ),
 ];
 
@@ -117,70 +101,67 @@ pub(crate) fn headers() -> Markup {
 const REPORT: [(&str, &str); 9] = [
     (
         "answer, executive_summary",
-        "What the source establishes, in a sentence and in a few.",
+        "What the source establishes, in one sentence and in a few.",
     ),
     (
         "decision, confidence_score",
-        "supported, partially_supported, weak, unsupported or contradicted; how likely that label is right.",
+        "supported, partially_supported, weak, unsupported or contradicted, and the probability that this label is right.",
     ),
     (
         "agent_action, recommended_next_call",
-        "What a program should do with it, and what to ask next.",
+        "What a program should do with the result, and which call to make next.",
     ),
     (
         "citations",
-        "Verbatim slices of the source's markdown, each with its identifier and its place in bytes of UTF-8.",
+        "Verbatim excerpts of the source's markdown, each with an identifier and its position in UTF-8 bytes.",
     ),
     (
         "key_claims, supported_findings, gaps",
-        "What is claimed, on which citations; what they do not carry.",
+        "The claims with their citations, and what the source does not establish.",
     ),
     (
         "risks, source_profile, source_quality_score",
-        "Why to be careful; who speaks, when, and how good a source it is.",
+        "Reasons for caution; publisher, date and quality of the source.",
     ),
     (
         "result_hash, source_hash",
-        "SHA-256 of the report in the form of RFC 8785, and of the source's markdown.",
+        "SHA-256 of the report as canonical JSON (RFC 8785), and of the source's markdown.",
     ),
     (
         "report_url, verify_url, follow_up_url, refresh_url",
-        "Where the retained report is read, checked, asked and quoted anew, without payment.",
+        "Where to read, verify, follow up and re-quote the stored report, free of charge.",
     ),
-    (
-        "cache, payment, ueg_receipt",
-        "As in the answer for a page.",
-    ),
+    ("cache, payment, ueg_receipt", "As in the page response."),
 ];
 
-/// Field and meaning of the context answer (specification 2.7).
+/// Field and meaning of the page response (specification 2.7).
 const ANSWER: [(&str, &str); 9] = [
     ("status", "Always success in a 200."),
     (
         "target_url, final_url",
-        "What you asked for, and where redirects led.",
+        "The requested address, and the address after redirects.",
     ),
     ("tier", "The tier as resolved."),
     ("markdown", "The cleaned page."),
     (
         "metadata, headings, links",
-        "Title, author, dates, language, next and previous page, JSON-LD types; the outline; the links that were kept.",
+        "Title, author, dates, language, next and previous page, JSON-LD types; the outline; the links.",
     ),
     (
         "content_sha256, source_sha256",
-        "SHA-256 of the markdown, and of the bytes it was made from.",
+        "SHA-256 of the markdown, and of the fetched bytes.",
     ),
     (
         "warnings, policy",
-        "What to be careful about; what robots.txt, headers and meta tags say about the use of the page.",
+        "Reasons for caution; what robots.txt, headers and meta tags say about using the page.",
     ),
     (
         "cache",
-        "Whether a kept copy was used, how old it is, and until when it is kept; shared is false where the site’s Cache-Control keeps the page from being sold to others.",
+        "Whether a cached copy was used, its age and its expiry; shared is false if the site’s Cache-Control forbids selling the copy to others.",
     ),
     (
         "payment, ueg_receipt",
-        "What was paid, by whom, in which transaction; what it cost us to deliver.",
+        "Amount, payer and transaction; what the delivery cost us.",
     ),
 ];
 
@@ -206,16 +187,16 @@ pub(crate) fn answer() -> Markup {
         }
     };
     html! {
-        h2 #answer { "The answer" }
+        h2 #answer { "Page response" }
         p {
-            "A paid conversion answers 200 with this JSON. With " code { "Accept: text/markdown" } " the body is the "
-            "markdown alone, under a short front matter. Fields may be added later; none is taken away."
+            "A paid conversion returns 200 with this JSON. With " code { "Accept: text/markdown" } " the body is the markdown "
+            "with a short front matter. Fields may be added later, but none will be removed."
         }
-        (parts::scrolling("Fields of a paid answer", &table))
-        h2 #report { "The report" }
+        (parts::scrolling("Fields of a page response", &table))
+        h2 #report { "Report" }
         p {
-            "A Proof Pack answers 200 with this JSON. It is retained for 30 days under its " code { "report_id" }
-            ", readable by the one who knows it; " a href="/v1/proof-pack/sample" { "a sample" } " is there for nothing."
+            "A Proof Pack returns 200 with this JSON. It is stored for 30 days; anyone who knows its " code { "report_id" }
+            " can read it. There is a free " a href="/v1/proof-pack/sample" { "sample" } "."
         }
         (parts::scrolling("Fields of a report", &report))
     }
@@ -234,13 +215,13 @@ pub(crate) fn retry() -> Markup {
     html! {
         h2 #retry { "Retry credits" }
         p {
-            "When your payment was accepted and then an outage kept us from delivering, the answer is 503 with "
+            "If an outage prevents delivery after your payment was accepted, the response is 503 with "
             code { "X-Service-Retry-Credit" } ". Send the same body to " code { "POST /v1/x402/retry" }
             " with that header. You do not pay again."
         }
         ul {
-            li { "A credit is good for three attempts and at most 15 minutes, for the same target, tier or pack, question and cache mode." }
-            li { "If your payment was not settled yet, it is settled only when the retry delivers." }
+            li { "A credit is valid for three attempts and 15 minutes, for the same target, tier or pack, question and cache mode." }
+            li { "A payment that was not settled yet is settled only when the retry delivers." }
             li { "Never sign a new payment after a 503: the first one may still settle." }
         }
     }
@@ -248,28 +229,28 @@ pub(crate) fn retry() -> Markup {
 
 pub(crate) fn transfers() -> Markup {
     html! {
-        h2 #transfers { "Transfers of your own" }
+        h2 #transfers { "Direct transfers" }
         p {
-            "Clients from before x402 can transfer the price themselves and send the transaction's hash to "
-            code { "POST /v1/access" } " in " code { "X-Service-Payment-Hash" } ". Without the header the answer is 402 and "
-            "says whom to pay, how many confirmations to wait for, and how old a transfer may be. Where the operator has "
-            "not switched this on, it says so: then transfer nothing."
+            "Clients without x402 can transfer the price themselves and send the transaction hash to "
+            code { "POST /v1/access" } " in " code { "X-Service-Payment-Hash" } ". Without the header the response is 402 with the recipient, the "
+            "required confirmations and the maximum age of a transfer. If the operator has not enabled direct transfers, it "
+            "says so; then do not transfer anything."
         }
         ul {
-            li { "Each transfer buys once. What we refuse to do leaves it unused, and a retry credit holds it." }
+            li { "Each transfer buys once. A refused request leaves it unused, and a retry credit reserves it." }
             li {
-                "Anybody can read a hash on chain, so a transfer buys for its sender alone. The first answer to a hash is 400 "
-                code { "payment_proof_required" } " with the text to sign in " code { "payment_proof.text" } ": sign it with the "
-                "key that has sent the transfer (personal_sign, EIP-191), and repeat the request with the signature (0x and 130 "
-                "hex digits) in " code { "X-Service-Payment-Proof" } ". With it the same request is answered again for 15 minutes."
+                "Transaction hashes are public, so only the sender can use a transfer. The first response to a hash is 400 "
+                code { "payment_proof_required" } " with the text to sign in " code { "payment_proof.text" } ": sign it with the key that sent the transfer "
+                "(personal_sign, EIP-191), and repeat the request with the signature (0x and 130 hex digits) in "
+                code { "X-Service-Payment-Proof" } ". For 15 minutes the same request with it returns the same response."
             }
             li {
-                "An operator may do without that. Then the first to send a hash has it: send yours at once, with an "
+                "An operator may turn this check off. Then the first to send a hash owns it: send yours at once, with an "
                 code { "Idempotency-Key" } " of 16 to 128 characters that only you know, which lets the same request be answered "
                 "again."
             }
-            li { "A transfer pays the price, whatever more it brings. Nothing is paid back by itself." }
-            li { "A transfer that settles a signed payment is none: x402 payments go to " code { "/v1/x402/access" } "." }
+            li { "Overpayments are not refunded automatically." }
+            li { "The settlement of a signed payment does not count as a transfer: x402 payments go to " code { "/v1/x402/access" } "." }
         }
     }
 }
@@ -278,9 +259,8 @@ pub(crate) fn signatures() -> Markup {
     html! {
         h2 #signatures { "Signed offers and receipts" }
         p {
-            "Where this service has a signing key, each 402 carries its offer under signature and each settled answer a "
-            "receipt in " code { "PAYMENT-RESPONSE" } " (x402 extension " code { "offer-receipt" } ", format JWS, EdDSA). The "
-            "receipt names payer, transaction, address and time, and in " code { "contentSha256" } " the content that came. "
+            "If this service has a signing key, each 402 carries a signed offer and each settled response a receipt in " code { "PAYMENT-RESPONSE" } " (x402 extension " code { "offer-receipt" } ", format JWS, EdDSA). The "
+            "receipt names payer, transaction, address and time, and the delivered content in " code { "contentSha256" } ". "
             "The public key is at " code { "/.well-known/did.json" } " and " code { "/.well-known/jwks.json" } "; "
             code { "context402 buy" } " checks both signatures."
         }
@@ -292,13 +272,13 @@ const LIMITS: [(&str, &str); 10] = [
     ("Page size", "5,242,880 bytes"),
     ("Target ports", "80 and 443"),
     ("Target address", "2,048 characters"),
-    ("Question to a source", "1,000 characters"),
+    ("Question", "1,000 characters"),
     ("Request body", "64 KiB"),
     ("Validity of a payment", "300 seconds"),
     ("Retry credit", "3 attempts, 15 minutes at most"),
     ("Quote receipt", "7 days"),
-    ("Kept pages", "24 hours"),
-    ("Retained reports", "30 days"),
+    ("Cached pages", "24 hours"),
+    ("Stored reports", "30 days"),
 ];
 
 pub(crate) fn limits() -> Markup {
@@ -306,7 +286,7 @@ pub(crate) fn limits() -> Markup {
         h2 #limits { "Limits" }
         dl.facts { @for (name, value) in LIMITS { dt { (name) } dd { (value) } } }
         p {
-            "Rates are limited by client, by payer and by target domain. A 429 carries " code { "Retry-After" } "."
+            "Requests are rate-limited by client, payer and target domain. A 429 carries " code { "Retry-After" } "."
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `/terms`, `/privacy` and `/refunds`: what holds between buyer and operator. What the service does is said here as it
-//! does it; who the operator is comes from the configuration, and where it says nothing the pages say that.
+//! `/terms`, `/privacy` and `/refunds`: the agreement between buyer and operator. The texts describe what the service
+//! does; the operator's identity comes from the configuration, and the pages say so if it is missing.
 
 use maud::{Markup, html};
 
@@ -22,13 +22,13 @@ pub struct LegalView<'a> {
     pub operator: Operator<'a>,
 }
 
-/// Who runs the service, as far as the configuration says.
+/// The operator's identity, as configured.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Operator<'a> {
     pub name: Option<&'a str>,
     pub address: Option<&'a str>,
     pub email: Option<&'a str>,
-    /// Whose law applies, such as `Norway`.
+    /// The governing law, such as `Norway`.
     pub law: Option<&'a str>,
 }
 
@@ -36,17 +36,17 @@ pub fn page(view: &LegalView<'_>) -> String {
     let (title, description, path) = match view.document {
         Document::Terms => (
             "Terms",
-            "What you buy from this service, what it promises and what it does not.",
+            "What you buy, what we guarantee and what we do not.",
             "/terms",
         ),
         Document::Privacy => (
             "Privacy",
-            "What this service keeps about buyers and pages, for how long, and how to have it deleted.",
+            "What this service stores about buyers and pages, for how long, and how to have it deleted.",
             "/privacy",
         ),
         Document::Refunds => (
             "Refunds",
-            "When a payment is taken, when it is not, and what happens after an outage.",
+            "When you are charged, when you are not, and what happens after an outage.",
             "/refunds",
         ),
     };
@@ -75,38 +75,38 @@ fn terms(view: &LegalView<'_>) -> Markup {
     html! {
         h2 #sale { "The sale" }
         p {
-            "You buy one answer per payment: the markdown of a public web page, or a report on whether a public source supports "
-            "what you ask. The price is the one in the 402 answer, in USDC on " (view.site.network_name())
-            ", and includes everything. There is no account, no subscription and no minimum."
+            "Each payment buys one response: the markdown of a public web page, or a Proof Pack on whether a public source "
+            "supports a claim. The total price is the one in the 402 response, in USDC on " (view.site.network_name())
+            ". There is no account, no subscription and no minimum."
         }
         p {
-            "A report on several sources is paid once through the payment link, in dollars, at the price that stands on "
-            a href="/pricing#bundle-prices" { "the price list" } ". It is made when the payment is confirmed."
+            "An Evidence Bundle is paid once through the payment link, in dollars, at the price in "
+            a href="/pricing#bundle-prices" { "the price list" } ". We start on it when the payment is confirmed."
         }
         @if view.site.facilitator == FacilitatorMode::Sandbox {
-            p { strong { "This instance runs with its sandbox: " } "payments are test funds and nothing is owed by anyone." }
+            p { strong { "This instance is a sandbox: " } "payments use test funds, and no one owes anything." }
         }
         p {
-            "A sale by USDC is made when the payment is settled. What is delivered is kept for you as " a href="/docs#limits" { "the reference" }
-            " says. " a href="/refunds" { "Refunds" } " has its own page."
+            "A USDC sale is complete when the payment is settled. How long deliveries stay available: " a href="/docs#limits" { "limits" }
+            ". Refunds: " a href="/refunds" { "refund policy" } "."
         }
-        h2 #promise { "What we promise" }
+        h2 #promise { "What we guarantee" }
         ul {
-            li { "The markdown is made from the bytes that the page’s server sent us at the time that the answer states." }
-            li { "Each excerpt of a report is a verbatim slice of that text; hashes let anyone check it." }
-            li { "What we say of a page is the result of a program. It can be wrong, and says how likely it is to be right." }
+            li { "The markdown is made from the bytes that the page’s server sent us at the stated time." }
+            li { "Each excerpt in a report is quoted verbatim from that text; anyone can verify it by its hash." }
+            li { "A program makes our judgements about a page. They can be wrong, and state how likely they are to be right." }
         }
-        h2 #limits { "What we do not promise" }
+        h2 #limits { "What we do not guarantee" }
         ul {
-            li { "That a page tells the truth, stays as it is, or may be used for your purpose. Its author’s rights remain theirs." }
-            li { "That the service is always there. When it is not, nothing is charged." }
-            li { "Advice. A report is evidence for a decision of yours, not the decision." }
+            li { "That a page is true, stays unchanged, or may be used for your purpose. Its authors keep their rights." }
+            li { "That the service is always available. When it is not, nothing is charged." }
+            li { "Advice. A report is evidence for your decision, not the decision." }
         }
         h2 #use { "What you may not do" }
         ul {
-            li { "Aim the service at addresses that are not public, or at pages that you may not lawfully read." }
-            li { "Use it to burden a site, to get around its refusal, or to get at personal data unlawfully." }
-            li { "Resell the name of this service as an endorsement of what a page says." }
+            li { "Point the service at non-public addresses, or at pages that you may not lawfully read." }
+            li { "Use it to overload a site, to circumvent its opt-out, or to obtain personal data unlawfully." }
+            li { "Present this service as endorsing what a page says." }
         }
     }
 }
@@ -115,90 +115,90 @@ fn privacy() -> Markup {
     let kept = [
         (
             "Quotes",
-            "What was asked, the price, where the buyer came from",
+            "The request, the price, the referral source",
             "7 days",
         ),
         (
             "Payments",
             "Amount, payer’s address, transaction, what was bought",
-            "as long as accounts require",
+            "as long as accounting rules require",
         ),
         (
             "Reports",
             "The report and the text that it cites",
-            "30 days, then only that it existed, for 30 more",
+            "30 days; for 30 more days, only that it existed",
         ),
         (
             "Pages",
-            "The converted page, without who asked for it",
+            "The converted page, not who requested it",
             "24 hours at most",
         ),
         (
             "Requests and bundles",
-            "What you write in the form, your e-mail address, the bundle’s report",
+            "Your entries in the form, your e-mail address, the bundle’s report",
             "until you or we delete them",
         ),
         (
             "Checkouts",
-            "What the payment provider tells of them: name, e-mail address, amount, never a card number",
+            "Data from the payment provider: name, e-mail address, amount, never a card number",
             "35 days, or until the order is deleted",
         ),
         (
             "E-mails to you",
-            "Their text, and whether they were sent",
-            "30 days after they were sent",
+            "Text and delivery status",
+            "30 days after sending",
         ),
         (
             "Access log",
             "Time, path pattern, status, network address",
-            "as long as the operator’s log is kept",
+            "as long as the operator keeps logs",
         ),
     ];
     let table = html! {
         table.stack {
-            thead { tr { th { "What" } th { "Holds" } th { "Kept" } } }
+            thead { tr { th { "Record" } th { "Contents" } th { "Stored for" } } }
             tbody { @for (what, holds, time) in kept { tr { th scope="row" { (what) } td.long { (holds) } td.long { (time) } } } }
         }
     };
     html! {
-        h2 #kept { "What is kept" }
-        (parts::scrolling("What is kept, and for how long", &table))
+        h2 #kept { "What we store" }
+        (parts::scrolling("Stored data and retention", &table))
         p {
-            "Payments in USDC stand on a public chain, where payer, recipient and amount can be read by anyone, for ever. "
-            "That record is not ours to delete."
+            "USDC payments are on a public chain, where anyone can see payer, recipient and amount permanently. "
+            "We cannot delete that record."
         }
-        h2 #not { "What is not" }
+        h2 #not { "What we do not store" }
         ul {
-            li { "No cookies for visitors, no scripts of others, no fonts or pictures from elsewhere, no analytics." }
-            li { "No account and no card number. Payment signatures are not written to the log." }
-            li { "Nothing is sold or passed on. The facilitator sees what it must verify and settle; where the operator has "
-                 "configured a language model, it sees passages of the public page and your question." }
+            li { "No visitor cookies, no third-party scripts, fonts or images, no analytics." }
+            li { "No accounts and no card numbers. Payment signatures are never logged." }
+            li { "We do not sell or share data. The facilitator sees the payments it verifies and settles. If the operator has "
+            "configured a language model, it sees passages of the public page and your question." }
         }
         h2 #rights { "Your rights" }
         p {
-            "You may ask what is kept about you, have it corrected, exported or deleted. Write to the operator from the address "
-            "that it concerns, or name the payment or report that is yours."
+            "You may ask what is stored about you and have it corrected, exported or deleted. Write to the operator from the "
+            "e-mail address concerned, or state your payment or report."
         }
     }
 }
 
 fn refunds() -> Markup {
     html! {
-        h2 #rule { "The rule" }
+        h2 #rule { "When you are charged" }
         p {
-            "A payment is settled only when the answer is ready and kept for you. What we refuse or cannot deliver is not "
+            "A payment is settled only when the response is ready and stored for you. Refused or failed requests are not "
             "charged: the error says " code { "\"charged\": false" } "."
         }
-        h2 #cases { "Case by case" }
+        h2 #cases { "Cases" }
         ul.checks {
-            li.pass { strong { "The target is refused, missing or unreadable." } p { "Answer 400. Your authorization is let go; nothing is paid." } }
-            li.pass { strong { "An outage on our side or the target’s." } p { "Answer 503 with a retry credit. It holds your payment for up to 15 minutes; a retry costs nothing more. If you do not retry, nothing is paid." } }
-            li.pass { strong { "The connection breaks after you have paid." } p { "Send the same request with the same payment within 15 minutes: you get the kept answer and are not charged again." } }
-            li.pass { strong { "It is not known whether the payment went through." } p { "Answer 503. We find out from the chain; do not sign a new payment meanwhile. You get your answer, or the payment never happened." } }
-            li.warn { strong { "The answer came and is not what you hoped for." } p { "A conversion is a description of a page as it is, and a report may well say “unsupported”. That is the service, and is not refunded." } }
-            li.warn { strong { "The answer is plainly defective." } p { "Write to us with the " code { "X-Request-Id" } " or the report’s identifier within 30 days. Settled payments are returned by a transfer to the address that paid." } }
+            li.pass { strong { "The target is refused, missing or unreadable." } p { "Response 400. Your authorization is voided; you pay nothing." } }
+            li.pass { strong { "An outage on our side or the target’s." } p { "Response 503 with a retry credit, which holds your payment for up to 15 minutes. Retries are free. If you do not retry, you pay nothing." } }
+            li.pass { strong { "The connection breaks after you paid." } p { "Send the same request with the same payment within 15 minutes: you get the cached response and are not charged again." } }
+            li.pass { strong { "The settlement outcome is unknown." } p { "Response 503. Do not sign a new payment: we look up the outcome on chain. Either you get your response, or you were never charged." } }
+            li.warn { strong { "The response is not what you hoped for." } p { "A conversion reproduces the page as it is, and a report may say “unsupported”. Both are valid deliveries and are not refunded." } }
+            li.warn { strong { "The response is clearly defective." } p { "Write to us within 30 days with the " code { "X-Request-Id" } " or the report’s identifier. We return the payment to the address that paid." } }
         }
-        p { "Bundles paid by card are refunded by the same rule, through the payment provider, as long as nothing was delivered." }
+        p { "Undelivered bundles are refunded through the payment provider." }
     }
 }
 
@@ -219,8 +219,8 @@ fn operator(operator: &Operator<'_>) -> Markup {
         } @else {
             .note.warn {
                 p {
-                    "The operator of this instance has not said who they are. Until they do, buy from it only what you can "
-                    "afford to lose. Operators: set " code { "legal.name" } ", " code { "legal.address" } ", "
+                    "The operator of this instance has not stated their identity. Until they do, spend only what you can afford to "
+                    "lose. Operators: set " code { "legal.name" } ", " code { "legal.address" } ", "
                     code { "legal.email" } " and " code { "legal.law" } " in the configuration."
                 }
             }

@@ -1,5 +1,5 @@
-//! `/notices`: who else's work is in the program, under which licenses. The text is made by `assets/notices/make.py`;
-//! `context402 version --licenses` prints it as it is.
+//! `/notices`: third-party work in the program and its licenses. `assets/notices/make.py` makes the text, and
+//! `context402 version --licenses` prints it.
 
 use maud::html;
 
@@ -9,7 +9,7 @@ use crate::pages::site::Site;
 
 /// The notices, plain text.
 pub const TEXT: &str = include_str!("../../../assets/notices/notices.txt");
-/// Stands above and below each title in [`TEXT`].
+/// The line above and below each title in [`TEXT`].
 const RULE: &str =
     "\n================================================================================\n";
 
@@ -18,7 +18,7 @@ pub struct NoticesView<'a> {
     pub site: Site<'a>,
 }
 
-/// A license with everything that is under it.
+/// A license with everything under it.
 struct Notice<'a> {
     title: &'a str,
     text: &'a str,
@@ -29,13 +29,13 @@ pub fn page(view: &NoticesView<'_>) -> String {
         Layout {
             site: view.site,
             title: "Third-party notices",
-            description: "Whose software, fonts and data are in context402, and under which licenses.",
+            description: "Third-party software, fonts and data in context402, with their licenses.",
             path: "/notices",
             noindex: false,
         },
         html! {
             h1 { "Third-party notices" }
-            p.lead { "Whose software, fonts and data are in this program, and under which licenses." }
+            p.lead { "Third-party software, fonts and data in this program, with their licenses." }
             p { (introduction()) }
             h2 #licenses { "By license" }
             .questions {
@@ -50,7 +50,7 @@ pub fn page(view: &NoticesView<'_>) -> String {
     )
 }
 
-/// What stands above the first title, below the text's own.
+/// The text above the first title, below the heading.
 fn introduction() -> &'static str {
     let before = TEXT.split(RULE).next().unwrap_or_default();
     before.split_once("\n\n").unwrap_or_default().1.trim()

@@ -1,5 +1,5 @@
-//! `/quickstart`: from nothing to a bought page, in the shell, TypeScript and Python. `#buyer` is where the 402's
-//! `X-Service-Buyer-Example` header points.
+//! `/quickstart`: the first purchase, in the shell, TypeScript and Python. The 402's `X-Service-Buyer-Example` header
+//! points to `#buyer`.
 
 use maud::{Markup, html};
 
@@ -9,7 +9,7 @@ use crate::pages::layout::{Layout, layout};
 use crate::pages::parts;
 use crate::pages::site::{FacilitatorMode, Site};
 
-/// The examples are made for this service and its sample page.
+/// The examples use this service and its sample page.
 #[derive(Clone, Copy, Debug)]
 pub struct QuickstartView<'a> {
     pub site: Site<'a>,
@@ -43,9 +43,9 @@ pub fn page(view: &QuickstartView<'_>) -> String {
 fn see_the_price(site: &Site<'_>) -> Markup {
     html! {
         h2 #price { "See the price" }
-        p { "Ask without paying. The answer is 402, and its body is the challenge that a client signs." }
+        p { "Send a request without payment. The response is 402, and its body is the challenge that your client signs." }
         (parts::code("Shell", &commands::challenge_curl(site, Item::page(&site.sample_url(), Tier::Starter))))
-        p { "Nothing is charged by asking. " a href="/paid-test" { "The paid test" } " explains each field of the answer." }
+        p { "This is free. " a href="/paid-test" { "The test purchase" } " explains each field." }
     }
 }
 
@@ -55,12 +55,12 @@ fn buyer(site: &Site<'_>) -> Markup {
         (key(site))
         h3 #buyer-shell { "Shell" }
         p {
-            "The program that runs this service is also a buyer. It shows the price, pays at most what "
-            code { "--max-usdc" } " allows, and prints the markdown and the receipt."
+            "The program that runs this service can also buy. It shows the price, pays at most " code { "--max-usdc" }
+            ", and prints the markdown and the receipt."
         }
         (parts::code("Shell", &commands::buy(site, Item::page(&site.sample_url(), Tier::Starter))))
         h3 #buyer-typescript { "TypeScript" }
-        p { "The official client wraps " code { "fetch" } ": on a 402 it signs and sends the request again." }
+        p { "The official client wraps " code { "fetch" } ": on a 402 it signs and repeats the request." }
         (parts::code("Install", "npm install @x402/fetch @x402/core @x402/evm viem tsx"))
         (parts::code("buy.mts", &commands::typescript(site, Item::page(&site.sample_url(), Tier::Starter))))
         (parts::code("Run", "PRIVATE_KEY=0x… npx tsx buy.mts"))
@@ -71,8 +71,8 @@ fn buyer(site: &Site<'_>) -> Markup {
         (parts::code("Run", "PRIVATE_KEY=0x… python buy.py"))
         .note {
             p {
-                "Both clients pay what the seller asks on the network you register. Give them a key of their own that "
-                "holds no more than you mean to spend."
+                "Both clients pay any price the seller asks on the network you register. Give them a separate key that holds no more "
+                "than you are willing to spend."
             }
         }
     }
@@ -82,13 +82,12 @@ fn key(site: &Site<'_>) -> Markup {
     html! {
         @match site.facilitator {
             FacilitatorMode::Sandbox => p {
-                "This service runs with its sandbox: any private key works, and each new payer starts with test funds. "
-                "Put one in a file for the shell, and in " code { "PRIVATE_KEY" } " for the other two."
+                "This service is a sandbox: any private key works, and each new payer starts with test funds. Put the key in a file "
+                "for the shell, and in " code { "PRIVATE_KEY" } " for TypeScript and Python."
             },
             FacilitatorMode::Real => p {
-                "You need a private key that holds a little USDC on " (site.network_name()) "; no ETH, because the payer "
-                "of gas is the facilitator. Put it in a file for the shell, and in " code { "PRIVATE_KEY" }
-                " for the other two."
+                "You need a private key with a little USDC on " (site.network_name()) ". No ETH: the facilitator pays the gas "
+                "fees. Put the key in a file for the shell, and in " code { "PRIVATE_KEY" } " for TypeScript and Python."
             },
         }
     }
@@ -96,15 +95,15 @@ fn key(site: &Site<'_>) -> Markup {
 
 fn what_happened() -> Markup {
     html! {
-        h2 #exchange { "What just happened" }
+        h2 #exchange { "What happened" }
         ol.steps {
             li {
                 h3 { "402" }
-                p { "The first request came back with " code { "PAYMENT-REQUIRED" } ": amount, token, network, recipient." }
+                p { "The first request returned 402 with " code { "PAYMENT-REQUIRED" } ": amount, token, network, recipient." }
             }
             li {
                 h3 { "Sign" }
-                p { "The client signed a USDC transfer authorization (EIP-3009) for that amount and recipient, good for five minutes." }
+                p { "The client signed a USDC transfer authorization (EIP-3009) for that amount and recipient, valid for five minutes." }
             }
             li {
                 h3 { "Pay" }
@@ -118,9 +117,9 @@ fn what_happened() -> Markup {
         h3 { "If something goes wrong" }
         ul {
             li { "400 or 422: the request can’t be served. Nothing was charged; the error says why." }
-            li { "402 after you paid: the payment failed, and nothing was charged. The answer holds a fresh challenge." }
+            li { "402 after you paid: the payment failed, and nothing was charged. The response carries a new challenge." }
             li {
-                "503: wait five seconds. When it carries " code { "X-Service-Retry-Credit" } ", send the same body to "
+                "503: wait five seconds. If it carries " code { "X-Service-Retry-Credit" } ", send the same body to "
                 code { "/v1/x402/retry" } " with that header. Do not sign again."
             }
         }
@@ -131,7 +130,7 @@ fn next() -> Markup {
     html! {
         h2 #next { "Next" }
         .actions {
-            a.button href="/quote" { "Price a page of yours" }
+            a.button href="/quote" { "Price your own page" }
             a.button.quiet href="/docs" { "Read the reference" }
         }
     }

@@ -1,5 +1,5 @@
-//! `/proof-pack/bundle` and `/proof-pack/bundle/quote`: what Evidence Bundles are and cost, and what one would cost for
-//! a list of sources. Which sources can be read is decided elsewhere and arrives in the view.
+//! `/proof-pack/bundle` and `/proof-pack/bundle/quote`: what Evidence Bundles are, what they cost, and the quote for a
+//! list of sources. Which sources can be read arrives in the view.
 
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ use crate::pages::site::Site;
 pub struct BundleView<'a> {
     pub site: Site<'a>,
     pub path: &'a str,
-    /// What stands in the form.
+    /// The values in the form.
     pub typed: &'a str,
     pub typed_question: &'a str,
     pub typed_bundle: &'a str,
@@ -23,9 +23,9 @@ pub struct BundleView<'a> {
 
 #[derive(Clone, Debug)]
 pub enum QuoteOutcome<'a> {
-    /// Nothing was asked yet.
+    /// No request yet.
     Nothing,
-    /// No source can be read; no quote was kept.
+    /// No source can be read; no quote was saved.
     Refused {
         /// An error code of `/docs`.
         code: &'a str,
@@ -36,7 +36,7 @@ pub enum QuoteOutcome<'a> {
     Quoted(Quoted<'a>),
 }
 
-/// A kept quote for a bundle.
+/// A saved quote for a bundle.
 #[derive(Clone, Debug)]
 pub struct Quoted<'a> {
     pub quote_id: &'a str,
@@ -68,16 +68,16 @@ pub fn about_page(view: &BundleView<'_>) -> String {
         Layout {
             site: view.site,
             title: "Evidence Bundles",
-            description: "One question, up to 25 public sources, one report: what they agree on, where they differ, and \
-                          what none of them establishes.",
+            description: "One question, up to 25 public sources, one report: where they agree, where they conflict, and what \
+            is missing.",
             path: view.path,
             noindex: false,
         },
         html! {
             h1 { "What do all of these sources say?" }
             p.lead {
-                "An Evidence Bundle asks up to 25 public sources the same question and delivers one report: where they "
-                "agree, where they conflict, and what none of them establishes."
+                "An Evidence Bundle checks one question against up to 25 public sources and delivers one report: where they agree, "
+                "where they conflict, and what none of them establishes."
             }
             (form(view))
             h2 #prices { "Three sizes" }
@@ -85,13 +85,13 @@ pub fn about_page(view: &BundleView<'_>) -> String {
             h2 #delivery { "What you get" }
             ul {
                 li { "A report for each source, with exact excerpts, and a table of claims by source" }
-                li { "Agreement counted over independent sources: mirrors of one text count once" }
-                li { "Conflicts of numbers and dates, gaps, risks, and the sources that could not be read" }
-                li { "A page, a PDF and JSON with the hashes of every source" }
+                li { "Agreement across independent sources; copies of one text count once" }
+                li { "Conflicting numbers and dates, gaps, risks, and the sources we could not fetch" }
+                li { "A web page, a PDF and JSON with the hashes of every source" }
             }
             p {
-                "Paid once through a payment link, in dollars. One source is enough? See "
-                a href="/proof-pack" { "Proof Packs" } ". Questions first? "
+                "Paid once through a payment link, in dollars. Only one source? See "
+                a href="/proof-pack" { "Proof Packs" } ". Questions? "
                 a href="/contact" { "Write to us" } "."
             }
         },
@@ -104,7 +104,7 @@ pub fn quote_page(view: &BundleView<'_>) -> String {
         Layout {
             site: view.site,
             title: "Evidence Bundle quote",
-            description: "See which bundle takes your sources, and what it costs, before paying.",
+            description: "See which bundle fits your sources, and what it costs, before you pay.",
             path: view.path,
             noindex: !matches!(view.outcome, QuoteOutcome::Nothing),
         },
@@ -123,16 +123,16 @@ pub fn quote_page(view: &BundleView<'_>) -> String {
     )
 }
 
-/// The form that asks what a bundle would cost.
+/// The quote form.
 fn form(view: &BundleView<'_>) -> Markup {
     html! {
         form.ask action="/proof-pack/bundle/quote" method="post" {
-            label for="target_urls" { "Which sources? One on each line" }
+            label for="target_urls" { "Sources, one per line" }
             .row {
                 textarea #target_urls name="target_urls" rows="6" required maxlength="60000" spellcheck="false"
                     placeholder="https://example.com/pricing\nexample.org/review" { (view.typed) }
             }
-            label for="question" { "What should they support? A question or a claim" }
+            label for="question" { "Question or claim" }
             .row {
                 input #question name="question" type="text" maxlength="1000" autocomplete="off"
                     value=(view.typed_question) placeholder="Is the free plan limited to three users?";
@@ -142,12 +142,12 @@ fn form(view: &BundleView<'_>) -> Markup {
                 (bundle_choice(view.typed_bundle))
                 button type="submit" { "Show the price" }
             }
-            p.hint { "Costs nothing and fetches nothing. Bare domains are read by https." }
+            p.hint { "Free; nothing is fetched. Bare domains use https." }
         }
     }
 }
 
-/// The field in which a bundle is chosen, or left to the number of sources.
+/// The choice of a bundle; by default the number of sources decides.
 pub(crate) fn bundle_choice(typed: &str) -> Markup {
     html! {
         select #bundle name="bundle" {
@@ -163,12 +163,12 @@ pub(crate) fn bundle_choice(typed: &str) -> Markup {
 
 fn nothing_asked() -> Markup {
     html! {
-        h2 { "The price list" }
+        h2 { "Price list" }
         (bundle_table(None))
         p {
-            "Agents ask the same question at " code { "GET /v1/proof-pack/bundle/quote?target_urls=…" }
-            ", or with longer lists at " code { "POST /v1/quotes" }
-            ", and get JSON. A quote is kept for 7 days under its own address."
+            "Programs get the same as JSON from " code { "GET /v1/proof-pack/bundle/quote?target_urls=…" }
+            " or, for longer lists, " code { "POST /v1/quotes" }
+            ". A quote is valid for 7 days."
         }
     }
 }
@@ -178,7 +178,7 @@ fn refused(code: &str, message: &str) -> Markup {
         .note.bad role="alert" {
             p { strong { (message) } }
             p {
-                "Nothing was charged, and no quote was kept. See "
+                "Nothing was charged, and no quote was saved. See "
                 a href={ "/docs#" (code) } { code { (code) } } " for what to do."
             }
         }
@@ -189,7 +189,7 @@ fn refused(code: &str, message: &str) -> Markup {
 pub(crate) fn bundle_table(chosen: Option<Bundle>) -> Markup {
     let table = html! {
         table.stack {
-            thead { tr { th { "Bundle" } th.num { "Price" } th.num { "Sources" } th { "What it is" } } }
+            thead { tr { th { "Bundle" } th.num { "Price" } th.num { "Sources" } th { "Description" } } }
             tbody { @for bundle in Bundle::ALL { (bundle_row(bundle, chosen)) } }
         }
     };
@@ -228,26 +228,26 @@ fn quoted(view: &BundleView<'_>, quote: &Quoted<'_>) -> Markup {
             }
             dt { "Quote" } dd {
                 a href={ "/checkout/" (parts::path_segment(quote.quote_id)) } { code { (quote.quote_id) } }
-                ", kept until " (parts::time(quote.expires_at))
+                ", valid until " (parts::time(quote.expires_at))
             }
         }
         .actions {
             a.button href={ "/checkout/" (parts::path_segment(quote.quote_id)) } { "Continue" }
-            a.button.quiet href="/proof-pack/bundle/quote" { "Another list" }
+            a.button.quiet href="/proof-pack/bundle/quote" { "Edit sources" }
         }
         @if quote.recommended != quote.bundle { (instead(view, quote.recommended, quote.bundle)) }
         (source_list(quote.target_urls))
         (rejected_list(&quote.rejected))
-        h2 { "The price list" }
+        h2 { "Price list" }
         (bundle_table(Some(quote.bundle)))
     }
 }
 
-/// The way to the bundle that is recommended, with the same list.
+/// A form that switches to the recommended bundle with the same list.
 fn instead(view: &BundleView<'_>, recommended: Bundle, chosen: Bundle) -> Markup {
     let why = match recommended.source_limit() > chosen.source_limit() {
-        true => "takes the sources that were left out for their number.",
-        false => "takes these sources too.",
+        true => "includes the sources that did not fit.",
+        false => "also fits these sources.",
     };
     html! {
         form.ask action="/proof-pack/bundle/quote" method="post" {
@@ -255,12 +255,12 @@ fn instead(view: &BundleView<'_>, recommended: Bundle, chosen: Bundle) -> Markup
             input type="hidden" name="target_urls" value=(view.typed);
             input type="hidden" name="question" value=(view.typed_question);
             input type="hidden" name="bundle" value=(recommended.name());
-            .row { button type="submit" { "Take " (recommended.name()) ", " (price(recommended)) } }
+            .row { button type="submit" { "Switch to " (recommended.name()) ", " (price(recommended)) } }
         }
     }
 }
 
-/// The sources that are taken.
+/// The accepted sources.
 pub(crate) fn source_list(target_urls: &[String]) -> Markup {
     html! {
         h2 { "Sources" }
@@ -268,11 +268,11 @@ pub(crate) fn source_list(target_urls: &[String]) -> Markup {
     }
 }
 
-/// The ones that are not, and why.
+/// The rejected sources, with reasons.
 pub(crate) fn rejected_list(rejected: &[(&str, &str)]) -> Markup {
     html! {
         @if !rejected.is_empty() {
-            h2 { "Left out" }
+            h2 { "Rejected sources" }
             ul { @for (address, reason) in rejected { li { code { (address) } ": " (reason) } } }
         }
     }

@@ -1,5 +1,4 @@
-//! `/checkout/{quote_id}` for a bundle: comes back to a kept quote, and leads on to payment or to a request. Quotes are
-//! looked up elsewhere.
+//! `/checkout/{quote_id}` for a bundle: returns to a saved quote and continues to payment or to a request.
 
 use maud::{Markup, html};
 
@@ -24,7 +23,7 @@ pub struct CheckoutView<'a> {
     pub question: Option<&'a str>,
     pub created_at: UnixSeconds,
     pub expires_at: UnixSeconds,
-    /// The path that leads to the payment link, where there is one.
+    /// The path to the payment link, if there is one.
     pub pay_path: Option<&'a str>,
 }
 
@@ -41,14 +40,14 @@ pub fn page(view: &CheckoutView<'_>) -> String {
         Layout {
             site: view.site,
             title: "Your bundle",
-            description: "A kept quote for an Evidence Bundle, and how to buy it.",
+            description: "A saved quote for an Evidence Bundle, and how to buy it.",
             path: &path,
             noindex: true,
         },
         html! {
             @match view.state {
                 State::Open => {
-                    p.kicker { "Quote kept until " (parts::time(view.expires_at)) }
+                    p.kicker { "Quote valid until " (parts::time(view.expires_at)) }
                     h1 { "Your bundle: " (bundle::price(view.bundle)) }
                 },
                 State::Paid => h1 { "This bundle is paid" },
@@ -57,8 +56,8 @@ pub fn page(view: &CheckoutView<'_>) -> String {
             @match view.state {
                 State::Open => (open(view)),
                 State::Paid => p {
-                    "Its report is delivered by itself. The delivery is found again "
-                    a href="/proof-pack/bundle/recover" { "by your e-mail address" } "."
+                    "The report is delivered automatically. To find it again, "
+                    a href="/proof-pack/bundle/recover" { "enter your e-mail address" } "."
                 },
             }
             (bundle::source_list(view.target_urls))
@@ -73,7 +72,7 @@ fn facts(view: &CheckoutView<'_>) -> Markup {
             dt { "Bundle" } dd { strong { (view.bundle.name()) } ": " (view.bundle.policy()) }
             dt { "Sources" } dd { (count) " of at most " (limit) }
             @if let Some(question) = view.question { dt { "Question" } dd { (question) } }
-            dt { "Asked" } dd { (parts::time(view.created_at)) }
+            dt { "Created" } dd { (parts::time(view.created_at)) }
             dt { "Quote" } dd { code { (view.quote_id) } }
         }
     }
@@ -84,12 +83,12 @@ fn open(view: &CheckoutView<'_>) -> Markup {
         @if let Some(path) = view.pay_path {
             .actions { a.button href=(path) rel="nofollow" { "Pay " (bundle::price(view.bundle)) } }
             p.muted {
-                "Leads to the payment page of our provider. The report follows by itself, even if you close the browser."
+                "Opens our provider’s payment page. The report is delivered even if you close the browser."
             }
-            h2 #request { "Or leave a request first" }
+            h2 #request { "Or send a request first" }
         } @else {
             h2 #request { "Request it" }
-            p { "Bundles are paid on request here: leave a contact, and you are told how." }
+            p { "Leave your e-mail address, and we tell you how to pay." }
         }
         (request::bundle_form(&form(view), "/v1/proof-pack/bundle/leads"))
     }

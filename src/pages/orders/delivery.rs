@@ -1,5 +1,5 @@
-//! `/proof-pack/bundle/delivery` and `/proof-pack/bundle/recover`: an order for its buyer, from the wait for the payment
-//! to the report, and the form by which a lost link is asked for.
+//! `/proof-pack/bundle/delivery` and `/proof-pack/bundle/recover`: the status of an order, its report, and the form that
+//! sends a lost link again.
 
 mod report;
 
@@ -17,10 +17,10 @@ const RECOVER_PATH: &str = "/proof-pack/bundle/recover";
 pub struct DeliveryView<'a> {
     pub site: Site<'a>,
     pub stage: Stage,
-    /// What the order has come to, as a sentence or two.
+    /// The status of the order, in a sentence or two.
     pub message: &'a str,
     pub order_id: Option<&'a str>,
-    /// Sources that are done, and all of them.
+    /// Finished sources, and their total.
     pub progress: Option<(u32, u32)>,
     /// The buyer's address, masked.
     pub email: Option<&'a str>,
@@ -28,17 +28,17 @@ pub struct DeliveryView<'a> {
     pub report: Option<&'a BundleReport>,
     pub json_url: Option<&'a str>,
     pub pdf_url: Option<&'a str>,
-    /// The link that leads back, and its end.
+    /// The permanent link and its expiry.
     pub way_back: Option<(String, UnixSeconds)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The page looks again by itself.
+    /// The page refreshes automatically.
     UnderWay,
-    /// It has looked long enough.
+    /// The page has stopped refreshing.
     TakingLong,
-    /// Nothing more will come.
+    /// The order has ended without a report.
     Ended,
     Delivered,
 }
@@ -46,9 +46,9 @@ pub enum Stage {
 #[derive(Clone, Debug)]
 pub struct RecoverView<'a> {
     pub site: Site<'a>,
-    /// What became of a request; none before one is made.
+    /// The result of a request; none before the first.
     pub message: Option<&'a str>,
-    /// Whether the service sends mail; without it no link is given.
+    /// Whether the service sends mail; without mail there is no form.
     pub is_mailed: bool,
 }
 
@@ -61,7 +61,7 @@ pub fn page(view: &DeliveryView<'_>) -> String {
         Layout {
             site: view.site,
             title: "Your Evidence Bundle",
-            description: "What several public sources establish together, for anyone who ordered it.",
+            description: "Status and report of your Evidence Bundle.",
             path: "/proof-pack/bundle/delivery",
             noindex: true,
         },
@@ -80,9 +80,9 @@ fn waiting(view: &DeliveryView<'_>) -> Markup {
             }
         }
         @match view.stage {
-            Stage::UnderWay => p { "This page looks again by itself. You can close it" (told_later(view)) "." },
+            Stage::UnderWay => p { "This page refreshes automatically. You can close it" (recovery_hint(view)) "." },
             Stage::TakingLong => p {
-                "It takes longer than usual. " a href=(RECOVER_PATH) { "Have the link sent to you" } " when it is ready."
+                "This is taking longer than usual. Come back later, or " a href=(RECOVER_PATH) { "request the link by e-mail" } "."
             },
             _ => {},
         }
@@ -91,28 +91,28 @@ fn waiting(view: &DeliveryView<'_>) -> Markup {
     }
 }
 
-fn told_later(view: &DeliveryView<'_>) -> Markup {
+fn recovery_hint(view: &DeliveryView<'_>) -> Markup {
     html! {
-        @if let Some(email) = view.email { ": what is ready can also be found again with your address " (email) }
+        @if let Some(email) = view.email { " and find the report again with your e-mail address " (email) }
     }
 }
 
-/// The form by which a lost link is asked for, and what became of it.
+/// The form that sends a lost link again, and the result.
 pub fn recover_page(view: &RecoverView<'_>) -> String {
     layout(
         Layout {
             site: view.site,
-            title: "Find a delivery again",
-            description: "Has the link to a paid Evidence Bundle sent again to the address that it was bought with.",
+            title: "Find your delivery",
+            description: "Get the link to a paid Evidence Bundle by e-mail again.",
             path: RECOVER_PATH,
             noindex: true,
         },
         html! {
-            h1 { "Find a delivery again" }
+            h1 { "Find your delivery" }
             @if let Some(message) = view.message { p.lead role="status" { (message) } }
             @if view.is_mailed { (recover_form()) } @else {
-                p { "This service sends no e-mail, so it cannot send the link again. Use the address that the payment "
-                    "page led to, or " a href="/contact" { "write to the operator" } "." }
+                p { "This service sends no e-mail, so it cannot send the link again. Use the page that the payment provider "
+                "sent you to, or " a href="/contact" { "contact the operator" } "." }
             }
         },
     )
@@ -121,11 +121,11 @@ pub fn recover_page(view: &RecoverView<'_>) -> String {
 fn recover_form() -> Markup {
     html! {
             form.ask action=(RECOVER_PATH) method="post" {
-                label for="email" { "The e-mail address that you gave at the checkout" }
+                label for="email" { "The e-mail address you used at checkout" }
                 .row {
                     input #email name="email" type="email" maxlength="254" required autocomplete="email";
                 }
-                label for="target_url" { "One of the sources that you submitted" }
+                label for="target_url" { "One of your sources" }
                 .row {
                     input #target_url name="target_url" type="text" inputmode="url" maxlength="2048" required
                         autocomplete="off" spellcheck="false" placeholder="https://example.com/pricing";
@@ -133,7 +133,7 @@ fn recover_form() -> Markup {
                 }
             }
             p.hint {
-                "The answer is the same whether or not an order fits, so that nobody learns from it who has bought what."
+                "For privacy, the response is the same whether or not we find an order."
             }
     }
 }

@@ -1,9 +1,9 @@
-//! The mails that buyers get: a subject, a text and the same as HTML without style sheet, image or script. What a
-//! buyer has typed is escaped, and a subject is one line.
+//! E-mails to buyers: subject, text, and the same as HTML without style sheet, image or script. Input is escaped, and a
+//! subject is one line.
 
 use maud::{DOCTYPE, Markup, html};
 
-/// A written mail.
+/// A complete e-mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Email {
     pub subject: String,
@@ -11,39 +11,39 @@ pub struct Email {
     pub html: String,
 }
 
-/// A finished order, as its mail tells of it.
+/// The e-mail for a finished order.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery<'a> {
     pub service: &'a str,
     pub order_id: &'a str,
     /// The bundle's name in words, such as "Builder".
     pub bundle: &'a str,
-    /// What the payer has asked; nothing where it is not certain that they did.
+    /// The payer's question; `None` if it is not certain that the payer asked it.
     pub question: Option<&'a str>,
-    /// Sources that were read, of those asked for.
+    /// Number of fetched sources, of `sources`.
     pub sources_read: usize,
     pub sources: usize,
-    /// The delivery page: who has it may read the report.
+    /// The delivery page; anyone who has the link can read the report.
     pub page_url: &'a str,
     pub json_url: &'a str,
     pub pdf_url: &'a str,
-    /// Whether the PDF goes along; else it is linked alone.
+    /// Whether the PDF is attached; otherwise it is only linked.
     pub has_pdf: bool,
     pub contact: Option<&'a str>,
 }
 
-/// The way back to orders, for anyone who holds the address that they were bought with.
+/// The e-mail that sends the links of a buyer's orders again.
 #[derive(Clone, Copy, Debug)]
 pub struct Recovery<'a> {
     pub service: &'a str,
-    /// For each order: what it is in a few words, and its delivery page.
+    /// A short description and the delivery page of each order.
     pub orders: &'a [(String, String)],
-    /// When the links end, in words.
+    /// When the links expire, in words.
     pub until: &'a str,
     pub contact: Option<&'a str>,
 }
 
-/// Something else that a person should know: a headline, paragraphs, and links with their labels.
+/// Any other e-mail: a subject, paragraphs, and labelled links.
 #[derive(Clone, Copy, Debug)]
 pub struct Notice<'a> {
     pub service: &'a str,
@@ -53,19 +53,19 @@ pub struct Notice<'a> {
     pub contact: Option<&'a str>,
 }
 
-/// The mail that a finished order goes out with.
+/// The e-mail for a finished order.
 pub fn delivery(view: &Delivery<'_>) -> Email {
     let attached = if view.has_pdf {
-        "The PDF is attached; page, PDF and JSON are also here:"
+        "The PDF is attached. You can also read the report here:"
     } else {
-        "Page, PDF and JSON are here:"
+        "Read the report here:"
     };
     let asked = view
         .question
-        .map(|question| format!("You asked: {question}"));
+        .map(|question| format!("Your question: {question}"));
     let found = format!(
-        "{} of {} sources could be read. The report says for each what it establishes, where they agree and \
-         where they contradict each other.",
+        "We read {} of {} sources. The report shows what each of them establishes, where they agree and where they \
+        conflict.",
         view.sources_read, view.sources
     );
     let paragraphs = asked.into_iter().chain([found, attached.to_owned()]);
@@ -74,7 +74,7 @@ pub fn delivery(view: &Delivery<'_>) -> Email {
         subject: &format!("Your {} Evidence Bundle is ready", view.bundle),
         paragraphs: &paragraphs.collect::<Vec<_>>(),
         links: &[
-            ("The report".to_owned(), view.page_url.to_owned()),
+            ("Report".to_owned(), view.page_url.to_owned()),
             ("PDF".to_owned(), view.pdf_url.to_owned()),
             ("JSON".to_owned(), view.json_url.to_owned()),
             (String::new(), format!("Order {}", view.order_id)),
@@ -83,15 +83,15 @@ pub fn delivery(view: &Delivery<'_>) -> Email {
     })
 }
 
-/// The mail that leads back to orders.
+/// The e-mail with the links of a buyer's orders.
 pub fn recovery(view: &Recovery<'_>) -> Email {
     notice(&Notice {
         service: view.service,
         subject: "Your Evidence Bundles",
         paragraphs: &[
-            "Somebody, hopefully you, asked for the way back to the orders that were bought with this address."
+            "Someone, hopefully you, requested the links to the orders placed with this e-mail address."
                 .to_owned(),
-            format!("Anyone who has these links may read the reports. They work until {}.", view.until),
+            format!("Anyone who has these links can read the reports. They expire on {}.", view.until),
         ],
         links: view.orders,
         contact: view.contact,
@@ -160,7 +160,7 @@ fn signature(view: &Notice<'_>) -> String {
         .contact
         .map(|contact| format!(" Questions: {contact}."));
     format!(
-        "{}. This mail was written by a program because of an order; it is no advertising.{}",
+        "{}. This is an automatic message about your order.{}",
         view.service,
         contact.unwrap_or_default()
     )

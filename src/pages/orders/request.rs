@@ -1,5 +1,5 @@
-//! `/proof-pack/request` and `/contact`: forms for people who want to be written to, and what they see once a form was
-//! taken. They work without script; one field is there for robots alone.
+//! `/proof-pack/request` and `/contact`: the forms and their confirmation pages. They work without script; a hidden
+//! honeypot field catches robots.
 
 use maud::{Markup, html};
 
@@ -18,16 +18,16 @@ use crate::pages::site::Site;
 pub struct RequestView<'a> {
     pub site: Site<'a>,
     pub path: &'a str,
-    /// Where the form is sent.
+    /// The path that receives the form.
     pub action: &'a str,
     pub product: LeadProduct,
     pub form: Form<'a>,
-    /// What was wrong with the form as it was sent.
+    /// The errors of the submitted form.
     pub complaints: &'a [String],
     pub known: Option<Known<'a>>,
 }
 
-/// What stands in the fields.
+/// The values of the fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Form<'a> {
     pub contact: &'a str,
@@ -42,16 +42,16 @@ pub struct Form<'a> {
     pub quote_id: &'a str,
 }
 
-/// A request that is known already.
+/// An earlier identical request.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     pub lead_id: &'a str,
-    /// The path that leads to the payment link, where there is one.
+    /// The path to the payment link, if there is one.
     pub pay_path: Option<&'a str>,
 }
 
 impl Form<'_> {
-    /// Nothing but the default level.
+    /// Empty except for the default level.
     pub fn empty(product: LeadProduct) -> Self {
         Form {
             contact: "",
@@ -77,15 +77,15 @@ pub fn page(view: &RequestView<'_>) -> String {
     let (title, description, heading) = match view.product {
         LeadProduct::Bundle => (
             "Request an Evidence Bundle",
-            "Ask for a report on several sources.",
+            "Request a report on up to 25 sources.",
             "Request an Evidence Bundle",
         ),
         LeadProduct::Pack => (
             "Request a Proof Pack",
-            "Ask for a report on one source.",
+            "Request a report on one source.",
             "Request a Proof Pack",
         ),
-        LeadProduct::Contact => ("Contact", "Write to the operator.", "Write to us"),
+        LeadProduct::Contact => ("Contact", "Contact the operator.", "Contact us"),
     };
     layout(
         Layout {
@@ -100,7 +100,7 @@ pub fn page(view: &RequestView<'_>) -> String {
             @if let Some(known) = &view.known { (known_already(known)) }
             @if !view.complaints.is_empty() {
                 .note.bad role="alert" {
-                    p { strong { "This cannot be taken as it stands. Nothing was kept." } }
+                    p { strong { "Please correct the form. Nothing was saved." } }
                     ul { @for complaint in view.complaints { li { (complaint) } } }
                 }
             }
@@ -117,12 +117,12 @@ fn known_already(known: &Known<'_>) -> Markup {
     html! {
         .note role="status" {
             p {
-                strong { "Your request is with us." } " It is known as " code { (known.lead_id) } "."
+                strong { "We have received your request." } " Its reference is " code { (known.lead_id) } "."
             }
             @if let Some(path) = known.pay_path {
                 .actions { a.button href=(path) rel="nofollow" { "Go to the payment" } }
             }
-            p { "To ask for something else, send the form below: it is a request of its own." }
+            p { "To request something else, send the form below." }
         }
     }
 }
@@ -132,7 +132,7 @@ pub(crate) fn bundle_form(form: &Form<'_>, action: &str) -> Markup {
     html! {
         form.ask action=(action) method="post" {
             (contact_field("contact", "Your e-mail address", form.contact))
-            label for="target_urls" { "Sources, one on each line" }
+            label for="target_urls" { "Sources, one per line" }
             .row {
                 textarea #target_urls name="target_urls" rows="6" required maxlength="60000" spellcheck="false" {
                     (form.target_urls)
@@ -152,7 +152,7 @@ fn pack_form(form: &Form<'_>, action: &str) -> Markup {
     html! {
         form.ask action=(action) method="post" {
             (contact_field("contact", "Your e-mail address", form.contact))
-            label for="target_url" { "Which source?" }
+            label for="target_url" { "Source" }
             .row {
                 input #target_url name="target_url" type="text" inputmode="url" required
                     maxlength=(TARGET_URL_CHARACTERS_MAX) autocomplete="off" spellcheck="false"
@@ -178,16 +178,16 @@ fn contact_form(view: &RequestView<'_>) -> Markup {
     let form = &view.form;
     html! {
         @if let Some(contact) = view.site.contact {
-            p.lead { "Or reach the operator directly: " (parts::contact(contact)) "." }
+            p.lead { "Or contact the operator directly: " (parts::contact(contact)) "." }
         }
         form.ask action=(view.action) method="post" {
-            label for="name" { "Your name, if you like" }
+            label for="name" { "Your name (optional)" }
             .row {
                 input #name name="name" type="text" maxlength=(LABEL_CHARACTERS_MAX) autocomplete="name"
                     value=(form.name);
             }
             (contact_field("email", "Your e-mail address", form.contact))
-            label for="message" { "What would you like to say?" }
+            label for="message" { "Message" }
             .row {
                 textarea #message name="message" rows="6" required maxlength=(NOTES_CHARACTERS_MAX) { (form.notes) }
             }
@@ -209,7 +209,7 @@ fn contact_field(name: &str, label: &str, typed: &str) -> Markup {
 
 fn question_field(typed: &str) -> Markup {
     html! {
-        label for="question" { "The question or claim" }
+        label for="question" { "Question or claim" }
         .row {
             input #question name="question" type="text" maxlength=(QUESTION_CHARACTERS_MAX) autocomplete="off"
                 value=(typed);
@@ -217,23 +217,23 @@ fn question_field(typed: &str) -> Markup {
     }
 }
 
-/// What both requests end with.
+/// The fields that both requests end with.
 fn rest(form: &Form<'_>) -> Markup {
     html! {
-        label for="use_case" { "What is it for?" }
+        label for="use_case" { "Use case" }
         .row {
             textarea #use_case name="use_case" rows="2" maxlength=(NOTES_CHARACTERS_MAX) { (form.use_case) }
         }
-        label for="budget_usdc" { "Budget, if there is one" }
+        label for="budget_usdc" { "Budget (optional)" }
         .row {
             input #budget_usdc name="budget_usdc" type="text" maxlength=(LABEL_CHARACTERS_MAX) autocomplete="off"
                 value=(form.budget_usdc);
         }
-        label for="notes" { "Anything else" }
+        label for="notes" { "Notes (optional)" }
         .row { textarea #notes name="notes" rows="2" maxlength=(NOTES_CHARACTERS_MAX) { (form.notes) } }
         (hidden(form))
         .row { button type="submit" { "Send the request" } }
-        p.hint { "Costs nothing and binds nobody. We use your address for this request alone." }
+        p.hint { "Free and non-binding. We use your address only for this request." }
     }
 }
 
@@ -248,7 +248,7 @@ fn hidden(form: &Form<'_>) -> Markup {
     }
 }
 
-/// A request or a message that was taken.
+/// The confirmation of a request or message.
 #[derive(Clone, Debug)]
 pub struct ReceivedView<'a> {
     pub site: Site<'a>,
@@ -260,23 +260,23 @@ pub struct ReceivedView<'a> {
     pub target_urls: &'a [String],
     /// Address and reason.
     pub rejected: Vec<(&'a str, &'a str)>,
-    /// The path that leads to the payment link, where there is one.
+    /// The path to the payment link, if there is one.
     pub pay_path: Option<&'a str>,
-    /// The path of the same report's quote, for a Proof Pack.
+    /// The path of the quote, for a Proof Pack.
     pub pack_path: Option<&'a str>,
 }
 
-/// What people see once their form was taken.
+/// The confirmation page.
 pub fn received_page(view: &ReceivedView<'_>) -> String {
     let heading = match view.product {
-        LeadProduct::Contact => "Your message is here",
-        _ => "Your request is here",
+        LeadProduct::Contact => "Message received",
+        _ => "Request received",
     };
     layout(
         Layout {
             site: view.site,
             title: heading,
-            description: "It was taken; this is what comes next.",
+            description: "Confirmation and next steps.",
             path: match view.product {
                 LeadProduct::Contact => "/contact",
                 _ => "/proof-pack/request",
@@ -286,10 +286,10 @@ pub fn received_page(view: &ReceivedView<'_>) -> String {
         html! {
             h1 { (heading) }
             p.lead {
-                "We write to " (view.contact) "."
+                "We will reply to " (view.contact) "."
             }
             dl.facts {
-                dt { "Known as" } dd { code { (view.lead_id) } }
+                dt { "Reference" } dd { code { (view.lead_id) } }
                 @if let Some(bundle) = view.bundle {
                     dt { "Bundle" } dd { strong { (bundle.name()) } ", " (bundle::price(bundle)) }
                 }
@@ -297,9 +297,9 @@ pub fn received_page(view: &ReceivedView<'_>) -> String {
             @match (view.bundle, view.pay_path, view.pack_path) {
                 (Some(bundle), Some(path), _) => {
                     .actions { a.button href=(path) rel="nofollow" { "Pay " (bundle::price(bundle)) } }
-                    p.muted { "The report follows by itself, even if you close the browser." }
+                    p.muted { "The report is delivered even if you close the browser." }
                 },
-                (_, _, Some(path)) => .actions { a.button href=(path) { "Buy the report now" } },
+                (_, _, Some(path)) => .actions { a.button href=(path) { "Buy the Proof Pack now" } },
                 _ => {},
             }
             @if !view.target_urls.is_empty() { (bundle::source_list(view.target_urls)) }

@@ -51,7 +51,7 @@ fn delivered(texts: Texts, stage: Stage, report: Option<&BundleReport>) -> Strin
     delivery::page(&DeliveryView {
         site: texts.site(),
         stage,
-        message: texts.pick("The sources are being read and compared."),
+        message: texts.pick("We are reading and comparing your sources."),
         order_id: Some(texts.pick("ord_1")),
         progress: Some((1, 2)),
         email: Some(texts.pick("a***@example.com")),

@@ -527,7 +527,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
                 level: Level::Pack(Pack::Standard),
                 is_ready: false,
                 checks: vec![confidence::Check {
-                    label: texts.pick("The source may be read"),
+                    label: texts.pick("Source allowed"),
                     status: "fail",
                     detail: texts.pick("Its name was not found."),
                 }],

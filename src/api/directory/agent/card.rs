@@ -1,4 +1,4 @@
-//! The agent card, valid for A2A 1.0 and 0.3. Its skills are the MCP tools: rows of the route table.
+//! The agent card, valid for A2A 1.0 and 0.3. Its skills are the MCP tools, from the route table.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn card_json(app: &App) -> Value {
     })
 }
 
-/// Skills whose names in the card are other than those of the tools.
+/// Skills whose names differ from the tools' names.
 const NAMES: [(&str, &str); 2] = [("quote_page", "quote"), ("quote_bundle", "bundle-quote")];
 
 fn skill(row: &Row) -> Value {

@@ -1,5 +1,5 @@
-//! The free message interface of the agent card: any message is answered with what is sold, what it costs and how
-//! to buy it. Nothing is kept, fetched or understood beyond a web address in the text.
+//! The free message interface of the agent card: any message gets the products, their prices and how to buy them. Only a
+//! URL in the text is interpreted; nothing is stored or fetched.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -22,12 +22,12 @@ const VERSION_NOT_SUPPORTED: i64 = -32009;
 const PARTS_MAX: usize = 32;
 const ID_CHARACTERS_MAX: usize = 256;
 
-/// How a message is written.
+/// The message format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dialect {
     /// A2A 0.3: parts have a `kind`.
     Old,
-    /// A2A 1.0: parts are told apart by their member, and a message is wrapped.
+    /// A2A 1.0: a part's kind shows in its member, and a message is wrapped.
     New,
 }
 
@@ -45,15 +45,15 @@ pub async fn rpc(app: Shared, call: Call) -> Reply {
                 "SendMessage" => asked().and_then(|asked| said(&app, &call, Dialect::New, asked)),
                 "tasks/get" | "GetTask" | "tasks/cancel" | "CancelTask" => Err(Fault::new(
                     TASK_NOT_FOUND,
-                    "There are no tasks here: every message is answered at once",
+                    "Tasks are not supported: every message is answered immediately",
                 )),
                 "message/stream" | "SendStreamingMessage" => Err(Fault::new(
                     UNSUPPORTED,
-                    "Nothing is streamed; use message/send or SendMessage",
+                    "Streaming is not supported; use message/send or SendMessage",
                 )),
                 _ => Err(Fault::new(
                     METHOD_NOT_FOUND,
-                    "There is no such method here; there are message/send and SendMessage",
+                    "No such method; use message/send or SendMessage",
                 )),
             };
             rpc::answer(&id, outcome)
@@ -98,7 +98,7 @@ fn version_fault() -> Fault {
     let spoken = VERSIONS.join(" and ");
     Fault::new(
         VERSION_NOT_SUPPORTED,
-        format!("A2A-Version is none of {spoken}, which are spoken here"),
+        format!("Unsupported A2A-Version; supported are {spoken}"),
     )
 }
 
@@ -153,10 +153,10 @@ fn said(app: &App, call: &Call, dialect: Dialect, asked: Sending) -> Result<Valu
     })
 }
 
-const TEXT: &str = "Pages as markdown and reports on what a page establishes are sold over HTTP and MCP, paid per call by x402. \
-                    The data part has every price and the requests to send; quotes and the sample report are free.";
+const TEXT: &str = "This service sells web pages as markdown and evidence reports over HTTP and MCP, paid per call by x402. \
+The data part lists prices and requests; quotes and the sample report are free.";
 
-/// The first web address that a text part names.
+/// The first URL in a text part.
 fn target(parts: &[Map<String, Value>]) -> Option<&str> {
     let texts = parts
         .iter()

@@ -1,4 +1,4 @@
-//! What agents of the A2A protocol find: the card, and the small free message interface that it claims.
+//! A2A: the agent card and its free message interface.
 
 pub mod card;
 pub mod message;
@@ -10,5 +10,5 @@ pub const SEND_PATH: &str = "/a2a/message:send";
 pub const CARD_PATH: &str = "/.well-known/agent-card.json";
 /// Where cards were before A2A 0.3.
 pub const OLD_CARD_PATH: &str = "/.well-known/agent.json";
-/// Versions of A2A that are spoken.
+/// The supported A2A versions.
 pub const VERSIONS: [&str; 2] = ["1.0", "0.3"];

@@ -1,4 +1,4 @@
-//! What crawlers ask for: robots.txt, the sitemap, and where to report a weakness.
+//! Files for crawlers: robots.txt, the sitemap and security.txt.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::domain::endpoint::Tag;
 use crate::domain::time::{DAY_SECONDS, day};
 use crate::http::{Call, Method, Reply};
 
-/// What belongs to one buyer or to the operator.
+/// Paths that belong to one buyer or to the operator.
 const PRIVATE: [&str; 5] = [
     "/operator",
     "/checkout/",
@@ -16,7 +16,7 @@ const PRIVATE: [&str; 5] = [
     "/proof-pack/bundle/pay",
     "/proof-pack/bundle/delivery",
 ];
-/// Crawlers of models, which read their own group and not the general one.
+/// AI crawlers, which read only their own group.
 const MODELS: [&str; 6] = [
     "GPTBot",
     "ClaudeBot",
@@ -25,13 +25,13 @@ const MODELS: [&str; 6] = [
     "Google-Extended",
     "CCBot",
 ];
-/// Pages that show what one visitor asked for, or the way back to it.
+/// Pages with the contents of one visitor's request.
 const NOT_LISTED: [&str; 3] = [
     "/proof-pack/preview",
     "/proof-pack/bundle/recover",
     "/proof-pack/bundle/checkout",
 ];
-/// How long security.txt is good for.
+/// Validity of security.txt.
 const CONTACT_DAYS: u64 = 180;
 
 /// GET /robots.txt.
@@ -48,7 +48,7 @@ fn robots_text(app: &App) -> String {
         .iter()
         .map(|name| format!("User-agent: {name}\n"))
         .collect();
-    // Groups do not inherit: what is private stands in both.
+    // Groups do not inherit, so both list the private paths.
     format!(
         "User-agent: *\nContent-Signal: search=yes, ai-input=yes, ai-train=no\nAllow: /\n{rules}\n\
          {models}Allow: /\n{rules}\n\
@@ -81,7 +81,7 @@ fn sitemap_text(app: &App) -> String {
     text
 }
 
-/// Whether a search may lead to it: a page with an address of its own that is the same for everybody.
+/// Whether search engines may list the page: it has its own address and is the same for everybody.
 fn is_listed(row: &Row) -> bool {
     let about = &row.about;
     row.method == Method::Get

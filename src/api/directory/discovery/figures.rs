@@ -1,5 +1,5 @@
-//! The figures of the running program, as JSON and as Prometheus text. Whatever tells of sales, buyers or the machine is
-//! the operator's alone; anybody sees that the service runs and how often its public documents are read.
+//! Metrics as JSON and as Prometheus text. Only the operator sees figures about sales, buyers or the machine; the public
+//! sees that the service runs and how often its public documents are read.
 
 use std::fmt::Display;
 
@@ -14,7 +14,7 @@ use crate::flows::orders::leads;
 use crate::http::{Call, Peer, Reply};
 use crate::metrics::{BUCKETS_US, Metrics, RequestCounts};
 
-/// GET /metrics: JSON, or Prometheus text by Accept or `?format=prometheus`. Revenue appears to the operator alone.
+/// GET /metrics: JSON, or Prometheus text by Accept or `?format=prometheus`. Only the operator sees revenue.
 pub async fn metrics(app: Shared, call: Call) -> Reply {
     let operator = call.peer == Peer::Operator;
     let mut requests = app.metrics.requests();
@@ -84,8 +84,7 @@ pub async fn metrics(app: Shared, call: Call) -> Reply {
         .fixed("vary", "Accept")
 }
 
-/// Whether anybody may see how often a row was answered: none of those from whose answers sales, buyers and requests of
-/// buyers could be counted.
+/// Whether the public may see a route's counts: not if they would reveal sales, buyers or their requests.
 fn is_public(rows: &[Row], path: &str) -> bool {
     let of_path = rows.iter().filter(|row| row.path == path);
     let mut tags = of_path.map(|row| row.about.tag).peekable();
@@ -106,7 +105,7 @@ fn metrics_json(requests: &RequestCounts) -> Value {
     })
 }
 
-/// What tells of sales, buyers and the machine, for the operator.
+/// Figures about sales, buyers and the machine, for the operator.
 fn add_private(body: &mut Value, metrics: &Metrics) {
     let (hits, misses) = (metrics.cache.get(["hit"]), metrics.cache.get(["miss"]));
     let revenue = metrics.revenue_units.sum();

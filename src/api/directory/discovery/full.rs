@@ -1,4 +1,4 @@
-//! `/llms-full.txt`: the whole reference as one markdown text, from the same tables as `/docs` and `/openapi.json`.
+//! `/llms-full.txt`: the complete reference as markdown, from the same tables as `/docs` and `/openapi.json`.
 
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ fn text(app: &App) -> String {
     text.push_str("## A challenge\n\nThe body of the 402; PAYMENT-REQUIRED is its base64.\n\n");
     let unpaid = challenge::unpaid(app, Level::Tier(Tier::default())).body;
     text.push_str(&code("json", &pretty(&unpaid)));
-    text.push_str("## A report\n\nThe sample report, whole.\n\n");
+    text.push_str("## A report\n\nThe complete sample report.\n\n");
     text.push_str(&code("json", &pretty(&app.sample.report.body)));
     text.push_str("## Endpoints\n\n");
     let endpoints = public_rows(app).filter(|row| row.about.in_openapi);
@@ -95,14 +95,14 @@ fn endpoint(row: &Row) -> String {
     }
     let statuses = openapi::responses::statuses(row);
     let statuses: Vec<String> = statuses.iter().map(u16::to_string).collect();
-    let _ = write!(text, "- answers: {}\n\n", statuses.join(", "));
+    let _ = write!(text, "- responses: {}\n\n", statuses.join(", "));
     text
 }
 
 fn body(object: &Object) -> String {
     let mut text = format!("### {}\n\n{}", object.name, object.doc);
     if object.closed {
-        text.push_str(" Other members are refused.");
+        text.push_str(" Other members are rejected.");
     }
     text.push_str("\n\n");
     for field in object.fields {

@@ -1,4 +1,4 @@
-//! How the service stands this moment, as Prometheus gauges: the same facts as /health, for alerts.
+//! The current state as Prometheus gauges: the facts of /health, for alerts.
 
 use crate::api::directory::discovery::figures::{Exposition, labels};
 use crate::app::Shared;
@@ -8,35 +8,34 @@ use crate::flows::quotes::availability;
 use crate::flows::sale::verify_settlement;
 use crate::store::{Snapshot, StoreError, Unpaid};
 
-/// What anybody may know, and what only the operator may, since stored bytes grow with sales and the room that is left
-/// tells an attacker how far to go.
+/// The public gauges, and those for the operator: stored bytes grow with sales, and free space would help an attacker.
 pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
     let health = &app.health;
     let facilitator = health.facilitator();
     let mut gauges = vec![
         (
             "uptime_seconds",
-            "Since the start.",
+            "Seconds since start.",
             app.started.elapsed().as_secs(),
         ),
         (
             "paid_enabled",
-            "1 while anything can be bought.",
+            "1 while the service sells.",
             u64::from(availability::now(app).is_open()),
         ),
         (
             "database_up",
-            "1 while the data file answers.",
+            "1 while the data file responds.",
             u64::from(!health.store_down()),
         ),
         (
             "disk_low",
-            "1 while there is too little of it to sell.",
+            "1 while there is too little disk space to sell.",
             u64::from(health.disk_low()),
         ),
         (
             "reports_full",
-            "1 while no more reports can be kept.",
+            "1 while no more reports can be stored.",
             u64::from(health.reports_full()),
         ),
     ];
@@ -44,17 +43,17 @@ pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
         gauges.extend([
             (
                 "disk_free_bytes",
-                "Free space beside the data file.",
+                "Free space on the data file's disk.",
                 health.free_bytes(),
             ),
             (
                 "reports_kept_bytes",
-                "Retained reports with their sources.",
+                "Stored reports with their sources.",
                 health.kept_bytes(),
             ),
             (
                 "backup_timestamp_seconds",
-                "When the newest backup was made; 0 when there is none.",
+                "Time of the newest backup; 0 if there is none.",
                 health.backed_up_at().0,
             ),
         ]);
@@ -63,7 +62,7 @@ pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
         let is_up = found.trouble.is_none();
         gauges.push((
             "facilitator_up",
-            "1 while it answers and takes our network.",
+            "1 while the facilitator responds and supports our network.",
             u64::from(is_up),
         ));
     }
@@ -73,7 +72,7 @@ pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
             .is_some();
         gauges.push((
             "gas_oracle_up",
-            "1 while the price of gas is known.",
+            "1 while the gas price is known.",
             u64::from(is_up),
         ));
     }
@@ -81,7 +80,7 @@ pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
     if settlements.status != "not_configured" {
         gauges.push((
             "settlements_confirmed",
-            "1 while the chain confirms what the facilitator reports; 0 for a day after it contradicts a settlement, and while it cannot confirm one.",
+            "1 while the chain confirms reported settlements; 0 for a day after it contradicts one, and while it cannot confirm one.",
             u64::from(settlements.is_good()),
         ));
     }
@@ -93,7 +92,7 @@ pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
         ));
         gauges.push((
             "open_descriptors",
-            "Files and connections.",
+            "Open files and connections.",
             usage.descriptors,
         ));
     }

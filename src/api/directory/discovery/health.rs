@@ -1,4 +1,4 @@
-//! How the service is, for load balancers and for people who wonder: never asks an upstream while it answers.
+//! Health checks for load balancers and people. They never call an upstream.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::flows::quotes::availability::{self, Availability};
 use crate::flows::sale::verify_settlement;
 use crate::http::{Call, Peer, Reply};
 
-/// GET /health. `?live=1` answers at once for anyone who only asks whether the process runs.
+/// GET /health. `?live=1` only reports that the process runs.
 pub async fn health(app: Shared, call: Call) -> Reply {
     if call.query.get("live").is_some() {
         return Reply::json(200, r#"{"status":"ok"}"#).fixed("cache-control", "no-store");
@@ -20,7 +20,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
     let facilitator = app.health.facilitator();
     let (facilitator_status, trouble) = match &facilitator {
         None => ("unknown", None),
-        // What exactly is wrong is the operator's to know.
+        // Details are only for the operator.
         Some(found) if found.trouble.is_some() => ("down", found.trouble.as_deref()),
         Some(_) => ("ok", None),
     };
@@ -75,7 +75,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
         "sales": sales(&availability),
     });
     if call.peer == Peer::Operator {
-        // How much room is left tells a stranger how much is missing to fill it.
+        // Free space would help an attacker to fill the disk.
         body["checks"]["disk"]["free_bytes"] = app.health.free_bytes().into();
         body["checks"]["reports"]["kept_bytes"] = app.health.kept_bytes().into();
         body["checks"]["facilitator"]["trouble"] = trouble.into();
@@ -88,7 +88,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
         .fixed("cache-control", "no-store")
 }
 
-/// How the settlements that the facilitator reports compare with the chain, in figures.
+/// Reported settlements compared with the chain, in figures.
 fn add_settlements(check: &mut Value, app: &App, standing: &verify_settlement::Standing) {
     let summary = &standing.summary;
     let age = |at| app.now().since(UnixSeconds(at));
@@ -100,13 +100,13 @@ fn add_settlements(check: &mut Value, app: &App, standing: &verify_settlement::S
     check["contradicted_usdc"] = Amount::from_units(summary.missing_units).to_string().into();
     check["trouble"] = match summary.missing_lately {
         0 => standing.trouble.clone().into(),
-        _ => "the facilitator has reported settlements that are not on chain; see `context402 payments list --state \
+        _ => "the facilitator reported settlements that are not on chain; see `context402 payments list --state \
               contradicted`"
             .into(),
     };
 }
 
-/// Whether a buyer can buy now.
+/// Whether buyers can buy now.
 fn sales(availability: &Availability) -> Value {
     let obstacles = availability.obstacles().into_iter();
     let unavailable = availability.unavailable.iter();
@@ -122,14 +122,14 @@ fn sales(availability: &Availability) -> Value {
     })
 }
 
-/// What fetches pages: as long as no place is free, a sale waits and then owes a retry credit.
+/// The page fetchers. While none is free, a sale waits and may end in a retry credit.
 fn supplier(app: &App) -> Value {
     let free = app.outside.fetches.free();
     let status = if free == 0 { "busy" } else { "ok" };
     json!({"status": status, "free_places": free, "places": app.config.fetch.fetches_max})
 }
 
-/// By the last mail that was due: a server may turn one away for a minute, so that it says nothing of the service.
+/// By the last due e-mail. Mail servers reject mail temporarily, so this does not affect the service's status.
 fn smtp(app: &App) -> Value {
     let tried = app.health.mail();
     let status = match tried {

@@ -1,4 +1,4 @@
-//! The public half of the key that signs in the service's name.
+//! The service's public signing key.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::http::{Call, Reply};
 use crate::signing::Signer;
 
-/// GET /.well-known/jwks.json: the public half of the key that signs in our name.
+/// GET /.well-known/jwks.json: the public signing key.
 pub async fn key_set(app: Shared, call: Call) -> Reply {
     published(&app, &call, "application/jwk-set+json", Signer::key_set)
 }
@@ -30,7 +30,7 @@ fn published(
         }
         None => failure::reply(
             app,
-            &Refusal::new(Code::NotFound, "This service signs nothing."),
+            &Refusal::new(Code::NotFound, "This service has no signing key."),
             call,
         ),
     }

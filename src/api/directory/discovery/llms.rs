@@ -1,5 +1,5 @@
-//! `/llms.txt` (llmstxt.org): what the service does, what it costs and how to buy, short enough to be read before the
-//! first request. Parsers of the format take every line below a second-level heading for a link, so prices stand above.
+//! `/llms.txt` (llmstxt.org): a short text on what the service does, what it costs and how to buy. Parsers of the format
+//! treat every line below a second-level heading as a link, so prices come first.
 
 use crate::api::directory::discovery::{document_of, documents, kept};
 use crate::api::orders::bundles;
@@ -37,17 +37,17 @@ pub fn introduction(app: &App) -> String {
         "# {name}\n\n> {description}.\n\n\
          A page, in three steps:\n\n\
          1. `curl -i {access} -H 'Content-Type: application/json' -d '{{\"target_url\":\"https://example.com/\",\
-         \"tier\":\"fresh\"}}'` answers 402; the header PAYMENT-REQUIRED is base64 of the price and how to pay it.\n\
+         \"tier\":\"fresh\"}}'` returns 402; the header PAYMENT-REQUIRED is base64 of the price and how to pay it.\n\
          2. Sign it: x402 version 2, scheme exact, network {network}. Any x402 v2 client does this; {quickstart} has \
          it in TypeScript and Python.\n\
          3. Repeat the same request with the signed payment in the header PAYMENT-SIGNATURE. The answer is JSON with the \
          page as markdown, or markdown itself with `Accept: text/markdown`. You are charged only for what is delivered.\n\n\
          Tiers of a page, in USDC:\n\n{tiers}\n\
-         To learn whether a page supports a claim, POST {proof_pack} with `{{\"target_url\":\"https://example.com/\",\
-         \"question\":\"Is it free to use?\",\"pack\":\"standard\"}}`, paid the same way. The answer is a report with a \
+         To check whether a page supports a claim, POST {proof_pack} with `{{\"target_url\":\"https://example.com/\",\
+         \"question\":\"Is it free to use?\",\"pack\":\"standard\"}}`, paid the same way. The response is a report with a \
          decision, exact citations, gaps, risks and hashes; it is kept for 30 days and can be verified.\n\n\
          Packs of a report, in USDC:\n\n{packs}\n\
-         To learn what several sources say together, GET {bundle_quote} with target_urls and question: the answer says which \
+         To check several sources together, GET {bundle_quote} with target_urls and question: the response says which \
          bundle takes them, what it costs and where it is paid, in dollars through a payment link.\n\n\
          Bundles:\n\n{bundles}",
         bundle_quote = app.url(bundles::QUOTE_PATH),
@@ -85,15 +85,11 @@ const DOCS: &[Link] = &[
         "Quickstart",
         "the same purchase in curl, TypeScript and Python",
     ),
-    (
-        "/pricing",
-        "Prices",
-        "every price, and what a number of calls comes to",
-    ),
+    ("/pricing", "Prices", "all prices and a cost estimate"),
     (
         "/llms-full.txt",
         "Everything in one file",
-        "the whole reference as markdown",
+        "the complete reference as markdown",
     ),
     (
         "/openapi.json",
@@ -117,12 +113,12 @@ const API: &[Link] = &[
         // Its JSON needs the list of sources in the query.
         "/proof-pack/bundle/quote",
         "Bundle quote",
-        "which sources can be read, and which bundle takes them, free",
+        "which sources can be read, and which bundle fits them, free",
     ),
     (
         "/v1/proof-pack/sample",
         "Sample report",
-        "a whole report, free",
+        "a complete report, free",
     ),
     (
         "/v1/x402/access",
@@ -131,8 +127,8 @@ const API: &[Link] = &[
     ),
     (
         "/v1/x402/proof-pack",
-        "Report, probe",
-        "the challenge of a report without buying; buy with POST",
+        "Proof Pack, probe",
+        "the challenge of a Proof Pack without buying; buy with POST",
     ),
 ];
 
@@ -140,13 +136,13 @@ const OPTIONAL: &[Link] = &[
     (
         "/sample",
         "Sample page",
-        "a page of our own that the starter tier always delivers",
+        "the page that the starter tier always delivers",
     ),
     ("/about", "About", "how we fetch, and how to opt out"),
     ("/contact", "Contact", "a message to the operator"),
 ];
 
-/// Documents that stand under another heading, or are no reading.
+/// Documents under another heading, or not meant for reading.
 const ELSEWHERE: [&str; 3] = ["/llms.txt", "/llms-full.txt", "/openapi.json"];
 
 fn links(app: &App, links: &[Link]) -> String {

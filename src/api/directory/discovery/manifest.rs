@@ -1,4 +1,4 @@
-//! The manifest, and the catalogues by which programs find everything else: API catalog (RFC 9727) and AI catalog.
+//! The manifest, the API catalog (RFC 9727) and the AI catalog.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::pages::assets::{FAVICON_PATH, ICON_PATH};
 const THEME_COLOUR: &str = "#0c6b52";
 const BACKGROUND_COLOUR: &str = "#fdfcf9";
 
-/// GET /manifest.json: a web app manifest and the service's own description in one object.
+/// GET /manifest.json: web app manifest and service description in one object.
 pub async fn manifest(app: Shared, call: Call) -> Reply {
     kept(&app, &call, |app| document(manifest_json(app)))
 }

@@ -1,5 +1,5 @@
-//! What programs read about the service: the brief at `/`, health, figures, and the texts for crawlers, models and
-//! directories. All of it is made from the route table, the field tables and the price tables.
+//! Descriptions of the service for programs: the brief at `/`, health, metrics, and texts for crawlers, models and
+//! directories, all made from the route, field and price tables.
 
 pub mod crawlers;
 pub mod figures;
@@ -36,7 +36,7 @@ pub fn document(value: Value) -> Reply {
     public(Reply::json(200, value.to_string()))
 }
 
-/// A document of another media type than plain JSON.
+/// A document with another media type than JSON.
 pub fn document_of(media_type: &'static str, text: String) -> Reply {
     public(Reply::new(200, media_type, text))
 }
@@ -45,8 +45,7 @@ fn public(reply: Reply) -> Reply {
     reply.public("public, max-age=300")
 }
 
-/// A document or page that is made once and shared: a thousand requests for the reference cost no more than for a
-/// stylesheet.
+/// A document or page that is made once and shared by all responses.
 pub fn kept(app: &App, call: &Call, make: impl FnOnce(&App) -> Reply) -> Reply {
     let documents = || {
         let kept = app.documents.lock();
@@ -118,13 +117,13 @@ pub fn levels(product: Product) -> Value {
     product.levels().map(row).collect()
 }
 
-/// What everybody may call.
+/// The public endpoints.
 pub fn public_rows(app: &App) -> impl Iterator<Item = &'static Row> {
     let rows = app.rows.iter();
     rows.filter(|row| row.guard == Guard::Everyone)
 }
 
-/// The documents for programs that are there to be read, the brief itself excepted.
+/// The documents for programs, except the brief.
 pub fn documents(app: &App) -> impl Iterator<Item = &'static Row> {
     let signs = app.signer.is_some();
     public_rows(app).filter(move |row| {
@@ -135,7 +134,7 @@ pub fn documents(app: &App) -> impl Iterator<Item = &'static Row> {
     })
 }
 
-/// Where the operator is reached: what is configured, else the page that says how.
+/// The configured contact, else the contact page.
 pub fn contact(app: &App) -> String {
     match app.config.contact.as_deref() {
         Some(address) if address.contains("://") || address.starts_with("mailto:") => {

@@ -1,4 +1,4 @@
-//! What an agent may want to know before it pays: who is paid, how prices and failures are dealt with, what is signed.
+//! Trust information for agents before they pay: recipient, pricing and failure policies, signatures.
 
 use serde_json::{Value, json};
 
@@ -43,13 +43,13 @@ fn facts(app: &App) -> Value {
             "offer_seconds": TIMEOUT_SECONDS_MAX, "quote_seconds": QUOTE_SECONDS,
             "prices": Level::ALL.map(price),
         },
-        "settlement_policy": "A payment is verified before any work and settled only when the answer is kept on disk. The \
-                              same payment sent again gets the same answer and is not charged again. A settlement whose \
-                              end is not known is never answered with 402.",
+        "settlement_policy": "A payment is verified before any work and settled only when the response is stored on disk. The \
+        same payment sent again gets the same response and is not charged again. A settlement with an \
+        unknown outcome never results in a 402.",
         "refund_policy": REFUND_POLICY,
         "security": {
-            "targets": "Private, reserved and our own addresses are refused, at every redirect and after every look-up.",
-            "receipts": "Report ids are unguessable; reports are private to anyone who knows the id.",
+            "targets": "Private and reserved addresses and our own are refused, after every DNS lookup and at every redirect.",
+            "receipts": "Report ids are unguessable; only clients that know the id can read a report.",
             "security_txt": app.url("/.well-known/security.txt"),
         },
         "receipts": {

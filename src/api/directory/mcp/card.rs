@@ -1,4 +1,4 @@
-//! The MCP server card (SEP-2127): where the server is, before anybody connects to it.
+//! The MCP server card (SEP-2127), for clients before they connect.
 
 use serde_json::{Value, json};
 

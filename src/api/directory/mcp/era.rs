@@ -1,5 +1,5 @@
-//! The two ways in which versions of the protocol are agreed on: by a handshake at the beginning, or by each request
-//! for itself (since 2026-07-28), in headers and in `_meta` alike, which then must not differ.
+//! The two ways to agree on a protocol version: by an initial handshake, or per request (since 2026-07-28), in headers and
+//! `_meta`, which must match.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ const VERSION_HEADER: &str = "mcp-protocol-version";
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// The versions that are agreed on by handshake, newest first.
+/// The versions agreed on by handshake, newest first.
 pub const HANDSHAKE_VERSIONS: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
-/// Those that each request names for itself.
+/// The versions named per request.
 const REQUEST_VERSIONS: [&str; 1] = ["2026-07-28"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum Era {
     PerRequest,
 }
 
-/// Every version that is spoken.
+/// All supported versions.
 pub fn versions() -> Vec<&'static str> {
     [&REQUEST_VERSIONS[..], &HANDSHAKE_VERSIONS[..]].concat()
 }
@@ -39,8 +39,8 @@ struct Params {
     meta: BTreeMap<String, Value>,
 }
 
-/// How a request has said which version it means. Its headers are there for machines on the way that do not read
-/// bodies: anyone who says one thing to them and another to us is refused.
+/// Where the request states its version. Intermediaries read only the headers, so requests whose headers and body differ
+/// are refused.
 pub fn of(call: &Call, method: &str, params: Option<&RawValue>) -> Result<Era, Fault> {
     let said = params.and_then(|params| serde_json::from_str::<Params>(params.get()).ok());
     let said = said.unwrap_or_default();
@@ -89,9 +89,6 @@ pub fn of(call: &Call, method: &str, params: Option<&RawValue>) -> Result<Era, F
 fn unsupported(requested: &str) -> Fault {
     Fault {
         data: Some(json!({"supported": versions(), "requested": requested})),
-        ..Fault::new(
-            UNSUPPORTED_VERSION,
-            "This version of the protocol is not spoken here",
-        )
+        ..Fault::new(UNSUPPORTED_VERSION, "Unsupported protocol version")
     }
 }

@@ -1,5 +1,5 @@
-//! `/mcp`: the Model Context Protocol over streamable HTTP, without sessions. Its tools are rows of the route table.
-//! Nothing is streamed and nothing is asked of the client, so GET and DELETE are 405, as the protocol provides.
+//! `/mcp`: the Model Context Protocol over streamable HTTP, without sessions. Its tools come from the route table. There is
+//! no streaming and no server request, so GET and DELETE return 405, as the protocol allows.
 
 pub mod card;
 pub mod era;
@@ -20,7 +20,7 @@ use crate::http::{Call, Reply};
 
 pub const PATH: &str = "/mcp";
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-/// How long a list of tools may be kept.
+/// How long clients may cache the list of tools.
 const LIST_MILLISECONDS: u64 = 300_000;
 
 /// POST /mcp.
@@ -31,7 +31,7 @@ pub async fn post(app: Shared, call: Call) -> Reply {
     if !may_ask(&app, &call) {
         let fault = Fault::new(
             INVALID_REQUEST,
-            "This service is on loopback and answers no foreign web page",
+            "This service is on loopback and does not accept requests from other web pages",
         );
         return rpc::refuse(403, &Value::Null, &fault);
     }
@@ -56,7 +56,7 @@ pub async fn post(app: Shared, call: Call) -> Reply {
         ("ping", Era::Handshake) => Ok(json!({})),
         ("server/discover", Era::PerRequest) => Ok(discovered(&app)),
         ("tools/list", _) => rpc::params(params).and_then(|asked| list(&app, &asked)),
-        _ => Err(Fault::new(METHOD_NOT_FOUND, "There is no such method here")),
+        _ => Err(Fault::new(METHOD_NOT_FOUND, "No such method")),
     };
     match (outcome, era) {
         (Ok(result), Era::PerRequest) => rpc::answer(&id, Ok(complete(&app, result))),
@@ -78,8 +78,8 @@ async fn call_tool(app: &Shared, call: &Call, id: &Value, era: Era, asked: tools
     }
 }
 
-/// SECURITY: a page of some other site could have its name resolve to loopback and talk to a service there (DNS
-/// rebinding). A public service has nothing to give to a page that it does not give to everybody.
+/// SECURITY: another site could make its name resolve to loopback and have its page talk to a service there (DNS
+/// rebinding). A public service gives such a page nothing that it does not give everybody.
 fn may_ask(app: &App, call: &Call) -> bool {
     let is_loopback = |origin: &str| {
         let host = url::Url::parse(origin).ok();
@@ -102,7 +102,7 @@ struct Initialize {
     protocol_version: String,
 }
 
-/// The client's version where we speak it, else the newest: the client then decides whether it stays.
+/// The client's version if supported, else the newest; the client then decides.
 fn initialize(app: &App, asked: &Initialize) -> Value {
     let known = HANDSHAKE_VERSIONS
         .iter()
@@ -115,7 +115,7 @@ fn initialize(app: &App, asked: &Initialize) -> Value {
     })
 }
 
-/// What a handshake would have told.
+/// The facts of a handshake.
 fn discovered(app: &App) -> Value {
     let mut result = json!({
         "supportedVersions": era::versions(),
@@ -138,24 +138,24 @@ fn server(app: &App) -> Value {
     })
 }
 
-/// Tools change with the program alone, and are the same for everybody.
+/// The tools change only with the program and are the same for everybody.
 fn keep(result: &mut Value) {
     result["ttlMs"] = LIST_MILLISECONDS.into();
     result["cacheScope"] = "public".into();
 }
 
-/// What a result says besides, where no handshake has said it.
+/// Adds the server's facts to a result without handshake.
 fn complete(app: &App, mut result: Value) -> Value {
     result["resultType"] = "complete".into();
     result["_meta"][SERVER_INFO] = server(app);
     result
 }
 
-const INSTRUCTIONS: &str = "Free tools answer at once. A paid tool that is called without payment answers with isError and an \
+const INSTRUCTIONS: &str = "Free tools respond immediately. A paid tool called without payment returns isError and an \
                             x402 PaymentRequired as structuredContent: sign one of its accepts and call again with the \
                             same arguments and the payment in _meta[\"x402/payment\"]. The receipt is in \
-                            _meta[\"x402/payment-response\"]. Nothing is charged unless the answer is delivered; to repeat \
-                            a call whose answer was lost, send the same payment again.";
+                            _meta[\"x402/payment-response\"]. You are charged only if the response is delivered; if it was \
+                            lost, repeat the call with the same payment.";
 
 #[derive(Deserialize)]
 struct List {
@@ -164,7 +164,10 @@ struct List {
 
 fn list(app: &App, asked: &List) -> Result<Value, Fault> {
     if asked.cursor.is_some() {
-        return Err(Fault::new(INVALID_PARAMS, "There is one page of tools"));
+        return Err(Fault::new(
+            INVALID_PARAMS,
+            "The list of tools has only one page",
+        ));
     }
     let tools: Vec<Value> = tools::rows(app)
         .map(|row| tools::description(row, openapi::parameters::query_schema))

@@ -1,6 +1,5 @@
-//! Rows of the route table as MCP tools. A call is made into a request for the row's own handler, so that a tool can do
-//! nothing and costs nothing else than its endpoint: same limits, same checks, same sale. Payment and receipt travel in
-//! `_meta` (x402 transports-v2, MCP).
+//! Routes as MCP tools. A call becomes a request to the route's own handler, so a tool has the same limits, checks and
+//! price as its endpoint. Payment and receipt travel in `_meta` (x402 transports-v2, MCP).
 
 use std::collections::BTreeMap;
 
@@ -25,12 +24,12 @@ use crate::x402::encoding;
 
 const PAYMENT: &str = "x402/payment";
 const RECEIPT: &str = "x402/payment-response";
-/// Where buyers who come by a tool come from.
+/// The attribution of buyers who use a tool.
 const ATTRIBUTION: &str = "mcp";
-/// Said of every request anyway.
+/// Documented for every request anyway.
 const SOURCE: &str = "source";
 
-/// The rows that are tools.
+/// The routes that are tools.
 pub fn rows(app: &App) -> impl Iterator<Item = &'static Row> {
     public_rows(app).filter(|row| row.about.tool.is_some())
 }
@@ -85,7 +84,7 @@ fn path_parameters(row: &Row) -> impl Iterator<Item = &'static str> {
     segments.filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
 }
 
-/// What the body says as well is said there.
+/// Parameters that the body also has are left to the body.
 fn query_parameters(row: &Row) -> impl Iterator<Item = &'static Parameter> {
     let fields = row.about.takes.map_or(&[][..], |object| object.fields);
     row.about.query.iter().filter(move |parameter| {
@@ -103,7 +102,7 @@ pub struct Asking {
     meta: BTreeMap<String, Box<RawValue>>,
 }
 
-/// Calls a tool. A refusal of the endpoint is a result that says so; only what is no call at all is a fault.
+/// Calls a tool. An endpoint's refusal is a result; only an invalid call is a fault.
 pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<ToolResult, Fault> {
     let is_paid = asked.meta.contains_key(PAYMENT);
     let prepared = prepare(app, call, asked);
@@ -131,7 +130,7 @@ pub async fn call(app: &Shared, call: &Call, asked: Asking) -> Result<ToolResult
     Ok(ToolResult::of(row, reply))
 }
 
-/// The tool's row, and the request that its endpoint is sent.
+/// The tool's route, and the request for it.
 fn prepare(app: &Shared, call: &Call, asked: Asking) -> Result<(&'static Row, Call), Fault> {
     let row = rows(app).find(|row| row.about.tool == Some(asked.name.as_str()));
     let row = row.ok_or_else(|| {
@@ -139,13 +138,13 @@ fn prepare(app: &Shared, call: &Call, asked: Asking) -> Result<(&'static Row, Ca
         let names = names.join(", ");
         Fault::new(
             INVALID_PARAMS,
-            format!("There is no such tool; there are {names}"),
+            format!("No such tool; available are {names}"),
         )
     })?;
     Ok((row, request(row, call, asked)?))
 }
 
-/// The request that the tool's endpoint is sent.
+/// The request for the tool's endpoint.
 fn request(row: &Row, call: &Call, asked: Asking) -> Result<Call, Fault> {
     let mut arguments = asked.arguments;
     let mut params = Vec::new();
@@ -170,7 +169,7 @@ fn request(row: &Row, call: &Call, asked: Asking) -> Result<Call, Fault> {
     };
     let mut headers = Reply::json(200, "").fixed("x-service-source", ATTRIBUTION);
     if let Some(payment) = asked.meta.get(PAYMENT) {
-        // Its bytes stay as they are: a payment that is sent again is known by them.
+        // The bytes stay unchanged: a repeated payment is recognised by them.
         let encoded = encoding::encode(payment.get().as_bytes());
         headers = headers.header("payment-signature", &encoded);
     }
@@ -188,7 +187,7 @@ fn request(row: &Row, call: &Call, asked: Asking) -> Result<Call, Fault> {
     })
 }
 
-/// An argument as text: strings as they are, numbers and flags as JSON writes them.
+/// An argument as text: strings unchanged, numbers and flags as JSON.
 fn text(name: &str, value: Option<&Value>) -> Result<Option<String>, Fault> {
     match value {
         None | Some(Value::Null) => Ok(None),
@@ -201,8 +200,7 @@ fn text(name: &str, value: Option<&Value>) -> Result<Option<String>, Fault> {
     }
 }
 
-/// The endpoint's answer as the tool's. It is written around the answer's bytes, of which there may be many: they are
-/// neither read nor copied.
+/// Wraps the endpoint's response as the tool's result. Large bodies are neither parsed nor copied.
 #[derive(Debug)]
 pub struct ToolResult {
     /// JSON from the opening brace to the last member but `_meta`.
@@ -239,7 +237,7 @@ impl ToolResult {
             parts.push(format!(r#""}},{{"type":"text","text":"{text}"#).into());
         }
         parts.push(format!(r#""}}],"isError":{is_error}"#).into());
-        // What we answer with a brace is JSON.
+        // Our responses that begin with a brace are JSON.
         if reply.body.starts_with(b"{") {
             parts.push(Bytes::from_static(br#","structuredContent":"#));
             parts.push(reply.body.clone());
@@ -257,7 +255,7 @@ impl ToolResult {
         }
     }
 
-    /// The answer to the request `id`; `members` stand in the result, too.
+    /// The response to the request `id`, with `members` in the result.
     pub fn reply(self, id: &Value, members: &str) -> Reply {
         let mut parts = vec![format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#).into()];
         parts.extend(self.parts);
@@ -276,7 +274,7 @@ impl ToolResult {
     }
 }
 
-/// A text as it stands between the quotes of a JSON string.
+/// A text escaped for a JSON string, without quotes.
 fn inner(text: &str) -> String {
     let mut quoted = Value::from(text).to_string();
     quoted.pop();

@@ -1,4 +1,4 @@
-//! Examples of answers, each made by the part of the service that gives the answer.
+//! Example responses, made by the code that makes the real ones.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::tier::Tier;
 
-/// Rows that answer with a whole report.
+/// Routes that return a whole report.
 pub const REPORTS: [&str; 2] = [
     "/v1/proof-pack/sample",
     "/v1/proof-pack/reports/{report_id}",
@@ -18,7 +18,7 @@ pub const REPORTS: [&str; 2] = [
 const PAGE: &str = "SamplePage";
 const REPORT: &str = "SampleReport";
 
-/// The long ones, which stand once under `components`.
+/// The long examples, stored once under `components`.
 pub fn all(app: &App) -> Map<String, Value> {
     let mut examples = Map::new();
     let mut put = |name: &str, summary: &str, value: Option<Value>| {
@@ -46,7 +46,7 @@ pub fn challenge_name(product: Product) -> &'static str {
     }
 }
 
-/// What a row answers when all is well.
+/// A route's successful response.
 pub fn success(row: &Row) -> Option<&'static str> {
     let sells = row.about.takes.is_some();
     match row.about.price {
@@ -57,12 +57,12 @@ pub fn success(row: &Row) -> Option<&'static str> {
     }
 }
 
-/// As `/v1/proof-pack/sample` gives it.
+/// As returned by `/v1/proof-pack/sample`.
 fn report(app: &App) -> Option<Value> {
     serde_json::from_slice(&app.sample.report.body).ok()
 }
 
-/// The sample page as a purchase gives it; what was paid for it is what was paid for the sample report: nothing.
+/// The sample page as a purchase returns it, with the sample report's payment: none.
 fn page(app: &App) -> Option<Value> {
     let (goods, report) = (app.sample.goods.value().ok()?, report(app)?);
     let mut answer =
@@ -73,7 +73,7 @@ fn page(app: &App) -> Option<Value> {
     for name in ["cache", "payment", "ueg_receipt"] {
         answer[name] = report[name].clone();
     }
-    // The document is the same after every start.
+    // Constant, so that the document is the same after every start.
     answer["fetched_at"] = report["created_at"].clone();
     Some(answer)
 }
@@ -83,7 +83,7 @@ fn challenge(app: &App, product: Product) -> Option<Value> {
     serde_json::from_slice(&challenge.json).ok()
 }
 
-/// What a row answers when it says no.
+/// A route's error response.
 pub fn refusal(app: &App, row: &Row, status: u16) -> Option<Value> {
     let code = match (status, row.about.price) {
         (402, Price::Transfer) => Code::PaymentHashRequired,
@@ -105,7 +105,7 @@ pub fn refusal(app: &App, row: &Row, status: u16) -> Option<Value> {
     Some(failure::example(app, &Refusal::of(code)))
 }
 
-/// What an empty body is told where one is needed.
+/// The error for an empty body.
 fn invalid(app: &App, row: &Row) -> Option<Value> {
     let errors = row.about.takes?.validate(b"{}").err()?;
     Some(failure::example(app, &Refusal::validation(errors)))

@@ -56,7 +56,7 @@ pub fn document(app: &App) -> Value {
             "version": DESCRIPTION_VERSION,
             "description": format!("{}. {NOT_DESCRIBED}", env!("CARGO_PKG_DESCRIPTION")),
             "contact": contact,
-            "x-guidance": "POST /v1/x402/access with a target_url. Without payment the answer is 402 with the price; sign it and repeat the request with PAYMENT-SIGNATURE. Ask GET /v1/x402/quote first to see what each tier would deliver. POST /v1/x402/proof-pack with a target_url and a question buys a report on whether the source supports it; GET /v1/proof-pack/sample shows one for nothing.",
+            "x-guidance": "POST /v1/x402/access with a target_url. Without payment the response is 402 with the price; sign it and repeat the request with PAYMENT-SIGNATURE. Call GET /v1/x402/quote first to see what each tier would deliver. POST /v1/x402/proof-pack with a target_url and a question to buy a report on whether the source supports it; GET /v1/proof-pack/sample returns a free one.",
         },
         "x-agentcash-guidance": {"llmsTxtUrl": app.url("/llms.txt")},
         "x-discovery": {"ownershipProofs": []},
@@ -67,9 +67,9 @@ pub fn document(app: &App) -> Value {
     })
 }
 
-/// What the document says of what it leaves out. Directories take more than 40 operations for a mistake, and what they
-/// need are those that agents call.
-const NOT_DESCRIBED: &str = "Every GET answers HEAD as well. Left out are HEAD, pages for people, redirects \
+/// The document's note on what it omits. Directories reject more than 40 operations, so it has only those that agents
+/// call.
+const NOT_DESCRIBED: &str = "Every GET also supports HEAD. Omitted are HEAD, HTML pages, redirects \
                              (/proof-pack/bundle/pay), the documents that /.well-known/api-catalog lists and the \
                              operator's addresses.";
 
@@ -121,13 +121,13 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
     operation
 }
 
-/// Members of a body whose table holds some that do not go together.
+/// Constraints of bodies whose members exclude each other.
 const TOGETHER: [(&str, &[&str]); 1] = [(
     "QuoteRequest",
     &["product", "target_url", "pack", "question"],
 )];
 
-/// A body that can be sent as it stands. Not every optional member of every body goes with every other.
+/// A valid example body. Some optional members exclude each other.
 pub fn request_example(object: &Object) -> Value {
     if let Some((_, names)) = TOGETHER.iter().find(|(name, _)| *name == object.name) {
         let mut example = object.example(true);
@@ -155,12 +155,12 @@ fn operation_id(method: &str, path: &str) -> String {
 
 fn tag_description(name: &str) -> String {
     let what = match name {
-        "paid" => "Operations that are paid by x402",
-        "legacy" => "What remains from before x402 version 2",
-        "quotes" => "Prices and previews, for nothing",
+        "paid" => "Operations paid by x402",
+        "legacy" => "Operations from before x402 version 2",
+        "quotes" => "Free quotes and previews",
         "bundles" => "Evidence Bundles: quotes, requests, messages",
-        "reports" => "Retained reports: read, verify, ask, refresh, share",
-        "discovery" => "What there is, and how it is",
+        "reports" => "Stored reports: read, verify, ask, refresh, share",
+        "discovery" => "Service description and health",
         other => return format!("Operations on {other}."),
     };
     format!("{what}.")

@@ -1,4 +1,4 @@
-//! What a request carries beside its body: in path, query and headers.
+//! Path, query and header parameters.
 
 use serde_json::{Value, json};
 
@@ -8,15 +8,15 @@ use crate::domain::lead::CONTACT_CHARACTERS_MAX;
 use crate::domain::level::Product;
 use crate::domain::shapes::{QUESTION_CHARACTERS_MAX, TARGET_URL_CHARACTERS_MAX};
 
-/// Parameters that are whole numbers, with the least that is taken and what holds without them.
+/// Integer parameters: name, minimum and default.
 const NUMBERS: [(&str, u64, u64); 2] = [("limit", 1, 20), ("offset", 0, 0)];
-/// Parameters that are texts of a bounded length.
+/// Text parameters with a maximum length.
 const TEXTS: [(&str, usize); 3] = [
     ("question", QUESTION_CHARACTERS_MAX),
     ("email", CONTACT_CHARACTERS_MAX),
     ("target_url", TARGET_URL_CHARACTERS_MAX),
 ];
-/// Path parameters that have a shape, with an example that is there, or that nobody has.
+/// Path parameters with a pattern and an example.
 const IDENTIFIERS: [(&str, &str, &str); 3] = [
     ("source", r"^[\s\S]+$", "newsletter"),
     ("report_id", "^ppr_([0-9a-f]{32}|sample)$", "ppr_sample"),
@@ -27,9 +27,9 @@ const IDENTIFIERS: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// What a text is that may not be blank.
+/// The pattern of a text that must not be blank.
 pub const NOT_BLANK: &str = r"\S";
-/// Headers that have a shape.
+/// Headers with a pattern.
 const HEADERS: [(&str, &str); 4] = [
     ("X-Service-Payment-Proof", "^0[xX][0-9a-fA-F]{130}$"),
     ("X-Service-Payment-Hash", "^(0[xX])?[0-9a-fA-F]{64}$"),
@@ -42,7 +42,7 @@ pub fn parameters(row: &Row, path: &str) -> Vec<Value> {
         .split('/')
         .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
     let in_path = names.map(in_path);
-    // An alias has named the source already.
+    // The alias already names the source.
     let in_query = row
         .about
         .query
@@ -99,7 +99,7 @@ pub fn query_schema(parameter: &Parameter) -> Value {
     schema
 }
 
-/// The schema of a header: one that states a level names one.
+/// The schema of a header.
 fn header_schema(name: &str) -> Value {
     let product = Product::ALL
         .into_iter()
@@ -116,42 +116,39 @@ fn header_schema(name: &str) -> Value {
 pub fn headers(row: &Row) -> Vec<(&'static str, String)> {
     let header = |name, doc: &str| (name, doc.to_owned());
     let level = |product: Product, elsewhere: &str| {
-        let doc = format!(
-            "The {}, where it is not in {elsewhere}.",
-            product.level_word()
-        );
+        let doc = format!("The {}, if not in {elsewhere}.", product.level_word());
         (product.level_header(), doc)
     };
     let mut headers = match row.about.price {
         Price::Of(product) if row.about.takes.is_some() => vec![
             header(
                 "PAYMENT-SIGNATURE",
-                "Base64 of the x402 payment payload; without it the answer is 402.",
+                "Base64 of the x402 payment payload; without it the response is 402.",
             ),
             level(product, "query or body"),
             header(
                 "X-Service-Source",
-                "Where the buyer came from; no credential.",
+                "The buyer's referral source; not a credential.",
             ),
         ],
         Price::Of(product) => vec![level(product, "the query")],
         Price::Credit => vec![header(
             "X-Service-Retry-Credit",
-            "The credit of an earlier 503.",
+            "The retry credit of an earlier 503.",
         )],
         Price::Transfer => vec![
             header(
                 "X-Service-Payment-Hash",
-                "Hash of the transaction that transferred the price; without it the answer is 402.",
+                "Hash of the transaction that transferred the price; without it the response is 402.",
             ),
-            header("X-Service-Tier", "The tier, where it is not in the body."),
+            header("X-Service-Tier", "The tier, if not in the body."),
             header(
                 "X-Service-Payment-Proof",
-                "Signature (personal_sign) of the transfer's sender over the text that the answer without it names.",
+                "Signature (personal_sign) by the transfer's sender over the text in the response without it.",
             ),
             header(
                 "Idempotency-Key",
-                "A secret of yours, 16 to 128 characters: who sends it again is given the answer again.",
+                "A secret of 16 to 128 characters; sending it again returns the same response.",
             ),
         ],
         _ => vec![],

@@ -1,4 +1,4 @@
-//! The answers of each row, with examples that the service itself has made.
+//! The responses of each route, with generated examples.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use crate::app::{App, Row};
 use crate::domain::endpoint::Price;
 use crate::domain::level::Product;
 
-/// What any request with a body may meet before its row is asked.
+/// Statuses that any request with a body can get before its handler runs.
 const OF_BODIES: [u16; 2] = [400, 408];
 /// The same with a query.
 const OF_QUERIES: [u16; 1] = [414];
@@ -28,7 +28,7 @@ pub fn responses(app: &App, row: &Row) -> Value {
     }
     let mut answer = match about.gives_status {
         303 => json!({
-            "description": "Leads on.", "headers": {"Location": text("Where to go on.")},
+            "description": "Redirect.", "headers": {"Location": text("The next address.")},
         }),
         _ => json!({"description": "Success.", "content": content}),
     };
@@ -51,10 +51,10 @@ pub fn responses(app: &App, row: &Row) -> Value {
     responses.into()
 }
 
-/// Every status that a row answers with, in order.
+/// All statuses of a route, in order.
 pub fn statuses(row: &Row) -> Vec<u16> {
     let about = &row.about;
-    // Every row is limited.
+    // Every route is rate-limited.
     let mut statuses = vec![about.gives_status, 429];
     statuses.extend(about.statuses);
     if about.takes.is_some() {
@@ -68,7 +68,7 @@ pub fn statuses(row: &Row) -> Vec<u16> {
     statuses
 }
 
-/// A page is given as markdown to anyone who prefers it.
+/// Pages are also available as markdown.
 fn has_markdown(row: &Row) -> bool {
     let about = &row.about;
     about.takes.is_some()
@@ -104,9 +104,9 @@ fn success_schema(row: &Row) -> Value {
     }
 }
 
-/// Another way to go well than the usual one.
+/// A second successful status.
 fn other_success() -> Value {
-    let description = "Not there yet; Retry-After says when to ask again.";
+    let description = "Not ready yet; Retry-After says when to retry.";
     let schema = json!({"type": "object"});
     json!({"description": description, "content": {"application/json": {"schema": schema}}})
 }
@@ -120,24 +120,21 @@ fn refusal(app: &App, row: &Row, status: u16) -> Value {
                 _ => any_of(["Error", "PaymentRequired"]),
             },
         ),
-        422 => (
-            "The request does not have the endpoint's shape.",
-            reference("HTTPValidationError"),
-        ),
+        422 => ("The request is invalid.", reference("HTTPValidationError")),
         429 => (
-            "Too many requests. Retry-After says when to come back; nothing was charged.",
+            "Too many requests. Retry-After says when to retry; nothing was charged.",
             reference("Error"),
         ),
         503 => (
-            "An outage. Retry-After says when to come back; X-Service-Retry-Credit redeems an accepted payment.",
-            // How the service is, is told while it is down too.
+            "An outage. Retry-After says when to retry; X-Service-Retry-Credit redeems an accepted payment.",
+            // /health also responds while the service is down.
             match row.path {
                 "/health" => json!({"type": "object"}),
                 _ => reference("Error"),
             },
         ),
         _ => (
-            "Refused; `error.code` says why and `error.charged` whether it cost anything.",
+            "Refused; `error.code` says why and `error.charged` whether you were charged.",
             reference("Error"),
         ),
     };
@@ -156,7 +153,7 @@ fn refusal(app: &App, row: &Row, status: u16) -> Value {
                 json!({"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}});
             if price != Price::Free {
                 answer["headers"]["X-Service-Retry-Credit"] = text(
-                    "Redeems an accepted payment at /v1/x402/retry; absent where none was accepted.",
+                    "Redeems an accepted payment at /v1/x402/retry; absent if none was accepted.",
                 );
             }
         }
@@ -165,9 +162,9 @@ fn refusal(app: &App, row: &Row, status: u16) -> Value {
     answer
 }
 
-/// What a 402 carries (specification section 7).
+/// The headers of a 402 (specification section 7).
 fn challenge_headers(product: Product) -> Value {
-    let level = format!("The {} that is priced.", product.level_word());
+    let level = format!("The priced {}.", product.level_word());
     let mut level = text(&level);
     level["schema"]["enum"] = json!(product.level_names());
     let mut headers = Map::new();
@@ -175,7 +172,7 @@ fn challenge_headers(product: Product) -> Value {
     headers.insert("X-Payment-Required".to_owned(), text("The same."));
     headers.insert(title_case(product.paid_header()), level);
     for (name, _) in challenge::help(product) {
-        headers.insert(title_case(name), text("An address that helps to pay."));
+        headers.insert(title_case(name), text("A link that helps to pay."));
     }
     headers.into()
 }
@@ -184,7 +181,7 @@ fn text(doc: &str) -> Value {
     json!({"schema": {"type": "string"}, "description": doc})
 }
 
-/// A header's name as people write it.
+/// A header's name in title case.
 fn title_case(name: &str) -> String {
     let words = name.split('-').map(|word| {
         let (first, rest) = word.split_at(word.len().min(1));
@@ -196,10 +193,10 @@ fn title_case(name: &str) -> String {
 fn limit_headers() -> Value {
     let header = |kind: &str, doc: &str| json!({"schema": {"type": kind}, "description": doc});
     json!({
-        "Retry-After": header("integer", "Seconds until the next request is taken."),
-        "RateLimit-Limit": header("integer", "Requests in a window."),
+        "Retry-After": header("integer", "Seconds until the next request is accepted."),
+        "RateLimit-Limit": header("integer", "Requests per window."),
         "RateLimit-Remaining": header("integer", "Requests left now."),
-        "RateLimit-Reset": header("integer", "Seconds until the next request is taken."),
+        "RateLimit-Reset": header("integer", "Seconds until the next request is accepted."),
         "RateLimit-Policy": header("string", "The limit's name, quota and window, as in \"quote\";q=300;w=60."),
         "RateLimit": header("string", "The limit's name, what remains and seconds to wait, as in \"quote\";r=0;t=1."),
     })

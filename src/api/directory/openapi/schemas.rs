@@ -1,4 +1,4 @@
-//! The shapes of answers, as JSON Schema.
+//! JSON Schemas of responses.
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use crate::domain::tier::Tier;
 use crate::evidence::report::Report;
 use crate::x402::wire::PaymentRequirements;
 
-/// What a page says of itself. Whatever it does not say is null.
+/// A page's metadata. Missing values are null.
 fn metadata() -> Value {
     const TEXTS: [&str; 14] = [
         "title",
@@ -39,7 +39,7 @@ fn metadata() -> Value {
     json!({"type": "object", "properties": properties})
 }
 
-/// The shape of what a product answers when it is paid.
+/// The schema of a product's paid response.
 pub fn answer_schema(product: Product) -> Value {
     match product {
         Product::Context => context_response(),
@@ -124,7 +124,7 @@ fn without_titles(schema: &mut Value) {
     }
 }
 
-/// Everything that stands under `components`.
+/// All schemas under `components`.
 pub fn all() -> Map<String, Value> {
     let mut schemas: Map<String, Value> = shapes::ALL
         .iter()
@@ -181,7 +181,7 @@ pub fn all() -> Map<String, Value> {
     schemas
 }
 
-/// What a body must be beyond its table: the schema of a table also stands in challenges, where every byte counts.
+/// Further constraints of a body. Challenges contain the plain schema, where every byte counts.
 pub fn narrowing(object: &Object) -> Option<Value> {
     let never_with = |names: &[&str]| {
         let members = names.iter().map(|name| ((*name).to_owned(), false.into()));
@@ -214,7 +214,7 @@ pub fn narrowing(object: &Object) -> Option<Value> {
 
 /// A text without line breaks and other control characters.
 const ONE_LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
-/// A text with something that is printed.
+/// A text with at least one visible character.
 const PRINTED: &str = r"[^\s\x00-\x1f\x7f-\x9f]";
 /// An e-mail address ([`crate::domain::email`]). The service takes letters of every alphabet as well, and more dots.
 const EMAIL: &str = r"^ *[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,40}(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,20})?@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])? *$";

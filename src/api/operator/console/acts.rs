@@ -1,5 +1,4 @@
-//! What the console's forms do: each calls what the operator's JSON addresses call, and has one sentence that is said
-//! once it is done. One table, so that nothing is done that has no sentence, and nothing is said that was not done.
+//! The acts of the console's forms. One table holds every act with its confirmation, so neither exists without the other.
 
 use std::collections::HashMap;
 
@@ -16,7 +15,7 @@ use crate::flows::sale::reconcile;
 
 pub(super) type Fields = HashMap<String, String>;
 
-/// The acts: name in the address, and what is said afterwards.
+/// The acts: name in the path, and confirmation.
 const ACTS: [(&str, &str); 22] = [
     ("pause", "Sales are paused."),
     ("resume", "Sales resumed."),
@@ -27,8 +26,14 @@ const ACTS: [(&str, &str); 22] = [
         "The configuration was reloaded: blocked hosts and payment links are updated.",
     ),
     ("purge-report", "The report is deleted."),
-    ("approve-report", "The library lists the report."),
-    ("unlist-report", "The library no longer lists the report."),
+    (
+        "approve-report",
+        "The report is listed among the public reports.",
+    ),
+    (
+        "unlist-report",
+        "The report is no longer listed among the public reports.",
+    ),
     ("retry-mail", "The e-mail is being retried."),
     ("delete-mail", "The e-mail is deleted."),
     ("forget", "All data about that address is deleted."),
@@ -54,14 +59,14 @@ const ACTS: [(&str, &str); 22] = [
     ),
 ];
 
-/// What is said once an act is done.
+/// The confirmation of an act.
 pub(super) fn told(name: &str) -> Option<&'static str> {
     ACTS.iter()
         .find(|(act, _)| *act == name)
         .map(|(_, said)| *said)
 }
 
-/// Acts that cannot be undone want their box ticked, script or no script.
+/// Acts that cannot be undone require the checkbox, with or without script.
 const CONFIRMED: [&str; 7] = [
     "pause",
     "purge-report",
@@ -77,7 +82,7 @@ pub(super) async fn run(app: &Shared, name: &str, fields: &Fields) -> Result<(),
     if CONFIRMED.contains(&name) && field("confirm") != "yes" {
         return Err(Refusal::new(
             Code::InvalidRequest,
-            "Tick the box beside the button: this cannot be undone.",
+            "Tick the checkbox to confirm: this cannot be undone.",
         ));
     }
     let (store, now) = (&app.store, app.now());
@@ -122,7 +127,7 @@ pub(super) async fn run(app: &Shared, name: &str, fields: &Fields) -> Result<(),
         "try-facilitator" => self_test::facilitator(app).await?,
         _ => return Err(Refusal::of(Code::NotFound)),
     }
-    tracing::info!(act = name, "the operator did something in the console");
+    tracing::info!(act = name, "console act performed");
     Ok(())
 }
 

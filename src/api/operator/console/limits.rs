@@ -1,5 +1,5 @@
-//! What is limited and what is blocked: the hosts that are never fetched, the payment links, the caches, and how often
-//! clients and domains are served. What of it can change without a restart is read again from here.
+//! Limits: blocked hosts, payment links, caches and rate limits. The settings that can change without a restart are
+//! reloaded from here.
 
 use crate::api::operator::console::View;
 use crate::app::{App, FETCHES_OF_DOMAIN_MAX, FETCHES_OF_PAYER_MAX, Shared};
@@ -14,7 +14,7 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
     let config = app.reloaded();
     let heading = |text: &str| Block::Heading(text.to_owned());
     let blocked = Block::Table {
-        caption: "Hosts that are never fetched, with their subdomains",
+        caption: "Blocked hosts, including subdomains",
         head: vec!["Host"],
         rows: (config.fetch.blocklist.iter())
             .map(|host| vec![Cell::Code(host.clone())])
@@ -22,7 +22,7 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
         empty: "No host is blocked.",
     };
     let links = Block::Table {
-        caption: "Where bundles are paid for",
+        caption: "Payment links",
         head: vec!["Bundle", "Payment link"],
         rows: Bundle::ALL.map(|bundle| link(app, bundle)).to_vec(),
         empty: "",
@@ -33,19 +33,19 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
     let caches = Block::Facts(vec![
         ("Cached pages", Cell::Text(pages.to_string())),
         (
-            "Bytes of cached pages",
+            "Size of cached pages",
             of(page_bytes, limits.pages_bytes_max),
         ),
         (
-            "Reports and answers stored",
+            "Stored reports and responses",
             of(app.health.kept_bytes(), limits.reports_bytes_max),
         ),
         (
-            "Pages fetched at once from one domain, at most",
+            "Concurrent fetches per domain",
             number(FETCHES_OF_DOMAIN_MAX.min(app.config.fetch.fetches_max / 2)),
         ),
         (
-            "Pages fetched at once for one payer, at most",
+            "Concurrent fetches per payer",
             number(FETCHES_OF_PAYER_MAX.min(app.config.fetch.fetches_max / 2)),
         ),
     ]);
@@ -63,8 +63,8 @@ pub(super) async fn limits(app: &Shared) -> Result<View, Refusal> {
             heading("Payment links"),
             links,
             Block::Text(
-                "Change fetch.blocklist and the links of bundles in the configuration, then have it read again: here, \
-                 or with `systemctl reload context402`. Everything else waits for a restart."
+                "After changing fetch.blocklist or the bundles' payment links, reload the configuration here or with \
+                `systemctl reload context402`. Other settings need a restart."
                     .to_owned(),
             ),
             Block::Forms(vec![reload]),
@@ -82,7 +82,7 @@ fn link(app: &App, bundle: Bundle) -> Vec<Cell> {
     vec![Cell::Text(bundle.name().to_owned()), link]
 }
 
-/// How often a client is served, and a domain asked about for nothing.
+/// The rate limits per client, and per domain for free requests.
 fn quotas(app: &App) -> Block {
     let quotas = &app.config.limits.quotas;
     let row = |name: &'static str, quota: u64| {
@@ -100,7 +100,7 @@ fn quotas(app: &App) -> Block {
     let clients = RateClass::ALL.map(|class| row(class.name(), quotas.of(class)));
     let rows = clients.into_iter().chain([row(OF_DOMAIN, quotas.domain)]);
     Block::Table {
-        caption: "Requests per minute, of one client or for one domain",
+        caption: "Rate limits per client or domain",
         head: vec!["Limit", "Per minute", "Refused since start"],
         rows: rows.collect(),
         empty: "",

@@ -1,6 +1,6 @@
-//! Today, the payments, and the ledger beside the vault.
+//! The views Today, Payments and Ledger.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::api::operator::console::{View, show};
 use crate::api::operator::ledger::CheckedDay;
@@ -16,8 +16,11 @@ use crate::pages::console::{Block, Cell, Form, Tone};
 use crate::state::refusals::REFUSALS_MAX;
 use crate::store::{LedgerCheck, LedgerDay};
 
-/// Refusals in the view of payments.
+/// Number of refusals shown.
 const REFUSALS_SHOWN_MAX: usize = 25;
+
+const STATES: &str = "Authorized: held for a retry, not charged. Settling: the response is ready and settlement is in progress. \
+                      Unknown: the settlement outcome is being looked up on chain. Voided: never charged.";
 
 pub(super) async fn today(app: &Shared) -> Result<View, Refusal> {
     let found = ledger::look(app).await?;
@@ -28,30 +31,30 @@ pub(super) async fn today(app: &Shared) -> Result<View, Refusal> {
     if lately > 0 {
         blocks.push(Block::Note {
             text: format!(
-                "{lately} settlements that the facilitator has reported in the last day are not on chain: see Payments, \
-                 contradicted. Pause sales if the facilitator cannot explain them."
+                "{lately} settlements that the facilitator reported in the last day are not on chain: see Payments, \
+                contradicted. Pause sales unless the facilitator can explain them."
             ),
             tone: Tone::Bad,
         });
     }
     blocks.extend([
-        heading("Sold on chain today (UTC)"),
+        heading("Sales today (UTC)"),
         Block::Facts(figures(&found.ledger)),
-        lines("By level", &found.ledger.levels, "Nothing was sold today."),
+        lines("By tier or pack", &found.ledger.levels, "No sales today."),
         lines("By source", &found.ledger.sources, ""),
-        heading("From 402 to paid, since start"),
+        heading("Conversion since start"),
         funnel(&found),
-        heading("Under way"),
+        heading("In progress"),
         Block::Facts(vec![
             ("Leads", show::counts(&found.leads)),
             ("Orders", show::counts(&found.orders)),
             ("Pending or unknown settlements", show::counts(&found.open_payments)),
-            ("Retry credits held", Cell::Text(found.credits.to_string())),
+            ("Open retry credits", Cell::Text(found.credits.to_string())),
             ("E-mails waiting", Cell::Text(found.mails_waiting.to_string())),
         ]),
         heading("Pause and resume"),
         Block::Text(
-            "While sales are paused, paid requests are answered 503 and not charged. What is already paid is delivered."
+            "While sales are paused, paid requests return 503 and are not charged. Paid orders are still delivered."
                 .to_owned(),
         ),
         Block::Forms(vec![brake(app)]),
@@ -72,7 +75,7 @@ fn brake(app: &Shared) -> Form {
     }
 }
 
-/// What cannot be bought now, and what is not checked.
+/// What is unavailable or unchecked at the moment.
 pub(super) fn standing(app: &Shared) -> Vec<Block> {
     let availability = availability::now(app);
     let sales = (!availability.is_complete()).then(|| Block::Note {
@@ -90,41 +93,41 @@ pub(super) fn standing(app: &Shared) -> Vec<Block> {
     sales.into_iter().chain(chain).collect()
 }
 
-/// What somebody should see to.
+/// What needs the operator's attention.
 fn attention(found: &ledger::Today) -> Vec<Block> {
     let of = |counts: &show::Counts, name: &str| counts.get(name).copied().unwrap_or(0);
     let mut notes = vec![
         (
             of(&found.orders, "needs_review"),
             ["paid order does", "paid orders do"],
-            "not fit the lead: see Orders, needs review.",
+            "not match the lead: see Orders, needs review.",
         ),
         (
             of(&found.orders, "failed"),
             ["order", "orders"],
-            "could not be fulfilled: refund it, or have it done again.",
+            "could not be fulfilled: refund or retry. See Orders, failed.",
         ),
         (
             found.mails_failed,
-            ["mail", "mails"],
+            ["e-mail", "e-mails"],
             "could not be sent: see Outbox.",
         ),
         (
             of(&found.open_payments, "unknown"),
             ["settlement has", "settlements have"],
-            "no known end yet: see Payments, unknown.",
+            "an unknown outcome: see Payments, unknown.",
         ),
         (
             found.listings_waiting,
-            ["report waits", "reports wait"],
-            "for your approval to be listed in the library: see Reports, awaiting approval.",
+            ["report awaits", "reports await"],
+            "your approval for the public list: see Reports, awaiting approval.",
         ),
     ];
     if let Some((_, ledger_check)) = &found.ledger_check {
         notes.push((
             ledger_check.missing_payments,
             ["payment", "payments"],
-            "did not reach the vault on the last day that was compared: see Books.",
+            "did not reach your receiving address on the last reconciled day: see Ledger.",
         ));
     }
     let notes = notes.into_iter().filter(|(count, ..)| *count > 0);
@@ -191,7 +194,7 @@ pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal>
         vec![
             show::time(payment, "created_at"),
             show::tag(payment, "state", tone),
-            show::number(payment, "amount_units"),
+            usdc(payment),
             show::text(payment, "level"),
             show::outward(payment, "target_url"),
             show::text(payment, "source"),
@@ -201,17 +204,30 @@ pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal>
     let table = Block::Table {
         caption: "Payments, newest first",
         head: vec![
-            "Since", "State", "Units", "Level", "Target", "Source", "Key",
+            "Created",
+            "State",
+            "USDC",
+            "Tier or pack",
+            "Target",
+            "Source",
+            "Key",
         ],
         rows,
         empty: "No such payments.",
     };
     let choices = show::choices("payments", &operator::PAYMENT_STATES, state.as_deref());
-    let mut blocks = vec![choices, table];
+    let mut blocks = vec![choices, Block::Text(STATES.to_owned()), table];
     if state.is_none() {
         blocks.extend(refused(app));
     }
     Ok(View::new("Payments", blocks))
+}
+
+/// The amount in USDC.
+fn usdc(payment: &Value) -> Cell {
+    let units = payment["amount_units"].as_str();
+    let amount = units.and_then(Amount::parse_units);
+    amount.map_or(Cell::Nothing, |amount| Cell::Number(amount.to_string()))
 }
 
 /// The latest refusals of paid requests.
@@ -231,17 +247,22 @@ fn refused(app: &Shared) -> [Block; 3] {
     [
         Block::Heading("Refused payments".to_owned()),
         Block::Text(format!(
-            "Requests that carried a payment and were refused since the service started. Payer addresses may be \
-             unverified. This page shows the latest {REFUSALS_SHOWN_MAX}; `context402 payments refused` lists up to \
-             {REFUSALS_MAX}."
+            "Requests with a payment, refused since the service started. Payer addresses may be unverified. This page \
+            shows the latest {REFUSALS_SHOWN_MAX}; `context402 payments refused` lists up to {REFUSALS_MAX}."
         )),
         Block::Table {
             caption: "Refused payments, newest first",
             head: vec![
-                "Time", "Code", "Reason", "Product", "Level", "Payer", "Request",
+                "Time",
+                "Code",
+                "Reason",
+                "Product",
+                "Tier or pack",
+                "Payer",
+                "Request",
             ],
             rows,
-            empty: "No payment was refused since the service started.",
+            empty: "No payment has been refused since the service started.",
         },
     ]
 }
@@ -251,12 +272,12 @@ async fn payment(app: &Shared, key: &str) -> Result<View, Refusal> {
     let found = found.ok_or_else(|| Refusal::new(Code::NotFound, operator::NO_PAYMENT))?;
     let mut blocks = vec![Block::Facts(vec![
         ("State", show::tag(&found, "state", tone)),
-        ("Paid for", show::text(&found, "product")),
-        ("Level", show::text(&found, "level")),
+        ("Product", show::text(&found, "product")),
+        ("Tier or pack", show::text(&found, "level")),
         ("Target", show::outward(&found, "target_url")),
-        ("Units", show::text(&found, "amount_units")),
+        ("USDC", usdc(&found)),
         ("Payer", show::text(&found, "payer")),
-        ("Means", show::text(&found, "means")),
+        ("Payment method", show::text(&found, "means")),
         ("Source", show::text(&found, "source")),
         ("Transaction", show::text(&found, "transaction")),
         ("Reason", show::text(&found, "reason")),
@@ -265,7 +286,7 @@ async fn payment(app: &Shared, key: &str) -> Result<View, Refusal> {
             "Contradicted by",
             show::text(&found["settlement_check"], "reason"),
         ),
-        ("Since", show::time(&found, "created_at")),
+        ("Created", show::time(&found, "created_at")),
         ("Changed", show::time(&found, "changed_at")),
     ])];
     if !found["credit"].is_null() {
@@ -300,7 +321,7 @@ pub(super) async fn ledger(app: &Shared) -> Result<View, Refusal> {
     )];
     if app.outside.chain.is_none() {
         blocks.push(Block::Note {
-            text: "Days are not reconciled: set chain.rpc_url to check them against the chain."
+            text: "Reconciliation is off: set chain.rpc_url to check days against the chain."
                 .to_owned(),
             tone: Tone::Warn,
         });
@@ -343,7 +364,7 @@ fn book(app: &Shared, book: &CheckedDay) -> Vec<Cell> {
     ]
 }
 
-/// Settlements that the facilitator has reported and that are not on chain.
+/// Settlements that the facilitator reported and that are not on chain.
 fn contradicted((payments, units): (u64, u64)) -> Cell {
     match payments {
         0 => Cell::Nothing,
@@ -371,7 +392,7 @@ fn compared(ledger_check: &LedgerCheck) -> Cell {
     }
 }
 
-/// What the vault has received for no payment of ours.
+/// Deposits to the receiving address that match no payment.
 fn beyond(ledger_check: &LedgerCheck) -> Cell {
     match ledger_check.foreign_transfers {
         0 => Cell::Nothing,

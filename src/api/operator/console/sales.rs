@@ -1,4 +1,4 @@
-//! Leads, orders, and what the payment provider has told of them.
+//! The views Leads, Orders and Webhook log.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::http::Call;
 use crate::pages::console::{Block, Cell, Field, Form, Tone};
 
-/// Longest note that a form takes.
+/// Maximum length of a note.
 const NOTE_CHARACTERS_MAX: usize = 300;
 
 pub(super) async fn leads(app: &Shared, call: &Call) -> Result<View, Refusal> {
@@ -55,14 +55,14 @@ async fn lead(app: &Shared, id: &str) -> Result<View, Refusal> {
             Block::Facts(vec![
                 ("Status", show::tag(&found, "status", lead_tone)),
                 ("Product", show::text(&found, "product")),
-                ("Level", show::text(&found, "level")),
+                ("Pack or bundle", show::text(&found, "level")),
                 ("Contact", show::text(&found, "contact")),
                 ("Name", show::text(&found, "name")),
                 ("Question", show::text(&found, "question")),
                 ("Use case", show::text(&found, "use_case")),
                 ("Budget", show::text(&found, "budget_usdc")),
                 ("Notes", show::text(&found, "notes")),
-                ("From", show::text(&found, "source")),
+                ("Source", show::text(&found, "source")),
                 ("Quote", show::text(&found, "quote_id")),
             ]),
             targets(&found),
@@ -74,7 +74,7 @@ async fn lead(app: &Shared, id: &str) -> Result<View, Refusal> {
     ))
 }
 
-/// The steps that the pipeline has from here, and a note without one.
+/// The possible status changes, and a note.
 fn steps(lead: &Value, id: &str) -> Vec<Form> {
     let status = lead["status"].as_str().and_then(LeadStatus::parse);
     let reachable = LeadStatus::ALL.into_iter().filter(|to| {
@@ -126,7 +126,7 @@ fn targets(value: &Value) -> Block {
     }
 }
 
-/// What happened when, and by whom where that is known.
+/// What happened when, and by whom if known.
 fn trail(value: &Value) -> Block {
     Block::Table {
         caption: "History",
@@ -206,7 +206,7 @@ async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
                 ("Lead", show::link(&found, "lead_id", "leads")),
                 ("Checkout session", show::text(&found, "session_id")),
                 ("Mail", mail_of(&found["mail"])),
-                ("Since", show::time(&found, "created_at")),
+                ("Created", show::time(&found, "created_at")),
                 ("Fulfilled", show::time(&found, "fulfilled_at")),
             ]),
             targets(&found),
@@ -221,17 +221,17 @@ async fn order(app: &Shared, id: &str) -> Result<View, Refusal> {
     ))
 }
 
-/// What was delivered; the buyer's own page shows what it says.
+/// Facts about the delivered report; its text is on the buyer's page.
 fn report(report: &Value) -> Block {
     if report.is_null() {
-        return Block::Text("There is none.".to_owned());
+        return Block::Text("None.".to_owned());
     }
     Block::Facts(vec![
-        ("Made", show::time(report, "created_at")),
+        ("Created", show::time(report, "created_at")),
         ("Sources read", show::text(report, "sources_read")),
         ("SHA-256", show::text(report, "sha256")),
         ("SHA-256 of the PDF", show::text(report, "pdf_sha256")),
-        ("Bytes of the PDF", show::text(report, "pdf_bytes")),
+        ("PDF size in bytes", show::text(report, "pdf_bytes")),
     ])
 }
 
@@ -255,11 +255,11 @@ fn sources(order: &Value) -> Block {
                 show::text(source, "message"),
             ]
         }),
-        empty: "No source is being worked on.",
+        empty: "No source is being processed.",
     }
 }
 
-/// What the operator may wish for, as the order stands.
+/// The acts that the order's state allows.
 fn wishes(order: &Value, id: &str) -> Vec<Form> {
     let state = order["state"].as_str().unwrap_or_default();
     let button = |act, text: &str| Form::button(act, "order_id", id, text);
@@ -283,7 +283,7 @@ fn wishes(order: &Value, id: &str) -> Vec<Form> {
     }
     if !matches!(state, "awaiting_payment" | "payment_failed" | "refunded") {
         let form = button("refund-order", "Record a refund");
-        forms.push(form.confirmed("Yes, the money was sent back at the payment provider"));
+        forms.push(form.confirmed("Yes, I refunded the payment at the payment provider"));
     }
     forms.push(
         button("delete-order", "Delete the order").confirmed("Yes, permanently, with its report"),
@@ -319,7 +319,7 @@ pub(super) async fn events(app: &Shared, call: &Call) -> Result<View, Refusal> {
         ]
     });
     let table = Block::Table {
-        caption: "Events of the payment provider, newest first",
+        caption: "Webhook events, newest first",
         head: vec!["Received", "Type", "Outcome", "Order", "Event"],
         rows,
         empty: "No events in the last 35 days.",
@@ -339,11 +339,11 @@ fn event(event: &Value) -> View {
                 ("Outcome", show::text(event, "outcome")),
                 ("Order", show::link(event, "order_id", "orders")),
                 ("Live", show::text(event, "livemode")),
-                ("Made", show::time(event, "created_at")),
+                ("Created", show::time(event, "created_at")),
                 ("Received", show::time(event, "received_at")),
             ]),
             Block::Code {
-                caption: "As it was sent".to_owned(),
+                caption: "Raw event".to_owned(),
                 text: event["raw"].as_str().unwrap_or_default().to_owned(),
             },
         ],

@@ -1,4 +1,4 @@
-//! From the JSON that the operator's addresses answer to the cells of a view.
+//! Converts the operator API's JSON to the cells of a view.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::domain::time::UnixSeconds;
 use crate::pages::console::{Block, Cell, Tone, VIEWS_PATH};
 
-/// Characters of an identifier in a table: the beginning tells things apart, the whole stands on its own page.
+/// Characters of an identifier in a table; its own page shows all of it.
 const ID_CHARACTERS: usize = 16;
 
-/// How many there are of what.
+/// Counts by name.
 pub(super) type Counts = BTreeMap<&'static str, u64>;
 
 /// A member's text; nothing for null, missing or empty.
@@ -43,7 +43,7 @@ pub(super) fn outward(value: &Value, name: &str) -> Cell {
     }
 }
 
-/// A member's text that leads to one thing of a view.
+/// A member's text as a link to its record.
 pub(super) fn link(value: &Value, name: &str, view: &str) -> Cell {
     match text(value, name) {
         Cell::Text(text) => Cell::Link {
@@ -54,24 +54,35 @@ pub(super) fn link(value: &Value, name: &str, view: &str) -> Cell {
     }
 }
 
-/// The path of one thing of a view.
+/// The path of a record.
 pub(super) fn one(view: &str, id: &str) -> String {
     let id: String = url::form_urlencoded::byte_serialize(id.as_bytes()).collect();
     format!("{VIEWS_PATH}{view}?id={id}")
 }
 
-/// A state, with the tone that the view gives it.
+/// A state as a tag.
 pub(super) fn tag(value: &Value, name: &str, tone: impl Fn(&str) -> Tone) -> Cell {
     match text(value, name) {
         Cell::Text(text) => Cell::Tag {
             tone: tone(&text),
-            text: text.replace('_', " "),
+            text: state_name(&text),
         },
         other => other,
     }
 }
 
-/// A choice of one state, or of all.
+/// A state in the terms of card payments, where it has one.
+fn state_name(state: &str) -> String {
+    match state {
+        "held" => "authorized".to_owned(),
+        "kept" => "settling".to_owned(),
+        "released" => "voided".to_owned(),
+        "credit" => "retry credit".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
+/// Links to filter by state.
 pub(super) fn choices(view: &str, names: &[&str], chosen: Option<&str>) -> Block {
     let all = (
         "all".to_owned(),
@@ -80,7 +91,7 @@ pub(super) fn choices(view: &str, names: &[&str], chosen: Option<&str>) -> Block
     );
     let each = names.iter().map(|name| {
         let path = format!("{VIEWS_PATH}{view}?state={name}");
-        (name.replace('_', " "), path, chosen == Some(name))
+        (state_name(name), path, chosen == Some(name))
     });
     Block::Choices {
         label: "Show",
@@ -88,7 +99,7 @@ pub(super) fn choices(view: &str, names: &[&str], chosen: Option<&str>) -> Block
     }
 }
 
-/// The rows of a list in an answer.
+/// The rows of a list in a response.
 pub(super) fn rows(
     answer: &Value,
     list: &str,
@@ -102,7 +113,7 @@ pub(super) fn rows(
         .collect()
 }
 
-/// A value as it stands, for what has no better view.
+/// A value as indented JSON.
 pub(super) fn whole(caption: &str, value: &Value) -> Block {
     Block::Code {
         caption: caption.to_owned(),
@@ -110,7 +121,7 @@ pub(super) fn whole(caption: &str, value: &Value) -> Block {
     }
 }
 
-/// In one line.
+/// Counts in one line.
 pub(super) fn counts(counts: &Counts) -> Cell {
     let parts = counts
         .iter()

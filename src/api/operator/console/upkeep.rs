@@ -1,4 +1,4 @@
-//! Reports, the outbox, what is known of a person, health and configuration.
+//! The views Reports, Outbox, Data, Health and Configuration.
 
 use serde_json::Value;
 
@@ -52,11 +52,16 @@ async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
     let listing = found["listing"].as_str().unwrap_or_default();
     let forms = match listing {
         "awaiting_approval" => vec![
-            Form::button("approve-report", "report_id", id, "List in the library"),
+            Form::button("approve-report", "report_id", id, "Add to public reports"),
             purge,
         ],
         "listed" => vec![
-            Form::button("unlist-report", "report_id", id, "Remove from the library"),
+            Form::button(
+                "unlist-report",
+                "report_id",
+                id,
+                "Remove from public reports",
+            ),
             purge,
         ],
         _ => vec![purge],
@@ -71,11 +76,11 @@ async fn report(app: &Shared, id: &str) -> Result<View, Refusal> {
                 ("Decision", show::text(&found, "decision")),
                 ("Payment", show::link(&found, "payment", "payments")),
                 ("Shared as", show::text(&found, "shared")),
-                ("Library", show::text(&found, "listing")),
-                ("Since", show::time(&found, "created_at")),
-                ("Until", show::time(&found, "expires_at")),
+                ("Public listing", show::text(&found, "listing")),
+                ("Created", show::time(&found, "created_at")),
+                ("Stored until", show::time(&found, "expires_at")),
             ]),
-            show::whole("The report as sold", &document),
+            show::whole("Report JSON", &document),
             Block::Forms(forms),
         ],
     ))
@@ -102,7 +107,7 @@ pub(super) async fn outbox(app: &Shared, call: &Call) -> Result<View, Refusal> {
     let mut blocks = vec![show::choices("outbox", &MailState::NAMES, state.as_deref())];
     if !app.outside.mailer.is_on() {
         blocks.push(Block::Note {
-            text: "No mail server is configured: e-mails wait here until mail.smtp_host is set."
+            text: "No mail server is configured: e-mails stay here until mail.smtp_host is set."
                 .to_owned(),
             tone: Tone::Warn,
         });
@@ -124,10 +129,10 @@ async fn mail(app: &Shared, text: &str) -> Result<View, Refusal> {
     let found = mails::show(&app.store, key).await?.ok_or_else(missing)?;
     let mut forms = Vec::new();
     if found["state"] != "sent" {
-        forms.push(Form::button("retry-mail", "key", text, "Try again now"));
+        forms.push(Form::button("retry-mail", "key", text, "Retry now"));
     }
     forms.push(
-        Form::button("delete-mail", "key", text, "Delete").confirmed("Yes, delete it unsent"),
+        Form::button("delete-mail", "key", text, "Delete").confirmed("Yes, delete without sending"),
     );
     Ok(View::new(
         "E-mail",
@@ -138,10 +143,10 @@ async fn mail(app: &Shared, text: &str) -> Result<View, Refusal> {
                 ("Subject", show::text(&found, "subject")),
                 ("About", show::text(&found, "about")),
                 ("Attachment", show::text(&found, "attachment")),
-                ("Tries", show::text(&found, "tries")),
-                ("Next try", show::time(&found, "next_try")),
-                ("Problem", show::text(&found, "problem")),
-                ("Since", show::time(&found, "created_at")),
+                ("Attempts", show::text(&found, "tries")),
+                ("Next attempt", show::time(&found, "next_try")),
+                ("Error", show::text(&found, "problem")),
+                ("Created", show::time(&found, "created_at")),
                 ("Changed", show::time(&found, "changed_at")),
             ]),
             Block::Code {
@@ -161,20 +166,23 @@ fn tone(state: &str) -> Tone {
     }
 }
 
-/// Exports, and what is known of one person.
+/// Exports, and the data about one person.
 pub(super) async fn data(app: &Shared, call: &Call) -> Result<View, Refusal> {
     let mut blocks = vec![
         Block::Heading("Export".to_owned()),
-        Block::Text("All records of a kind, as CSV for spreadsheets or as JSON.".to_owned()),
+        Block::Text("Export all records as CSV or JSON.".to_owned()),
         Block::Table {
             caption: "Exports",
             head: vec!["What", "CSV", "JSON"],
-            rows: export::KINDS.iter().map(|kind| export_row(kind.name)).collect(),
+            rows: export::KINDS
+                .iter()
+                .map(|kind| export_row(kind.name))
+                .collect(),
             empty: "",
         },
-        Block::Heading("A person's data".to_owned()),
+        Block::Heading("Personal data".to_owned()),
         Block::Text(
-            "All data about an e-mail address in leads, orders and outbox, to hand out or to delete."
+            "Look up or delete all data about an e-mail address in leads, orders and outbox."
                 .to_owned(),
         ),
         Block::Forms(vec![Form {
@@ -195,10 +203,10 @@ pub(super) async fn data(app: &Shared, call: &Call) -> Result<View, Refusal> {
         blocks.push(Block::Heading(format!("Data about {email}")));
         blocks.push(show::whole("Leads, orders and e-mails", &person));
         if !is_nothing(&person) {
-            let form = Form::button("forget", "email", &email, "Delete all of it");
-            blocks.push(Block::Forms(vec![form.confirmed(
-                "Yes, permanently; an order in progress is dropped too",
-            )]));
+            let form = Form::button("forget", "email", &email, "Delete all of this data");
+            blocks.push(Block::Forms(vec![
+                form.confirmed("Yes, permanently, including orders in progress"),
+            ]));
         }
     }
     Ok(View::new("Data", blocks))
@@ -221,11 +229,11 @@ fn export_row(name: &str) -> Vec<Cell> {
 pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     let health = &app.health;
     let facilitator = match health.facilitator() {
-        None => said("not asked yet", Tone::Plain),
+        None => said("not checked yet", Tone::Plain),
         Some(found) => match found.trouble {
             Some(trouble) => said(&trouble, Tone::Bad),
             None => said(
-                &format!("answers in {} ms", found.latency.as_millis()),
+                &format!("responds in {} ms", found.latency.as_millis()),
                 Tone::Good,
             ),
         },
@@ -239,16 +247,16 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     let availability = availability::now(app);
     let sales = match (availability.is_complete(), availability.is_open()) {
         (true, _) => said("open", Tone::Good),
-        (false, true) => said("open in part", Tone::Warn),
+        (false, true) => said("partly available", Tone::Warn),
         (false, false) => said("closed", Tone::Bad),
     };
     let disk = match health.disk_low() {
-        true => said("low: nothing is sold", Tone::Bad),
+        true => said("low: sales stopped", Tone::Bad),
         false => said("enough", Tone::Good),
     };
     let mail = match app.outside.mailer.is_on() {
         true => said("configured", Tone::Good),
-        false => said("not configured: mails wait", Tone::Warn),
+        false => said("not configured: e-mails are queued", Tone::Warn),
     };
     let mib = |bytes: u64| Cell::Text(format!("{} MiB", bytes / (1024 * 1024)));
     let stored = app.store.stored_bytes().await?;
@@ -258,11 +266,11 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     let log = match troubles.is_empty() {
         true => Block::Text("None since start.".to_owned()),
         false => Block::Code {
-            caption: "From the log, newest last".to_owned(),
+            caption: "Log, newest last".to_owned(),
             text: troubles.join("\n"),
         },
     };
-    // The sentences behind the words of the table.
+    // Details for the table's short states.
     let mut blocks = money::standing(app);
     if availability.is_complete() {
         blocks.insert(0, Block::Text(availability.sentence()));
@@ -278,31 +286,28 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
                 )),
             ),
             (
-                "Running for",
+                "Uptime",
                 Cell::Text(format!("{} s", app.started.elapsed().as_secs())),
             ),
             ("Facilitator", facilitator),
             ("Chain", chain),
             ("Disk", disk),
-            ("Free on disk", mib(health.free_bytes())),
+            ("Free disk space", mib(health.free_bytes())),
             (
                 "Data file",
                 stored.map_or(Cell::Text("not counted yet".to_owned()), mib),
             ),
-            ("Reports and answers stored", mib(health.kept_bytes())),
+            ("Stored reports and responses", mib(health.kept_bytes())),
             ("Mail", mail),
             (
-                "Pages since start",
+                "Pages sold since start",
                 Cell::Text(format!(
                     "{} from the cache, {} fetched",
                     app.metrics.cache.get(["hit"]),
                     app.metrics.cache.get(["miss"])
                 )),
             ),
-            (
-                "Refused by a limit since start",
-                show::counts(&limited.collect()),
-            ),
+            ("Rate-limited since start", show::counts(&limited.collect())),
         ]),
         Block::Heading("Tests".to_owned()),
         Block::Forms(trials(app)),
@@ -312,7 +317,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
     Ok(View::new("Health", blocks))
 }
 
-/// What can be tried: the facilitator always, mail and notices where they are configured.
+/// Self-tests: the facilitator always, mail and webhook if configured.
 fn trials(app: &App) -> Vec<Form> {
     let plain = |act: &'static str, button: &str| Form {
         act,
@@ -343,7 +348,7 @@ fn said(text: &str, tone: Tone) -> Cell {
     }
 }
 
-/// Every setting in force; secrets are masked.
+/// All effective settings; secrets are masked.
 pub(super) fn config(app: &App) -> View {
     let reloaded = app.reloaded();
     let lines = app.config.lines.iter().map(|line| {

@@ -1,4 +1,4 @@
-//! The end of an order whose sources all have an outcome: one report of them, its PDF, one e-mail, in one transaction.
+//! Finishes an order once all sources have a result: report, PDF and e-mail, in one transaction.
 
 use sha2::{Digest, Sha256};
 
@@ -19,11 +19,11 @@ use crate::outside::memory::MemoryFull;
 use crate::pdf::Rendered;
 use crate::store::{OrderReport, StoreError, Tables};
 
-/// The sources' texts, and one of them being compared.
+/// Memory for the sources' texts and one comparison.
 const COMPARING_BYTES: usize = TEXTS_BYTES_MAX + TEXTS_BYTES_MAX / 4;
 
 impl Job {
-    /// Every source has an outcome: the report, its PDF, and the end.
+    /// Makes report and PDF and finishes the order.
     pub(super) async fn finish(&self) -> Result<End, StoreError> {
         let mut permit = self.app.outside.memory.nothing();
         let permitted = permit.resized(COMPARING_BYTES, MEMORY_WAIT_MAX).await;
@@ -37,7 +37,7 @@ impl Job {
             .count();
         if read == 0 {
             return self
-                .give_up("none of its sources could be read".to_owned())
+                .give_up("none of its sources could be fetched".to_owned())
                 .await;
         }
         self.app.crash_point("sources_done");
@@ -58,7 +58,7 @@ impl Job {
             }) => {
                 return self.pause(now.plus(PAUSE_SECONDS)).await;
             }
-            // Page and JSON are delivered all the same.
+            // Web page and JSON are delivered anyway.
             Err(_) => None,
         };
         self.app.crash_point("order_written");
@@ -139,7 +139,7 @@ fn fulfil_lead(
     let Some(mut lead) = tables.lead(lead_id)? else {
         return Ok(());
     };
-    // One that the operator has given up stays lost; the order is delivered all the same.
+    // A lead marked as lost stays lost; the order is delivered anyway.
     if lead
         .apply(LeadEvent::Fulfil, By::Service, &id.to_string(), now)
         .is_ok()

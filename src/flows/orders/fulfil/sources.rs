@@ -1,4 +1,4 @@
-//! What comes of each source of an order: read and examined, waited for, or out of reach. Each is kept at once.
+//! The sources of an order: each is examined, retried later, or unreachable. Results are stored at once.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -16,13 +16,13 @@ use crate::flows::content::report;
 use crate::flows::content::source::{self, SourcePage, Trouble, keep_page};
 use crate::store::{SourceRecord, StoreError};
 
-/// How often a source that does not answer is asked.
+/// Attempts for a source that does not respond.
 const TRIES_MAX: u32 = 3;
 
-/// Text of an order's sources together: each may have its share of it.
+/// Maximum text of all sources of an order; each may use its share.
 pub(super) const TEXTS_BYTES_MAX: usize = 24 * 1024 * 1024;
 
-/// A source without an outcome: how often it was asked, and when it may be asked again.
+/// A source without a result: attempts so far, and time of the next one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
     place: u32,
@@ -30,7 +30,7 @@ pub(super) struct Wait {
     pub(super) again_at: u64,
 }
 
-/// A source with its outcome.
+/// A source with its result.
 pub(super) struct Source {
     pub(super) target_url: String,
     pub(super) fetched_at: UnixSeconds,
@@ -45,7 +45,7 @@ pub(super) struct SourceDocument {
 }
 
 impl Job {
-    /// The sources that have no outcome yet.
+    /// The sources without a result.
     pub(super) async fn waits(&self) -> Result<Vec<Wait>, StoreError> {
         let id = self.id;
         let kept = self
@@ -75,7 +75,7 @@ impl Job {
         Ok(places.filter_map(wait).collect())
     }
 
-    /// Reads one source and keeps what came of it. `false` when the lease is lost.
+    /// Reads one source and stores the result. `false` if the lease is lost.
     pub(super) async fn source(&self, wait: &Wait) -> Result<bool, StoreError> {
         let place = usize::try_from(wait.place).unwrap_or(usize::MAX);
         let Some(target_url) = self.order.target_urls.get(place) else {
@@ -159,7 +159,7 @@ impl Job {
                 let pause = self.app.config.orders.source_pause << (2 * wait.tries);
                 return (waiting(tries, fetched_at + pause, refusal), None, None);
             }
-            // Ours, and no fault of the source.
+            // Our failure, not the source's.
             Err(Trouble::Refused(refusal))
                 if matches!(refusal.code, Code::Internal | Code::Overloaded)
                     && tries < TRIES_MAX =>
@@ -180,7 +180,7 @@ impl Job {
         (record, None, None)
     }
 
-    /// What came of every source, in the buyer's order.
+    /// The results of all sources, in the buyer's order.
     pub(super) async fn sources(&self) -> Result<Vec<Source>, StoreError> {
         let (id, target_urls) = (self.id, self.order.target_urls.clone());
         let read = self.app.store.read(move |snapshot| {
@@ -238,7 +238,7 @@ fn waiting(tries: u32, again_at: u64, refusal: Refusal) -> SourceRecord {
     }
 }
 
-/// How thoroughly a bundle's sources are read.
+/// The pack by which a bundle's sources are examined.
 fn pack_of(bundle: Bundle) -> Pack {
     match bundle {
         Bundle::Scout | Bundle::Builder => Pack::Standard,

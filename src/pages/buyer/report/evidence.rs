@@ -1,4 +1,4 @@
-//! Claims beside their excerpts. An excerpt is shown as what it is in the source: a row stands under its table's head.
+//! Claims beside their excerpts. A table row is shown under its table's header.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use crate::evidence::report::{Origin, Report};
 use crate::evidence::{PassageKind, Stance};
 use crate::pages::parts;
 
-/// Each claim with the excerpts that carry it; then what no claim cites.
+/// Each claim with its excerpts, then the excerpts that no claim cites.
 pub(crate) fn claims(report: &Report) -> Markup {
     let cited = |id: &String| {
         report
@@ -22,7 +22,7 @@ pub(crate) fn claims(report: &Report) -> Markup {
         .filter(|citation| !cited(&citation.id))
         .collect();
     html! {
-        @if report.citations.is_empty() { p { "Nothing in the source bears on the question." } }
+        @if report.citations.is_empty() { p { "The source says nothing about the question." } }
         ul.claims {
             @for (index, claim) in report.key_claims.iter().enumerate() {
                 li {
@@ -30,10 +30,10 @@ pub(crate) fn claims(report: &Report) -> Markup {
                         h3 { "Claim " (index + 1) }
                         p.claim { (claim.claim) }
                         p.small.muted {
-                            (parts::share("How well the evidence carries this claim", claim.confidence)) " support, "
+                            (parts::share("How well the evidence supports this claim", claim.confidence)) " support, "
                             @match claim.origin {
                                 Origin::Deterministic => "found by the evidence check",
-                                Origin::Llm => "worded by a language model, then checked",
+                                Origin::Llm => "written by a language model, then checked",
                             }
                         }
                     }
@@ -50,7 +50,7 @@ pub(crate) fn claims(report: &Report) -> Markup {
                 li {
                     div {
                         h3 { "Also found" }
-                        p { "Passages that bear on the question; no claim rests on them." }
+                        p { "Related passages that no claim relies on." }
                     }
                     div { @for citation in others { (figure(citation, Some(&citation.id))) } }
                 }
@@ -86,13 +86,13 @@ pub(crate) fn figure(citation: &Citation, anchor: Option<&String>) -> Markup {
 
 fn stance_words(stance: Stance) -> &'static str {
     match stance {
-        Stance::Supports => "supports it",
-        Stance::Contradicts => "contradicts it",
-        Stance::Mentions => "mentions it",
+        Stance::Supports => "supports",
+        Stance::Contradicts => "contradicts",
+        Stance::Mentions => "mentions",
     }
 }
 
-/// The cells of a table's row beside those of its head, when they fit.
+/// The cells of a table row and of its header, if their numbers match.
 fn row(citation: &Citation) -> Option<(Vec<String>, Vec<String>)> {
     let head = citation.context.as_ref();
     let head = head.filter(|_| citation.kind == PassageKind::Row)?;
@@ -123,7 +123,7 @@ fn cells(row: &str) -> Vec<String> {
     cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Text in which the words that begin with one of `terms` are marked.
+/// Text with the words that begin with one of `terms` highlighted.
 fn marked(text: &str, terms: &[String]) -> Markup {
     html! {
         @for (word, is_marked) in runs(text, terms) {
@@ -132,7 +132,7 @@ fn marked(text: &str, terms: &[String]) -> Markup {
     }
 }
 
-/// `text` in pieces, and which of them are words that begin with a term.
+/// `text` in pieces; the flag tells which are words that begin with a term.
 fn runs<'a>(text: &'a str, terms: &[String]) -> Vec<(&'a str, bool)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '.' || c == ',' || c == '\'' || c == '’';
     let mut runs: Vec<(&str, bool)> = Vec::new();
@@ -161,7 +161,7 @@ fn begins_with_term(word: &str, terms: &[String]) -> bool {
     })
 }
 
-/// Text in which `[E1]` leads to that excerpt.
+/// Text in which `[E1]` links to that excerpt.
 pub(crate) fn with_references(text: &str, citations: &[Citation]) -> Markup {
     let known = |id: &str| citations.iter().any(|citation| citation.id == id);
     let mut pieces = Vec::new();

@@ -1,5 +1,5 @@
-//! The report of a delivered bundle for people: each claim beside the passages that bear on it, then the sources, each
-//! with its own report.
+//! The report of a delivered bundle as HTML: each claim beside its evidence, then the sources, each with its own
+//! report.
 
 use maud::{Markup, html};
 
@@ -20,7 +20,7 @@ pub(crate) fn delivered(view: &DeliveryView<'_>, report: &BundleReport) -> Marku
         (verdict(report))
         (downloads(view))
         h2 #claims { "Claims and their evidence" }
-        p.muted { "Every excerpt is a verbatim slice of its source. Copies of one text count as one source." }
+        p.muted { "Every excerpt is quoted verbatim from its source. Copies of one text count as one source." }
         (claims(report))
         (conflicts(report))
         (gaps(report))
@@ -53,14 +53,14 @@ fn verdict(report: &BundleReport) -> Markup {
                 dt { "Sources" }
                 dd {
                     (coverage.read_count) " of " (coverage.source_count) " read, "
-                    (coverage.independent_count) " independent of each other"
+                    (coverage.independent_count) " independent"
                 }
             }
         }
     }
 }
 
-/// Text in which `[S1.E1]` leads to that passage.
+/// Text in which `[S1.E1]` links to that passage.
 fn with_references(answer: &str, report: &BundleReport) -> Markup {
     let pieces = answer.split_inclusive(']').map(|piece| {
         let cut = piece.rfind('[').filter(|_| piece.ends_with(']'));
@@ -77,11 +77,11 @@ fn downloads(view: &DeliveryView<'_>) -> Markup {
         .actions {
             @if let Some(url) = view.pdf_url { a.button href=(url) { "Download the PDF" } }
             @if let Some(url) = view.json_url { a.button.quiet href=(url) { "Download the JSON" } }
-            @if let Some((url, _)) = &view.way_back { a.button.quiet href=(url) { "Link to keep" } }
+            @if let Some((url, _)) = &view.way_back { a.button.quiet href=(url) { "Link to this report" } }
         }
         @if let Some((_, end)) = &view.way_back {
             p.small.muted {
-                "The link leads back here until " (parts::time(*end)) ". Anyone who has it may read the report."
+                "The link is valid until " (parts::time(*end)) ". Anyone who has it can read the report."
             }
         }
     }
@@ -90,7 +90,7 @@ fn downloads(view: &DeliveryView<'_>) -> Markup {
 fn claims(report: &BundleReport) -> Markup {
     let claims = &report.matrix.claims;
     html! {
-        @if claims.is_empty() { p { "Nothing in the sources bears on the question." } }
+        @if claims.is_empty() { p { "The sources say nothing about the question." } }
         ul.claims {
             @for (index, claim) in claims.iter().enumerate() {
                 li {
@@ -113,7 +113,7 @@ fn claims(report: &BundleReport) -> Markup {
     }
 }
 
-/// What a claim rests on: verdict of a source, and each passage that it was reached by.
+/// The evidence of a claim: a source's verdict with each passage behind it.
 fn cited(claim: &ClaimLine) -> impl Iterator<Item = (&CellLine, &String)> {
     let cells = claim.cells.iter();
     cells.flat_map(|cell| cell.citation_ids.iter().map(move |id| (cell, id)))
@@ -129,11 +129,11 @@ fn standing(claim: &ClaimLine) -> String {
     };
     match claim.opposing_groups {
         0 => format!("{support}."),
-        count => format!("{support}; {count} against it."),
+        count => format!("{support}; contradicted by {count}."),
     }
 }
 
-/// The sources that say nothing of a claim, and those that could not be asked.
+/// The sources without evidence on a claim, and those that could not be fetched.
 fn without_evidence(claim: &ClaimLine) -> Markup {
     let of = |verdict: Verdict| {
         let cells = claim.cells.iter();
@@ -147,7 +147,7 @@ fn without_evidence(claim: &ClaimLine) -> Markup {
     }
 }
 
-/// Names of sources, each leading to its row.
+/// Names of sources, each linked to its row.
 fn links<'a>(ids: impl Iterator<Item = &'a String>) -> Markup {
     html! {
         @for (index, id) in ids.enumerate() {
@@ -185,11 +185,11 @@ fn stance(verdict: Verdict) -> Stance {
 
 fn stance_words(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Supports => "supports it",
-        Verdict::Partial => "supports a part of it",
-        Verdict::Contradicts => "contradicts it",
-        Verdict::MayContradict => "may contradict it",
-        Verdict::Silent | Verdict::Unreachable => "mentions it",
+        Verdict::Supports => "supports",
+        Verdict::Partial => "supports in part",
+        Verdict::Contradicts => "contradicts",
+        Verdict::MayContradict => "may contradict",
+        Verdict::Silent | Verdict::Unreachable => "mentions",
     }
 }
 
@@ -217,7 +217,7 @@ fn kind_words(conflict: &Conflict) -> String {
     };
     match conflict.certainty {
         Certainty::Clear => format!("{kind}."),
-        Certainty::Possible => format!("{kind}, if both speak of the same thing: read them."),
+        Certainty::Possible => format!("{kind}, if both refer to the same thing. Please check."),
     }
 }
 
@@ -264,7 +264,7 @@ fn risks(report: &BundleReport) -> Markup {
 fn sources(report: &BundleReport) -> Markup {
     let table = html! {
         table.stack {
-            thead { tr { th { "Name" } th { "Source" } th { "What it says" } th { "Counts" } } }
+            thead { tr { th { "Name" } th { "Source" } th { "Decision" } th { "Independent" } } }
             tbody { @for source in &report.sources { (source_row(report, source)) } }
         }
     };
@@ -279,7 +279,7 @@ fn source_row(report: &BundleReport, source: &SourceLine) -> Markup {
                 @if let Some(title) = &source.title { (title) br; }
                 (parts::foreign_link(&source.target_url))
                 @if let Some(dated) = &source.dated { br; span.muted { "dated " (dated) } }
-                @if source.label.is_none() { br; span.muted { "Could not be fetched. " (report.why_unread(&source.id)) } }
+                @if source.label.is_none() { br; span.muted { "Could not fetch. " (report.why_unread(&source.id)) } }
             }
             @match source.label {
                 Some(label) => { td { (parts::label(label.name())) } td.muted { (voice(report, source)) } }
@@ -289,7 +289,7 @@ fn source_row(report: &BundleReport, source: &SourceLine) -> Markup {
     }
 }
 
-/// Whether a source speaks for itself, or for the same text as others.
+/// Whether a source is independent, or a copy of others.
 fn voice(report: &BundleReport, source: &SourceLine) -> String {
     let mut groups = report.groups.iter();
     let group = groups.find(|group| source.group_id.as_ref() == Some(&group.id));
@@ -300,15 +300,15 @@ fn voice(report: &BundleReport, source: &SourceLine) -> String {
         .map(String::as_str)
         .collect();
     match others.is_empty() {
-        true => "by itself".to_owned(),
-        false => format!("as one with {}", others.join(", ")),
+        true => "yes".to_owned(),
+        false => format!("same text as {}", others.join(", ")),
     }
 }
 
-/// The report of each source that was read, folded.
+/// The report of each fetched source, folded.
 fn single_reports(report: &BundleReport) -> Markup {
     html! {
-        h2 #reports { "Each source by itself" }
+        h2 #reports { "Reports by source" }
         .questions {
             @for (source, single) in report.read() {
                 details {
@@ -341,10 +341,10 @@ fn single_report(single: &Report) -> Markup {
 
 fn hashes(report: &BundleReport) -> Markup {
     html! {
-        h2 #verify { "Check it" }
+        h2 #verify { "Verify this report" }
         p {
-            "A source hash is SHA-256 of the text that the excerpts are slices of; the result hash is SHA-256 of the "
-            "report in the form of RFC 8785. The JSON holds all that they cover."
+            "A source hash is SHA-256 of the text that the excerpts come from. The result hash is SHA-256 of the report as "
+            "canonical JSON (RFC 8785). The JSON download contains everything they cover."
         }
         dl.facts {
             dt { "Result hash" } dd { span.hash { (report.result_hash) } }
@@ -353,7 +353,7 @@ fn hashes(report: &BundleReport) -> Markup {
                 dt { (hash.source_id) }
                 dd {
                     span.hash { (hash.sha256) }
-                    br; span.small.muted { "read " (parts::time(UnixSeconds(hash.fetched_at))) }
+                    br; span.small.muted { "fetched " (parts::time(UnixSeconds(hash.fetched_at))) }
                 }
             }
         }
@@ -402,8 +402,8 @@ mod tests {
     #[test]
     fn copies_are_said_to_speak_as_one() {
         let report = report();
-        assert_eq!(voice(&report, &report.sources[0]), "as one with S3");
-        assert_eq!(voice(&report, &report.sources[1]), "by itself");
+        assert_eq!(voice(&report, &report.sources[0]), "same text as S3");
+        assert_eq!(voice(&report, &report.sources[1]), "yes");
     }
 
     #[test]
@@ -412,7 +412,11 @@ mod tests {
         for (for_it, against, said) in [
             (0, 0, "No source supports it."),
             (1, 0, "Supported by 1 independent source."),
-            (2, 1, "Supported by 2 independent sources; 1 against it."),
+            (
+                2,
+                1,
+                "Supported by 2 independent sources; contradicted by 1.",
+            ),
         ] {
             (claim.supporting_groups, claim.opposing_groups) = (for_it, against);
             assert_eq!(standing(&claim), said);
