@@ -1,8 +1,6 @@
 //! What the benches sell with: pages in the service's cache, payments for them, and a facilitator that believes every
 //! signature. It knows nothing of what is measured.
 
-use std::time::Duration;
-
 use sha2::{Digest as _, Sha256};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
