@@ -18,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
 use context402::appliance::Appliance;
+use context402::domain::keys::PaymentKey;
 use context402::domain::level::Level;
 use context402::domain::tier::Tier;
 use context402::outside::clock::Clock;
@@ -230,7 +231,7 @@ async fn fill(appliance: &Appliance, line: &str) -> String {
             for number in first..(first + PAST_AT_ONCE).min(count) {
                 let key: [u8; 32] =
                     Sha256::digest([&b"past"[..], &number.to_be_bytes()].concat()).into();
-                tables.put_payment(key, &past(key, now))?;
+                tables.put_payment(PaymentKey(key), &past(key, now))?;
             }
             Ok(())
         });
@@ -264,10 +265,11 @@ fn commits(folder: &str) {
                 let store = opened.store.clone();
                 tasks.spawn(async move {
                     for number in (first + buyer..first + PURCHASES).step_by(AT_ONCE) {
-                        let key = Sha256::digest(number.to_be_bytes()).into();
+                        let key: [u8; 32] = Sha256::digest(number.to_be_bytes()).into();
                         for _ in 0..2 {
-                            let write =
-                                store.write(move |tables| tables.put_payment(key, &past(key, now)));
+                            let write = store.write(move |tables| {
+                                tables.put_payment(PaymentKey(key), &past(key, now))
+                            });
                             write.await.expect("it is stored");
                         }
                     }

@@ -3,11 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::evm::{self, Address, Nonce};
+use crate::domain::keys::{CreditHash, Fingerprint, IdentifierKey, PayloadHash, PaymentKey};
 use crate::domain::margin::MarginReceipt;
-use crate::domain::purchase::{Fingerprint, Purchase};
-
-/// `sha256(network | asset | from | nonce)`: what the chain lets happen once.
-pub type PaymentKey = [u8; 32];
+use crate::domain::purchase::Purchase;
 
 /// Where a payment stands. `New` lives in memory only; every other state is a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,14 +162,15 @@ fn chain_reason(event: &Event) -> &'static str {
 /// One payment with the credit that may hang on it: one record, one lock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Payment {
-    /// 20 bytes.
-    pub payer: [u8; 20],
+    #[serde(with = "evm::bytes")]
+    pub payer: Address,
     /// Of the authorization; a transfer's transaction.
-    pub nonce: [u8; 32],
+    #[serde(with = "evm::bytes")]
+    pub nonce: Nonce,
     pub amount_units: u64,
     pub valid_before: u64,
     /// SHA-256 of the decoded PAYMENT-SIGNATURE bytes: only their holder is given the kept answer again.
-    pub payload_hash: [u8; 32],
+    pub payload_hash: PayloadHash,
     /// The exact payload, for repeating the identical settle; empty once it has ended.
     #[serde(with = "bytes")]
     pub payload: Vec<u8>,
@@ -180,7 +180,7 @@ pub struct Payment {
     pub purchase: Purchase,
     pub fingerprint: Fingerprint,
     /// The key of the buyer's own `payment-identifier`, if one came with the payment.
-    pub identifier: Option<[u8; 32]>,
+    pub identifier: Option<IdentifierKey>,
     pub attribution: Option<String>,
     pub state: State,
     pub answer: Option<KeptAnswer>,
@@ -226,7 +226,7 @@ impl Payment {
     }
 
     /// Whether this very payload has bought, or is buying, this very purchase.
-    pub fn is_of(&self, payload_hash: [u8; 32], fingerprint: Fingerprint) -> bool {
+    pub fn is_of(&self, payload_hash: PayloadHash, fingerprint: Fingerprint) -> bool {
         self.payload_hash == payload_hash && self.fingerprint == fingerprint
     }
 
@@ -256,7 +256,7 @@ pub struct KeptAnswer {
 /// A retry credit; the buyer holds the identifier, we its hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credit {
-    pub hash: [u8; 32],
+    pub hash: CreditHash,
     pub attempts_left: u8,
     pub expires_at: u64,
 }
@@ -356,7 +356,9 @@ mod tests {
             Event::ChainCanceled,
             Event::ChainUsedElsewhere,
             Event::ChainNeverUsed,
-            Event::AnsweredBy { payment: [7; 32] },
+            Event::AnsweredBy {
+                payment: PaymentKey([7; 32]),
+            },
             Event::OperatorSettled {
                 transaction: "0x1".to_owned(),
             },
@@ -379,7 +381,7 @@ mod tests {
         let delivered = || Some((settled(), vec![Deliver]));
         let unknown = || Some((State::Unknown, vec![Reconcile]));
         let ended = |reason| Some((failed(reason), vec![VoidCredit, Withhold]));
-        let answered = |actions| Some((State::Answered { by: [7; 32], at: NOW }, actions));
+        let answered = |actions| Some((State::Answered { by: PaymentKey([7; 32]), at: NOW }, actions));
         let (canceled, elsewhere, never) = (|| ended("authorization_canceled"), || ended("authorization_used_elsewhere"),
             || ended("authorization_never_used"));
         check(&State::New, [kept(), Some((State::Held, vec![IssueCredit])), Some((State::Released, vec![])),
@@ -392,7 +394,7 @@ mod tests {
             elsewhere(), never(), None, None, None]);
         check(&State::Unknown, [None, None, None, None, delivered(), unknown(), unknown(), unknown(), delivered(), canceled(),
             elsewhere(), never(), None, delivered(), ended("ended_by_operator")]);
-        for end in [settled(), failed("x"), State::Released, State::Answered { by: [7; 32], at: NOW }] {
+        for end in [settled(), failed("x"), State::Released, State::Answered { by: PaymentKey([7; 32]), at: NOW }] {
             check(&end, std::array::from_fn(|_| None));
         }
     }

@@ -23,8 +23,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use crate::app::Shared;
+use crate::domain::keys::PaymentKey;
 use crate::domain::level::Level;
-use crate::domain::payment::{Event, Means, Payment, PaymentKey, State};
+use crate::domain::payment::{Event, Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
@@ -39,8 +40,8 @@ use crate::flows::sale::settle::Settling;
 use crate::outside::facilitator::Verdict;
 use crate::state::delivered::Delivered;
 use crate::state::in_flight::{Clients, End, Joined, Outcome, Reservation};
-use crate::store::{Due, DueKind, HeldPage, NoSpace};
-use crate::x402::address::{Address, TransactionHash};
+use crate::store::{Due, HeldPage, NoSpace};
+use crate::x402::address::TransactionHash;
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
 
@@ -99,7 +100,7 @@ async fn lead(
     let asker = Asker {
         payload_hash: proof.payload_hash(),
         fingerprint: request.purchase.fingerprint(),
-        origin: payments::origin(proof.nonce().0, request.client),
+        origin: payments::origin(proof.nonce(), request.client),
     };
     let recalled = recall(app, key, asker);
     let count = || app.admit(RateClass::Sale, request.client);
@@ -266,7 +267,7 @@ async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Outcome {
 pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
     let settlement = FailedSettlement {
         reason: reason.to_owned(),
-        payer: Address(payment.payer).to_string(),
+        payer: payment.payer.to_string(),
     };
     let message = format!("The payment could not be settled ({reason}); nothing was charged.");
     Refusal::new(Code::PaymentRequired, message).with(With::Challenge {
@@ -346,7 +347,7 @@ pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<J
 
 /// Target safety, then the work.
 pub async fn deliver_goods(app: &Shared, payment: &Payment) -> Result<Goods, Trouble> {
-    deliver::deliver(app, &payment.purchase, &hex::encode(payment.payer)).await
+    deliver::deliver(app, &payment.purchase, &hex::encode(payment.payer.0)).await
 }
 
 /// A transient outage after verification: the payment is held by a retry credit (decisions, Retry credits).
@@ -500,15 +501,11 @@ pub async fn keep_answer(
         payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
         if means == Means::Transfer {
             // The money came first: nothing is left to settle.
-            let transaction = TransactionHash(payment.nonce).to_string();
+            let transaction = TransactionHash(payment.nonce.0).to_string();
             let settled = Event::ChainUsed { transaction };
             payments::apply(tables, key, &mut payment, &settled, now, fresh)?;
         }
-        tables.schedule(Due {
-            at: now.plus(KEPT_LOOK_SECONDS),
-            kind: DueKind::Payment,
-            key,
-        })?;
+        tables.schedule(Due::payment(now.plus(KEPT_LOOK_SECONDS), key))?;
         Ok(Keeping::Done)
     });
     match durable.await? {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::{App, Shared};
 use crate::domain::ids::{ReportId, ShareSlug};
-use crate::domain::payment::PaymentKey;
+use crate::domain::keys::PaymentKey;
 use crate::domain::refusal::{Code, Refusal};
 use crate::evidence::report::canonical::{self, canonical, result_hash};
 use crate::evidence::report::follow_up::{FollowUp, follow_up};

@@ -3,10 +3,11 @@
 //! Message-ID. Knows no order: those put their mails into the outbox with the facts that they tell of.
 
 use crate::app::Shared;
+use crate::domain::keys::MailKey;
 use crate::domain::mail::MailState;
 use crate::domain::time::UnixSeconds;
 use crate::outside::mailer::{Attachment, MAILS_MAX, MailError, Message};
-use crate::store::{Due, Mail, MailKey, MailOutcome, StoreError};
+use crate::store::{Due, Mail, MailOutcome, StoreError};
 
 /// One mail that nobody else sends as long as this lives.
 struct Sending {
@@ -42,7 +43,7 @@ enum Call {
 pub async fn work_off(app: &Shared, rows: Vec<Due>) -> Result<(), StoreError> {
     for due in rows {
         // Taken before it is looked at: what another task has sent in between is seen as sent.
-        let Some(sending) = Sending::take(app, due.key) else {
+        let Some(sending) = Sending::take(app, MailKey(due.key)) else {
             continue;
         };
         match look_at(app, due).await? {
@@ -56,7 +57,9 @@ pub async fn work_off(app: &Shared, rows: Vec<Due>) -> Result<(), StoreError> {
 }
 
 async fn look_at(app: &Shared, due: Due) -> Result<Call, StoreError> {
-    let record = app.store.read(move |snapshot| snapshot.mail(due.key));
+    let record = app
+        .store
+        .read(move |snapshot| snapshot.mail(MailKey(due.key)));
     match record.await? {
         Some(record) if matches!(record.state, MailState::Waiting { .. }) => {
             Ok(Call::Send(Box::new(record.mail)))

@@ -11,8 +11,9 @@ use crate::app::Shared;
 use crate::domain::amount::Amount;
 use crate::domain::cache::CachePolicy;
 use crate::domain::ids::ReportId;
+use crate::domain::keys::PaymentKey;
 use crate::domain::margin::GasPrice;
-use crate::domain::payment::{KeptAnswer, Means, Payment, PaymentKey};
+use crate::domain::payment::{KeptAnswer, Means, Payment};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::flows::content::report::Draft;
@@ -22,7 +23,6 @@ use crate::flows::sale::deliver::Goods;
 use crate::flows::sale::margin_guard::Judged;
 use crate::outside::memory::MemoryPermit;
 use crate::store::{ReportRecord, page_key};
-use crate::x402::address::Address;
 use crate::x402::wire::PaymentRequirements;
 
 /// A finished answer and what is stored with it.
@@ -294,7 +294,7 @@ pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error
         "token_address": terms.asset,
         "amount_units": payment.amount_units.to_string(),
         "amount_usdc": Amount::from_units(payment.amount_units).as_usdc(),
-        "payer": Address(payment.payer).to_string(),
+        "payer": payment.payer.to_string(),
     }))?;
     Ok(members[1..members.len() - 1].to_owned())
 }

@@ -7,7 +7,8 @@ use tokio::time::Instant;
 
 use crate::app::Shared;
 use crate::config::FacilitatorAt;
-use crate::domain::payment::{Event, Payment, PaymentKey};
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::{Event, Payment};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::sale::in_use;
@@ -16,7 +17,6 @@ use crate::flows::sale::settle::{self, Settling};
 use crate::outside::chain::{Chain, ChainError, Fate, Inquiry};
 use crate::state::in_flight::Reservation;
 use crate::store::StoreError;
-use crate::x402::address::{Address, Nonce};
 use crate::x402::onchain::Asked;
 
 /// Carries out what the chain proves of an unknown settlement, if it does so before `end`. `None` when it proves
@@ -34,7 +34,7 @@ pub async fn ask_chain(
     let fate = match asked.unwrap_or(Err(ChainError::TimedOut)) {
         Ok(fate) => fate,
         Err(error) => {
-            tracing::warn!(error = %error, payment = %hex::encode(key), "the chain could not tell a settlement's end");
+            tracing::warn!(error = %error, payment = %key, "the chain could not tell a settlement's end");
             app.metrics.chain_inquiry("failed");
             return Ok(None);
         }
@@ -70,8 +70,8 @@ pub fn inquiry<'app>(app: &'app Shared, payment: &Payment) -> Option<(&'app Chai
     let asked = Asked {
         network: terms.network,
         token: terms.asset,
-        from: Address(payment.payer),
-        nonce: Nonce(payment.nonce),
+        from: payment.payer,
+        nonce: payment.nonce,
         pay_to: terms.pay_to,
         amount: terms.amount,
     };

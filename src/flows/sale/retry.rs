@@ -5,8 +5,9 @@ use std::net::IpAddr;
 
 use crate::app::Shared;
 use crate::domain::ids::CreditId;
+use crate::domain::keys::{CreditHash, PaymentKey};
 use crate::domain::level::Level;
-use crate::domain::payment::{Means, Payment, PaymentKey, State};
+use crate::domain::payment::{Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
@@ -18,7 +19,6 @@ use crate::flows::sale::{self, Kept};
 use crate::flows::sale::{payments, recall, transfer};
 use crate::state::in_flight::{Outcome, Reservation};
 use crate::store::credit_hash;
-use crate::x402::address::Address;
 
 /// What the request states of the purchase. What it leaves out is the credit's own.
 #[derive(Clone, Debug)]
@@ -118,7 +118,7 @@ async fn attempt(
         .read(move |snapshot| snapshot.payment(key))
         .await?
         .ok_or_else(invalid)?;
-    seen.payer = Some(Address(payment.payer));
+    seen.payer = Some(payment.payer);
     seen.note_purchase(&payment.purchase);
     if payment
         .credit
@@ -237,7 +237,7 @@ async fn spend_attempt(app: &Shared, key: PaymentKey) -> Result<Payment, Refusal
 }
 
 /// Repeats the settle: success delivers, a proven failure voids the credit, still unknown spends no attempt.
-async fn resolve(app: &Shared, reservation: Reservation, hash: [u8; 32]) -> Outcome {
+async fn resolve(app: &Shared, reservation: Reservation, hash: CreditHash) -> Outcome {
     let key = reservation.key();
     match settle::resolve(app, reservation).await {
         Ok(delivered) => {
@@ -250,7 +250,7 @@ async fn resolve(app: &Shared, reservation: Reservation, hash: [u8; 32]) -> Outc
 }
 
 /// Spends the credit, once: of several that came this far, only the first delivers.
-async fn spend(app: &Shared, key: PaymentKey, hash: [u8; 32]) -> Result<(), Refusal> {
+async fn spend(app: &Shared, key: PaymentKey, hash: CreditHash) -> Result<(), Refusal> {
     let spent = app.store.write(move |tables| {
         let Some(mut payment) = tables.payment(key)? else {
             return Ok(false);

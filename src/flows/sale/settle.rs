@@ -5,7 +5,8 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::app::Shared;
-use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::{Event, Payment, State};
 use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
 use crate::flows::internal;
 use crate::flows::sale::answer::Members;
@@ -53,7 +54,7 @@ async fn settle_until(app: &Shared, kept: Kept, first: bool, end: Instant) -> Ou
     let told = send(app, (kept.reservation, end), kept.settling, first);
     let mut advanced = match tokio::time::timeout_at(end, told).await {
         Ok(Ok(Ok(Some(advanced)))) => advanced,
-        Ok(Ok(Ok(None))) => return Err(internal("a kept payment is gone", &hex::encode(key))),
+        Ok(Ok(Ok(None))) => return Err(internal("a kept payment is gone", &key)),
         // The settlement could not be recorded. The record still says that settle may have been sent, so that the
         // next start finds out.
         Ok(Ok(Err(error))) => {
@@ -63,7 +64,7 @@ async fn settle_until(app: &Shared, kept: Kept, first: bool, end: Instant) -> Ou
         Ok(Err(_)) => return Err(not_known(None)),
         Err(_) => match record(app, key, Event::SettleUnknown).await? {
             Some(advanced) => advanced,
-            None => return Err(internal("a kept payment is gone", &hex::encode(key))),
+            None => return Err(internal("a kept payment is gone", &key)),
         },
     };
     if let Some(proven) = reconcile::ask_chain(app, key, &advanced.payment, end).await? {
@@ -191,7 +192,7 @@ async fn look_into(app: &Shared, reservation: Reservation) -> Outcome {
     let (key, end) = (reservation.key(), waiting_ends(app));
     let advanced = record(app, key, Event::Restarted).await?;
     let Some(advanced) = advanced else {
-        return Err(internal("an unknown payment is gone", &hex::encode(key)));
+        return Err(internal("an unknown payment is gone", &key));
     };
     if advanced.payment.state != State::Unknown {
         // Its end came in just now.

@@ -10,14 +10,15 @@
 //! purchase. The operator can end it at any time, by what the facilitator's or the payer's records say.
 
 use crate::app::Shared;
-use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::{Event, Payment, State};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::flows::sale::{in_use, payments, reconcile, settle};
 use crate::outside::chain::{ChainError, Fate};
 use crate::state::in_flight::Reservation;
 use crate::state::unknown::is_looked_into;
-use crate::store::{Due, DueKind, StoreError, Tables};
+use crate::store::{Due, StoreError, Tables};
 use crate::x402::address::TransactionHash;
 
 /// How long after the end of its window an authorization is looked into whose end nobody can tell.
@@ -59,16 +60,12 @@ pub async fn abandon_if_old(app: &Shared, key: PaymentKey) -> Result<(), StoreEr
             return Ok(false);
         }
         tables.abandon(key, now)?;
-        tables.schedule(Due {
-            at: last_until(now),
-            kind: DueKind::Payment,
-            key,
-        })?;
+        tables.schedule(Due::payment(last_until(now), key))?;
         Ok(true)
     });
     if abandoned.await? {
         tracing::warn!(
-            payment = %hex::encode(key),
+            payment = %key,
             units = payment.amount_units,
             "the end of a settlement could not be found for too long; the background stops looking. End it with \
              `context402 payments end`"
@@ -137,7 +134,7 @@ pub async fn end(app: &Shared, key: PaymentKey, end: End) -> Result<Option<Payme
     };
     drop(reservation);
     let state = payment.state.name();
-    tracing::warn!(payment = %hex::encode(key), state, is_operators, "the operator has ended an unknown settlement");
+    tracing::warn!(payment = %key, state, is_operators, "the operator has ended an unknown settlement");
     let is_as_asked = matches!(
         (end, &payment.state),
         (End::Settled { .. }, State::Settled { .. }) | (End::Failed, State::Failed { .. })
