@@ -12,7 +12,7 @@ use context402::config::Config;
 use context402::domain::evm::Address;
 use context402::domain::keys::PayloadHash;
 use context402::domain::level::Level;
-use context402::domain::payment::{Delivery, Payment, State};
+use context402::domain::payment::{Delivery, Means, Payment, State};
 use context402::domain::purchase::{ContextPurchase, Purchase};
 use context402::domain::tier::Tier;
 use context402::domain::time::UnixSeconds;
@@ -146,7 +146,9 @@ pub(crate) fn past(key: [u8; 32], now: UnixSeconds) -> Payment {
         payer: Address(payer),
         nonce: Nonce(key),
         amount_units: Tier::Cached.price().units(),
-        valid_before: now.0,
+        means: Means::Authorization {
+            valid_before: now.0,
+        },
         payload_hash: PayloadHash(key),
         payload: Vec::new(),
         requirements: Vec::new(),

@@ -19,7 +19,7 @@ use crate::app::Shared;
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::keys::PaymentKey;
 use crate::domain::level::{Level, Product};
-use crate::domain::payment::{Means, Payment, State};
+use crate::domain::payment::{Payment, State};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::flows::operations::{backup, reload};
@@ -482,10 +482,7 @@ pub fn payment_json(key: PaymentKey, payment: &Payment) -> Value {
     json!({
         "key": key.to_string(),
         "state": payment.state.name(),
-        "means": match payment.means() {
-            Means::Authorization => "x402",
-            Means::Transfer => "transaction_hash",
-        },
+        "means": payment.means.name(),
         "payer": payment.payer.to_string(),
         "nonce": payment.nonce.to_string(),
         "amount_units": payment.amount_units.to_string(),

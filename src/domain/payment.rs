@@ -7,6 +7,7 @@ use crate::domain::evm::{self, Address, Nonce};
 use crate::domain::keys::{CreditHash, Fingerprint, IdentifierKey, PayloadHash, PaymentKey};
 use crate::domain::margin::MarginReceipt;
 use crate::domain::purchase::Purchase;
+use crate::domain::time::UnixSeconds;
 
 /// Where a payment stands. `New` lives in memory only; every other state is a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,7 +169,9 @@ pub struct Payment {
     #[serde(with = "evm::bytes")]
     pub nonce: Nonce,
     pub amount_units: u64,
-    pub valid_before: u64,
+    /// In a record, the second until which the authorization is valid.
+    #[serde(rename = "valid_before", with = "means_as_valid_before")]
+    pub means: Means,
     /// SHA-256 of the decoded PAYMENT-SIGNATURE bytes: only their holder is given the kept answer again.
     pub payload_hash: PayloadHash,
     /// The exact payload, for repeating the identical settle; empty once it has ended.
@@ -211,13 +214,57 @@ pub struct Delivery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
     /// A signed authorization (x402), which a facilitator settles once the goods are kept.
-    Authorization,
+    Authorization {
+        /// Unix seconds until which it can be settled.
+        valid_before: u64,
+    },
     /// A transfer that the buyer has made itself and that stands on chain (the legacy endpoint).
     Transfer,
 }
 
-/// `valid_before` of a payment that needs no settlement: no authorization lives for ever.
-pub const NO_END: u64 = u64::MAX;
+impl Means {
+    /// Whether the money moves only when a facilitator settles the payment.
+    pub fn is_settled_later(self) -> bool {
+        matches!(self, Means::Authorization { .. })
+    }
+
+    /// The word for operators and receipts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Means::Authorization { .. } => "x402",
+            Means::Transfer => "transaction_hash",
+        }
+    }
+}
+
+/// A record holds the means as the end of the authorization. No authorization is valid for ever, so the greatest number
+/// stands for a transfer.
+mod means_as_valid_before {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Means;
+
+    const TRANSFER: u64 = u64::MAX;
+
+    pub(super) fn serialize<S: Serializer>(
+        means: &Means,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match means {
+            Means::Authorization { valid_before } => valid_before.serialize(serializer),
+            Means::Transfer => TRANSFER.serialize(serializer),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Means, D::Error> {
+        Ok(match u64::deserialize(deserializer)? {
+            TRANSFER => Means::Transfer,
+            valid_before => Means::Authorization { valid_before },
+        })
+    }
+}
 
 impl Payment {
     /// Whether its money has moved, or may have.
@@ -230,11 +277,12 @@ impl Payment {
         self.payload_hash == payload_hash && self.fingerprint == fingerprint
     }
 
-    pub fn means(&self) -> Means {
-        match self.valid_before {
-            NO_END => Means::Transfer,
-            _ => Means::Authorization,
-        }
+    /// When its authorization can be settled no more; never, where the money has moved already.
+    pub fn valid_before(&self) -> UnixSeconds {
+        UnixSeconds(match self.means {
+            Means::Authorization { valid_before } => valid_before,
+            Means::Transfer => u64::MAX,
+        })
     }
 }
 

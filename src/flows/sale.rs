@@ -145,7 +145,7 @@ async fn lead(
     reservation.enter(payer, asker.fingerprint, clients);
     app.in_flight.check_held(payer)?;
     reservation.queue(payer, &app.outside.clock).await?;
-    let margin = check_margin(app, &request.purchase, Means::Authorization)?;
+    let margin = check_margin(app, &request.purchase, verified.payment.means)?;
     let goods = match deliver_goods(app, &verified.payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
@@ -321,7 +321,7 @@ pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<J
     let work = Work {
         fetches: source::may_fetch(reading, target_url, &app.sample.url),
         asks_model: app.outside.llm.is_some() && purchase.level().may_synthesize(),
-        settles: means == Means::Authorization,
+        settles: means.is_settled_later(),
     };
     let price = purchase.price();
     margin_guard::judge(app, price, work).map_err(|unsold| {
@@ -358,7 +358,7 @@ pub async fn hold(
     refusal: Refusal,
 ) -> Refusal {
     let (now, fresh) = (app.now(), FreshCredit::draw());
-    let is_transfer = payment.means() == Means::Transfer;
+    let is_transfer = payment.means == Means::Transfer;
     let lets_go = move |stored: &Payment| match stored.state {
         State::Released => is_transfer,
         // What it was bound to has failed.
@@ -433,7 +433,7 @@ pub async fn keep_answer(
     request_id: &str,
 ) -> Result<Option<Members>, Refusal> {
     let now = app.now();
-    if payment.valid_before < now.plus(SETTLE_SECONDS_MIN).0 {
+    if payment.valid_before() < now.plus(SETTLE_SECONDS_MIN) {
         let message =
             "The authorization ran out while the work was done; nothing was charged.".to_owned();
         let reason = "invalid_exact_evm_payload_authorization_valid_before";
@@ -441,7 +441,7 @@ pub async fn keep_answer(
     }
     let mut permit = goods.source.permit.hand_over();
     // Where it took less than was reckoned with, the receipt says what the sale really earned.
-    let means = payment.means();
+    let means = payment.means;
     let margin = match goods.work(means) {
         took if took == margin.work => margin,
         took => margin_guard::judge(app, payment.purchase.price(), took).unwrap_or(margin),

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use crate::domain::ids::{OrderId, QuoteId, ReportId, ShareSlug};
 use crate::domain::margin::MarginReceipt;
 use crate::domain::order::{Order, OrderState};
-use crate::domain::payment::{Credit, Delivery, KeptAnswer, Payment, State};
+use crate::domain::payment::{Credit, Delivery, KeptAnswer, Means, Payment, State};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::{PAGE_SECONDS, REPORT_SECONDS, UnixSeconds};
 use crate::store::open_error::OpenError;
@@ -140,7 +140,9 @@ fn payment() -> Payment {
         payer: Address([1; 20]),
         nonce: Nonce([2; 32]),
         amount_units: 30_000,
-        valid_before: NOW.0 + 300,
+        means: Means::Authorization {
+            valid_before: NOW.0 + 300,
+        },
         payload_hash: PayloadHash([3; 32]),
         payload: b"{}".to_vec(),
         requirements: b"{}".to_vec(),
@@ -477,6 +479,20 @@ fn an_old_payment_stays_readable() {
     assert_eq!(record::decode::<Payment>(&old, "payments-1"), Ok(payment()));
     assert_eq!(record::encode(&payment()), Ok(old.clone()));
     assert_eq!(payments::read(&old), Ok(payment()));
+}
+
+/// The greatest number in the place of an authorization's end has always stood for a transfer.
+#[test]
+fn an_old_transfer_stays_readable() {
+    let [head, tail] = ["0101".repeat(10), "02".repeat(32)];
+    let marked = format!("{head}{tail}fb3075fdffffffffffffffff");
+    let transfer = Payment {
+        means: Means::Transfer,
+        ..payment()
+    };
+    let bytes = record::encode(&transfer).expect("encodes");
+    assert!(hex::encode(&bytes[1..]).starts_with(&marked));
+    assert_eq!(payments::read(&bytes), Ok(transfer));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use crate::domain::evm::{Address, Nonce};
 use crate::domain::keys::{IdentifierKey, PayloadHash, PaymentKey};
 use crate::domain::margin::MarginReceipt;
-use crate::domain::payment::{Delivery, Event, KeptAnswer, Payment, State};
+use crate::domain::payment::{Delivery, Event, KeptAnswer, Means, Payment, State};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::UnixSeconds;
 use crate::flows::sale::payments::{self, FreshCredit};
@@ -104,7 +104,9 @@ fn payment(number: u8) -> Payment {
         payer: Address([number; 20]),
         nonce: Nonce([number; 32]),
         amount_units: 30_000,
-        valid_before: NOW.0 + 300,
+        means: Means::Authorization {
+            valid_before: NOW.0 + 300,
+        },
         payload_hash: PayloadHash([number; 32]),
         payload: vec![number; 900],
         requirements: vec![number; 300],

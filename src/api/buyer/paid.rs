@@ -386,7 +386,7 @@ pub fn answer(
         extensions: offers::receipt(app, &delivered),
     };
     let reply = match delivered.means {
-        Means::Authorization => {
+        Means::Authorization { .. } => {
             reply.header("payment-response", &failure::payment_response(&settlement))
         }
         // Nothing was settled.

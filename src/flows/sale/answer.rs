@@ -13,7 +13,7 @@ use crate::domain::cache::CachePolicy;
 use crate::domain::ids::ReportId;
 use crate::domain::keys::PaymentKey;
 use crate::domain::margin::GasPrice;
-use crate::domain::payment::{KeptAnswer, Means, Payment};
+use crate::domain::payment::{KeptAnswer, Payment};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::flows::content::report::Draft;
@@ -285,10 +285,7 @@ pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error
     let signed = serde_json::from_slice::<PaymentRequirements>(&payment.requirements).ok();
     let terms = signed.as_ref().unwrap_or(&today.requirements);
     let members = serde_json::to_string(&json!({
-        "mode": match payment.means() {
-            Means::Authorization => "x402",
-            Means::Transfer => "transaction_hash",
-        },
+        "mode": payment.means.name(),
         "network": terms.network,
         "vault_address": terms.pay_to,
         "token_address": terms.asset,

@@ -20,7 +20,7 @@ impl Goods {
     /// What making them took, and what being paid by these means takes.
     pub fn work(&self, means: Means) -> Work {
         Work {
-            settles: means == Means::Authorization,
+            settles: means.is_settled_later(),
             fetches: !self.source.cache.hit,
             asks_model: self
                 .report

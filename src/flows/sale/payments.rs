@@ -95,7 +95,7 @@ pub async fn advance(
 /// Keeps the index of unfinished payments in step with what was just written. A held transfer is none of them:
 /// its money is here, so that no new payment takes its place.
 pub fn note(app: &Shared, key: PaymentKey, payment: &Payment) {
-    let is_authorization = payment.means() == Means::Authorization;
+    let is_authorization = payment.means.is_settled_later();
     let is_held = is_authorization && payment.state == State::Held;
     let is_unfinished =
         is_held || is_authorization && (is_looked_into(payment) || payment.delivery.is_owed);
@@ -247,7 +247,12 @@ fn issue_credit(
     let latest = now.plus(CREDIT_SECONDS).0;
     let expires_at = match payment.state {
         // The authorization must still settle when the credit is redeemed.
-        State::Held => latest.min(payment.valid_before.saturating_sub(CREDIT_MARGIN_SECONDS)),
+        State::Held => latest.min(
+            payment
+                .valid_before()
+                .0
+                .saturating_sub(CREDIT_MARGIN_SECONDS),
+        ),
         _ => latest,
     };
     tables.schedule(Due::payment(UnixSeconds(expires_at), key))?;
@@ -306,7 +311,9 @@ pub fn verified(
         payer: proof.from(),
         nonce: proof.nonce(),
         amount_units: offer.amount.units(),
-        valid_before: proof.valid_before().0,
+        means: Means::Authorization {
+            valid_before: proof.valid_before().0,
+        },
         payload_hash: proof.payload_hash(),
         payload: proof.raw().get().as_bytes().to_vec(),
         requirements: serde_json::to_vec(offer)?,
@@ -342,10 +349,10 @@ pub fn origin(nonce: Nonce, client: Option<IpAddr>) -> Option<[u8; 16]> {
 /// When a payment that was let go, or answered with an earlier one's goods, leaves the book: its authorization can never
 /// be used again. A transfer that was let go can be, and stays.
 pub fn forgotten_at(payment: &Payment) -> Option<UnixSeconds> {
-    if payment.means() == Means::Transfer {
+    if payment.means == Means::Transfer {
         return None;
     }
-    let end = UnixSeconds(payment.valid_before);
+    let end = payment.valid_before();
     match payment.state {
         State::Released => Some(end.plus(RELEASED_SECONDS)),
         State::Answered { at, .. } => Some(end.plus(ANSWERED_SECONDS).max(redelivery_end(at))),

@@ -364,7 +364,7 @@ pub async fn delivered(
         body: Arc::new(body),
         transaction: transaction.clone(),
         settled_at: UnixSeconds(*at),
-        means: payment.means(),
+        means: payment.means,
         payer: payment.payer.to_string(),
         level: payment.purchase.level(),
         content_sha256: kept.content_sha256.clone(),

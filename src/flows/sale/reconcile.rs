@@ -78,7 +78,7 @@ pub fn inquiry<'app>(app: &'app Shared, payment: &Payment) -> Option<(&'app Chai
     let inquiry = Inquiry {
         asked,
         since: UnixSeconds(payment.created_at),
-        valid_before: UnixSeconds(payment.valid_before),
+        valid_before: payment.valid_before(),
     };
     (asked.network == chain.network()).then_some((chain, inquiry))
 }

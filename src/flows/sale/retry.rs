@@ -138,7 +138,7 @@ async fn attempt(
             count()?;
             app.health
                 .check_can_sell_product(&app.tasks, payment.purchase.product())?;
-            if payment.means() == Means::Authorization {
+            if payment.means.is_settled_later() {
                 reservation.queue(payment.payer, &app.outside.clock).await?;
             }
             work_off(app, reservation, asker.request_id).await
@@ -175,7 +175,7 @@ async fn work_off(app: &Shared, reservation: Reservation, request_id: &str) -> O
     let key = reservation.key();
     let payment = spend_attempt(app, key).await?;
     app.crash_point("redeeming");
-    let means = payment.means();
+    let means = payment.means;
     let margin = sale::check_margin(app, &payment.purchase, means)?;
     let goods = match sale::deliver_goods(app, &payment).await {
         Ok(goods) => goods,

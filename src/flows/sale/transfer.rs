@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::app::Shared;
 use crate::domain::keys::{PayloadHash, PaymentKey};
-use crate::domain::payment::{Delivery, Means, NO_END, Payment, State};
+use crate::domain::payment::{Delivery, Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal, With};
@@ -104,7 +104,7 @@ pub async fn sell(
             Taken::Free(reservation, payment, overpaid) => (reservation, *payment, overpaid),
         };
     let key = reservation.key();
-    let margin = sale::check_margin(app, &payment.purchase, Means::Transfer)?;
+    let margin = sale::check_margin(app, &payment.purchase, payment.means)?;
     let goods = match sale::deliver_goods(app, &payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
@@ -348,7 +348,7 @@ fn payment(
         nonce: Nonce(proof.transaction.0),
         // What it brings beyond the price is the sender's mistake, and no revenue.
         amount_units: request.purchase.price().units(),
-        valid_before: NO_END,
+        means: Means::Transfer,
         payload_hash,
         payload: Vec::new(),
         requirements,
@@ -375,7 +375,7 @@ pub async fn deliver(
     margin: Judged,
     request_id: &str,
 ) -> Outcome {
-    debug_assert_eq!(payment.means(), Means::Transfer);
+    debug_assert_eq!(payment.means, Means::Transfer);
     let kept = sale::keep_answer(app, key, payment, goods, margin, request_id).await;
     let members = kept.map_err(|refusal| match refusal.code {
         Code::PaymentReplayed => replayed(),

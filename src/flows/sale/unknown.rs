@@ -37,7 +37,7 @@ pub async fn abandon_if_old(app: &Shared, key: PaymentKey) -> Result<(), StoreEr
         return Ok(());
     };
     let now = app.now();
-    let age = now.since(UnixSeconds(payment.valid_before));
+    let age = now.since(payment.valid_before());
     if payment.state != State::Unknown || age < ABANDON_SECONDS {
         return Ok(());
     }
@@ -172,7 +172,7 @@ fn by_operator(app: &Shared, payment: &Payment, end: End) -> Result<Event, Refus
             transaction: transaction.to_string(),
         }),
         End::Failed => {
-            let over = UnixSeconds(payment.valid_before).plus(WINDOW_MARGIN_SECONDS);
+            let over = payment.valid_before().plus(WINDOW_MARGIN_SECONDS);
             match app.now() >= over {
                 true => Ok(Event::OperatorFailed),
                 false => Err(conflict(format!(

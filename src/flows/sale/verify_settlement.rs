@@ -126,7 +126,7 @@ fn claim(payment: &Payment, transaction: &str, told_at: UnixSeconds) -> Option<S
         payer: payment.payer,
         nonce: payment.nonce,
         amount_units: terms.amount.units(),
-        valid_before: payment.valid_before,
+        valid_before: payment.valid_before().0,
         since: payment.created_at,
         transaction: transaction.to_owned(),
         told_at: told_at.0,
