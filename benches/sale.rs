@@ -23,7 +23,7 @@ use context402::domain::level::Level;
 use context402::domain::tier::Tier;
 use context402::outside::clock::Clock;
 use context402::outside::facilitator::{
-    Facilitator, FacilitatorAuth, FacilitatorSettings, Settlement, Verdict,
+    Attempt, Facilitator, FacilitatorAuth, FacilitatorSettings, Settlement, Verdict,
 };
 use context402::state::offers::Offers;
 use context402::store;
@@ -325,7 +325,7 @@ async fn call_all(
                 let now = Clock::System.now();
                 let verdict = facilitator.verify(proof, &offer, now).await;
                 assert!(matches!(verdict, Ok(Verdict::Valid { .. })), "{verdict:?}");
-                let settlement = facilitator.settle(proof, &offer, true, now).await;
+                let settlement = facilitator.settle(proof, &offer, Attempt::First, now).await;
                 assert!(
                     matches!(settlement, Settlement::Success { .. }),
                     "{settlement:?}"

@@ -12,13 +12,14 @@ pub mod refusals;
 pub mod retry;
 pub mod sent;
 pub mod settle;
+pub mod stored;
 pub mod transfer;
 pub mod unknown;
+pub mod verified;
 pub mod verify_settlement;
 
 use std::net::IpAddr;
 use std::sync::Weak;
-use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -29,21 +30,16 @@ use crate::domain::payment::{Event, Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
-use crate::flows::content::source::{self, Storing, Trouble, held_page};
-use crate::flows::internal;
-use crate::flows::sale::answer::{Members, Sold};
+use crate::flows::content::source::{self, Trouble};
 use crate::flows::sale::deliver::Goods;
 use crate::flows::sale::margin_guard::{Judged, Unsold, Work};
-use crate::flows::sale::payments::{FreshCredit, KEPT_LOOK_SECONDS, payment_key};
+use crate::flows::sale::payments::{FreshCredit, payment_key};
 use crate::flows::sale::recall::{Asker, Recalled, earlier_purchase, recall, reserve_identifier};
-use crate::flows::sale::settle::Settling;
-use crate::outside::facilitator::Verdict;
+use crate::flows::sale::stored::Stored;
+use crate::flows::sale::verified::Verified;
 use crate::state::delivered::Delivered;
 use crate::state::in_flight::{Clients, End, Joined, Outcome, Reservation};
-use crate::store::{Due, HeldPage, NoSpace};
-use crate::x402::address::TransactionHash;
 use crate::x402::proof::PaymentProof;
-use crate::x402::wire::PaymentRequirements;
 
 /// A paid request that has passed validation.
 #[derive(Clone, Debug)]
@@ -56,9 +52,6 @@ pub struct PaidRequest {
     /// Alive as long as the client waits for the answer. `None`: nobody can leave.
     pub waiting: Option<Weak<()>>,
 }
-
-/// A settlement needs this long on chain.
-const SETTLE_SECONDS_MIN: u64 = 6;
 
 /// Sells one page or report. Identical requests that arrive meanwhile share the outcome: one piece of work, one
 /// settlement.
@@ -91,7 +84,7 @@ async fn lead(
     proof: PaymentProof,
     clients: Clients,
 ) -> Outcome {
-    let terms = check_terms(app, &request.purchase, &proof);
+    let terms = verified::check_terms(app, &request.purchase, &proof);
     let offered = terms
         .as_ref()
         .unwrap_or(&app.offers.of(&request.purchase).requirements);
@@ -130,14 +123,14 @@ async fn lead(
     };
     app.health
         .check_can_sell_product(&app.tasks, request.purchase.product())?;
-    let verified = match verify(app, proof, offer, &request).await {
+    let verified = match Verified::verify(app, proof, offer, &request).await {
         Ok(verified) => verified,
         Err(refusal) => {
             return turned_down(app, key, asker, refusal).await;
         }
     };
     let mut reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
-    let payer = verified.payment.payer;
+    let payer = verified.payment().payer;
     let identifier = reserve_identifier(app, &verified)?;
     if let Some(earlier) = earlier_purchase(app, &verified, identifier.as_ref(), key).await? {
         return Ok(earlier);
@@ -145,13 +138,13 @@ async fn lead(
     reservation.enter(payer, asker.fingerprint, clients);
     app.in_flight.check_held(payer)?;
     reservation.queue(payer, &app.outside.clock).await?;
-    let margin = check_margin(app, &request.purchase, verified.payment.means)?;
-    let goods = match deliver_goods(app, &verified.payment).await {
+    let margin = check_margin(app, &request.purchase, verified.payment().means)?;
+    let goods = match deliver_goods(app, verified.payment()).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => {
             app.in_flight.note_end(payer, End::Outage, app.now());
-            return Err(hold(app, key, verified.payment, refusal).await);
+            return Err(hold(app, key, verified.into_payment(), refusal).await);
         }
     };
     app.crash_point("fetched");
@@ -159,8 +152,17 @@ async fn lead(
     if let Some(earlier) = earlier_purchase(app, &verified, identifier.as_ref(), key).await? {
         return Ok(earlier);
     }
-    match keep(app, reservation, verified, goods, margin, &request).await {
-        Ok(kept) => settle::settle(app, kept, true).await,
+    match Stored::store(
+        app,
+        reservation,
+        verified,
+        goods,
+        margin,
+        &request.request_id,
+    )
+    .await
+    {
+        Ok(stored) => settle::settle(app, stored).await,
         // A credit was redeemed for it after it was looked up: what it bought is this buyer's.
         Err(refusal) if refusal.code == Code::PaymentReplayed => {
             turned_down(app, key, asker, refusal).await
@@ -182,49 +184,6 @@ async fn turned_down(app: &Shared, key: PaymentKey, asker: Asker, refusal: Refus
         Recalled::Answer(delivered) => Ok(delivered),
         Recalled::Unknown => settle::resolve(app, reservation).await,
         Recalled::Nothing => Err(refusal),
-    }
-}
-
-/// A payment that the facilitator has verified. Only `verify` makes one.
-#[derive(Debug)]
-pub struct Verified {
-    settling: Settling,
-    pub payment: Payment,
-}
-
-/// A payment whose answer is on disk: what may be settled.
-#[derive(Debug)]
-pub struct Kept {
-    pub reservation: Reservation,
-    pub settling: Settling,
-    /// Where the answer is made of a page, and there is memory for it.
-    pub members: Option<Members>,
-}
-
-/// The checks that need nobody else (decisions, Money 2). A payment that does not fit is answered with a challenge.
-fn check_terms(
-    app: &Shared,
-    purchase: &Purchase,
-    proof: &PaymentProof,
-) -> Result<PaymentRequirements, Refusal> {
-    let offer = app.offers.of(purchase);
-    // Work, plus the time that the facilitator may take to verify.
-    let model = app.config.llm.as_ref();
-    let model = model.filter(|_| purchase.level().may_synthesize());
-    let work = app.config.fetch.time_max
-        + model.map_or(Duration::ZERO, |llm| llm.time_max)
-        + app.config.payment.verify_time_max;
-    let offers = app.offers.honoured(offer, app.now());
-    let resource = app.offers.resource(purchase.product());
-    let checked = proof.check(&offers, resource, app.now(), work.as_secs());
-    let echo = proof.check_echo(&offer.challenge.advertised);
-    match checked.and_then(|terms| echo.map(|()| terms)) {
-        Ok(terms) => Ok(terms.clone()),
-        Err(mismatch) => Err(challenge(
-            offer.level,
-            mismatch.reason(),
-            format!("{mismatch}; nothing was charged."),
-        )),
     }
 }
 
@@ -274,44 +233,6 @@ pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
         level: payment.purchase.level(),
         error: reason.to_owned(),
         settlement: Some(settlement),
-    })
-}
-
-async fn verify(
-    app: &Shared,
-    proof: PaymentProof,
-    offer: PaymentRequirements,
-    request: &PaidRequest,
-) -> Result<Verified, Refusal> {
-    match app
-        .outside
-        .facilitator
-        .verify(&proof, &offer, app.now())
-        .await
-    {
-        Ok(Verdict::Valid { .. }) => {}
-        Ok(Verdict::Invalid { reason }) => {
-            let message = format!("The payment is not valid ({reason}); nothing was charged.");
-            return Err(challenge(request.purchase.level(), &reason, message));
-        }
-        Err(error) => {
-            tracing::error!(error = %error, "the facilitator could not verify a payment");
-            let message = "The payment could not be verified just now. It was not used: repeat the same request.";
-            return Err(Refusal::new(Code::NetworkUnavailable, message));
-        }
-    }
-    app.crash_point("verified");
-    let payment = payments::verified(
-        &proof,
-        &offer,
-        request.purchase.clone(),
-        (request.attribution.clone(), request.client),
-        app.now(),
-    )
-    .map_err(|error| internal("a payment could not be written down", &error))?;
-    Ok(Verified {
-        settling: Settling { proof, offer },
-        payment,
     })
 }
 
@@ -384,148 +305,4 @@ pub async fn hold(
         }
         Err(error) => error.into(),
     }
-}
-
-/// Writes the finished answer down, which from now on means: settle may have been sent.
-async fn keep(
-    app: &Shared,
-    reservation: Reservation,
-    verified: Verified,
-    goods: Goods,
-    margin: Judged,
-    request: &PaidRequest,
-) -> Result<Kept, Refusal> {
-    let Verified {
-        settling, payment, ..
-    } = verified;
-    let members = keep_answer(
-        app,
-        reservation.key(),
-        payment,
-        goods,
-        margin,
-        &request.request_id,
-    )
-    .await?;
-    Ok(Kept {
-        reservation,
-        settling,
-        members,
-    })
-}
-
-/// What came of keeping an answer.
-enum Keeping {
-    Done,
-    /// Another request has used the same authorization.
-    Used,
-    /// The goods of unsettled sales have reached their bound (`limits.unsettled_mib`).
-    NoSpace,
-}
-
-/// The same for a payment from whichever source: gives the page's members back once all is durable, if they may stay.
-pub async fn keep_answer(
-    app: &Shared,
-    key: PaymentKey,
-    mut payment: Payment,
-    mut goods: Goods,
-    margin: Judged,
-    request_id: &str,
-) -> Result<Option<Members>, Refusal> {
-    let now = app.now();
-    if payment.valid_before() < now.plus(SETTLE_SECONDS_MIN) {
-        let message =
-            "The authorization ran out while the work was done; nothing was charged.".to_owned();
-        let reason = "invalid_exact_evm_payload_authorization_valid_before";
-        return Err(challenge(payment.purchase.level(), reason, message));
-    }
-    let mut permit = goods.source.permit.hand_over();
-    // Where it took less than was reckoned with, the receipt says what the sale really earned.
-    let means = payment.means;
-    let margin = match goods.work(means) {
-        took if took == margin.work => margin,
-        took => margin_guard::judge(app, payment.purchase.price(), took).unwrap_or(margin),
-    };
-    let Sold {
-        answer,
-        members,
-        source,
-        report,
-    } = answer::sold(app, key, &payment, goods, &margin, request_id)
-        .map_err(|error| internal("an answer could not be written as JSON", &error))?;
-    let (blob, for_store, fresh) = (answer.page, members.clone(), FreshCredit::draw());
-    let is_page = report.is_none();
-    payment.answer = Some(answer);
-    let durable = app.store.write(move |tables| {
-        payment.credit = match tables.payment(key)? {
-            None => None,
-            // What the buyer holds stays good until the answer is delivered. A credit that holds the authorization for
-            // another purchase was issued since we looked.
-            Some(stored)
-                if stored.state == State::Held
-                    && stored.is_of(payment.payload_hash, payment.fingerprint) =>
-            {
-                stored.credit
-            }
-            // Unlike an authorization, a transfer that was let go can be taken up again: the money is here.
-            Some(stored) if stored.state == State::Released && means == Means::Transfer => None,
-            // What it was bound to has failed.
-            Some(stored)
-                if matches!(stored.state, State::Answered { .. })
-                    && stored.is_of(payment.payload_hash, payment.fingerprint) =>
-            {
-                None
-            }
-            // Another request has used the same authorization since we looked.
-            Some(_) => return Ok(Keeping::Used),
-        };
-        if matches!(source.storing, Storing::Unshared) {
-            // Whatever becomes of the sale: the site does not let an older copy be sold on.
-            tables.forget_page(payment.purchase.target_url(), now)?;
-        }
-        // The page enters the cache when the sale settles: one that fails leaves nothing behind.
-        let mut blobs = vec![(blob, for_store.as_slice())];
-        let page = held_page(&source);
-        if let Some(HeldPage::Fetched(record)) = &page {
-            blobs.push((record.blob, source.page.members.as_slice()));
-        }
-        if let Some(report) = &report {
-            blobs.push((report.record.source, report.source_text.as_slice()));
-        }
-        if let Err(NoSpace) = tables.hold_goods(key, page, &blobs, now)? {
-            return Ok(Keeping::NoSpace);
-        }
-        if let Some(report) = &report {
-            tables.put_report(report.id, &report.record)?;
-        }
-        payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
-        if means == Means::Transfer {
-            // The money came first: nothing is left to settle.
-            let transaction = TransactionHash(payment.nonce.0).to_string();
-            let settled = Event::ChainUsed { transaction };
-            payments::apply(tables, key, &mut payment, &settled, now, fresh)?;
-        }
-        tables.schedule(Due::payment(now.plus(KEPT_LOOK_SECONDS), key))?;
-        Ok(Keeping::Done)
-    });
-    match durable.await? {
-        Keeping::Done => {}
-        Keeping::Used => {
-            return Err(replayed(
-                "This authorization was already used for another request.",
-            ));
-        }
-        Keeping::NoSpace => {
-            return Err(Refusal::new(
-                Code::Overloaded,
-                "Too many settlements are under way at the moment. Nothing was charged: repeat the same request later.",
-            ));
-        }
-    }
-    app.crash_point("kept");
-    let stays = is_page && permit.rest(members.len());
-    Ok(stays.then_some(Members {
-        bytes: members,
-        permit,
-    }))
 }

@@ -17,7 +17,8 @@ use crate::flows::internal;
 use crate::flows::sale::answer::{self, Members};
 use crate::flows::sale::payments::{self, FreshCredit, redelivery_end};
 use crate::flows::sale::settle;
-use crate::flows::sale::{Verified, in_use, not_settled, replayed};
+use crate::flows::sale::verified::Verified;
+use crate::flows::sale::{in_use, not_settled, replayed};
 use crate::outside::memory::{MemoryFull, UNCOUNTED_BYTES};
 use crate::state::delivered::{Body, Delivered, Sending};
 use crate::state::in_flight::{Outcome, Reservation, ReservedIdentifier};
@@ -209,7 +210,7 @@ pub fn reserve_identifier(
     app: &Shared,
     verified: &Verified,
 ) -> Result<Option<ReservedIdentifier>, Refusal> {
-    match verified.payment.identifier {
+    match verified.payment().identifier {
         None => Ok(None),
         Some(identifier) => ReservedIdentifier::take(&app.in_flight, identifier)
             .map(Some)
@@ -226,7 +227,7 @@ pub async fn earlier_purchase(
     identifier: Option<&ReservedIdentifier>,
     own: PaymentKey,
 ) -> Result<Option<Delivered>, Refusal> {
-    let (payer, fingerprint) = (verified.payment.payer, verified.payment.fingerprint);
+    let (payer, fingerprint) = (verified.payment().payer, verified.payment().fingerprint);
     let mut earlier = app.in_flight.earlier(payer, fingerprint);
     let mut identified = None;
     if let Some(identifier) = identifier.map(ReservedIdentifier::key) {
@@ -266,7 +267,7 @@ pub async fn earlier_purchase(
                 // It has failed for good: what it could not buy, this one does.
                 Err(refusal) if is_failure(&refusal) => continue,
                 Err(refusal) => {
-                    bind(app, own, verified.payment.clone(), key).await?;
+                    bind(app, own, verified.payment().clone(), key).await?;
                     return Err(earlier_unknown(refusal));
                 }
             },
@@ -279,7 +280,7 @@ pub async fn earlier_purchase(
             }
             _ => continue,
         };
-        bind(app, own, verified.payment.clone(), key).await?;
+        bind(app, own, verified.payment().clone(), key).await?;
         return Ok(Some(delivered));
     }
     Ok(None)

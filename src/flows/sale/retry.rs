@@ -13,9 +13,11 @@ use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::source::Trouble;
+use crate::flows::sale;
 use crate::flows::sale::refusals::PaidAttempt;
-use crate::flows::sale::settle::{self, Settling};
-use crate::flows::sale::{self, Kept};
+use crate::flows::sale::settle;
+use crate::flows::sale::stored::Stored;
+use crate::flows::sale::verified::Verified;
 use crate::flows::sale::{payments, recall, transfer};
 use crate::state::in_flight::{Outcome, Reservation};
 use crate::store::credit_hash;
@@ -185,26 +187,19 @@ async fn work_off(app: &Shared, reservation: Reservation, request_id: &str) -> O
     if means == Means::Transfer {
         return transfer::deliver(app, key, payment, goods, margin, request_id).await;
     }
-    let settling = Settling::stored(&payment)?;
-    let members = match sale::keep_answer(app, key, payment, goods, margin, request_id).await {
+    let stored = match Verified::held(payment) {
+        Ok(verified) => Stored::store(app, reservation, verified, goods, margin, request_id).await,
+        Err(refusal) => Err(refusal),
+    };
+    let stored = match stored {
         // The authorization, or the credit with it, ran out while the work was done. Neither a 402 nor the word that the
         // authorization was used belongs here.
         Err(refusal) if refusal.code == Code::PaymentReplayed || asks_for_money(&refusal) => {
             return Err(invalid());
         }
-        kept => kept?,
+        stored => stored?,
     };
-    match settle::settle(
-        app,
-        Kept {
-            reservation,
-            settling,
-            members,
-        },
-        true,
-    )
-    .await
-    {
+    match settle::settle(app, stored).await {
         Err(refusal) if asks_for_money(&refusal) => Err(invalid()),
         outcome => outcome,
     }

@@ -9,11 +9,12 @@ use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, Payment, State};
 use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
 use crate::flows::internal;
+use crate::flows::sale;
 use crate::flows::sale::answer::Members;
 use crate::flows::sale::payments::{self, Advanced, FreshCredit};
-use crate::flows::sale::{self, Kept};
+use crate::flows::sale::stored::Stored;
 use crate::flows::sale::{recall, reconcile, verify_settlement};
-use crate::outside::facilitator::{SettleDoubt, Settlement};
+use crate::outside::facilitator::{Attempt, SettleDoubt, Settlement};
 use crate::state::in_flight::{End, Outcome, Reservation};
 use crate::state::unknown::is_looked_into;
 use crate::store::StoreError;
@@ -39,8 +40,8 @@ impl Settling {
 }
 
 /// Settles and delivers. Waits as long as a buyer is kept waiting; the call itself goes on.
-pub async fn settle(app: &Shared, kept: Kept, first: bool) -> Outcome {
-    settle_until(app, kept, first, waiting_ends(app))
+pub async fn settle(app: &Shared, stored: Stored) -> Outcome {
+    settle_until(app, stored, waiting_ends(app))
         .await
         .map_err(Refusal::after_settlement)
 }
@@ -49,9 +50,10 @@ fn waiting_ends(app: &Shared) -> Instant {
     Instant::now() + app.config.payment.settle_wait_max
 }
 
-async fn settle_until(app: &Shared, kept: Kept, first: bool, end: Instant) -> Outcome {
-    let key = kept.reservation.key();
-    let told = send(app, (kept.reservation, end), kept.settling, first);
+async fn settle_until(app: &Shared, stored: Stored, end: Instant) -> Outcome {
+    let (reservation, settling, attempt, members) = stored.into_parts();
+    let key = reservation.key();
+    let told = send(app, (reservation, end), settling, attempt);
     let mut advanced = match tokio::time::timeout_at(end, told).await {
         Ok(Ok(Ok(Some(advanced)))) => advanced,
         Ok(Ok(Ok(None))) => return Err(internal("a kept payment is gone", &key)),
@@ -68,13 +70,13 @@ async fn settle_until(app: &Shared, kept: Kept, first: bool, end: Instant) -> Ou
         },
     };
     if let Some(proven) = reconcile::ask_chain(app, key, &advanced.payment, end).await? {
-        if first {
+        if attempt == Attempt::First {
             // Anyone who waits for this settlement is given the answer: that spends the credit it was bought with.
             forget_credit(app, key).await?;
         }
         advanced = proven;
     }
-    conclude(app, key, advanced, kept.members).await
+    conclude(app, key, advanced, members).await
 }
 
 async fn forget_credit(app: &Shared, key: PaymentKey) -> Result<(), StoreError> {
@@ -117,7 +119,7 @@ fn send(
     app: &Shared,
     (reservation, end): (Reservation, Instant),
     settling: Settling,
-    first: bool,
+    attempt: Attempt,
 ) -> Told {
     let (tell, told) = oneshot::channel();
     let app_in_task = app.clone();
@@ -126,7 +128,7 @@ fn send(
         let settlement = app
             .outside
             .facilitator
-            .settle(&settling.proof, &settling.offer, first, app.now())
+            .settle(&settling.proof, &settling.offer, attempt, app.now())
             .await;
         let settlement = match settlement {
             Settlement::Failed { reason } => confirmed(&app, reservation.key(), reason).await,
@@ -201,13 +203,8 @@ async fn look_into(app: &Shared, reservation: Reservation) -> Outcome {
     if let Some(proven) = reconcile::ask_chain(app, key, &advanced.payment, end).await? {
         return conclude(app, key, proven, None).await;
     }
-    let settling = Settling::stored(&advanced.payment)?;
-    let kept = Kept {
-        reservation,
-        settling,
-        members: None,
-    };
-    settle_until(app, kept, false, end).await
+    let stored = Stored::earlier(reservation, &advanced.payment)?;
+    settle_until(app, stored, end).await
 }
 
 /// From the recorded state to the buyer's answer.

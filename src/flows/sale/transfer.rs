@@ -18,7 +18,7 @@ use crate::flows::sale::margin_guard::Judged;
 use crate::flows::sale::payments;
 use crate::flows::sale::recall::{self, Asker, Recalled};
 use crate::flows::sale::refusals::PaidAttempt;
-use crate::flows::sale::{self, PaidRequest, in_use};
+use crate::flows::sale::{self, PaidRequest, in_use, stored};
 use crate::outside::chain::{Chain, Written};
 use crate::state::delivered::Delivered;
 use crate::state::in_flight::{Outcome, Reservation};
@@ -376,7 +376,7 @@ pub async fn deliver(
     request_id: &str,
 ) -> Outcome {
     debug_assert_eq!(payment.means, Means::Transfer);
-    let kept = sale::keep_answer(app, key, payment, goods, margin, request_id).await;
+    let kept = stored::keep_answer(app, key, payment, goods, margin, request_id).await;
     let members = kept.map_err(|refusal| match refusal.code {
         Code::PaymentReplayed => replayed(),
         _ => refusal,
