@@ -23,6 +23,7 @@ use tokio::runtime::Runtime;
 
 use context402::appliance::Appliance;
 use context402::domain::ids::ReportId;
+use context402::domain::keys::PaymentKey;
 use context402::domain::pack::Pack;
 use context402::domain::time::UnixSeconds;
 use context402::store::ReportRecord;
@@ -319,11 +320,11 @@ async fn fill(appliance: &Appliance, first: usize, end: usize) {
         for number in first..end {
             let payment = key(b"payment", number);
             let (document, record) = report(number, payment, now);
-            tables.put_payment(payment, &past(payment, now))?;
+            tables.put_payment(PaymentKey(payment), &past(payment, now))?;
             tables.put_blob(record.document, &document, until)?;
             tables.put_blob(record.source, source, until)?;
             tables.put_report(report_id(number), &record)?;
-            tables.release_report(payment, "0xab", until)?;
+            tables.release_report(PaymentKey(payment), "0xab", until)?;
         }
         Ok(())
     });
@@ -335,7 +336,7 @@ fn report(number: usize, payment: [u8; 32], now: UnixSeconds) -> (Vec<u8>, Repor
     let words = "A passage that was found on the page. ".repeat(DOCUMENT_BYTES / 38);
     let document = format!(r#"{{"report_id":"{id}","text":"{words}"}}"#).into_bytes();
     let record = ReportRecord {
-        payment,
+        payment: PaymentKey(payment),
         target_url: "https://example.com/ferry".to_owned(),
         question: "Do children travel free?".to_owned(),
         pack: Pack::Standard.name().to_owned(),

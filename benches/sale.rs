@@ -18,11 +18,12 @@ use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
 use context402::appliance::Appliance;
+use context402::domain::keys::PaymentKey;
 use context402::domain::level::Level;
 use context402::domain::tier::Tier;
 use context402::outside::clock::Clock;
 use context402::outside::facilitator::{
-    Facilitator, FacilitatorAuth, FacilitatorSettings, Settlement, Verdict,
+    Attempt, Facilitator, FacilitatorAuth, FacilitatorSettings, Settlement, Verdict,
 };
 use context402::state::offers::Offers;
 use context402::store;
@@ -230,7 +231,7 @@ async fn fill(appliance: &Appliance, line: &str) -> String {
             for number in first..(first + PAST_AT_ONCE).min(count) {
                 let key: [u8; 32] =
                     Sha256::digest([&b"past"[..], &number.to_be_bytes()].concat()).into();
-                tables.put_payment(key, &past(key, now))?;
+                tables.put_payment(PaymentKey(key), &past(key, now))?;
             }
             Ok(())
         });
@@ -264,10 +265,11 @@ fn commits(folder: &str) {
                 let store = opened.store.clone();
                 tasks.spawn(async move {
                     for number in (first + buyer..first + PURCHASES).step_by(AT_ONCE) {
-                        let key = Sha256::digest(number.to_be_bytes()).into();
+                        let key: [u8; 32] = Sha256::digest(number.to_be_bytes()).into();
                         for _ in 0..2 {
-                            let write =
-                                store.write(move |tables| tables.put_payment(key, &past(key, now)));
+                            let write = store.write(move |tables| {
+                                tables.put_payment(PaymentKey(key), &past(key, now))
+                            });
                             write.await.expect("it is stored");
                         }
                     }
@@ -323,7 +325,7 @@ async fn call_all(
                 let now = Clock::System.now();
                 let verdict = facilitator.verify(proof, &offer, now).await;
                 assert!(matches!(verdict, Ok(Verdict::Valid { .. })), "{verdict:?}");
-                let settlement = facilitator.settle(proof, &offer, true, now).await;
+                let settlement = facilitator.settle(proof, &offer, Attempt::First, now).await;
                 assert!(
                     matches!(settlement, Settlement::Success { .. }),
                     "{settlement:?}"

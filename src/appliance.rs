@@ -15,6 +15,7 @@ use crate::api::{admission, failure};
 use crate::app::{App, Shared, blocking_threads, network_settings, store_settings};
 use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
+use crate::domain::keys::PaymentKey;
 use crate::flows::content::sample::sample_page;
 use crate::flows::operations::{due, health, ledger_check, pause, recover};
 use crate::flows::quotes::offers;
@@ -324,7 +325,7 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
                     .request((seen.pattern, seen.method, seen.status), seen.duration)
             },
             as_markdown: markdown_alternate::as_markdown,
-            withheld: |app, payment| Box::pin(recall::withheld(app, payment)),
+            withheld: |app, payment| Box::pin(recall::withheld(app, PaymentKey(payment))),
         },
         trusted_proxies: TrustedProxies::new(proxies),
         common_headers: COMMON_HEADERS,

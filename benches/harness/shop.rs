@@ -7,8 +7,10 @@ use tokio::net::{TcpListener, TcpStream};
 
 use context402::appliance::Appliance;
 use context402::config::Config;
+use context402::domain::evm::Address;
+use context402::domain::keys::PayloadHash;
 use context402::domain::level::Level;
-use context402::domain::payment::{Delivery, Payment, State};
+use context402::domain::payment::{Delivery, Means, Payment, State};
 use context402::domain::purchase::{ContextPurchase, Purchase};
 use context402::domain::tier::Tier;
 use context402::domain::time::UnixSeconds;
@@ -117,11 +119,13 @@ pub(crate) fn past(key: [u8; 32], now: UnixSeconds) -> Payment {
     let mut payer = [0; 20];
     payer.copy_from_slice(&key[..20]);
     Payment {
-        payer,
-        nonce: key,
+        payer: Address(payer),
+        nonce: Nonce(key),
         amount_units: Tier::Cached.price().units(),
-        valid_before: now.0,
-        payload_hash: key,
+        means: Means::Authorization {
+            valid_before: now.0,
+        },
+        payload_hash: PayloadHash(key),
         payload: Vec::new(),
         requirements: Vec::new(),
         fingerprint: purchase.fingerprint(),

@@ -17,8 +17,9 @@ use serde_json::{Value, json};
 use crate::api::failure;
 use crate::app::Shared;
 use crate::domain::ids::{ReportId, ShareSlug};
+use crate::domain::keys::PaymentKey;
 use crate::domain::level::{Level, Product};
-use crate::domain::payment::{Means, Payment, PaymentKey, State};
+use crate::domain::payment::{Payment, State};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::flows::operations::{backup, reload};
@@ -28,7 +29,7 @@ use crate::http::{Call, Reply};
 use crate::store::{
     Difference, Discrepancy, Listing, Overpayment, ReportRecord, Snapshot, Store, StoreError,
 };
-use crate::x402::address::{Address, Nonce, TransactionHash};
+use crate::x402::address::TransactionHash;
 
 /// Maximum number of records in a list.
 pub(in crate::api) const LIST_MAX: usize = 1000;
@@ -329,7 +330,7 @@ pub fn report_json(
         "target_url": report.target_url,
         "question": report.question,
         "title": report.title,
-        "payment": hex::encode(report.payment),
+        "payment": report.payment.to_string(),
         "shared": report.shared.map(|shared| ShareSlug(shared.slug).to_string()),
         "listed": listing == Listing::Listed,
         "listing": listing.name(),
@@ -465,8 +466,7 @@ impl Beside {
 const BESIDE_MAX: usize = 10_000;
 
 pub fn payment_key(text: &str) -> Option<PaymentKey> {
-    let mut key: PaymentKey = [0; 32];
-    hex::decode_to_slice(text, &mut key).ok().map(|()| key)
+    PaymentKey::parse(text)
 }
 
 pub fn payment_json(key: PaymentKey, payment: &Payment) -> Value {
@@ -476,14 +476,11 @@ pub fn payment_json(key: PaymentKey, payment: &Payment) -> Value {
         _ => (None, None),
     };
     json!({
-        "key": hex::encode(key),
+        "key": key.to_string(),
         "state": payment.state.name(),
-        "means": match payment.means() {
-            Means::Authorization => "x402",
-            Means::Transfer => "transaction_hash",
-        },
-        "payer": Address(payment.payer).to_string(),
-        "nonce": Nonce(payment.nonce).to_string(),
+        "means": payment.means.name(),
+        "payer": payment.payer.to_string(),
+        "nonce": payment.nonce.to_string(),
         "amount_units": payment.amount_units.to_string(),
         "product": payment.purchase.product().name(),
         "level": payment.purchase.level().name(),

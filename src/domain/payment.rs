@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::evm::{self, Address, Nonce};
+use crate::domain::keys::{CreditHash, Fingerprint, IdentifierKey, PayloadHash, PaymentKey};
 use crate::domain::margin::MarginReceipt;
-use crate::domain::purchase::{Fingerprint, Purchase};
-
-/// `sha256(network | asset | from | nonce)`: the chain executes it only once.
-pub type PaymentKey = [u8; 32];
+use crate::domain::purchase::Purchase;
+use crate::domain::time::UnixSeconds;
 
 /// The state of a payment. `New` is only in memory; every other state is a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,14 +163,17 @@ fn chain_reason(event: &Event) -> &'static str {
 /// One payment with the credit that may hang on it: one record, one lock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Payment {
-    /// 20 bytes.
-    pub payer: [u8; 20],
+    #[serde(with = "evm::bytes")]
+    pub payer: Address,
     /// Of the authorization; a transfer's transaction.
-    pub nonce: [u8; 32],
+    #[serde(with = "evm::bytes")]
+    pub nonce: Nonce,
     pub amount_units: u64,
-    pub valid_before: u64,
+    /// In a record, the second until which the authorization is valid.
+    #[serde(rename = "valid_before", with = "means_as_valid_before")]
+    pub means: Means,
     /// SHA-256 of the decoded PAYMENT-SIGNATURE bytes: only their holder is given the kept answer again.
-    pub payload_hash: [u8; 32],
+    pub payload_hash: PayloadHash,
     /// The exact payload, for repeating the identical settle; empty once it has ended.
     #[serde(with = "bytes")]
     pub payload: Vec<u8>,
@@ -180,7 +183,7 @@ pub struct Payment {
     pub purchase: Purchase,
     pub fingerprint: Fingerprint,
     /// The key of the buyer's own `payment-identifier`, if one came with the payment.
-    pub identifier: Option<[u8; 32]>,
+    pub identifier: Option<IdentifierKey>,
     pub attribution: Option<String>,
     pub state: State,
     pub answer: Option<KeptAnswer>,
@@ -211,13 +214,57 @@ pub struct Delivery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
     /// A signed authorization (x402), which a facilitator settles once the goods are kept.
-    Authorization,
+    Authorization {
+        /// Unix seconds until which it can be settled.
+        valid_before: u64,
+    },
     /// A transfer that the buyer has made itself and that stands on chain (the legacy endpoint).
     Transfer,
 }
 
-/// `valid_before` of a payment that needs no settlement: no authorization lives for ever.
-pub const NO_END: u64 = u64::MAX;
+impl Means {
+    /// Whether the money moves only when a facilitator settles the payment.
+    pub fn is_settled_later(self) -> bool {
+        matches!(self, Means::Authorization { .. })
+    }
+
+    /// The word for operators and receipts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Means::Authorization { .. } => "x402",
+            Means::Transfer => "transaction_hash",
+        }
+    }
+}
+
+/// A record holds the means as the end of the authorization. No authorization is valid for ever, so the greatest number
+/// stands for a transfer.
+mod means_as_valid_before {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Means;
+
+    const TRANSFER: u64 = u64::MAX;
+
+    pub(super) fn serialize<S: Serializer>(
+        means: &Means,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match means {
+            Means::Authorization { valid_before } => valid_before.serialize(serializer),
+            Means::Transfer => TRANSFER.serialize(serializer),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Means, D::Error> {
+        Ok(match u64::deserialize(deserializer)? {
+            TRANSFER => Means::Transfer,
+            valid_before => Means::Authorization { valid_before },
+        })
+    }
+}
 
 impl Payment {
     /// Whether its money has moved, or may have.
@@ -226,15 +273,16 @@ impl Payment {
     }
 
     /// Whether this very payload has bought, or is buying, this very purchase.
-    pub fn is_of(&self, payload_hash: [u8; 32], fingerprint: Fingerprint) -> bool {
+    pub fn is_of(&self, payload_hash: PayloadHash, fingerprint: Fingerprint) -> bool {
         self.payload_hash == payload_hash && self.fingerprint == fingerprint
     }
 
-    pub fn means(&self) -> Means {
-        match self.valid_before {
-            NO_END => Means::Transfer,
-            _ => Means::Authorization,
-        }
+    /// When its authorization can be settled no more; never, where the money has moved already.
+    pub fn valid_before(&self) -> UnixSeconds {
+        UnixSeconds(match self.means {
+            Means::Authorization { valid_before } => valid_before,
+            Means::Transfer => u64::MAX,
+        })
     }
 }
 
@@ -256,7 +304,7 @@ pub struct KeptAnswer {
 /// A retry credit; the buyer holds the identifier, we its hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credit {
-    pub hash: [u8; 32],
+    pub hash: CreditHash,
     pub attempts_left: u8,
     pub expires_at: u64,
 }
@@ -356,7 +404,9 @@ mod tests {
             Event::ChainCanceled,
             Event::ChainUsedElsewhere,
             Event::ChainNeverUsed,
-            Event::AnsweredBy { payment: [7; 32] },
+            Event::AnsweredBy {
+                payment: PaymentKey([7; 32]),
+            },
             Event::OperatorSettled {
                 transaction: "0x1".to_owned(),
             },
@@ -379,7 +429,7 @@ mod tests {
         let delivered = || Some((settled(), vec![Deliver]));
         let unknown = || Some((State::Unknown, vec![Reconcile]));
         let ended = |reason| Some((failed(reason), vec![VoidCredit, Withhold]));
-        let answered = |actions| Some((State::Answered { by: [7; 32], at: NOW }, actions));
+        let answered = |actions| Some((State::Answered { by: PaymentKey([7; 32]), at: NOW }, actions));
         let (canceled, elsewhere, never) = (|| ended("authorization_canceled"), || ended("authorization_used_elsewhere"),
             || ended("authorization_never_used"));
         check(&State::New, [kept(), Some((State::Held, vec![IssueCredit])), Some((State::Released, vec![])),
@@ -392,7 +442,7 @@ mod tests {
             elsewhere(), never(), None, None, None]);
         check(&State::Unknown, [None, None, None, None, delivered(), unknown(), unknown(), unknown(), delivered(), canceled(),
             elsewhere(), never(), None, delivered(), ended("ended_by_operator")]);
-        for end in [settled(), failed("x"), State::Released, State::Answered { by: [7; 32], at: NOW }] {
+        for end in [settled(), failed("x"), State::Released, State::Answered { by: PaymentKey([7; 32]), at: NOW }] {
             check(&end, std::array::from_fn(|_| None));
         }
     }

@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::amount::Amount;
 use crate::domain::cache::Reading;
+use crate::domain::keys::Fingerprint;
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
@@ -41,9 +42,6 @@ pub struct ProofPackPurchase {
 
 /// What is asked where the buyer asks nothing (specification 2.5).
 pub const DEFAULT_QUESTION: &str = "What does this source establish?";
-
-/// Two requests with equal fingerprints ask for the same thing. Path, alias and Accept are no part of it.
-pub type Fingerprint = [u8; 32];
 
 impl ContextPurchase {
     pub fn tier(&self) -> Tier {
@@ -135,6 +133,7 @@ impl Purchase {
         (refresh != default).then_some(refresh)
     }
 
+    /// Path, alias and Accept are no part of it.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hash = Sha256::new();
         let mut part = |text: &str| {
@@ -154,7 +153,7 @@ impl Purchase {
         if let Some(question) = self.question() {
             part(question);
         }
-        hash.finalize().into()
+        Fingerprint(hash.finalize().into())
     }
 }
 
@@ -206,7 +205,7 @@ mod tests {
     #[test]
     fn fingerprints_stay_what_they_were() {
         assert_eq!(
-            hex::encode(context("https://example.com/", "fresh", false)),
+            context("https://example.com/", "fresh", false).to_string(),
             "1e0175bac1f6f28f22ac8cfd63efac154ee6f211cbcbce4e166bc6554ae1ea9b"
         );
     }

@@ -12,37 +12,34 @@ pub mod refusals;
 pub mod retry;
 pub mod sent;
 pub mod settle;
+pub mod stored;
 pub mod transfer;
 pub mod unknown;
+pub mod verified;
 pub mod verify_settlement;
 
 use std::net::IpAddr;
 use std::sync::Weak;
-use std::time::Duration;
 
 use tokio::sync::watch;
 
 use crate::app::Shared;
+use crate::domain::keys::PaymentKey;
 use crate::domain::level::Level;
-use crate::domain::payment::{Event, Means, Payment, PaymentKey, State};
+use crate::domain::payment::{Event, Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
-use crate::flows::content::source::{self, Storing, Trouble, held_page};
-use crate::flows::internal;
-use crate::flows::sale::answer::{Members, Sold};
+use crate::flows::content::source::{self, Trouble};
 use crate::flows::sale::deliver::Goods;
 use crate::flows::sale::margin_guard::{Judged, Unsold, Work};
-use crate::flows::sale::payments::{FreshCredit, KEPT_LOOK_SECONDS, payment_key};
+use crate::flows::sale::payments::{FreshCredit, payment_key};
 use crate::flows::sale::recall::{Asker, Recalled, earlier_purchase, recall, reserve_identifier};
-use crate::flows::sale::settle::Settling;
-use crate::outside::facilitator::Verdict;
+use crate::flows::sale::stored::Stored;
+use crate::flows::sale::verified::Verified;
 use crate::state::delivered::Delivered;
 use crate::state::in_flight::{Clients, End, Joined, Outcome, Reservation};
-use crate::store::{Due, DueKind, HeldPage, NoSpace};
-use crate::x402::address::{Address, TransactionHash};
 use crate::x402::proof::PaymentProof;
-use crate::x402::wire::PaymentRequirements;
 
 /// A paid request that has passed validation.
 #[derive(Clone, Debug)]
@@ -55,9 +52,6 @@ pub struct PaidRequest {
     /// Alive while the client waits. `None`: there is no client that could disconnect.
     pub waiting: Option<Weak<()>>,
 }
-
-/// Time for a settlement on chain.
-const SETTLE_SECONDS_MIN: u64 = 6;
 
 /// Sells one page or report. Identical concurrent requests share one sale and one settlement.
 pub async fn sell(app: &Shared, request: PaidRequest, proof: PaymentProof) -> Outcome {
@@ -89,7 +83,7 @@ async fn lead(
     proof: PaymentProof,
     clients: Clients,
 ) -> Outcome {
-    let terms = check_terms(app, &request.purchase, &proof);
+    let terms = verified::check_terms(app, &request.purchase, &proof);
     let offered = terms
         .as_ref()
         .unwrap_or(&app.offers.of(&request.purchase).requirements);
@@ -98,7 +92,7 @@ async fn lead(
     let asker = Asker {
         payload_hash: proof.payload_hash(),
         fingerprint: request.purchase.fingerprint(),
-        origin: payments::origin(proof.nonce().0, request.client),
+        origin: payments::origin(proof.nonce(), request.client),
     };
     let recalled = recall(app, key, asker);
     let count = || app.admit(RateClass::Sale, request.client);
@@ -128,14 +122,14 @@ async fn lead(
     };
     app.health
         .check_can_sell_product(&app.tasks, request.purchase.product())?;
-    let verified = match verify(app, proof, offer, &request).await {
+    let verified = match Verified::verify(app, proof, offer, &request).await {
         Ok(verified) => verified,
         Err(refusal) => {
             return turned_down(app, key, asker, refusal).await;
         }
     };
     let mut reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;
-    let payer = verified.payment.payer;
+    let payer = verified.payment().payer;
     let identifier = reserve_identifier(app, &verified)?;
     if let Some(earlier) = earlier_purchase(app, &verified, identifier.as_ref(), key).await? {
         return Ok(earlier);
@@ -143,13 +137,13 @@ async fn lead(
     reservation.enter(payer, asker.fingerprint, clients);
     app.in_flight.check_held(payer)?;
     reservation.queue(payer, &app.outside.clock).await?;
-    let margin = check_margin(app, &request.purchase, Means::Authorization)?;
-    let goods = match deliver_goods(app, &verified.payment).await {
+    let margin = check_margin(app, &request.purchase, verified.payment().means)?;
+    let goods = match deliver_goods(app, verified.payment()).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
         Err(Trouble::Outage(refusal)) => {
             app.in_flight.note_end(payer, End::Outage, app.now());
-            return Err(hold(app, key, verified.payment, refusal).await);
+            return Err(hold(app, key, verified.into_payment(), refusal).await);
         }
     };
     app.crash_point("fetched");
@@ -157,8 +151,17 @@ async fn lead(
     if let Some(earlier) = earlier_purchase(app, &verified, identifier.as_ref(), key).await? {
         return Ok(earlier);
     }
-    match keep(app, reservation, verified, goods, margin, &request).await {
-        Ok(kept) => settle::settle(app, kept, true).await,
+    match Stored::store(
+        app,
+        reservation,
+        verified,
+        goods,
+        margin,
+        &request.request_id,
+    )
+    .await
+    {
+        Ok(stored) => settle::settle(app, stored).await,
         // A credit was redeemed for it after the lookup: deliver that purchase.
         Err(refusal) if refusal.code == Code::PaymentReplayed => {
             turned_down(app, key, asker, refusal).await
@@ -180,49 +183,6 @@ async fn turned_down(app: &Shared, key: PaymentKey, asker: Asker, refusal: Refus
         Recalled::Answer(delivered) => Ok(delivered),
         Recalled::Unknown => settle::resolve(app, reservation).await,
         Recalled::Nothing => Err(refusal),
-    }
-}
-
-/// A payment verified by the facilitator. Only `verify` makes one.
-#[derive(Debug)]
-pub struct Verified {
-    settling: Settling,
-    pub payment: Payment,
-}
-
-/// A payment whose answer is on disk, ready to settle.
-#[derive(Debug)]
-pub struct Kept {
-    pub reservation: Reservation,
-    pub settling: Settling,
-    /// For answers made of a page, if memory allows.
-    pub members: Option<Members>,
-}
-
-/// The checks without upstreams (decisions, Money 2). An invalid payment gets a new challenge.
-fn check_terms(
-    app: &Shared,
-    purchase: &Purchase,
-    proof: &PaymentProof,
-) -> Result<PaymentRequirements, Refusal> {
-    let offer = app.offers.of(purchase);
-    // Work, plus the facilitator's time to verify.
-    let model = app.config.llm.as_ref();
-    let model = model.filter(|_| purchase.level().may_synthesize());
-    let work = app.config.fetch.time_max
-        + model.map_or(Duration::ZERO, |llm| llm.time_max)
-        + app.config.payment.verify_time_max;
-    let offers = app.offers.honoured(offer, app.now());
-    let resource = app.offers.resource(purchase.product());
-    let checked = proof.check(&offers, resource, app.now(), work.as_secs());
-    let echo = proof.check_echo(&offer.challenge.advertised);
-    match checked.and_then(|terms| echo.map(|()| terms)) {
-        Ok(terms) => Ok(terms.clone()),
-        Err(mismatch) => Err(challenge(
-            offer.level,
-            mismatch.reason(),
-            format!("{mismatch}; nothing was charged."),
-        )),
     }
 }
 
@@ -265,7 +225,7 @@ async fn follow(mut landed: watch::Receiver<Option<Outcome>>) -> Outcome {
 pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
     let settlement = FailedSettlement {
         reason: reason.to_owned(),
-        payer: Address(payment.payer).to_string(),
+        payer: payment.payer.to_string(),
     };
     let message = format!("The payment could not be settled ({reason}); nothing was charged.");
     Refusal::new(Code::PaymentRequired, message).with(With::Challenge {
@@ -275,51 +235,13 @@ pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
     })
 }
 
-async fn verify(
-    app: &Shared,
-    proof: PaymentProof,
-    offer: PaymentRequirements,
-    request: &PaidRequest,
-) -> Result<Verified, Refusal> {
-    match app
-        .outside
-        .facilitator
-        .verify(&proof, &offer, app.now())
-        .await
-    {
-        Ok(Verdict::Valid { .. }) => {}
-        Ok(Verdict::Invalid { reason }) => {
-            let message = format!("The payment is not valid ({reason}); nothing was charged.");
-            return Err(challenge(request.purchase.level(), &reason, message));
-        }
-        Err(error) => {
-            tracing::error!(error = %error, "facilitator could not verify a payment");
-            let message = "The payment could not be verified right now. It was not used: repeat the same request.";
-            return Err(Refusal::new(Code::NetworkUnavailable, message));
-        }
-    }
-    app.crash_point("verified");
-    let payment = payments::verified(
-        &proof,
-        &offer,
-        request.purchase.clone(),
-        (request.attribution.clone(), request.client),
-        app.now(),
-    )
-    .map_err(|error| internal("a payment could not be stored", &error))?;
-    Ok(Verified {
-        settling: Settling { proof, offer },
-        payment,
-    })
-}
-
 /// The Unit Economic Guardian, before any work.
 pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<Judged, Refusal> {
     let (reading, target_url) = (purchase.reading(), purchase.target_url());
     let work = Work {
         fetches: source::may_fetch(reading, target_url, &app.sample.url),
         asks_model: app.outside.llm.is_some() && purchase.level().may_synthesize(),
-        settles: means == Means::Authorization,
+        settles: means.is_settled_later(),
     };
     let price = purchase.price();
     margin_guard::judge(app, price, work).map_err(|unsold| {
@@ -345,7 +267,7 @@ pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<J
 
 /// Target safety, then the work.
 pub async fn deliver_goods(app: &Shared, payment: &Payment) -> Result<Goods, Trouble> {
-    deliver::deliver(app, &payment.purchase, &hex::encode(payment.payer)).await
+    deliver::deliver(app, &payment.purchase, &hex::encode(payment.payer.0)).await
 }
 
 /// A transient outage after verification: a retry credit holds the payment (decisions, Retry credits).
@@ -356,7 +278,7 @@ pub async fn hold(
     refusal: Refusal,
 ) -> Refusal {
     let (now, fresh) = (app.now(), FreshCredit::draw());
-    let is_transfer = payment.means() == Means::Transfer;
+    let is_transfer = payment.means == Means::Transfer;
     let lets_go = move |stored: &Payment| match stored.state {
         State::Released => is_transfer,
         // The payment it was bound to has failed.
@@ -382,150 +304,4 @@ pub async fn hold(
         }
         Err(error) => error.into(),
     }
-}
-
-/// Stores the finished answer. From now on settle may have been sent.
-async fn keep(
-    app: &Shared,
-    reservation: Reservation,
-    verified: Verified,
-    goods: Goods,
-    margin: Judged,
-    request: &PaidRequest,
-) -> Result<Kept, Refusal> {
-    let Verified {
-        settling, payment, ..
-    } = verified;
-    let members = keep_answer(
-        app,
-        reservation.key(),
-        payment,
-        goods,
-        margin,
-        &request.request_id,
-    )
-    .await?;
-    Ok(Kept {
-        reservation,
-        settling,
-        members,
-    })
-}
-
-/// The result of storing an answer.
-enum Keeping {
-    Done,
-    /// Another request has used the same authorization.
-    Used,
-    /// The unsettled goods have reached their limit (`limits.unsettled_mib`).
-    NoSpace,
-}
-
-/// The same for any payment. Returns the page's members once all is durable, if they may stay in memory.
-pub async fn keep_answer(
-    app: &Shared,
-    key: PaymentKey,
-    mut payment: Payment,
-    mut goods: Goods,
-    margin: Judged,
-    request_id: &str,
-) -> Result<Option<Members>, Refusal> {
-    let now = app.now();
-    if payment.valid_before < now.plus(SETTLE_SECONDS_MIN).0 {
-        let message = "The authorization expired during the work; nothing was charged.".to_owned();
-        let reason = "invalid_exact_evm_payload_authorization_valid_before";
-        return Err(challenge(payment.purchase.level(), reason, message));
-    }
-    let mut permit = goods.source.permit.hand_over();
-    // If the work cost less than estimated, the receipt states the real margin.
-    let means = payment.means();
-    let margin = match goods.work(means) {
-        took if took == margin.work => margin,
-        took => margin_guard::judge(app, payment.purchase.price(), took).unwrap_or(margin),
-    };
-    let Sold {
-        answer,
-        members,
-        source,
-        report,
-    } = answer::sold(app, key, &payment, goods, &margin, request_id)
-        .map_err(|error| internal("an answer could not be written as JSON", &error))?;
-    let (blob, for_store, fresh) = (answer.page, members.clone(), FreshCredit::draw());
-    let is_page = report.is_none();
-    payment.answer = Some(answer);
-    let durable = app.store.write(move |tables| {
-        payment.credit = match tables.payment(key)? {
-            None => None,
-            // The buyer's credit stays valid until delivery. A credit for another purchase was issued since the lookup.
-            Some(stored)
-                if stored.state == State::Held
-                    && stored.is_of(payment.payload_hash, payment.fingerprint) =>
-            {
-                stored.credit
-            }
-            // Unlike an authorization, a released transfer can be used again: the money has arrived.
-            Some(stored) if stored.state == State::Released && means == Means::Transfer => None,
-            // The payment it was bound to has failed.
-            Some(stored)
-                if matches!(stored.state, State::Answered { .. })
-                    && stored.is_of(payment.payload_hash, payment.fingerprint) =>
-            {
-                None
-            }
-            // Another request has used the same authorization since the lookup.
-            Some(_) => return Ok(Keeping::Used),
-        };
-        if matches!(source.storing, Storing::Unshared) {
-            // Independent of the sale's outcome: the site forbids selling an older copy.
-            tables.forget_page(payment.purchase.target_url(), now)?;
-        }
-        // The page enters the cache when the sale settles; a failed sale leaves nothing behind.
-        let mut blobs = vec![(blob, for_store.as_slice())];
-        let page = held_page(&source);
-        if let Some(HeldPage::Fetched(record)) = &page {
-            blobs.push((record.blob, source.page.members.as_slice()));
-        }
-        if let Some(report) = &report {
-            blobs.push((report.record.source, report.source_text.as_slice()));
-        }
-        if let Err(NoSpace) = tables.hold_goods(key, page, &blobs, now)? {
-            return Ok(Keeping::NoSpace);
-        }
-        if let Some(report) = &report {
-            tables.put_report(report.id, &report.record)?;
-        }
-        payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
-        if means == Means::Transfer {
-            // The money has arrived already: nothing to settle.
-            let transaction = TransactionHash(payment.nonce).to_string();
-            let settled = Event::ChainUsed { transaction };
-            payments::apply(tables, key, &mut payment, &settled, now, fresh)?;
-        }
-        tables.schedule(Due {
-            at: now.plus(KEPT_LOOK_SECONDS),
-            kind: DueKind::Payment,
-            key,
-        })?;
-        Ok(Keeping::Done)
-    });
-    match durable.await? {
-        Keeping::Done => {}
-        Keeping::Used => {
-            return Err(replayed(
-                "This authorization was already used for another request.",
-            ));
-        }
-        Keeping::NoSpace => {
-            return Err(Refusal::new(
-                Code::Overloaded,
-                "Too many settlements are in progress. Nothing was charged: repeat the same request later.",
-            ));
-        }
-    }
-    app.crash_point("kept");
-    let stays = is_page && permit.rest(members.len());
-    Ok(stays.then_some(Members {
-        bytes: members,
-        permit,
-    }))
 }

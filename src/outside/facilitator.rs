@@ -22,7 +22,7 @@ use crate::x402::wire::{PaymentRequirements, Supported, Version2};
 
 pub use cdp::CdpKeyError;
 use client::Client;
-pub use outcome::{CallError, SettleDoubt, Settlement, Verdict};
+pub use outcome::{Attempt, CallError, SettleDoubt, Settlement, Verdict};
 use reply::Expected;
 
 /// How long a verify may wait for a place: nothing is lost yet when it finds none.
@@ -181,8 +181,7 @@ impl Facilitator {
             .unwrap_or(Err(CallError::Saturated))
     }
 
-    /// Asks for the money. `first` says that no settle of this payment has been sent before; only then can a failure
-    /// be definite.
+    /// Asks for the money. Only the failure of a first attempt can be definite.
     ///
     /// The identical request is repeated once when the connection broke or the answer was `settlement_pending`: the
     /// authorization can be used once on chain, so a second request cannot take money twice. Whatever the repetition
@@ -191,7 +190,7 @@ impl Facilitator {
         &self,
         proof: &PaymentProof,
         offer: &PaymentRequirements,
-        first: bool,
+        attempt: Attempt,
         now: UnixSeconds,
     ) -> Settlement {
         let (client, timeout) = (self.client.clone(), self.settle_timeout);
@@ -204,14 +203,18 @@ impl Facilitator {
         self.settling
             .run(move || {
                 let deadline = Instant::now() + timeout;
-                let ask = |first: bool| match client.exchange("settle", Some(&body), deadline, now)
-                {
-                    Ok(reply) => reply::settlement(&reply, &expected, first),
+                let ask = |attempt: Attempt| match client.exchange(
+                    "settle",
+                    Some(&body),
+                    deadline,
+                    now,
+                ) {
+                    Ok(reply) => reply::settlement(&reply, &expected, attempt),
                     Err(failure) => unknown(failure),
                 };
-                let outcome = ask(first);
+                let outcome = ask(attempt);
                 if is_worth_repeating(&outcome) && Instant::now() < deadline {
-                    return both(outcome, ask(false));
+                    return both(outcome, ask(Attempt::Repeated));
                 }
                 outcome
             })

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::domain::keys::PaymentKey;
 use crate::domain::level::Level;
-use crate::domain::payment::{Means, PaymentKey};
+use crate::domain::payment::Means;
 use crate::domain::time::UnixSeconds;
 use crate::outside::clock::Clock;
 use crate::outside::memory::MemoryPermit;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
 use tokio::time::Instant;
 
-use crate::domain::payment::PaymentKey;
-use crate::domain::purchase::Fingerprint;
+use crate::domain::evm::Address;
+use crate::domain::keys::{Fingerprint, IdentifierKey, PayloadHash, PaymentKey};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::outside::call::KeyedLimit;
@@ -48,14 +48,15 @@ pub type Outcome = Result<Delivered, Refusal>;
 pub struct InFlight {
     entries: Mutex<Entries>,
     reservations: Mutex<HashSet<PaymentKey>>,
+    identifiers: Mutex<HashSet<IdentifierKey>>,
     /// Woken whenever a reservation ends.
     reservation_ended: Notify,
     unfinished: Mutex<Unfinished>,
     /// Verified sales that are being worked on or settled, by what is bought.
-    under_way: Mutex<HashMap<(Payer, Fingerprint), Vec<UnderWay>>>,
+    under_way: Mutex<HashMap<(Address, Fingerprint), Vec<UnderWay>>>,
     answers: Mutex<Answers>,
     sales_of_payer: KeyedLimit,
-    failures: Mutex<HashMap<Payer, Failures>>,
+    failures: Mutex<HashMap<Address, Failures>>,
     /// The unknown settlements of each payer.
     pub unknown: Unknown,
 }
@@ -63,10 +64,10 @@ pub struct InFlight {
 /// Payments that a payer's next payment for the same purchase has to be compared with.
 #[derive(Debug, Default)]
 struct Unfinished {
-    by_purchase: HashMap<(Payer, Fingerprint), Vec<PaymentKey>>,
+    by_purchase: HashMap<(Address, Fingerprint), Vec<PaymentKey>>,
     /// Those that a retry credit holds.
-    held: HashMap<PaymentKey, Payer>,
-    held_of_payer: HashMap<Payer, usize>,
+    held: HashMap<PaymentKey, Address>,
+    held_of_payer: HashMap<Address, usize>,
 }
 
 #[derive(Debug)]
@@ -117,6 +118,7 @@ impl Default for InFlight {
         InFlight {
             entries: Mutex::default(),
             reservations: Mutex::default(),
+            identifiers: Mutex::default(),
             reservation_ended: Notify::new(),
             unfinished: Mutex::default(),
             under_way: Mutex::default(),
@@ -135,11 +137,9 @@ struct Failures {
     last: UnixSeconds,
 }
 
-type Payer = [u8; 20];
-
 #[derive(Debug, Default)]
 struct Entries {
-    by_payload: HashMap<[u8; 32], Entry>,
+    by_payload: HashMap<PayloadHash, Entry>,
     by_client: HashMap<IpAddr, usize>,
 }
 
@@ -171,7 +171,7 @@ pub enum Joined<'a> {
 #[derive(Debug)]
 pub struct Run<'a> {
     in_flight: &'a InFlight,
-    payload_hash: [u8; 32],
+    payload_hash: PayloadHash,
     clients: Clients,
     sender: watch::Sender<Option<Outcome>>,
     has_finished: bool,
@@ -185,7 +185,14 @@ pub struct Reservation {
     /// Among the sales of its payer.
     place: Option<OwnedSemaphorePermit>,
     /// Under which purchase it is known as under way.
-    purchase: Option<(Payer, Fingerprint)>,
+    purchase: Option<(Address, Fingerprint)>,
+}
+
+/// A buyer's `payment-identifier` under which nobody else is served as long as this lives.
+#[derive(Debug)]
+pub struct ReservedIdentifier {
+    table: Arc<InFlight>,
+    key: IdentifierKey,
 }
 
 /// What a payer's settled, failed or blocked payment counts for.
@@ -203,7 +210,7 @@ impl InFlight {
     /// `client` is `None` for the operator.
     pub fn join(
         &self,
-        payload_hash: [u8; 32],
+        payload_hash: PayloadHash,
         fingerprint: Fingerprint,
         client: Option<IpAddr>,
         waiting: Waiting,
@@ -251,7 +258,7 @@ impl InFlight {
     /// This payer's payments for this purchase that may concern the next one: held by a credit, of unknown settlement,
     /// settled with an answer that is owed, or under way for clients that have left. They are to be looked at again:
     /// what is known here may be older than the record.
-    pub fn earlier(&self, payer: Payer, fingerprint: Fingerprint) -> Vec<PaymentKey> {
+    pub fn earlier(&self, payer: Address, fingerprint: Fingerprint) -> Vec<PaymentKey> {
         let purchase = (payer, fingerprint);
         let mut earlier = Vec::new();
         if let Some(keys) = lock(&self.unfinished).by_purchase.get(&purchase) {
@@ -267,7 +274,7 @@ impl InFlight {
     }
 
     /// Whether a retry credit may hold one more payment of this payer.
-    pub fn check_held(&self, payer: Payer) -> Result<(), Refusal> {
+    pub fn check_held(&self, payer: Address) -> Result<(), Refusal> {
         let unfinished = lock(&self.unfinished);
         if unfinished.held_of_payer.get(&payer).copied().unwrap_or(0) >= HELD_OF_PAYER_MAX {
             return Err(Refusal::new(
@@ -324,7 +331,7 @@ impl InFlight {
     }
 
     /// Remembers how a payer's payment has ended: a payer whose payments fail is worked for a few times only.
-    pub fn note_end(&self, payer: Payer, end: End, now: UnixSeconds) {
+    pub fn note_end(&self, payer: Address, end: End, now: UnixSeconds) {
         let mut failures = lock(&self.failures);
         let weight = match end {
             End::Settled => {
@@ -351,7 +358,7 @@ impl InFlight {
         of_payer.last = now;
     }
 
-    fn check_payer(&self, payer: Payer, now: UnixSeconds) -> Result<(), Refusal> {
+    fn check_payer(&self, payer: Address, now: UnixSeconds) -> Result<(), Refusal> {
         let mut failures = lock(&self.failures);
         match failures.get(&payer) {
             Some(of_payer) if now.since(of_payer.last) >= FAILURE_SECONDS => {
@@ -372,7 +379,7 @@ impl InFlight {
     /// Notes whether a payment is unfinished, and whether a retry credit holds it.
     pub fn note(
         &self,
-        (payer, fingerprint): (Payer, Fingerprint),
+        (payer, fingerprint): (Address, Fingerprint),
         key: PaymentKey,
         is_unfinished: bool,
         is_held: bool,
@@ -395,7 +402,7 @@ impl InFlight {
 }
 
 impl Unfinished {
-    fn note_held(&mut self, payer: Payer, key: PaymentKey, is_held: bool) {
+    fn note_held(&mut self, payer: Address, key: PaymentKey, is_held: bool) {
         let was_held = match is_held {
             true => self.held.insert(key, payer).is_some(),
             false => self.held.remove(&key).is_some(),
@@ -415,7 +422,7 @@ impl Unfinished {
 }
 
 impl Entries {
-    fn remove(&mut self, payload_hash: &[u8; 32]) {
+    fn remove(&mut self, payload_hash: &PayloadHash) {
         let Some(client) = self
             .by_payload
             .remove(payload_hash)
@@ -482,7 +489,7 @@ impl Reservation {
     }
 
     /// Makes the verified sale known as under way, as long as the reservation lives.
-    pub fn enter(&mut self, payer: Payer, fingerprint: Fingerprint, clients: Clients) {
+    pub fn enter(&mut self, payer: Address, fingerprint: Fingerprint, clients: Clients) {
         let purchase = (payer, fingerprint);
         let sale = UnderWay {
             payment: self.key,
@@ -496,11 +503,11 @@ impl Reservation {
     }
 
     /// Waits for one of the places that a payer's sales may take, and holds it until the settlement's end is known.
-    pub async fn queue(&mut self, payer: Payer, clock: &Clock) -> Result<(), Refusal> {
+    pub async fn queue(&mut self, payer: Address, clock: &Clock) -> Result<(), Refusal> {
         let in_flight = &self.table;
         in_flight.unknown.check(payer)?;
         in_flight.check_payer(payer, clock.now())?;
-        let place = in_flight.sales_of_payer.place(&hex::encode(payer)).await;
+        let place = in_flight.sales_of_payer.place(&hex::encode(payer.0)).await;
         self.place = Some(place.map_err(|_| {
             Refusal::new(
                 Code::RateLimited,
@@ -532,6 +539,27 @@ impl Drop for Reservation {
     }
 }
 
+impl ReservedIdentifier {
+    /// `None` while somebody else holds it.
+    pub fn take(table: &Arc<InFlight>, key: IdentifierKey) -> Option<ReservedIdentifier> {
+        let is_free = lock(&table.identifiers).insert(key);
+        is_free.then(|| ReservedIdentifier {
+            table: table.clone(),
+            key,
+        })
+    }
+
+    pub fn key(&self) -> IdentifierKey {
+        self.key
+    }
+}
+
+impl Drop for ReservedIdentifier {
+    fn drop(&mut self) {
+        lock(&self.table.identifiers).remove(&self.key);
+    }
+}
+
 /// The maps are changed by single operations: a panic elsewhere leaves them whole.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex
@@ -552,28 +580,34 @@ mod tests {
     #[test]
     fn a_landed_flight_does_not_clear_the_next_one_away() {
         let in_flight = InFlight::default();
-        let Joined::First(first) = in_flight.join([1; 32], [2; 32], CLIENT, None) else {
+        let Joined::First(first) =
+            in_flight.join(PayloadHash([1; 32]), Fingerprint([2; 32]), CLIENT, None)
+        else {
             panic!("the first works")
         };
-        let Joined::Waits(mut outcome) = in_flight.join([1; 32], [2; 32], CLIENT, None) else {
+        let Joined::Waits(mut outcome) =
+            in_flight.join(PayloadHash([1; 32]), Fingerprint([2; 32]), CLIENT, None)
+        else {
             panic!("it waits")
         };
         assert!(matches!(
-            in_flight.join([1; 32], [3; 32], CLIENT, None),
+            in_flight.join(PayloadHash([1; 32]), Fingerprint([3; 32]), CLIENT, None),
             Joined::Other
         ));
         first.finish(&refused());
         assert_eq!(outcome.borrow_and_update().clone(), Some(refused()));
-        let Joined::First(second) = in_flight.join([1; 32], [2; 32], CLIENT, None) else {
+        let Joined::First(second) =
+            in_flight.join(PayloadHash([1; 32]), Fingerprint([2; 32]), CLIENT, None)
+        else {
             panic!("the second works")
         };
         assert!(matches!(
-            in_flight.join([1; 32], [2; 32], CLIENT, None),
+            in_flight.join(PayloadHash([1; 32]), Fingerprint([2; 32]), CLIENT, None),
             Joined::Waits(_)
         ));
         drop(second);
         assert!(matches!(
-            in_flight.join([1; 32], [2; 32], CLIENT, None),
+            in_flight.join(PayloadHash([1; 32]), Fingerprint([2; 32]), CLIENT, None),
             Joined::First(_)
         ));
     }
@@ -587,20 +621,21 @@ mod tests {
             payer
         };
         let at = |seconds: u64| UnixSeconds(1_795_000_000).plus(seconds);
-        let is_served = |number: usize, now| in_flight.check_payer(payer(number), now).is_ok();
+        let is_served =
+            |number: usize, now| in_flight.check_payer(Address(payer(number)), now).is_ok();
         for count in 0..FAILURES_MAX {
             assert!(is_served(0, at(0)), "after {count} failures");
-            in_flight.note_end(payer(0), End::Failed, at(0));
+            in_flight.note_end(Address(payer(0)), End::Failed, at(0));
         }
         assert!(!is_served(0, at(FAILURE_SECONDS - 1)) && is_served(1, at(0)));
-        in_flight.note_end(payer(0), End::Settled, at(1));
+        in_flight.note_end(Address(payer(0)), End::Settled, at(1));
         assert!(is_served(0, at(1)), "a settlement makes up for it");
         for _ in 0..FAILURES_MAX {
-            in_flight.note_end(payer(2), End::Failed, at(2));
+            in_flight.note_end(Address(payer(2)), End::Failed, at(2));
         }
         assert!(is_served(2, at(2 + FAILURE_SECONDS)));
         for number in 0..2 * FAILING_PAYERS_MAX {
-            in_flight.note_end(payer(number), End::Failed, at(3));
+            in_flight.note_end(Address(payer(number)), End::Failed, at(3));
         }
         assert!(lock(&in_flight.failures).len() <= FAILING_PAYERS_MAX);
     }
@@ -614,7 +649,14 @@ mod tests {
             hash
         };
         let mut entries: Vec<_> = (0..PAYLOADS_OF_CLIENT_MAX)
-            .map(|number| in_flight.join(payload(number), [0; 32], CLIENT, None))
+            .map(|number| {
+                in_flight.join(
+                    PayloadHash(payload(number)),
+                    Fingerprint([0; 32]),
+                    CLIENT,
+                    None,
+                )
+            })
             .collect();
         assert!(
             entries
@@ -622,16 +664,16 @@ mod tests {
                 .all(|entry| matches!(entry, Joined::First(_)))
         );
         assert!(matches!(
-            in_flight.join([255; 32], [0; 32], CLIENT, None),
+            in_flight.join(PayloadHash([255; 32]), Fingerprint([0; 32]), CLIENT, None),
             Joined::TooMany
         ));
         assert!(matches!(
-            in_flight.join([255; 32], [0; 32], None, None),
+            in_flight.join(PayloadHash([255; 32]), Fingerprint([0; 32]), None, None),
             Joined::First(_)
         ));
         entries.pop();
         assert!(matches!(
-            in_flight.join([254; 32], [0; 32], CLIENT, None),
+            in_flight.join(PayloadHash([254; 32]), Fingerprint([0; 32]), CLIENT, None),
             Joined::First(_)
         ));
         entries.clear();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use crate::store::MailKey;
+use crate::domain::keys::MailKey;
 
 /// The mails that are being sent.
 #[derive(Debug, Default)]

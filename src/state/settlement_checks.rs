@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use tokio::sync::{Notify, oneshot};
 
-use crate::domain::payment::PaymentKey;
+use crate::domain::keys::PaymentKey;
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::Verdict;
 use crate::store::{SettlementClaim, SettlementSummary};

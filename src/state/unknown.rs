@@ -3,19 +3,19 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-use crate::domain::payment::{Payment, PaymentKey, State};
+use crate::domain::evm::Address;
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::{Payment, State};
 use crate::domain::refusal::{Code, Refusal};
 
 /// Unknown settlements of one payer at once; further payments of that payer are not taken. Those that are under way when
 /// it is reached may still become unknown.
 pub const UNKNOWN_OF_PAYER_MAX: usize = 8;
 
-type Payer = [u8; 20];
-
 /// The unknown settlements of each payer.
 #[derive(Debug, Default)]
 pub struct Unknown {
-    of_payers: Mutex<HashMap<Payer, HashSet<PaymentKey>>>,
+    of_payers: Mutex<HashMap<Address, HashSet<PaymentKey>>>,
 }
 
 impl Unknown {
@@ -36,7 +36,7 @@ impl Unknown {
     }
 
     /// Whether another payment of this payer is taken.
-    pub fn check(&self, payer: Payer) -> Result<(), Refusal> {
+    pub fn check(&self, payer: Address) -> Result<(), Refusal> {
         let of_payers = self
             .of_payers
             .lock()

@@ -4,6 +4,7 @@
 use redb::ReadableTable;
 use sha2::{Digest, Sha256};
 
+use crate::domain::keys::PaymentKey;
 use crate::domain::time::UnixSeconds;
 use crate::store::tables::{BLOB_KEEP, BLOBS, Hash, META, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
@@ -74,7 +75,7 @@ impl Tables<'_> {
         &mut self,
         key: Hash,
         bytes: &[u8],
-        sale: Hash,
+        sale: PaymentKey,
     ) -> Result<(), StoreError> {
         self.insert_blob(key, bytes)?;
         self.blob_holds.insert((key, sale), ())?;
@@ -85,7 +86,7 @@ impl Tables<'_> {
     pub(in crate::store) fn release_hold(
         &mut self,
         key: Hash,
-        sale: Hash,
+        sale: PaymentKey,
         now: UnixSeconds,
     ) -> Result<(), StoreError> {
         self.blob_holds.remove((key, sale))?;
@@ -100,7 +101,7 @@ impl Tables<'_> {
     fn is_held(&self, key: Hash) -> Result<bool, StoreError> {
         let mut holds = self
             .blob_holds
-            .range((key, [0; 32])..=(key, [u8::MAX; 32]))?;
+            .range((key, PaymentKey::LEAST)..=(key, PaymentKey::GREATEST))?;
         Ok(holds.next().transpose()?.is_some())
     }
 

@@ -4,6 +4,7 @@ use std::ops::Bound;
 
 use redb::ReadableTable;
 
+use crate::domain::keys::PaymentKey;
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
 use crate::store::tables::{DUE, Hash, Snapshot, Tables};
@@ -14,6 +15,14 @@ pub struct Due {
     pub at: UnixSeconds,
     pub kind: DueKind,
     pub key: Hash,
+}
+
+impl Due {
+    /// A payment is to be looked at.
+    pub fn payment(at: UnixSeconds, key: PaymentKey) -> Due {
+        let (kind, key) = (DueKind::Payment, key.0);
+        Due { at, kind, key }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::payment::PaymentKey;
+use crate::domain::keys::PaymentKey;
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::store::record::{decode, encode};
 use crate::store::tables::{Hash, META, Snapshot, Tables};

@@ -57,7 +57,7 @@ pub use open_error::OpenError;
 pub use orders::{
     EventRecord, OrderReport, SourceRecord, email_key, event_key, order_of_due, session_key,
 };
-pub use outbox::{Mail, MailAttachment, MailKey, MailOutcome, MailRecord, mail_key};
+pub use outbox::{Mail, MailAttachment, MailOutcome, MailRecord, mail_key};
 pub use pages::PageRecord;
 pub(crate) use pages::page_key;
 pub use payments::{credit_hash, identifier_key};

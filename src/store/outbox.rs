@@ -5,10 +5,11 @@ use redb::ReadableTable;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::domain::keys::MailKey;
 use crate::domain::mail::{MailKind, MailState, after_failure};
 use crate::domain::time::UnixSeconds;
 use crate::store::record::{decode, encode};
-use crate::store::tables::{Hash, OUTBOX, Snapshot, Tables};
+use crate::store::tables::{OUTBOX, Snapshot, Tables};
 use crate::store::{Due, DueKind, StoreError};
 
 const TABLE: &str = "outbox-1";
@@ -20,8 +21,6 @@ const RECOVERY_SECONDS: u64 = 24 * 3600;
 /// How long an attachment stays for a mail that could not be sent yet.
 const ATTACHMENT_SECONDS: u64 = 30 * 24 * 3600;
 
-pub type MailKey = [u8; 32];
-
 /// The key of the `number`th mail of a kind about one thing, such as an order.
 pub fn mail_key(kind: MailKind, about: &str, number: u32) -> MailKey {
     let mut hash = Sha256::new();
@@ -30,7 +29,7 @@ pub fn mail_key(kind: MailKind, about: &str, number: u32) -> MailKey {
     hash.update(about);
     hash.update([0]);
     hash.update(number.to_be_bytes());
-    hash.finalize().into()
+    MailKey(hash.finalize().into())
 }
 
 /// A mail as it is handed in.
@@ -170,8 +169,9 @@ impl Tables<'_> {
             MailState::Failed => record.mail.kind == MailKind::Recovery,
             MailState::Waiting { .. } => false,
         };
-        if self.mail(due.key)?.is_some_and(|record| is_over(&record)) {
-            self.outbox.remove(due.key)?;
+        let key = MailKey(due.key);
+        if self.mail(key)?.is_some_and(|record| is_over(&record)) {
+            self.outbox.remove(key)?;
         }
         Ok(())
     }
@@ -229,7 +229,7 @@ impl Tables<'_> {
 
 /// When a mail is looked at again: to be tried, or to be forgotten. What was sent before recovery mails had a shorter
 /// life has its due row where it was written.
-fn due(key: Hash, record: &MailRecord) -> Option<Due> {
+fn due(key: MailKey, record: &MailRecord) -> Option<Due> {
     let at = match record.state {
         MailState::Waiting { at } => UnixSeconds(at),
         MailState::Sent | MailState::Failed if record.mail.kind == MailKind::Recovery => {
@@ -241,7 +241,7 @@ fn due(key: Hash, record: &MailRecord) -> Option<Due> {
     Some(Due {
         at,
         kind: DueKind::Mail,
-        key,
+        key: key.0,
     })
 }
 

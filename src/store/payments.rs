@@ -6,8 +6,10 @@ use std::ops::Bound;
 use redb::ReadableTable;
 use sha2::{Digest, Sha256};
 
+use crate::domain::evm::Address;
 use crate::domain::ids::CreditId;
-use crate::domain::payment::{Delivery, Payment, PaymentKey};
+use crate::domain::keys::{CreditHash, IdentifierKey, PaymentKey};
+use crate::domain::payment::{Delivery, Payment};
 use crate::store::StoreError;
 use crate::store::record::{decode, decode_as, encode_as, version};
 use crate::store::tables::{CREDITS, IDENTIFIERS, PAYMENTS, Snapshot, Tables};
@@ -32,16 +34,16 @@ pub(in crate::store) fn read(bytes: &[u8]) -> Result<Payment, StoreError> {
 }
 
 /// What is stored of a credit: its holder proves it by the identifier itself.
-pub fn credit_hash(credit: CreditId) -> [u8; 32] {
-    Sha256::digest(credit.0).into()
+pub fn credit_hash(credit: CreditId) -> CreditHash {
+    CreditHash(Sha256::digest(credit.0).into())
 }
 
 /// The key of a buyer's `payment-identifier`: bound to the payer, so that nobody else's id is ever met.
-pub fn identifier_key(payer: [u8; 20], identifier: &str) -> [u8; 32] {
+pub fn identifier_key(payer: Address, identifier: &str) -> IdentifierKey {
     let mut hash = Sha256::new();
-    hash.update(payer);
+    hash.update(payer.0);
     hash.update(identifier);
-    hash.finalize().into()
+    IdentifierKey(hash.finalize().into())
 }
 
 impl Tables<'_> {
@@ -63,26 +65,26 @@ impl Tables<'_> {
         Ok(())
     }
 
-    pub fn put_credit(&mut self, hash: [u8; 32], key: PaymentKey) -> Result<(), StoreError> {
+    pub fn put_credit(&mut self, hash: CreditHash, key: PaymentKey) -> Result<(), StoreError> {
         self.credits.insert(hash, key)?;
         Ok(())
     }
 
-    pub fn drop_credit(&mut self, hash: [u8; 32]) -> Result<(), StoreError> {
+    pub fn drop_credit(&mut self, hash: CreditHash) -> Result<(), StoreError> {
         self.credits.remove(hash)?;
         Ok(())
     }
 
     pub fn put_identifier(
         &mut self,
-        identifier: [u8; 32],
+        identifier: IdentifierKey,
         key: PaymentKey,
     ) -> Result<(), StoreError> {
         self.identifiers.insert(identifier, key)?;
         Ok(())
     }
 
-    pub fn drop_identifier(&mut self, identifier: [u8; 32]) -> Result<(), StoreError> {
+    pub fn drop_identifier(&mut self, identifier: IdentifierKey) -> Result<(), StoreError> {
         self.identifiers.remove(identifier)?;
         Ok(())
     }
@@ -95,13 +97,13 @@ impl Snapshot {
         record.map(|bytes| read(bytes.value())).transpose()
     }
 
-    pub fn payment_by_credit(&self, hash: [u8; 32]) -> Result<Option<PaymentKey>, StoreError> {
+    pub fn payment_by_credit(&self, hash: CreditHash) -> Result<Option<PaymentKey>, StoreError> {
         Ok(self.table(CREDITS)?.get(hash)?.map(|key| key.value()))
     }
 
     pub fn payment_by_identifier(
         &self,
-        identifier: [u8; 32],
+        identifier: IdentifierKey,
     ) -> Result<Option<PaymentKey>, StoreError> {
         Ok(self
             .table(IDENTIFIERS)?

@@ -5,7 +5,7 @@ use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::{ReportId, ShareSlug};
-use crate::domain::payment::PaymentKey;
+use crate::domain::keys::PaymentKey;
 use crate::domain::time::{REPORT_SECONDS, UnixSeconds};
 use crate::store::record::{decode, encode};
 use crate::store::tables::{

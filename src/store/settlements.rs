@@ -3,7 +3,8 @@
 use redb::{ReadableTable, ReadableTableMetadata};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::payment::PaymentKey;
+use crate::domain::evm::{self, Address, Nonce};
+use crate::domain::keys::PaymentKey;
 use crate::domain::time::UnixSeconds;
 use crate::store::StoreError;
 use crate::store::record::{decode, encode};
@@ -20,10 +21,14 @@ const OVERPAYMENTS_TABLE: &str = "overpayments-1";
 pub struct SettlementClaim {
     /// The EVM chain id.
     pub network: u64,
-    pub token: [u8; 20],
-    pub pay_to: [u8; 20],
-    pub payer: [u8; 20],
-    pub nonce: [u8; 32],
+    #[serde(with = "evm::bytes")]
+    pub token: Address,
+    #[serde(with = "evm::bytes")]
+    pub pay_to: Address,
+    #[serde(with = "evm::bytes")]
+    pub payer: Address,
+    #[serde(with = "evm::bytes")]
+    pub nonce: Nonce,
     pub amount_units: u64,
     pub valid_before: u64,
     /// When the payment was first seen, in Unix seconds.
@@ -169,7 +174,7 @@ impl Snapshot {
         rows_max: usize,
     ) -> Result<Vec<UnverifiedSettlement>, StoreError> {
         let table = self.table(UNVERIFIED_SETTLEMENTS)?;
-        let rows = table.range((0, [0; 32])..=(now.0, [u8::MAX; 32]))?;
+        let rows = table.range((0, PaymentKey::LEAST)..=(now.0, PaymentKey::GREATEST))?;
         let rows = rows.take(rows_max).map(|row| {
             let (key, bytes) = row?;
             let (next_look, key) = key.value();

@@ -1,16 +1,57 @@
 //! Every table of the data file, one line each, and the ways to them: `Tables` inside the writer's transaction,
 //! `Snapshot` inside a reader's, `each_table` for what is done with all of them alike.
 
+use std::cmp::Ordering;
 use std::ops::Bound;
 
 use redb::{ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransaction};
 use serde::de::DeserializeOwned;
 
+use crate::domain::keys::{CreditHash, IdentifierKey, MailKey, PaymentKey};
 use crate::store::StoreError;
 use crate::store::disk_space::{Allowed, is_full};
 use crate::store::record::decode;
 
 pub(in crate::store) type Hash = [u8; 32];
+
+/// Keys of tables as the bare bytes, under the bytes' own name of a type: the file does not tell the types apart.
+macro_rules! bare_keys {
+    ($($name:ident),*) => {$(
+        impl redb::Value for $name {
+            type SelfType<'a> = $name;
+            type AsBytes<'a> = &'a Hash;
+
+            fn fixed_width() -> Option<usize> {
+                Hash::fixed_width()
+            }
+
+            fn from_bytes<'a>(data: &'a [u8]) -> $name
+            where
+                Self: 'a,
+            {
+                $name(Hash::from_bytes(data))
+            }
+
+            fn as_bytes<'a, 'b: 'a>(value: &'a $name) -> &'a Hash
+            where
+                Self: 'b,
+            {
+                &value.0
+            }
+
+            fn type_name() -> redb::TypeName {
+                Hash::type_name()
+            }
+        }
+
+        impl redb::Key for $name {
+            fn compare(one: &[u8], other: &[u8]) -> Ordering {
+                Hash::compare(one, other)
+            }
+        }
+    )*};
+}
+bare_keys!(PaymentKey, CreditHash, IdentifierKey, MailKey);
 
 /// From one list: a definition for each table, `Tables` with a field for each, and `each_table`. A table that is added
 /// to the list is created at start, counted and backed up; none of these can forget it.
@@ -69,11 +110,11 @@ tables! {
     /// Facts about the file itself: schema version, whether it was closed cleanly, and the counters of bytes.
     META meta "meta-1": &'static str => u64;
     /// Payment key → record of a payment with its credit; kept as the operator's book.
-    PAYMENTS payments "payments-1": Hash => &'static [u8];
+    PAYMENTS payments "payments-1": PaymentKey => &'static [u8];
     /// SHA-256 of a credit → payment key; until the credit expires.
-    CREDITS credits "credits-1": Hash => Hash;
+    CREDITS credits "credits-1": CreditHash => PaymentKey;
     /// SHA-256 of (payer, payment-identifier) → payment key; as long as the kept answer.
-    IDENTIFIERS identifiers "identifiers-1": Hash => Hash;
+    IDENTIFIERS identifiers "identifiers-1": IdentifierKey => PaymentKey;
     /// SHA-256 of a canonical URL → record of a cached page; 24 hours.
     PAGES pages "pages-1": Hash => &'static [u8];
     /// SHA-256 of the bytes → the bytes; shared by cache and answers, as long as BLOB_KEEP or BLOB_HOLDS says.
@@ -81,15 +122,15 @@ tables! {
     /// SHA-256 of a blob → Unix seconds until which somebody needs it.
     BLOB_KEEP blob_keep "blob-keep-1": Hash => u64;
     /// (SHA-256 of a blob, payment key) → nothing: an unsettled sale needs the blob; until its payment settles or fails.
-    BLOB_HOLDS blob_holds "blob-holds-1": (Hash, Hash) => ();
+    BLOB_HOLDS blob_holds "blob-holds-1": (Hash, PaymentKey) => ();
     /// Payment key → record of the goods of an unsettled sale; until its payment settles or fails.
-    SALE_GOODS sale_goods "sale-goods-1": Hash => &'static [u8];
+    SALE_GOODS sale_goods "sale-goods-1": PaymentKey => &'static [u8];
     /// Quote id → record of a quote receipt; 7 days, then a tombstone for 7 more.
     QUOTES quotes "quotes-1": [u8; 16] => &'static [u8];
     /// Report id → record of a retained report; 30 days, then a tombstone for 30 more.
     REPORTS reports "reports-1": [u8; 16] => &'static [u8];
     /// Payment key → id of the report that it bought; as long as the report's record.
-    REPORTS_OF_PAYMENTS reports_of_payments "reports-of-payments-1": Hash => [u8; 16];
+    REPORTS_OF_PAYMENTS reports_of_payments "reports-of-payments-1": PaymentKey => [u8; 16];
     /// Report id → bytes of the report and its source; as long as they are retained.
     REPORT_BYTES report_bytes "report-bytes-1": [u8; 16] => u64;
     /// Slug → id of the report that its buyer shares; until it is taken back or the report expires.
@@ -128,21 +169,21 @@ tables! {
     ORDER_REPORTS order_reports "order-reports-1": [u8; 16] => &'static [u8];
     /// Mail key → record of a mail with what became of it; 30 days from when it was sent, else until the operator
     /// deletes it.
-    OUTBOX outbox "outbox-1": Hash => &'static [u8];
+    OUTBOX outbox "outbox-1": MailKey => &'static [u8];
     /// Day since 1970 → what it has earned on chain; kept as the operator's book.
     LEDGER ledger "ledger-1": u64 => &'static [u8];
     /// Day since 1970 → its ledger held against the vault; kept beside it.
     LEDGER_CHECKS ledger_checks "reckonings-1": u64 => &'static [u8];
     /// (Unix seconds of the next look, payment key) → record of what the facilitator has said of a settlement; until the
     /// chain has confirmed or contradicted it.
-    UNVERIFIED_SETTLEMENTS unverified_settlements "unverified-settlements-1": (u64, Hash) => &'static [u8];
+    UNVERIFIED_SETTLEMENTS unverified_settlements "unverified-settlements-1": (u64, PaymentKey) => &'static [u8];
     /// Payment key → record of how the chain contradicts what the facilitator has said of it; kept as the operator's
     /// book.
-    DISCREPANCIES discrepancies "settlement-discrepancies-1": Hash => &'static [u8];
+    DISCREPANCIES discrepancies "settlement-discrepancies-1": PaymentKey => &'static [u8];
     /// Payment key → Unix seconds at which the background gave up an unknown settlement; until its end is known.
-    ABANDONED abandoned "abandoned-settlements-1": Hash => u64;
+    ABANDONED abandoned "abandoned-settlements-1": PaymentKey => u64;
     /// Payment key of a transfer → record of what it brought beyond the price; kept as the operator's book.
-    OVERPAYMENTS overpayments "overpayments-1": Hash => &'static [u8];
+    OVERPAYMENTS overpayments "overpayments-1": PaymentKey => &'static [u8];
     /// (kind, Unix seconds, key) → nothing: what is due when. Worked off by one loop.
     DUE due "due-1": (u8, u64, Hash) => ();
     /// Random part of a console session that was signed out → Unix seconds at which its cookie would have expired; until

@@ -11,12 +11,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
+use crate::domain::evm::{Address, Nonce};
+use crate::domain::keys::{CreditHash, Fingerprint, IdentifierKey, PayloadHash, PaymentKey};
 use sha2::{Digest, Sha256};
 
 use crate::domain::ids::{OrderId, QuoteId, ReportId, ShareSlug};
 use crate::domain::margin::MarginReceipt;
 use crate::domain::order::{Order, OrderState};
-use crate::domain::payment::{Credit, Delivery, KeptAnswer, Payment, State};
+use crate::domain::payment::{Credit, Delivery, KeptAnswer, Means, Payment, State};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::{PAGE_SECONDS, REPORT_SECONDS, UnixSeconds};
 use crate::store::open_error::OpenError;
@@ -135,11 +137,13 @@ async fn sweep(store: &Store, now: UnixSeconds) {
 
 fn payment() -> Payment {
     Payment {
-        payer: [1; 20],
-        nonce: [2; 32],
+        payer: Address([1; 20]),
+        nonce: Nonce([2; 32]),
         amount_units: 30_000,
-        valid_before: NOW.0 + 300,
-        payload_hash: [3; 32],
+        means: Means::Authorization {
+            valid_before: NOW.0 + 300,
+        },
+        payload_hash: PayloadHash([3; 32]),
         payload: b"{}".to_vec(),
         requirements: b"{}".to_vec(),
         purchase: Purchase::Context(ContextPurchase {
@@ -147,8 +151,8 @@ fn payment() -> Payment {
             tier: "fresh".to_owned(),
             force_refresh: false,
         }),
-        fingerprint: [4; 32],
-        identifier: Some([7; 32]),
+        fingerprint: Fingerprint([4; 32]),
+        identifier: Some(IdentifierKey([7; 32])),
         attribution: Some("ads".to_owned()),
         state: State::Settled {
             transaction: "0xab".to_owned(),
@@ -171,7 +175,7 @@ fn payment() -> Payment {
             },
         }),
         credit: Some(Credit {
-            hash: [6; 32],
+            hash: CreditHash([6; 32]),
             attempts_left: 3,
             expires_at: NOW.0,
         }),
@@ -185,7 +189,7 @@ fn payment() -> Payment {
 fn report(payment: u8) -> ReportRecord {
     use sha2::{Digest, Sha256};
     ReportRecord {
-        payment: [payment; 32],
+        payment: PaymentKey([payment; 32]),
         target_url: "https://example.com/".to_owned(),
         question: "Is it free?".to_owned(),
         pack: "quick".to_owned(),
@@ -208,17 +212,17 @@ async fn keep(store: &Store, id: ReportId, payment: u8, is_settled: bool) {
         let document = [payment];
         let blobs: [([u8; 32], &[u8]); 2] =
             [(record.document, &document), (record.source, b"source")];
-        let held = tables.hold_goods([payment; 32], None, &blobs, NOW)?;
+        let held = tables.hold_goods(PaymentKey([payment; 32]), None, &blobs, NOW)?;
         assert_eq!(held, Ok(()));
         tables.put_report(id, &record)?;
         match is_settled {
             true => {
-                tables.release_report([payment; 32], "0xab", NOW)?;
-                tables.settle_goods([payment; 32], &record.target_url, None, NOW)
+                tables.release_report(PaymentKey([payment; 32]), "0xab", NOW)?;
+                tables.settle_goods(PaymentKey([payment; 32]), &record.target_url, None, NOW)
             }
             false => {
-                tables.drop_report_of([payment; 32])?;
-                tables.drop_goods([payment; 32], NOW)
+                tables.drop_report_of(PaymentKey([payment; 32]))?;
+                tables.drop_goods(PaymentKey([payment; 32]), NOW)
             }
         }
     });
@@ -342,14 +346,14 @@ async fn a_write_that_fails_takes_its_batch_along_and_ends_the_store() {
     let folder = Folder::new();
     let store = SETTINGS.create(&folder.file()).expect("creates").store;
     let failing = store.write(|tables| {
-        tables.put_payment([9; 32], &payment())?;
+        tables.put_payment(PaymentKey([9; 32]), &payment())?;
         Err::<(), _>(StoreError::File("the disk".to_owned()))
     });
     assert!(failing.await.is_err());
     store.failed().await;
     assert!(store.write(|_| Ok(())).await.is_err());
     let found = store
-        .read(|snapshot| snapshot.payment([9; 32]))
+        .read(|snapshot| snapshot.payment(PaymentKey([9; 32])))
         .await
         .expect("reads go on");
     assert_eq!(found, None);
@@ -363,7 +367,7 @@ async fn many_writers_share_commits_and_all_are_durable() {
         let store = store.clone();
         tokio::spawn(async move {
             store
-                .write(move |tables| tables.put_payment([name; 32], &payment()))
+                .write(move |tables| tables.put_payment(PaymentKey([name; 32]), &payment()))
                 .await
         })
     });
@@ -425,7 +429,7 @@ async fn a_flipped_bit_in_a_closed_file_is_never_read_as_data() {
     let store = SETTINGS.create(&folder.file()).expect("creates").store;
     for name in 0..40_u8 {
         store
-            .write(move |tables| tables.put_payment([name; 32], &payment()))
+            .write(move |tables| tables.put_payment(PaymentKey([name; 32]), &payment()))
             .await
             .expect("writes");
     }
@@ -443,7 +447,7 @@ async fn a_flipped_bit_in_a_closed_file_is_never_read_as_data() {
         for name in 0..40_u8 {
             match opened
                 .store
-                .read(move |snapshot| snapshot.payment([name; 32]))
+                .read(move |snapshot| snapshot.payment(PaymentKey([name; 32])))
                 .await
             {
                 Ok(Some(found)) => assert_eq!(found, payment(), "byte {position}"),
@@ -475,6 +479,20 @@ fn an_old_payment_stays_readable() {
     assert_eq!(record::decode::<Payment>(&old, "payments-1"), Ok(payment()));
     assert_eq!(record::encode(&payment()), Ok(old.clone()));
     assert_eq!(payments::read(&old), Ok(payment()));
+}
+
+/// The greatest number in the place of an authorization's end has always stood for a transfer.
+#[test]
+fn an_old_transfer_stays_readable() {
+    let [head, tail] = ["0101".repeat(10), "02".repeat(32)];
+    let marked = format!("{head}{tail}fb3075fdffffffffffffffff");
+    let transfer = Payment {
+        means: Means::Transfer,
+        ..payment()
+    };
+    let bytes = record::encode(&transfer).expect("encodes");
+    assert!(hex::encode(&bytes[1..]).starts_with(&marked));
+    assert_eq!(payments::read(&bytes), Ok(transfer));
 }
 
 #[test]

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 
+use crate::domain::evm::{Address, Nonce};
+use crate::domain::keys::{IdentifierKey, PayloadHash, PaymentKey};
 use crate::domain::margin::MarginReceipt;
-use crate::domain::payment::{Delivery, Event, KeptAnswer, Payment, PaymentKey, State};
+use crate::domain::payment::{Delivery, Event, KeptAnswer, Means, Payment, State};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::UnixSeconds;
 use crate::flows::sale::payments::{self, FreshCredit};
@@ -99,16 +101,18 @@ fn payment(number: u8) -> Payment {
         evaluated_at: NOW.0,
     };
     Payment {
-        payer: [number; 20],
-        nonce: [number; 32],
+        payer: Address([number; 20]),
+        nonce: Nonce([number; 32]),
         amount_units: 30_000,
-        valid_before: NOW.0 + 300,
-        payload_hash: [number; 32],
+        means: Means::Authorization {
+            valid_before: NOW.0 + 300,
+        },
+        payload_hash: PayloadHash([number; 32]),
         payload: vec![number; 900],
         requirements: vec![number; 300],
         fingerprint: purchase.fingerprint(),
         purchase,
-        identifier: Some([number.wrapping_add(100); 32]),
+        identifier: Some(IdentifierKey([number.wrapping_add(100); 32])),
         attribution: None,
         state: State::New,
         answer: Some(KeptAnswer {
@@ -135,17 +139,13 @@ async fn advance(
     mut payment: Payment,
     event: Event,
 ) -> (Payment, Result<(), StoreError>) {
-    let (fresh, members) = (FreshCredit::draw(), members(key[0]));
+    let (fresh, members) = (FreshCredit::draw(), members(key.0[0]));
     let written_down = Arc::new(Mutex::new(payment.clone()));
     let for_store = written_down.clone();
     let written = store.write(move |tables| {
         if event == Event::GoodsKept {
             tables.put_blob(blob(&members), &members, NOW.plus(86_400))?;
-            tables.schedule(Due {
-                at: NOW.plus(120),
-                kind: DueKind::Payment,
-                key,
-            })?;
+            tables.schedule(Due::payment(NOW.plus(120), key))?;
         }
         payments::apply(tables, key, &mut payment, &event, NOW, fresh)?;
         *for_store.lock().expect("no panic before") = payment;
@@ -162,7 +162,7 @@ async fn work(store: &Store, disk: &Disk) -> Vec<Step> {
     let mut payments: HashMap<PaymentKey, Payment> = HashMap::new();
     for turn in 0..4 {
         for (number, life) in (1..).zip(LIVES) {
-            let (key, Some(event)) = ([number; 32], life.get(turn)) else {
+            let (key, Some(event)) = (PaymentKey([number; 32]), life.get(turn)) else {
                 continue;
             };
             let before = payments
@@ -212,8 +212,10 @@ async fn read(file: Vec<u8>) -> Result<HashMap<PaymentKey, Payment>, String> {
                 need(owner == Some(*key), "the credit");
             }
             if payment.state.is_open() || payment.state == State::Held {
-                need(due.iter().any(|due| due.key == *key), "the next look");
-                let identifier = payment.identifier.unwrap_or_default();
+                need(due.iter().any(|due| due.key == key.0), "the next look");
+                let identifier = payment.identifier.ok_or(StoreError::Damaged {
+                    table: "payments-1",
+                })?;
                 let owner = snapshot.payment_by_identifier(identifier)?;
                 need(owner == Some(*key), "the identifier");
             }
@@ -234,7 +236,7 @@ fn compare(
     moment: usize,
 ) -> Result<(), String> {
     for number in 1..=LIVES.len() {
-        let key = [u8::try_from(number).expect("few lives"); 32];
+        let key = PaymentKey([u8::try_from(number).expect("few lives"); 32]);
         let of_key = || steps.iter().filter(|step| step.key == key);
         let is_acknowledged = |step: &&Step| step.acknowledged.is_some_and(|at| at <= moment);
         let least = of_key().rev().position(|step| is_acknowledged(&step));

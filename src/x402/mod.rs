@@ -11,11 +11,11 @@ pub mod proof;
 pub mod resource;
 pub mod sender_proof;
 
-pub mod address;
+pub use crate::domain::{evm as address, keccak};
+
 pub mod eip3009;
 pub mod encoding;
 pub mod json;
-pub mod keccak;
 pub mod onchain;
 
 /// Name of the header that carries the challenge on a 402 (transports-v2/http).

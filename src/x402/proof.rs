@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use crate::domain::amount::Amount;
+use crate::domain::keys::PayloadHash;
 use crate::domain::time::UnixSeconds;
 use crate::x402::address::{Address, Network, Nonce};
 use crate::x402::challenge::{Advertised, PAYMENT_IDENTIFIER};
@@ -30,7 +31,7 @@ const CLOCK_SKEW_SECONDS: u64 = 60;
 pub struct PaymentProof {
     payload: PaymentPayload,
     raw: Arc<RawValue>,
-    payload_hash: [u8; 32],
+    payload_hash: PayloadHash,
     payment_identifier: Option<String>,
 }
 
@@ -159,7 +160,7 @@ impl PaymentProof {
         let raw: Box<RawValue> = serde_json::from_slice(decoded)
             .map_err(|failure| ProofError::NotJson(failure.to_string()))?;
         Ok(PaymentProof {
-            payload_hash: Sha256::digest(raw.get()).into(),
+            payload_hash: PayloadHash(Sha256::digest(raw.get()).into()),
             payload,
             raw: raw.into(),
             payment_identifier,
@@ -184,7 +185,7 @@ impl PaymentProof {
     }
 
     /// SHA-256 of the decoded JSON text: only this very payment is given a kept answer again.
-    pub fn payload_hash(&self) -> [u8; 32] {
+    pub fn payload_hash(&self) -> PayloadHash {
         self.payload_hash
     }
 

@@ -1,8 +1,9 @@
 //! Mail: sent once, put off and given up, by a server with manners of every kind.
 
+use context402::domain::keys::MailKey;
 use context402::domain::mail::{MailKind, MailState, PAUSES};
 use context402::domain::time::UnixSeconds;
-use context402::store::{Mail, MailAttachment, MailKey, MailRecord, mail_key};
+use context402::store::{Mail, MailAttachment, MailRecord, mail_key};
 use sha2::{Digest, Sha256};
 
 use crate::harness::process::run;

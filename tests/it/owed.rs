@@ -4,6 +4,7 @@
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
+use context402::domain::keys::Fingerprint;
 use context402::domain::purchase::{ContextPurchase, Purchase};
 use serde_json::Value;
 
@@ -23,7 +24,7 @@ fn settled_unheard(rig: &Rig, wallet: &Wallet) {
     assert_eq!(rig.facilitator.spent(wallet.address()), price(FRESH));
 }
 
-fn fingerprint(target_url: &str) -> [u8; 32] {
+fn fingerprint(target_url: &str) -> Fingerprint {
     let purchase = Purchase::Context(ContextPurchase {
         target_url: target_url.to_owned(),
         tier: "fresh".to_owned(),
@@ -129,7 +130,7 @@ fn a_second_signature_buys_if_the_first_has_failed() {
     let open = rig
         .app()
         .in_flight
-        .earlier(wallet.address().0, fingerprint(ARTICLE));
+        .earlier(wallet.address(), fingerprint(ARTICLE));
     assert_eq!(open.len(), 1);
     let ended = context402::flows::sale::payments::advance(
         rig.app(),
@@ -265,14 +266,14 @@ fn an_answer_that_breaks_off_is_owed() {
     until("the connection is closed", || {
         !rig.app()
             .in_flight
-            .earlier(wallet.address().0, fingerprint(large))
+            .earlier(wallet.address(), fingerprint(large))
             .is_empty()
     });
     until("nothing is being sent", || {
         let earlier = rig
             .app()
             .in_flight
-            .earlier(wallet.address().0, fingerprint(large));
+            .earlier(wallet.address(), fingerprint(large));
         !rig.app().in_flight.is_answered(earlier[0])
     });
     rig.buy(&wallet, large, "fresh").expect(200);

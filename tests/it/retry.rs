@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
+use context402::domain::keys::PaymentKey;
 use context402::domain::payment::Event;
 use context402::flows::sale::payments;
 use serde_json::json;
@@ -569,8 +570,12 @@ fn late_news_of_an_ended_payment_do_not_prolong_its_credit() {
     let digits = listed["payments"][0]["key"].as_str().expect("a key");
     hex::decode_to_slice(digits, &mut key).expect("hex");
     rig.pass(899);
-    rig.wait(payments::advance(rig.app(), key, Event::Restarted))
-        .expect("writes");
+    rig.wait(payments::advance(
+        rig.app(),
+        PaymentKey(key),
+        Event::Restarted,
+    ))
+    .expect("writes");
     rig.pass(1);
     rig.retry(&credit, ARTICLE, "fresh")
         .send()

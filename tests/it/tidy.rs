@@ -102,7 +102,7 @@ const HOMES: &[(&str, &str)] = &[
     ("ratelimit::", "limits.rs"),
     ("psl::", "domain/target.rs"),
     ("domain::base::", "outside/network/dns.rs"),
-    ("tiny_keccak::", "x402/keccak.rs"),
+    ("tiny_keccak::", "domain/keccak.rs"),
     ("getrandom::", "outside/"),
     ("listenfd::", "outside/supervisor.rs"),
     ("SystemTime::now", "outside/clock.rs"),

@@ -381,7 +381,7 @@ pub fn answer(
         extensions: offers::receipt(app, &delivered),
     };
     let reply = match delivered.means {
-        Means::Authorization => {
+        Means::Authorization { .. } => {
             reply.header("payment-response", &failure::payment_response(&settlement))
         }
         // Nothing was settled.
@@ -403,7 +403,7 @@ pub fn answer(
         Product::Context => reply.header("x-markdown-tokens", &delivered.tokens.to_string()),
         Product::ProofPack => reply,
     };
-    reply.ticket = delivered.redelivery_of;
+    reply.ticket = delivered.redelivery_of.map(|payment| payment.0);
     reply.on_sent = Some(OnSent::new(move || delivered.sending.sent()));
     reply.held = delivered.body.permit().map(|held| Arc::new(held) as Held);
     reply

@@ -9,6 +9,7 @@ use crate::api::operator::{self, ledger, mails, orders};
 use crate::app::Shared;
 use crate::domain::csv;
 use crate::domain::ids::{LeadId, OrderId, ReportId};
+use crate::domain::keys::{MailKey, PaymentKey};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::http::{Call, Reply, Sink};
@@ -42,7 +43,7 @@ pub static KINDS: [Kind; 7] = [
         name: "payments",
         columns: &["key", "state", "means", "payer", "nonce", "amount_units", "product", "level", "target_url", "source",
             "transaction", "reason", "created_at", "changed_at"],
-        part: |snapshot, _, after| Ok(part(snapshot.payments_after(key(after), PART_ROWS)?, |key| key,
+        part: |snapshot, _, after| Ok(part(snapshot.payments_after(key(after).map(PaymentKey), PART_ROWS)?, |key| &key.0,
             operator::payment_json)),
     },
     Kind {
@@ -74,7 +75,7 @@ pub static KINDS: [Kind; 7] = [
         name: "mails",
         columns: &["key", "state", "kind", "about", "to", "subject", "attachment", "tries", "next_try", "problem",
             "created_at", "changed_at"],
-        part: |snapshot, _, after| Ok(part(snapshot.mails_after(key(after), PART_ROWS)?, |key| key,
+        part: |snapshot, _, after| Ok(part(snapshot.mails_after(key(after).map(MailKey), PART_ROWS)?, |key| &key.0,
             mails::mail_json)),
     },
     Kind {

@@ -5,11 +5,12 @@ use serde_json::{Value, json};
 use crate::api::failure;
 use crate::api::operator::{Newest, answered, state_asked};
 use crate::app::Shared;
+use crate::domain::keys::MailKey;
 use crate::domain::mail::MailState;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::http::{Call, Reply};
-use crate::store::{MailKey, MailRecord, Store, StoreError};
+use crate::store::{MailRecord, Store, StoreError};
 
 pub const NO_MAIL: &str = "No such e-mail: `context402 mail list` shows the keys.";
 const NOTHING_TO_RETRY: &str = "No such e-mail, or it has been sent already.";
@@ -96,8 +97,7 @@ pub async fn show(store: &Store, key: MailKey) -> Result<Option<Value>, StoreErr
 }
 
 pub fn key(text: &str) -> Option<MailKey> {
-    let mut key: MailKey = [0; 32];
-    hex::decode_to_slice(text, &mut key).ok().map(|()| key)
+    MailKey::parse(text)
 }
 
 pub fn mail_json(key: MailKey, record: &MailRecord) -> Value {
@@ -106,7 +106,7 @@ pub fn mail_json(key: MailKey, record: &MailRecord) -> Value {
         MailState::Sent | MailState::Failed => None,
     };
     json!({
-        "key": hex::encode(key),
+        "key": key.to_string(),
         "state": record.state.name(),
         "kind": record.mail.kind.name(),
         "about": record.mail.about,

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::app::{App, Shared};
 use crate::domain::ids::{ReportId, ShareSlug};
-use crate::domain::payment::PaymentKey;
+use crate::domain::keys::PaymentKey;
 use crate::domain::refusal::{Code, Refusal};
 use crate::evidence::report::canonical::{self, canonical};
 use crate::evidence::report::follow_up::{FollowUp, follow_up};

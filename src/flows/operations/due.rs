@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 use crate::app::Shared;
-use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::{Event, Payment, State};
 use crate::domain::refusal::With;
 use crate::domain::time::{UNKNOWN_LOOK_SECONDS_MAX, UnixSeconds};
 use crate::flows::operations::mail;
@@ -179,7 +180,7 @@ async fn look_at_payment(
     places: &Arc<Semaphore>,
     now: UnixSeconds,
 ) -> Result<(), StoreError> {
-    let key: PaymentKey = due.key;
+    let key = PaymentKey(due.key);
     let reconcile = app
         .store
         .write(move |tables| {
@@ -187,11 +188,7 @@ async fn look_at_payment(
             let Some(mut payment) = tables.payment(key)? else {
                 return Ok(false);
             };
-            let again = |at| Due {
-                at,
-                kind: DueKind::Payment,
-                key,
-            };
+            let again = |at| Due::payment(at, key);
             match call(&payment, tables.abandoned_at(key)?, now) {
                 Call::Nothing => {}
                 Call::LookAt(at) => {
@@ -251,7 +248,7 @@ fn spawn_reconciliation(app: &Shared, key: PaymentKey, places: &Arc<Semaphore>) 
     let app_in_task = app.clone();
     app.tasks.spawn(async move {
         let _place = place;
-        let payment = hex::encode(key);
+        let payment = key.to_string();
         match settle::resolve(&app_in_task, reservation).await {
             Ok(_) => tracing::info!(payment, "unknown settlement resolved: settled"),
             Err(refusal) if matches!(refusal.with, With::Challenge { .. }) => {

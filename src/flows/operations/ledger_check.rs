@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::app::Shared;
-use crate::domain::payment::{PaymentKey, State};
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::State;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::{DAY_SECONDS, UnixSeconds};
 use crate::outside::chain::{Chain, ChainError, Income, Span, Written};
@@ -208,7 +209,7 @@ async fn compare(
             ledger_check.missing_payments += 1;
             ledger_check.missing_units = ledger_check.missing_units.saturating_add(payment.units);
             if ledger_check.missing.len() < NAMED_MAX {
-                ledger_check.missing.push(hex::encode(payment.key));
+                ledger_check.missing.push(payment.key.to_string());
             }
         }
     }

@@ -2,10 +2,11 @@
 //! loses none; at worst one is sent twice with the same Message-ID. Orders put their e-mails into the outbox themselves.
 
 use crate::app::Shared;
+use crate::domain::keys::MailKey;
 use crate::domain::mail::MailState;
 use crate::domain::time::UnixSeconds;
 use crate::outside::mailer::{Attachment, MAILS_MAX, MailError, Message};
-use crate::store::{Due, Mail, MailKey, MailOutcome, StoreError};
+use crate::store::{Due, Mail, MailOutcome, StoreError};
 
 /// Exclusive right to send one e-mail.
 struct Sending {
@@ -41,7 +42,7 @@ enum Call {
 pub async fn work_off(app: &Shared, rows: Vec<Due>) -> Result<(), StoreError> {
     for due in rows {
         // Reserved before it is read, so that e-mail sent by another task in between is seen as sent.
-        let Some(sending) = Sending::take(app, due.key) else {
+        let Some(sending) = Sending::take(app, MailKey(due.key)) else {
             continue;
         };
         match look_at(app, due).await? {
@@ -55,7 +56,9 @@ pub async fn work_off(app: &Shared, rows: Vec<Due>) -> Result<(), StoreError> {
 }
 
 async fn look_at(app: &Shared, due: Due) -> Result<Call, StoreError> {
-    let record = app.store.read(move |snapshot| snapshot.mail(due.key));
+    let record = app
+        .store
+        .read(move |snapshot| snapshot.mail(MailKey(due.key)));
     match record.await? {
         Some(record) if matches!(record.state, MailState::Waiting { .. }) => {
             Ok(Call::Send(Box::new(record.mail)))

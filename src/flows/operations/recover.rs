@@ -2,6 +2,7 @@
 //! unknown until the facilitator or the chain resolves it.
 
 use crate::app::Shared;
+use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{Event, State};
 use crate::domain::time::UnixSeconds;
 use crate::flows::orders::fulfil;
@@ -23,7 +24,7 @@ pub async fn recover(app: &Shared) -> Result<Recovered, StoreError> {
         .store
         .read(|snapshot| snapshot.due(DueKind::Payment, UnixSeconds(u64::MAX), usize::MAX))
         .await?;
-    let mut keys: Vec<_> = due.into_iter().map(|due| due.key).collect();
+    let mut keys: Vec<_> = due.into_iter().map(|due| PaymentKey(due.key)).collect();
     keys.sort_unstable();
     keys.dedup();
     let mut recovered = Recovered {

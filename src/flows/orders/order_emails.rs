@@ -9,12 +9,13 @@ use crate::config::Config;
 use crate::domain::bundle::Bundle;
 use crate::domain::email::is_email;
 use crate::domain::ids::OrderId;
+use crate::domain::keys::MailKey;
 use crate::domain::mail::{ATTACHMENT_BYTES_MAX, MailKind, without_links};
 use crate::domain::order::{Doubt, Order};
 use crate::domain::time::{UnixSeconds, day};
 use crate::pages::orders::email::{Delivery, Email, Notice, Recovery, delivery, notice, recovery};
 use crate::signing::stamp::{is_sealed, seal};
-use crate::store::{Mail, MailAttachment, MailKey, OrderReport, StoreError, Tables, mail_key};
+use crate::store::{Mail, MailAttachment, OrderReport, StoreError, Tables, mail_key};
 
 /// Validity of a link (decisions, Addresses and samples).
 pub const LINK_SECONDS: u64 = 30 * 24 * 3600;

@@ -11,8 +11,9 @@ use crate::app::Shared;
 use crate::domain::amount::Amount;
 use crate::domain::cache::CachePolicy;
 use crate::domain::ids::ReportId;
+use crate::domain::keys::PaymentKey;
 use crate::domain::margin::GasPrice;
-use crate::domain::payment::{KeptAnswer, Means, Payment, PaymentKey};
+use crate::domain::payment::{KeptAnswer, Payment};
 use crate::domain::purchase::{ContextPurchase, Purchase};
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::evidence::report::Report;
@@ -23,7 +24,6 @@ use crate::flows::sale::deliver::Goods;
 use crate::flows::sale::margin_guard::Judged;
 use crate::outside::memory::MemoryPermit;
 use crate::store::{ReportRecord, page_key};
-use crate::x402::address::Address;
 use crate::x402::wire::PaymentRequirements;
 
 /// A finished answer and the data stored with it.
@@ -291,16 +291,13 @@ pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error
     let signed = serde_json::from_slice::<PaymentRequirements>(&payment.requirements).ok();
     let terms = signed.as_ref().unwrap_or(&today.requirements);
     let members = serde_json::to_string(&json!({
-        "mode": match payment.means() {
-            Means::Authorization => "x402",
-            Means::Transfer => "transaction_hash",
-        },
+        "mode": payment.means.name(),
         "network": terms.network,
         "vault_address": terms.pay_to,
         "token_address": terms.asset,
         "amount_units": payment.amount_units.to_string(),
         "amount_usdc": Amount::from_units(payment.amount_units).as_usdc(),
-        "payer": Address(payment.payer).to_string(),
+        "payer": payment.payer.to_string(),
     }))?;
     Ok(members[1..members.len() - 1].to_owned())
 }

@@ -20,7 +20,7 @@ impl Goods {
     /// The resources used, including those of the payment method.
     pub fn work(&self, means: Means) -> Work {
         Work {
-            settles: means == Means::Authorization,
+            settles: means.is_settled_later(),
             fetches: !self.source.cache.hit,
             asks_model: self
                 .report

@@ -7,15 +7,14 @@ use std::net::IpAddr;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::domain::payment::{
-    Action, Credit, Delivery, Event, Means, Payment, PaymentKey, State, next,
-};
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::{Action, Credit, Delivery, Event, Means, Payment, State, next};
 use crate::domain::refusal::RetryCredit;
 use crate::domain::time::{CREDIT_SECONDS, REDELIVERY_SECONDS, UnixSeconds};
 use crate::flows::sale::verify_settlement;
 use crate::outside::chance;
 use crate::state::unknown::is_looked_into;
-use crate::store::{Due, DueKind, StoreError, Tables, credit_hash, identifier_key};
+use crate::store::{Due, StoreError, Tables, credit_hash, identifier_key};
 use crate::x402::address::{Address, Nonce};
 use crate::x402::keccak::keccak256;
 use crate::x402::proof::PaymentProof;
@@ -41,13 +40,13 @@ pub const UNKNOWN_LOOK_SECONDS: u64 = 15;
 
 /// The key of an authorization, which the chain executes only once.
 pub fn payment_key(offer: &PaymentRequirements, from: Address, nonce: Nonce) -> PaymentKey {
-    keccak256(&[
+    PaymentKey(keccak256(&[
         b"context402 payment 1",
         &offer.network.0.to_be_bytes(),
         &offer.asset.0,
         &from.0,
         &nonce.0,
-    ])
+    ]))
 }
 
 /// The result of an event.
@@ -96,7 +95,7 @@ pub async fn advance(
 /// Updates the index of unfinished payments. Held transfers are not in it: their money has arrived, so no new payment
 /// replaces them.
 pub fn note(app: &Shared, key: PaymentKey, payment: &Payment) {
-    let is_authorization = payment.means() == Means::Authorization;
+    let is_authorization = payment.means.is_settled_later();
     let is_held = is_authorization && payment.state == State::Held;
     let is_unfinished =
         is_held || is_authorization && (is_looked_into(payment) || payment.delivery.is_owed);
@@ -160,11 +159,7 @@ pub fn apply(
             Action::Reconcile if was_unknown => {}
             Action::Reconcile => {
                 let at = now.plus(UNKNOWN_LOOK_SECONDS);
-                tables.schedule(Due {
-                    at,
-                    kind: DueKind::Payment,
-                    key,
-                })?;
+                tables.schedule(Due::payment(at, key))?;
             }
             Action::Settle { .. } | Action::Deliver => {}
         }
@@ -199,8 +194,7 @@ pub fn apply(
                 // Released payments cost their senders nothing, so only key, state and fingerprint stay.
                 payment.purchase.forget_text();
                 payment.attribution = None;
-                let kind = DueKind::Payment;
-                tables.schedule(Due { at, kind, key })?;
+                tables.schedule(Due::payment(at, key))?;
             }
         }
         State::Answered { by, .. } => {
@@ -212,8 +206,7 @@ pub fn apply(
                 tables.put_identifier(identifier, by)?;
             }
             if let Some(at) = forgotten_at(payment) {
-                let kind = DueKind::Payment;
-                tables.schedule(Due { at, kind, key })?;
+                tables.schedule(Due::payment(at, key))?;
             }
         }
         State::Held | State::Kept => {
@@ -254,14 +247,15 @@ fn issue_credit(
     let latest = now.plus(CREDIT_SECONDS).0;
     let expires_at = match payment.state {
         // The authorization must still be valid when the credit is redeemed.
-        State::Held => latest.min(payment.valid_before.saturating_sub(CREDIT_MARGIN_SECONDS)),
+        State::Held => latest.min(
+            payment
+                .valid_before()
+                .0
+                .saturating_sub(CREDIT_MARGIN_SECONDS),
+        ),
         _ => latest,
     };
-    tables.schedule(Due {
-        at: UnixSeconds(expires_at),
-        kind: DueKind::Payment,
-        key,
-    })?;
+    tables.schedule(Due::payment(UnixSeconds(expires_at), key))?;
     match &mut payment.credit {
         Some(credit) => credit.expires_at = expires_at,
         None => {
@@ -314,10 +308,12 @@ pub fn verified(
     now: UnixSeconds,
 ) -> Result<Payment, serde_json::Error> {
     Ok(Payment {
-        payer: proof.from().0,
-        nonce: proof.nonce().0,
+        payer: proof.from(),
+        nonce: proof.nonce(),
         amount_units: offer.amount.units(),
-        valid_before: proof.valid_before().0,
+        means: Means::Authorization {
+            valid_before: proof.valid_before().0,
+        },
         payload_hash: proof.payload_hash(),
         payload: proof.raw().get().as_bytes().to_vec(),
         requirements: serde_json::to_vec(offer)?,
@@ -325,7 +321,7 @@ pub fn verified(
         purchase,
         identifier: proof
             .payment_identifier()
-            .map(|id| identifier_key(proof.from().0, id)),
+            .map(|id| identifier_key(proof.from(), id)),
         attribution,
         state: State::New,
         answer: None,
@@ -334,17 +330,17 @@ pub fn verified(
         created_at: now.0,
         changed_at: now.0,
         delivery: Delivery {
-            origin: origin(proof.nonce().0, client),
+            origin: origin(proof.nonce(), client),
             ..Delivery::default()
         },
     })
 }
 
 /// The hash of the client address that sent an authorization. `None` for the operator.
-pub fn origin(nonce: [u8; 32], client: Option<IpAddr>) -> Option<[u8; 16]> {
+pub fn origin(nonce: Nonce, client: Option<IpAddr>) -> Option<[u8; 16]> {
     let mut hash = Sha256::new();
     hash.update(b"context402 origin 1");
-    hash.update(nonce);
+    hash.update(nonce.0);
     hash.update(client?.to_string());
     let hash: [u8; 32] = hash.finalize().into();
     hash[..16].try_into().ok()
@@ -353,10 +349,10 @@ pub fn origin(nonce: [u8; 32], client: Option<IpAddr>) -> Option<[u8; 16]> {
 /// When a released payment, or one that got an earlier one's goods, is deleted: its authorization can never be used again.
 /// A released transfer can be, and stays.
 pub fn forgotten_at(payment: &Payment) -> Option<UnixSeconds> {
-    if payment.means() == Means::Transfer {
+    if payment.means == Means::Transfer {
         return None;
     }
-    let end = UnixSeconds(payment.valid_before);
+    let end = payment.valid_before();
     match payment.state {
         State::Released => Some(end.plus(RELEASED_SECONDS)),
         State::Answered { at, .. } => Some(end.plus(ANSWERED_SECONDS).max(redelivery_end(at))),
@@ -383,11 +379,7 @@ pub fn keep_answer_until(
 ) -> Result<(), StoreError> {
     let delivery = &mut payment.delivery;
     delivery.answer_until = delivery.answer_until.max(until.0);
-    tables.schedule(Due {
-        at: until,
-        kind: DueKind::Payment,
-        key,
-    })
+    tables.schedule(Due::payment(until, key))
 }
 
 /// Records that a settled payment's answer was sent at `sent_at` and is no longer owed, inside a write job.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use crate::app::Shared;
-use crate::domain::payment::{Event, KeptAnswer, Payment, PaymentKey, State};
-use crate::domain::purchase::{Fingerprint, Purchase};
+use crate::domain::keys::{Fingerprint, PayloadHash, PaymentKey};
+use crate::domain::payment::{Event, KeptAnswer, Payment, State};
+use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::time::{REDELIVERY_SECONDS, UnixSeconds};
 use crate::flows::content::reports;
@@ -16,11 +17,11 @@ use crate::flows::internal;
 use crate::flows::sale::answer::{self, Members};
 use crate::flows::sale::payments::{self, FreshCredit, redelivery_end};
 use crate::flows::sale::settle;
-use crate::flows::sale::{Verified, in_use, not_settled, replayed};
+use crate::flows::sale::verified::Verified;
+use crate::flows::sale::{in_use, not_settled, replayed};
 use crate::outside::memory::{MemoryFull, UNCOUNTED_BYTES};
 use crate::state::delivered::{Body, Delivered, Sending};
-use crate::state::in_flight::{Outcome, Reservation};
-use crate::x402::address::Address;
+use crate::state::in_flight::{Outcome, Reservation, ReservedIdentifier};
 
 /// How often a stored answer is redelivered to the same payload (decisions, Money 4).
 const REDELIVERIES_MAX: u8 = 5;
@@ -40,7 +41,7 @@ pub enum Recalled {
 #[derive(Clone, Copy, Debug)]
 pub struct Asker {
     /// SHA-256 of the payload's decoded bytes.
-    pub payload_hash: [u8; 32],
+    pub payload_hash: PayloadHash,
     pub fingerprint: Fingerprint,
     /// Hash of the client's address ([`payments::origin`]).
     pub origin: Option<[u8; 16]>,
@@ -208,10 +209,10 @@ pub async fn withheld(app: Shared, key: PaymentKey) {
 pub fn reserve_identifier(
     app: &Shared,
     verified: &Verified,
-) -> Result<Option<Reservation>, Refusal> {
-    match verified.payment.identifier {
+) -> Result<Option<ReservedIdentifier>, Refusal> {
+    match verified.payment().identifier {
         None => Ok(None),
-        Some(identifier) => Reservation::take(&app.in_flight, identifier)
+        Some(identifier) => ReservedIdentifier::take(&app.in_flight, identifier)
             .map(Some)
             .ok_or_else(in_use),
     }
@@ -223,13 +224,13 @@ pub fn reserve_identifier(
 pub async fn earlier_purchase(
     app: &Shared,
     verified: &Verified,
-    identifier: Option<&Reservation>,
+    identifier: Option<&ReservedIdentifier>,
     own: PaymentKey,
 ) -> Result<Option<Delivered>, Refusal> {
-    let (payer, fingerprint) = (verified.payment.payer, verified.payment.fingerprint);
+    let (payer, fingerprint) = (verified.payment().payer, verified.payment().fingerprint);
     let mut earlier = app.in_flight.earlier(payer, fingerprint);
     let mut identified = None;
-    if let Some(identifier) = identifier.map(Reservation::key) {
+    if let Some(identifier) = identifier.map(ReservedIdentifier::key) {
         let known = app
             .store
             .read(move |snapshot| snapshot.payment_by_identifier(identifier))
@@ -266,7 +267,7 @@ pub async fn earlier_purchase(
                 // It has failed for good, so this payment makes the purchase.
                 Err(refusal) if is_failure(&refusal) => continue,
                 Err(refusal) => {
-                    bind(app, own, verified.payment.clone(), key).await?;
+                    bind(app, own, verified.payment().clone(), key).await?;
                     return Err(earlier_unknown(refusal));
                 }
             },
@@ -279,7 +280,7 @@ pub async fn earlier_purchase(
             }
             _ => continue,
         };
-        bind(app, own, verified.payment.clone(), key).await?;
+        bind(app, own, verified.payment().clone(), key).await?;
         return Ok(Some(delivered));
     }
     Ok(None)
@@ -364,8 +365,8 @@ pub async fn delivered(
         body: Arc::new(body),
         transaction: transaction.clone(),
         settled_at: UnixSeconds(*at),
-        means: payment.means(),
-        payer: Address(payment.payer).to_string(),
+        means: payment.means,
+        payer: payment.payer.to_string(),
         level: payment.purchase.level(),
         content_sha256: kept.content_sha256.clone(),
         tokens: kept.tokens,

@@ -7,7 +7,8 @@ use tokio::time::Instant;
 
 use crate::app::Shared;
 use crate::config::FacilitatorAt;
-use crate::domain::payment::{Event, Payment, PaymentKey};
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::{Event, Payment};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::sale::in_use;
@@ -16,7 +17,6 @@ use crate::flows::sale::settle::{self, Settling};
 use crate::outside::chain::{Chain, ChainError, Fate, Inquiry};
 use crate::state::in_flight::Reservation;
 use crate::store::StoreError;
-use crate::x402::address::{Address, Nonce};
 use crate::x402::onchain::Asked;
 
 /// Applies the chain's proof on an unknown settlement, if it arrives before `end`. `None` without proof or chain.
@@ -33,7 +33,7 @@ pub async fn ask_chain(
     let fate = match asked.unwrap_or(Err(ChainError::TimedOut)) {
         Ok(fate) => fate,
         Err(error) => {
-            tracing::warn!(error = %error, payment = %hex::encode(key), "chain lookup of a settlement failed");
+            tracing::warn!(error = %error, payment = %key, "chain lookup of a settlement failed");
             app.metrics.chain_inquiries.count(["failed"]);
             return Ok(None);
         }
@@ -69,15 +69,15 @@ pub fn inquiry<'app>(app: &'app Shared, payment: &Payment) -> Option<(&'app Chai
     let asked = Asked {
         network: terms.network,
         token: terms.asset,
-        from: Address(payment.payer),
-        nonce: Nonce(payment.nonce),
+        from: payment.payer,
+        nonce: payment.nonce,
         pay_to: terms.pay_to,
         amount: terms.amount,
     };
     let inquiry = Inquiry {
         asked,
         since: UnixSeconds(payment.created_at),
-        valid_before: UnixSeconds(payment.valid_before),
+        valid_before: payment.valid_before(),
     };
     (asked.network == chain.network()).then_some((chain, inquiry))
 }

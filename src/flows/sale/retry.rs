@@ -5,20 +5,22 @@ use std::net::IpAddr;
 
 use crate::app::Shared;
 use crate::domain::ids::CreditId;
+use crate::domain::keys::{CreditHash, PaymentKey};
 use crate::domain::level::Level;
-use crate::domain::payment::{Means, Payment, PaymentKey, State};
+use crate::domain::payment::{Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::source::Trouble;
+use crate::flows::sale;
 use crate::flows::sale::refusals::PaidAttempt;
-use crate::flows::sale::settle::{self, Settling};
-use crate::flows::sale::{self, Kept};
+use crate::flows::sale::settle;
+use crate::flows::sale::stored::Stored;
+use crate::flows::sale::verified::Verified;
 use crate::flows::sale::{payments, recall, transfer};
 use crate::state::in_flight::{Outcome, Reservation};
 use crate::store::credit_hash;
-use crate::x402::address::Address;
 
 /// The purchase as stated in the request; missing parts come from the credit.
 #[derive(Clone, Debug)]
@@ -117,7 +119,7 @@ async fn attempt(
         .read(move |snapshot| snapshot.payment(key))
         .await?
         .ok_or_else(invalid)?;
-    seen.payer = Some(Address(payment.payer));
+    seen.payer = Some(payment.payer);
     seen.note_purchase(&payment.purchase);
     if payment
         .credit
@@ -137,7 +139,7 @@ async fn attempt(
             count()?;
             app.health
                 .check_can_sell_product(&app.tasks, payment.purchase.product())?;
-            if payment.means() == Means::Authorization {
+            if payment.means.is_settled_later() {
                 reservation.queue(payment.payer, &app.outside.clock).await?;
             }
             work_off(app, reservation, asker.request_id).await
@@ -174,7 +176,7 @@ async fn work_off(app: &Shared, reservation: Reservation, request_id: &str) -> O
     let key = reservation.key();
     let payment = spend_attempt(app, key).await?;
     app.crash_point("redeeming");
-    let means = payment.means();
+    let means = payment.means;
     let margin = sale::check_margin(app, &payment.purchase, means)?;
     let goods = match sale::deliver_goods(app, &payment).await {
         Ok(goods) => goods,
@@ -184,25 +186,18 @@ async fn work_off(app: &Shared, reservation: Reservation, request_id: &str) -> O
     if means == Means::Transfer {
         return transfer::deliver(app, key, payment, goods, margin, request_id).await;
     }
-    let settling = Settling::stored(&payment)?;
-    let members = match sale::keep_answer(app, key, payment, goods, margin, request_id).await {
+    let stored = match Verified::held(payment) {
+        Ok(verified) => Stored::store(app, reservation, verified, goods, margin, request_id).await,
+        Err(refusal) => Err(refusal),
+    };
+    let stored = match stored {
         // Authorization or credit expired during the work. The response must be neither a 402 nor "already used".
         Err(refusal) if refusal.code == Code::PaymentReplayed || asks_for_money(&refusal) => {
             return Err(invalid());
         }
-        kept => kept?,
+        stored => stored?,
     };
-    match settle::settle(
-        app,
-        Kept {
-            reservation,
-            settling,
-            members,
-        },
-        true,
-    )
-    .await
-    {
+    match settle::settle(app, stored).await {
         Err(refusal) if asks_for_money(&refusal) => Err(invalid()),
         outcome => outcome,
     }
@@ -234,8 +229,8 @@ async fn spend_attempt(app: &Shared, key: PaymentKey) -> Result<Payment, Refusal
         .ok_or_else(|| Refusal::of(Code::RetryCreditInvalid))
 }
 
-/// Repeats the settle: success delivers, proven failure voids the credit, a still unknown outcome spends no attempt.
-async fn resolve(app: &Shared, reservation: Reservation, hash: [u8; 32]) -> Outcome {
+/// Repeats the settle: success delivers, a proven failure voids the credit, still unknown spends no attempt.
+async fn resolve(app: &Shared, reservation: Reservation, hash: CreditHash) -> Outcome {
     let key = reservation.key();
     match settle::resolve(app, reservation).await {
         Ok(delivered) => {
@@ -247,8 +242,8 @@ async fn resolve(app: &Shared, reservation: Reservation, hash: [u8; 32]) -> Outc
     }
 }
 
-/// Spends the credit once: of concurrent requests only the first delivers.
-async fn spend(app: &Shared, key: PaymentKey, hash: [u8; 32]) -> Result<(), Refusal> {
+/// Spends the credit, once: of several that came this far, only the first delivers.
+async fn spend(app: &Shared, key: PaymentKey, hash: CreditHash) -> Result<(), Refusal> {
     let spent = app.store.write(move |tables| {
         let Some(mut payment) = tables.payment(key)? else {
             return Ok(false);

@@ -5,14 +5,16 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::app::Shared;
-use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::{Event, Payment, State};
 use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
 use crate::flows::internal;
+use crate::flows::sale;
 use crate::flows::sale::answer::Members;
 use crate::flows::sale::payments::{self, Advanced, FreshCredit};
-use crate::flows::sale::{self, Kept};
+use crate::flows::sale::stored::Stored;
 use crate::flows::sale::{recall, reconcile, verify_settlement};
-use crate::outside::facilitator::{SettleDoubt, Settlement};
+use crate::outside::facilitator::{Attempt, SettleDoubt, Settlement};
 use crate::state::in_flight::{End, Outcome, Reservation};
 use crate::state::unknown::is_looked_into;
 use crate::store::StoreError;
@@ -38,8 +40,8 @@ impl Settling {
 }
 
 /// Settles and delivers. Stops waiting at the buyer's deadline; the call goes on.
-pub async fn settle(app: &Shared, kept: Kept, first: bool) -> Outcome {
-    settle_until(app, kept, first, waiting_ends(app))
+pub async fn settle(app: &Shared, stored: Stored) -> Outcome {
+    settle_until(app, stored, waiting_ends(app))
         .await
         .map_err(Refusal::after_settlement)
 }
@@ -48,12 +50,13 @@ fn waiting_ends(app: &Shared) -> Instant {
     Instant::now() + app.config.payment.settle_wait_max
 }
 
-async fn settle_until(app: &Shared, kept: Kept, first: bool, end: Instant) -> Outcome {
-    let key = kept.reservation.key();
-    let told = send(app, (kept.reservation, end), kept.settling, first);
+async fn settle_until(app: &Shared, stored: Stored, end: Instant) -> Outcome {
+    let (reservation, settling, attempt, members) = stored.into_parts();
+    let key = reservation.key();
+    let told = send(app, (reservation, end), settling, attempt);
     let mut advanced = match tokio::time::timeout_at(end, told).await {
         Ok(Ok(Ok(Some(advanced)))) => advanced,
-        Ok(Ok(Ok(None))) => return Err(internal("a payment record is missing", &hex::encode(key))),
+        Ok(Ok(Ok(None))) => return Err(internal("a payment record is missing", &key)),
         // The record still says that settle may have been sent, so the next start resolves it.
         Ok(Ok(Err(error))) => {
             tracing::error!(error = %error, "settlement outcome could not be recorded");
@@ -62,17 +65,17 @@ async fn settle_until(app: &Shared, kept: Kept, first: bool, end: Instant) -> Ou
         Ok(Err(_)) => return Err(not_known(None)),
         Err(_) => match record(app, key, Event::SettleUnknown).await? {
             Some(advanced) => advanced,
-            None => return Err(internal("a payment record is missing", &hex::encode(key))),
+            None => return Err(internal("a payment record is missing", &key)),
         },
     };
     if let Some(proven) = reconcile::ask_chain(app, key, &advanced.payment, end).await? {
-        if first {
+        if attempt == Attempt::First {
             // Anyone who waits for this settlement is given the answer: that spends the credit it was bought with.
             forget_credit(app, key).await?;
         }
         advanced = proven;
     }
-    conclude(app, key, advanced, kept.members).await
+    conclude(app, key, advanced, members).await
 }
 
 async fn forget_credit(app: &Shared, key: PaymentKey) -> Result<(), StoreError> {
@@ -115,7 +118,7 @@ fn send(
     app: &Shared,
     (reservation, end): (Reservation, Instant),
     settling: Settling,
-    first: bool,
+    attempt: Attempt,
 ) -> Told {
     let (tell, told) = oneshot::channel();
     let app_in_task = app.clone();
@@ -124,7 +127,7 @@ fn send(
         let settlement = app
             .outside
             .facilitator
-            .settle(&settling.proof, &settling.offer, first, app.now())
+            .settle(&settling.proof, &settling.offer, attempt, app.now())
             .await;
         let settlement = match settlement {
             Settlement::Failed { reason } => confirmed(&app, reservation.key(), reason).await,
@@ -190,7 +193,7 @@ async fn look_into(app: &Shared, reservation: Reservation) -> Outcome {
     let (key, end) = (reservation.key(), waiting_ends(app));
     let advanced = record(app, key, Event::Restarted).await?;
     let Some(advanced) = advanced else {
-        return Err(internal("a payment record is missing", &hex::encode(key)));
+        return Err(internal("a payment record is missing", &key));
     };
     if advanced.payment.state != State::Unknown {
         // It was resolved just now.
@@ -199,13 +202,8 @@ async fn look_into(app: &Shared, reservation: Reservation) -> Outcome {
     if let Some(proven) = reconcile::ask_chain(app, key, &advanced.payment, end).await? {
         return conclude(app, key, proven, None).await;
     }
-    let settling = Settling::stored(&advanced.payment)?;
-    let kept = Kept {
-        reservation,
-        settling,
-        members: None,
-    };
-    settle_until(app, kept, false, end).await
+    let stored = Stored::earlier(reservation, &advanced.payment)?;
+    settle_until(app, stored, end).await
 }
 
 /// The buyer's response for the recorded state.

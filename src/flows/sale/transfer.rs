@@ -5,7 +5,8 @@
 use sha2::{Digest as _, Sha256};
 
 use crate::app::Shared;
-use crate::domain::payment::{Delivery, Means, NO_END, Payment, PaymentKey, State};
+use crate::domain::keys::{PayloadHash, PaymentKey};
+use crate::domain::payment::{Delivery, Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal, With};
@@ -17,12 +18,12 @@ use crate::flows::sale::margin_guard::Judged;
 use crate::flows::sale::payments;
 use crate::flows::sale::recall::{self, Asker, Recalled};
 use crate::flows::sale::refusals::PaidAttempt;
-use crate::flows::sale::{self, PaidRequest, in_use};
+use crate::flows::sale::{self, PaidRequest, in_use, stored};
 use crate::outside::chain::{Chain, Written};
 use crate::state::delivered::Delivered;
 use crate::state::in_flight::{Outcome, Reservation};
 use crate::store::Overpayment;
-use crate::x402::address::{Address, Signature, TransactionHash};
+use crate::x402::address::{Address, Nonce, Signature, TransactionHash};
 use crate::x402::keccak::keccak256;
 use crate::x402::onchain::{Received, received};
 use crate::x402::sender_proof::Statement;
@@ -43,7 +44,7 @@ pub struct TransferProof {
 
 impl TransferProof {
     /// The key for redelivery. Unreachable without a secret or a signature.
-    fn hash(&self, signer: Option<Address>, request_id: &str) -> [u8; 32] {
+    fn hash(&self, signer: Option<Address>, request_id: &str) -> PayloadHash {
         let signer = signer.map(|signer| signer.to_string());
         let (kind, text) = match (&self.secret, &signer) {
             (Some(secret), _) => (&b"secret"[..], secret.as_str()),
@@ -55,7 +56,7 @@ impl TransferProof {
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);
         }
-        hash.finalize().into()
+        PayloadHash(hash.finalize().into())
     }
 }
 
@@ -103,7 +104,7 @@ pub async fn sell(
             Taken::Free(reservation, payment, overpaid) => (reservation, *payment, overpaid),
         };
     let key = reservation.key();
-    let margin = sale::check_margin(app, &payment.purchase, Means::Transfer)?;
+    let margin = sale::check_margin(app, &payment.purchase, payment.means)?;
     let goods = match sale::deliver_goods(app, &payment).await {
         Ok(goods) => goods,
         Err(Trouble::Refused(refusal)) => return Err(refusal),
@@ -324,29 +325,29 @@ fn age_max(app: &Shared) -> u64 {
 
 /// The key of a transfer: a transaction may contain several, and each buys once.
 fn transfer_key(app: &Shared, transaction: TransactionHash, transfer: &Received) -> PaymentKey {
-    keccak256(&[
+    PaymentKey(keccak256(&[
         b"context402 transfer 1",
         &app.config.payment.network.0.to_be_bytes(),
         &transaction.0,
         &transfer.index.to_be_bytes(),
-    ])
+    ]))
 }
 
 fn payment(
     app: &Shared,
     request: &PaidRequest,
-    (proof, payload_hash): (&TransferProof, [u8; 32]),
+    (proof, payload_hash): (&TransferProof, PayloadHash),
     (transfer, terms): (&Received, &PaymentRequirements),
 ) -> Result<Payment, Refusal> {
     let now = app.now().0;
     let requirements = serde_json::to_vec(terms)
         .map_err(|error| internal("a payment could not be written down", &error))?;
     Ok(Payment {
-        payer: transfer.from.0,
-        nonce: proof.transaction.0,
+        payer: transfer.from,
+        nonce: Nonce(proof.transaction.0),
         // An overpayment is the sender's mistake, not revenue.
         amount_units: request.purchase.price().units(),
-        valid_before: NO_END,
+        means: Means::Transfer,
         payload_hash,
         payload: Vec::new(),
         requirements,
@@ -373,8 +374,8 @@ pub async fn deliver(
     margin: Judged,
     request_id: &str,
 ) -> Outcome {
-    debug_assert_eq!(payment.means(), Means::Transfer);
-    let kept = sale::keep_answer(app, key, payment, goods, margin, request_id).await;
+    debug_assert_eq!(payment.means, Means::Transfer);
+    let kept = stored::keep_answer(app, key, payment, goods, margin, request_id).await;
     let members = kept.map_err(|refusal| match refusal.code {
         Code::PaymentReplayed => replayed(),
         _ => refusal,
@@ -384,9 +385,8 @@ pub async fn deliver(
         .read(move |snapshot| snapshot.payment(key))
         .await
         .map_err(|error| Refusal::from(error).after_settlement())?;
-    let payment = stored.ok_or_else(|| {
-        internal("a payment record is missing", &hex::encode(key)).after_settlement()
-    })?;
+    let payment =
+        stored.ok_or_else(|| internal("a payment record is missing", &key).after_settlement())?;
     payments::note(app, key, &payment);
     payments::count(app, &payment);
     recall::delivered(app, key, &payment, members).await

@@ -9,14 +9,15 @@
 //! purchase. The operator can set the outcome at any time, from the facilitator's or the payer's records.
 
 use crate::app::Shared;
-use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::{Event, Payment, State};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
 use crate::flows::sale::{in_use, payments, reconcile, settle};
 use crate::outside::chain::{ChainError, Fate};
 use crate::state::in_flight::Reservation;
 use crate::state::unknown::is_looked_into;
-use crate::store::{Due, DueKind, StoreError, Tables};
+use crate::store::{Due, StoreError, Tables};
 use crate::x402::address::TransactionHash;
 
 /// How long after its window an unresolved authorization is looked up.
@@ -35,7 +36,7 @@ pub async fn abandon_if_old(app: &Shared, key: PaymentKey) -> Result<(), StoreEr
         return Ok(());
     };
     let now = app.now();
-    let age = now.since(UnixSeconds(payment.valid_before));
+    let age = now.since(payment.valid_before());
     if payment.state != State::Unknown || age < ABANDON_SECONDS {
         return Ok(());
     }
@@ -58,16 +59,12 @@ pub async fn abandon_if_old(app: &Shared, key: PaymentKey) -> Result<(), StoreEr
             return Ok(false);
         }
         tables.abandon(key, now)?;
-        tables.schedule(Due {
-            at: last_until(now),
-            kind: DueKind::Payment,
-            key,
-        })?;
+        tables.schedule(Due::payment(last_until(now), key))?;
         Ok(true)
     });
     if abandoned.await? {
         tracing::warn!(
-            payment = %hex::encode(key),
+            payment = %key,
             units = payment.amount_units,
             "unknown settlement abandoned: its outcome could not be found. Set it with \
              `context402 payments end`"
@@ -136,7 +133,7 @@ pub async fn end(app: &Shared, key: PaymentKey, end: End) -> Result<Option<Payme
     };
     drop(reservation);
     let state = payment.state.name();
-    tracing::warn!(payment = %hex::encode(key), state, is_operators, "operator set the outcome of an unknown settlement");
+    tracing::warn!(payment = %key, state, is_operators, "operator set the outcome of an unknown settlement");
     let is_as_asked = matches!(
         (end, &payment.state),
         (End::Settled { .. }, State::Settled { .. }) | (End::Failed, State::Failed { .. })
@@ -173,7 +170,7 @@ fn by_operator(app: &Shared, payment: &Payment, end: End) -> Result<Event, Refus
             transaction: transaction.to_string(),
         }),
         End::Failed => {
-            let over = UnixSeconds(payment.valid_before).plus(WINDOW_MARGIN_SECONDS);
+            let over = payment.valid_before().plus(WINDOW_MARGIN_SECONDS);
             match app.now() >= over {
                 true => Ok(Event::OperatorFailed),
                 false => Err(conflict(format!(

@@ -10,7 +10,8 @@ use tokio::time::Instant;
 
 use crate::app::Shared;
 use crate::config::VerifySettlement;
-use crate::domain::payment::{Event, Payment, PaymentKey, State};
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::{Event, Payment, State};
 use crate::domain::time::UnixSeconds;
 use crate::outside::chain::{Absence, CLAIMS_MAX, Chain, ChainError, Claimed, Inquiry, Verdict};
 use crate::state::settlement_checks::Waiting;
@@ -18,7 +19,7 @@ use crate::store::{
     Difference, Discrepancy, SettlementClaim, SettlementSummary, StoreError, Tables,
     UnverifiedSettlement,
 };
-use crate::x402::address::{Address, Network, Nonce, TransactionHash};
+use crate::x402::address::{Network, TransactionHash};
 use crate::x402::onchain::Asked;
 use crate::x402::wire::PaymentRequirements;
 
@@ -119,12 +120,12 @@ fn claim(payment: &Payment, transaction: &str, told_at: UnixSeconds) -> Option<S
         .ok()?;
     Some(SettlementClaim {
         network: terms.network.0,
-        token: terms.asset.0,
-        pay_to: terms.pay_to.0,
+        token: terms.asset,
+        pay_to: terms.pay_to,
         payer: payment.payer,
         nonce: payment.nonce,
         amount_units: terms.amount.units(),
-        valid_before: payment.valid_before,
+        valid_before: payment.valid_before().0,
         since: payment.created_at,
         transaction: transaction.to_owned(),
         told_at: told_at.0,
@@ -136,10 +137,10 @@ fn claimed(claim: &SettlementClaim) -> Claimed {
         inquiry: Inquiry {
             asked: Asked {
                 network: Network(claim.network),
-                token: Address(claim.token),
-                from: Address(claim.payer),
-                nonce: Nonce(claim.nonce),
-                pay_to: Address(claim.pay_to),
+                token: claim.token,
+                from: claim.payer,
+                nonce: claim.nonce,
+                pay_to: claim.pay_to,
                 amount: crate::domain::amount::Amount::from_units(claim.amount_units),
             },
             since: UnixSeconds(claim.since),
@@ -281,7 +282,7 @@ fn conclude(
     let difference = match verdict {
         Verdict::Paid { transaction } if transaction == claimed(&claim).transaction => {
             if known.is_some() {
-                tracing::info!(payment = %hex::encode(key), "settlement confirmed late on chain");
+                tracing::info!(payment = %key, "settlement confirmed late on chain");
                 tables.drop_discrepancy(key)?;
             }
             return Ok(());
@@ -313,7 +314,7 @@ fn conclude(
 }
 
 fn tell(key: PaymentKey, claim: &SettlementClaim, difference: &Difference) {
-    let payment = hex::encode(key);
+    let payment = key.to_string();
     match difference {
         Difference::NotOnChain { reason } => tracing::error!(
             payment,
@@ -447,7 +448,7 @@ pub async fn before_delivery(
         Ok(Ok(Verdict::Elsewhere)) => Event::ChainUsedElsewhere,
         Ok(Ok(Verdict::Absent(_) | Verdict::Shallow | Verdict::Open)) | Ok(Err(_)) | Err(_) => {
             tracing::warn!(
-                payment = %hex::encode(key),
+                payment = %key,
                 "chain did not confirm a reported settlement in time; it counts as unknown"
             );
             Event::SettleUnknown

@@ -16,6 +16,14 @@ pub enum Verdict {
     },
 }
 
+/// Whether a settle of a payment was sent before. Only a first one can fail for certain: what refuses a repeated one may
+/// be the success of the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    First,
+    Repeated,
+}
+
 /// What became of a payment after the work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settlement {

@@ -4,7 +4,7 @@
 use serde::de::DeserializeOwned;
 
 use crate::domain::amount::Amount;
-use crate::outside::facilitator::outcome::{CallError, SettleDoubt, Settlement, Verdict};
+use crate::outside::facilitator::outcome::{Attempt, CallError, SettleDoubt, Settlement, Verdict};
 use crate::x402::address::{Address, Network, TransactionHash};
 use crate::x402::wire::{SettleResponse, Supported, VerifyResponse};
 
@@ -138,8 +138,8 @@ pub(super) fn verdict(reply: &Reply, payer: Address) -> Result<Verdict, CallErro
     }
 }
 
-/// The outcome that /settle tells. `first`: no settle of this payment was sent before.
-pub(super) fn settlement(reply: &Reply, expected: &Expected, first: bool) -> Settlement {
+/// The outcome that /settle tells.
+pub(super) fn settlement(reply: &Reply, expected: &Expected, attempt: Attempt) -> Settlement {
     let response: SettleResponse = match answer(reply) {
         Ok(response) => response,
         Err(failure) => {
@@ -158,7 +158,7 @@ pub(super) fn settlement(reply: &Reply, expected: &Expected, first: bool) -> Set
         return Settlement::Success { transaction };
     }
     let reason = response.error_reason.as_deref();
-    if first && is_definite(reply.status, &response) {
+    if attempt == Attempt::First && is_definite(reply.status, &response) {
         return Settlement::Failed {
             reason: shown(reason),
         };

@@ -71,9 +71,11 @@ async fn verify(server: &Server) -> Result<Verdict, CallError> {
     client(&server.url).verify(&proof, &offer, NOW).await
 }
 
-async fn settle(server: &Server, first: bool) -> Settlement {
+async fn settle(server: &Server, attempt: Attempt) -> Settlement {
     let (proof, offer) = payment();
-    client(&server.url).settle(&proof, &offer, first, NOW).await
+    client(&server.url)
+        .settle(&proof, &offer, attempt, NOW)
+        .await
 }
 
 fn invalid(reason: &str) -> Result<Verdict, CallError> {
@@ -103,7 +105,7 @@ async fn a_slow_facilitator_is_cut_off() {
         client.verify(&proof, &offer, NOW).await,
         Err(CallError::TimedOut)
     );
-    let outcome = client.settle(&proof, &offer, true, NOW).await;
+    let outcome = client.settle(&proof, &offer, Attempt::First, NOW).await;
     assert_eq!(outcome, unknown(CallError::TimedOut));
     assert_eq!(server.requests().len(), 2, "a timeout is not repeated");
 }
@@ -253,9 +255,12 @@ async fn the_sandbox_settles_the_vectors() {
     );
     let valid = Verdict::Valid { payer: payer() };
     assert_eq!(client.verify(&proof, &offer, now).await, Ok(valid));
-    let settled = client.settle(&proof, &offer, true, now).await;
+    let settled = client.settle(&proof, &offer, Attempt::First, now).await;
     assert!(matches!(settled, Settlement::Success { .. }), "{settled:?}");
-    assert_eq!(client.settle(&proof, &offer, false, now).await, settled);
+    assert_eq!(
+        client.settle(&proof, &offer, Attempt::Repeated, now).await,
+        settled
+    );
     assert_eq!(
         client.verify(&proof, &offer, now).await,
         invalid("invalid_exact_evm_nonce_already_used")

@@ -5,6 +5,7 @@ use redb::{
 };
 
 use super::*;
+use crate::domain::keys::PaymentKey;
 use crate::store::migrate::{Migration, schema};
 use crate::store::open;
 use crate::store::restore::RestoreError;
@@ -22,7 +23,7 @@ async fn filled(folder: &Folder) -> Store {
     bought.await.expect("writes");
     for name in 0..40_u8 {
         store
-            .write(move |tables| tables.put_payment([name; 32], &payment()))
+            .write(move |tables| tables.put_payment(PaymentKey([name; 32]), &payment()))
             .await
             .expect("writes");
     }
@@ -47,7 +48,7 @@ async fn a_copy_made_between_writes_holds_everything_and_is_a_data_file() {
     let (store, copy) = (filled(&folder).await, folder.0.join("copy"));
     let bytes = store.copy_to(&copy, NOW, &options()).expect("copies");
     store
-        .write(|tables| tables.put_payment([99; 32], &payment()))
+        .write(|tables| tables.put_payment(PaymentKey([99; 32]), &payment()))
         .await
         .expect("sales go on");
     let found = SETTINGS.verify(&copy).expect("sound");

@@ -1,11 +1,12 @@
 //! The goods of sales: held until a payment ends, and gone with one that fails.
 
 use super::*;
+use crate::domain::keys::PaymentKey;
 use crate::store::pages::REPLACED_SECONDS;
 use crate::store::{HeldPage, NoSpace};
 
-fn sale(number: u8) -> [u8; 32] {
-    [number; 32]
+fn sale(number: u8) -> PaymentKey {
+    PaymentKey([number; 32])
 }
 
 /// Holds what a sale of a page that was just fetched keeps.

@@ -1,6 +1,7 @@
 //! Orders and what finds them.
 
 use super::*;
+use crate::domain::keys::MailKey;
 
 #[tokio::test]
 async fn an_order_is_found_by_its_session_and_by_its_buyer_until_it_is_deleted() {
@@ -80,12 +81,12 @@ async fn a_mail_that_leads_back_to_an_order_is_kept_for_a_day() {
     };
     let (sent, refused, delivery) = ([1; 32], [2; 32], [3; 32]);
     let write = store.write(move |tables| {
-        tables.enqueue_mail(sent, mail(MailKind::Recovery), NOW)?;
-        tables.enqueue_mail(refused, mail(MailKind::Recovery), NOW)?;
-        tables.enqueue_mail(delivery, mail(MailKind::Delivery), NOW)?;
-        tables.note_mail(sent, MailOutcome::Sent, NOW)?;
-        tables.note_mail(refused, failed, NOW)?;
-        tables.note_mail(delivery, MailOutcome::Sent, NOW)
+        tables.enqueue_mail(MailKey(sent), mail(MailKind::Recovery), NOW)?;
+        tables.enqueue_mail(MailKey(refused), mail(MailKind::Recovery), NOW)?;
+        tables.enqueue_mail(MailKey(delivery), mail(MailKind::Delivery), NOW)?;
+        tables.note_mail(MailKey(sent), MailOutcome::Sent, NOW)?;
+        tables.note_mail(MailKey(refused), failed, NOW)?;
+        tables.note_mail(MailKey(delivery), MailOutcome::Sent, NOW)
     });
     write.await.expect("writes");
     let sweep = |now| {
@@ -94,9 +95,9 @@ async fn a_mail_that_leads_back_to_an_order_is_kept_for_a_day() {
                 tables.sweep_mail(due)?;
             }
             Ok([
-                tables.mail(sent)?.is_some(),
-                tables.mail(refused)?.is_some(),
-                tables.mail(delivery)?.is_some(),
+                tables.mail(MailKey(sent))?.is_some(),
+                tables.mail(MailKey(refused))?.is_some(),
+                tables.mail(MailKey(delivery))?.is_some(),
             ])
         })
     };

@@ -13,7 +13,8 @@ use tokio::sync::Semaphore;
 
 use crate::app::{App, Shared};
 use crate::config::{Config, Resolved};
-use crate::domain::payment::{Payment, PaymentKey};
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::Payment;
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::sample::sample_page;
 use crate::flows::operations::{due, recover};

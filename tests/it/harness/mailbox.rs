@@ -211,5 +211,5 @@ pub(crate) fn enqueue(rig: &Rig, about: &str, to: &str) -> String {
         .store
         .write(move |tables| tables.enqueue_mail(key, mail, now));
     assert!(rig.wait(written).expect("is written"));
-    key.iter().map(|byte| format!("{byte:02x}")).collect()
+    key.to_string()
 }

@@ -23,8 +23,8 @@ async fn settlements_are_believed_field_by_field() {
         let expected = Settlement::Success {
             transaction: transaction().expect("a hash"),
         };
-        assert_eq!(settle(&server, true).await, expected, "{body}");
-        assert_eq!(settle(&server, false).await, expected, "{body}");
+        assert_eq!(settle(&server, Attempt::First).await, expected, "{body}");
+        assert_eq!(settle(&server, Attempt::Repeated).await, expected, "{body}");
     }
     for (status, body, lie) in [
         (
@@ -77,7 +77,7 @@ async fn settlements_are_believed_field_by_field() {
         let hint = TransactionHash::parse(body["transaction"].as_str().unwrap_or(""));
         let server = always(reply(status, &body));
         assert_eq!(
-            settle(&server, true).await,
+            settle(&server, Attempt::First).await,
             Settlement::Unknown {
                 why: SettleDoubt::Call(CallError::Contradiction(lie)),
                 transaction: hint
@@ -110,7 +110,7 @@ async fn a_failure_is_definite_only_when_nothing_is_left_open() {
         let definite = Settlement::Failed {
             reason: reason.to_owned(),
         };
-        assert_eq!(settle(&server, true).await, definite, "{body}");
+        assert_eq!(settle(&server, Attempt::First).await, definite, "{body}");
         let open = Settlement::Unknown {
             why: SettleDoubt::Indefinite {
                 status,
@@ -118,7 +118,7 @@ async fn a_failure_is_definite_only_when_nothing_is_left_open() {
             },
             transaction: None,
         };
-        assert_eq!(settle(&server, false).await, open, "{body}");
+        assert_eq!(settle(&server, Attempt::Repeated).await, open, "{body}");
     }
     for reason in [
         "invalid_exact_evm_nonce_already_used",
@@ -135,7 +135,7 @@ async fn a_failure_is_definite_only_when_nothing_is_left_open() {
         "connect ECONNREFUSED 10.0.0.1:8545",
         "",
     ] {
-        let outcome = settle(&always(reply(200, &failed(reason))), true).await;
+        let outcome = settle(&always(reply(200, &failed(reason))), Attempt::First).await;
         assert!(
             matches!(
                 outcome,
@@ -149,7 +149,7 @@ async fn a_failure_is_definite_only_when_nothing_is_left_open() {
     }
     let mut with_transaction = failed("insufficient_funds");
     with_transaction["transaction"] = json!(hash());
-    let outcome = settle(&always(reply(200, &with_transaction)), true).await;
+    let outcome = settle(&always(reply(200, &with_transaction)), Attempt::First).await;
     assert!(
         matches!(outcome, Settlement::Unknown { transaction: hint, .. } if hint == transaction()),
         "{outcome:?}"
@@ -172,7 +172,7 @@ async fn a_failure_is_definite_only_when_nothing_is_left_open() {
         (307, json!({})),
         (504, json!("upstream timed out")),
     ] {
-        let outcome = settle(&always(reply(status, &body)), true).await;
+        let outcome = settle(&always(reply(status, &body)), Attempt::First).await;
         assert!(
             matches!(outcome, Settlement::Unknown { .. }),
             "{status} {body}: {outcome:?}"
@@ -204,7 +204,7 @@ async fn a_settle_is_repeated_once_and_then_never_definite() {
         Step::Last(reply(200, &success)),
     ]);
     assert!(matches!(
-        settle(&server, true).await,
+        settle(&server, Attempt::First).await,
         Settlement::Success { .. }
     ));
     let bodies: Vec<Vec<u8>> = server
@@ -217,7 +217,7 @@ async fn a_settle_is_repeated_once_and_then_never_definite() {
 
     let refused = reply(200, &failed("insufficient_funds"));
     let server = scripted(vec![Step::Last(Vec::new()), Step::Last(refused)]);
-    let outcome = settle(&server, true).await;
+    let outcome = settle(&server, Attempt::First).await;
     assert!(
         matches!(
             outcome,
@@ -236,7 +236,7 @@ async fn a_settle_is_repeated_once_and_then_never_definite() {
         Step::Last(reply(200, &success)),
     ]);
     assert!(matches!(
-        settle(&server, true).await,
+        settle(&server, Attempt::First).await,
         Settlement::Success { .. }
     ));
 
@@ -245,7 +245,7 @@ async fn a_settle_is_repeated_once_and_then_never_definite() {
         Step::Reply(reply(500, &pending)),
         Step::Last(Vec::new()),
     ]);
-    let outcome = settle(&server, true).await;
+    let outcome = settle(&server, Attempt::First).await;
     assert!(
         matches!(outcome, Settlement::Unknown { transaction: hint, .. } if hint == transaction()),
         "{outcome:?}"
@@ -265,7 +265,9 @@ async fn what_was_never_sent_is_told_apart() {
         .expect_err("refused");
     assert!(matches!(failure, CallError::Unreachable(_)), "{failure:?}");
     assert!(failure.is_retryable() && !failure.was_sent());
-    let outcome = client(&url).settle(&proof, &offer, true, NOW).await;
+    let outcome = client(&url)
+        .settle(&proof, &offer, Attempt::First, NOW)
+        .await;
     assert!(
         matches!(&outcome, Settlement::Unknown { why, .. } if !why.was_sent()),
         "{outcome:?}"

@@ -119,7 +119,7 @@ async fn replies_that_are_none_are_garbled() {
         );
         let Err(failure) = outcome else { continue };
         assert!(!failure.is_retryable() && failure.was_sent(), "{note}");
-        let outcome = settle(&server, true).await;
+        let outcome = settle(&server, Attempt::First).await;
         assert!(
             matches!(
                 &outcome,

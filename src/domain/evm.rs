@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::x402::keccak::keccak256;
+use crate::domain::keccak::keccak256;
 
 /// Longest signature that is read. Contract wallets wrap deployment data around theirs (EIP-6492).
 const SIGNATURE_BYTES_MAX: usize = 8 * 1024;
@@ -180,6 +180,49 @@ string_on_the_wire!(
     Signature, "0x and hex digits";
     Network, "a network eip155:N"
 );
+
+/// As the bare bytes, which is how records hold them: for `#[serde(with = "evm::bytes")]`.
+pub mod bytes {
+    use serde::de::DeserializeOwned;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Address, Nonce};
+
+    /// What is a fixed number of bytes.
+    pub trait Fixed: Copy {
+        type Bytes: Serialize + DeserializeOwned;
+
+        fn bytes(self) -> Self::Bytes;
+        fn of(bytes: Self::Bytes) -> Self;
+    }
+
+    macro_rules! fixed {
+        ($($name:ident: $length:literal),*) => {$(
+            impl Fixed for $name {
+                type Bytes = [u8; $length];
+
+                fn bytes(self) -> Self::Bytes {
+                    self.0
+                }
+
+                fn of(bytes: Self::Bytes) -> Self {
+                    $name(bytes)
+                }
+            }
+        )*};
+    }
+    fixed!(Address: 20, Nonce: 32);
+
+    pub fn serialize<T: Fixed, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        value.bytes().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, T: Fixed, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        T::Bytes::deserialize(deserializer).map(T::of)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,195 @@
+//! The step between the work and the settlement: the finished answer is written to disk. Only what is stored can be
+//! settled, and `Stored` is its type.
+
+use crate::app::Shared;
+use crate::domain::keys::PaymentKey;
+use crate::domain::payment::{Event, Means, Payment, State};
+use crate::domain::refusal::{Code, Refusal};
+use crate::flows::content::source::{Storing, held_page};
+use crate::flows::internal;
+use crate::flows::sale::answer::{self, Members, Sold};
+use crate::flows::sale::deliver::Goods;
+use crate::flows::sale::margin_guard::{self, Judged};
+use crate::flows::sale::payments::{self, FreshCredit, KEPT_LOOK_SECONDS};
+use crate::flows::sale::settle::Settling;
+use crate::flows::sale::verified::Verified;
+use crate::flows::sale::{challenge, replayed};
+use crate::outside::facilitator::Attempt;
+use crate::state::in_flight::Reservation;
+use crate::store::{Due, HeldPage, NoSpace};
+use crate::x402::address::TransactionHash;
+
+/// Time for a settlement on chain.
+const SETTLE_SECONDS_MIN: u64 = 6;
+
+/// An authorization whose answer is on disk: what may be settled.
+#[derive(Debug)]
+pub struct Stored {
+    reservation: Reservation,
+    settling: Settling,
+    attempt: Attempt,
+    /// For answers made of a page, if memory allows.
+    members: Option<Members>,
+}
+
+impl Stored {
+    /// Writes the finished answer down, which from now on means: settle may have been sent.
+    ///
+    /// # Errors
+    /// Nothing was stored, and nothing may be settled.
+    pub async fn store(
+        app: &Shared,
+        reservation: Reservation,
+        verified: Verified,
+        goods: Goods,
+        margin: Judged,
+        request_id: &str,
+    ) -> Result<Self, Refusal> {
+        let (settling, payment) = verified.into_parts();
+        let key = reservation.key();
+        let members = keep_answer(app, key, payment, goods, margin, request_id).await?;
+        Ok(Stored {
+            reservation,
+            settling,
+            attempt: Attempt::First,
+            members,
+        })
+    }
+
+    /// An answer that was stored before, whose settlement has no known outcome.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn earlier(reservation: Reservation, payment: &Payment) -> Result<Self, Refusal> {
+        if !payment.state.is_open() {
+            return Err(internal(
+                "a payment has no open settlement",
+                &reservation.key(),
+            ));
+        }
+        Ok(Stored {
+            settling: Settling::stored(payment)?,
+            reservation,
+            attempt: Attempt::Repeated,
+            members: None,
+        })
+    }
+
+    pub(super) fn into_parts(self) -> (Reservation, Settling, Attempt, Option<Members>) {
+        (self.reservation, self.settling, self.attempt, self.members)
+    }
+}
+
+/// The result of storing an answer.
+enum Keeping {
+    Done,
+    /// Another request has used the same authorization.
+    Used,
+    /// The unsettled goods have reached their limit (`limits.unsettled_mib`).
+    NoSpace,
+}
+
+/// The same for any payment. Returns the page's members once all is durable, if they may stay in memory.
+pub async fn keep_answer(
+    app: &Shared,
+    key: PaymentKey,
+    mut payment: Payment,
+    mut goods: Goods,
+    margin: Judged,
+    request_id: &str,
+) -> Result<Option<Members>, Refusal> {
+    let now = app.now();
+    if payment.valid_before() < now.plus(SETTLE_SECONDS_MIN) {
+        let message = "The authorization expired during the work; nothing was charged.".to_owned();
+        let reason = "invalid_exact_evm_payload_authorization_valid_before";
+        return Err(challenge(payment.purchase.level(), reason, message));
+    }
+    let mut permit = goods.source.permit.hand_over();
+    // If the work cost less than estimated, the receipt states the real margin.
+    let means = payment.means;
+    let margin = match goods.work(means) {
+        took if took == margin.work => margin,
+        took => margin_guard::judge(app, payment.purchase.price(), took).unwrap_or(margin),
+    };
+    let Sold {
+        answer,
+        members,
+        source,
+        report,
+    } = answer::sold(app, key, &payment, goods, &margin, request_id)
+        .map_err(|error| internal("an answer could not be written as JSON", &error))?;
+    let (blob, for_store, fresh) = (answer.page, members.clone(), FreshCredit::draw());
+    let is_page = report.is_none();
+    payment.answer = Some(answer);
+    let durable = app.store.write(move |tables| {
+        payment.credit = match tables.payment(key)? {
+            None => None,
+            // The buyer's credit stays valid until delivery. A credit for another purchase was issued since the lookup.
+            Some(stored)
+                if stored.state == State::Held
+                    && stored.is_of(payment.payload_hash, payment.fingerprint) =>
+            {
+                stored.credit
+            }
+            // Unlike an authorization, a released transfer can be used again: the money has arrived.
+            Some(stored) if stored.state == State::Released && means == Means::Transfer => None,
+            // The payment it was bound to has failed.
+            Some(stored)
+                if matches!(stored.state, State::Answered { .. })
+                    && stored.is_of(payment.payload_hash, payment.fingerprint) =>
+            {
+                None
+            }
+            // Another request has used the same authorization since the lookup.
+            Some(_) => return Ok(Keeping::Used),
+        };
+        if matches!(source.storing, Storing::Unshared) {
+            // Independent of the sale's outcome: the site forbids selling an older copy.
+            tables.forget_page(payment.purchase.target_url(), now)?;
+        }
+        // The page enters the cache when the sale settles; a failed sale leaves nothing behind.
+        let mut blobs = vec![(blob, for_store.as_slice())];
+        let page = held_page(&source);
+        if let Some(HeldPage::Fetched(record)) = &page {
+            blobs.push((record.blob, source.page.members.as_slice()));
+        }
+        if let Some(report) = &report {
+            blobs.push((report.record.source, report.source_text.as_slice()));
+        }
+        if let Err(NoSpace) = tables.hold_goods(key, page, &blobs, now)? {
+            return Ok(Keeping::NoSpace);
+        }
+        if let Some(report) = &report {
+            tables.put_report(report.id, &report.record)?;
+        }
+        payments::apply(tables, key, &mut payment, &Event::GoodsKept, now, fresh)?;
+        if means == Means::Transfer {
+            // The money has arrived already: nothing to settle.
+            let transaction = TransactionHash(payment.nonce.0).to_string();
+            let settled = Event::ChainUsed { transaction };
+            payments::apply(tables, key, &mut payment, &settled, now, fresh)?;
+        }
+        tables.schedule(Due::payment(now.plus(KEPT_LOOK_SECONDS), key))?;
+        Ok(Keeping::Done)
+    });
+    match durable.await? {
+        Keeping::Done => {}
+        Keeping::Used => {
+            return Err(replayed(
+                "This authorization was already used for another request.",
+            ));
+        }
+        Keeping::NoSpace => {
+            return Err(Refusal::new(
+                Code::Overloaded,
+                "Too many settlements are in progress. Nothing was charged: repeat the same request later.",
+            ));
+        }
+    }
+    app.crash_point("kept");
+    let stays = is_page && permit.rest(members.len());
+    Ok(stays.then_some(Members {
+        bytes: members,
+        permit,
+    }))
+}

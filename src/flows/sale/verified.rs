@@ -1,0 +1,119 @@
+//! The first step of a sale that needs somebody else: the facilitator verifies the payment. What it has verified has a
+//! type of its own, without which no answer is stored for settlement.
+
+use std::time::Duration;
+
+use crate::app::Shared;
+use crate::domain::payment::{Payment, State};
+use crate::domain::purchase::Purchase;
+use crate::domain::refusal::{Code, Refusal};
+use crate::flows::internal;
+use crate::flows::sale::settle::Settling;
+use crate::flows::sale::{PaidRequest, challenge, payments};
+use crate::outside::facilitator::Verdict;
+use crate::x402::proof::PaymentProof;
+use crate::x402::wire::PaymentRequirements;
+
+/// An authorization that the facilitator has verified.
+#[derive(Debug)]
+pub struct Verified {
+    settling: Settling,
+    payment: Payment,
+}
+
+impl Verified {
+    /// Has the facilitator verify a payment.
+    ///
+    /// # Errors
+    /// A challenge for a payment that is not valid.
+    pub async fn verify(
+        app: &Shared,
+        proof: PaymentProof,
+        offer: PaymentRequirements,
+        request: &PaidRequest,
+    ) -> Result<Self, Refusal> {
+        match app
+            .outside
+            .facilitator
+            .verify(&proof, &offer, app.now())
+            .await
+        {
+            Ok(Verdict::Valid { .. }) => {}
+            Ok(Verdict::Invalid { reason }) => {
+                let message = format!("The payment is not valid ({reason}); nothing was charged.");
+                return Err(challenge(request.purchase.level(), &reason, message));
+            }
+            Err(error) => {
+                tracing::error!(error = %error, "facilitator could not verify a payment");
+                let message = "The payment could not be verified right now. It was not used: repeat the same request.";
+                return Err(Refusal::new(Code::NetworkUnavailable, message));
+            }
+        }
+        app.crash_point("verified");
+        let payment = payments::verified(
+            &proof,
+            &offer,
+            request.purchase.clone(),
+            (request.attribution.clone(), request.client),
+            app.now(),
+        )
+        .map_err(|error| internal("a payment could not be stored", &error))?;
+        Ok(Verified {
+            settling: Settling { proof, offer },
+            payment,
+        })
+    }
+
+    /// A payment whose credit is redeemed: it was verified before its record said that a credit holds it.
+    ///
+    /// # Errors
+    /// What cannot be read, and `PaymentReplayed` for a payment that no credit holds.
+    pub fn held(payment: Payment) -> Result<Self, Refusal> {
+        if payment.state != State::Held {
+            return Err(Refusal::of(Code::PaymentReplayed));
+        }
+        Ok(Verified {
+            settling: Settling::stored(&payment)?,
+            payment,
+        })
+    }
+
+    pub fn payment(&self) -> &Payment {
+        &self.payment
+    }
+
+    pub fn into_payment(self) -> Payment {
+        self.payment
+    }
+
+    pub(super) fn into_parts(self) -> (Settling, Payment) {
+        (self.settling, self.payment)
+    }
+}
+
+/// The checks without upstreams (decisions, Money 2). An invalid payment gets a new challenge.
+pub fn check_terms(
+    app: &Shared,
+    purchase: &Purchase,
+    proof: &PaymentProof,
+) -> Result<PaymentRequirements, Refusal> {
+    let offer = app.offers.of(purchase);
+    // Work, plus the facilitator's time to verify.
+    let model = app.config.llm.as_ref();
+    let model = model.filter(|_| purchase.level().may_synthesize());
+    let work = app.config.fetch.time_max
+        + model.map_or(Duration::ZERO, |llm| llm.time_max)
+        + app.config.payment.verify_time_max;
+    let offers = app.offers.honoured(offer, app.now());
+    let resource = app.offers.resource(purchase.product());
+    let checked = proof.check(&offers, resource, app.now(), work.as_secs());
+    let echo = proof.check_echo(&offer.challenge.advertised);
+    match checked.and_then(|terms| echo.map(|()| terms)) {
+        Ok(terms) => Ok(terms.clone()),
+        Err(mismatch) => Err(challenge(
+            offer.level,
+            mismatch.reason(),
+            format!("{mismatch}; nothing was charged."),
+        )),
+    }
+}
