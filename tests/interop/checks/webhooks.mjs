@@ -72,7 +72,7 @@ check('the same event fifty times at once is one order', async () => {
   assert.equal(replies.filter((reply) => !reply.json.repeated).length, 1);
   const order = await orderOf(told, 'fulfilled');
   assert.equal(order.events.length, 1);
-  assert.deepEqual(order.trail.map((step) => step.what), ['paid', 'taken up', 'fulfilled']);
+  assert.deepEqual(order.trail.map((step) => step.what), ['paid', 'processing started', 'fulfilled']);
 });
 
 const doubts = [
