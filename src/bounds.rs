@@ -151,7 +151,7 @@ pub const BOUNDS: &[Held] = &[
         what: "Orders whose payment is awaited or has failed",
         place: Tables(&["orders-1", "orders-by-session-1", "orders-by-email-1"]),
         bounds: &[Setting("limits.unpaid_records_mib")],
-        at_bound: "The oldest leave; should the money come after all, the provider's event makes the order anew.",
+        at_bound: "The oldest are deleted; if the payment arrives later, the provider's event creates the order again.",
         enforced: &["src/store/orders.rs::put_order", "src/store/orders.rs::evict_unpaid_orders"],
         tests: &["src/store/tests/unpaid.rs::what_the_provider_sends_is_bounded_and_paid_orders_stay"],
     },

@@ -36,7 +36,7 @@ where
         .map_err(io::Error::other)?;
     let handshake = http1::handshake(TokioIo::new(stream)).await;
     let (mut sender, connection) = handshake.map_err(io::Error::other)?;
-    // What breaks the connection is told to those who wait for the head or the body.
+    // An error of the connection reaches the futures that await the head or the body.
     tokio::spawn(connection);
     let answer = timeout(pause_max, sender.send_request(request)).await?;
     let answer = answer.map_err(io::Error::other)?;

@@ -37,7 +37,7 @@ pub struct Settings {
     /// Connections at once. For a further one the connection that has waited longest for a request is closed; where all
     /// have a request in progress, it waits.
     pub connections_max: usize,
-    /// Connections of one client at once; one more is told so and closed. Behind a trusted proxy: its requests at once.
+    /// Concurrent connections of one client; one more gets a 429 and is closed. Behind a trusted proxy: concurrent requests.
     /// `None` where all clients come through a proxy that is not known.
     pub connections_of_client_max: Option<usize>,
     /// Time for a request's whole header block, counted from the connection's idle state too.

@@ -88,7 +88,7 @@ impl Default for NetworkSettings {
     }
 }
 
-/// For whom a name is looked up.
+/// On whose behalf a name is resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asker {
     /// A verified payment or a paid order, or the operator's own command.
@@ -413,8 +413,8 @@ impl Network {
         }
     }
 
-    /// Joins the lookup of this name that is under way, or begins one, which is told as well. It goes on until `wait` is
-    /// over also when nobody waits for it any more, and keeps its places as long.
+    /// Joins the lookup of this name that is in progress, or begins one; the flag says which. The lookup runs until `wait`
+    /// is over even if no caller waits any more, and holds its places as long.
     async fn answer(
         &self,
         name: &str,

@@ -175,8 +175,8 @@ impl Tables<'_> {
         Ok(self.orders.remove(id.0)?.is_some())
     }
 
-    /// Lets the oldest orders go whose payment is awaited or has failed, until so many bytes of them are left. Should
-    /// the money come after all, the provider's event makes the order anew. Tells whether any went.
+    /// Deletes the oldest orders whose payment is awaited or has failed, until so many bytes of them are left. If the
+    /// payment arrives later, the provider's event creates the order again. Returns whether any was deleted.
     pub(in crate::store) fn evict_unpaid_orders(
         &mut self,
         left_max: u64,

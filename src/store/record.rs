@@ -12,7 +12,7 @@
 //!    that do not change stay as they are, under bincode: no migration, no second pass over the data file.
 //! 3. postcard has no limit of its own: the length of the bytes is compared with `RECORD_BYTES_MAX` before decoding, and
 //!    what is left over behind a value is damage, as it is now (`take_from_bytes`).
-//! 4. `OLD` below gets a neighbour with postcard's bytes of the same value, and the test of flipped bits reads both. An
+//! 4. A constant beside `OLD` holds postcard's bytes of the same value, and the test of flipped bits reads both. An
 //!    older program answers `Damaged` for the new number, as for every new number: a backup comes before the upgrade.
 //! 5. bincode leaves the program when the last table whose records it wrote is empty or rewritten. Ledger and payments
 //!    are stored without end, so that is a migration of its own (`migrate.rs`), not a side effect of this one.

@@ -192,7 +192,7 @@ impl Tables<'_> {
         if is_listed {
             self.listed_reports.insert((shared.at, shared.slug), id.0)?;
         }
-        // Asking again for what is approved changes nothing; taking it back and asking anew waits for the operator.
+        // A repeated request for an approved report changes nothing; one after a withdrawal waits for the operator again.
         if is_listed && is_approved {
             self.approved_reports
                 .insert((shared.at, shared.slug), id.0)?;

@@ -60,8 +60,8 @@ mod tests {
     fn a_refusal_is_told_in_one_line() {
         check("", "the seller returned 400");
         check(
-            r#"{"error":{"code":"no","message":"No.","next_step":"Ask\nanew.","charged":false}}"#,
-            "the seller returned 400 (no): No. Ask anew. Nothing was charged.",
+            r#"{"error":{"code":"no","message":"No.","next_step":"Ask\nagain.","charged":false}}"#,
+            "the seller returned 400 (no): No. Ask again. Nothing was charged.",
         );
         check(
             r#"{"detail":[{"msg":"Input should be a valid URL"}]}"#,

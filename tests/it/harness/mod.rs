@@ -1,17 +1,18 @@
-//! The whole service over real sockets, with neighbours that really listen on loopback and do what a test tells them.
+//! The whole service over real sockets, with upstreams that really listen on loopback and behave as a test wants.
 
 pub(crate) mod ask;
 pub(crate) mod buyer;
 pub(crate) mod chain;
 pub(crate) mod facilitator;
 pub(crate) mod mailbox;
-// The unit tests of name resolution use the rest.
-#[allow(dead_code)]
+#[allow(dead_code, reason = "the unit tests of name resolution use the rest")]
 pub(crate) mod name_server;
 pub(crate) mod process;
 pub(crate) mod provider;
-// Those of the upstream clients too.
-#[allow(dead_code)]
+#[allow(
+    dead_code,
+    reason = "the unit tests of the upstream clients use the rest"
+)]
 pub(crate) mod server;
 pub(crate) mod site;
 

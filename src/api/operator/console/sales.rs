@@ -126,7 +126,7 @@ fn targets(value: &Value) -> Block {
     }
 }
 
-/// What happened when, and by whom if known.
+/// The events of a record: when, what, and who did it, if known.
 fn trail(value: &Value) -> Block {
     Block::Table {
         caption: "History",
