@@ -96,6 +96,32 @@ closed_set! {
 }
 
 closed_set! {
+    /// How much is read before a label is given (decisions.md, "What the levels give").
+    pub enum Depth {
+        /// The words alone.
+        Quick = "quick",
+        /// The entailment model on the best units as well.
+        Standard = "standard",
+        /// The model on more units and on pairs of neighbouring sentences.
+        Deep = "deep",
+    }
+}
+
+closed_set! {
+    /// How a quantity of the source stands to the one that is asked about.
+    pub enum Relation {
+        /// The same value, perhaps in another unit or precision.
+        Same = "same",
+        /// The asked bound or precision includes the value that was found.
+        Within = "within",
+        /// They cannot both be true.
+        Differs = "differs",
+        /// No cited passage has a quantity of this kind.
+        NotFound = "not_found",
+    }
+}
+
+closed_set! {
     /// How a finding carries the question.
     pub enum Match {
         /// Nearly word for word.
@@ -132,7 +158,25 @@ pub struct Check {
     /// Terms, names and numbers of the question that no finding carries, in the question's words.
     pub missing: Vec<String>,
     pub notes: Vec<Note>,
+    /// The quantities of the question beside those of the findings.
+    pub comparisons: Vec<Comparison>,
+    /// The words of the first finding that answer a wh-question, as bytes of [`Source::text`].
+    pub answer: Option<Range<usize>>,
+    /// What was read: less than asked for where the model is switched off.
+    pub depth: Depth,
     pub stats: Stats,
+}
+
+/// A quantity of the question and the one that the source has in its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// As the question writes it: "4.1 megawatt hours".
+    pub asked: String,
+    /// As the source writes it; bytes of [`Source::text`].
+    pub found: Option<Range<usize>>,
+    pub relation: Relation,
+    /// An index into [`Check::findings`].
+    pub finding: Option<usize>,
 }
 
 /// A verbatim slice of the source that bears on the question.
@@ -145,6 +189,9 @@ pub struct Finding {
     pub heading_path: Vec<String>,
     /// An item's lead-in, a row's header.
     pub context: Option<Range<usize>>,
+    /// The sentences of the same block, or of its neighbours, around it.
+    pub before: Option<Range<usize>>,
+    pub after: Option<Range<usize>>,
     pub matching: Match,
     /// In the question's words.
     pub matched: Vec<String>,
@@ -226,6 +273,7 @@ pub(crate) fn feature_names() -> (Vec<&'static str>, &'static [&'static str]) {
 pub struct Examiner<'a> {
     page: Page<'a>,
     model: &'a Model,
+    depth: Depth,
 }
 
 /// What training reads of a question: see `data/evidence/train.py`.
@@ -251,6 +299,7 @@ impl<'a> Examiner<'a> {
         Examiner {
             page: Page::of(source, blanks),
             model: Model::shipped(),
+            depth: Depth::Quick,
         }
     }
 
@@ -259,7 +308,15 @@ impl<'a> Examiner<'a> {
         Examiner {
             page: Page::of_sentences(source, sentences),
             model: Model::shipped(),
+            depth: Depth::Quick,
         }
+    }
+
+    /// Reads as deeply as this; [`Depth::Quick`] by default.
+    #[must_use]
+    pub fn at(mut self, depth: Depth) -> Examiner<'a> {
+        self.depth = depth;
+        self
     }
 
     /// What a finding can be, in the order of the text.

@@ -8,8 +8,8 @@ use super::verdict::{Judgement, Ranked, is_conditional, is_hedged};
 use crate::evidence::reading::language::Language;
 use crate::evidence::reading::page::Page;
 use crate::evidence::{
-    AnswerType, Check, Claim, FINDINGS_MAX, Finding, Label, Match, Note, NoteKind, QuestionKind,
-    Stance, Stats,
+    AnswerType, Check, Claim, Depth, FINDINGS_MAX, Finding, Label, Match, Note, NoteKind,
+    QuestionKind, Stance, Stats,
 };
 
 /// Findings of a part of a compound claim.
@@ -33,6 +33,9 @@ pub(crate) fn check(
         claims: Vec::new(),
         missing: Vec::new(),
         notes: Vec::new(),
+        comparisons: Vec::new(),
+        answer: None,
+        depth: Depth::Quick,
         stats: Stats {
             units: page.units.len(),
             touched: whole.touched,
@@ -180,6 +183,8 @@ fn finding(page: &Page<'_>, judgement: &Judgement, at: usize, label: Label) -> F
         context: page
             .context_unit(block)
             .map(|unit| page.units[unit].range.clone()),
+        before: page.unit_before(unit),
+        after: page.unit_after(unit),
         matching: matching(judgement, ranked),
         matched,
         missing,

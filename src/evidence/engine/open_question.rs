@@ -9,7 +9,7 @@ use crate::evidence::reading::language::Language;
 use crate::evidence::reading::page::Page;
 use crate::evidence::reading::words::does;
 use crate::evidence::{
-    Check, Claim, Finding, Label, Match, Note, NoteKind, QuestionKind, Stance, Stats,
+    Check, Claim, Depth, Finding, Label, Match, Note, NoteKind, QuestionKind, Stance, Stats,
 };
 
 const KEY_FINDINGS: usize = 5;
@@ -147,6 +147,9 @@ pub(crate) fn check(page: &Page<'_>, question: &str) -> Check {
         }],
         missing: Vec::new(),
         notes,
+        comparisons: Vec::new(),
+        answer: None,
+        depth: Depth::Quick,
         stats: Stats {
             units: page.units.len(),
             touched: page.units.len(),
@@ -222,6 +225,8 @@ fn finding(page: &Page<'_>, unit: usize, score: f64) -> Finding {
         context: page
             .context_unit(block)
             .map(|unit| page.units[unit].range.clone()),
+        before: page.unit_before(unit),
+        after: page.unit_after(unit),
         matching: Match::Partial,
         matched: Vec::new(),
         missing: Vec::new(),

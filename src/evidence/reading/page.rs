@@ -176,6 +176,29 @@ impl<'a> Page<'a> {
         self.block_units[block]..self.block_units[block + 1]
     }
 
+    /// The unit before this one, where both are prose under the same heading.
+    pub(crate) fn unit_before(&self, unit: usize) -> Option<Range<usize>> {
+        unit.checked_sub(1)
+            .and_then(|other| self.neighbour(unit, other))
+    }
+
+    /// The unit after this one, where both are prose under the same heading.
+    pub(crate) fn unit_after(&self, unit: usize) -> Option<Range<usize>> {
+        self.neighbour(unit, unit + 1)
+    }
+
+    fn neighbour(&self, unit: usize, other: usize) -> Option<Range<usize>> {
+        let range = self.units.get(other)?.range.clone();
+        let (one, other) = (self.block(unit), self.block(other));
+        let is_prose = |block: &Block| {
+            matches!(
+                block.kind,
+                PassageKind::Paragraph | PassageKind::Item | PassageKind::Quote
+            )
+        };
+        (is_prose(one) && is_prose(other) && one.headings == other.headings).then_some(range)
+    }
+
     /// The unit that leads a block in: the last sentence before a list, a parent item, a table's header.
     pub(crate) fn context_unit(&self, block: &Block) -> Option<usize> {
         let context = block.context?;

@@ -72,6 +72,8 @@ fn finding(words: &str, stance: Stance) -> Finding {
         kind: PassageKind::Paragraph,
         heading_path: vec!["Refunds".to_owned()],
         context: None,
+        before: None,
+        after: None,
         matching: Match::Exact,
         matched: vec!["refunded".to_owned()],
         missing: Vec::new(),

@@ -23,6 +23,8 @@ fn examined() -> Examined<'static> {
         kind: crate::markdown::PassageKind::Paragraph,
         heading_path: vec!["Acme refund policy".to_owned()],
         context: None,
+        before: None,
+        after: None,
         matching: crate::evidence::Match::Partial,
         matched: Vec::new(),
         missing: Vec::new(),
