@@ -81,7 +81,7 @@ closed_set! {
 /// What came of asking a model.
 pub enum Outcome {
     Used = "used",
-    /// No claim was left: the report is what it is without a model.
+    /// No claim was left, and no doubt: the report is what it is without a model.
     NothingAccepted = "nothing_accepted",
     UnusableAnswer = "unusable_answer",
     /// The model did not answer in time, or not at all.
@@ -179,17 +179,20 @@ pub fn checked(examined: &Examined<'_>, answer: &str, model: &str) -> Synthesis 
     let receipt = &mut synthesis.receipt;
     receipt.claims_accepted = synthesis.claims.len();
     receipt.claims_dropped = receipt.dropped.values().sum();
-    if synthesis.claims.is_empty() {
+    // A model that claims nothing may still doubt; one whose claims were all dropped is not believed.
+    if synthesis.claims.is_empty() && !claims.is_empty() {
         return synthesis;
     }
-    receipt.outcome = Outcome::Used;
     synthesis.label = label(examined, answer["decision"].as_str(), &synthesis.claims);
     let (before, after) = (rank(examined.check.label), rank(synthesis.label));
-    synthesis.receipt.effect_on_label = match after.cmp(&before) {
+    receipt.effect_on_label = match after.cmp(&before) {
         std::cmp::Ordering::Less => Effect::Lowered,
         std::cmp::Ordering::Equal => Effect::None,
         std::cmp::Ordering::Greater => Effect::Raised,
     };
+    if !claims.is_empty() || receipt.effect_on_label != Effect::None {
+        receipt.outcome = Outcome::Used;
+    }
     synthesis
 }
 

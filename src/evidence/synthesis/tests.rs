@@ -75,6 +75,39 @@ fn a_claim_that_the_evidence_carries_is_kept() {
     assert_eq!(judged.as_deref(), Ok(text));
 }
 
+/// A model that finds nothing to claim may doubt; it may neither raise a label so nor be heard on a page that speaks to
+/// models, and one whose claims were dropped is not believed.
+#[test]
+fn a_doubt_without_claims_lowers_the_label() {
+    let supported = || {
+        let mut examined = examined();
+        examined.check.label = Label::Supported;
+        examined
+    };
+    let effect = |examined: &Examined<'_>, decision: &str, claims: Value| {
+        let synthesis = checked(examined, &answer(decision, claims), "m");
+        (
+            synthesis.label,
+            synthesis.receipt.outcome,
+            synthesis.receipt.effect_on_label,
+        )
+    };
+    let nothing = || json!([]);
+    let used = (Label::Unsupported, Outcome::Used, Effect::Lowered);
+    assert_eq!(effect(&supported(), "unsupported", nothing()), used);
+    let kept = (Label::Supported, Outcome::NothingAccepted, Effect::None);
+    assert_eq!(effect(&supported(), "supported", nothing()), kept);
+    let invented =
+        json!([{"text": "Acme is old.", "evidence_ids": ["E99"], "quote": "Acme is old."}]);
+    assert_eq!(effect(&supported(), "unsupported", invented), kept);
+    let mut told = supported();
+    told.instructions = vec![0..4];
+    assert_eq!(effect(&told, "unsupported", nothing()), kept);
+    let mut weak = supported();
+    weak.check.label = Label::Weak;
+    assert_eq!(effect(&weak, "supported", nothing()).0, Label::Weak);
+}
+
 #[test]
 fn a_claim_that_says_more_than_its_evidence_is_dropped() {
     let quote = "refunds every order within 30 days";
