@@ -301,6 +301,9 @@ pub static ROUTES: &[Row] = &[
         statuses: &[404, 410], tool: Some("read_report"), ..Endpoint::new(Tag::Reports, "A retained report, as it was sold, for 30 days") }),
     get("/v1/proof-pack/reports/{report_id}/pdf", run!(reports::pdf), Endpoint {
         gives: "application/pdf", statuses: &[404, 410, 503], rate: RateClass::Quote, ..Endpoint::new(Tag::Reports, "Read a bought report as a PDF") }),
+    get("/v1/proof-pack/reports/{report_id}/source", run!(reports::source_text), Endpoint {
+        gives: "text/markdown", statuses: &[404, 410, 503], rate: RateClass::Quote,
+        tool: Some("report_source"), ..Endpoint::new(Tag::Reports, "The text that a report's citations are slices of, and its source hash covers") }),
     get("/v1/proof-pack/reports/{report_id}/verify", run!(reports::verify), Endpoint {
         statuses: &[404, 410, 503], rate: RateClass::Quote,
         tool: Some("verify_report"), ..Endpoint::new(Tag::Reports, "Recompute a report's hashes and check its citations against the kept source") }),

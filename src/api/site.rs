@@ -55,6 +55,7 @@ pub fn site<'a>(app: &'a App, texts: &'a Texts) -> Site<'a> {
         facilitator: facilitator_mode(&app.config),
         version: env!("CARGO_PKG_VERSION"),
         contact: app.config.contact.as_deref(),
+        has_model: app.config.entailment_model,
     }
 }
 

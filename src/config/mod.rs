@@ -65,6 +65,8 @@ pub struct Config {
     /// The key for offers, receipts and reports.
     pub signing: Option<Signing>,
     pub fetch: Fetch,
+    /// Whether the built-in entailment model is used.
+    pub entailment_model: bool,
     /// The language model, if configured.
     pub llm: Option<Llm>,
     pub bundles: Bundles,
@@ -131,6 +133,7 @@ impl Config {
             guard: guard::guard(resolved)?,
             signing: keys::signing(resolved)?,
             fetch: web::fetch(resolved)?,
+            entailment_model: resolved.parse("evidence.model", "true or false")?,
             llm: llm::llm(resolved)?,
             bundles: bundles::bundles(resolved)?,
             orders: orders::orders(resolved)?,

@@ -135,6 +135,9 @@ pub static SETTINGS: &[Setting] = &[
     row("fetch.redirects_max", Number, Some("5"), "Maximum number of redirects. Each is checked like the first address."),
     shown("fetch.blocklist", List, "example.net", "Hosts that are never fetched, including subdomains."),
 
+    row("evidence.model", Flag, Some("true"),
+        "Whether standard and deep Proof Packs check passages with the built-in entailment model. If false, they compare only words, as quick ones do, and prices and reports say so."),
+
     shown("llm.base_url", Text, "https://llm.example.com/v1",
         "Base URL of an OpenAI-compatible chat completions API. Standard and deep Proof Packs use it to find claims that the evidence supports. Without it, reports are made without a model."),
     shown("llm.model", Text, "small-model", "The model's name; required with llm.base_url."),

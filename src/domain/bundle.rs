@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::amount::Amount;
+use crate::domain::pack::Pack;
 
 /// The sizes of an Evidence Bundle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,17 +20,19 @@ struct Row {
     name: &'static str,
     units: u64,
     source_limit: usize,
+    /// How each of its sources is read.
+    pack: Pack,
     /// The specification's words for the policy.
     policy: &'static str,
 }
 
 #[rustfmt::skip]
 const TABLE: [Row; 3] = [
-    Row { bundle: Bundle::Scout, name: "scout", units: 2_000_000, source_limit: 3,
+    Row { bundle: Bundle::Scout, name: "scout", units: 2_000_000, source_limit: 3, pack: Pack::Standard,
           policy: "up to 3 public sources, lightweight multi-source evidence scout" },
-    Row { bundle: Bundle::Builder, name: "builder", units: 7_000_000, source_limit: 10,
+    Row { bundle: Bundle::Builder, name: "builder", units: 7_000_000, source_limit: 10, pack: Pack::Standard,
           policy: "up to 10 public sources, builder-ready evidence bundle" },
-    Row { bundle: Bundle::Audit, name: "audit", units: 20_000_000, source_limit: 25,
+    Row { bundle: Bundle::Audit, name: "audit", units: 20_000_000, source_limit: 25, pack: Pack::Deep,
           policy: "up to 25 public sources, deeper launch or vendor due diligence" },
 ];
 
@@ -80,6 +83,16 @@ impl Bundle {
 
     pub fn source_limit(self) -> usize {
         self.row().source_limit
+    }
+
+    /// The pack whose reports it is made of.
+    pub fn pack(self) -> Pack {
+        self.row().pack
+    }
+
+    /// How each source is read, in a buyer's words.
+    pub fn reads(self, has_model: bool) -> String {
+        self.pack().reads(has_model)
     }
 
     pub fn policy(self) -> &'static str {

@@ -180,6 +180,14 @@ impl Level {
         matches!(self, Level::Pack(pack) if pack.may_synthesize())
     }
 
+    /// What a report of it is made from, in a buyer's words.
+    pub fn reads(self, has_model: bool) -> Option<String> {
+        match self {
+            Level::Tier(_) => None,
+            Level::Pack(pack) => Some(pack.reads(has_model)),
+        }
+    }
+
     /// The specification's words for what it reads.
     pub fn policy(self) -> &'static str {
         match self {

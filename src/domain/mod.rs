@@ -8,6 +8,7 @@ pub mod cache;
 pub mod checkout;
 pub mod closed_set;
 pub mod csv;
+pub mod depth;
 pub mod email;
 pub mod endpoint;
 pub mod estimate;

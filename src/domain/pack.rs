@@ -2,6 +2,7 @@
 
 use crate::domain::amount::Amount;
 use crate::domain::cache::CachePolicy;
+use crate::domain::depth::Depth;
 use crate::domain::time::PAGE_SECONDS;
 
 /// What a buyer of a report chooses between: how fresh the source, and how much is made of it.
@@ -20,6 +21,8 @@ struct Row {
     cache: CachePolicy,
     /// Whether the source is read anew unless the buyer says otherwise.
     refreshes: bool,
+    /// How much is read before a label is given.
+    depth: Depth,
     /// Whether a language model may add claims, where one is configured.
     synthesis: bool,
     /// The specification's words for the policy.
@@ -29,13 +32,13 @@ struct Row {
 #[rustfmt::skip]
 const TABLE: [Row; 3] = [
     Row { pack: Pack::Quick, name: "quick", units: 100_000,
-          cache: CachePolicy::UpTo { age_seconds: PAGE_SECONDS }, refreshes: false, synthesis: false,
+          cache: CachePolicy::UpTo { age_seconds: PAGE_SECONDS }, refreshes: false, depth: Depth::Quick, synthesis: false,
           policy: "cache-friendly source read with deterministic fallback" },
     Row { pack: Pack::Standard, name: "standard", units: 250_000,
-          cache: CachePolicy::UpTo { age_seconds: 3600 }, refreshes: false, synthesis: true,
+          cache: CachePolicy::UpTo { age_seconds: 3600 }, refreshes: false, depth: Depth::Standard, synthesis: true,
           policy: "cache-aware source read with LLM-assisted evidence synthesis when configured" },
     Row { pack: Pack::Deep, name: "deep", units: 1_000_000,
-          cache: CachePolicy::UpTo { age_seconds: 1800 }, refreshes: true, synthesis: true,
+          cache: CachePolicy::UpTo { age_seconds: 1800 }, refreshes: true, depth: Depth::Deep, synthesis: true,
           policy: "deep evidence pack with short-cache source material and fresh-by-default refresh" },
 ];
 
@@ -76,6 +79,28 @@ impl Pack {
         self.row().refreshes
     }
 
+    /// Without the entailment model only words are compared.
+    pub fn depth(self, has_model: bool) -> Depth {
+        match has_model {
+            true => self.row().depth,
+            false => Depth::Quick,
+        }
+    }
+
+    /// What it reads and how, in a buyer's words.
+    pub fn reads(self, has_model: bool) -> String {
+        let source = match (self.refreshes_by_default(), self.cache()) {
+            (false, CachePolicy::UpTo { age_seconds }) if age_seconds > 3600 => {
+                format!("A copy of the page up to {} hours old", age_seconds / 3600)
+            }
+            (false, CachePolicy::UpTo { age_seconds }) => {
+                format!("A copy of the page up to {} minutes old", age_seconds / 60)
+            }
+            _ => "The page as it is now".to_owned(),
+        };
+        format!("{source}: {}.", self.depth(has_model).reads())
+    }
+
     pub fn may_synthesize(self) -> bool {
         self.row().synthesis
     }
@@ -93,6 +118,21 @@ mod tests {
         }
         assert_eq!(Pack::parse("Quick"), None);
         assert_eq!(Pack::default().price().units(), 250_000);
+    }
+
+    #[test]
+    fn packs_read_more_the_more_they_cost() {
+        assert_eq!(
+            Pack::Quick.reads(true),
+            "A copy of the page up to 24 hours old: compares words, names, numbers and dates."
+        );
+        assert!(Pack::ALL.is_sorted_by(|one, other| one.depth(true) < other.depth(true)));
+        assert!(
+            Pack::ALL
+                .into_iter()
+                .all(|pack| pack.depth(false) == Depth::Quick)
+        );
+        assert!(!Pack::Deep.reads(false).contains("model"));
     }
 
     /// A report is made of a page: anyone who buys one gets it whether or not the page is kept.

@@ -9,7 +9,7 @@ pub mod groups;
 pub mod matrix;
 mod read;
 pub mod remarks;
-mod values;
+pub(in crate::evidence) mod values;
 
 use serde_json::{Map, Value};
 

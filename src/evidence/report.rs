@@ -7,13 +7,17 @@ mod age;
 pub mod canonical;
 pub mod citation;
 mod compose;
+mod depth;
 pub mod examine;
 pub mod facts;
 pub mod follow_up;
+mod fragment;
 pub mod profile;
 pub mod quality;
+pub mod reliability;
 pub mod risks;
 pub mod sample;
+mod speaker;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod text_stats;
@@ -27,7 +31,6 @@ use serde_json::{Map, Value};
 
 use crate::domain::closed_set::closed_set;
 use crate::domain::time::UnixSeconds;
-use crate::evidence::Label;
 use crate::evidence::report::action::{AgentAction, NextCall};
 use crate::evidence::report::canonical::result_hash;
 use crate::evidence::report::citation::Citation;
@@ -35,8 +38,10 @@ use crate::evidence::report::examine::Examined;
 use crate::evidence::report::facts::Facts;
 use crate::evidence::report::profile::SourceProfile;
 use crate::evidence::report::quality::SourceQuality;
+use crate::evidence::report::reliability::Reliability;
 use crate::evidence::report::risks::RiskDetail;
 use crate::evidence::synthesis::{Synthesis, SynthesisReceipt};
+use crate::evidence::{Depth, Label, Relation};
 
 use compose::Composition;
 
@@ -83,7 +88,7 @@ pub struct Report {
     pub answer: String,
     pub executive_summary: String,
     pub decision: Decision,
-    /// The probability that the label is right.
+    /// The engine's estimate that the label is right; what was measured is `decision.reliability`.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub confidence_score: f64,
     /// The probability that the source establishes what was asked.
@@ -95,9 +100,12 @@ pub struct Report {
     pub key_claims: Vec<KeyClaim>,
     pub supported_findings: Vec<String>,
     pub gaps: Vec<String>,
+    /// The quantities of the question beside those of the source.
+    #[serde(default)]
+    pub comparisons: Vec<Comparison>,
     pub citation_coverage: Coverage,
     pub citations: Vec<Citation>,
-    /// `code: text`.
+    /// Codes; what each means stands in `risk_details`.
     pub risks: Vec<String>,
     pub risk_details: Vec<RiskDetail>,
     pub source_profile: SourceProfile,
@@ -131,6 +139,9 @@ pub struct Access {
     pub signature: Option<Signature>,
     pub verify_url: String,
     pub follow_up_url: String,
+    /// The text that the citations are slices of. Absent in reports from before it could be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_text_url: Option<String>,
     pub refresh_url: String,
     pub report_url: String,
     pub report_page: String,
@@ -149,12 +160,23 @@ pub struct Decision {
     pub label: Label,
     pub summary: String,
     pub recommended_agent_use: String,
-    /// The probability that the label is right.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub confidence: f64,
-    /// The probability that the source establishes it.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub support_score: f64,
+    /// The short answer: the source's words for what is asked (who, when, how many), else `yes` or `no`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_value: Option<String>,
+    /// How often this label was right on questions of this kind, where that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reliability: Option<Reliability>,
+}
+
+/// A quantity of the question beside the one that the source has in its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// As the question writes it.
+    pub asked: String,
+    /// As the source writes it; null where it has none.
+    pub found: Option<String>,
+    pub relation: Relation,
+    pub citation_id: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -192,6 +214,10 @@ pub struct Analysis {
     /// Terms of the question that no citation carries.
     pub missing_terms: Vec<String>,
     pub units_examined: usize,
+    /// How much was read before the label was given: the words alone (`quick`), with the entailment model on the best
+    /// passages (`standard`), or on more passages and pairs of sentences (`deep`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<Depth>,
 }
 
 closed_set! {
@@ -244,6 +270,11 @@ impl Report {
     pub fn id(&self) -> &str {
         let retention = self.retention.as_ref();
         retention.map_or("", |retention| &retention.report_id)
+    }
+
+    /// How deeply its source was read: reports without the word compared words alone.
+    pub fn depth(&self) -> Depth {
+        self.analysis.depth.unwrap_or(Depth::Quick)
     }
 
     /// When its source says that it was last changed, or published.

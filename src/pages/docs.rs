@@ -126,7 +126,7 @@ pub fn page(view: &DocsView<'_>) -> String {
                     h1 { "Reference" }
                     (start(&view.site))
                     (tiers())
-                    (packs())
+                    (packs(&view.site))
                     (endpoints(&view.endpoints))
                     (bodies(&view.bodies))
                     (fixed::headers())
@@ -182,7 +182,7 @@ fn tiers() -> Markup {
     }
 }
 
-fn packs() -> Markup {
+fn packs(site: &Site<'_>) -> Markup {
     html! {
         h2 #packs { "Packs" }
         p {
@@ -190,7 +190,7 @@ fn packs() -> Markup {
             "body, in the query (" code { "?pack=standard" } ") or in the header " code { "X-Service-Pack" }
             ". The default is " strong { (Pack::default().name()) } "."
         }
-        (parts::pack_table())
+        (parts::pack_table(site.has_model))
     }
 }
 

@@ -82,7 +82,7 @@ pub(super) fn label(name: &str) -> Markup {
 pub(super) fn tone(label: &str) -> &'static str {
     match label {
         "supported" => "good",
-        "partially_supported" => "part",
+        "partially_supported" | "contested" => "part",
         "contradicted" => "bad",
         _ => "warn",
     }
@@ -132,22 +132,23 @@ fn tier_row(tier: Tier) -> Markup {
 }
 
 /// The price list of the packs.
-pub(super) fn pack_table() -> Markup {
+pub(super) fn pack_table(has_model: bool) -> Markup {
     let table = html! {
         table.stack {
-            thead { tr { th { "Pack" } th.num { "Price per report" } th { "What it reads" } } }
-            tbody { @for pack in Pack::ALL { (pack_row(pack)) } }
+            thead { tr { th { "Pack" } th.num { "Price per report" } th { "What it reads" } th { "Policy" } } }
+            tbody { @for pack in Pack::ALL { (pack_row(pack, has_model)) } }
         }
     };
     scrolling("Packs and prices", &table)
 }
 
-fn pack_row(pack: Pack) -> Markup {
+fn pack_row(pack: Pack, has_model: bool) -> Markup {
     let default = pack == Pack::default();
     html! {
         tr.chosen[default] {
             th scope="row" { (pack.name()) @if default { " " span.tag.good { "default" } } }
             td.num { (usdc(pack.price())) }
+            td.long { (pack.reads(has_model)) }
             td.long.muted { (pack.policy()) }
         }
     }

@@ -259,6 +259,7 @@ fn every_pack_and_its_price_stand_on_the_pages_that_sell_reports() {
                     pack.name()
                 );
                 assert!(page.contains(pack.policy()), "{name}: {}", pack.name());
+                assert!(page.contains(&pack.reads(true)), "{name}: {}", pack.name());
             }
         }
         if name == "proof-pack" {
@@ -300,6 +301,27 @@ fn the_policies_for_browsers_know_our_scripts_and_no_others() {
 }
 
 /// The answer stands at the end of a long page.
+#[test]
+fn a_report_shows_the_short_answer_the_figures_and_who_says_what() {
+    let report = pages(ordinary())
+        .into_iter()
+        .find(|(name, _)| *name == "report");
+    let report = report.expect("the page").1;
+    for shown in [
+        "<strong>the facilitator</strong>",
+        "Figures compared",
+        "26 hours",
+        "differs",
+        "said by the mayor",
+        "date: 2026-05",
+        "Show on the page",
+        "right in 70 % of 1042 such questions",
+        ">Source text</a>",
+    ] {
+        assert!(report.contains(shown), "{shown}");
+    }
+}
+
 #[test]
 fn a_follow_up_leads_to_its_answer() {
     let found = pages(ordinary()).into_iter();

@@ -101,18 +101,21 @@ impl Span {
 
     /// A link where the text is an address that may be followed, else plain text.
     pub(super) fn address(url: &str, style: Style) -> Span {
+        Span::leading(bounded(url, ADDRESS_CHARS_MAX), url, style)
+    }
+
+    /// A text that leads to an address, if that may be followed.
+    pub(super) fn leading(text: impl Into<String>, url: &str, style: Style) -> Span {
         let is_web = url.starts_with("https://") || url.starts_with("http://");
         let is_plain = url.bytes().all(|byte| byte.is_ascii_graphic());
+        let style = if is_web {
+            style.toned(Tone::Accent)
+        } else {
+            style
+        };
         Span {
             link: (is_web && is_plain).then(|| Link::Address(url.to_owned())),
-            ..Span::new(
-                bounded(url, ADDRESS_CHARS_MAX),
-                if is_web {
-                    style.toned(Tone::Accent)
-                } else {
-                    style
-                },
-            )
+            ..Span::new(text, style)
         }
     }
 

@@ -4,6 +4,7 @@
 mod appendix;
 mod claims;
 
+use crate::evidence::bundle::decide::BundleLabel;
 use crate::evidence::bundle::{BundleReport, SourceLine};
 use crate::pdf::block::{Block, Span, Style, Table};
 use crate::pdf::bundle::appendix::{hashes, method, verification};
@@ -58,12 +59,13 @@ fn cover(report: &BundleReport) -> Vec<Block> {
         product: "EVIDENCE BUNDLE",
         level: &report.bundle,
         question: &report.question,
-        label: report.decision.label,
-        disputed: report.decision.disputed,
+        label: report.decision.label.name(),
+        disputed: report.decision.disputed && report.decision.label != BundleLabel::Contested,
         shares: (report.decision.confidence, report.decision.support_score),
         summary: &report.decision.summary,
         advice: &report.decision.recommended_agent_use,
         action: report.agent_action,
+        value: None,
         answer: answer(report),
     };
     let mut blocks = opening.blocks();

@@ -1,9 +1,9 @@
 //! The parts that both kinds of document are made of: the decision, quoted passages, risks, what stays open, and how to
 //! check it all.
 
+use crate::evidence::Match;
 use crate::evidence::report::action::AgentAction;
 use crate::evidence::report::risks::Severity;
-use crate::evidence::{Label, Match};
 use crate::pdf::block::{Block, Column, Kind, Span, Style, Table, Tone};
 use crate::pdf::words::{bounded, capital, percent, spoken, when};
 
@@ -52,13 +52,15 @@ pub(super) struct Opening<'a> {
     pub(super) product: &'a str,
     pub(super) level: &'a str,
     pub(super) question: &'a str,
-    pub(super) label: Label,
+    pub(super) label: &'a str,
     pub(super) disputed: bool,
     /// The probabilities that the label is right and that it is established.
     pub(super) shares: (f64, f64),
     pub(super) summary: &'a str,
     pub(super) advice: &'a str,
     pub(super) action: AgentAction,
+    /// The answer in a word or two, if there is one.
+    pub(super) value: Option<&'a str>,
     pub(super) answer: &'a str,
 }
 
@@ -74,13 +76,16 @@ impl Opening<'_> {
         }
         blocks.push(self.decision());
         blocks.push(Block::heading(3, "In short", "short"));
+        if let Some(value) = self.value {
+            blocks.push(Block::paragraph(vec![Span::new(value, Style::BODY.bold())]));
+        }
         blocks.push(Block::paragraph(cited(self.answer, "", Style::BODY)));
         blocks
     }
 
     fn decision(&self) -> Block {
         let disputed = if self.disputed { " – disputed" } else { "" };
-        let label = capital(&spoken(self.label.name()));
+        let label = capital(&spoken(self.label));
         let figures = format!(
             "{} that this label is right · {} that it is established · {}",
             percent(self.shares.0),
@@ -106,6 +111,12 @@ pub(super) struct Passage<'a> {
     /// What it does to the question, or to a claim.
     pub(super) stance: &'a str,
     pub(super) excerpt: &'a str,
+    /// The sentences before and after it.
+    pub(super) around: [Option<&'a str>; 2],
+    /// Who says it, and the date that it states.
+    pub(super) said: (Option<&'a str>, Option<&'a str>),
+    /// The passage on the page.
+    pub(super) link: Option<&'a str>,
     pub(super) truncated: bool,
     pub(super) matching: Match,
     pub(super) bytes: (usize, usize),
@@ -128,6 +139,23 @@ impl Passage<'_> {
         if is_cut {
             place.push_str(" · cut here, whole in the attached JSON");
         }
+        let [before, after] = self
+            .around
+            .map(|sentence| bounded(sentence.unwrap_or_default(), 200));
+        let muted = Style::SMALL.toned(Tone::Muted);
+        let mut spans = vec![Span::new(shown, Style::BODY)];
+        if !before.is_empty() {
+            spans.insert(0, Span::new(format!("{before} "), muted));
+        }
+        if !after.is_empty() {
+            spans.push(Span::new(format!(" {after}"), muted));
+        }
+        if let Some(speaker) = self.said.0 {
+            place.push_str(&format!(" · said by {}", bounded(speaker, 60)));
+        }
+        if let Some(date) = self.said.1 {
+            place.push_str(&format!(" · date: {date}"));
+        }
         let path = self.heading_path.join(" › ");
         let mut origin = vec![Span::new(
             format!("{} · read {}", bounded(self.source, 70), when(self.read_at)),
@@ -139,6 +167,10 @@ impl Passage<'_> {
                 Style::NOTE,
             ));
         }
+        if let Some(link) = self.link {
+            origin.push(Span::new(" · ", Style::NOTE));
+            origin.push(Span::leading("on the page", link, Style::NOTE));
+        }
         vec![
             Block::Anchor(self.id.to_owned()),
             Block::lead(vec![
@@ -147,7 +179,7 @@ impl Passage<'_> {
             ]),
             Block::Text {
                 kind: Kind::Quote,
-                spans: vec![Span::new(shown, Style::BODY)],
+                spans,
                 after: 1.5,
             },
             Block::Text {

@@ -1,8 +1,9 @@
 //! The document of one Proof Pack report, and the same as a section of a bundle's.
 
+use crate::domain::depth::Depth;
 use crate::evidence::bundle::SourceLine;
 use crate::evidence::report::Report;
-use crate::evidence::report::risks::{Risk, RiskDetail};
+use crate::evidence::report::risks::RiskDetail;
 use crate::pdf::block::{Block, Span, Style, Table, Tone};
 use crate::pdf::parts::{
     Opening, Passage, cell, cited, column, command, facts, hash, items, risks,
@@ -17,12 +18,13 @@ pub(super) fn blocks(report: &Report, attachment: &str) -> Vec<Block> {
         product: "PROOF PACK",
         level: &report.pack,
         question: &report.question,
-        label: report.decision.label,
+        label: report.decision.label.name(),
         disputed: false,
-        shares: (report.decision.confidence, report.decision.support_score),
+        shares: (report.confidence_score, report.support_score),
         summary: &report.decision.summary,
         advice: &report.decision.recommended_agent_use,
         action: report.agent_action,
+        value: report.decision.answer_value.as_deref(),
         answer: &report.answer,
     };
     let mut blocks = opening.blocks();
@@ -30,6 +32,7 @@ pub(super) fn blocks(report: &Report, attachment: &str) -> Vec<Block> {
     blocks.push(profile(report));
     blocks.push(Block::heading(1, "Evidence", "evidence"));
     blocks.extend(claims(report));
+    blocks.extend(compared(report));
     blocks.extend(passages(report, "", usize::MAX));
     blocks.push(Block::heading(1, "Gaps", "gaps"));
     blocks.extend(gaps(report));
@@ -46,7 +49,7 @@ pub(super) fn section(source: &SourceLine, report: &Report) -> Vec<Block> {
     let label = format!(
         "{} ({}) · {}",
         capital(&spoken(report.decision.label.name())),
-        percent(report.decision.confidence),
+        percent(report.confidence_score),
         spoken(report.agent_action.name())
     );
     let mut blocks = vec![
@@ -67,11 +70,7 @@ pub(super) fn section(source: &SourceLine, report: &Report) -> Vec<Block> {
         blocks.push(Block::heading(3, "Gaps", format!("gaps-{id}")));
         blocks.extend(gaps(report));
     }
-    // That a report rests on one source is no risk beside others.
-    let risks = report.risk_details.iter();
-    let risks: Vec<&RiskDetail> = risks
-        .filter(|risk| risk.code != Risk::SingleSource.code())
-        .collect();
+    let risks: Vec<&RiskDetail> = report.risk_details.iter().collect();
     if !risks.is_empty() {
         blocks.push(Block::heading(3, "Risks", format!("risks-{id}")));
         blocks.push(risk_table(&risks));
@@ -116,6 +115,8 @@ fn profile(report: &Report) -> Block {
             ("Dated", cell(or_none(dated.as_deref()))),
             ("Read", cell(when(profile.retrieved_at))),
             ("Quality", cell(percent(report.source_quality_score))),
+            ("Depth", cell(depth(report))),
+            ("Reliability", cell(reliability(report))),
             (
                 "Report",
                 cell(format!(
@@ -128,6 +129,23 @@ fn profile(report: &Report) -> Block {
             ("SHA-256", hash(&report.result_hash)),
         ],
     )
+}
+
+fn depth(report: &Report) -> String {
+    let depth = Depth::from(report.depth());
+    format!("{depth}: {}", depth.reads())
+}
+
+fn reliability(report: &Report) -> String {
+    match &report.decision.reliability {
+        None => "not measured for this kind of question and label".to_owned(),
+        Some(measured) => format!(
+            "this label was right in {} of {} such questions, measured {}",
+            percent(measured.right_share),
+            measured.rows,
+            measured.measured_on
+        ),
+    }
 }
 
 fn claims(report: &Report) -> Vec<Block> {
@@ -143,13 +161,42 @@ fn claims(report: &Report) -> Vec<Block> {
     claims.collect()
 }
 
+/// The quantities of the question beside those of the source.
+fn compared(report: &Report) -> Option<Block> {
+    let rows = report.comparisons.iter().map(|compared| {
+        let id = compared.citation_id.as_deref().unwrap_or("–");
+        vec![
+            cell(&*compared.asked),
+            cell(compared.found.as_deref().unwrap_or("none")),
+            cell(spoken(compared.relation.name())),
+            cell(id),
+        ]
+    });
+    let table = Table {
+        summary: "Figures of the question beside those of the source".to_owned(),
+        columns: vec![
+            column("Asked", 2.0),
+            column("In the source", 2.0),
+            column("Result", 1.2),
+            column("Passage", 0.8),
+        ],
+        rows: rows.collect(),
+        after: 8.0,
+    };
+    (!table.rows.is_empty()).then_some(Block::Table(table))
+}
+
 fn passages(report: &Report, source: &str, most: usize) -> Vec<Block> {
     let mut blocks = Vec::new();
     for citation in report.citations.iter().take(most) {
         let passage = Passage {
             id: &format!("{source}{}", citation.id),
             stance: citation.stance.name(),
-            excerpt: &citation.excerpt,
+            excerpt: citation.quote(),
+            around: [&citation.before, &citation.after]
+                .map(|slice| slice.as_ref().map(|slice| slice.excerpt.as_str())),
+            said: (citation.speaker.as_deref(), citation.date.as_deref()),
+            link: citation.link.as_deref(),
             truncated: citation.truncated,
             matching: citation.matching,
             bytes: (citation.start, citation.end),

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{ARTICLE, Answer, BASE_URL, FERRY, PAY_TO, Page, Rig, Wallet, until};
+use crate::harness::{
+    ARTICLE, Answer, BASE_URL, FERRY, FERRY_CLAIM, PAY_TO, Page, Rig, Wallet, until,
+};
 
 fn ask(rig: &Rig, target: &str) -> Answer {
     rig.get(&format!("/v1/x402/quote?target_url={target}"))
@@ -387,6 +389,47 @@ fn a_quote_has_commands_for_three_languages() {
             "{language} is missing: {commands}"
         );
     }
+}
+
+/// Prices and quotes say how a pack reads its source; without the entailment model all of them compare words alone.
+#[test]
+fn packs_say_how_they_read() {
+    let mut rig = Rig::start();
+    let told = |rig: &Rig, pack: usize| {
+        let quote = rig.get(&format!("/v1/proof-pack/quote?target_url={FERRY}"));
+        let reads = quote.expect(200).json()["packs"][pack]["reads"].clone();
+        let reads = reads.as_str().expect("a text").to_owned();
+        for path in [
+            "/pricing",
+            "/proof-pack",
+            "/llms.txt",
+            "/v1/proof-pack/quote",
+            "/manifest.json",
+            "/.well-known/x402",
+        ] {
+            assert!(
+                rig.get(path).expect(200).text().contains(&reads),
+                "{path}: {reads}"
+            );
+        }
+        reads
+    };
+    assert!(!told(&rig, 0).contains("entailment model"));
+    assert!(told(&rig, 1).contains("entailment model"));
+    rig.reconfigure(|resolved| resolved.set("evidence.model", "false"));
+    for pack in 0..3 {
+        assert!(told(&rig, pack).ends_with(": compares words, names, numbers and dates."));
+    }
+    let report = rig
+        .buy_report(&Wallet::new(), FERRY, "standard", FERRY_CLAIM)
+        .expect(200)
+        .json();
+    assert_eq!(report["analysis"]["depth"], "quick");
+    let summary = report["executive_summary"].as_str().expect("a text");
+    assert!(
+        summary.contains("entailment model was switched off"),
+        "{summary}"
+    );
 }
 
 #[test]

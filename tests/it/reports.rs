@@ -77,6 +77,50 @@ fn a_report_can_be_had_as_a_document_that_carries_it() {
         .refused(410, "report_expired");
 }
 
+/// The source text: the bytes that the offsets count and the source hash covers, for whoever may read the report.
+#[test]
+fn the_source_text_of_a_report_can_be_read() {
+    let rig = Rig::start();
+    let (sold, id) = bought(&rig);
+    let report = sold.json();
+    let address = format!("{}/source", api(&id));
+    assert_eq!(report["source_text_url"], format!("{BASE_URL}{address}"));
+    let read = rig.get(&address).expect(200);
+    assert_eq!(read.must("content-type"), "text/markdown; charset=utf-8");
+    assert_eq!(read.must("cache-control"), "private, no-store");
+    assert_eq!(read.must("x-robots-tag"), "noindex");
+    assert_eq!(
+        hex::encode(Sha256::digest(&read.body)),
+        report["source_hash"]
+    );
+    let place = |slice: &Value, name: &str| {
+        usize::try_from(slice[name].as_u64().expect("an offset")).expect("small")
+    };
+    for citation in report["citations"].as_array().expect("citations") {
+        for slice in [
+            citation,
+            &citation["context"],
+            &citation["before"],
+            &citation["after"],
+        ] {
+            let Some(excerpt) = slice["excerpt"].as_str() else {
+                continue;
+            };
+            let bytes = &read.body[place(slice, "start")..place(slice, "end")];
+            assert_eq!(bytes, excerpt.as_bytes());
+        }
+    }
+    rig.get(&format!("{}/source", api("ppr_sample")))
+        .expect(200);
+    rig.get(&format!(
+        "{}/source",
+        api("ppr_00000000000000000000000000000000")
+    ))
+    .refused(404, "report_not_found");
+    rig.pass(30 * DAY);
+    rig.get(&address).refused(410, "report_expired");
+}
+
 #[test]
 fn a_report_is_over_after_thirty_days_and_forgotten_after_thirty_more() {
     let rig = Rig::start();

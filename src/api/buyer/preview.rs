@@ -132,12 +132,12 @@ fn hidden(page: Reply) -> Reply {
 
 const WOULD_INCLUDE: [&str; 7] = [
     "An answer and a decision: supported, partially supported, weak, unsupported or contradicted",
-    "Citations: verbatim excerpts of the source with their positions",
+    "Citations: verbatim excerpts of the source with their positions, their neighbouring sentences and a link to the passage",
     "Key claims, each with its citations, and the gaps",
     "Risks such as stale or undated text, hedging, marketing and instructions to agents",
     "A profile of the source with a quality score",
     "Advice for the agent, and the recommended next call",
-    "Hashes of source and result, and 30 days of free access, verification and follow-up questions",
+    "The source text, hashes of source and result, and 30 days of free access, verification and follow-up questions",
 ];
 
 async fn previewed(app: &Shared, call: &Call) -> Result<(Level, Inspected), Refusal> {
@@ -170,6 +170,7 @@ fn preview_json(app: &App, level: Level, target: &Inspected) -> Value {
         "price_usdc": level.price().as_usdc(),
         "amount_units": level.price().units().to_string(),
         "policy": level.policy(),
+        "reads": level.reads(app.config.entailment_model),
         "supplier_spend": 0,
         "would_include": WOULD_INCLUDE,
         "sample_report_url": app.url("/v1/proof-pack/sample"),

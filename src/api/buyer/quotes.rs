@@ -385,7 +385,7 @@ fn offer_json(app: &App, offer: &LevelOffer) -> Value {
         Product::Context => "cache_policy",
         Product::ProofPack => "policy",
     };
-    json!({
+    let mut row = json!({
         product.level_word(): level.name(),
         "amount": level.price().units().to_string(),
         "price_usdc": level.price().as_usdc(),
@@ -394,7 +394,11 @@ fn offer_json(app: &App, offer: &LevelOffer) -> Value {
         "reason": offer.unavailable,
         "endpoint": product.path(),
         "accepts": [app.offers.level(level).requirements],
-    })
+    });
+    if let Some(reads) = level.reads(app.config.entailment_model) {
+        row["reads"] = reads.into();
+    }
+    row
 }
 
 fn next_steps(app: &App, product: Product) -> Value {

@@ -48,6 +48,18 @@ pub async fn pdf(app: Shared, call: Call) -> Reply {
     }
 }
 
+/// GET /v1/proof-pack/reports/{report_id}/source: the markdown that the citations are slices of, byte for byte.
+pub async fn source_text(app: Shared, call: Call) -> Reply {
+    let outcome = async {
+        let retained = find(&app, &call).await?;
+        reports::source_text(&app, &retained).await
+    };
+    match outcome.await {
+        Ok(text) => private(Reply::new(200, "text/markdown; charset=utf-8", text)),
+        Err(refusal) => failure::reply(&app, &refusal, &call),
+    }
+}
+
 /// GET /v1/proof-pack/sample: a complete free report.
 pub async fn sample(app: Shared, _: Call) -> Reply {
     Reply::json(200, app.sample.report.body.clone()).public("public, max-age=300")

@@ -76,9 +76,9 @@ pub fn advertisement(app: &App) -> Value {
         "accepts": accepts,
         "routes": Product::ALL.map(|product| route(app, product)),
         "items": Product::ALL.map(|product| item(app, product)),
-        "tiers": discovery::levels(Product::Context),
-        "packs": discovery::levels(Product::ProofPack),
-        "bundles": bundles::price_list(),
+        "tiers": discovery::levels(app, Product::Context),
+        "packs": discovery::levels(app, Product::ProofPack),
+        "bundles": bundles::price_list(app),
         "instructions": "POST without payment to get the price (402, header PAYMENT-REQUIRED), sign it, and repeat \
         the request with PAYMENT-SIGNATURE. Quotes and the sample report are free.",
         "openapi": app.url("/openapi.json"),
@@ -126,7 +126,7 @@ fn listed(app: &App, product: Product) -> Value {
             "name": app.config.service_name,
             "description": offers::description(level),
             "tags": offers::tags(product),
-            product_levels(product): discovery::levels(product),
+            product_levels(product): discovery::levels(app, product),
         },
         "inputSchema": product.request().json_schema(),
         "outputSchema": openapi::answer_schema(product),
@@ -165,7 +165,7 @@ fn listed_bundles(app: &App) -> Value {
             "description": "Which of up to 25 sources can be read, and which Evidence Bundle fits them; free. Bundles \
                             are paid in dollars through a payment link.",
             "tags": ["evidence", "sources", "quote"],
-            "bundles": bundles::price_list(),
+            "bundles": bundles::price_list(app),
         },
         "inputSchema": input,
         "outputSchema": {

@@ -291,7 +291,7 @@ pub fn pay_path(app: &App, bundle: Bundle, more: &[(&str, &str)]) -> Option<Stri
 }
 
 /// Every bundle with its price.
-pub fn price_list() -> Value {
+pub fn price_list(app: &App) -> Value {
     let row = |bundle: Bundle| {
         json!({
             "bundle": bundle.name(),
@@ -299,6 +299,7 @@ pub fn price_list() -> Value {
             "price_usdc": bundle.price().as_usdc(),
             "source_limit": bundle.source_limit(),
             "policy": bundle.policy(),
+            "reads": bundle.reads(app.config.entailment_model),
         })
     };
     Bundle::ALL.into_iter().map(row).collect()
@@ -316,7 +317,7 @@ fn quote_json(app: &App, quote: &BundleQuote) -> Value {
     body["bundle"] = record.bundle.name().into();
     body["recommended_bundle"] = quote.recommended.name().into();
     body["question"] = record.question.clone().into();
-    body["bundles"] = price_list();
+    body["bundles"] = price_list(app);
     body["next_steps"] = next_steps(app, record.bundle, &id);
     body["receipt_url"] = app.url(&format!("/v1/quotes/{id}")).into();
     body

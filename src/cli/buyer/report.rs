@@ -17,15 +17,27 @@ pub(in crate::cli) fn lines(report: &Report) -> Vec<String> {
         format!("answer      {}", printable(&report.answer)),
         format!("for agents  {}", report.agent_action),
     ];
+    if let Some(value) = &report.decision.answer_value {
+        lines.push(format!("in short    {}", printable(value)));
+    }
+    for compared in &report.comparisons {
+        let found = compared.found.as_deref().unwrap_or("none");
+        lines.push(format!(
+            "compared    {}: {} in the source ({})",
+            printable(&compared.asked),
+            printable(found),
+            compared.relation.name().replace('_', " ")
+        ));
+    }
     for citation in report.citations.iter().take(CITATIONS_SHOWN) {
         lines.push(format!(
             "{:<10}  \u{201c}{}\u{201d}",
             printable(&citation.id),
-            printable(&citation.excerpt)
+            printable(citation.quote())
         ));
     }
-    let risks = report.risks.iter();
-    lines.extend(risks.map(|risk| format!("risk        {}", printable(risk))));
+    let risks = report.risk_details.iter();
+    lines.extend(risks.map(|risk| format!("risk        {}", printable(&risk.line()))));
     if let Some(access) = &report.access {
         for (name, url) in [
             ("report", &access.report_url),
@@ -48,14 +60,17 @@ fn printable(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use crate::cli::buyer::report::*;
+    use crate::evidence::report::risks::{Risk, RiskDetail};
 
     #[test]
     fn nothing_that_a_terminal_acts_on_is_printed() {
         let mut report = Report::parse(include_bytes!("../../../data/sample/report.json"))
             .expect("the sample report");
         report.answer = "a\u{1b}[2J b\r\nc".to_owned();
-        report.citations[0].excerpt = "\u{9b}31mred".to_owned();
-        report.risks = vec!["no_author: \u{7}none".to_owned()];
+        report.citations[0].quote = "\u{9b}31mred".to_owned();
+        let mut risk = RiskDetail::of(Risk::NoAuthor);
+        risk.text = "\u{7}none".to_owned();
+        report.risk_details = vec![risk];
         let text = lines(&report).join("\n");
         assert!(text.contains("answer      a[2J b c"), "{text}");
         assert!(

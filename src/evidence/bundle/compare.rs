@@ -8,7 +8,7 @@ use crate::evidence::bundle::footnotes::Footnotes;
 use crate::evidence::bundle::groups::Groups;
 use crate::evidence::bundle::matrix::{Cell, Row, Verdict};
 use crate::evidence::bundle::read::Submitted;
-use crate::evidence::bundle::values::{Amount, Quantity, amounts, clash, shared};
+use crate::evidence::bundle::values::{Amount, Quantity, Wanted, amounts, clash, shared};
 
 /// Conflicts that are told; a reader who has seen so many will not trust the rest either.
 const CONFLICTS_MAX: usize = 24;
@@ -89,6 +89,7 @@ struct Voice<'a> {
     cell: &'a Cell,
     citation_id: &'a str,
     excerpt: &'a str,
+    /// Of the kind that is asked for.
     amounts: Vec<Amount>,
 }
 
@@ -156,7 +157,8 @@ impl<'a> Bench<'a> {
     pub(super) fn conflicts(&self) -> Vec<Conflict> {
         let mut conflicts: Vec<Conflict> = Vec::new();
         for (number, row) in self.rows.iter().enumerate() {
-            let found = self.opposed(row).or_else(|| self.differing(row));
+            let found = self.altered(row).or_else(|| self.opposed(row));
+            let found = found.or_else(|| self.differing(row));
             let Some((kind, certainty, mut sides)) = found else {
                 continue;
             };
@@ -227,10 +229,38 @@ impl<'a> Bench<'a> {
         Some((kind(values.0), certainty(is_clear), sides))
     }
 
+    /// Two sources have the same text but for what is asked.
+    fn altered(&self, row: &'a Row) -> Option<(ConflictKind, Certainty, Vec<Side>)> {
+        if !row.is_asked {
+            return None;
+        }
+        let voices = self.voices(row, |verdict| {
+            !matches!(verdict, Verdict::Silent | Verdict::Unreachable)
+        });
+        let of = |source: usize| voices.iter().find(|voice| voice.source == source);
+        let mut pairs = self.groups.altered.iter();
+        let (one, other) = pairs.find_map(|(one, other)| Some((of(*one)?, of(*other)?)))?;
+        let values = clash(&one.amounts, &other.amounts);
+        let sides = vec![
+            self.side(
+                std::slice::from_ref(one),
+                values.map(|values| values.0.text.clone()),
+            ),
+            self.side(
+                std::slice::from_ref(other),
+                values.map(|values| values.1.text.clone()),
+            ),
+        ];
+        let kind = values.map_or(ConflictKind::Statement, |values| kind(values.0));
+        Some((kind, Certainty::Clear, sides))
+    }
+
     /// What the sources with such a verdict say, by their first citation.
     fn voices(&self, row: &'a Row, has: impl Fn(Verdict) -> bool) -> Vec<Voice<'a>> {
         let cells = row.cells.iter().enumerate();
         let cells = cells.filter(|(_, cell)| has(cell.verdict));
+        let wanted = Wanted::of(&row.text).filter(|_| row.is_asked && self.is_wh);
+        let takes = |amount: &Amount| wanted.as_ref().is_none_or(|wanted| wanted.takes(amount));
         let voices = cells.filter_map(|(source, cell)| {
             let note = self.notes.get(cell.citation_ids.first()?)?;
             Some(Voice {
@@ -239,7 +269,7 @@ impl<'a> Bench<'a> {
                 cell,
                 citation_id: &note.id,
                 excerpt: &note.excerpt,
-                amounts: amounts(&note.excerpt),
+                amounts: amounts(&note.excerpt).into_iter().filter(takes).collect(),
             })
         });
         voices.collect()

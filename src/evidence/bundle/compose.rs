@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::closed_set::closed_set;
 use crate::evidence::bundle::compare::{Agreement, Bench, Certainty, Conflict, claim_id};
-use crate::evidence::bundle::decide::{Decision, Grounds, Standing};
+use crate::evidence::bundle::decide::{BundleLabel, Decision, Grounds, Standing};
 use crate::evidence::bundle::footnotes::{Footnote, Footnotes};
 use crate::evidence::bundle::groups::{Group, Groups};
 use crate::evidence::bundle::matrix::{Row, Verdict, rows};
@@ -165,7 +165,7 @@ pub(super) fn compose(request: &BundleRequest<'_>, sources: &[BundleSource<'_>])
     let submitted = Submitted::all(sources);
     let groups = Groups::of(&submitted);
     let mut notes = Footnotes::default();
-    let rows = rows(&submitted, &mut notes);
+    let rows = rows(&submitted, &groups, &mut notes);
     let kind = kind(&submitted);
     let bench = Bench {
         submitted: &submitted,
@@ -289,7 +289,7 @@ fn source_lines(submitted: &[Submitted<'_>], groups: &Groups) -> Vec<SourceLine>
             report_id: report.and_then(own_id),
             group_id: group.map(|group| groups.groups[group].id.clone()),
             label: report.map(|report| report.decision.label),
-            confidence: report.map(|report| rounded(report.decision.confidence)),
+            confidence: report.map(|report| rounded(report.confidence_score)),
             quality: report.map(|report| rounded(report.source_quality_score)),
             agent_action: report.map(|report| report.agent_action),
             citation_count: report.map_or(0, |report| report.citations.len()),
@@ -410,8 +410,9 @@ fn answer(
 /// The first citation of each independent source that carries a claim, the first claim's first.
 fn carrying<'a>(decision: &Decision, rows: &'a [Row], groups: &Groups) -> Vec<&'a str> {
     let carries = |verdict: Verdict| match decision.label {
-        Label::Contradicted => verdict.opposes(),
-        Label::Supported | Label::PartiallySupported => {
+        BundleLabel::Contradicted => verdict.opposes(),
+        BundleLabel::Contested => verdict.opposes() || verdict == Verdict::Supports,
+        BundleLabel::Supported | BundleLabel::PartiallySupported => {
             matches!(verdict, Verdict::Supports | Verdict::Partial)
         }
         _ => false,

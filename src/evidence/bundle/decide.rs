@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::closed_set::closed_set;
 use crate::evidence::Label;
 use crate::evidence::bundle::compare::{Agreement, Certainty, Conflict};
 use crate::evidence::bundle::groups::Groups;
@@ -19,9 +20,22 @@ const CONFIDENCE_MAX: f64 = 0.95;
 /// What one source's support is worth beside others: the engine that reads them all errs the same way.
 const WORTH: f64 = 0.85;
 
+closed_set! {
+    /// What the sources together do to the question.
+    pub enum BundleLabel {
+        Supported = "supported",
+        PartiallySupported = "partially_supported",
+        Weak = "weak",
+        Unsupported = "unsupported",
+        Contradicted = "contradicted",
+        /// Independent sources contradict each other.
+        Contested = "contested",
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
-    pub label: Label,
+    pub label: BundleLabel,
     /// Independent sources say different things about it.
     pub disputed: bool,
     pub summary: String,
@@ -153,7 +167,7 @@ impl Grounds<'_> {
         })
     }
 
-    fn label(&self, standings: &[Standing], disputed: bool) -> Label {
+    fn label(&self, standings: &[Standing], disputed: bool) -> BundleLabel {
         let all = |has: fn(&Standing) -> bool| standings.iter().all(has);
         let any = |has: fn(&Standing) -> bool| standings.iter().any(has);
         let reads = || {
@@ -164,23 +178,23 @@ impl Grounds<'_> {
         if standings.is_empty() {
             let says_something = reads().any(|read| !read.report.key_claims.is_empty());
             return if says_something {
-                Label::PartiallySupported
+                BundleLabel::PartiallySupported
             } else {
-                Label::Unsupported
+                BundleLabel::Unsupported
             };
         }
-        if disputed && any(|standing| standing.supporting > 0) {
-            Label::PartiallySupported
+        if disputed && any(|standing| standing.supporting + standing.partial > 0) {
+            BundleLabel::Contested
         } else if any(|standing| standing.opposing > 0 && standing.supporting == 0) {
-            Label::Contradicted
+            BundleLabel::Contradicted
         } else if all(|standing| standing.supporting >= SUPPORTS_MIN) {
-            Label::Supported
+            BundleLabel::Supported
         } else if any(|standing| standing.supporting + standing.partial > 0) {
-            Label::PartiallySupported
+            BundleLabel::PartiallySupported
         } else if reads().any(|read| read.report.decision.label == Label::Weak) {
-            Label::Weak
+            BundleLabel::Weak
         } else {
-            Label::Unsupported
+            BundleLabel::Unsupported
         }
     }
 
@@ -190,7 +204,7 @@ impl Grounds<'_> {
 
     fn confidence(
         &self,
-        label: Label,
+        label: BundleLabel,
         support: f64,
         disputed: bool,
         standings: &[Standing],
@@ -199,12 +213,13 @@ impl Grounds<'_> {
         let confidence = match label {
             _ if self.groups.groups.is_empty() => 0.5,
             _ if disputed => 0.7,
-            Label::Supported => support.max(0.6),
-            Label::PartiallySupported => 0.35 + 0.4 * support,
-            Label::Weak => 0.75 - 0.4 * support,
-            Label::Unsupported => 0.85 - support,
-            Label::Contradicted if opposing.unwrap_or_default() >= SUPPORTS_MIN => 0.85,
-            Label::Contradicted => 0.7,
+            BundleLabel::Supported => support.max(0.6),
+            BundleLabel::PartiallySupported => 0.35 + 0.4 * support,
+            BundleLabel::Contested => 0.7,
+            BundleLabel::Weak => 0.75 - 0.4 * support,
+            BundleLabel::Unsupported => 0.85 - support,
+            BundleLabel::Contradicted if opposing.unwrap_or_default() >= SUPPORTS_MIN => 0.85,
+            BundleLabel::Contradicted => 0.7,
         };
         // What could not be read might have said otherwise; least so where others already carry it.
         let unread = self.submitted.len()
@@ -214,11 +229,15 @@ impl Grounds<'_> {
                 .filter(|source| source.read.is_some())
                 .count();
         let share = ratio(unread, self.submitted.len());
-        let penalty = if label == Label::Supported { 0.1 } else { 0.3 };
+        let penalty = if label == BundleLabel::Supported {
+            0.1
+        } else {
+            0.3
+        };
         (confidence * (1.0 - penalty * share)).clamp(0.0, CONFIDENCE_MAX)
     }
 
-    fn action(&self, label: Label, disputed: bool, confidence: f64) -> AgentAction {
+    fn action(&self, label: BundleLabel, disputed: bool, confidence: f64) -> AgentAction {
         let read = self
             .submitted
             .iter()
@@ -227,15 +246,18 @@ impl Grounds<'_> {
         match label {
             _ if read * 2 < self.submitted.len() => AgentAction::RefreshSource,
             _ if disputed => AgentAction::AskHuman,
-            Label::Supported
+            BundleLabel::Contested => AgentAction::AskHuman,
+            BundleLabel::Supported
                 if confidence < 0.6 || self.has_grave_risk() || !self.conflicts.is_empty() =>
             {
                 AgentAction::UseWithCaution
             }
-            Label::Supported => AgentAction::UseWithCitation,
-            Label::Contradicted if self.is_yes_no => AgentAction::UseWithCaution,
-            Label::PartiallySupported => AgentAction::NeedsSecondSource,
-            Label::Weak | Label::Unsupported | Label::Contradicted => AgentAction::DoNotUse,
+            BundleLabel::Supported => AgentAction::UseWithCitation,
+            BundleLabel::Contradicted if self.is_yes_no => AgentAction::UseWithCaution,
+            BundleLabel::PartiallySupported => AgentAction::NeedsSecondSource,
+            BundleLabel::Weak | BundleLabel::Unsupported | BundleLabel::Contradicted => {
+                AgentAction::DoNotUse
+            }
         }
     }
 
@@ -249,7 +271,7 @@ impl Grounds<'_> {
         risks.any(|risk| risk.severity == Severity::High)
     }
 
-    fn summary(&self, label: Label, disputed: bool, standings: &[Standing]) -> String {
+    fn summary(&self, label: BundleLabel, disputed: bool, standings: &[Standing]) -> String {
         let least = |of: fn(&Standing) -> usize| standings.iter().map(of).min().unwrap_or_default();
         let most = |of: fn(&Standing) -> usize| standings.iter().map(of).max().unwrap_or_default();
         let supporting = most(|standing| standing.supporting);
@@ -258,33 +280,36 @@ impl Grounds<'_> {
             _ if self.groups.groups.is_empty() => {
                 "None of the sources could be read, so nothing was decided.".to_owned()
             }
-            _ if disputed => "Independent sources say different things; both sides are shown.".to_owned(),
-            Label::Supported => format!(
+            _ if disputed => CONTESTED.to_owned(),
+            BundleLabel::Contested => CONTESTED.to_owned(),
+            BundleLabel::Supported => format!(
                 "{} independent sources establish this.",
                 least(|standing| standing.supporting)
             ),
-            Label::PartiallySupported if standings.is_empty() => {
+            BundleLabel::PartiallySupported if standings.is_empty() => {
                 "The question names nothing to be decided; these are the sources' key statements, set beside each other."
                     .to_owned()
             }
-            Label::PartiallySupported if supporting == 0 => {
+            BundleLabel::PartiallySupported if supporting == 0 => {
                 "No source establishes this beyond doubt; some carry a part of it.".to_owned()
             }
-            Label::PartiallySupported if lone => {
+            BundleLabel::PartiallySupported if lone => {
                 "One source establishes this; no second, independent one says the same.".to_owned()
             }
-            Label::PartiallySupported => {
+            BundleLabel::PartiallySupported => {
                 "Independent sources establish a part of this; the rest lacks a second source or any.".to_owned()
             }
-            Label::Weak => "The sources touch on this without establishing it.".to_owned(),
-            Label::Unsupported => "None of the sources that were read establishes this.".to_owned(),
-            Label::Contradicted => format!(
+            BundleLabel::Weak => "The sources touch on this without establishing it.".to_owned(),
+            BundleLabel::Unsupported => "None of the sources that were read establishes this.".to_owned(),
+            BundleLabel::Contradicted => format!(
                 "No source supports this, and {} independent of each other say otherwise.",
                 most(|standing| standing.opposing)
             ),
         }
     }
 }
+
+const CONTESTED: &str = "Independent sources contradict each other; both sides are shown.";
 
 fn advice(action: AgentAction) -> &'static str {
     match action {

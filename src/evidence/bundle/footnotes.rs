@@ -17,6 +17,12 @@ pub struct Footnote {
     pub url: String,
     /// Bytes `start..end` of the source's text.
     pub excerpt: String,
+    /// The excerpt as readers see it, without the marks of markdown.
+    #[serde(default)]
+    pub quote: String,
+    /// The passage on the page itself, by a text fragment.
+    #[serde(default)]
+    pub link: Option<String>,
     pub start: usize,
     pub end: usize,
     /// The passage goes on after what is shown.
@@ -26,6 +32,16 @@ pub struct Footnote {
     pub kind: PassageKind,
     pub heading_path: Vec<String>,
     pub found_by: FoundBy,
+}
+
+impl Footnote {
+    /// For readers; the excerpt in reports that were stored before there were quotes.
+    pub fn quote(&self) -> &str {
+        match self.quote.is_empty() {
+            true => &self.excerpt,
+            false => &self.quote,
+        }
+    }
 }
 
 closed_set! {
@@ -84,7 +100,7 @@ impl Footnotes {
                 ids.push(note.id.clone());
                 continue;
             }
-            let found = citation(0, finding, read.text, "");
+            let found = citation(0, finding, read.text, &read.report.source_profile.final_url);
             let own = self.notes.iter().filter(|note| note.source_id == source.id);
             let number = own
                 .filter(|note| note.found_by == FoundBy::CrossCheck)
@@ -113,6 +129,8 @@ impl Footnotes {
                 source_id: source.id.clone(),
                 url: read.report.source_profile.final_url.clone(),
                 excerpt: cited.excerpt.clone(),
+                quote: cited.quote.clone(),
+                link: cited.link.clone(),
                 start: cited.start,
                 end: cited.end,
                 truncated: cited.truncated,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::closed_set::closed_set;
 use crate::evidence::bundle::read::{Read, Submitted};
-use crate::evidence::reading::text::words;
+use crate::evidence::reading::text::{Word, is_negation, is_stop, number, plain, stem, words};
 
 /// Words of a shingle.
 const SHINGLE_WORDS: usize = 5;
@@ -21,6 +21,8 @@ const TEXT_LIKENESS_MIN: f64 = 0.7;
 /// So much of what is cited is the same in reprints, and so many shingles it must have.
 const PASSAGE_LIKENESS_MIN: f64 = 0.8;
 const PASSAGE_SHINGLES_MIN: usize = 12;
+/// So much of two sentences is the same where one is the other with a fact changed.
+const SENTENCE_LIKENESS_MIN: f64 = 0.5;
 
 /// Sources that count as one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +50,8 @@ closed_set! {
 #[derive(Debug)]
 pub(super) struct Groups {
     pub(super) groups: Vec<Group>,
+    /// Pairs of sources that have the same text but for the passage that answers the question.
+    pub(super) altered: Vec<(usize, usize)>,
     of_source: Vec<Option<usize>>,
 }
 
@@ -90,7 +94,21 @@ impl Groups {
                 reasons.push(BTreeSet::new());
             }
         }
-        Groups::named(submitted, groups, reasons)
+        let mut named = Groups::named(submitted, groups, reasons);
+        let read = |at: usize| prints[at].as_ref();
+        let sources = 0..prints.len();
+        let pairs = sources
+            .clone()
+            .flat_map(|one| (one + 1..prints.len()).map(move |other| (one, other)));
+        named.altered = pairs
+            .filter(|(one, other)| named.of_source(*one) != named.of_source(*other))
+            .filter(|(one, other)| {
+                read(*one)
+                    .zip(read(*other))
+                    .is_some_and(|(one, other)| one.is_altered(other))
+            })
+            .collect();
+        named
     }
 
     fn named(
@@ -117,7 +135,11 @@ impl Groups {
             }
         });
         let groups = named.collect();
-        Groups { groups, of_source }
+        Groups {
+            groups,
+            altered: Vec::new(),
+            of_source,
+        }
     }
 
     /// The group's index of a source, by the source's index.
@@ -149,6 +171,58 @@ struct Print {
     content: String,
     text: Vec<u64>,
     passages: Vec<u64>,
+    /// The best passage, and all of them.
+    best: Option<Facts>,
+    cited: Vec<Facts>,
+}
+
+/// What a passage says in words that a copy must have as well: its numbers, its names, and whether it denies.
+struct Facts {
+    stems: BTreeSet<String>,
+    numbers: BTreeSet<String>,
+    names: BTreeSet<String>,
+    denies: bool,
+}
+
+impl Facts {
+    fn of(passage: &str) -> Facts {
+        let passage = plain(passage);
+        let words = words(&passage);
+        let is_name = |word: &&Word<'_>| !word.begins && word.text.starts_with(char::is_uppercase);
+        let content = words
+            .iter()
+            .filter(|word| !is_stop(&word.text.to_lowercase()));
+        let denials = words
+            .iter()
+            .filter(|word| is_negation(&word.text.to_lowercase()));
+        Facts {
+            stems: content.map(|word| stem(word.text)).collect(),
+            numbers: words.iter().filter_map(|word| number(word.text)).collect(),
+            names: words
+                .iter()
+                .filter(is_name)
+                .map(|word| word.text.to_lowercase())
+                .collect(),
+            denies: denials.count() % 2 == 1,
+        }
+    }
+
+    /// The same sentence with another number, name or answer in it.
+    fn is_altered(&self, other: &Facts) -> bool {
+        let differs = self.numbers != other.numbers
+            || self.names != other.names
+            || self.denies != other.denies;
+        differs
+            && ratio(
+                self.stems.intersection(&other.stems).count(),
+                self.stems.union(&other.stems).count(),
+            ) >= SENTENCE_LIKENESS_MIN
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "words of a passage")]
+fn ratio(part: usize, whole: usize) -> f64 {
+    part as f64 / whole.max(1) as f64
 }
 
 impl Print {
@@ -163,7 +237,21 @@ impl Print {
             content: profile.content_sha256.clone(),
             text: sketch(read.text),
             passages: sketch(&cited.join("\n")),
+            best: cited.first().map(|best| Facts::of(best)),
+            cited: cited.iter().map(|passage| Facts::of(passage)).collect(),
         }
+    }
+
+    /// It is a copy in which the best passage says something else.
+    fn is_altered(&self, other: &Print) -> bool {
+        let lacks = |one: &Print, other: &Print| {
+            one.best.as_ref().is_some_and(|best| {
+                let is_there = |cited: &Facts| !best.is_altered(cited) && cited.stems == best.stems;
+                !other.cited.iter().any(is_there)
+                    && other.cited.iter().any(|cited| best.is_altered(cited))
+            })
+        };
+        self.likeness(other).is_some() && (lacks(self, other) || lacks(other, self))
     }
 
     fn same_as(&self, other: &Print) -> Option<Likeness> {
@@ -172,7 +260,13 @@ impl Print {
             Some(Likeness::SameAddress)
         } else if self.content == other.content && !self.content.is_empty() {
             Some(Likeness::SameContent)
-        } else if likeness(&self.text, &other.text) >= TEXT_LIKENESS_MIN {
+        } else {
+            self.likeness(other).filter(|_| !self.is_altered(other))
+        }
+    }
+
+    fn likeness(&self, other: &Print) -> Option<Likeness> {
+        if likeness(&self.text, &other.text) >= TEXT_LIKENESS_MIN {
             Some(Likeness::NearDuplicate)
         } else if self.passages.len().min(other.passages.len()) >= PASSAGE_SHINGLES_MIN
             && likeness(&self.passages, &other.passages) >= PASSAGE_LIKENESS_MIN

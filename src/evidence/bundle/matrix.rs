@@ -6,11 +6,12 @@ use std::collections::HashSet;
 
 use crate::domain::closed_set::closed_set;
 use crate::evidence::bundle::footnotes::Footnotes;
+use crate::evidence::bundle::groups::Groups;
 use crate::evidence::bundle::read::{Read, Submitted};
 use crate::evidence::reading::text::{is_stop, number, stem, words};
 use crate::evidence::report::QuestionForm;
 use crate::evidence::report::examine::Readable;
-use crate::evidence::{Check, Examiner, Label, NoteKind, Reading, Source, Stance};
+use crate::evidence::{Check, Depth, Examiner, Label, NoteKind, Reading, Source, Stance};
 
 /// Rows beside those of the question.
 const STATEMENTS_MAX: usize = 18;
@@ -79,8 +80,15 @@ impl Cell {
 }
 
 /// The rows, question first.
-pub(super) fn rows(submitted: &[Submitted<'_>], notes: &mut Footnotes) -> Vec<Row> {
+pub(super) fn rows(
+    submitted: &[Submitted<'_>],
+    groups: &Groups,
+    notes: &mut Footnotes,
+) -> Vec<Row> {
     let mut rows = asked(submitted, notes);
+    if let [row] = &mut rows[..] {
+        answer_otherwise(row, submitted, groups, notes);
+    }
     let mut said = statements(submitted, &rows, notes);
     for (at, source) in submitted.iter().enumerate() {
         if let Some(read) = &source.read {
@@ -130,6 +138,32 @@ fn asked(submitted: &[Submitted<'_>], notes: &mut Footnotes) -> Vec<Row> {
         }
     });
     rows.collect()
+}
+
+/// A copy that says something else in the very passage is not silent.
+fn answer_otherwise(
+    row: &mut Row,
+    submitted: &[Submitted<'_>],
+    groups: &Groups,
+    notes: &mut Footnotes,
+) {
+    let pairs = groups.altered.iter();
+    for (at, other) in pairs.flat_map(|(one, other)| [(*one, *other), (*other, *one)]) {
+        let is_said = matches!(
+            row.cells[other].verdict,
+            Verdict::Supports | Verdict::Partial
+        );
+        let source = &submitted[at];
+        if row.cells[at].verdict != Verdict::Silent || !is_said {
+            continue;
+        }
+        if let Some(read) = &source.read
+            && let Some(best) = read.report.citations.first()
+        {
+            row.cells[at].verdict = Verdict::MayContradict;
+            row.cells[at].citation_ids = notes.of_report(source, read, &[&best.id]);
+        }
+    }
 }
 
 /// What a report says of a part of the question; of the whole, its decision.
@@ -246,7 +280,9 @@ fn cross_examine(
         },
         is_suspected,
     );
-    let examiner = readable.examiner();
+    // Every statement is put to every source: deeper would take too long.
+    let depth = read.report.depth().min(Depth::Standard);
+    let examiner = readable.examiner().at(depth);
     for row in rows {
         if row.cells[at].verdict == Verdict::Silent {
             row.cells[at] = answer(source, read, &examiner, &row.text, notes);

@@ -17,8 +17,6 @@ use crate::evidence::report::risks::Severity;
 const STATEMENT_CHARS_MAX: usize = 300;
 const TERMS_MAX: usize = 12;
 const ADDRESSES_MAX: usize = 5;
-/// Said of every report by itself; here it is said of the whole.
-const OF_ONE_REPORT: &str = "single_source";
 
 /// A risk, with the sources that it was found in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -185,7 +183,7 @@ fn of_the_whole(
         let text =
             "Only one independent source was read; a second one would make it firmer.".to_owned();
         add(
-            "single_independent_source",
+            "single_source",
             Severity::Medium,
             text,
             groups.groups[0].source_ids.clone(),
@@ -200,9 +198,6 @@ fn of_the_sources(submitted: &[Submitted<'_>]) -> Vec<RiskNote> {
     for source in submitted {
         let Some(read) = &source.read else { continue };
         for risk in &read.report.risk_details {
-            if risk.code == OF_ONE_REPORT {
-                continue;
-            }
             let note = by_code
                 .entry((risk.code.clone(), risk.text.clone()))
                 .or_insert_with(|| RiskNote {

@@ -2,11 +2,11 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::evidence::Source;
 use crate::evidence::report::canonical::result_hash;
 use crate::evidence::report::examine::examine_page;
 use crate::evidence::report::facts::Facts;
 use crate::evidence::report::{Access, Request, report};
+use crate::evidence::{Depth, Source};
 use crate::markdown::{ContentKind, Converter, Settings};
 
 /// A page, read and reported on like any other.
@@ -41,7 +41,7 @@ pub(crate) fn made(url: &str, html: &str, question: &str) -> Made {
         report_id: &format!("ppr_{}", url.len()),
         now: NOW,
     };
-    let examined = examine_page(source, question, &facts);
+    let examined = examine_page(source, question, &facts, Depth::Quick);
     let report = report(&request, &examined, &facts, None);
     Made {
         url: url.to_owned(),
@@ -178,8 +178,86 @@ fn sources_that_differ_are_shown_side_by_side() {
         "The Harbour Bridge opened to traffic in 1934."
     );
     assert_eq!(report["decision"]["disputed"], true);
-    assert_eq!(report["decision"]["label"], "partially_supported");
+    assert_eq!(report["decision"]["label"], "contested");
     assert_eq!(report["agent_action"], "ask_human");
+}
+
+/// A page and its copy with one word changed: what is asked for.
+#[test]
+fn a_copy_with_another_answer_contradicts_and_is_no_mirror() {
+    let long = LONG.repeat(4);
+    let article = |who: &str, opened: &str| {
+        page(
+            "Harbour Bridge",
+            &[
+                &format!("The Harbour Bridge was designed by {who} and opened in {opened}."),
+                &long,
+            ],
+        )
+    };
+    let check = |question: &str, other: &str, kind: &str| {
+        let one = made(
+            "https://one.test/bridge",
+            &article("Anna Berg", "1932"),
+            question,
+        );
+        let copy = made("https://copy.test/bridge", other, question);
+        let report = bundle(question, &[read(&one), read(&copy)]);
+        assert_eq!(
+            report["groups"].as_array().map(Vec::len),
+            Some(2),
+            "{question}"
+        );
+        let conflict = &report["synthesis"]["conflicts"][0];
+        assert_eq!(
+            (&conflict["kind"], &conflict["certainty"]),
+            (&json!(kind), &json!("clear")),
+            "{report:#}"
+        );
+        assert_eq!(report["decision"]["label"], "contested", "{question}");
+    };
+    check(
+        "When was the Harbour Bridge opened?",
+        &article("Anna Berg", "1934"),
+        "date",
+    );
+    check(
+        "Who designed the Harbour Bridge?",
+        &article("Clara Holm", "1932"),
+        "statement",
+    );
+    check(
+        "The Harbour Bridge was designed by Anna Berg.",
+        &article("Clara Holm", "1932"),
+        "statement",
+    );
+}
+
+#[test]
+fn an_agreement_tells_values_of_the_kind_that_is_asked_for() {
+    let question = "How many passengers did the harbour ferry carry?";
+    let ferry = |more: &str| {
+        page(
+            "Ferry",
+            &["The harbour ferry carried many passengers in 2025.", more],
+        )
+    };
+    let one = made("https://one.test/ferry", &ferry(LONG), question);
+    let two = made(
+        "https://two.test/ferry",
+        &ferry("It was a good summer for boats."),
+        question,
+    );
+    let report = bundle(question, &[read(&one), read(&two)]);
+    let agreements = report["synthesis"]["agreements"]
+        .as_array()
+        .expect("a list");
+    assert!(
+        agreements
+            .iter()
+            .all(|agreement| agreement["value"] != "2025"),
+        "{agreements:#?}"
+    );
 }
 
 #[test]
@@ -226,6 +304,7 @@ fn a_report_within_a_bundle_promises_no_address_that_it_lacks() {
         signature: None,
         verify_url: format!("{url}/verify"),
         follow_up_url: format!("{url}/follow-up"),
+        source_text_url: Some(format!("{url}/source")),
         refresh_url: format!("{url}/refresh"),
         report_url: url.to_owned(),
         report_page: url.to_owned(),

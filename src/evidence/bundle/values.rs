@@ -97,6 +97,83 @@ pub(super) fn amounts(text: &str) -> Vec<Amount> {
     amounts
 }
 
+/// What a question wants a value of, where its words say so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Date,
+    Money,
+    Percent,
+    /// `how long`
+    Duration,
+    /// `how many passengers`, by the stem of what is counted.
+    Count(String),
+}
+
+impl Wanted {
+    pub(super) fn of(question: &str) -> Option<Wanted> {
+        let lower = question.to_lowercase();
+        let words: Vec<&str> = words(&lower).iter().map(|word| word.text).collect();
+        let has = |word: &str| words.contains(&word);
+        let pairs = || words.windows(2);
+        let after =
+            |one: &str, two: &str| pairs().position(|pair| pair == [one, two]).map(|at| at + 2);
+        if let Some(at) = after("how", "many") {
+            let counted = words.get(at).filter(|word| !is_stop(word))?;
+            return Some(match measure(&stem(counted)) {
+                Some(("day" | "month", _)) => Wanted::Duration,
+                _ => Wanted::Count(stem(counted)),
+            });
+        }
+        if has("when") || after("what", "year").is_some() || after("what", "date").is_some() {
+            Some(Wanted::Date)
+        } else if has("percent") || has("percentage") || question.contains('%') {
+            Some(Wanted::Percent)
+        } else if after("how", "long").is_some() {
+            Some(Wanted::Duration)
+        } else if has("price") || has("cost") || has("costs") || has("pay") {
+            Some(Wanted::Money)
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn takes(&self, amount: &Amount) -> bool {
+        let is_date = matches!(amount.quantity, Quantity::Date(_));
+        let unit = amount.unit.split('/').next().unwrap_or_default();
+        match self {
+            Wanted::Date => is_date,
+            Wanted::Money => matches!(unit, "usd" | "eur" | "gbp" | "yen" | "inr"),
+            Wanted::Percent => unit == "percent",
+            Wanted::Duration => matches!(unit, "day" | "month" | "ms"),
+            Wanted::Count(counted) => {
+                !is_date && (unit == counted || measure(counted).is_some_and(|(of, _)| of == unit))
+            }
+        }
+    }
+}
+
+/// The one date that a text states. A year alone is one only behind a word such as "in": 2026 may count anything.
+pub(in crate::evidence) fn stated_date(text: &str) -> Option<String> {
+    const BEFORE_YEARS: [&str; 10] = [
+        "in", "since", "by", "during", "until", "from", "before", "after", "of", "year",
+    ];
+    let mut stated = None;
+    for amount in amounts(text) {
+        let Quantity::Date(date) = amount.quantity else {
+            continue;
+        };
+        let before = text.split(&amount.text).next().unwrap_or_default();
+        let word = before.split_whitespace().next_back().unwrap_or_default();
+        let is_date = date.len() > 4 || BEFORE_YEARS.contains(&word.to_lowercase().as_str());
+        match &stated {
+            _ if !is_date => {}
+            Some(other) if *other != date => return None,
+            _ => stated = Some(date),
+        }
+    }
+    stated
+}
+
 /// The words of a passage from one of them on.
 struct Passage<'a> {
     text: &'a str,
@@ -428,6 +505,37 @@ mod tests {
         assert_eq!(told("| Pro | €20/month |"), ["€20/month"]);
         assert_eq!(told("in two weeks, 12.5 % more"), ["two weeks", "12.5 %"]);
         assert_eq!(told("20 € on 1 March 2026"), ["20 €", "1 March 2026"]);
+    }
+
+    #[test]
+    fn a_question_wants_values_of_one_kind() {
+        let taken = |question: &str| -> Vec<String> {
+            let wanted = Wanted::of(question).expect("a kind");
+            let found = amounts(
+                "In 2025 it carried 4,000 passengers, 5 % more, for $9 a head within two days.",
+            );
+            let found = found.into_iter().filter(|amount| wanted.takes(amount));
+            found.map(|amount| amount.text).collect()
+        };
+        assert_eq!(
+            taken("How many passengers did it carry?"),
+            ["4,000 passengers"]
+        );
+        assert_eq!(taken("When was that?"), ["2025"]);
+        assert_eq!(taken("By what percentage did it grow?"), ["5 %"]);
+        assert_eq!(taken("What does it cost?"), ["$9 a head"]);
+        assert_eq!(taken("How long did it take?"), ["two days"]);
+        assert_eq!(Wanted::of("Who runs it?"), None);
+    }
+
+    #[test]
+    fn a_stated_date_is_the_only_one() {
+        let stated = |text: &str| stated_date(text);
+        assert_eq!(stated("It rose in March 2026.").as_deref(), Some("2026-03"));
+        assert_eq!(stated("In 2026 it rose.").as_deref(), Some("2026"));
+        assert_eq!(stated("The 2026 it rose to."), None);
+        assert_eq!(stated("From May 2025 to May 2026 it rose."), None);
+        assert_eq!(stated("It rose."), None);
     }
 
     #[test]

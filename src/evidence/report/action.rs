@@ -162,12 +162,7 @@ mod tests {
     fn each_label_and_risk_has_its_action() {
         use Label::{Contradicted, PartiallySupported, Supported, Unsupported, Weak};
         check(Supported, 0.8, &[], "use_with_citation");
-        check(
-            Supported,
-            0.8,
-            &[Risk::SingleSource, Risk::NoAuthor],
-            "use_with_citation",
-        );
+        check(Supported, 0.8, &[Risk::NoAuthor], "use_with_citation");
         check(Supported, 0.5, &[], "use_with_caution");
         check(Supported, 0.8, &[Risk::StaleSource], "use_with_caution");
         check(

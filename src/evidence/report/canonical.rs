@@ -5,13 +5,14 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 /// Members that the hash of a report leaves out: what stands around the findings and may differ between two readings.
-pub const UNHASHED: [&str; 10] = [
+pub const UNHASHED: [&str; 11] = [
     "result_hash",
     "signature",
     "report_url",
     "report_page",
     "verify_url",
     "follow_up_url",
+    "source_text_url",
     "refresh_url",
     "payment",
     "ueg_receipt",

@@ -1,9 +1,14 @@
 //! A citation: a slice of the source, verbatim, with where it stands and why it was cited.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::reading::text::{bounded, cells, head, plain};
+use crate::evidence::bundle::values::stated_date;
+use crate::evidence::reading::text::{bounded, cells, head, plain, stem, words};
+use crate::evidence::report::fragment::link;
+use crate::evidence::report::speaker::speaker;
 use crate::evidence::{Finding, Match, Stance};
 use crate::markdown::PassageKind;
 
@@ -22,6 +27,9 @@ pub struct Citation {
     pub url: String,
     /// Verbatim: bytes `start..end` of the source's text.
     pub excerpt: String,
+    /// The excerpt as readers see it, without the marks of markdown. The hashes and offsets are the excerpt's.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub quote: String,
     /// Where the excerpt begins in the source's markdown, in bytes of UTF-8.
     pub start: usize,
     /// The byte after its last.
@@ -42,18 +50,32 @@ pub struct Citation {
     pub heading_path: Vec<String>,
     /// The line that leads a list in, the header of a table.
     pub context: Option<Context>,
+    /// The sentence before it in the source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Context>,
+    /// The sentence after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Context>,
+    /// The passage on the page itself: the final URL with a text fragment, which browsers scroll to and highlight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// Who says it, where the excerpt names them: "the utility" in "according to the utility".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speaker: Option<String>,
+    /// The one date that the excerpt states: `2026-03-01`, `2026-03` or `2026`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
 }
 
 impl Citation {
-    /// What it says to a reader, in so many characters: a row with the names of its columns, an item behind the line
-    /// that leads it in.
+    /// What it says to a reader, in so many characters: a row as a statement, an item behind the line that leads it in.
     pub(crate) fn spoken(&self, characters: usize) -> String {
         let context = self
             .context
             .as_ref()
             .map(|context| context.excerpt.as_str());
         let spoken = match (self.kind, context) {
-            (PassageKind::Row, Some(header)) => row(header, &self.excerpt),
+            (PassageKind::Row, Some(header)) => row(header, &self.excerpt, &self.matched_terms),
             (PassageKind::Item, Some(lead_in)) if lead_in.trim_end().ends_with([':', '：']) => {
                 format!("{} {}", plain(lead_in), plain(&self.excerpt))
             }
@@ -65,24 +87,64 @@ impl Citation {
     pub(crate) fn quoted(&self, characters: usize) -> String {
         format!("“{}”", self.spoken(characters))
     }
+
+    /// For readers; the excerpt in reports that were stored before there were quotes.
+    pub fn quote(&self) -> &str {
+        match self.quote.is_empty() {
+            true => &self.excerpt,
+            false => &self.quote,
+        }
+    }
 }
 
-/// `Plan: Pro; Price: $9`.
-fn row(header: &str, row: &str) -> String {
+/// Column names that are verbs: "Facilitator does", not "does of Facilitator".
+const VERBS: [&str; 12] = [
+    "can", "contains", "costs", "does", "gets", "gives", "has", "holds", "includes", "knows",
+    "needs", "offers",
+];
+
+/// `Price of Pro: $9`: what the row is about stands in its first cell. Of many columns those that the question has words
+/// of are told.
+fn row(header: &str, row: &str, terms: &[String]) -> String {
     let (names, values) = (cells(header), cells(row));
-    if names.len() != values.len() {
+    let subject = values
+        .first()
+        .map_or_else(String::new, |first| plain(first));
+    if names.len() != values.len() || names.len() < 2 || subject.is_empty() {
         return plain(row);
     }
-    let pairs = names.iter().zip(&values);
-    let pairs = pairs.filter(|(_, value)| !value.is_empty());
-    let told = pairs.map(|(name, value)| match name.is_empty() {
-        true => plain(value),
-        false => format!("{}: {}", plain(name), plain(value)),
-    });
-    told.collect::<Vec<_>>().join("; ")
+    let columns = names.iter().zip(&values).skip(1);
+    let columns: Vec<(String, String)> = columns
+        .map(|(name, value)| (plain(name), plain(value)))
+        .filter(|(_, value)| !value.is_empty())
+        .collect();
+    let stems =
+        |text: &str| -> Vec<String> { words(text).iter().map(|word| stem(word.text)).collect() };
+    let terms: Vec<String> = terms.iter().flat_map(|term| stems(term)).collect();
+    let is_asked = |(name, value): &&(String, String)| {
+        let own = stems(name).into_iter().chain(stems(value));
+        own.into_iter().any(|word| terms.contains(&word))
+    };
+    let mut told: Vec<&(String, String)> = columns.iter().filter(is_asked).collect();
+    if told.is_empty() {
+        told = columns.iter().collect();
+    }
+    let statement = |(name, value): &(String, String)| match name.to_lowercase() {
+        name if name.is_empty() => format!("{subject}: {value}"),
+        verb if VERBS.contains(&verb.as_str()) => format!("{subject} {verb}: {value}"),
+        _ => format!("{name} of {subject}: {value}"),
+    };
+    match told.is_empty() {
+        true => subject,
+        false => told
+            .into_iter()
+            .map(statement)
+            .collect::<Vec<_>>()
+            .join("; "),
+    }
 }
 
-/// A second slice without which the excerpt says too little.
+/// A further slice of the source beside the excerpt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Context {
     pub excerpt: String,
@@ -100,18 +162,19 @@ pub(crate) fn citation(index: usize, finding: &Finding, text: &str, url: &str) -
     let whole = text.get(finding.range.clone()).unwrap_or_default();
     let excerpt = head(whole, EXCERPT_BYTES_MAX);
     let start = finding.range.start;
-    let context = finding.context.clone().and_then(|range| {
-        let excerpt = head(text.get(range.clone())?, CONTEXT_BYTES_MAX);
-        Some(Context {
-            excerpt: excerpt.to_owned(),
-            start: range.start,
-            end: range.start + excerpt.len(),
-        })
-    });
+    let is_prose = !matches!(
+        finding.kind,
+        PassageKind::Row | PassageKind::Code | PassageKind::Heading
+    );
+    let quote = plain(excerpt);
     Citation {
         id: citation_id(index),
         url: url.to_owned(),
         excerpt: excerpt.to_owned(),
+        link: link(url, finding.kind, whole),
+        speaker: is_prose.then(|| speaker(excerpt)).flatten(),
+        date: stated_date(&quote),
+        quote,
         start,
         end: start + excerpt.len(),
         truncated: excerpt.len() < whole.len(),
@@ -129,8 +192,20 @@ pub(crate) fn citation(index: usize, finding: &Finding, text: &str, url: &str) -
             .rev()
             .map(|heading| bounded(heading, HEADING_CHARS_MAX))
             .collect(),
-        context,
+        context: slice(text, finding.context.as_ref()),
+        before: slice(text, finding.before.as_ref()),
+        after: slice(text, finding.after.as_ref()),
     }
+}
+
+fn slice(text: &str, range: Option<&Range<usize>>) -> Option<Context> {
+    let range = range?;
+    let excerpt = head(text.get(range.clone())?, CONTEXT_BYTES_MAX);
+    Some(Context {
+        excerpt: excerpt.to_owned(),
+        start: range.start,
+        end: range.start + excerpt.len(),
+    })
 }
 
 pub(crate) fn terms(terms: &[String]) -> Vec<String> {
@@ -152,6 +227,10 @@ mod tests {
     use crate::evidence::{Match, Stance};
 
     fn spoken(kind: PassageKind, context: &str, text: &str) -> String {
+        about(&[], kind, context, text)
+    }
+
+    fn about(terms: &[&str], kind: PassageKind, context: &str, text: &str) -> String {
         let whole = format!("{context}\n{text}");
         let finding = Finding {
             range: context.len() + 1..whole.len(),
@@ -161,7 +240,7 @@ mod tests {
             before: None,
             after: None,
             matching: Match::Exact,
-            matched: Vec::new(),
+            matched: terms.iter().map(|term| (*term).to_owned()).collect(),
             missing: Vec::new(),
             stance: Stance::Supports,
             score: 1.0,
@@ -174,11 +253,28 @@ mod tests {
         let header = "| Plan | **Price** | |";
         assert_eq!(
             spoken(PassageKind::Row, header, "| Pro | $9 | x |"),
-            "Plan: Pro; Price: $9; x"
+            "Price of Pro: $9; Pro: x"
         );
+        assert_eq!(spoken(PassageKind::Row, header, "| Pro |  | x |"), "Pro: x");
+        let plans = "| Plan | Price a month | Storage |";
         assert_eq!(
-            spoken(PassageKind::Row, header, "| Pro |  | x |"),
-            "Plan: Pro; x"
+            about(
+                &["months", "Basalt"],
+                PassageKind::Row,
+                plans,
+                "| **Basalt** | €9.20 | 5 GB |"
+            ),
+            "Price a month of Basalt: €9.20"
+        );
+        let parties = "| Party | Knows | Does |";
+        assert_eq!(
+            about(
+                &["settle"],
+                PassageKind::Row,
+                parties,
+                "| Bank | All | Settles it |"
+            ),
+            "Bank does: Settles it"
         );
         assert_eq!(spoken(PassageKind::Row, header, "| Pro | $9 |"), "Pro · $9");
         assert_eq!(spoken(PassageKind::Row, "", "| Pro | $9 |"), "Pro · $9");
@@ -193,6 +289,40 @@ mod tests {
                 .count(),
             60
         );
+    }
+
+    #[test]
+    fn a_citation_shows_what_stands_around_it() {
+        let text = "The plant opened. It gave **4 GWh** in May 2026, said Anna Berg. More follows.";
+        let finding = Finding {
+            range: 18..64,
+            kind: PassageKind::Paragraph,
+            heading_path: Vec::new(),
+            context: None,
+            before: Some(0..17),
+            after: Some(65..78),
+            matching: Match::Exact,
+            matched: Vec::new(),
+            missing: Vec::new(),
+            stance: Stance::Supports,
+            score: 1.0,
+        };
+        let citation = citation(0, &finding, text, "https://x.test/a");
+        assert_eq!(
+            citation.excerpt,
+            "It gave **4 GWh** in May 2026, said Anna Berg."
+        );
+        assert_eq!(citation.quote, "It gave 4 GWh in May 2026, said Anna Berg.");
+        let around =
+            [&citation.before, &citation.after].map(|slice| slice.as_ref().expect("a sentence"));
+        assert_eq!(
+            around.map(|slice| slice.excerpt.as_str()),
+            ["The plant opened.", "More follows."]
+        );
+        assert_eq!(citation.speaker.as_deref(), Some("Anna Berg"));
+        assert_eq!(citation.date.as_deref(), Some("2026-05"));
+        let link = "https://x.test/a#:~:text=It%20gave%204%20GWh%20in%20May%202026%2C%20said%20Anna%20Berg.";
+        assert_eq!(citation.link.as_deref(), Some(link));
     }
 
     #[test]

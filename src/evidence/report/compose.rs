@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 
+use crate::domain::pack::Pack;
 use crate::domain::time::{REPORT_DAYS, REPORT_SECONDS};
-use crate::evidence::reading::text::{URL_CHARS_MAX, bounded};
+use crate::evidence::reading::text::{URL_CHARS_MAX, bounded, plain};
 use crate::evidence::report::action::AgentAction;
 use crate::evidence::report::canonical::sha256;
 use crate::evidence::report::citation::{Citation, citation_id, rounded, terms};
@@ -12,11 +13,12 @@ use crate::evidence::report::examine::Examined;
 use crate::evidence::report::facts::Facts;
 use crate::evidence::report::profile::profile;
 use crate::evidence::report::quality::quality;
+use crate::evidence::report::reliability::measured;
 use crate::evidence::report::risks::{Grounds, Risk, RiskDetail, Severity, risks};
 use crate::evidence::report::text_stats::TextStats;
 use crate::evidence::report::{
-    Analysis, Coverage, Decision, KeyClaim, Origin, Part, QuestionForm, Report, Request, Retention,
-    Success,
+    Analysis, Comparison, Coverage, Decision, KeyClaim, Origin, Part, QuestionForm, Report,
+    Request, Retention, Success,
 };
 use crate::evidence::synthesis::Synthesis;
 use crate::evidence::{Claim, Label, QUESTION_CHARS_MAX, QuestionKind, Stance};
@@ -24,6 +26,8 @@ use crate::evidence::{Claim, Label, QUESTION_CHARS_MAX, QuestionKind, Stance};
 const ANSWER_CHARS_MAX: usize = 800;
 const SUMMARY_CHARS_MAX: usize = 1_200;
 const STATEMENT_CHARS_MAX: usize = 300;
+const VALUE_CHARS_MAX: usize = 200;
+const COMPARISONS_MAX: usize = 12;
 /// Statements that the compact answer quotes.
 const ANSWER_STATEMENTS: usize = 2;
 const KEY_CLAIMS_MAX: usize = 12;
@@ -46,9 +50,12 @@ fn cited(examined: &Examined<'_>, synthesis: Option<&Synthesis>) -> HashSet<Stri
     let of_parts = parts.filter_map(|part| part.findings.first().copied());
     let claims = synthesis.iter().flat_map(|synthesis| &synthesis.claims);
     let of_claims = claims.flat_map(|claim| claim.findings.iter().copied());
+    let compared = check.comparisons.iter();
+    let compared = compared.filter_map(|comparison| comparison.finding);
     let all = speaking
         .map(|(index, _)| index)
         .chain(of_parts)
+        .chain(compared)
         .chain(of_claims);
     all.map(citation_id).collect()
 }
@@ -129,8 +136,11 @@ impl<'a> Composition<'a> {
                 label: self.label,
                 summary: self.verdict(),
                 recommended_agent_use: action.advice(self.label).to_owned(),
-                confidence: self.confidence,
-                support_score: rounded(check.support_score),
+                answer_value: self.answer_value(),
+                // Measured is the engine alone.
+                reliability: (self.label == check.label)
+                    .then(|| measured(self.form(), self.label, check.depth))
+                    .flatten(),
             },
             confidence_score: self.confidence,
             support_score: rounded(check.support_score),
@@ -138,6 +148,7 @@ impl<'a> Composition<'a> {
             agent_action: action,
             supported_findings: self.supported_findings(),
             gaps: self.gaps(),
+            comparisons: self.comparisons(),
             citation_coverage: Coverage {
                 citation_count: self.citations.len(),
                 supported_claim_count: key_claims.len(),
@@ -147,7 +158,11 @@ impl<'a> Composition<'a> {
                 cache_hit: self.facts.cache_hit,
             },
             key_claims,
-            risks: self.risks.iter().map(RiskDetail::line).collect(),
+            risks: self
+                .risks
+                .iter()
+                .map(|risk| risk.code.to_string())
+                .collect(),
             risk_details: self.risks.clone(),
             source_profile: profile(
                 self.facts,
@@ -258,6 +273,37 @@ impl<'a> Composition<'a> {
         bounded(&answer, ANSWER_CHARS_MAX)
     }
 
+    /// The source's words for what is asked, or a plain yes or no.
+    fn answer_value(&self) -> Option<String> {
+        let check = &self.examined.check;
+        match (check.kind, self.label) {
+            (QuestionKind::YesNo, Label::Supported) => Some("yes".to_owned()),
+            (QuestionKind::YesNo, Label::Contradicted) => Some("no".to_owned()),
+            (QuestionKind::Wh(_), Label::Supported | Label::PartiallySupported) => {
+                let words = plain(self.examined.source.text.get(check.answer.clone()?)?);
+                (!words.is_empty()).then(|| bounded(&words, VALUE_CHARS_MAX))
+            }
+            _ => None,
+        }
+    }
+
+    fn comparisons(&self) -> Vec<Comparison> {
+        let (check, text) = (&self.examined.check, self.examined.source.text);
+        let compared = check.comparisons.iter().take(COMPARISONS_MAX);
+        let compared = compared.map(|comparison| {
+            let found = comparison.found.clone().and_then(|range| text.get(range));
+            Comparison {
+                asked: bounded(&comparison.asked, VALUE_CHARS_MAX),
+                found: found.map(|words| bounded(&plain(words), VALUE_CHARS_MAX)),
+                relation: comparison.relation,
+                citation_id: comparison
+                    .finding
+                    .and_then(|finding| self.ids_of(&[finding]).into_iter().next()),
+            }
+        });
+        compared.collect()
+    }
+
     fn executive_summary(&self, quality: f64) -> String {
         let check = &self.examined.check;
         let mut sentences = vec![self.verdict()];
@@ -275,9 +321,15 @@ impl<'a> Composition<'a> {
             _ => "passages were",
         };
         sentences.push(format!(
-            "{examined} {passages} examined and {cited} cited; the label is right with probability {:.2}.",
+            "{examined} {passages} examined and {cited} cited; confidence in the label: {:.2}.",
             self.confidence
         ));
+        let of_pack = Pack::parse(self.request.pack).map(|pack| pack.depth(true).into());
+        if of_pack.is_some_and(|depth| check.depth < depth) {
+            sentences.push(
+                "The entailment model was switched off, so only words were compared.".to_owned(),
+            );
+        }
         sentences.push(self.of_source(quality));
         let grave = self
             .risks
@@ -432,16 +484,21 @@ impl<'a> Composition<'a> {
             citation_ids: self.ids_of(&part.findings),
         });
         Analysis {
-            question_kind: match check.kind {
-                QuestionKind::Claim => QuestionForm::Claim,
-                QuestionKind::Wh(_) => QuestionForm::Wh,
-                QuestionKind::YesNo => QuestionForm::YesNo,
-                QuestionKind::Open => QuestionForm::Open,
-            },
+            question_kind: self.form(),
             engine_label: check.label,
             parts: parts.collect(),
             missing_terms: terms(&check.missing),
             units_examined: check.stats.units,
+            depth: Some(check.depth),
+        }
+    }
+
+    fn form(&self) -> QuestionForm {
+        match self.examined.check.kind {
+            QuestionKind::Claim => QuestionForm::Claim,
+            QuestionKind::Wh(_) => QuestionForm::Wh,
+            QuestionKind::YesNo => QuestionForm::YesNo,
+            QuestionKind::Open => QuestionForm::Open,
         }
     }
 }

@@ -7,8 +7,9 @@ use crate::evidence::report::action::{AgentAction, NextCall};
 use crate::evidence::report::citation::Citation;
 use crate::evidence::report::examine::examine_page;
 use crate::evidence::report::facts::Facts;
-use crate::evidence::report::{Decision, Report, Request, Success, report};
-use crate::evidence::{Label, Source};
+use crate::evidence::report::risks::RiskDetail;
+use crate::evidence::report::{Comparison, Decision, Report, Request, Success, report};
+use crate::evidence::{Depth, Label, Source};
 
 /// The answer of `/follow-up`.
 #[derive(Clone, Debug, Serialize)]
@@ -24,7 +25,9 @@ pub struct FollowUp {
     pub citations: Vec<Citation>,
     pub confidence: f64,
     pub gaps: Vec<String>,
+    pub comparisons: Vec<Comparison>,
     pub risks: Vec<String>,
+    pub risk_details: Vec<RiskDetail>,
     pub agent_action: AgentAction,
     /// Of the text that was asked, as in the report.
     pub source_hash: String,
@@ -33,7 +36,13 @@ pub struct FollowUp {
 }
 
 /// Answers from the stored text alone; what the report knew of its source is taken from it.
-pub fn follow_up(stored: &Report, text: &str, question: &str, now: UnixSeconds) -> FollowUp {
+pub fn follow_up(
+    stored: &Report,
+    text: &str,
+    question: &str,
+    depth: Depth,
+    now: UnixSeconds,
+) -> FollowUp {
     let source = Source {
         title: stored.source_profile.title.as_deref(),
         language: stored.source_profile.language.as_deref(),
@@ -46,7 +55,7 @@ pub fn follow_up(stored: &Report, text: &str, question: &str, now: UnixSeconds) 
         report_id: stored.id(),
         now,
     };
-    let examined = examine_page(source, question, &facts);
+    let examined = examine_page(source, question, &facts, depth);
     let label = examined.check.label;
     let report = report(&request, &examined, &facts, None);
     let supported = matches!(label, Label::Supported | Label::PartiallySupported);
@@ -70,7 +79,9 @@ pub fn follow_up(stored: &Report, text: &str, question: &str, now: UnixSeconds) 
         citations: report.citations,
         confidence: report.confidence_score,
         gaps: report.gaps,
+        comparisons: report.comparisons,
         risks: report.risks,
+        risk_details: report.risk_details,
         agent_action: report.agent_action,
         source_hash: report.source_hash,
         supplier_spend: 0,
@@ -86,7 +97,7 @@ mod tests {
 
     fn asked(question: &str) -> FollowUp {
         let report = typed(PAGE, "Are gift cards refunded?", &facts());
-        follow_up(&report, PAGE, question, NOW)
+        follow_up(&report, PAGE, question, report.depth(), NOW)
     }
 
     #[test]

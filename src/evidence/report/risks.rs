@@ -16,7 +16,7 @@ use crate::evidence::report::citation::{Citation, citation_id};
 use crate::evidence::report::examine::Examined;
 use crate::evidence::report::facts::Facts;
 use crate::evidence::report::text_stats::{FIRST_PERSON, TextStats};
-use crate::evidence::{Label, NoteKind, QuestionKind, Stance};
+use crate::evidence::{NoteKind, QuestionKind, Stance};
 
 use table::TABLE;
 pub use table::{Risk, Severity};
@@ -154,9 +154,6 @@ impl Grounds<'_> {
                 RiskDetail::of(Risk::PossibleContradiction).with_evidence(self.citations, against),
             );
         }
-        if matches!(check.label, Label::Supported | Label::PartiallySupported) {
-            found.push(RiskDetail::of(Risk::SingleSource));
-        }
         found
     }
 
@@ -255,9 +252,6 @@ impl Grounds<'_> {
             let detail = format!("{} minutes ago", age / 60);
             found.push(RiskDetail::of(Risk::CacheAge).detail(detail));
         }
-        if facts.final_url.starts_with("http://") {
-            found.push(RiskDetail::of(Risk::InsecureTransport));
-        }
         if let Some((asked, read)) = self.languages() {
             let detail = format!("question {asked}, source {read}");
             found.push(RiskDetail::of(Risk::LanguageMismatch).detail(detail));
@@ -301,7 +295,8 @@ impl Grounds<'_> {
             return Some(format!("the question names {site}, whose site this is"));
         }
         let speaks = self.citations.iter().find(|citation| {
-            citation.stance == Stance::Supports && speaks_of_itself(&citation.excerpt)
+            let is_own = citation.speaker.is_none() && speaks_of_itself(&citation.excerpt);
+            citation.stance == Stance::Supports && is_own
         })?;
         Some(format!("{} speaks as its publisher", speaks.id))
     }
@@ -345,7 +340,8 @@ impl Grounds<'_> {
     }
 }
 
-/// "We offer", "our plans"; but not "we tested", "our reporter": that is what others are written about by.
+/// "We offer", "our plans"; but not "we tested", "our reporter": that is what others are written about by. What it quotes
+/// others as saying is theirs.
 fn speaks_of_itself(text: &str) -> bool {
     const REPORTING: [&str; 26] = [
         "analysed",
@@ -375,12 +371,30 @@ fn speaks_of_itself(text: &str) -> bool {
         "tested",
         "tests",
     ];
-    let lower = text.to_lowercase();
+    let lower = unquoted(text).to_lowercase();
     let words: Vec<&str> = words(&lower).iter().map(|word| word.text).collect();
     words.iter().enumerate().any(|(at, word)| {
         let follows = words.iter().skip(at + 1).take(2);
         FIRST_PERSON.contains(word) && !follows.into_iter().any(|next| REPORTING.contains(next))
     })
+}
+
+/// Without what stands between quotation marks. A mark that nothing closes quotes to the end.
+fn unquoted(text: &str) -> String {
+    let mut own = String::with_capacity(text.len());
+    let mut closing = None;
+    for c in text.chars() {
+        match (closing, c) {
+            (Some(end), c) if c == end => closing = None,
+            (Some(_), _) => {}
+            (None, '"') => closing = Some('"'),
+            (None, '“') => closing = Some('”'),
+            (None, '„') => closing = Some('“'),
+            (None, '«') => closing = Some('»'),
+            (None, c) => own.push(c),
+        }
+    }
+    own
 }
 
 fn applying(judged: impl IntoIterator<Item = (Risk, bool)>) -> impl Iterator<Item = RiskDetail> {

@@ -2,16 +2,17 @@
 //! depends on when the service was started.
 
 use crate::domain::time::UnixSeconds;
-use crate::evidence::Source;
 use crate::evidence::report::canonical::sha256;
 use crate::evidence::report::examine::examine_page;
 use crate::evidence::report::facts::Facts;
 use crate::evidence::report::{Report, Request, report};
+use crate::evidence::{Depth, Source};
 use crate::markdown::Page;
 
 /// It never expires (decisions, Addresses and samples).
 pub const REPORT_ID: &str = "ppr_sample";
 pub const PACK: &str = "standard";
+const DEPTH: Depth = Depth::Standard;
 pub const QUESTION: &str = "Who settles the transfer?";
 /// 2026-05-01T00:00:00Z: when the report says that it was made.
 pub const MADE_AT: UnixSeconds = UnixSeconds(1_777_593_600);
@@ -36,7 +37,7 @@ pub fn sample_report(page: &Page, html: &str, url: &str) -> Report {
     };
     report(
         &request,
-        &examine_page(source, QUESTION, &facts),
+        &examine_page(source, QUESTION, &facts, DEPTH),
         &facts,
         None,
     )

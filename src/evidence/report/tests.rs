@@ -7,7 +7,8 @@ use crate::evidence::report::action::AgentAction;
 use crate::evidence::report::examine::examine;
 use crate::evidence::report::verify::{Kept, verify};
 use crate::evidence::{
-    AnswerType, Finding, Label, Match, Note, NoteKind, QuestionKind, Source, Stance,
+    AnswerType, Depth, Finding, Label, Match, Note, NoteKind, QuestionKind, Relation, Source,
+    Stance,
 };
 use crate::markdown::{Link, Metadata, PassageKind};
 
@@ -152,7 +153,7 @@ fn every_member_of_the_specification_is_there() {
     for score in [
         "/confidence_score",
         "/source_quality_score",
-        "/decision/confidence",
+        "/support_score",
     ] {
         assert!(
             of(score)
@@ -206,6 +207,89 @@ fn a_supported_claim_is_answered_with_its_evidence() {
     assert_eq!(report.citations[0].excerpt, FIRST);
 }
 
+/// What the engine found of a question for a number, beside the question's own numbers.
+#[test]
+fn the_short_answer_and_the_figures_are_told() {
+    let days = PAGE.find("30 days").expect("they stand there");
+    let mut examined = said(Label::Supported, vec![finding(FIRST, Stance::Supports)]);
+    let check = &mut examined.check;
+    check.kind = QuestionKind::Wh(AnswerType::Number);
+    check.answer = Some(days..days + 7);
+    check.depth = Depth::Deep;
+    let compared = |found, relation, finding| crate::evidence::Comparison {
+        asked: "26 days".to_owned(),
+        found,
+        relation,
+        finding,
+    };
+    check.comparisons = vec![
+        compared(Some(days..days + 7), Relation::Differs, Some(0)),
+        compared(None, Relation::NotFound, None),
+        compared(Some(5..usize::MAX), Relation::Same, Some(99)),
+    ];
+    let report = reported(&examined);
+    assert_eq!(report.decision.answer_value.as_deref(), Some("30 days"));
+    assert_eq!(report.analysis.depth, Some(Depth::Deep));
+    let told: Vec<_> = report
+        .comparisons
+        .iter()
+        .map(|compared| {
+            (
+                compared.found.as_deref(),
+                compared.relation,
+                compared.citation_id.as_deref(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Some("30 days"), Relation::Differs, Some("E1")),
+            (None, Relation::NotFound, None),
+            (None, Relation::Same, None),
+        ]
+    );
+    examined.check.label = Label::Unsupported;
+    assert_eq!(reported(&examined).decision.answer_value, None);
+}
+
+#[test]
+fn a_report_of_a_deeper_pack_says_when_only_words_were_compared() {
+    let mut examined = said(Label::Supported, vec![finding(FIRST, Stance::Supports)]);
+    let says = |examined: &Examined<'_>| {
+        reported(examined)
+            .executive_summary
+            .contains("model was switched off")
+    };
+    assert!(says(&examined));
+    examined.check.depth = Depth::Standard;
+    assert!(!says(&examined));
+}
+
+/// A report that was stored before there were short answers, comparisons, quotes and depths.
+#[test]
+fn a_report_of_before_can_still_be_read() {
+    let mut old = made(PAGE, QUESTION, &facts());
+    let forget = |members: &mut Value, names: &[&str]| {
+        let members = members.as_object_mut().expect("an object");
+        names.iter().for_each(|name| drop(members.remove(*name)));
+    };
+    forget(&mut old, &["comparisons"]);
+    forget(&mut old["decision"], &["answer_value", "reliability"]);
+    forget(&mut old["analysis"], &["depth"]);
+    for citation in old["citations"].as_array_mut().expect("a list") {
+        forget(
+            citation,
+            &["quote", "before", "after", "link", "speaker", "date"],
+        );
+    }
+    old["decision"]["confidence"] = 0.7.into();
+    old["risks"] = serde_json::json!(["no_author: The source names no author."]);
+    let old = Report::parse(old.to_string().as_bytes()).expect("a report");
+    assert_eq!(old.depth(), Depth::Quick);
+    assert_eq!(old.citations[0].quote(), old.citations[0].excerpt);
+}
+
 #[test]
 fn what_is_not_established_is_a_gap_and_no_finding() {
     let report = reported(&said(Label::Unsupported, Vec::new()));
@@ -235,7 +319,7 @@ fn a_contradiction_shows_what_speaks_against() {
         (&*risk.code, &*risk.evidence_ids),
         ("possible_contradiction", &["E2".to_owned()][..])
     );
-    assert!(report.risks[0].starts_with("possible_contradiction: "));
+    assert_eq!(report.risks[0], "possible_contradiction");
 }
 
 #[test]
@@ -246,6 +330,7 @@ fn a_question_for_yes_or_no_is_answered_so() {
         reported(&examined)
     };
     let yes = ask(Label::Supported, Stance::Supports);
+    assert_eq!(yes.decision.answer_value.as_deref(), Some("yes"));
     assert_eq!(yes.answer, format!("Yes. “{FIRST}” [E1]"));
     let no = ask(Label::Contradicted, Stance::Contradicts);
     assert_eq!(
@@ -450,7 +535,7 @@ proptest! {
         let (clean, hostile) = (made(&page, QUESTION, &facts()), made(&pieces.join("\n\n"), QUESTION, &facts()));
         prop_assert_eq!(&clean["decision"]["label"], &hostile["decision"]["label"]);
         let risks = hostile["risks"].as_array().expect("a list");
-        prop_assert!(risks[0].as_str().is_some_and(|risk| risk.starts_with("embedded_agent_instructions: ")));
+        prop_assert!(risks[0].as_str().is_some_and(|risk| risk == "embedded_agent_instructions"));
         let cited = hostile["citations"].to_string();
         prop_assert!(!cited.contains("previous instructions") && !cited.contains("Note to AI"));
         let excerpts = |report: &Value| -> Vec<Value> {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::domain::time::UnixSeconds;
-use crate::evidence::report::canonical::{result_hash, sha256};
+use crate::evidence::report::canonical::{UNHASHED, result_hash, sha256};
 
 /// A report and its source as they are kept.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub struct Receipt {
     pub hash_algorithm: &'static str,
     pub canonicalization: &'static str,
     /// Members of the report that the result hash leaves out.
-    pub excluded_members: [&'static str; 10],
+    pub excluded_members: [&'static str; UNHASHED.len()],
     pub created_at: u64,
     pub expires_at: u64,
     pub seconds_left: u64,
@@ -100,7 +100,7 @@ pub fn verify(kept: &Kept<'_>, now: UnixSeconds) -> Receipt {
         source_hash: source,
         hash_algorithm: "sha256",
         canonicalization: "RFC8785",
-        excluded_members: crate::evidence::report::canonical::UNHASHED,
+        excluded_members: UNHASHED,
         created_at: report["created_at"].as_u64().unwrap_or_default(),
         expires_at,
         seconds_left: expires_at.saturating_sub(now.0),
@@ -133,8 +133,9 @@ fn is_slice(citation: &Value, source: &[u8]) -> bool {
         let range = place(value, "start")?..place(value, "end")?;
         Some(source.get(range)? == value["excerpt"].as_str()?.as_bytes())
     };
-    let context = &citation["context"];
-    slice(citation) == Some(true) && (context.is_null() || slice(context) == Some(true))
+    let around = ["context", "before", "after"].map(|name| &citation[name]);
+    let is_whole = |part: &&Value| part.is_null() || slice(part) == Some(true);
+    slice(citation) == Some(true) && around.iter().all(is_whole)
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@ use sha2::{Digest, Sha256};
 use crate::app::Shared;
 use crate::domain::pack::Pack;
 use crate::domain::refusal::{Code, Refusal};
-use crate::evidence::Source;
 use crate::evidence::report::examine::examine_page;
 use crate::evidence::report::facts::Facts;
 use crate::evidence::report::sample::{MADE_AT, REPORT_ID};
 use crate::evidence::report::{Report, Request, report};
+use crate::evidence::{Depth, Source};
 use crate::flows::internal;
 use crate::markdown::{ContentKind, Converter, Page, Settings};
 use crate::pages::buyer::samples::Sample;
@@ -79,7 +79,7 @@ fn examined(page: &Page, sample: &Sample, url: &str, question: &str) -> Report {
     };
     report(
         &request,
-        &examine_page(source, question, &facts),
+        &examine_page(source, question, &facts, Depth::Quick),
         &facts,
         None,
     )

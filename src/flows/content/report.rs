@@ -16,7 +16,7 @@ use crate::evidence::report::examine::{Examined, examine_page};
 use crate::evidence::report::facts::Facts;
 use crate::evidence::report::{Report, Request, report};
 use crate::evidence::synthesis::Synthesis;
-use crate::evidence::{Check, FINDINGS_MAX, Source};
+use crate::evidence::{Check, Depth, FINDINGS_MAX, Source};
 use crate::flows::content::source::{MEMORY_WAIT_MAX, SourcePage, Trouble};
 use crate::flows::content::synthesis::synthesise;
 use crate::flows::internal;
@@ -64,13 +64,14 @@ pub async fn draft(
         source.cache.hit,
         purchase.clone(),
     );
+    let depth = purchase.pack().depth(app.config.entailment_model).into();
     let checks = &app.outside.checks;
     let mut permit = source.permit.hand_over();
     let read = checks.run(move || {
         let deadline = Instant::now() + MEMORY_WAIT_MAX;
         let permitted = permit.resize(page.len() * EXAMINING_FACTOR, deadline);
         permitted.map_err(|MemoryFull| Saturated)?;
-        let read = Read::new(&page, hit, &bought);
+        let read = Read::new(&page, hit, &bought, depth);
         // The memory still needed: the page's members, its text, and the store's copies.
         permit.shrink(3 * page.len());
         Ok((read, permit))
@@ -104,6 +105,7 @@ impl Read {
         members: &[u8],
         cache_hit: bool,
         purchase: &ProofPackPurchase,
+        depth: Depth,
     ) -> Result<Read, serde_json::Error> {
         let mut page = object(members)?;
         let facts = Facts::of_members(&page, &purchase.target_url, cache_hit);
@@ -116,7 +118,7 @@ impl Read {
             check,
             instructions,
             ..
-        } = examine_page(source(&facts, &text), &question, &facts);
+        } = examine_page(source(&facts, &text), &question, &facts, depth);
         Ok(Read {
             facts,
             text,

@@ -7,6 +7,7 @@ use crate::app::{App, Shared};
 use crate::domain::ids::{ReportId, ShareSlug};
 use crate::domain::keys::PaymentKey;
 use crate::domain::refusal::{Code, Refusal};
+use crate::evidence::Depth;
 use crate::evidence::report::canonical::{self, canonical};
 use crate::evidence::report::follow_up::{FollowUp, follow_up};
 use crate::evidence::report::sample::REPORT_ID as SAMPLE_ID;
@@ -58,6 +59,7 @@ pub fn put_around_with(base_url: &str, signer: Option<&Signer>, id: &str, report
         signature: signer.map(|signer| signature(signer, report)),
         verify_url: format!("{api}/verify"),
         follow_up_url: format!("{api}/follow-up"),
+        source_text_url: Some(format!("{api}/source")),
         refresh_url: format!("{api}/refresh"),
         report_page: format!("{base_url}/proof-pack/reports/{id}"),
         report_url: api,
@@ -245,15 +247,30 @@ fn signature_check(document: &[u8], keys: &[(String, signing::PublicKey)]) -> Op
     })
 }
 
+/// The text that a report's citations are slices of.
+pub async fn source_text(app: &Shared, retained: &Retained) -> Result<Vec<u8>, Refusal> {
+    let bytes = bytes(app, retained, Look::Intact).await?;
+    if bytes.source.is_empty() {
+        let message = "The source text of this report was not stored.";
+        return Err(Refusal::new(Code::ReportNotFound, message));
+    }
+    Ok(bytes.source)
+}
+
 /// Answers a follow-up question from the stored source.
 pub async fn ask(app: &Shared, retained: &Retained, question: &str) -> Result<FollowUp, Refusal> {
     let place = place(app).await?;
     let bytes = bytes(app, retained, Look::Intact).await?;
     let (question, now) = (question.to_owned(), app.now());
+    let has_model = app.config.entailment_model;
     let asked = place.run(move || {
         let report = Report::parse(&bytes.document).ok()?;
         let text = std::str::from_utf8(&bytes.source).ok()?;
-        Some(follow_up(&report, text, &question, now))
+        let depth = match has_model {
+            true => report.depth(),
+            false => Depth::Quick,
+        };
+        Some(follow_up(&report, text, &question, depth, now))
     });
     let answered = asked.await.map_err(|_| Refusal::of(Code::Overloaded))?;
     answered.ok_or_else(|| internal("a retained report cannot be read", &retained.id()))

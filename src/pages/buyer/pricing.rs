@@ -57,10 +57,10 @@ pub fn page(view: &PricingView<'_>) -> String {
             (parts::tier_table())
             h2 #report-prices { "Proof Pack" }
             p { "A report on whether one page supports a claim, with the passages that show it." }
-            (parts::pack_table())
+            (parts::pack_table(view.site.has_model))
             h2 #bundle-prices { "Evidence Bundle" }
             p { "A report on up to 25 sources, paid through a payment link." }
-            (bundle::bundle_table(None))
+            (bundle::bundle_table(None, view.site.has_model))
         },
     )
 }

@@ -36,7 +36,7 @@ pub fn page(view: &ProofPackView<'_>) -> String {
             }
             (parts::report_form(site, "", ""))
             h2 #prices { "Three packs" }
-            ul.cards.three { @for pack in Pack::ALL { (card(pack)) } }
+            ul.cards.three { @for pack in Pack::ALL { (card(pack, site.has_model)) } }
             h2 #buy { "Buy one" }
             p { "The first request returns 402 with the price; the second carries the signed payment." }
             (parts::ways_to_buy(site, item))
@@ -52,7 +52,7 @@ pub fn page(view: &ProofPackView<'_>) -> String {
                 li { strong { "Citations:" } " exact excerpts of the source. Claims without one are dropped." }
                 li { strong { "Gaps and risks:" } " what the source does not establish, and why to be careful." }
                 li { strong { "Advice for the agent:" } " use it, find a second source, or do not use it." }
-                li { strong { "Hashes" } " of source and report, so that anyone can verify both later." }
+                li { strong { "The source text and hashes" } " of it and the report, so that anyone can verify both later." }
             }
             h2 #kept { "Stored and verifiable" }
             p {
@@ -63,21 +63,12 @@ pub fn page(view: &ProofPackView<'_>) -> String {
     )
 }
 
-fn card(pack: Pack) -> Markup {
+fn card(pack: Pack, has_model: bool) -> Markup {
     html! {
         li {
             h3 { (pack.name()) @if pack == Pack::default() { " " span.tag.good { "default" } } }
             p.price { (parts::cents(pack.price())) " " small { "USDC a report" } }
-            p { (choose_it_for(pack)) }
+            p { (pack.reads(has_model)) }
         }
-    }
-}
-
-/// What a buyer gets, in a sentence.
-fn choose_it_for(pack: Pack) -> &'static str {
-    match pack {
-        Pack::Quick => "A copy up to 24 hours old, checked without a language model.",
-        Pack::Standard => "A copy up to 60 minutes old; a language model may add claims.",
-        Pack::Deep => "The page as it is now; a language model may add claims.",
     }
 }

@@ -80,7 +80,7 @@ pub fn page(view: &QuoteView<'_>) -> String {
                 Product::ProofPack => (parts::report_form(&view.site, view.typed, view.typed_question)),
             }
             @match &view.outcome {
-                QuoteOutcome::Nothing => (nothing_asked(view.product)),
+                QuoteOutcome::Nothing => (nothing_asked(&view.site, view.product)),
                 QuoteOutcome::Refused { code, message } => (refused(code, message)),
                 QuoteOutcome::Quoted(quote) => (quoted(&view.site, quote)),
             }
@@ -117,12 +117,12 @@ fn words(product: Product) -> Words {
     }
 }
 
-fn nothing_asked(product: Product) -> Markup {
+fn nothing_asked(site: &Site<'_>, product: Product) -> Markup {
     html! {
         h2 { "Price list" }
         @match product {
             Product::Context => (parts::tier_table()),
-            Product::ProofPack => (parts::pack_table()),
+            Product::ProofPack => (parts::pack_table(site.has_model)),
         }
         p {
             "Programs get the same as JSON from " code { (words(product).api) }
@@ -170,7 +170,7 @@ fn quoted(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
                 }
             }
         }
-        (offer_table(quote))
+        (offer_table(quote, site.has_model))
         h2 #buy { "Buy it" }
         p { "With " (word) " " strong { (quote.recommended.name()) } ", for at most "
         (quote.recommended.price()) " USDC:" }
@@ -179,7 +179,7 @@ fn quoted(site: &Site<'_>, quote: &Quoted<'_>) -> Markup {
     }
 }
 
-fn offer_table(quote: &Quoted<'_>) -> Markup {
+fn offer_table(quote: &Quoted<'_>, has_model: bool) -> Markup {
     let head = match quote.recommended.product() {
         Product::Context => ("Tier", "Cache"),
         Product::ProofPack => ("Pack", "What it reads"),
@@ -187,13 +187,13 @@ fn offer_table(quote: &Quoted<'_>) -> Markup {
     let table = html! {
         table.stack {
             thead { tr { th { (head.0) } th.num { "Price" } th { "Now" } th { (head.1) } } }
-            tbody { @for offer in &quote.offers { (offer_row(offer, quote.recommended)) } }
+            tbody { @for offer in &quote.offers { (offer_row(offer, quote.recommended, has_model)) } }
         }
     };
     parts::scrolling("Prices and availability", &table)
 }
 
-fn offer_row(offer: &LevelOffer<'_>, recommended: Level) -> Markup {
+fn offer_row(offer: &LevelOffer<'_>, recommended: Level, has_model: bool) -> Markup {
     let chosen = offer.level == recommended;
     html! {
         tr.chosen[chosen] {
@@ -207,7 +207,7 @@ fn offer_row(offer: &LevelOffer<'_>, recommended: Level) -> Markup {
                     Some(reason) => { span.tag { "not now" } " " (reason) },
                 }
             }
-            td.long.muted { (offer.level.policy()) }
+            td.long.muted { (offer.level.policy()) @if let Some(reads) = offer.level.reads(has_model) { p { (reads) } } }
         }
     }
 }

@@ -5,6 +5,7 @@ mod evidence;
 
 use maud::{Markup, PreEscaped, html};
 
+use crate::domain::depth::Depth;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::report::Report;
 use crate::evidence::report::follow_up::FollowUp;
@@ -54,6 +55,7 @@ pub fn page(view: &ReportView<'_>) -> String {
             h2 #evidence { "Claims and their evidence" }
             p.muted { "Every excerpt is quoted verbatim from the source. Words of the question are highlighted." }
             (evidence::claims(view.report))
+            (evidence::comparisons(&view.report.comparisons))
             (evidence::gaps(&view.report.gaps))
             (evidence::risks(&view.report.risk_details))
             (about(view))
@@ -72,11 +74,22 @@ fn verdict(report: &Report) -> Markup {
                 (parts::label(decision.label.name())) " "
                 span { (parts::share("Confidence in this label", report.confidence_score)) " confidence" }
             }
+            @if let Some(value) = &decision.answer_value { p.answer { strong { (value) } } }
             p.answer { (evidence::with_references(&report.answer, &report.citations)) }
             dl.facts {
                 dt { "Decision" } dd { (decision.summary) }
                 dt { "What to do" } dd { (decision.recommended_agent_use) }
                 dt { "For agents" } dd { code { (report.agent_action) } }
+                @if let Some(measured) = &decision.reliability {
+                    dt { "Reliability" }
+                    dd {
+                        "This label was right in " (format!("{:.0}", measured.right_share * 100.0)) " % of " (measured.rows)
+                        " such questions (measured " (measured.measured_on) ")"
+                    }
+                }
+                @if let Some(depth) = report.analysis.depth {
+                    dt { "Depth" } dd { (depth) ": " (Depth::from(depth).reads()) }
+                }
                 dt { "Source" } dd { (parts::foreign_link(&report.target_url)) }
             }
         }
@@ -146,6 +159,7 @@ fn checking(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
             button #recompute type="button" hidden { "Verify in this browser" }
             a.button.quiet href={ (view.path) "?check=1#verify" } { "Verify on the server" }
             a.button.quiet href=(api.path) { "JSON" }
+            a.button.quiet href={ (api.path) "/source" } { "Source text" }
             a.button.quiet href={ (view.path) "?format=markdown" } { "Markdown" }
             @if let Some(pdf) = api.pdf { a.button.quiet href=(pdf) { "PDF" } }
         }
@@ -177,7 +191,7 @@ fn follow_up(view: &ReportView<'_>, api: &Api<'_>) -> Markup {
         }
         @if let Some(asked) = view.follow_up {
             .panel {
-                p { (asked.answer) }
+                p { (parts::label(asked.decision.label.name())) " " (asked.answer) }
                 @for citation in &asked.citations { (evidence::figure(citation, None)) }
             }
         }
@@ -189,7 +203,7 @@ fn citing(view: &ReportView<'_>) -> Markup {
     let report = view.report;
     let title = report.source_profile.title.as_deref();
     let title = title.unwrap_or(&report.target_url);
-    let excerpt = report.citations.first().map_or("", |first| &first.excerpt);
+    let excerpt = report.citations.first().map_or("", |first| first.quote());
     let text = format!(
         "{}“{title}”, {}. Decision of {NAME} on “{}”: {}. {}. Source SHA-256 {}, result SHA-256 {}.",
         if excerpt.is_empty() {

@@ -134,7 +134,7 @@ fn reports() -> Vec<Question> {
         (
             "What does “supported” mean?",
             html! { p {
-                "The source contains passages that support the claim. The confidence is the probability that this judgement is right. "
+                "The source contains passages that support the claim. The confidence is an estimate; where it was measured, the report says how often this label was right. "
                 "It does not mean that the claim is true: check a second, independent source for that."
             } },
         ),
@@ -147,6 +147,7 @@ fn reports() -> Vec<Question> {
                     li { strong { "weak" } ": only navigation, boilerplate or vague wording mentions it." }
                     li { strong { "unsupported" } ": the source does not establish it." }
                     li { strong { "contradicted" } ": the source says otherwise." }
+                    li { strong { "contested" } ": the sources of an Evidence Bundle contradict each other." }
                 }
             },
         ),

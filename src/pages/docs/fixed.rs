@@ -98,14 +98,18 @@ pub(crate) fn headers() -> Markup {
 }
 
 /// Field and meaning of a report (specification 2.8).
-const REPORT: [(&str, &str); 9] = [
+const REPORT: [(&str, &str); 12] = [
     (
         "answer, executive_summary",
         "What the source establishes, in one sentence and in a few.",
     ),
     (
         "decision, confidence_score",
-        "supported, partially_supported, weak, unsupported or contradicted, and the probability that this label is right.",
+        "supported, partially_supported, weak, unsupported or contradicted, and the engine's estimate that this label is right. In a bundle also contested: its sources contradict each other.",
+    ),
+    (
+        "decision.answer_value, decision.reliability",
+        "The answer in a few words, if there is one; and how often this label was right on such questions when it was measured.",
     ),
     (
         "agent_action, recommended_next_call",
@@ -113,7 +117,11 @@ const REPORT: [(&str, &str); 9] = [
     ),
     (
         "citations",
-        "Verbatim excerpts of the source's markdown, each with an identifier and its position in UTF-8 bytes.",
+        "Verbatim excerpts of the source's markdown, each with an identifier and its position in UTF-8 bytes; as plain text (quote), with the sentences before and after, a link to the passage on the page, and the speaker and date that it names.",
+    ),
+    (
+        "comparisons",
+        "Each figure of the question beside the one in the source: same, within, differs or not_found.",
     ),
     (
         "key_claims, supported_findings, gaps",
@@ -121,15 +129,19 @@ const REPORT: [(&str, &str); 9] = [
     ),
     (
         "risks, source_profile, source_quality_score",
-        "Reasons for caution; publisher, date and quality of the source.",
+        "Codes of reasons for caution, explained in risk_details; publisher, date and quality of the source.",
+    ),
+    (
+        "analysis",
+        "What the question was taken for, how each part was judged, and how deeply the source was read (depth).",
     ),
     (
         "result_hash, source_hash",
         "SHA-256 of the report as canonical JSON (RFC 8785), and of the source's markdown.",
     ),
     (
-        "report_url, verify_url, follow_up_url, refresh_url",
-        "Where to read, verify, follow up and re-quote the stored report, free of charge.",
+        "report_url, source_text_url, verify_url, follow_up_url, refresh_url",
+        "Where to read the stored report and its source text, verify, follow up and re-quote it, free of charge.",
     ),
     ("cache, payment, ueg_receipt", "As in the page response."),
 ];

@@ -81,7 +81,7 @@ pub fn about_page(view: &BundleView<'_>) -> String {
             }
             (form(view))
             h2 #prices { "Three sizes" }
-            (bundle_table(None))
+            (bundle_table(None, view.site.has_model))
             h2 #delivery { "What you get" }
             ul {
                 li { "A report for each source, with exact excerpts, and a table of claims by source" }
@@ -111,7 +111,7 @@ pub fn quote_page(view: &BundleView<'_>) -> String {
         html! {
             h1 { "What would this bundle cost?" }
             @match &view.outcome {
-                QuoteOutcome::Nothing => { (form(view)) (nothing_asked()) },
+                QuoteOutcome::Nothing => { (form(view)) (nothing_asked(&view.site)) },
                 QuoteOutcome::Refused { code, message, rejected } => {
                     (refused(code, message))
                     (rejected_list(rejected))
@@ -161,10 +161,10 @@ pub(crate) fn bundle_choice(typed: &str) -> Markup {
     }
 }
 
-fn nothing_asked() -> Markup {
+fn nothing_asked(site: &Site<'_>) -> Markup {
     html! {
         h2 { "Price list" }
-        (bundle_table(None))
+        (bundle_table(None, site.has_model))
         p {
             "Programs get the same as JSON from " code { "GET /v1/proof-pack/bundle/quote?target_urls=…" }
             " or, for longer lists, " code { "POST /v1/quotes" }
@@ -186,17 +186,17 @@ fn refused(code: &str, message: &str) -> Markup {
 }
 
 /// The price list of the bundles, straight from their table.
-pub(crate) fn bundle_table(chosen: Option<Bundle>) -> Markup {
+pub(crate) fn bundle_table(chosen: Option<Bundle>, has_model: bool) -> Markup {
     let table = html! {
         table.stack {
-            thead { tr { th { "Bundle" } th.num { "Price" } th.num { "Sources" } th { "Description" } } }
-            tbody { @for bundle in Bundle::ALL { (bundle_row(bundle, chosen)) } }
+            thead { tr { th { "Bundle" } th.num { "Price" } th.num { "Sources" } th { "What it reads of each" } th { "Policy" } } }
+            tbody { @for bundle in Bundle::ALL { (bundle_row(bundle, chosen, has_model)) } }
         }
     };
     parts::scrolling("Bundles and prices", &table)
 }
 
-fn bundle_row(bundle: Bundle, chosen: Option<Bundle>) -> Markup {
+fn bundle_row(bundle: Bundle, chosen: Option<Bundle>, has_model: bool) -> Markup {
     let (marked, mark) = match chosen {
         Some(chosen) => (bundle == chosen, "your size"),
         None => (bundle == Bundle::default(), "default"),
@@ -206,6 +206,7 @@ fn bundle_row(bundle: Bundle, chosen: Option<Bundle>) -> Markup {
             th scope="row" { (bundle.name()) @if marked { " " span.tag.good { (mark) } } }
             td.num { (price(bundle)) }
             td.num { "up to " (bundle.source_limit()) }
+            td.long { (bundle.reads(has_model)) }
             td.long.muted { (bundle.policy()) }
         }
     }
@@ -239,7 +240,7 @@ fn quoted(view: &BundleView<'_>, quote: &Quoted<'_>) -> Markup {
         (source_list(quote.target_urls))
         (rejected_list(&quote.rejected))
         h2 { "Price list" }
-        (bundle_table(Some(quote.bundle)))
+        (bundle_table(Some(quote.bundle), view.site.has_model))
     }
 }
 

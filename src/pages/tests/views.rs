@@ -1,6 +1,6 @@
 //! Views to try every page with.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{bundle_views, delivery_views};
 use crate::domain::bundle::Bundle;
@@ -30,6 +30,7 @@ pub(in crate::pages) fn site() -> Site<'static> {
         facilitator: FacilitatorMode::Sandbox,
         version: "0.1.0",
         contact: Some("ops@sample-site.org"),
+        has_model: true,
     }
 }
 
@@ -246,7 +247,24 @@ fn pack_quoted(texts: Texts) -> quote::QuoteView<'static> {
 
 /// The sample report; in the second round every text of it is hostile that is not of a closed set.
 fn report(texts: Texts) -> Report {
-    let mut report = serde_json::from_str(SAMPLE_REPORT).expect("the sample report");
+    let mut report: Value = serde_json::from_str(SAMPLE_REPORT).expect("the sample report");
+    // What the sample's question does not bring up.
+    report["decision"]["answer_value"] = "the facilitator".into();
+    report["decision"]["reliability"] =
+        json!({"right_share": 0.7, "rows": 1042, "measured_on": "2026-11-22"});
+    report["comparisons"] = json!([
+        {"asked": "26 days", "found": "26 hours", "relation": "differs", "citation_id": "E1"},
+        {"asked": "2 %", "found": null, "relation": "not_found", "citation_id": null},
+    ]);
+    let slice = json!({"excerpt": "It was late.", "start": 0, "end": 12});
+    for (name, value) in [
+        ("before", slice.clone()),
+        ("after", slice),
+        ("speaker", "the mayor".into()),
+        ("date", "2026-05".into()),
+    ] {
+        report["citations"][0][name] = value;
+    }
     if texts.hostile {
         poison(&mut report);
     }
@@ -258,7 +276,7 @@ const SAMPLE_REPORT: &str = include_str!("../../../data/sample/report.json");
 /// Puts the hostile text in place of every other one.
 pub(super) fn poison(value: &mut Value) {
     // Words of closed sets, and identifiers, which are ours.
-    const CLOSED: [&str; 21] = [
+    const CLOSED: [&str; 23] = [
         "because",
         "id",
         "source_id",
@@ -280,6 +298,8 @@ pub(super) fn poison(value: &mut Value) {
         "verdict",
         "certainty",
         "found_by",
+        "relation",
+        "depth",
     ];
     match value {
         Value::String(text) => *text = HOSTILE.to_owned(),
@@ -306,7 +326,9 @@ fn follow_up(report: &Report) -> FollowUp {
         citations: report.citations.clone(),
         confidence: 0.7,
         gaps: report.gaps.clone(),
+        comparisons: report.comparisons.clone(),
         risks: report.risks.clone(),
+        risk_details: report.risk_details.clone(),
         agent_action: report.agent_action,
         source_hash: report.source_hash.clone(),
         supplier_spend: 0,

@@ -74,7 +74,10 @@ fn claim_blocks(report: &BundleReport, claim: &ClaimLine) -> Vec<Block> {
             let passage = Passage {
                 id,
                 stance: &spoken(cell.verdict.name()),
-                excerpt: &citation.excerpt,
+                excerpt: citation.quote(),
+                around: [None; 2],
+                said: (None, None),
+                link: citation.link.as_deref(),
                 truncated: citation.truncated,
                 matching: citation.matching,
                 bytes: (citation.start, citation.end),

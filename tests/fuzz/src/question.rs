@@ -7,7 +7,7 @@ use context402::evidence::report::facts::Facts;
 use context402::evidence::report::verify::{Kept, verify};
 use context402::evidence::report::{Report, Request, report};
 use context402::evidence::synthesis::{Synthesis, checked, prompt};
-use context402::evidence::{CLAIMS_MAX, Check, FINDINGS_MAX, Source};
+use context402::evidence::{CLAIMS_MAX, Check, Depth, FINDINGS_MAX, Source};
 
 const PROMPT_BYTES_MAX: usize = 16_000;
 const NOW: UnixSeconds = UnixSeconds(1_772_323_200);
@@ -32,13 +32,13 @@ pub(crate) fn question(data: &[u8]) {
         language: [None, Some("en"), Some("de"), Some("zz-\u{301}")][usize::from(mode >> 2 & 3)],
         text: &text,
     };
-    let examined = examine_page(source, &question, &facts);
+    let examined = examine_page(source, &question, &facts, Depth::Quick);
     check(&examined.check, &text);
     instructions(&examined, &text);
     let synthesis = (mode & 16 == 16).then(|| hears(&examined, &text));
     reports(&examined, &facts, synthesis.as_ref(), &text);
     if mode & 32 == 32 {
-        let again = examine_page(source, &question, &facts);
+        let again = examine_page(source, &question, &facts, Depth::Quick);
         assert_eq!(again.check, examined.check, "it was answered otherwise");
     }
 }

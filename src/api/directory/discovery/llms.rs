@@ -32,7 +32,7 @@ pub fn text(app: &App) -> String {
 /// Title, summary, how to buy, prices.
 pub fn introduction(app: &App) -> String {
     let [access, proof_pack] = Product::ALL.map(|product| app.url(product.path()));
-    let [tiers, packs] = Product::ALL.map(prices);
+    let [tiers, packs] = Product::ALL.map(|product| prices(app, product));
     format!(
         "# {name}\n\n> {description}.\n\n\
          A page, in three steps:\n\n\
@@ -59,10 +59,12 @@ pub fn introduction(app: &App) -> String {
     )
 }
 
-fn prices(product: Product) -> String {
+fn prices(app: &App, product: Product) -> String {
     let row = |level: Level| {
         let (name, price) = (level.name(), level.price());
-        format!("- {name}: {price} ({})\n", level.policy())
+        let reads = level.reads(app.config.entailment_model);
+        let reads = reads.map_or_else(String::new, |reads| format!(" {reads}"));
+        format!("- {name}: {price} ({}){reads}\n", level.policy())
     };
     product.levels().map(row).collect()
 }

@@ -77,14 +77,14 @@ pub fn brief(app: &App) -> Value {
         "description": env!("CARGO_PKG_DESCRIPTION"),
         "base_url": app.config.base_url,
         "buy": {"method": "POST", "url": app.url(Product::Context.path()), "body": {"target_url": "https://example.com/", "tier": "fresh"}},
-        "tiers": levels(Product::Context),
+        "tiers": levels(app, Product::Context),
         "proof_pack": {
             "method": "POST", "url": app.url(Product::ProofPack.path()),
             "body": {"target_url": "https://example.com/", "question": "Is it free to use?", "pack": "standard"},
         },
-        "packs": levels(Product::ProofPack),
+        "packs": levels(app, Product::ProofPack),
         "proof_bundle": {"method": "GET", "url": app.url(bundles::QUOTE_PATH), "query": ["target_urls", "question", "bundle"]},
-        "bundles": bundles::price_list(),
+        "bundles": bundles::price_list(app),
         "payment": {
             "protocol": "x402", "x402Version": 2, "scheme": "exact", "network": terms.network, "asset": terms.asset,
             "pay_to": terms.pay_to,
@@ -103,16 +103,20 @@ pub fn brief(app: &App) -> Value {
 }
 
 /// The price list of a product.
-pub fn levels(product: Product) -> Value {
+pub fn levels(app: &App, product: Product) -> Value {
     let policy = match product {
         Product::Context => "cache_policy",
         Product::ProofPack => "policy",
     };
     let row = |level: Level| {
-        json!({
+        let mut row = json!({
             product.level_word(): level.name(), "amount": level.price().units().to_string(),
             "price_usdc": level.price().as_usdc(), policy: level.policy(),
-        })
+        });
+        if let Some(reads) = level.reads(app.config.entailment_model) {
+            row["reads"] = reads.into();
+        }
+        row
     };
     product.levels().map(row).collect()
 }

@@ -237,8 +237,12 @@ impl ToolResult {
             parts.push(format!(r#""}},{{"type":"text","text":"{text}"#).into());
         }
         parts.push(format!(r#""}}],"isError":{is_error}"#).into());
-        // Our responses that begin with a brace are JSON.
-        if reply.body.starts_with(b"{") {
+        // A source text may begin with a brace as well.
+        let is_json = reply
+            .headers
+            .get("content-type")
+            .is_some_and(|kind| kind == "application/json");
+        if is_json && reply.body.starts_with(b"{") {
             parts.push(Bytes::from_static(br#","structuredContent":"#));
             parts.push(reply.body.clone());
         }

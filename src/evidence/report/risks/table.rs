@@ -28,13 +28,11 @@ pub enum Risk {
     TruncatedSource,
     RedirectedHost,
     CanonicalElsewhere,
-    InsecureTransport,
     CacheAge,
     LanguageMismatch,
     WeakLanguageSupport,
     CharsetGuessed,
     UsageRestricted,
-    SingleSource,
     ModelClaimsDropped,
 }
 
@@ -52,7 +50,7 @@ use Severity::{High, Info, Low, Medium};
 pub(crate) type Row = (Risk, &'static str, Severity, &'static str);
 
 #[rustfmt::skip]
-pub(crate) const TABLE: [Row; 31] = [
+pub(crate) const TABLE: [Row; 29] = [
     (Risk::EmbeddedInstructionsHidden, "embedded_agent_instructions", High,
         "The page holds text for AI systems that its readers do not see; none of it was taken as evidence, but its author means to mislead."),
     (Risk::EmbeddedInstructionsVisible, "embedded_agent_instructions", High,
@@ -99,8 +97,6 @@ pub(crate) const TABLE: [Row; 31] = [
         "The address led to a site of another owner."),
     (Risk::CanonicalElsewhere, "canonical_elsewhere", Low,
         "The page names another site as the home of its content: this may be a copy."),
-    (Risk::InsecureTransport, "insecure_transport", Low,
-        "The page came without encryption and may have been changed on its way."),
     (Risk::CacheAge, "cache_age", Low,
         "The page was read earlier and may have changed since."),
     (Risk::LanguageMismatch, "language_mismatch", Medium,
@@ -111,8 +107,6 @@ pub(crate) const TABLE: [Row; 31] = [
         "The page names no character encoding; it was guessed."),
     (Risk::UsageRestricted, "usage_restricted", Info,
         "The page or its site asks that AI systems do not use its content."),
-    (Risk::SingleSource, "single_source", Info,
-        "The report rests on one source; a second, independent one would make it firmer."),
     (Risk::ModelClaimsDropped, "model_claims_dropped", Info,
         "A language model made claims that the evidence does not carry; they were dropped."),
 ];

@@ -85,9 +85,6 @@ fn where_a_page_comes_from_is_judged() {
     raises("canonical_elsewhere", |facts| {
         facts.metadata.canonical_url = Some("https://elsewhere.org/refunds".to_owned());
     });
-    raises("insecure_transport", |facts| {
-        facts.final_url = "http://shop.example.com/".to_owned()
-    });
     raises("http_error", |facts| facts.http_status = 404);
     raises("cache_age", |facts| {
         facts.cache_hit = true;
@@ -137,6 +134,11 @@ fn a_source_that_speaks_about_itself_is_told() {
     assert!(!speaks_of_itself(
         "In our test it reached 480 Mbit/s, we found."
     ));
+    assert!(!speaks_of_itself(
+        "“We build it in May,” the mayor told reporters."
+    ));
+    let quotes = "“We refund orders within 30 days of delivery,” the shop said.";
+    assert!(!codes_of(quotes, QUESTION, &facts()).contains(&"self_published_claim"));
     let speaks = "We refund orders within 30 days of delivery.";
     assert!(
         codes_of(
@@ -145,6 +147,18 @@ fn a_source_that_speaks_about_itself_is_told() {
             &facts()
         )
         .contains(&"self_published_claim")
+    );
+}
+
+/// They are said once elsewhere: by the product, and by the quality of the source.
+#[test]
+fn what_holds_for_every_report_is_no_risk() {
+    let mut plain = facts();
+    plain.final_url = "http://shop.example.com/refunds".to_owned();
+    let codes = codes_of(PAGE, QUESTION, &plain);
+    assert!(
+        !codes.contains(&"single_source") && !codes.contains(&"insecure_transport"),
+        "{codes:?}"
     );
 }
 

@@ -6,7 +6,6 @@ use sha2::{Digest, Sha256};
 use super::{Job, PAUSE_SECONDS, held, lease_until};
 use crate::domain::bundle::Bundle;
 use crate::domain::order::OrderEvent;
-use crate::domain::pack::Pack;
 use crate::domain::purchase::{ProofPackPurchase, Purchase};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
@@ -113,7 +112,7 @@ impl Job {
         let bundle = self.order.bundle.as_deref().and_then(Bundle::parse);
         let purchase = ProofPackPurchase::new(
             target_url.to_owned(),
-            pack_of(bundle.unwrap_or_default()),
+            bundle.unwrap_or_default().pack(),
             Some(&self.order.question),
             None,
         );
@@ -235,13 +234,5 @@ fn waiting(tries: u32, again_at: u64, refusal: Refusal) -> SourceRecord {
         again_at,
         code: refusal.code.text().to_owned(),
         message: refusal.message,
-    }
-}
-
-/// The pack by which a bundle's sources are examined.
-fn pack_of(bundle: Bundle) -> Pack {
-    match bundle {
-        Bundle::Scout | Bundle::Builder => Pack::Standard,
-        Bundle::Audit => Pack::Deep,
     }
 }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::evidence::report::citation::Citation;
 use crate::evidence::report::risks::{RiskDetail, Severity};
-use crate::evidence::report::{Origin, Report};
+use crate::evidence::report::{Comparison, Origin, Report};
 use crate::evidence::{PassageKind, Stance};
 use crate::pages::parts;
 
@@ -76,10 +76,21 @@ pub(crate) fn figure(citation: &Citation, anchor: Option<&String>) -> Markup {
                             }
                         } }
                     },
-                    None => (marked(&citation.excerpt, &citation.matched_terms)),
+                    None => {
+                        @if let Some(before) = &citation.before { span.path { (before.excerpt) } }
+                        (marked(citation.quote(), &citation.matched_terms))
+                        @if let Some(after) = &citation.after { span.path { (after.excerpt) } }
+                    },
                 }
             }
-            figcaption { strong { (citation.id) } " " (stance_words(citation.stance)) }
+            figcaption {
+                strong { (citation.id) } " " (stance_words(citation.stance))
+                @if let Some(speaker) = &citation.speaker { " · said by " (speaker) }
+                @if let Some(date) = &citation.date { " · date: " (date) }
+                @if let Some(href) = citation.link.as_deref().and_then(parts::safe_href) {
+                    " · " a href=(href) rel="nofollow noopener noreferrer" { "Show on the page" }
+                }
+            }
         }
     }
 }
@@ -182,6 +193,28 @@ pub(crate) fn with_references(text: &str, citations: &[Citation]) -> Markup {
     html! { @for piece in pieces { (piece) } (rest) }
 }
 
+/// The quantities of the question beside those of the source.
+pub(crate) fn comparisons(comparisons: &[Comparison]) -> Markup {
+    html! {
+        @if !comparisons.is_empty() {
+            h2 #comparisons { "Figures compared" }
+            table {
+                thead { tr { th { "Asked" } th { "In the source" } th { "Result" } } }
+                tbody { @for compared in comparisons {
+                    tr {
+                        td { (compared.asked) }
+                        td {
+                            (compared.found.as_deref().unwrap_or("none"))
+                            @if let Some(id) = &compared.citation_id { " " a href={ "#" (id) } { "[" (id) "]" } }
+                        }
+                        td { (compared.relation.name().replace('_', " ")) }
+                    }
+                } }
+            }
+        }
+    }
+}
+
 pub(crate) fn gaps(gaps: &[String]) -> Markup {
     html! {
         @if !gaps.is_empty() {
@@ -227,6 +260,7 @@ mod tests {
             id: "E1".to_owned(),
             url: String::new(),
             excerpt: excerpt.to_owned(),
+            quote: String::new(),
             start: 0,
             end: excerpt.len(),
             truncated: false,
@@ -242,6 +276,11 @@ mod tests {
                 start: 0,
                 end: 16,
             }),
+            before: None,
+            after: None,
+            link: None,
+            speaker: None,
+            date: None,
         }
     }
 

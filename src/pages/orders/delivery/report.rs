@@ -165,10 +165,13 @@ fn passage(report: &BundleReport, id: &str, verdict: Verdict, is_first: bool) ->
     let title = source.and_then(|source| source.title.as_deref());
     html! {
         figure class={ "evidence " (stance(verdict)) } id=[is_first.then_some(id)] {
-            blockquote { (passage.excerpt) }
+            blockquote { (passage.quote()) }
             figcaption {
                 strong { (id) } " " (stance_words(verdict)) " · "
                 a href={ "#" (passage.source_id) } { (title.unwrap_or(&passage.source_id)) }
+                @if let Some(href) = passage.link.as_deref().and_then(parts::safe_href) {
+                    " · " a href=(href) rel="nofollow noopener noreferrer" { "Show on the page" }
+                }
             }
         }
     }
@@ -327,7 +330,7 @@ fn single_report(single: &Report) -> Markup {
         p { (parts::label(single.decision.label.name())) " " (single.answer) }
         @for cited in &single.citations {
             figure class={ "evidence " (cited.stance) } {
-                blockquote { (cited.excerpt) }
+                blockquote { (cited.quote()) }
                 figcaption { strong { (cited.id) } }
             }
         }
