@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::closed_set::closed_set;
 use crate::evidence::bundle::read::{Read, Submitted};
+use crate::evidence::bundle::values::{Amount, Wanted, amounts, clash};
 use crate::evidence::reading::text::{Word, is_negation, is_stop, number, plain, stem, words};
+use crate::evidence::report::{QuestionForm, Report};
 
 /// Words of a shingle.
 const SHINGLE_WORDS: usize = 5;
@@ -61,6 +63,10 @@ impl Groups {
             .iter()
             .map(|source| source.read.as_ref().map(Print::of))
             .collect();
+        let mut reads = submitted.iter().filter_map(|source| source.read.as_ref());
+        let Some(asked) = reads.next().map(|read| Asked::of(&read.report)) else {
+            return Groups::named(submitted, Vec::new(), Vec::new());
+        };
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut reasons: Vec<BTreeSet<Likeness>> = Vec::new();
         for (at, print) in prints.iter().enumerate() {
@@ -71,7 +77,9 @@ impl Groups {
                 let others = groups[group]
                     .iter()
                     .filter_map(|other| prints[*other].as_ref());
-                let why = others.filter_map(|other| print.same_as(other)).next();
+                let why = others
+                    .filter_map(|other| print.same_as(other, &asked))
+                    .next();
                 match (why, joined) {
                     (None, _) => group += 1,
                     (Some(why), None) => {
@@ -105,7 +113,7 @@ impl Groups {
             .filter(|(one, other)| {
                 read(*one)
                     .zip(read(*other))
-                    .is_some_and(|(one, other)| one.is_altered(other))
+                    .is_some_and(|(one, other)| one.is_altered(other, &asked))
             })
             .collect();
         named
@@ -181,6 +189,7 @@ struct Facts {
     stems: BTreeSet<String>,
     numbers: BTreeSet<String>,
     names: BTreeSet<String>,
+    amounts: Vec<Amount>,
     denies: bool,
 }
 
@@ -203,20 +212,57 @@ impl Facts {
                 .filter(is_name)
                 .map(|word| word.text.to_lowercase())
                 .collect(),
+            amounts: amounts(&passage),
             denies: denials.count() % 2 == 1,
         }
     }
 
-    /// The same sentence with another number, name or answer in it.
-    fn is_altered(&self, other: &Facts) -> bool {
-        let differs = self.numbers != other.numbers
-            || self.names != other.names
-            || self.denies != other.denies;
-        differs
-            && ratio(
-                self.stems.intersection(&other.stems).count(),
-                self.stems.union(&other.stems).count(),
-            ) >= SENTENCE_LIKENESS_MIN
+    /// The same sentence with something else in the place of what is asked.
+    fn is_altered(&self, other: &Facts, asked: &Asked) -> bool {
+        let shared = self.stems.intersection(&other.stems).count();
+        let all = self.stems.union(&other.stems).count();
+        ratio(shared, all) >= SENTENCE_LIKENESS_MIN && self.differs(other, asked)
+    }
+
+    fn differs(&self, other: &Facts, asked: &Asked) -> bool {
+        let names = || self.names.symmetric_difference(&other.names);
+        let mut numbers = self.numbers.symmetric_difference(&other.numbers);
+        match (asked.form, &asked.wanted) {
+            (QuestionForm::Open, _) => false,
+            (QuestionForm::Wh, Some(wanted)) => {
+                let of = |facts: &Facts| -> Vec<Amount> {
+                    let taken = facts.amounts.iter().filter(|amount| wanted.takes(amount));
+                    taken.cloned().collect()
+                };
+                clash(&of(self), &of(other)).is_some()
+            }
+            (QuestionForm::Wh, None) => names().next().is_some(),
+            (QuestionForm::Claim | QuestionForm::YesNo, _) => {
+                self.denies != other.denies
+                    || numbers.any(|number| asked.numbers.contains(number))
+                    || names().any(|name| asked.words.contains(name))
+            }
+        }
+    }
+}
+
+/// What a copy must not have changed to be one.
+struct Asked {
+    form: QuestionForm,
+    wanted: Option<Wanted>,
+    words: BTreeSet<String>,
+    numbers: BTreeSet<String>,
+}
+
+impl Asked {
+    fn of(report: &Report) -> Asked {
+        let words = words(&report.question);
+        Asked {
+            form: report.analysis.question_kind,
+            wanted: Wanted::of(&report.question),
+            words: words.iter().map(|word| word.text.to_lowercase()).collect(),
+            numbers: words.iter().filter_map(|word| number(word.text)).collect(),
+        }
     }
 }
 
@@ -242,26 +288,31 @@ impl Print {
         }
     }
 
-    /// It is a copy in which the best passage says something else.
-    fn is_altered(&self, other: &Print) -> bool {
+    /// It is a copy in which the best passage answers otherwise.
+    fn is_altered(&self, other: &Print, asked: &Asked) -> bool {
         let lacks = |one: &Print, other: &Print| {
             one.best.as_ref().is_some_and(|best| {
-                let is_there = |cited: &Facts| !best.is_altered(cited) && cited.stems == best.stems;
+                let is_there =
+                    |cited: &Facts| cited.stems == best.stems && cited.denies == best.denies;
                 !other.cited.iter().any(is_there)
-                    && other.cited.iter().any(|cited| best.is_altered(cited))
+                    && other
+                        .cited
+                        .iter()
+                        .any(|cited| best.is_altered(cited, asked))
             })
         };
         self.likeness(other).is_some() && (lacks(self, other) || lacks(other, self))
     }
 
-    fn same_as(&self, other: &Print) -> Option<Likeness> {
+    fn same_as(&self, other: &Print, asked: &Asked) -> Option<Likeness> {
         let shares = |url: &String| !url.is_empty() && other.addresses.contains(url);
         if self.addresses.iter().any(shares) {
             Some(Likeness::SameAddress)
         } else if self.content == other.content && !self.content.is_empty() {
             Some(Likeness::SameContent)
         } else {
-            self.likeness(other).filter(|_| !self.is_altered(other))
+            self.likeness(other)
+                .filter(|_| !self.is_altered(other, asked))
         }
     }
 

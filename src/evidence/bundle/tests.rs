@@ -231,6 +231,21 @@ fn a_copy_with_another_answer_contradicts_and_is_no_mirror() {
         &article("Clara Holm", "1932"),
         "statement",
     );
+    // Another fact of the sentence: a copy as before.
+    let question = "Who designed the Harbour Bridge?";
+    let one = made(
+        "https://one.test/bridge",
+        &article("Anna Berg", "1932"),
+        question,
+    );
+    let copy = made(
+        "https://copy.test/bridge",
+        &article("Anna Berg", "1934"),
+        question,
+    );
+    let report = bundle(question, &[read(&one), read(&copy)]);
+    assert_eq!(report["groups"].as_array().map(Vec::len), Some(1));
+    assert_eq!(report["synthesis"]["conflicts"], json!([]));
 }
 
 #[test]

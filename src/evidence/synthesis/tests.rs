@@ -101,7 +101,7 @@ fn a_doubt_without_claims_lowers_the_label() {
         json!([{"text": "Acme is old.", "evidence_ids": ["E99"], "quote": "Acme is old."}]);
     assert_eq!(effect(&supported(), "unsupported", invented), kept);
     let mut told = supported();
-    told.instructions = vec![0..4];
+    told.instructions.push(0..4);
     assert_eq!(effect(&told, "unsupported", nothing()), kept);
     let mut weak = supported();
     weak.check.label = Label::Weak;
