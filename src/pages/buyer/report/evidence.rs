@@ -195,22 +195,25 @@ pub(crate) fn with_references(text: &str, citations: &[Citation]) -> Markup {
 
 /// The quantities of the question beside those of the source.
 pub(crate) fn comparisons(comparisons: &[Comparison]) -> Markup {
+    let table = html! {
+        table {
+            thead { tr { th { "Asked" } th { "In the source" } th { "Result" } } }
+            tbody { @for compared in comparisons {
+                tr {
+                    td { (compared.asked) }
+                    td {
+                        (compared.found.as_deref().unwrap_or("none"))
+                        @if let Some(id) = &compared.citation_id { " " a href={ "#" (id) } { "[" (id) "]" } }
+                    }
+                    td { (compared.relation.name().replace('_', " ")) }
+                }
+            } }
+        }
+    };
     html! {
         @if !comparisons.is_empty() {
             h2 #comparisons { "Figures compared" }
-            table {
-                thead { tr { th { "Asked" } th { "In the source" } th { "Result" } } }
-                tbody { @for compared in comparisons {
-                    tr {
-                        td { (compared.asked) }
-                        td {
-                            (compared.found.as_deref().unwrap_or("none"))
-                            @if let Some(id) = &compared.citation_id { " " a href={ "#" (id) } { "[" (id) "]" } }
-                        }
-                        td { (compared.relation.name().replace('_', " ")) }
-                    }
-                } }
-            }
+            (parts::scrolling("Figures compared", &table))
         }
     }
 }
