@@ -61,7 +61,7 @@ fn cover(report: &BundleReport) -> Vec<Block> {
         question: &report.question,
         label: report.decision.label.name(),
         disputed: report.decision.disputed && report.decision.label != BundleLabel::Contested,
-        shares: (report.decision.confidence, report.decision.support_score),
+        shares: (report.confidence_score, report.support_score),
         summary: &report.decision.summary,
         advice: &report.decision.recommended_agent_use,
         action: report.agent_action,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::closed_set::closed_set;
 use crate::evidence::bundle::compare::{Agreement, Bench, Certainty, Conflict, claim_id};
-use crate::evidence::bundle::decide::{BundleLabel, Decision, Grounds, Standing};
+use crate::evidence::bundle::decide::{BundleLabel, Decided, Decision, Grounds, Standing};
 use crate::evidence::bundle::footnotes::{Footnote, Footnotes};
 use crate::evidence::bundle::groups::{Group, Groups};
 use crate::evidence::bundle::matrix::{Row, Verdict, rows};
@@ -55,7 +55,10 @@ pub struct BundleReport {
     pub answer: String,
     pub executive_summary: String,
     pub decision: Decision,
+    /// That the label is right, reckoned from the sources' by rule: no set of bundles with known answers was there to
+    /// measure it on.
     pub confidence_score: f64,
+    /// That the sources establish it.
     pub support_score: f64,
     pub agent_action: AgentAction,
     pub synthesis: Synthesised,
@@ -185,7 +188,8 @@ pub(super) fn compose(request: &BundleRequest<'_>, sources: &[BundleSource<'_>])
         is_wh: kind == QuestionForm::Wh,
         is_yes_no: kind == QuestionForm::YesNo,
     };
-    let (decision, agent_action) = grounds.decision();
+    let decided = grounds.decided();
+    let decision = decided.decision.clone();
     let standings = grounds.standings();
     let coverage = coverage(&submitted, &groups, &rows, &notes, &agreements);
     let gaps = gaps(&submitted, &rows, &standings);
@@ -196,11 +200,11 @@ pub(super) fn compose(request: &BundleRequest<'_>, sources: &[BundleSource<'_>])
         bundle: request.bundle.to_owned(),
         question: bounded(request.question, QUESTION_CHARS_MAX),
         created_at: request.created_at.0,
-        executive_summary: executive_summary(&decision, &coverage, &standings, &gaps, &conflicts),
+        executive_summary: executive_summary(&decided, &coverage, &standings, &gaps, &conflicts),
         answer,
-        confidence_score: decision.confidence,
-        support_score: decision.support_score,
-        agent_action,
+        confidence_score: decided.confidence,
+        support_score: decided.support,
+        agent_action: decided.action,
         risk_notes: risk_notes(&submitted, &groups, &agreements, &conflicts),
         sources: source_lines(&submitted, &groups),
         matrix: matrix(&submitted, &groups, &rows),
@@ -436,14 +440,14 @@ fn carrying<'a>(decision: &Decision, rows: &'a [Row], groups: &Groups) -> Vec<&'
 }
 
 fn executive_summary(
-    decision: &Decision,
+    decided: &Decided,
     coverage: &Coverage,
     standings: &[Standing],
     gaps: &[String],
     conflicts: &[Conflict],
 ) -> String {
     let mut sentences = vec![
-        decision.summary.clone(),
+        decided.decision.summary.clone(),
         format!(
             "{} of {} sources were read; {} of them are independent of each other.",
             coverage.read_count, coverage.source_count, coverage.independent_count
@@ -466,8 +470,8 @@ fn executive_summary(
     ));
     sentences.extend(gaps.iter().take(2).cloned());
     sentences.push(format!(
-        "The label is right with probability {:.2}.",
-        decision.confidence
+        "Confidence in the label: {:.2}.",
+        decided.confidence
     ));
     bounded(&sentences.join(" "), SUMMARY_CHARS_MAX)
 }

@@ -40,11 +40,14 @@ pub struct Decision {
     pub disputed: bool,
     pub summary: String,
     pub recommended_agent_use: String,
-    /// P(the label is right), reckoned from the sources' by rule; no set of bundles with known answers was there to
-    /// measure it on.
-    pub confidence: f64,
-    /// P(the sources establish it).
-    pub support_score: f64,
+}
+
+/// A decision, and how sure it is.
+pub(super) struct Decided {
+    pub(super) decision: Decision,
+    pub(super) action: AgentAction,
+    pub(super) confidence: f64,
+    pub(super) support: f64,
 }
 
 /// What is decided by.
@@ -69,7 +72,7 @@ pub(super) struct Standing {
 }
 
 impl Grounds<'_> {
-    pub(super) fn decision(&self) -> (Decision, AgentAction) {
+    pub(super) fn decided(&self) -> Decided {
         let standings = self.standings();
         let disputed = self.disputed();
         let label = self.label(&standings, disputed);
@@ -90,10 +93,13 @@ impl Grounds<'_> {
             disputed,
             summary: self.summary(label, disputed, &standings),
             recommended_agent_use: advice(action).to_owned(),
-            confidence: rounded(confidence),
-            support_score: rounded(support),
         };
-        (decision, action)
+        Decided {
+            decision,
+            action,
+            confidence: rounded(confidence),
+            support: rounded(support),
+        }
     }
 
     /// For each part of the question.

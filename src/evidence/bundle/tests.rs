@@ -342,6 +342,10 @@ fn a_report_within_a_bundle_promises_no_address_that_it_lacks() {
 fn nothing_read_decides_nothing() {
     let report = bundle(CLAIM, &[down("https://a.test/"), down("https://b.test/")]);
     assert_eq!(report["decision"]["label"], "unsupported");
+    assert!(
+        report["decision"].get("confidence").is_none(),
+        "it is told once"
+    );
     assert_eq!(report["agent_action"], "refresh_source");
     assert_eq!(report["unreachable"].as_array().map(Vec::len), Some(2));
     assert!(

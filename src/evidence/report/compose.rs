@@ -307,13 +307,6 @@ impl<'a> Composition<'a> {
     fn executive_summary(&self, quality: f64) -> String {
         let check = &self.examined.check;
         let mut sentences = vec![self.verdict()];
-        if let Some(best) = self.carrying().first() {
-            sentences.push(format!(
-                "{} reads: {}",
-                best.id,
-                best.quoted(STATEMENT_CHARS_MAX)
-            ));
-        }
         sentences.extend(self.gaps().into_iter().take(2));
         let (examined, cited) = (check.stats.units, self.citations.len());
         let passages = match examined {
