@@ -228,6 +228,27 @@ The evidence engine's model (data/evidence/model.txt) was fitted to:
 - QED, Matthew Lamm and others, Creative Commons Attribution-ShareAlike 3.0
   (https://creativecommons.org/licenses/by-sa/3.0/legalcode), https://github.com/google-research-datasets/QED
 
+The entailment model (data/evidence/entailment/weights.bin) is all-MiniLM-L6-v2, by the sentence-transformers team,
+Apache License 2.0 (its text stands below), changed: a part of its vocabulary, a classifier in place of its last layer,
+int8 weights, and fitted to SQuAD 2.0 and QED as above and to:
+- FoolMeTwice, Julian Eisenschlos and others, Apache License 2.0; its text from Wikipedia,
+  Creative Commons Attribution-ShareAlike 3.0, https://github.com/google-research/fool-me-twice
+- FEVER-Symmetric 0.2, Tal Schuster and others, Creative Commons Attribution-ShareAlike 3.0,
+  https://github.com/TalSchuster/FeverSymmetric
+- Breaking NLI, Max Glockner, Vered Shwartz and Yoav Goldberg, Creative Commons Attribution-ShareAlike 4.0,
+  https://github.com/BIU-NLP/Breaking_NLI
+- MED and HELP, Hitomi Yanaka and others, Creative Commons Attribution-ShareAlike 4.0,
+  https://github.com/verypluming/MED, https://github.com/verypluming/HELP
+- SNLI, Samuel R. Bowman and others, Creative Commons Attribution-ShareAlike 4.0, https://nlp.stanford.edu/projects/snli/
+- MultiNLI, Adina Williams, Nikita Nangia and Samuel R. Bowman, by genre under the terms of the Open American National
+  Corpus, Creative Commons Attribution 3.0 or Attribution-ShareAlike 3.0, https://cims.nyu.edu/~sbowman/multinli/
+- InfoTabs, Vivek Gupta and others, Apache License 2.0; its tables from Wikipedia, Creative Commons
+  Attribution-ShareAlike 3.0, https://infotabs.github.io
+Sentences of some of them were changed with words from WordNet 3.1, whose license stands below.
+
+The labels (data/evidence/labels.txt) were fitted to held parts of the same sets and to WiCE, Ryo Kamoi and others,
+Open Data Commons Attribution License 1.0, https://github.com/ryokamoi/wice
+
 The selection of a page's main content (data/selection/model.bin) was fitted to:
 - WCXB, the Web Content eXtraction Benchmark, Murrough Foley, Creative Commons Attribution 4.0
   (https://creativecommons.org/licenses/by/4.0/legalcode)

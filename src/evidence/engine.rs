@@ -1,12 +1,17 @@
 //! A question held against a page: what it asks, which units of the page bear on it, and what they say together.
 
+pub(crate) mod account;
 pub(crate) mod claims;
+pub(crate) mod entail;
 pub(crate) mod features;
 pub(crate) mod findings;
+pub(crate) mod labels;
 pub(crate) mod matching;
 pub(crate) mod model;
 pub(crate) mod open_question;
+pub(crate) mod passage;
 pub(crate) mod question;
+pub(crate) mod signals;
 pub(crate) mod summary;
 pub(crate) mod verdict;
 

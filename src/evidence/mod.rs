@@ -21,6 +21,7 @@ use reading::page::Page;
 
 pub(crate) use engine::model::Model;
 
+pub use crate::domain::depth::Depth;
 pub use crate::markdown::PassageKind;
 
 /// The most findings of an answer.
@@ -92,18 +93,6 @@ closed_set! {
         Weak = "weak",
         Unsupported = "unsupported",
         Contradicted = "contradicted",
-    }
-}
-
-closed_set! {
-    /// How much is read before a label is given (decisions.md, "What the levels give").
-    pub enum Depth {
-        /// The words alone.
-        Quick = "quick",
-        /// The entailment model on the best units as well.
-        Standard = "standard",
-        /// The model on more units and on pairs of neighbouring sentences.
-        Deep = "deep",
     }
 }
 
@@ -268,6 +257,11 @@ pub(crate) fn feature_names() -> (Vec<&'static str>, &'static [&'static str]) {
     (summary::names().collect(), features::Features::NAMES)
 }
 
+/// The names of what the decisions are fitted to, in order.
+pub(crate) fn signal_names() -> Vec<String> {
+    engine::signals::names()
+}
+
 /// A source that is read and can be asked.
 #[derive(Debug)]
 pub struct Examiner<'a> {
@@ -339,6 +333,7 @@ impl<'a> Examiner<'a> {
         let judge = Judge {
             page: &self.page,
             model: self.model,
+            depth: self.depth,
         };
         let is_claim = match reading {
             Reading::Guess => !claims::is_question(question),
@@ -361,6 +356,16 @@ impl<'a> Examiner<'a> {
         findings::check(&self.page, question, &whole, &parts)
     }
 
+    /// The signals that the decisions are fitted to, in the order of [`signal_names`].
+    pub(crate) fn signals(&self, question: &str, reading: Reading) -> Vec<f64> {
+        let judge = Judge {
+            page: &self.page,
+            model: self.model,
+            depth: self.depth,
+        };
+        judge.signals(cut(question), reading == Reading::Claim)
+    }
+
     /// The features that the model is fitted to.
     pub(crate) fn training_row(
         &self,
@@ -371,6 +376,7 @@ impl<'a> Examiner<'a> {
         let judge = Judge {
             page: &self.page,
             model: self.model,
+            depth: self.depth,
         };
         judge.training_row(cut(question), reading == Reading::Claim, models)
     }

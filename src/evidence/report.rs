@@ -7,7 +7,6 @@ mod age;
 pub mod canonical;
 pub mod citation;
 mod compose;
-mod depth;
 pub mod examine;
 pub mod facts;
 pub mod follow_up;

@@ -1,6 +1,5 @@
 //! The document of one Proof Pack report, and the same as a section of a bundle's.
 
-use crate::domain::depth::Depth;
 use crate::evidence::bundle::SourceLine;
 use crate::evidence::report::Report;
 use crate::evidence::report::risks::RiskDetail;
@@ -132,7 +131,7 @@ fn profile(report: &Report) -> Block {
 }
 
 fn depth(report: &Report) -> String {
-    let depth = Depth::from(report.depth());
+    let depth = report.depth();
     format!("{depth}: {}", depth.reads())
 }
 

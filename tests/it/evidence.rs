@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use context402::evidence::{Check, Label, Source, check};
+use context402::evidence::{Check, Depth, Examiner, Label, Reading, Source};
 use context402::markdown::{ContentKind, Converter, Settings};
 
 struct Question {
@@ -105,7 +105,9 @@ fn ask(fixture: &Fixture, question: &str) -> Check {
         title: fixture.title.as_deref(),
         ..Source::of_text(&fixture.markdown)
     };
-    check(&source, question)
+    Examiner::new(&source)
+        .at(Depth::Standard)
+        .check(question, Reading::Guess)
 }
 
 fn score(fixtures: &[Fixture]) -> Score {

@@ -197,7 +197,11 @@ fn no_model_gets_a_lie_into_a_report() {
     let rig = model.rig();
     rig.site
         .put("/ferry", Page::html("Harbour ferry fares", INJECTED));
-    let alone = rig.buy_report(&Wallet::new(), FERRY, "quick", FERRY_CLAIM);
+    let alone = Rig::start();
+    alone
+        .site
+        .put("/ferry", Page::html("Harbour ferry fares", INJECTED));
+    let alone = alone.buy_report(&Wallet::new(), FERRY, "standard", FERRY_CLAIM);
     let alone = alone.expect(200).json();
     for (number, (vice, says, outcome, dropped, reason)) in vices().into_iter().enumerate() {
         model.now_says(says);

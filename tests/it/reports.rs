@@ -553,11 +553,9 @@ fn the_sample_report_does_all_of_it_for_nothing() {
         "{report}"
     );
     assert_eq!(report["payment"]["amount_usdc"], 0.0);
-    // What it recommends can be called: it named an address that nobody serves. The sources are the caller's choice.
+    // What it recommends can be called: it named an address that nobody serves.
     let next = report["recommended_next_call"]["endpoint"].as_str();
-    let next = next.expect("an address");
-    rig.get(next).invalid("missing", &["query", "target_urls"]);
-    rig.get(&format!("{next}?target_urls={FERRY}")).expect(200);
+    rig.get(next.expect("an address")).expect(200);
     let verify = || {
         rig.get(&format!("{}/verify", api("ppr_sample")))
             .expect(200)

@@ -211,7 +211,8 @@ fn imports(code: &str) -> impl Iterator<Item = &str> {
 fn imports_go_one_way() {
     for source in sources() {
         let module = source.module();
-        if matches!(module, "lib" | "main") {
+        // A package of its own imports nothing of ours.
+        if matches!(module, "lib" | "main") || source.path.starts_with("evidence/entailment/") {
             continue;
         }
         let allowed = LAYERS

@@ -13,8 +13,8 @@ use crate::cli::buyer::{convert, input, jsonl};
 use crate::cli::{Failure, put, say};
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::evidence::{
-    AnswerType, Check, Examiner, Finding, Model, NoteKind, QuestionKind, Reading, Source,
-    feature_names,
+    AnswerType, Check, Depth, Examiner, Finding, Model, NoteKind, QuestionKind, Reading, Source,
+    feature_names, signal_names,
 };
 
 #[derive(Debug, clap::Args)]
@@ -25,6 +25,9 @@ pub(in crate::cli) struct Args {
     /// The question or claim; by default, what the source establishes
     #[arg(long, value_name = "Q", conflicts_with = "jsonl")]
     question: Option<String>,
+    /// How much is read: quick by words alone, standard with the entailment model, deep with more passages
+    #[arg(long, value_name = "DEPTH", default_value = Depth::Standard.name(), value_parser = depth)]
+    depth: Depth,
     /// Write JSON: label, findings with their matched and missing terms, notes
     #[arg(long, conflicts_with = "jsonl")]
     json: bool,
@@ -43,6 +46,16 @@ pub(in crate::cli) struct Args {
     threads: Option<u16>,
 }
 
+fn depth(word: &str) -> Result<Depth, String> {
+    let all = || {
+        Depth::ALL
+            .iter()
+            .map(|depth| depth.name())
+            .collect::<Vec<_>>()
+    };
+    Depth::parse(word).ok_or_else(|| format!("one of {}", all().join(", ")))
+}
+
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         if self.jsonl {
@@ -55,7 +68,9 @@ impl Args {
             .page;
         let source = Source::of_page(&page);
         let question = self.question.as_deref().unwrap_or(DEFAULT_QUESTION);
-        let check = Examiner::new(&source).check(question, Reading::Guess);
+        let check = Examiner::new(&source)
+            .at(self.depth)
+            .check(question, Reading::Guess);
         if self.json {
             say(serde_json::to_string_pretty(&members(source.text, &check))?)?;
         } else {
@@ -103,7 +118,13 @@ impl Args {
         let mut examined = match sentences {
             Some(sentences) => Examiner::of_sentences(&source, &sentences),
             None => Examiner::new(&source),
-        };
+        }
+        .at(job.depth.unwrap_or(self.depth));
+        if self.training && job.signals {
+            let names = signal_names();
+            let signals = examined.signals(&job.query, job.reading());
+            return json!({"id": job.id, "names": names, "signals": signals}).to_string();
+        }
         if self.training && job.names {
             let (names, rank_names) = feature_names();
             return json!({"names": names, "rank_names": rank_names}).to_string();
@@ -129,6 +150,11 @@ struct Line {
     language: Option<String>,
     sentences: Option<Vec<String>>,
     document_text: Option<String>,
+    /// As `--depth` says by default.
+    depth: Option<Depth>,
+    /// Requests what the labels are fitted to instead.
+    #[serde(default)]
+    signals: bool,
     /// Requests the names of the features instead.
     #[serde(default)]
     names: bool,

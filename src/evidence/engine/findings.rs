@@ -3,20 +3,21 @@
 
 use std::ops::Range;
 
+use super::account::quantities::{Kind, Quantity, quantities};
 use super::question::Asked;
 use super::verdict::{Judgement, Ranked, is_conditional, is_hedged};
 use crate::evidence::reading::language::Language;
 use crate::evidence::reading::page::Page;
 use crate::evidence::{
-    AnswerType, Check, Claim, Depth, FINDINGS_MAX, Finding, Label, Match, Note, NoteKind,
+    AnswerType, Check, Claim, Comparison, FINDINGS_MAX, Finding, Label, Match, Note, NoteKind,
     QuestionKind, Stance, Stats,
 };
 
 /// Findings of a part of a compound claim.
 const PART_FINDINGS: usize = 2;
 /// The most that words alone can be trusted, and nearly the same words.
-const CONFIDENCE_MAX: f64 = 0.85;
-const CONFIDENCE_VERBATIM_MAX: f64 = 0.97;
+const CONFIDENCE_MAX: f64 = 0.95;
+const CONFIDENCE_VERBATIM_MAX: f64 = 0.98;
 
 pub(crate) fn check(
     page: &Page<'_>,
@@ -35,7 +36,7 @@ pub(crate) fn check(
         notes: Vec::new(),
         comparisons: Vec::new(),
         answer: None,
-        depth: Depth::Quick,
+        depth: whole.depth,
         stats: Stats {
             units: page.units.len(),
             touched: whole.touched,
@@ -89,7 +90,9 @@ pub(crate) fn check(
         });
     }
     check.missing = missing(whole);
-    check.confidence = rounded(confidence(&check));
+    check.confidence = rounded(confidence(&check, whole.denial));
+    check.comparisons = comparisons(page, whole, &units);
+    check.answer = answer(page, question, whole);
     check.support_score = rounded(check.support_score);
     add_notes(&mut check, page, whole, &units);
     check
@@ -115,25 +118,30 @@ pub(crate) fn kind(judgement: &Judgement) -> QuestionKind {
     })
 }
 
-/// The parts of a compound question against the whole of it.
+/// The parts of a compound question against the whole of it: it is not more than its weaker half.
 fn combine(check: &mut Check, parts: &[(String, Judgement)]) {
-    if parts.is_empty() || check.label == Label::Supported {
+    if parts.is_empty() {
         return;
     }
     let labels = || parts.iter().map(|(_, part)| part.label);
     let is_carried = |label: Label| matches!(label, Label::Supported | Label::PartiallySupported);
+    let is_whole = check.label == Label::Supported;
     if labels().all(|label| label == Label::Supported) {
         check.label = Label::Supported;
-    } else if labels().any(|label| label == Label::Contradicted) {
+    } else if labels().any(|label| label == Label::Contradicted) && !is_whole {
         check.label = Label::Contradicted;
-    } else if labels().any(is_carried) {
+    } else if labels().all(is_carried) && is_whole {
+        return;
+    } else if labels().any(is_carried) || is_whole {
         check.label = Label::PartiallySupported;
     }
     let least = parts
         .iter()
         .map(|(_, part)| part.support)
         .fold(1.0, f64::min);
-    check.support_score = 0.5 * check.support_score + 0.5 * least;
+    check.support_score = check
+        .support_score
+        .min(least.max(0.5 * check.support_score));
 }
 
 /// Adds findings of units that are not there yet; gives the units of all.
@@ -231,8 +239,11 @@ fn stance(judgement: &Judgement, at: usize, label: Label) -> Stance {
     let ranked = &judgement.ranked[at];
     let f = &ranked.candidate.features;
     let is_claim = judgement.is_claim || judgement.asked == Asked::YesNo;
-    if is_claim && ranked.doubts.is_hard() && f.cov_r >= 0.5 {
-        return Stance::Contradicts;
+    match label {
+        Label::Contradicted if at == 0 => return Stance::Contradicts,
+        Label::Supported | Label::PartiallySupported if at == 0 => return Stance::Supports,
+        _ if is_claim && ranked.doubts.is_hard() && f.cov_r >= 0.5 => return Stance::Contradicts,
+        _ => {}
     }
     let best = &judgement.ranked[0];
     let carries = match is_claim {
@@ -269,8 +280,7 @@ fn missing(judgement: &Judgement) -> Vec<String> {
         .collect()
 }
 
-fn confidence(check: &Check) -> f64 {
-    let support = check.support_score;
+fn confidence(check: &Check, denial: f64) -> f64 {
     let is_verbatim = check
         .findings
         .first()
@@ -281,13 +291,61 @@ fn confidence(check: &Check) -> f64 {
         CONFIDENCE_MAX
     };
     match check.label {
-        Label::Supported => support.max(0.6),
-        Label::PartiallySupported => 0.35 + 0.4 * support,
-        Label::Weak => 0.75 - 0.4 * support,
-        Label::Unsupported => 1.0 - support,
-        Label::Contradicted => 0.7,
+        Label::Supported | Label::PartiallySupported => check.support_score,
+        Label::Weak | Label::Unsupported => 1.0 - check.support_score,
+        Label::Contradicted => denial.max(0.5),
     }
     .min(most)
+}
+
+/// The quantities of the question beside those of the units that are findings.
+fn comparisons(page: &Page<'_>, whole: &Judgement, units: &[usize]) -> Vec<Comparison> {
+    let account = &whole.account;
+    let compared = account.compared.iter().map(|one| {
+        let found = one.found.as_ref();
+        let unit = found.map(|(at, _)| account.units[*at]);
+        let range = found.zip(unit).map(|((_, quantity), unit)| {
+            let start = page.units[unit].range.start;
+            start + quantity.range.start..start + quantity.range.end
+        });
+        Comparison {
+            asked: one.written.clone(),
+            found: range,
+            relation: one.relation,
+            finding: unit.and_then(|unit| units.iter().position(|other| *other == unit)),
+        }
+    });
+    compared.collect()
+}
+
+/// The date or amount of the best finding that a question asks for.
+fn answer(page: &Page<'_>, question: &str, whole: &Judgement) -> Option<Range<usize>> {
+    if whole.is_claim || !matches!(whole.label, Label::Supported | Label::PartiallySupported) {
+        return None;
+    }
+    let unit = whole.ranked.first()?.candidate.unit;
+    let asked = quantities(question);
+    let found = quantities(page.unit_text(unit));
+    let is_new = |one: &&Quantity| {
+        !asked
+            .iter()
+            .any(|asked| asked.kind == one.kind && asked.written == one.written)
+    };
+    let is_time =
+        |one: &&Quantity| matches!(one.kind, Kind::Date(_) | Kind::Clock(_) | Kind::Weekday(_));
+    let is_amount = |one: &&Quantity| match &one.kind {
+        Kind::Measured(_) => true,
+        Kind::Count(things) => things.iter().any(|thing| whole.stems.contains(thing)),
+        _ => false,
+    };
+    let mut found = found.iter().filter(is_new);
+    let one = match whole.asked {
+        Asked::When => found.find(is_time)?,
+        Asked::Number => found.find(is_amount)?,
+        _ => return None,
+    };
+    let start = page.units[unit].range.start;
+    Some(start + one.range.start..start + one.range.end)
 }
 
 fn add_notes(check: &mut Check, page: &Page<'_>, whole: &Judgement, units: &[usize]) {

@@ -15,9 +15,15 @@ const NODES_MAX: usize = 200;
 pub(crate) struct Model {
     rank: Vec<f64>,
     rank_bias: f64,
+    decision: Decision,
+}
+
+/// Weights and trees over named features, whose sum becomes a probability.
+#[derive(Clone, Debug)]
+pub(crate) struct Decision {
     /// For each feature: mean, spread, weight.
-    decide: Vec<(f64, f64, f64)>,
-    decide_bias: f64,
+    weights: Vec<(f64, f64, f64)>,
+    bias: f64,
     trees: Vec<Tree>,
     trees_bias: f64,
     /// How much the trees count beside the weights: 0 to 1.
@@ -54,6 +60,12 @@ impl fmt::Display for ModelError {
 
 impl std::error::Error for ModelError {}
 
+impl ModelError {
+    pub(crate) fn of(line: &str) -> ModelError {
+        ModelError(line.chars().take(80).collect())
+    }
+}
+
 static SHIPPED: LazyLock<Model> = LazyLock::new(|| {
     let text = include_str!("../../../data/evidence/model.txt");
     Model::read(text).expect("a test reads the model that is compiled in")
@@ -73,20 +85,14 @@ impl Model {
         let mut model = Model {
             rank: vec![0.0; Features::NAMES.len()],
             rank_bias: 0.0,
-            decide: vec![(0.0, 1.0, 0.0); names.len()],
-            decide_bias: 0.0,
-            trees: Vec::new(),
-            trees_bias: 0.0,
-            trees_share: 0.0,
-            slope: 1.0,
-            offset: 0.0,
+            decision: Decision::new(names.len()),
         };
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let mut words = line.split_whitespace();
             let Some(kind) = words.next() else { continue };
             model
                 .read_line(kind, &mut words, &names)
-                .ok_or_else(|| ModelError(line.chars().take(80).collect()))?;
+                .ok_or_else(|| ModelError::of(line))?;
         }
         Ok(model)
     }
@@ -97,36 +103,94 @@ impl Model {
         words: &mut impl Iterator<Item = &'a str>,
         names: &[&str],
     ) -> Option<()> {
+        if kind != "rank" {
+            return self
+                .decision
+                .read_line(kind, words, names, &mut self.rank_bias);
+        }
+        let name = words.next()?;
+        let at = names.iter().position(|other| *other == name)?;
+        *self.rank.get_mut(at)? = number(words)?;
+        Some(())
+    }
+
+    /// How well a candidate answers, beside the others of its page.
+    pub(crate) fn rank(&self, features: &Features) -> f64 {
+        let values = features.values();
+        let products = values
+            .iter()
+            .zip(&self.rank)
+            .map(|(value, weight)| value * weight);
+        self.rank_bias + products.sum::<f64>()
+    }
+
+    /// P(the page settles the question), before anything else is known against it.
+    pub(crate) fn decide(&self, features: &[f64]) -> f64 {
+        self.decision.decide(features)
+    }
+}
+
+fn number<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<f64> {
+    words
+        .next()?
+        .parse::<f64>()
+        .ok()
+        .filter(|value| value.is_finite())
+}
+
+impl Decision {
+    pub(crate) fn new(features: usize) -> Decision {
+        Decision {
+            weights: vec![(0.0, 1.0, 0.0); features],
+            bias: 0.0,
+            trees: Vec::new(),
+            trees_bias: 0.0,
+            trees_share: 0.0,
+            slope: 1.0,
+            offset: 0.0,
+        }
+    }
+
+    /// Reads one line; an empty one says nothing.
+    pub(crate) fn read(&mut self, line: &str, names: &[&str]) -> Result<(), ModelError> {
+        let mut words = line.split_whitespace();
+        let Some(kind) = words.next() else {
+            return Ok(());
+        };
+        let read = self.read_line(kind, &mut words, names, &mut 0.0);
+        read.ok_or_else(|| ModelError::of(line))
+    }
+
+    /// Reads a line of `decide`, `tree` or `set`; `rank_bias` is the one value that is not of the decision.
+    fn read_line<'a>(
+        &mut self,
+        kind: &str,
+        words: &mut impl Iterator<Item = &'a str>,
+        names: &[&str],
+        rank_bias: &mut f64,
+    ) -> Option<()> {
         let feature = |name: &str| names.iter().position(|other| *other == name);
         if kind == "tree" {
             return self.read_tree(words, feature);
         }
         let name = words.next()?;
-        let mut number = || {
-            words
-                .next()?
-                .parse::<f64>()
-                .ok()
-                .filter(|value| value.is_finite())
-        };
         match kind {
-            "rank" => *self.rank.get_mut(feature(name)?)? = number()?,
             "decide" => {
-                let (mean, spread, weight) = (number()?, number()?, number()?);
-                *self.decide.get_mut(feature(name)?)? = (mean, spread, weight);
+                let (mean, spread, weight) = (number(words)?, number(words)?, number(words)?);
+                *self.weights.get_mut(feature(name)?)? = (mean, spread, weight);
                 (spread > 0.0).then_some(())?;
             }
             "set" => {
                 let field = match name {
-                    "rank_bias" => &mut self.rank_bias,
-                    "decide_bias" => &mut self.decide_bias,
+                    "rank_bias" => rank_bias,
+                    "decide_bias" => &mut self.bias,
                     "trees_bias" => &mut self.trees_bias,
                     "trees_share" => &mut self.trees_share,
                     "slope" => &mut self.slope,
                     "offset" => &mut self.offset,
                     _ => return None,
                 };
-                *field = number()?;
+                *field = number(words)?;
             }
             _ => return None,
         }
@@ -168,28 +232,18 @@ impl Model {
         (is_whole && self.trees.len() < TREES_MAX).then(|| self.trees.push(Tree(nodes)))
     }
 
-    /// How well a candidate answers, beside the others of its page.
-    pub(crate) fn rank(&self, features: &Features) -> f64 {
-        let values = features.values();
-        let products = values
-            .iter()
-            .zip(&self.rank)
-            .map(|(value, weight)| value * weight);
-        self.rank_bias + products.sum::<f64>()
-    }
-
-    /// P(the page settles the question), before anything else is known against it.
+    /// The probability.
     pub(crate) fn decide(&self, features: &[f64]) -> f64 {
         let linear: f64 = features
             .iter()
-            .zip(&self.decide)
+            .zip(&self.weights)
             .map(|(value, (mean, spread, weight))| {
                 weight * ((value - mean) / spread).clamp(-4.0, 4.0)
             })
             .sum();
         let trees: f64 = self.trees.iter().map(|tree| tree.value(features)).sum();
         let share = self.trees_share;
-        let sum = (1.0 - share) * (linear + self.decide_bias) + share * (trees + self.trees_bias);
+        let sum = (1.0 - share) * (linear + self.bias) + share * (trees + self.trees_bias);
         1.0 / (1.0 + (-(self.slope * sum + self.offset)).exp())
     }
 }

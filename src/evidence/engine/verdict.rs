@@ -1,24 +1,20 @@
 //! From features to a label: ranks the candidates of one question or claim, estimates whether the page settles it, and
 //! lets what speaks against it lower the label. Knows no findings as a buyer sees them.
 
+use super::entail::{Reader, Verdicts, relevance};
 use super::features::{Candidate, Features, candidates};
+use super::labels::{Labels, Section};
 use super::matching::Matching;
 use super::model::Model;
 use super::question::{Asked, Question};
+use super::signals::Account;
 use super::summary::decisive;
 use crate::evidence::reading::page::Page;
-use crate::evidence::{Label, TrainingRow};
+use crate::evidence::{Depth, Label, TrainingRow};
 use crate::markdown::PassageKind;
 
-/// From this probability on, a question is settled, or half so.
-const SUPPORTED: f64 = 0.65;
-const PARTIALLY_SUPPORTED: f64 = 0.5;
 /// From this coverage on, the page is at least about it.
 const TOPICAL: f64 = 0.35;
-/// What a claim must have in a unit, with what stands above it and by itself.
-const CLAIM_ABOVE: f64 = 0.8;
-const CLAIM_HERE: f64 = 0.7;
-const CLAIM_PARTLY: f64 = 0.6;
 /// Nearly word for word: what differs then is what is denied.
 const VERBATIM: f64 = 0.85;
 const VERBATIM_RUN: f64 = 0.3;
@@ -30,12 +26,13 @@ const HEADER_PENALTY: f64 = 2.0;
 const LEAD_IN_PENALTY: f64 = 0.4;
 /// The sets that the model is fitted to ask for few prices.
 const MONEY_WORTH: f64 = 0.7;
-/// Below this probability not even the right kind of answer beside the right names helps.
-const ANSWERED: f64 = 0.35;
+/// What the entailment model's relevance adds to a rank score.
+const RELEVANCE: f64 = 1.5;
 
 pub(crate) struct Judge<'a> {
     pub(crate) page: &'a Page<'a>,
     pub(crate) model: &'a Model,
+    pub(crate) depth: Depth,
 }
 
 /// What speaks against a candidate.
@@ -97,8 +94,9 @@ pub(crate) struct Judgement {
     pub(crate) asked: Asked,
     pub(crate) is_claim: bool,
     pub(crate) label: Label,
-    /// P(the page settles it).
+    /// P(the page settles it), and P(it says the opposite).
     pub(crate) support: f64,
+    pub(crate) denial: f64,
     /// Best first.
     pub(crate) ranked: Vec<Ranked>,
     /// The question's terms as they are written, and whether each is worth naming when it is missing.
@@ -106,43 +104,85 @@ pub(crate) struct Judgement {
     pub(crate) touched: usize,
     /// Another unit says something else than the best.
     pub(crate) disputed_by: Option<usize>,
+    pub(crate) account: Account,
+    /// Stems of the question's words.
+    pub(crate) stems: Vec<String>,
+    pub(crate) depth: Depth,
 }
 
 impl Judge<'_> {
     pub(crate) fn judge(&self, text: &str, is_claim: bool) -> Judgement {
         let question = Question::new(text, is_claim, self.page.language);
         let matching = Matching::new(self.page, &question);
-        let found = candidates(&matching);
-        let order = self.order(&found, is_claim);
-        let decisive = decisive(&matching, &found, &order);
-        let gate = gate(&found);
-        let likely = gate * self.model.decide(&decisive);
         // A yes-no question is a claim with its words turned round.
         let as_claim = is_claim || question.asked == Asked::YesNo;
+        let (ranked, account, depth) = self.weigh(text, &question, &matching);
+        let values = account.values();
+        let sections = match depth {
+            Depth::Quick => &Labels::shipped().by_words,
+            Depth::Standard | Depth::Deep => &Labels::shipped().with_model,
+        };
+        let is_touched = !ranked.is_empty() && matching.touched > 0;
+        let probability = |section: &Section| {
+            if is_touched {
+                section.decision.decide(&values)
+            } else {
+                0.0
+            }
+        };
+        let section = if as_claim {
+            &sections.claim
+        } else {
+            &sections.question
+        };
         let mut judgement = Judgement {
             asked: question.asked,
             is_claim,
             label: Label::Unsupported,
-            support: likely,
-            ranked: self.ranked(found, &order, as_claim),
+            support: probability(section),
+            denial: if as_claim {
+                probability(&sections.denial)
+            } else {
+                0.0
+            },
+            ranked,
             terms: terms(&matching),
             touched: matching.touched,
             disputed_by: None,
+            account,
+            stems: (0..question.tokens.len())
+                .map(|at| question.stem(at).to_owned())
+                .collect(),
+            depth,
         };
-        let topical = judgement.most_coverage();
+        let label = judgement.label(section, &sections.denial);
         if let Some(best) = judgement.ranked.first() {
-            let f = best.candidate.features;
-            if is_claim {
-                judgement.support = claim_support(likely, &f, best.doubts);
-            }
-            let label = match as_claim {
-                true => claim_label(&f, best.doubts, topical),
-                false => question_label(likely, &f, best.doubts, topical),
-            };
-            judgement.label = self.lowered(label, best);
+            judgement.label = self.lowered(label, best, &judgement.account);
         }
         judgement.find_dispute();
         judgement
+    }
+
+    /// What was found for a question, best first, with what is known about it.
+    fn weigh(
+        &self,
+        text: &str,
+        question: &Question,
+        matching: &Matching<'_>,
+    ) -> (Vec<Ranked>, Account, Depth) {
+        let is_claim = question.asked == Asked::Claim;
+        let found = candidates(matching);
+        let order = self.order(&found, is_claim);
+        let likely = gate(&found) * self.model.decide(&decisive(matching, &found, &order));
+        let mut ranked = self.ranked(found, &order, is_claim || question.asked == Asked::YesNo);
+        let verdicts = self.read(text, &mut ranked);
+        let depth = if verdicts.is_some() {
+            self.depth
+        } else {
+            Depth::Quick
+        };
+        let account = Account::of(self.page, text, likely, &ranked, verdicts.as_ref());
+        (ranked, account, depth)
     }
 
     /// Candidates by their rank, with their scores.
@@ -191,11 +231,12 @@ impl Judge<'_> {
     }
 
     /// What only may be so is not established; a question establishes nothing.
-    fn lowered(&self, label: Label, best: &Ranked) -> Label {
+    fn lowered(&self, label: Label, best: &Ranked, account: &Account) -> Label {
         let text = self.page.unit_text(best.candidate.unit);
         let is_question = text.ends_with(['?', '？']);
         let is_heading = self.page.block(best.candidate.unit).kind == PassageKind::Heading;
         match label {
+            label if account.signals.verbatim > 0.0 && !is_question => label,
             Label::Supported if is_heading => Label::PartiallySupported,
             Label::PartiallySupported if is_heading && best.candidate.features.hasans == 0.0 => {
                 Label::Weak
@@ -208,6 +249,39 @@ impl Judge<'_> {
         }
     }
 
+    /// What the decision on a claim or question is fitted to.
+    pub(crate) fn signals(&self, text: &str, is_claim: bool) -> Vec<f64> {
+        let question = Question::new(text, is_claim, self.page.language);
+        let matching = Matching::new(self.page, &question);
+        self.weigh(text, &question, &matching).1.values()
+    }
+
+    /// Lets the entailment model read the best units, which puts them in another order.
+    fn read(&self, question: &str, ranked: &mut [Ranked]) -> Option<Verdicts> {
+        let mut reader = Reader::new(self.page, question, self.depth)?;
+        let units = |ranked: &[Ranked]| {
+            ranked
+                .iter()
+                .map(|ranked| ranked.candidate.unit)
+                .collect::<Vec<_>>()
+        };
+        let alone = reader.alone(&units(ranked));
+        let mut order: Vec<usize> = (0..alone.len()).collect();
+        for (ranked, verdict) in ranked.iter_mut().zip(&alone) {
+            ranked.score += RELEVANCE * relevance(verdict);
+        }
+        let score = |at: &usize| ranked[*at].score;
+        order.sort_by(|one, other| score(other).total_cmp(&score(one)).then(one.cmp(other)));
+        let alone = order.iter().map(|at| alone[*at]).collect();
+        ranked[..order.len()].sort_by(|one, other| other.score.total_cmp(&one.score));
+        let (together, before) = reader.together(&units(ranked));
+        Some(Verdicts {
+            alone,
+            together,
+            before,
+        })
+    }
+
     /// What these models would decide by, beside what all are fitted to.
     pub(crate) fn training_row(&self, text: &str, is_claim: bool, models: &[Model]) -> TrainingRow {
         let question = Question::new(text, is_claim, self.page.language);
@@ -215,7 +289,8 @@ impl Judge<'_> {
         let found = candidates(&matching);
         let decided = models.iter().map(|model| {
             let page = self.page;
-            let order = Judge { page, model }.order(&found, is_claim);
+            let depth = self.depth;
+            let order = Judge { page, model, depth }.order(&found, is_claim);
             decisive(&matching, &found, &order)
         });
         TrainingRow {
@@ -231,6 +306,35 @@ impl Judge<'_> {
 }
 
 impl Judgement {
+    fn label(&self, section: &Section, denial: &Section) -> Label {
+        let signals = &self.account.signals;
+        // What the account finds contradicted is never plainly supported.
+        let is_vetoed = signals.q_differs > 0.0 || signals.exchanged > 0.0;
+        if signals.verbatim > 0.0 {
+            Label::Supported
+        } else if (self.denial >= denial.plain || self.is_denied()) && self.denial > self.support {
+            Label::Contradicted
+        } else if self.support >= section.plain && !is_vetoed {
+            Label::Supported
+        } else if self.support >= section.partly {
+            Label::PartiallySupported
+        } else if self.most_coverage() >= TOPICAL {
+            Label::Weak
+        } else {
+            Label::Unsupported
+        }
+    }
+
+    /// The best unit says the claim nearly word for word, and denies it or has another number in it.
+    fn is_denied(&self) -> bool {
+        let best = self.ranked.first();
+        best.is_some_and(|best| {
+            let f = &best.candidate.features;
+            let is_near = f.cov_r >= VERBATIM && f.lcs_r >= VERBATIM_RUN;
+            (is_near && best.doubts.negation) || differs_by_number(f)
+        })
+    }
+
     fn most_coverage(&self) -> f64 {
         let all = self
             .ranked
@@ -241,7 +345,7 @@ impl Judgement {
 
     /// A page that says both is no support for either.
     fn find_dispute(&mut self) {
-        if self.label != Label::Supported || !self.is_claim {
+        if self.label != Label::Supported || !self.is_claim || self.account.signals.verbatim > 0.0 {
             return;
         }
         let disputes = |ranked: &Ranked| {
@@ -265,73 +369,9 @@ fn gate(found: &[Candidate]) -> f64 {
     ((most - 0.05) / 0.25).clamp(0.02, 1.0)
 }
 
-/// A third of the terms or more is neither here nor above.
-fn lacks_much(f: &Features) -> bool {
-    f.nun_r * 3.0 >= f.qlen.max(1.0)
-}
-
-/// A short question of which a third stands nowhere on the page.
-fn lacks_its_verb(f: &Features) -> bool {
-    f.qlen <= 4.0 && f.unabs >= 1.0 && lacks_much(f)
-}
-
-fn question_label(likely: f64, f: &Features, doubts: Doubts, topical: f64) -> Label {
-    let is_clear = !doubts.is_hard() && !doubts.is_soft();
-    if likely >= SUPPORTED && is_clear && !lacks_its_verb(f) && f.unmeasured + f.apart == 0.0 {
-        Label::Supported
-    } else if likely >= PARTIALLY_SUPPORTED || (likely >= ANSWERED && is_clear && is_answered(f)) {
-        Label::PartiallySupported
-    } else if topical >= TOPICAL {
-        Label::Weak
-    } else {
-        Label::Unsupported
-    }
-}
-
-/// What was asked for stands beside nearly all of the terms, or beside the names and numbers that say of what.
-fn is_answered(f: &Features) -> bool {
-    let is_typed = f.ax_who + f.ax_when + f.ax_num + f.ax_where > 0.0;
-    let is_named = (f.nnum > 0.0 || f.ncap > 0.0) && f.numcov >= 1.0 && f.capcov >= 1.0;
-    f.hasans > 0.0 && f.unmeasured == 0.0 && (f.cov_t >= 0.75 || (is_typed && is_named))
-}
-
-fn claim_label(f: &Features, doubts: Doubts, topical: f64) -> Label {
-    let is_verbatim = f.cov_r >= VERBATIM && f.lcs_r >= VERBATIM_RUN;
-    if (is_verbatim && doubts.negation) || differs_by_number(f) {
-        Label::Contradicted
-    } else if doubts.is_hard() && f.cov_r >= 0.5 {
-        Label::Unsupported
-    } else if f.cov_t >= CLAIM_ABOVE
-        && f.cov_r >= CLAIM_HERE
-        && !doubts.is_hard()
-        && !doubts.is_soft()
-    {
-        Label::Supported
-    } else if f.cov_t >= CLAIM_PARTLY && !lacks_much(f) && !is_of_another(f, doubts) {
-        Label::PartiallySupported
-    } else if topical >= TOPICAL {
-        Label::Weak
-    } else {
-        Label::Unsupported
-    }
-}
-
-/// It may say the opposite, or the same of somebody else.
-fn is_of_another(f: &Features, doubts: Doubts) -> bool {
-    let has_other_name = doubts.other_name && f.lcs_r > VERBATIM_RUN;
-    doubts.is_hard() || doubts.lacks_name || has_other_name
-}
-
 /// All that it lacks is a number, and it has another one in its place.
 fn differs_by_number(f: &Features) -> bool {
     f.numconf > 0.0 && f.cov_r >= 0.4 && f.nun_r >= 1.0 && f.sumun_r <= f.un_num + 1e-9
-}
-
-fn claim_support(likely: f64, f: &Features, doubts: Doubts) -> f64 {
-    let (hard, soft) = (doubts.is_hard(), doubts.is_soft());
-    let as_question = likely * if hard { 0.4 } else { 1.0 };
-    let as_covered = f.cov_t * if hard { 0.3 } else { 1.0 } * if soft { 0.8 } else { 1.0 };
-    0.5 * as_question + 0.5 * as_covered
 }
 
 /// Words that only say that it may be so; "May" is mostly a month.

@@ -41,6 +41,7 @@ pub(crate) struct Page<'a> {
     pub(crate) lexicon: Lexicon,
     pub(crate) tokens: Vec<u32>,
     pub(crate) title: Vec<u32>,
+    pub(crate) title_text: Option<&'a str>,
     /// Mean number of content words of a unit.
     pub(crate) mean_content: f64,
     /// By stem: written as a name.
@@ -143,6 +144,7 @@ impl<'a> Page<'a> {
             is_cut: is_cut || lexicon.is_cut,
             lexicon,
             title,
+            title_text: source.title,
             mean_content: (content_total as f64 / units.len().max(1) as f64).max(1.0),
             units,
             tokens,

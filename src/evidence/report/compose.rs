@@ -317,7 +317,7 @@ impl<'a> Composition<'a> {
             "{examined} {passages} examined and {cited} cited; confidence in the label: {:.2}.",
             self.confidence
         ));
-        let of_pack = Pack::parse(self.request.pack).map(|pack| pack.depth(true).into());
+        let of_pack = Pack::parse(self.request.pack).map(|pack| pack.depth(true));
         if of_pack.is_some_and(|depth| check.depth < depth) {
             sentences.push(
                 "The entailment model was switched off, so only words were compared.".to_owned(),

@@ -64,7 +64,7 @@ pub async fn draft(
         source.cache.hit,
         purchase.clone(),
     );
-    let depth = purchase.pack().depth(app.config.entailment_model).into();
+    let depth = purchase.pack().depth(app.config.entailment_model);
     let checks = &app.outside.checks;
     let mut permit = source.permit.hand_over();
     let read = checks.run(move || {

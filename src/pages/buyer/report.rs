@@ -5,7 +5,6 @@ mod evidence;
 
 use maud::{Markup, PreEscaped, html};
 
-use crate::domain::depth::Depth;
 use crate::domain::time::UnixSeconds;
 use crate::evidence::report::Report;
 use crate::evidence::report::follow_up::FollowUp;
@@ -88,7 +87,7 @@ fn verdict(report: &Report) -> Markup {
                     }
                 }
                 @if let Some(depth) = report.analysis.depth {
-                    dt { "Depth" } dd { (depth) ": " (Depth::from(depth).reads()) }
+                    dt { "Depth" } dd { (depth) ": " (depth.reads()) }
                 }
                 dt { "Source" } dd { (parts::foreign_link(&report.target_url)) }
             }

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""Fits the last decision of the evidence engine: from the signals of a question to P(stated) and P(contradicted), and the
+bounds from which a label is told.
+
+usage: labels.py --engine 'target/release/context402 evidence --jsonl' --data FOLDER [--out data/evidence/labels.txt]
+                 [--jobs N] [--save signals.npz] [--load signals.npz]
+needs: pip install -r data/evidence/requirements.txt; no network. The same data give the same file.
+
+The sections with the entailment model are fitted to documents that it was not trained on (held() in
+entailment/build.py), the ones by words alone to all. Figures are printed by out-of-fold predictions, in five parts by
+document.
+"""
+import argparse
+import collections
+import concurrent.futures
+import gzip
+import hashlib
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+
+import lightgbm
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+HERE = pathlib.Path(__file__).resolve().parent
+FOLDS = 5
+TREES_SHARE = 0.5
+TREES = dict(objective="binary", num_leaves=8, learning_rate=0.05, min_data_in_leaf=25, lambda_l2=5.0,
+             feature_fraction=0.5, verbose=-1, num_threads=1, seed=0, deterministic=True, force_row_wise=True)
+TREES_COUNT = 110
+#: More of it never speaks against a statement, or never for it.
+RISES = "e_sup1 e_sup3 e_sup2 e_sup e_sup_rel e_sup_mean cov_r cov_t cov_w lcs_r verbatim q_same likely".split()
+FALLS = "q_differs swapped exchanged numconf unabs un_num un_name ordconf antadj negd".split()
+
+
+def held(group):
+    """As entailment/build.py leaves them out."""
+    return int(hashlib.sha256(str(group).encode()).hexdigest(), 16) % 5 == 0
+
+
+class Row:
+    def __init__(self, set, kind, query, title, text, sentences, gold, group, category="", seen=False, weight=1.0):
+        self.set, self.kind, self.query, self.title, self.text, self.sentences = set, kind, query, title, text, sentences
+        self.gold, self.group, self.category, self.seen, self.weight = gold, group, category, seen, weight
+        asks = category in ("question_yes", "question_no", "yesno_no", "yesno_yes")
+        self.wh = kind == "question" and not asks
+
+
+def read(folder):
+    rows, folder = [], pathlib.Path(folder)
+    load = lambda path: [json.loads(line) for line in gzip.open(path, "rt")]
+    out = subprocess.run([sys.executable, HERE / "nearmiss/check.py", "--json"], capture_output=True, text=True, check=True)
+    for line in out.stdout.splitlines():
+        r = json.loads(line)
+        text = (HERE / "nearmiss" / (r["doc"] + ".md")).read_text()
+        rows.append(Row("ours", r["kind"], r["query"], text.split("\n")[0].lstrip("# ").strip(), text, None, r["gold"], r["doc"],
+                        r["category"], r["split"] != "dev"))
+    documents = json.load(open(folder / "nearmiss/documents.json"))
+    for line in open(folder / "nearmiss/nearmiss.jsonl"):
+        r = json.loads(line)
+        d = documents[r["doc"]]
+        rows.append(Row("others", r["kind"], r["query"], d["title"], d["markdown"], None, r["gold"], r["doc"], r["category"],
+                        weight=2.0))
+    for name, most, weight in (("fm2", 700, 0.7), ("feversym", 400, 0.7), ("bnli", 500, 0.4), ("wice", 349, 0.7)):
+        found = load(folder / f"entailment/{name}.dev.jsonl.gz")
+        unseen = [r for r in found if name == "wice" or held(r["group"])]
+        for r in unseen[:most] + [r for r in found if r not in unseen][:most]:
+            rows.append(Row(name, "claim", r["query"], r["title"], None, [u for u in r["units"] if u.strip()], r["label"],
+                            str(r["group"]), seen=r not in unseen, weight=weight))
+    documents = json.load(gzip.open(folder / "data/documents.json.gz", "rt"))
+    for name, most in (("squad2_para", 1600), ("squad2_doc", 2000), ("qed", 2000), ("offtopic", 2000)):
+        n = collections.Counter()
+        for r in load(folder / f"data/{name}.jsonl.gz"):
+            seen = not held(r["title"]) and name != "offtopic"
+            n[seen] += 1
+            if n[seen] <= most:
+                gold = "supported" if r["gold"]["decision"] == "supported" else "not_stated"
+                if name == "qed" and gold != "supported":
+                    continue
+                rows.append(Row(name, "question", r["query"], r["title"], None, documents[r["doc"]], gold, r["title"], seen=seen))
+    return rows
+
+
+def signals(engine, rows, depth, jobs):
+    def ask(part):
+        lines = [json.dumps({"id": 0, "kind": r.kind, "query": r.query, "title": r.title, "document_text": r.text or "\n".join(r.sentences),
+                             **({"sentences": r.sentences} if r.sentences else {}), "depth": depth, "signals": True}) for r in part]
+        p = subprocess.run(shlex.split(engine) + ["--training", "--threads", "1"], input="\n".join(lines) + "\n",
+                           capture_output=True, text=True)
+        if p.returncode:
+            sys.exit(p.stderr[-2000:])
+        return [json.loads(line) for line in p.stdout.splitlines()]
+    parts = [rows[at:at + 100] for at in range(0, len(rows), 100)]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        found = [line for part in pool.map(ask, parts) for line in part]
+    return found[0]["names"], np.array([line["signals"] for line in found])
+
+
+def auroc(truth, score):
+    order = np.argsort(score, kind="stable")
+    values, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
+    rank = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    p = truth.sum()
+    return (rank[truth].sum() - p * (p + 1) / 2) / (p * (len(truth) - p)) if 0 < p < len(truth) else float("nan")
+
+
+class Fit:
+    """Weights and trees over the columns that are used."""
+
+    def __init__(self, names, X, y, w, use, monotone):
+        self.names, self.use = names, use
+        self.mean, self.spread = X.mean(0), np.maximum(X.std(0), 1e-6)
+        Z = np.clip((X - self.mean) / self.spread, -4, 4)[:, use]
+        self.linear = LogisticRegression(C=0.02, max_iter=2000).fit(Z, y, sample_weight=w)
+        sign = [(1 if names[i] in RISES else -1 if names[i] in FALLS else 0) if monotone else 0 for i in use]
+        data = lightgbm.Dataset(X[:, use], y.astype(int), weight=w)
+        self.trees = lightgbm.train({**TREES, "monotone_constraints": sign}, data, TREES_COUNT)
+        self.slope, self.offset = 1.0, 0.0
+
+    def sum(self, X):
+        Z = np.clip((X - self.mean) / self.spread, -4, 4)[:, self.use]
+        linear = Z @ self.linear.coef_[0] + self.linear.intercept_[0]
+        return (1 - TREES_SHARE) * linear + TREES_SHARE * self.trees.predict(X[:, self.use], raw_score=True)
+
+    def text(self):
+        lines = []
+        for at, weight in zip(self.use, self.linear.coef_[0]):
+            if abs(weight) > 1e-4:
+                lines.append(f"decide {self.names[at]} {self.mean[at]:.5g} {self.spread[at]:.5g} {weight:.5g}")
+        lines.append(f"set decide_bias {self.linear.intercept_[0]:.6g}")
+        lines.append(f"set trees_share {TREES_SHARE}")
+        lines.append(f"set slope {self.slope:.5g}\nset offset {self.offset:.5g}")
+        for tree in self.trees.dump_model()["tree_info"]:
+            words = []
+
+            def walk(node):
+                if "leaf_value" in node:
+                    words.append(f"{node['leaf_value']:.5g}")
+                else:
+                    words.append(f"{self.names[self.use[node['split_feature']]]}>{node['threshold']:.6g}")
+                    walk(node["left_child"])
+                    walk(node["right_child"])
+            if "split_feature" in tree["tree_structure"]:
+                walk(tree["tree_structure"])
+                lines.append("tree " + " ".join(words))
+        return "\n".join(lines)
+
+
+def fit(name, names, X, rows, y, use, monotone):
+    """Out-of-fold probabilities, and the fit to all."""
+    w = np.array([r.weight for r in rows])
+    groups = sorted({r.group for r in rows}, key=lambda g: hashlib.sha256(g.encode()).hexdigest())
+    fold = np.array([groups.index(r.group) % FOLDS for r in rows])
+    total = np.zeros(len(rows))
+    for k in range(FOLDS):
+        total[fold == k] = Fit(names, X[fold != k], y[fold != k], w[fold != k], use, monotone).sum(X[fold == k])
+    # One map for all, on sums for rows that the fit did not see.
+    sigmoid = LogisticRegression(C=100.0).fit(total[:, None], y, sample_weight=w)
+    whole = Fit(names, X, y, w, use, monotone)
+    whole.slope, whole.offset = sigmoid.coef_[0][0], sigmoid.intercept_[0]
+    return 1 / (1 + np.exp(-(whole.slope * total + whole.offset))), whole
+
+
+def bound(holds):
+    """The least bound from which something holds."""
+    return next(b for b in np.arange(0.4, 0.99, 0.0025) if holds(b))
+
+
+def show(name, rows, y, p, bounds):
+    for s in sorted({r.set for r in rows}):
+        at = np.array([r.set == s for r in rows])
+        line = f"{name} {s} n {at.sum()} AUROC {auroc(y[at], p[at]):.3f}"
+        for b in bounds:
+            false, true = p[at & ~y] > b, p[at & y] > b
+            line += f" | {b:.3f}: false {false.mean() if len(false) else 0:.3f} true {true.mean() if len(true) else 0:.3f}"
+        print(line)
+
+
+def main():
+    a = argparse.ArgumentParser()
+    a.add_argument("--engine", required=True)
+    a.add_argument("--data", required=True)
+    a.add_argument("--out", default=str(HERE / "labels.txt"))
+    a.add_argument("--jobs", type=int, default=2)
+    a.add_argument("--load")
+    a.add_argument("--save")
+    a = a.parse_args()
+    rows = read(a.data)
+    if a.load:
+        kept = np.load(a.load)
+        names, words, model = list(kept["names"]), kept["words"], kept["model"]
+    else:
+        names, words = signals(a.engine, rows, "quick", a.jobs)
+        unseen = [r for r in rows if not r.seen]
+        names, found = signals(a.engine, unseen, "standard", a.jobs)
+        model = np.zeros_like(words)
+        model[[i for i, r in enumerate(rows) if not r.seen]] = found
+    if a.save:
+        np.savez_compressed(a.save, names=names, words=words, model=model)
+    text = ["# Written by data/evidence/labels.py: the decisions on claims and questions, with the entailment model and by words alone."]
+    gold = np.array([r.gold for r in rows])
+    seen, wh = np.array([r.seen for r in rows]), np.array([r.wh for r in rows])
+    of = np.array([r.set for r in rows])
+    for suffix, X, use in (("", model, range(len(names))), (".words", words, [i for i, n in enumerate(names) if not n.startswith("e_")])):
+        use = list(use)
+        may = ~seen if not suffix else np.ones(len(rows), bool)
+        claims = may & ~wh
+        at = np.flatnonzero(claims)
+        part = [rows[i] for i in at]
+        y = gold[at] == "supported"
+        p, whole = fit("claim" + suffix, names, X[at], part, y, use, True)
+        plain = bound(lambda b: np.mean([(p[np.array([r.set == s for r in part]) & ~y] > b).mean() for s in ("ours", "others")]) <= 0.085)
+        partly = min(0.5, plain - 0.05)
+        show("claim" + suffix, part, y, p, [partly, plain, 0.6, 0.7])
+        for s in ("ours", "others"):
+            by = collections.defaultdict(list)
+            for r, value, truth in zip(part, p, y):
+                if r.set == s:
+                    by[("T " if truth else "F ") + r.category].append(value)
+            for c, v in sorted(by.items()):
+                v = np.array(v)
+                print(f"   {s:7}{c:28}{len(v):5} plain {(v > plain).mean():.3f} or partly {(v > partly).mean():.3f}")
+        text += [f"section claim{suffix}\nplain {plain:.4f}\npartly {partly:.4f}", whole.text()]
+        tells = np.array([r.set in ("ours", "others", "fm2", "feversym", "bnli") for r in part])
+        y = gold[at][tells] == "contradicted"
+        told = [r for r, t in zip(part, tells) if t]
+        p, whole = fit("denial" + suffix, names, X[at][tells], told, y, use, False)
+        true = np.sort(p[np.array([r.gold == "supported" and r.set in ("ours", "others") for r in told])])[::-1]
+        plain = float(true[int(0.008 * len(true))])
+        show("denial" + suffix, told, y, p, [plain])
+        text += [f"section denial{suffix}\nplain {plain:.4f}\npartly {min(0.5, plain - 0.01):.4f}", whole.text()]
+        at = np.flatnonzero(may & wh)
+        part = [rows[i] for i in at]
+        y = gold[at] == "supported"
+        p, whole = fit("question" + suffix, names, X[at], part, y, use, True)
+        natural = np.array([r.set in ("squad2_para", "squad2_doc") for r in part])
+        rate = lambda truth, b: (p[natural & (y == truth)] > b).mean()
+        plain = bound(lambda b: rate(True, b) >= 0.8 * (rate(True, b) + rate(False, b)))
+        show("question" + suffix, part, y, p, [0.4, plain, 0.6, 0.7])
+        text += [f"section question{suffix}\nplain {plain:.4f}\npartly {min(0.45, plain - 0.05):.4f}", whole.text()]
+    pathlib.Path(a.out).write_text("\n".join(text) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,791 @@
+//! The quantities of a text: numbers with what they count or measure, bounds, dates and times of day; and whether one
+//! statement's quantity agrees with another's.
+
+use std::ops::Range;
+
+use super::units::{Dimension, period, unit};
+use crate::evidence::Relation;
+use crate::evidence::reading::words::{known, number_of_word, scale};
+
+/// What a number is of.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Measured(Dimension),
+    /// Things, by the stems of the words behind the number.
+    Count(Vec<String>),
+    /// Year, month and day; what is not given is 0.
+    Date([u32; 3]),
+    /// Minutes of the day.
+    Clock(u32),
+    Weekday(u32),
+    /// Written with two dots or more, or behind a "v" or "version".
+    Version(String),
+}
+
+/// A quantity, with the values that it leaves open in the base unit.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Quantity {
+    /// Bytes of the text.
+    pub(crate) range: Range<usize>,
+    pub(crate) kind: Kind,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    /// The number as it is written, without its unit and bound.
+    pub(crate) written: f64,
+    pub(crate) per: Option<&'static str>,
+    /// Stems of the two content words before it: what the number is said of.
+    pub(crate) before: Vec<String>,
+}
+
+/// Quantities that are read of one text.
+const QUANTITIES_MAX: usize = 64;
+
+#[derive(Clone, Debug)]
+struct Piece<'a> {
+    text: &'a str,
+    low: String,
+    range: Range<usize>,
+    number: Option<f64>,
+}
+
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+const WEEKDAYS: [&str; 7] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
+
+fn month(word: &str) -> Option<u32> {
+    let at = MONTHS.iter().position(|month| {
+        *month == word || (word.len() == 3 && month.starts_with(word) && word != "may")
+    })?;
+    u32::try_from(at + 1).ok()
+}
+
+/// Words, numbers and signs in order.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces: Vec<Piece<'_>> = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let start = at;
+        let mut number = None;
+        if c.is_ascii_digit() {
+            while at < bytes.len() {
+                let joins = matches!(bytes[at], b'.' | b',')
+                    && bytes.get(at + 1).is_some_and(u8::is_ascii_digit);
+                // A thin or no-break space between groups of three digits.
+                let gap = ["\u{202f}", "\u{a0}", "\u{2009}"]
+                    .iter()
+                    .find(|gap| text[at..].starts_with(**gap));
+                let three = gap.filter(|gap| {
+                    let rest = &bytes[at + gap.len()..];
+                    rest.len() >= 3
+                        && rest[..3].iter().all(u8::is_ascii_digit)
+                        && !rest.get(3).is_some_and(u8::is_ascii_digit)
+                });
+                match (bytes[at].is_ascii_digit() || joins, three) {
+                    (true, _) => at += 1,
+                    (false, Some(gap)) => at += gap.len(),
+                    _ => break,
+                }
+            }
+            number = value(&text[start..at]);
+        } else if c.is_alphabetic() || c == '°' || c == 'µ' {
+            let is_within = |c: char| c.is_alphabetic() || matches!(c, '\'' | '’' | '²' | '³');
+            at += c.len_utf8();
+            while let Some(c) = text[at..].chars().next().filter(|c| is_within(*c)) {
+                at += c.len_utf8();
+            }
+        } else {
+            at += c.len_utf8();
+            if c.is_whitespace() || matches!(c, '*' | '_' | '`') {
+                continue;
+            }
+        }
+        let text = &text[start..at];
+        pieces.push(Piece {
+            text,
+            low: text.to_lowercase().replace('’', "'"),
+            range: start..at,
+            number,
+        });
+    }
+    pieces
+}
+
+/// 1,190 and 1.190.000 are grouped; 4.1 and 4,15 are not.
+fn value(written: &str) -> Option<f64> {
+    let written: String = written
+        .chars()
+        .filter(|c| c.is_ascii_digit() || matches!(c, '.' | ','))
+        .collect();
+    let grouped = |sign: char| {
+        let mut groups = written.split(sign);
+        let first = groups.next().unwrap_or_default();
+        (1..=3).contains(&first.len())
+            && written.contains(sign)
+            && groups.all(|group| group.len() == 3)
+    };
+    let cleaned = match (written.contains(','), written.contains('.')) {
+        (true, true) if written.rfind(',') < written.rfind('.') => written.replace(',', ""),
+        (true, true) => written.replace('.', "").replace(',', "."),
+        (true, false) if grouped(',') => written.replace(',', ""),
+        (true, false) => written.replacen(',', ".", 1),
+        (false, true) if written.matches('.').count() > 1 => written.replace('.', ""),
+        _ => written,
+    };
+    cleaned.parse().ok()
+}
+
+struct Reader<'a> {
+    pieces: Vec<Piece<'a>>,
+    found: Vec<Quantity>,
+}
+
+/// The quantities of a text, in order.
+pub(crate) fn quantities(text: &str) -> Vec<Quantity> {
+    let mut reader = Reader {
+        pieces: pieces(text),
+        found: Vec::new(),
+    };
+    let mut at = 0;
+    while at < reader.pieces.len() && reader.found.len() < QUANTITIES_MAX {
+        at = reader.read(at).max(at + 1);
+    }
+    reader.found
+}
+
+impl Reader<'_> {
+    fn low(&self, at: usize) -> &str {
+        self.pieces.get(at).map_or("", |piece| &piece.low)
+    }
+
+    fn back(&self, at: usize, by: usize) -> &str {
+        at.checked_sub(by).map_or("", |at| self.low(at))
+    }
+
+    fn touches(&self, at: usize) -> bool {
+        at > 0 && self.pieces[at - 1].range.end == self.pieces[at].range.start
+    }
+
+    fn number(&self, at: usize) -> Option<f64> {
+        self.pieces.get(at)?.number
+    }
+
+    fn whole(&self, at: usize, most: u32) -> Option<u32> {
+        let piece = self.pieces.get(at)?;
+        let is_plain =
+            piece.text.len() <= 4 && piece.text.bytes().all(|byte| byte.is_ascii_digit());
+        piece
+            .text
+            .parse()
+            .ok()
+            .filter(|value| is_plain && *value <= most)
+    }
+
+    fn push(&mut self, from: usize, to: usize, kind: Kind, low: f64, high: f64, written: f64) {
+        let range = self.pieces[from].range.start..self.pieces[to - 1].range.end;
+        self.found.push(Quantity {
+            range,
+            kind,
+            low,
+            high,
+            written,
+            per: None,
+            before: self.before(from),
+        });
+    }
+
+    fn before(&self, at: usize) -> Vec<String> {
+        let words = self.pieces[..at].iter().rev().take(6);
+        let words = words.take_while(|piece| !matches!(&*piece.low, "." | ";" | "!" | "?"));
+        let content = words.filter(|piece| piece.low.len() > 2 && is_content(&piece.low));
+        content
+            .take(2)
+            .map(|piece| known().stem(&piece.low))
+            .collect()
+    }
+
+    /// Reads what begins here; gives where to go on.
+    fn read(&mut self, at: usize) -> usize {
+        if let Some(next) = self
+            .date(at)
+            .or_else(|| self.clock(at))
+            .or_else(|| self.version(at))
+        {
+            return next;
+        }
+        let low = self.low(at);
+        if let Some(day) = WEEKDAYS
+            .iter()
+            .position(|day| low.strip_suffix('s').unwrap_or(low) == *day)
+        {
+            let day = u32::try_from(day).unwrap_or_default();
+            self.push(
+                at,
+                at + 1,
+                Kind::Weekday(day),
+                f64::from(day),
+                f64::from(day),
+                f64::from(day),
+            );
+            return at + 1;
+        }
+        self.amount(at)
+    }
+
+    /// 4 March 2021, March 4 2021, March 2021, 2021-03-04, 2021; not what a unit or a thing follows.
+    fn date(&mut self, at: usize) -> Option<usize> {
+        let year = |reader: &Self, at: usize| {
+            reader
+                .whole(at, 2100)
+                .filter(|year| *year >= 1000 && reader.pieces[at].text.len() == 4)
+        };
+        let suffix = |reader: &Self, at: usize| {
+            usize::from(matches!(reader.low(at), "st" | "nd" | "rd" | "th"))
+        };
+        let mut date = [0; 3];
+        let mut end = at + 1;
+        if let Some(found) =
+            month(self.low(at)).filter(|_| self.pieces[at].text.starts_with(char::is_uppercase))
+        {
+            date[1] = found;
+            if let Some(day) = self.whole(end, 31).filter(|day| *day > 0) {
+                date[2] = day;
+                end += 1 + suffix(self, end + 1);
+            } else if self.low(at) == "may"
+                && year(self, end).is_none()
+                && !matches!(
+                    self.back(at, 1),
+                    "in" | "of" | "since" | "until" | "by" | "from" | "last" | "next"
+                )
+            {
+                return None;
+            }
+            let comma = usize::from(self.low(end) == ",");
+            if let Some(found) = year(self, end + comma) {
+                date[0] = found;
+                end += comma + 1;
+            }
+        } else if let Some(found) = year(self, at) {
+            date[0] = found;
+            let part = |reader: &Self, at: usize, most| {
+                (reader.low(at) == "-" && reader.touches(at))
+                    .then(|| reader.whole(at + 1, most))
+                    .flatten()
+            };
+            if let (Some(month), Some(day)) = (part(self, at + 1, 12), part(self, at + 3, 31)) {
+                (date[1], date[2], end) = (month, day, at + 5);
+            } else if self.has_unit(end)
+                || self.touches(at) && self.back(at, 1) != "("
+                || self.is_counted(end)
+            {
+                return None;
+            }
+        } else {
+            let day = self.whole(at, 31).filter(|day| *day > 0)?;
+            let next = at + 1 + suffix(self, at + 1);
+            let next = next + usize::from(self.low(next) == "of");
+            let found = month(self.low(next))
+                .filter(|_| self.pieces[next].text.starts_with(char::is_uppercase))?;
+            (date[1], date[2], end) = (found, day, next + 1);
+            let comma = usize::from(self.low(end) == ",");
+            if let Some(found) = year(self, end + comma) {
+                date[0] = found;
+                end += comma + 1;
+            }
+        }
+        let day = f64::from(date[0]) * 10_000.0 + f64::from(date[1] * 100 + date[2]);
+        self.push(at, end, Kind::Date(date), day, day, day);
+        Some(end)
+    }
+
+    /// 17:30, 5 pm, 5.30 p.m., noon, midnight, 8 o'clock.
+    fn clock(&mut self, at: usize) -> Option<usize> {
+        if let "noon" | "midnight" | "midday" = self.low(at) {
+            let minutes = if self.low(at) == "midnight" { 0 } else { 720 };
+            self.push(
+                at,
+                at + 1,
+                Kind::Clock(minutes),
+                f64::from(minutes),
+                f64::from(minutes),
+                f64::from(minutes),
+            );
+            return Some(at + 1);
+        }
+        let piece = self.pieces.get(at)?;
+        piece.number?;
+        let (mut hour, mut minute, mut end) = (0, 0, at + 1);
+        let mut is_clock = false;
+        if self.low(at + 1) == ":"
+            && self.touches(at + 1)
+            && self
+                .pieces
+                .get(at + 2)
+                .is_some_and(|next| next.text.len() == 2)
+        {
+            (hour, minute, end) = (self.whole(at, 24)?, self.whole(at + 2, 59)?, at + 3);
+            is_clock = true;
+        } else if let Some((one, other)) = piece
+            .text
+            .split_once('.')
+            .filter(|(_, other)| other.len() == 2)
+        {
+            (hour, minute) = (
+                one.parse().ok().filter(|hour| *hour <= 24)?,
+                other.parse().ok().filter(|minute| *minute <= 59)?,
+            );
+        } else if let Some(found) = self.whole(at, 24) {
+            hour = found;
+        }
+        let half = match (self.low(end), self.low(end + 1), self.low(end + 2)) {
+            ("am" | "pm", _, _) => (Some(self.low(end) == "pm"), 1),
+            ("a" | "p", ".", "m") if self.touches(end + 1) => (
+                Some(self.low(end) == "p"),
+                3 + usize::from(self.low(end + 3) == "."),
+            ),
+            ("o'clock", _, _) => (None, 1),
+            _ if is_clock => (None, 0),
+            _ => return None,
+        };
+        if half.0 == Some(true) && hour < 12 {
+            hour += 12;
+        } else if half.0 == Some(false) && hour == 12 {
+            hour = 0;
+        }
+        let minutes = f64::from(hour * 60 + minute);
+        self.push(
+            at,
+            end + half.1,
+            Kind::Clock(hour * 60 + minute),
+            minutes,
+            minutes,
+            minutes,
+        );
+        Some(end + half.1)
+    }
+
+    fn version(&mut self, at: usize) -> Option<usize> {
+        let piece = self.pieces.get(at)?;
+        piece.number?;
+        let before = self.back(at, 1);
+        let is_named = matches!(before, "v" | "version" | "release" | "firmware")
+            || piece.text.matches('.').count() > 1;
+        if !is_named {
+            return None;
+        }
+        let written = piece.text.to_owned();
+        self.push(at, at + 1, Kind::Version(written), 0.0, 0.0, 0.0);
+        Some(at + 1)
+    }
+
+    /// The longest name of a unit that begins here: its dimension, its factor, the place behind it.
+    fn unit_at(&self, at: usize) -> Option<(Dimension, f64, usize)> {
+        let at = at + usize::from(self.low(at) == "-" && self.touches(at));
+        let joined = |count: usize| {
+            let mut name = String::new();
+            for (number, piece) in self.pieces.get(at..at + count)?.iter().enumerate() {
+                if number > 0 && !self.touches(at + number) {
+                    name.push(' ');
+                }
+                name.push_str(if piece.low == "-" { " " } else { &piece.low });
+            }
+            Some(name)
+        };
+        (1..=4).rev().find_map(|count| {
+            let name = joined(count)?;
+            let (dimension, factor) =
+                unit(&name).or_else(|| unit(&name.replace("hours", "hour")))?;
+            let is_letter = name.len() == 1 && name.is_ascii();
+            let is_cased = name != "m" || self.pieces[at].text == "m";
+            (is_cased && (!is_letter || self.number(at.wrapping_sub(1)).is_some())).then_some((
+                dimension,
+                factor,
+                at + count,
+            ))
+        })
+    }
+
+    fn has_unit(&self, at: usize) -> bool {
+        self.unit_at(at).is_some()
+    }
+
+    fn is_counted(&self, at: usize) -> bool {
+        let word = self.low(at);
+        word.len() > 3
+            && word.ends_with('s')
+            && word.chars().all(char::is_alphabetic)
+            && is_content(word)
+    }
+
+    fn amount(&mut self, at: usize) -> usize {
+        let currency = self.currency_before(at);
+        let Some((mut number, mut end, is_exact)) = self.spelled(at) else {
+            return at + 1;
+        };
+        if self.touches(at)
+            && self.back(at, 1) == "-"
+            && at > 1
+            && self.touches(at - 1)
+            && self.number(at - 2).is_none()
+            && currency.is_none()
+        {
+            // A part of a name: COVID-19.
+            return end;
+        }
+        let mut upper = None;
+        // 5 to 7, 5–7, 10 or 11.
+        if matches!(self.low(end), "to" | "-" | "–" | "or")
+            && let Some((other, next, _)) = self.spelled(end + 1)
+            && other > number
+            && (self.low(end) != "or" || self.has_unit(next))
+        {
+            (upper, end) = (Some(other), next);
+        }
+        while let Some(factor) =
+            scale(self.low(end)).or_else(|| short_scale(&self.pieces, end, currency.is_some()))
+        {
+            number *= factor;
+            upper = upper.map(|upper| upper * factor);
+            end += 1;
+        }
+        let written = number;
+        let (mut kind, mut factor) = (None, 1.0);
+        if let Some(dimension) = currency {
+            kind = Some(Kind::Measured(dimension));
+        } else if let Some((dimension, of, next)) = self.unit_at(end) {
+            (kind, factor, end) = (Some(Kind::Measured(dimension)), of, next);
+        }
+        let per = self.per(end);
+        end = per.map_or(end, |(_, next)| next);
+        let kind = kind.unwrap_or_else(|| Kind::Count(self.counted(end)));
+        let (low, high) = self.bounds(at, end, number, upper, is_exact);
+        let (low, high) = (low * factor, high * factor);
+        let start = if currency.is_some() { at - 1 } else { at };
+        self.push(start, end, kind, low, high, written);
+        if let (Some(quantity), Some((period, _))) = (self.found.last_mut(), per) {
+            quantity.per = Some(period);
+        }
+        end
+    }
+
+    fn currency_before(&self, at: usize) -> Option<Dimension> {
+        let name = self.back(at, 1);
+        let is_code = name.len() == 3
+            && self.pieces[at - 1]
+                .text
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase());
+        let is_sign = matches!(name, "€" | "$" | "£" | "¥" | "₹" | "₽");
+        (is_sign || is_code)
+            .then(|| unit(name))
+            .flatten()
+            .map(|(dimension, _)| dimension)
+            .filter(|dimension| matches!(dimension, Dimension::Money(_)))
+    }
+
+    /// A number in digits or words: its value, the place behind it, whether it is more than "one" or "a".
+    fn spelled(&self, at: usize) -> Option<(f64, usize, bool)> {
+        if let Some(number) = self.number(at) {
+            // 3/4 and 1½ are rare; 2/3 is read as two thirds.
+            if self.low(at + 1) == "/"
+                && self.touches(at + 1)
+                && let Some(other) = self
+                    .number(at + 2)
+                    .filter(|other| *other > 1.0 && number < *other)
+            {
+                return Some((number / other, at + 3, true));
+            }
+            return Some((number, at + 1, true));
+        }
+        let low = self.low(at);
+        match low {
+            "dozen" => return Some((12.0, at + 1, true)),
+            "twice" => return Some((2.0, at + 1, true)),
+            "once" | "one" => return None,
+            "a" if self.low(at + 1) == "dozen" => return Some((12.0, at + 2, true)),
+            "a" | "half"
+                if matches!(
+                    self.low(at + 1),
+                    "hundred" | "thousand" | "million" | "billion"
+                ) =>
+            {
+                let value = number_of_word(self.low(at + 1))?;
+                return Some((f64::from(value), at + 2, true));
+            }
+            _ => {}
+        }
+        let mut total = f64::from(number_of_word(low)?);
+        let mut end = at + 1;
+        loop {
+            let skip =
+                usize::from(self.low(end) == "-" || (self.low(end) == "and" && total >= 100.0));
+            let Some(next) = number_of_word(self.low(end + skip)).map(f64::from) else {
+                break;
+            };
+            match next {
+                100.0 if total < 100.0 && skip == 0 => total *= 100.0,
+                next if next >= 1000.0 && skip == 0 => total *= next,
+                next if total >= 20.0 && next < 10.0 && total < 100.0 && skip > 0 => total += next,
+                next if total >= 100.0 && next < 100.0 => total += next,
+                _ => break,
+            }
+            end += skip + 1;
+        }
+        Some((total, end, true))
+    }
+
+    /// "a week", "per month", "/kWh", "each year".
+    fn per(&self, at: usize) -> Option<(&'static str, usize)> {
+        let names = |reader: &Self, at: usize| {
+            let low = reader.low(at);
+            period(low)
+                .or_else(|| period(low.strip_suffix('s')?))
+                .map(|period| (period, at + 1))
+        };
+        match self.low(at) {
+            "a" | "an" | "per" | "/" | "each" | "every" => names(self, at + 1),
+            "monthly" | "yearly" | "annually" | "weekly" | "daily" => names(self, at),
+            _ => None,
+        }
+    }
+
+    /// Stems of the words behind a number, up to the next that is no noun or adjective.
+    fn counted(&self, at: usize) -> Vec<String> {
+        let mut at = at;
+        if matches!(self.low(at), "of" | "-") {
+            at += 1;
+        }
+        while matches!(
+            self.low(at),
+            "the" | "its" | "their" | "our" | "her" | "his" | "these" | "those"
+        ) {
+            at += 1;
+        }
+        let words = self.pieces[at.min(self.pieces.len())..].iter();
+        let words = words.take_while(|piece| {
+            piece.low.len() > 2
+                && piece.low.chars().all(char::is_alphabetic)
+                && is_content(&piece.low)
+        });
+        words
+            .take(3)
+            .map(|piece| known().stem(&piece.low))
+            .collect()
+    }
+
+    /// The values that a number with the words around it leaves open.
+    fn bounds(
+        &self,
+        at: usize,
+        end: usize,
+        number: f64,
+        upper: Option<f64>,
+        _: bool,
+    ) -> (f64, f64) {
+        let at = at
+            - usize::from(
+                at > 0 && matches!(self.back(at, 1), "€" | "$" | "£" | "¥" | "a" | "the"),
+            );
+        let (one, two, three) = (self.back(at, 1), self.back(at, 2), self.back(at, 3));
+        let above = number * (1.0 + 1e-9) + 1e-9;
+        let below = number * (1.0 - 1e-9) - 1e-9;
+        if let Some(upper) = upper {
+            return (number, upper);
+        }
+        match (three, two, one) {
+            ("no", "less" | "fewer", "than") | (_, "minimum", "of") => (number, f64::INFINITY),
+            ("no", "more", "than") => (f64::NEG_INFINITY, number),
+            (
+                _,
+                "more" | "greater" | "higher" | "longer" | "older" | "larger" | "better",
+                "than",
+            ) => (above, f64::INFINITY),
+            (_, _, "over" | "above" | "exceeding" | "exceeds" | "exceed" | "beyond" | ">") => {
+                (above, f64::INFINITY)
+            }
+            (
+                _,
+                "less" | "fewer" | "lower" | "shorter" | "under" | "younger" | "smaller",
+                "than",
+            ) => (f64::NEG_INFINITY, below),
+            (_, _, "under" | "below" | "<") => (f64::NEG_INFINITY, below),
+            (_, "at", "least") | (_, _, "minimum") | (_, "no", "fewer") => (number, f64::INFINITY),
+            (_, "at", "most")
+            | (_, "up", "to")
+            | (_, "maximum", "of")
+            | (_, _, "maximum" | "max") => (f64::NEG_INFINITY, number),
+            (_, _, "almost" | "nearly") => (number * 0.9, below),
+            (
+                _,
+                _,
+                "about" | "around" | "approximately" | "roughly" | "some" | "circa" | "ca"
+                | "approx" | "~" | "≈",
+            ) => (number * 0.9, number * 1.1),
+            _ if matches!(self.low(end), "+")
+                || (self.low(end) == "or"
+                    && matches!(self.low(end + 1), "more" | "above" | "over")) =>
+            {
+                (number, f64::INFINITY)
+            }
+            _ if self.low(end) == "or"
+                && matches!(self.low(end + 1), "less" | "fewer" | "under" | "below") =>
+            {
+                (f64::NEG_INFINITY, number)
+            }
+            _ => (number, number),
+        }
+    }
+}
+
+fn is_content(word: &str) -> bool {
+    use crate::evidence::reading::words::does;
+    known().flags(word) & (does::STOP | does::QUESTION) == 0
+}
+
+/// 5k, 3m, 2bn behind a currency or right behind the number.
+fn short_scale(pieces: &[Piece<'_>], at: usize, is_money: bool) -> Option<f64> {
+    let piece = pieces.get(at)?;
+    let is_close = at > 0 && pieces[at - 1].range.end == piece.range.start;
+    match piece.text {
+        "k" | "K" if is_close => Some(1e3),
+        "m" | "M" | "mn" if is_close && is_money => Some(1e6),
+        "bn" | "B" if is_close && is_money => Some(1e9),
+        "m" | "bn" if is_money => Some(if piece.text == "m" { 1e6 } else { 1e9 }),
+        _ => None,
+    }
+}
+
+impl Quantity {
+    /// Whether both are of the same kind, so that they can be compared at all.
+    pub(crate) fn is_like(&self, other: &Quantity) -> bool {
+        match (&self.kind, &other.kind) {
+            (Kind::Measured(one), Kind::Measured(other)) => one == other,
+            (Kind::Count(one), Kind::Count(other)) => one.iter().any(|stem| other.contains(stem)),
+            (Kind::Date(one), Kind::Date(other)) => one
+                .iter()
+                .zip(other)
+                .any(|(one, other)| *one > 0 && *other > 0),
+            (Kind::Clock(_), Kind::Clock(_))
+            | (Kind::Weekday(_), Kind::Weekday(_))
+            | (Kind::Version(_), Kind::Version(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// How a claimed quantity stands to one that was found; both alike.
+    pub(crate) fn relation(&self, found: &Quantity) -> Relation {
+        let same = |is_same: bool| {
+            if is_same {
+                Relation::Same
+            } else {
+                Relation::Differs
+            }
+        };
+        match (&self.kind, &found.kind) {
+            (Kind::Date(one), Kind::Date(other)) => {
+                let both = one
+                    .iter()
+                    .zip(other)
+                    .filter(|(one, other)| **one > 0 && **other > 0);
+                let is_same = both.clone().all(|(one, other)| one == other);
+                let is_less = one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| *one == 0 || *other > 0);
+                match (is_same, is_less) {
+                    (true, true) if one == other => Relation::Same,
+                    (true, true) => Relation::Within,
+                    (true, false) => Relation::NotFound,
+                    _ => Relation::Differs,
+                }
+            }
+            (Kind::Version(one), Kind::Version(other)) => same(one == other),
+            (Kind::Clock(one), Kind::Clock(other)) => same(one == other),
+            (Kind::Weekday(one), Kind::Weekday(other)) => same(one == other),
+            _ if self.per.is_some() && found.per.is_some() && self.per != found.per => {
+                Relation::Differs
+            }
+            _ => {
+                let slack = |value: f64| {
+                    if value.is_finite() {
+                        self.slack(found) * value.abs() + 1e-9
+                    } else {
+                        0.0
+                    }
+                };
+                let (low, high) = (self.low - slack(self.low), self.high + slack(self.high));
+                let is_exact = self.low == self.high && found.low == found.high;
+                if found.low >= low && found.high <= high {
+                    if is_exact || (self.low == found.low && self.high == found.high) {
+                        Relation::Same
+                    } else {
+                        Relation::Within
+                    }
+                } else if found.high < low
+                    || found.low > high
+                    || is_exact
+                    || self.is_open_like(found)
+                {
+                    Relation::Differs
+                } else {
+                    // They overlap: the source leaves more open than the claim.
+                    Relation::NotFound
+                }
+            }
+        }
+    }
+
+    /// Both give only a least, or only a most: another one is another statement.
+    fn is_open_like(&self, other: &Quantity) -> bool {
+        let open = |one: &Quantity| (one.low.is_infinite(), one.high.is_infinite());
+        open(self) == open(other) && open(self) != (false, false)
+    }
+
+    /// Units that convert unevenly, and values that are rounded, agree within one in fifty.
+    fn slack(&self, found: &Quantity) -> f64 {
+        let is_converted = matches!(
+            (&self.kind, &found.kind),
+            (Kind::Measured(_), Kind::Measured(_))
+        ) && self.written != found.written;
+        if is_converted && self.low != found.low && self.scale() != found.scale() {
+            0.02
+        } else {
+            0.0
+        }
+    }
+
+    /// How much of the base unit its unit is.
+    fn scale(&self) -> i64 {
+        let value = if self.low.is_finite() {
+            self.low
+        } else {
+            self.high
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "compared, not computed with"
+        )]
+        let scale = (value / self.written * 1e6).round() as i64;
+        scale
+    }
+}

@@ -1,0 +1,110 @@
+//! The last decision: from the signals to the probabilities that a page states or contradicts what is asked, and the
+//! bounds from which they are told. Read from `data/evidence/labels.txt`, which `data/evidence/labels.py` writes; fitted
+//! on documents that the entailment model never saw.
+
+use std::sync::LazyLock;
+
+use super::model::{Decision, ModelError};
+use super::signals;
+
+/// One decision with the bounds of its labels.
+#[derive(Clone, Debug)]
+pub(crate) struct Section {
+    pub(crate) decision: Decision,
+    /// From this probability on it is plainly so, or partly.
+    pub(crate) plain: f64,
+    pub(crate) partly: f64,
+}
+
+/// The decisions for one way of reading: with the entailment model or by the words alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Sections {
+    pub(crate) claim: Section,
+    pub(crate) denial: Section,
+    pub(crate) question: Section,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Labels {
+    pub(crate) with_model: Sections,
+    pub(crate) by_words: Sections,
+}
+
+static SHIPPED: LazyLock<Labels> = LazyLock::new(|| {
+    let text = include_str!("../../../data/evidence/labels.txt");
+    Labels::read(text).expect("a test reads the decisions that are compiled in")
+});
+
+impl Labels {
+    pub(crate) fn shipped() -> &'static Labels {
+        &SHIPPED
+    }
+
+    /// Reads `section NAME` and under each what [`Decision`] reads, with `plain` and `partly`.
+    pub(crate) fn read(text: &str) -> Result<Labels, ModelError> {
+        let names = signals::names();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let section = |name: &str| {
+            let mut section = Section {
+                decision: Decision::new(names.len()),
+                plain: 1.0,
+                partly: 1.0,
+            };
+            let mut is_here = false;
+            let mut is_found = false;
+            for line in text.lines().filter(|line| !line.starts_with('#')) {
+                if let Some(other) = line.strip_prefix("section ") {
+                    is_here = other == name;
+                    is_found |= is_here;
+                } else if is_here {
+                    let value =
+                        |word: &str| line.strip_prefix(word).and_then(|value| value.parse().ok());
+                    match (value("plain "), value("partly ")) {
+                        (Some(plain), _) => section.plain = plain,
+                        (_, Some(partly)) => section.partly = partly,
+                        _ => section.decision.read(line, &names)?,
+                    }
+                }
+            }
+            match is_found {
+                true => Ok(section),
+                false => Err(ModelError::of(name)),
+            }
+        };
+        let sections = |suffix: &str| -> Result<Sections, ModelError> {
+            Ok(Sections {
+                claim: section(&format!("claim{suffix}"))?,
+                denial: section(&format!("denial{suffix}"))?,
+                question: section(&format!("question{suffix}"))?,
+            })
+        };
+        Ok(Labels {
+            with_model: sections("")?,
+            by_words: sections(".words")?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::evidence::engine::labels::*;
+
+    #[test]
+    fn the_decisions_that_are_compiled_in_can_be_read() {
+        let labels =
+            Labels::read(include_str!("../../../data/evidence/labels.txt")).expect("decisions");
+        for section in [
+            &labels.with_model.claim,
+            &labels.by_words.claim,
+            &labels.with_model.question,
+        ] {
+            assert!(section.partly < section.plain && section.plain < 1.0);
+        }
+    }
+
+    #[test]
+    fn what_is_no_decision_is_refused() {
+        assert!(Labels::read("section claim\ntree nothing>1 0 1").is_err());
+        assert!(Labels::read("").is_err());
+    }
+}

@@ -1,0 +1,227 @@
+//! What decides whether a page states a claim or answers a question, in numbers: what the words say, what the account of
+//! quantities, roles and qualifiers says, and what the entailment model says. Two fitted decisions know them by name.
+
+use entailment::Verdict;
+
+use super::account::qualifiers::{self, CLASSES_COUNT, classes};
+use super::account::roles::{are_exchanged, are_swapped};
+use super::account::{Compared, compare};
+use super::entail::{Verdicts, relevance};
+use super::features::Features;
+use super::features::features;
+use super::passage::statement;
+use super::verdict::Ranked;
+use crate::evidence::Relation;
+use crate::evidence::reading::page::Page;
+
+features! {
+    /// Of a question and what was found for it.
+    Signals {
+        /// P(settled) by the words alone.
+        likely,
+        /// Of the best unit: shares of terms carried, runs, terms missing, names and numbers missing.
+        cov_r, cov_t, cov_w, lcs_r, nun_r, unname, un_name, un_num, unabs, entconf, antadj, negd, numconf, ordconf, dr,
+        qlen, hasans, unmeasured, apart, bm_rel, modsub, supmis,
+        /// The claim, or one of its sides, stands word for word on the page.
+        verbatim,
+        /// Quantities of the question: all, the same, within, differing, not found; differing in a unit or a thing alone.
+        q_all, q_same, q_within, q_differs, q_missing,
+        /// Roles turned round in the best unit; names or numbers in each other's places.
+        swapped, exchanged,
+        /// Words of each side that the other lacks, as shares.
+        new_words,
+        /// The best unit is a heading, a row, a question.
+        is_heading, is_row, is_question,
+        /// The entailment model's P(supported) and P(contradicted): of the best unit, of the best three together, of the
+        /// best with the sentence before it; the most of all passages; of the most relevant one; the means of the first
+        /// three.
+        e_sup1, e_con1, e_sup3, e_con3, e_sup2, e_con2, e_sup, e_con, e_sup_rel, e_con_rel, e_sup_mean, e_con_mean,
+    }
+}
+
+/// The signals of one question, with the qualifiers of each side behind them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Account {
+    pub(crate) signals: Signals,
+    /// Classes that the question has and the passage lacks, and the other way round.
+    pub(crate) claimed: [bool; CLASSES_COUNT],
+    pub(crate) stated: [bool; CLASSES_COUNT],
+    pub(crate) compared: Vec<Compared>,
+    /// The unit of each passage that [`Compared::found`] names.
+    pub(crate) units: Vec<usize>,
+}
+
+/// The names of all signals.
+pub(crate) fn names() -> Vec<String> {
+    let sides = ["claimed", "stated"];
+    let of_classes = sides
+        .iter()
+        .flat_map(|side| qualifiers::names().map(move |class| format!("{side}_{class}")));
+    Signals::NAMES
+        .iter()
+        .map(|name| (*name).to_owned())
+        .chain(of_classes)
+        .collect()
+}
+
+impl Account {
+    /// Of what was found for a question, best first.
+    pub(crate) fn of(
+        page: &Page<'_>,
+        question: &str,
+        likely: f64,
+        ranked: &[Ranked],
+        verdicts: Option<&Verdicts>,
+    ) -> Account {
+        let Some(best) = ranked.first() else {
+            return Account::default();
+        };
+        let unit = best.candidate.unit;
+        let block = page.block(unit);
+        let mut units = vec![unit];
+        units.extend(page.context_unit(block));
+        units.extend(
+            unit.checked_sub(1)
+                .filter(|_| page.unit_before(unit).is_some()),
+        );
+        units.extend(page.heading_units(block));
+        units.extend(
+            ranked
+                .iter()
+                .skip(1)
+                .take(2)
+                .map(|ranked| ranked.candidate.unit),
+        );
+        let texts: Vec<&str> = units.iter().map(|unit| page.unit_text(*unit)).collect();
+        let compared = compare(question, &texts);
+        let own = statement(page, unit);
+        let mut account = Account {
+            compared,
+            units,
+            ..Account::default()
+        };
+        account.signals = Signals {
+            likely,
+            ..words(&best.candidate.features)
+        };
+        let signals = &mut account.signals;
+        let count = |relation| {
+            account
+                .compared
+                .iter()
+                .filter(|one| one.relation == relation)
+                .count() as f64
+        };
+        signals.q_all = account.compared.len() as f64;
+        signals.q_same = count(Relation::Same);
+        signals.q_within = count(Relation::Within);
+        signals.q_differs = count(Relation::Differs);
+        signals.q_missing = count(Relation::NotFound);
+        signals.swapped = f64::from(u8::from(are_swapped(question, &own)));
+        signals.exchanged = f64::from(u8::from(are_exchanged(question, &own)));
+        signals.verbatim = f64::from(u8::from(stands_verbatim(question, page, ranked)));
+        signals.is_question = f64::from(u8::from(own.ends_with(['?', '？'])));
+        signals.is_heading = f64::from(u8::from(
+            block.kind == crate::markdown::PassageKind::Heading,
+        ));
+        signals.is_row = f64::from(u8::from(block.kind == crate::markdown::PassageKind::Row));
+        if let Some(verdicts) = verdicts {
+            signals.add(verdicts);
+        }
+        let (asked, stated) = (classes(question), classes(&own));
+        account.claimed = std::array::from_fn(|at| asked[at] && !stated[at]);
+        account.stated = std::array::from_fn(|at| stated[at] && !asked[at]);
+        account
+    }
+
+    /// In the order of [`names`].
+    pub(crate) fn values(&self) -> Vec<f64> {
+        let flags = self.claimed.iter().chain(&self.stated);
+        let flags = flags.map(|is_so| f64::from(u8::from(*is_so)));
+        self.signals.values().into_iter().chain(flags).collect()
+    }
+}
+
+impl Signals {
+    fn add(&mut self, verdicts: &Verdicts) {
+        let sides = |verdict: &Verdict| {
+            (
+                f64::from(verdict.supported),
+                f64::from(verdict.contradicted),
+            )
+        };
+        let best = verdicts.alone.first().map(sides).unwrap_or_default();
+        (self.e_sup1, self.e_con1) = best;
+        (self.e_sup3, self.e_con3) = verdicts.together.as_ref().map_or(best, sides);
+        (self.e_sup2, self.e_con2) = verdicts.before.first().map_or(best, sides);
+        let all = || {
+            verdicts
+                .alone
+                .iter()
+                .chain(&verdicts.together)
+                .chain(&verdicts.before)
+        };
+        self.e_sup = all().map(|verdict| sides(verdict).0).fold(0.0, f64::max);
+        self.e_con = all().map(|verdict| sides(verdict).1).fold(0.0, f64::max);
+        let most = all().max_by(|one, other| relevance(one).total_cmp(&relevance(other)));
+        (self.e_sup_rel, self.e_con_rel) = most.map(sides).unwrap_or_default();
+        let first = verdicts.alone.iter().take(3).map(sides);
+        let count = verdicts.alone.len().clamp(1, 3) as f64;
+        let sums = first.fold((0.0, 0.0), |sum, (supported, contradicted)| {
+            (sum.0 + supported, sum.1 + contradicted)
+        });
+        (self.e_sup_mean, self.e_con_mean) = (sums.0 / count, sums.1 / count);
+    }
+}
+
+fn words(f: &Features) -> Signals {
+    Signals {
+        cov_r: f.cov_r,
+        cov_t: f.cov_t,
+        cov_w: f.cov_w,
+        lcs_r: f.lcs_r,
+        nun_r: f.nun_r,
+        unname: f.unname,
+        un_name: f.un_name,
+        un_num: f.un_num,
+        unabs: f.unabs,
+        entconf: f.entconf,
+        antadj: f.antadj,
+        negd: f.negd,
+        numconf: f.numconf,
+        ordconf: f.ordconf,
+        dr: f.dr,
+        qlen: f.qlen,
+        hasans: f.hasans,
+        unmeasured: f.unmeasured,
+        apart: f.apart,
+        bm_rel: f.bm_rel,
+        modsub: f.modsub,
+        supmis: f.supmis,
+        new_words: f.newtok,
+        ..Signals::default()
+    }
+}
+
+/// Letters and digits alone, in lower case.
+fn bare(text: &str) -> String {
+    let mut bare = String::with_capacity(text.len());
+    for c in crate::evidence::reading::text::plain(text).chars() {
+        if c.is_alphanumeric() {
+            bare.extend(c.to_lowercase());
+        } else if !bare.ends_with(' ') {
+            bare.push(' ');
+        }
+    }
+    bare.trim().to_owned()
+}
+
+/// Whether one of the units is the claim, or has it as a whole clause.
+fn stands_verbatim(claim: &str, page: &Page<'_>, ranked: &[Ranked]) -> bool {
+    let claim = bare(claim);
+    claim.len() >= 20
+        && ranked
+            .iter()
+            .take(5)
+            .any(|ranked| bare(page.unit_text(ranked.candidate.unit)) == claim)
+}
