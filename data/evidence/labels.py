@@ -6,6 +6,8 @@ usage: labels.py --engine 'target/release/context402 evidence --jsonl' --data FO
                  [--jobs N] [--save signals.npz] [--load signals.npz]
 needs: pip install -r data/evidence/requirements.txt; no network. The same data give the same file.
 
+Also writes to figures.json how often each label was right on each kind of question (`reliability`).
+
 The sections with the entailment model are fitted to documents that it was not trained on (held() in
 entailment/build.py), the ones by words alone to all. Figures are printed by out-of-fold predictions, in five parts by
 document.
@@ -13,6 +15,7 @@ document.
 import argparse
 import collections
 import concurrent.futures
+import datetime
 import gzip
 import hashlib
 import json
@@ -164,6 +167,28 @@ def fit(name, names, X, rows, y, use, monotone):
     return 1 / (1 + np.exp(-(whole.slope * total + whole.offset))), whole
 
 
+def reliability(kind, suffix, rows, p, plain, partly, denial, denied):
+    """How often each label was right, by out-of-fold probabilities: rows as src/evidence/report/reliability.rs reads them."""
+    found = []
+    kinds = np.array([kind == ("wh" if r.wh else "claim" if r.kind == "claim" else "yes_no") for r in rows])
+    gold = np.array([r.gold for r in rows])
+    is_denied = (denial >= denied) & (denial > p) if denial is not None else np.zeros(len(rows), bool)
+    tells = np.array([r.set not in ("wice",) for r in rows])
+    for label, at, right in (
+        ("supported", ~is_denied & (p >= plain), gold == "supported"),
+        ("partially_supported", ~is_denied & (p >= partly) & (p < plain), gold == "supported"),
+        ("unsupported", ~is_denied & (p < partly), gold != "supported"),
+        ("weak", ~is_denied & (p < partly), gold != "supported"),
+        ("contradicted", is_denied & tells, gold == "contradicted"),
+    ):
+        of = int((kinds & at).sum())
+        if of >= 50:
+            for depth in ("quick",) if suffix else ("standard", "deep"):
+                found.append({"kind": kind, "label": label, "depth": depth, "right": int((kinds & at & right).sum()), "of": of,
+                              "measured_on": str(datetime.date.today())})
+    return found
+
+
 def bound(holds):
     """The least bound from which something holds."""
     return next(b for b in np.arange(0.4, 0.99, 0.0025) if holds(b))
@@ -201,6 +226,7 @@ def main():
     if a.save:
         np.savez_compressed(a.save, names=names, words=words, model=model)
     text = ["# Written by data/evidence/labels.py: the decisions on claims and questions, with the entailment model and by words alone."]
+    share = []
     gold = np.array([r.gold for r in rows])
     seen, wh = np.array([r.seen for r in rows]), np.array([r.wh for r in rows])
     of = np.array([r.set for r in rows])
@@ -223,6 +249,7 @@ def main():
             for c, v in sorted(by.items()):
                 v = np.array(v)
                 print(f"   {s:7}{c:28}{len(v):5} plain {(v > plain).mean():.3f} or partly {(v > partly).mean():.3f}")
+        stated = (p, plain, partly)
         text += [f"section claim{suffix}\nplain {plain:.4f}\npartly {partly:.4f}", whole.text()]
         tells = np.array([r.set in ("ours", "others", "fm2", "feversym", "bnli") for r in part])
         y = gold[at][tells] == "contradicted"
@@ -231,6 +258,8 @@ def main():
         true = np.sort(p[np.array([r.gold == "supported" and r.set in ("ours", "others") for r in told])])[::-1]
         plain = float(true[int(0.008 * len(true))])
         show("denial" + suffix, told, y, p, [plain])
+        for kind in ("claim", "yes_no"):
+            share += reliability(kind, suffix, told, stated[0][tells], stated[1], stated[2], p, plain)
         text += [f"section denial{suffix}\nplain {plain:.4f}\npartly {min(0.5, plain - 0.01):.4f}", whole.text()]
         at = np.flatnonzero(may & wh)
         part = [rows[i] for i in at]
@@ -240,8 +269,12 @@ def main():
         rate = lambda truth, b: (p[natural & (y == truth)] > b).mean()
         plain = bound(lambda b: rate(True, b) >= 0.8 * (rate(True, b) + rate(False, b)))
         show("question" + suffix, part, y, p, [0.4, plain, 0.6, 0.7])
+        share += reliability("wh", suffix, part, p, plain, min(0.45, plain - 0.05), None, None)
         text += [f"section question{suffix}\nplain {plain:.4f}\npartly {min(0.45, plain - 0.05):.4f}", whole.text()]
     pathlib.Path(a.out).write_text("\n".join(text) + "\n")
+    figures = json.loads((HERE / "figures.json").read_text())
+    figures["reliability"] = {"rows": share}
+    (HERE / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":

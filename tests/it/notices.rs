@@ -73,8 +73,9 @@ fn packages() -> Vec<Package> {
 }
 
 /// Our own packages that the published program consists of.
-const OURS: [(&str, &str); 2] = [
+const OURS: [(&str, &str); 3] = [
     ("context402", "Cargo.toml"),
+    ("entailment", "src/evidence/entailment/Cargo.toml"),
     ("published", "systemd/published/Cargo.toml"),
 ];
 

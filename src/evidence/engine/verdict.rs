@@ -325,9 +325,10 @@ impl Judgement {
         }
     }
 
-    /// The best unit says the claim nearly word for word, and denies it or has another number in it.
+    /// By the words alone: the best unit says the claim nearly word for word, and denies it or has another number in it.
+    /// The entailment model knows better.
     fn is_denied(&self) -> bool {
-        let best = self.ranked.first();
+        let best = self.ranked.first().filter(|_| self.depth == Depth::Quick);
         best.is_some_and(|best| {
             let f = &best.candidate.features;
             let is_near = f.cov_r >= VERBATIM && f.lcs_r >= VERBATIM_RUN;
