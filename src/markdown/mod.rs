@@ -49,7 +49,7 @@ use select::training::training_page;
 pub(crate) use select::model::Model;
 pub use select::training::{TrainingBlock, TrainingPage};
 
-pub(crate) use dates::MONTHS;
+pub(crate) use dates::{MONTHS, WEEKDAYS};
 pub use injection::{addresses_models, instructions, plainly_addresses_models};
 pub use kinds::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
 

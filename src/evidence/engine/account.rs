@@ -1,5 +1,5 @@
-//! What a claim states beside what a passage states: its quantities, who does what to whom, how sure, when and according
-//! to whom. Pure text to text; knows no page and no label.
+//! Compares what a claim states with what a passage states: quantities, roles and qualifiers. Pure functions of text; knows
+//! no page and no label.
 
 pub(crate) mod qualifiers;
 pub(crate) mod quantities;

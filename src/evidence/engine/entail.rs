@@ -19,7 +19,7 @@ static MODEL: LazyLock<Entailment<'static>> = LazyLock::new(|| {
 /// Units that are read together.
 const TOGETHER: usize = 3;
 
-/// How many of the best units are read alone, and with their neighbour.
+/// How many of the best units are read alone, and how many with the sentence before them.
 fn reach(depth: Depth) -> Option<(usize, usize)> {
     match depth {
         Depth::Quick => None,

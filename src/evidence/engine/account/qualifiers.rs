@@ -1,4 +1,4 @@
-//! Words that bound what a statement says: how sure it is, since when, for whom, how many of them, and who says it.
+//! Words that qualify a statement: its certainty, time, quantifier, condition and speaker.
 
 /// A class of qualifiers. Two statements that differ in one seldom say the same.
 struct Class {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::units::{Dimension, period, unit};
 use crate::evidence::Relation;
 use crate::evidence::reading::words::{known, number_of_word, scale};
+use crate::markdown::{MONTHS, WEEKDAYS};
 
 /// What a number is of.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,30 +48,6 @@ struct Piece<'a> {
     range: Range<usize>,
     number: Option<f64>,
 }
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-const WEEKDAYS: [&str; 7] = [
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-];
 
 fn month(word: &str) -> Option<u32> {
     let at = MONTHS.iter().position(|month| {
