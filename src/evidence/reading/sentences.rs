@@ -5,6 +5,8 @@ use std::ops::Range;
 
 /// A longer piece is cut between words: nobody can cite it.
 const SENTENCE_BYTES_MAX: usize = 1_200;
+/// With a span at its end, and marks behind it. What else stands there is marks alone, and belongs to nothing.
+const UNIT_BYTES_MAX: usize = SENTENCE_BYTES_MAX + SPAN_BYTES_MAX;
 /// How far the end of a code span or of an address is looked for.
 const SPAN_BYTES_MAX: usize = 300;
 
@@ -78,11 +80,13 @@ pub(crate) fn pieces(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
 fn push(found: &mut Vec<Range<usize>>, body: &str, range: Range<usize>, offset: usize) {
     let text = &body[range.clone()];
     let start = range.start + text.len() - text.trim_start().len();
-    let end = start + text.trim().len();
+    let most = body.floor_char_boundary(start + UNIT_BYTES_MAX);
+    let end = most.min(start + text.trim().len());
     if body[start..end].chars().any(char::is_alphanumeric) {
         found.push(offset + start..offset + end);
     } else if let Some(last) = found.last_mut()
         && end > start
+        && offset + end - last.start <= UNIT_BYTES_MAX
     {
         // Marks alone belong to what stands before them.
         last.end = offset + end;
@@ -249,5 +253,20 @@ mod tests {
         assert!(found.len() > 3 && found.iter().all(|range| range.len() <= SENTENCE_BYTES_MAX));
         let unbroken = "ä".repeat(5_000);
         assert!(sentences(&unbroken, 0..unbroken.len()).len() > 3);
+    }
+
+    #[test]
+    fn marks_without_end_make_no_long_unit() {
+        for marks in ["\\", "!", "。", "[1]", "…)", "` ", "`", "](", "é("] {
+            for text in [
+                format!("Said. {}", marks.repeat(5_000)),
+                format!("Said{}", marks.repeat(5_000)),
+                format!("{} said.", marks.repeat(5_000)),
+            ] {
+                let found = [sentences(&text, 0..text.len()), pieces(&text, 0..text.len())].concat();
+                let longest = found.iter().map(Range::len).max().expect("a unit");
+                assert!(longest <= UNIT_BYTES_MAX, "{longest} bytes of {marks}");
+            }
+        }
     }
 }
