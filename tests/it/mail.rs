@@ -1,9 +1,9 @@
 //! Mail: sent once, put off and given up, by a server with manners of every kind.
 
-use context402::domain::keys::MailKey;
+use context402::domain::keys::{MailKey, PaymentKey};
 use context402::domain::mail::{MailKind, MailState, PAUSES};
 use context402::domain::time::UnixSeconds;
-use context402::store::{Mail, MailAttachment, MailRecord, mail_key};
+use context402::store::{Due, DueKind, Mail, MailAttachment, MailRecord, mail_key};
 use sha2::{Digest, Sha256};
 
 use crate::harness::process::run;
@@ -96,6 +96,34 @@ fn a_mail_goes_out_once() {
     // A line that is a full stop ends no mail.
     assert!(received.text.contains("And goes on."), "{}", received.text);
     assert_eq!(state(&rig, "ord_1"), MailState::Sent);
+}
+
+/// Payments are looked at a bounded number at a time, in one commit each time, and mail has its turn after each.
+#[test]
+fn a_backlog_of_payments_does_not_hold_up_mail() {
+    const PAYMENTS: u32 = 2_000;
+    let (rig, mailbox) = rig();
+    let now = rig.now();
+    let backlog = rig.app().store.write(move |tables| {
+        (0..PAYMENTS).try_for_each(|number| {
+            let key: [u8; 32] = Sha256::digest(number.to_be_bytes()).into();
+            tables.schedule(Due::payment(now, PaymentKey(key)))
+        })
+    });
+    rig.wait(backlog).expect("is written");
+    enqueue(&rig, mail("ord_1"));
+    assert!(rig.pass_over_due_work(), "a backlog is left");
+    assert_eq!(mailbox.received().len(), 1, "the mail had its turn");
+    let mut passes = 1;
+    while rig.pass_over_due_work() {
+        passes += 1;
+    }
+    assert!(passes <= PAYMENTS.div_ceil(256), "{passes} passes");
+    let left = rig
+        .app()
+        .store
+        .read(move |snapshot| snapshot.due(DueKind::Payment, now, 1));
+    assert_eq!(rig.wait(left).expect("is read"), []);
 }
 
 /// `bodies`, /health: by the last mail that was due.

@@ -1,5 +1,6 @@
-//! The loop over due rows: reconciles payments, expires credits, deletes answers, pages, blobs and quotes. Each row is
-//! handled in its own small transaction, so that sales never wait.
+//! The loop over due rows: reconciles payments, expires credits, deletes answers, pages, blobs and quotes. A pass takes a
+//! bounded number of rows of every kind, and those of one kind in one transaction: neither sales nor e-mails wait for a
+//! backlog of another kind.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,13 +34,17 @@ pub async fn work(app: Shared) {
     let places = Arc::new(Semaphore::new(RECONCILIATIONS_MAX));
     let mut terms_noted = Instant::now();
     let mut trim_at = Instant::now();
+    let mut is_more = false;
     loop {
-        tokio::time::sleep(TICK).await;
+        if !is_more {
+            tokio::time::sleep(TICK).await;
+        }
+        is_more = false;
         // Nothing starts that cannot be recorded: an e-mail sent without a record would be sent again each second.
         if !app.store.has_room() {
             continue;
         }
-        let mut outcome = work_off(&app, &places).await;
+        let mut outcome = work_off(&app, &places).await.map(|left| is_more = left);
         if app.store.is_short() || Instant::now() >= trim_at {
             let trimmed = app.store.trim(app.now()).await;
             if !matches!(trimmed, Ok(true)) {
@@ -57,53 +62,54 @@ pub async fn work(app: Shared) {
     }
 }
 
-/// One pass over everything that is due now.
-pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<(), StoreError> {
+/// One pass over everything that is due now. Tells whether a backlog is left, for the next pass.
+pub async fn work_off(app: &Shared, places: &Arc<Semaphore>) -> Result<bool, StoreError> {
     // First, so that the check of a payment sees that its answer was sent.
     sent::write_down(app).await?;
     let now = app.now();
-    let due = |kind| {
-        app.store
-            .read(move |snapshot| snapshot.due(kind, now, ROWS_MAX))
-    };
+    let mut is_more = false;
     for kind in DueKind::ALL {
-        let mut rows = due(kind).await?;
-        if kind == DueKind::Payment {
-            // All of them; each leaves at most rows that are due later.
-            while !rows.is_empty() {
-                for due in rows {
-                    look_at_payment(app, due, places, now).await?;
-                }
-                rows = due(kind).await?;
-            }
-        } else if kind == DueKind::Mail {
-            mail::work_off(app, rows).await?;
-        } else if kind == DueKind::Order {
-            fulfil::work_off(app, rows).await?;
-        } else if kind == DueKind::Notice {
-            for due in rows {
-                lead_webhook::try_due(app, due, now).await?;
-            }
-        } else if !rows.is_empty() {
-            app.store
-                .write(move |tables| {
-                    rows.into_iter().try_for_each(|due| match due.kind {
-                        DueKind::Blob => tables.sweep_blob(due, now),
-                        DueKind::Page => tables.sweep_page(due, now),
-                        DueKind::Quote => tables.sweep_quote(due, now),
-                        DueKind::Report => tables.sweep_report(due, now),
-                        DueKind::BundleQuote => tables.sweep_bundle_quote(due, now),
-                        DueKind::ProviderEvent => tables.sweep_provider_event(due),
-                        // Each is handled separately.
-                        DueKind::Payment | DueKind::Notice | DueKind::Order | DueKind::Mail => {
-                            Ok(())
-                        }
-                    })
-                })
-                .await?;
+        let rows = app
+            .store
+            .read(move |snapshot| snapshot.due(kind, now, ROWS_MAX));
+        let rows = rows.await?;
+        if rows.is_empty() {
+            continue;
         }
+        let is_full = rows.len() == ROWS_MAX;
+        match kind {
+            DueKind::Payment => look_at_payments(app, rows, places, now).await?,
+            DueKind::Mail => mail::work_off(app, rows).await?,
+            DueKind::Order => fulfil::work_off(app, rows).await?,
+            DueKind::Notice => {
+                for due in rows {
+                    lead_webhook::try_due(app, due, now).await?;
+                }
+            }
+            _ => {
+                let swept = app.store.write(move |tables| {
+                    rows.into_iter().try_for_each(|due| sweep(tables, due, now))
+                });
+                swept.await?;
+            }
+        }
+        // E-mails, orders and notices that found no place stay due, and are tried again a second later.
+        is_more |= is_full && !matches!(kind, DueKind::Mail | DueKind::Order | DueKind::Notice);
     }
-    Ok(())
+    Ok(is_more)
+}
+
+fn sweep(tables: &mut Tables<'_>, due: Due, now: UnixSeconds) -> Result<(), StoreError> {
+    match due.kind {
+        DueKind::Blob => tables.sweep_blob(due, now),
+        DueKind::Page => tables.sweep_page(due, now),
+        DueKind::Quote => tables.sweep_quote(due, now),
+        DueKind::Report => tables.sweep_report(due, now),
+        DueKind::BundleQuote => tables.sweep_bundle_quote(due, now),
+        DueKind::ProviderEvent => tables.sweep_provider_event(due),
+        // Each is handled separately.
+        DueKind::Payment | DueKind::Notice | DueKind::Order | DueKind::Mail => Ok(()),
+    }
 }
 
 /// What a payment's record requires now.
@@ -174,55 +180,69 @@ fn next_look(payment: &Payment, now: UnixSeconds) -> UnixSeconds {
     tried.plus(pause).min(now.plus(UNKNOWN_LOOK_SECONDS_MAX))
 }
 
-async fn look_at_payment(
+/// Looks at all of them in one job of the writer: each on its own would be a durable commit.
+async fn look_at_payments(
     app: &Shared,
-    due: Due,
+    rows: Vec<Due>,
     places: &Arc<Semaphore>,
     now: UnixSeconds,
 ) -> Result<(), StoreError> {
-    let key = PaymentKey(due.key);
-    let reconcile = app
-        .store
-        .write(move |tables| {
-            tables.unschedule(due)?;
-            let Some(mut payment) = tables.payment(key)? else {
-                return Ok(false);
-            };
-            let again = |at| Due::payment(at, key);
-            match call(&payment, tables.abandoned_at(key)?, now) {
-                Call::Nothing => {}
-                Call::LookAt(at) => {
-                    tables.schedule(again(at))?;
-                }
-                Call::ExpireCredit => {
-                    let fresh = payments::FreshCredit::draw();
-                    payments::apply(tables, key, &mut payment, &Event::CreditExpired, now, fresh)?;
-                }
-                Call::Forget => forget(tables, key, &payment)?,
-                Call::DropUnknown => unknown::drop_answer(tables, key, &mut payment, now)?,
-                Call::DropAnswer => {
-                    payments::void_credit(tables, &mut payment)?;
-                    payments::drop_identifier(tables, &payment)?;
-                    payment.answer = None;
-                    payment.delivery.is_owed = false;
-                    payment.requirements = Vec::new();
-                    tables.drop_goods(key, now)?;
-                    tables.put_payment(key, &payment)?;
-                }
-                Call::Reconcile => {
-                    payment.changed_at = now.0;
-                    let next = next_look(&payment, now);
-                    tables.schedule(again(next))?;
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        })
-        .await?;
-    if reconcile {
-        spawn_reconciliation(app, key, places);
+    let looked = app.store.write(move |tables| {
+        let looked = rows.into_iter().map(|due| {
+            let key = PaymentKey(due.key);
+            let is_unknown = look_at_payment(tables, due, now)?;
+            Ok((key, is_unknown, tables.payment(key)?))
+        });
+        looked.collect::<Result<Vec<_>, StoreError>>()
+    });
+    for (key, is_unknown, payment) in looked.await? {
+        if is_unknown {
+            spawn_reconciliation(app, key, places);
+        }
+        if let Some(payment) = payment {
+            payments::note(app, key, &payment);
+        }
     }
-    refresh_note(app, key).await
+    Ok(())
+}
+
+/// Does what a payment's record requires. Tells whether its settlement is to be looked up.
+fn look_at_payment(
+    tables: &mut Tables<'_>,
+    due: Due,
+    now: UnixSeconds,
+) -> Result<bool, StoreError> {
+    let key = PaymentKey(due.key);
+    tables.unschedule(due)?;
+    let Some(mut payment) = tables.payment(key)? else {
+        return Ok(false);
+    };
+    match call(&payment, tables.abandoned_at(key)?, now) {
+        Call::Nothing => {}
+        Call::LookAt(at) => tables.schedule(Due::payment(at, key))?,
+        Call::ExpireCredit => {
+            let fresh = payments::FreshCredit::draw();
+            payments::apply(tables, key, &mut payment, &Event::CreditExpired, now, fresh)?;
+        }
+        Call::Forget => forget(tables, key, &payment)?,
+        Call::DropUnknown => unknown::drop_answer(tables, key, &mut payment, now)?,
+        Call::DropAnswer => {
+            payments::void_credit(tables, &mut payment)?;
+            payments::drop_identifier(tables, &payment)?;
+            payment.answer = None;
+            payment.delivery.is_owed = false;
+            payment.requirements = Vec::new();
+            tables.drop_goods(key, now)?;
+            tables.put_payment(key, &payment)?;
+        }
+        Call::Reconcile => {
+            payment.changed_at = now.0;
+            let next = next_look(&payment, now);
+            tables.schedule(Due::payment(next, key))?;
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Deletes a payment that was never settled.
@@ -266,15 +286,4 @@ fn spawn_reconciliation(app: &Shared, key: PaymentKey, places: &Arc<Semaphore>) 
             }
         }
     });
-}
-
-async fn refresh_note(app: &Shared, key: PaymentKey) -> Result<(), StoreError> {
-    if let Some(payment) = app
-        .store
-        .read(move |snapshot| snapshot.payment(key))
-        .await?
-    {
-        payments::note(app, key, &payment);
-    }
-    Ok(())
 }

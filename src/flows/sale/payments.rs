@@ -146,10 +146,13 @@ pub fn apply(
         // A late event must not touch a finished payment's credit, or an identifier that belongs to a newer one by now.
         return Ok(None);
     }
-    let was_kept = payment.state == State::Kept;
+    let kept_at = (payment.state == State::Kept).then_some(UnixSeconds(payment.changed_at));
     let was_unknown = payment.state == State::Unknown;
     payment.state = state;
     payment.changed_at = now.0;
+    if let Some(kept_at) = kept_at {
+        tables.unschedule(Due::payment(kept_at.plus(KEPT_LOOK_SECONDS), key))?;
+    }
     for action in &actions {
         match action {
             Action::IssueCredit => issue_credit(tables, key, payment, now, fresh)?,
@@ -170,13 +173,14 @@ pub fn apply(
             let answer_end = now.plus(REDELIVERY_SECONDS.max(CREDIT_SECONDS));
             payment.delivery.is_owed = true;
             payment.delivery.answer_until = now.plus(OWED_SECONDS).0;
+            tables.schedule(Due::payment(redelivery_end(now.0), key))?;
             // Now the buyer may read it.
             tables.release_report(key, transaction, answer_end)?;
             let answer = payment.answer.as_ref().map(|answer| answer.page);
             tables.settle_goods(key, payment.purchase.target_url(), answer, now)?;
             // The data for repeating the settle is no longer needed. The terms stay as long as the answer.
             payment.payload = Vec::new();
-            if was_kept {
+            if kept_at.is_some() {
                 // A request that waits for this settlement gets the answer, which spends the credit.
                 void_credit(tables, payment)?;
             } else if let Some(credit) = &mut payment.credit {
@@ -210,6 +214,9 @@ pub fn apply(
             }
         }
         State::Held | State::Kept => {
+            if payment.state == State::Kept {
+                tables.schedule(Due::payment(now.plus(KEPT_LOOK_SECONDS), key))?;
+            }
             if let Some(identifier) = payment.identifier {
                 tables.put_identifier(identifier, key)?;
             }

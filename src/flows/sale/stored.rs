@@ -10,13 +10,13 @@ use crate::flows::internal;
 use crate::flows::sale::answer::{self, Members, Sold};
 use crate::flows::sale::deliver::Goods;
 use crate::flows::sale::margin_guard::{self, Judged};
-use crate::flows::sale::payments::{self, FreshCredit, KEPT_LOOK_SECONDS};
+use crate::flows::sale::payments::{self, FreshCredit};
 use crate::flows::sale::settle::Settling;
 use crate::flows::sale::verified::Verified;
 use crate::flows::sale::{challenge, replayed};
 use crate::outside::facilitator::Attempt;
 use crate::state::in_flight::Reservation;
-use crate::store::{Due, HeldPage, NoSpace};
+use crate::store::{HeldPage, NoSpace};
 use crate::x402::address::TransactionHash;
 
 /// Time for a settlement on chain.
@@ -169,7 +169,6 @@ pub async fn keep_answer(
             let settled = Event::ChainUsed { transaction };
             payments::apply(tables, key, &mut payment, &settled, now, fresh)?;
         }
-        tables.schedule(Due::payment(now.plus(KEPT_LOOK_SECONDS), key))?;
         Ok(Keeping::Done)
     });
     match durable.await? {

@@ -152,10 +152,13 @@ impl Service {
         replies
     }
 
-    /// One pass over what is due, and the end of everything that goes on behind the buyers' backs.
+    /// Works off what is due, and the end of everything that goes on behind the buyers' backs.
     pub(super) async fn work_off(&self) {
         let places = Arc::new(Semaphore::new(4));
-        let worked = due::work_off(&self.app, &places).await;
+        let mut worked = Ok(true);
+        while let Ok(true) = worked {
+            worked = due::work_off(&self.app, &places).await;
+        }
         assert!(
             worked.is_ok() || self.disk.is_cut(),
             "what is due cannot be worked off: {worked:?}"

@@ -285,12 +285,16 @@ impl Rig {
 
     /// Works off what is due now, to its end.
     pub(crate) fn work_off(&self) {
+        while self.pass_over_due_work() {}
+    }
+
+    /// One pass over what is due, and the end of the work that it began. Tells whether a backlog is left.
+    pub(crate) fn pass_over_due_work(&self) -> bool {
         let app = self.app();
         let places = Arc::new(Semaphore::new(4));
-        self.runtime()
-            .block_on(due::work_off(app, &places))
-            .expect("what is due can be worked off");
+        let worked = self.runtime().block_on(due::work_off(app, &places));
         until("the work that was begun ends", || app.tasks.is_empty());
+        worked.expect("what is due can be worked off")
     }
 
     /// Waits for something that a test asks of the program itself.
