@@ -304,8 +304,7 @@ pub fn blocking_threads(config: &Config) -> usize {
     let chain = config.chain.as_ref().map_or(0, |_| {
         INQUIRIES_MAX + TRANSACTIONS_MAX + SETTLEMENT_LOOKS_MAX + 1
     });
-    2 * config.payment.calls_max
-        + config.fetch.fetches_max
+    config.fetch.fetches_max
         + CHECKS_MAX
         + FREE_CHECKS_MAX
         + ROBOTS_LOOKUPS_MAX

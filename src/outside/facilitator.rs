@@ -1,22 +1,23 @@
 //! The client of the x402 facilitator: verify, settle, supported. It separates three outcomes that cost money if mixed up:
 //! decided, certainly not done, and unknown.
 
+mod cdp;
+mod client;
+mod connections;
 mod outcome;
 mod reply;
 
-mod client;
-
-mod cdp;
-
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use hyper::body::Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 
 use crate::domain::time::UnixSeconds;
-use crate::outside::call::{ConcurrencyLimit, Saturated};
+use crate::outside::call::ConcurrencyLimit;
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::{PaymentRequirements, Supported, Version2};
 
@@ -166,19 +167,18 @@ impl Facilitator {
         offer: &PaymentRequirements,
         now: UnixSeconds,
     ) -> Result<Verdict, CallError> {
-        let (client, timeout, payer) = (self.client.clone(), self.verify_timeout, proof.from());
         let body = payment_body(proof, offer, self.passes_on);
-        self.verifying
-            .run(move || {
-                let deadline = Instant::now() + timeout;
-                let reply = match client.exchange("verify", Some(&body), deadline, now) {
-                    Err(CallError::Cut(_)) => client.exchange("verify", Some(&body), deadline, now),
-                    other => other,
-                }?;
-                reply::verdict(&reply, payer)
-            })
-            .await
-            .unwrap_or(Err(CallError::Saturated))
+        let _place = self.verifying.enter().await?;
+        let deadline = Instant::now() + self.verify_timeout;
+        let ask = || {
+            let body = Some(body.clone());
+            self.client.exchange("verify", body, deadline, now)
+        };
+        let reply = match ask().await {
+            Err(CallError::Cut(_)) => ask().await,
+            other => other,
+        }?;
+        reply::verdict(&reply, proof.from())
     }
 
     /// Asks for the money. Only the failure of a first attempt can be definite.
@@ -193,45 +193,39 @@ impl Facilitator {
         attempt: Attempt,
         now: UnixSeconds,
     ) -> Settlement {
-        let (client, timeout) = (self.client.clone(), self.settle_timeout);
         let expected = Expected {
             payer: proof.from(),
             network: offer.network,
             amount: offer.amount,
         };
         let body = payment_body(proof, offer, self.passes_on);
-        self.settling
-            .run(move || {
-                let deadline = Instant::now() + timeout;
-                let ask = |attempt: Attempt| match client.exchange(
-                    "settle",
-                    Some(&body),
-                    deadline,
-                    now,
-                ) {
-                    Ok(reply) => reply::settlement(&reply, &expected, attempt),
-                    Err(failure) => unknown(failure),
-                };
-                let outcome = ask(attempt);
-                if is_worth_repeating(&outcome) && Instant::now() < deadline {
-                    return both(outcome, ask(Attempt::Repeated));
-                }
-                outcome
-            })
-            .await
-            .unwrap_or_else(|Saturated| unknown(CallError::Saturated))
+        let Ok(_place) = self.settling.enter().await else {
+            return unknown(CallError::Saturated);
+        };
+        let deadline = Instant::now() + self.settle_timeout;
+        let ask = async |attempt: Attempt| {
+            let body = Some(body.clone());
+            match self.client.exchange("settle", body, deadline, now).await {
+                Ok(reply) => reply::settlement(&reply, &expected, attempt),
+                Err(failure) => unknown(failure),
+            }
+        };
+        let outcome = ask(attempt).await;
+        if is_worth_repeating(&outcome) && Instant::now() < deadline {
+            return both(outcome, ask(Attempt::Repeated).await);
+        }
+        outcome
     }
 
     /// What the facilitator takes; asked at start and by `doctor`.
     pub async fn supported(&self, now: UnixSeconds) -> Result<Supported, CallError> {
-        let (client, timeout) = (self.client.clone(), self.verify_timeout);
-        self.verifying
-            .run(move || {
-                let reply = client.exchange("supported", None, Instant::now() + timeout, now)?;
-                reply::supported(&reply)
-            })
-            .await
-            .unwrap_or(Err(CallError::Saturated))
+        let _place = self.verifying.enter().await?;
+        let deadline = Instant::now() + self.verify_timeout;
+        let reply = self
+            .client
+            .exchange("supported", None, deadline, now)
+            .await?;
+        reply::supported(&reply)
     }
 }
 
@@ -269,17 +263,18 @@ fn both(earlier: Settlement, later: Settlement) -> Settlement {
     }
 }
 
-fn payment_body(proof: &PaymentProof, offer: &PaymentRequirements, passes_on: PassesOn) -> Vec<u8> {
+fn payment_body(proof: &PaymentProof, offer: &PaymentRequirements, passes_on: PassesOn) -> Bytes {
     let bare = match passes_on {
         PassesOn::Everything => None,
         PassesOn::Payment => proof.bare(),
     };
-    serde_json::to_vec(&PaymentBody {
+    let body = serde_json::to_vec(&PaymentBody {
         x402_version: Version2,
         payment_payload: bare.as_deref().unwrap_or_else(|| proof.raw()),
         payment_requirements: offer,
-    })
-    .expect("strings, numbers and a text that was parsed always serialize")
+    });
+    body.expect("strings, numbers and a text that was parsed always serialize")
+        .into()
 }
 
 #[cfg(test)]

@@ -1,26 +1,26 @@
 //! The connections to the facilitator: one pool, our credentials, one request and its bounded reply.
 
 use std::fmt;
-use std::io::ErrorKind;
-use std::time::Instant;
 
-use url::Url;
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use hyper::{Method, Request};
+use tokio::time::Instant;
+use url::{Position, Url};
 
 use crate::domain::time::UnixSeconds;
-use crate::outside::agent;
 use crate::outside::facilitator::cdp::CdpKey;
+use crate::outside::facilitator::connections::Connections;
 use crate::outside::facilitator::outcome::CallError;
 use crate::outside::facilitator::reply::Reply;
 use crate::outside::facilitator::{FacilitatorAuth, FacilitatorSettings, SettingsError};
 use crate::outside::roots;
 
-/// Longest reply that is read, in bytes after decompression.
-const REPLY_BYTES_MAX: usize = 64 * 1024;
-
-/// What a blocking call needs.
 pub(super) struct Client {
-    agent: ureq::Agent,
+    connections: Connections,
     base_url: Url,
+    host: HeaderValue,
     credentials: Credentials,
     #[cfg(test)]
     pub(super) fake: Option<super::Fake>,
@@ -54,12 +54,17 @@ impl Client {
             }
         };
         let roots = match &settings.ca_pem {
-            None => ureq::tls::RootCerts::WebPki,
-            Some(pem) => roots::from_pem(pem).ok_or(SettingsError::TrustRoots)?,
+            None => roots::compiled_in(),
+            Some(pem) => roots::of_pem(pem).ok_or(SettingsError::TrustRoots)?,
         };
+        let refused = || SettingsError::BaseUrl(settings.base_url.clone());
+        let host = HeaderValue::from_str(&base_url[Position::BeforeHost..Position::AfterPort]);
         // Two limits share the pool, so that verifies never crowd out the settles whose work is done.
+        let idle_max = settings.calls_max * 2;
+        let connections = Connections::new(&base_url, roots, settings.connect_timeout, idle_max);
         Ok(Client {
-            agent: agent::agent(settings.connect_timeout, settings.calls_max * 2, roots),
+            connections: connections.ok_or_else(refused)?,
+            host: host.map_err(|_| refused())?,
             base_url,
             credentials,
             #[cfg(test)]
@@ -68,47 +73,43 @@ impl Client {
     }
 
     /// One request and its whole reply, whatever the status.
-    pub(super) fn exchange(
+    pub(super) async fn exchange(
         &self,
         operation: &str,
-        body: Option<&[u8]>,
+        body: Option<Bytes>,
         deadline: Instant,
         now: UnixSeconds,
     ) -> Result<Reply, CallError> {
         #[cfg(test)]
         if let Some(fake) = &self.fake {
-            let (status, body) = fake(operation, body.unwrap_or_default())?;
+            let (status, body) = fake(operation, &body.unwrap_or_default())?;
+            let body = body.into();
             return Ok(Reply { status, body });
         }
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(CallError::TimedOut);
-        }
-        let url = format!("{}{operation}", self.base_url);
-        let method = if body.is_some() { "POST" } else { "GET" };
-        let authorization = self.authorization(method, operation, now)?;
-        let response = match body {
-            Some(body) => {
-                let mut request = self.agent.post(&url);
-                if let Some(value) = authorization {
-                    request = request.header("Authorization", value);
-                }
-                request
-                    .content_type("application/json")
-                    .config()
-                    .timeout_global(Some(left))
-                    .build()
-                    .send(body)
-            }
-            None => {
-                let mut request = self.agent.get(&url);
-                if let Some(value) = authorization {
-                    request = request.header("Authorization", value);
-                }
-                request.config().timeout_global(Some(left)).build().call()
-            }
+        let method = if body.is_some() {
+            Method::POST
+        } else {
+            Method::GET
         };
-        read(response.map_err(failure)?)
+        let mut request = Request::builder()
+            .uri(format!("{}{operation}", self.base_url.path()))
+            .header(HOST, &self.host)
+            .header(
+                USER_AGENT,
+                concat!("context402/", env!("CARGO_PKG_VERSION")),
+            )
+            .header(ACCEPT, "application/json");
+        if body.is_some() {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
+        if let Some(value) = self.authorization(method.as_str(), operation, now)? {
+            request = request.header(AUTHORIZATION, value);
+        }
+        let request = request
+            .method(method)
+            .body(Full::new(body.unwrap_or_default()))
+            .map_err(|error| CallError::Unreachable(error.to_string()))?;
+        self.connections.send(request, deadline).await
     }
 
     fn authorization(
@@ -163,49 +164,4 @@ fn base_url(text: &str) -> Result<Url, SettingsError> {
     let path = url.path().trim_end_matches('/').to_owned();
     url.set_path(&format!("{path}/"));
     Ok(url)
-}
-
-fn read(mut response: ureq::http::Response<ureq::Body>) -> Result<Reply, CallError> {
-    let too_long = || CallError::Garbled(format!("longer than {REPLY_BYTES_MAX} bytes"));
-    let body = agent::body(&mut response, REPLY_BYTES_MAX)
-        .map_err(failure)?
-        .ok_or_else(too_long)?;
-    if let Some(value) = response.headers().get("extension-responses") {
-        let shown: String = value.to_str().unwrap_or("").chars().take(512).collect();
-        tracing::debug!(
-            extension_responses = shown,
-            "the facilitator answered on extensions"
-        );
-    }
-    Ok(Reply {
-        status: response.status().as_u16(),
-        body,
-    })
-}
-
-/// Sorts the library's errors by what they say about the request having been seen.
-fn failure(error: ureq::Error) -> CallError {
-    match error {
-        ureq::Error::Timeout(ureq::Timeout::Resolve | ureq::Timeout::Connect) => {
-            CallError::Unreachable("no connection in time".to_owned())
-        }
-        ureq::Error::Timeout(_) => CallError::TimedOut,
-        ureq::Error::HostNotFound
-        | ureq::Error::ConnectionFailed
-        | ureq::Error::BadUri(_)
-        | ureq::Error::Tls(_)
-        | ureq::Error::Rustls(_) => CallError::Unreachable(error.to_string()),
-        ureq::Error::Io(broken) => match broken.kind() {
-            ErrorKind::ConnectionRefused
-            | ErrorKind::HostUnreachable
-            | ErrorKind::NetworkUnreachable
-            | ErrorKind::AddrNotAvailable => CallError::Unreachable(broken.to_string()),
-            ErrorKind::TimedOut | ErrorKind::WouldBlock => CallError::TimedOut,
-            ErrorKind::InvalidData | ErrorKind::InvalidInput => {
-                CallError::Garbled(broken.to_string())
-            }
-            _ => CallError::Cut(broken.to_string()),
-        },
-        other => CallError::Garbled(other.to_string()),
-    }
 }

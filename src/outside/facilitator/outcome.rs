@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::outside::call::Saturated;
 use crate::x402::address::{Address, TransactionHash};
 
 /// What the facilitator says of a payment before the work.
@@ -100,6 +101,12 @@ pub enum CallError {
     Contradiction(&'static str),
     /// The facilitator says that it failed itself.
     Faulty(String),
+}
+
+impl From<Saturated> for CallError {
+    fn from(Saturated: Saturated) -> Self {
+        CallError::Saturated
+    }
 }
 
 impl CallError {

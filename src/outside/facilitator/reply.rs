@@ -1,6 +1,7 @@
 //! Interprets a facilitator's reply. Each field is compared with the request, and an inconsistent reply is an error, not a
 //! verdict.
 
+use hyper::body::Bytes;
 use serde::de::DeserializeOwned;
 
 use crate::domain::amount::Amount;
@@ -12,7 +13,7 @@ use crate::x402::wire::{SettleResponse, Supported, VerifyResponse};
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: u16,
-    pub(super) body: Vec<u8>,
+    pub(super) body: Bytes,
 }
 
 /// What a settlement must say.

@@ -214,6 +214,115 @@ async fn connections_are_reused_and_stale_ones_replaced() {
     assert_eq!(server.requests().len(), 3);
 }
 
+/// Over TLS, with a certificate that is trusted or not; nobody who is not trusted is given a payment.
+#[tokio::test]
+async fn a_facilitator_over_tls_must_be_trusted() {
+    use rustls_pki_types::pem::PemObject as _;
+    use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
+
+    const PEM: &[u8] = include_bytes!("../../../tests/data/loopback.pem");
+    let certificate = CertificateDer::from_pem_slice(PEM).expect("a certificate");
+    let key = PrivateKeyDer::from_pem_slice(PEM).expect("a key");
+    let config = ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .expect("they belong together");
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await;
+    let listener = listener.expect("a free port");
+    let url = format!("https://{}", listener.local_addr().expect("bound"));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let Ok(mut stream) = acceptor.accept(stream).await else {
+                continue;
+            };
+            let mut request = [0; 16 * 1024];
+            let _ = stream.read(&mut request).await;
+            let _ = stream
+                .write_all(&reply(200, &json!({"isValid": true})))
+                .await;
+            let _ = stream.shutdown().await;
+        }
+    });
+    let (proof, offer) = payment();
+    let mut trusting = settings(&url);
+    trusting.ca_pem = Some(PEM.to_vec());
+    let client_of = |settings| Facilitator::new(settings).expect("settings");
+    let verdict = client_of(trusting).verify(&proof, &offer, NOW).await;
+    assert_eq!(verdict, Ok(Verdict::Valid { payer: payer() }));
+    let outcome = client(&url)
+        .settle(&proof, &offer, Attempt::First, NOW)
+        .await;
+    let Settlement::Unknown { why, .. } = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert!(!why.was_sent(), "{why}");
+}
+
+/// A listener that hangs up on each connection after so many bytes of the request, and tells what it has read of each.
+fn hangs_up_after(bytes: usize) -> (String, Arc<Mutex<Vec<usize>>>) {
+    use std::io::Read as _;
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    let read: Arc<Mutex<Vec<usize>>> = Arc::default();
+    let noted = read.clone();
+    std::thread::spawn(move || {
+        while let Ok((stream, _)) = listener.accept() {
+            let mut begun = Vec::new();
+            let _ = (&stream).take(bytes as u64).read_to_end(&mut begun);
+            noted.lock().expect("no panic before").push(begun.len());
+        }
+    });
+    (url, read)
+}
+
+/// Wherever the connection breaks, a settle of which the facilitator has read anything is unknown, never unsent.
+#[tokio::test]
+async fn a_settle_that_was_begun_is_never_taken_for_unsent() {
+    let (proof, offer) = payment();
+    let whole = payment_body(&proof, &offer, PassesOn::Everything).len() + 200;
+    for bytes in (0..64).chain((64..whole).step_by(97)) {
+        let (url, read) = hangs_up_after(bytes);
+        let outcome = client(&url)
+            .settle(&proof, &offer, Attempt::First, NOW)
+            .await;
+        let Settlement::Unknown { why, transaction } = outcome else {
+            panic!("{outcome:?} after {bytes} bytes");
+        };
+        assert_eq!(transaction, None);
+        let seen = read.lock().expect("no panic before").clone();
+        let was_read = seen.iter().any(|bytes| *bytes > 0);
+        assert!(why.was_sent() || !was_read, "{why} after {seen:?} bytes");
+        assert!(seen.len() <= 2, "asked {} times", seen.len());
+    }
+}
+
+/// A reply that ends early at any byte decides nothing.
+#[tokio::test]
+async fn a_reply_that_was_cut_decides_nothing() {
+    let settled = json!({"success": true, "payer": payer().to_string(), "transaction": hash(),
+        "network": "eip155:8453", "amount": "12000"});
+    let failed = json!({"success": false, "errorReason": "insufficient_funds", "payer": payer().to_string(),
+        "transaction": "", "network": "eip155:8453"});
+    for body in [settled, failed] {
+        let whole = reply(200, &body);
+        assert!(!matches!(
+            settle(&always(whole.clone()), Attempt::First).await,
+            Settlement::Unknown { .. }
+        ));
+        for bytes in 0..whole.len() {
+            let server = always(whole[..bytes].to_vec());
+            let outcome = settle(&server, Attempt::First).await;
+            let Settlement::Unknown { why, .. } = &outcome else {
+                panic!("{outcome:?} after {bytes} of {} bytes", whole.len());
+            };
+            assert!(why.was_sent(), "{why} after {bytes} bytes");
+        }
+    }
+}
+
 #[tokio::test]
 async fn supported_is_read_and_its_failures_told() {
     let body = json!({"kinds": [{"x402Version": 2, "scheme": "exact", "network": "eip155:8453", "extra": {}},
