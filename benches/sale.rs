@@ -323,9 +323,10 @@ async fn call_all(
         tasks.spawn(async move {
             for proof in proofs.iter().skip(first).step_by(AT_ONCE) {
                 let now = Clock::System.now();
-                let verdict = facilitator.verify(proof, &offer, now).await;
+                let request = facilitator.request(proof, &offer);
+                let verdict = facilitator.verify(&request, now).await;
                 assert!(matches!(verdict, Ok(Verdict::Valid { .. })), "{verdict:?}");
-                let settlement = facilitator.settle(proof, &offer, Attempt::First, now).await;
+                let settlement = facilitator.settle(&request, Attempt::First, now).await;
                 assert!(
                     matches!(settlement, Settlement::Success { .. }),
                     "{settlement:?}"

@@ -174,8 +174,8 @@ async fn lead(
 /// must say so.
 async fn turned_down(app: &Shared, key: PaymentKey, asker: Asker, refusal: Refusal) -> Outcome {
     // Only recorded payments are verified: a forged one reserves nothing.
-    let stored = app.store.read(move |snapshot| snapshot.payment(key));
-    if stored.await?.is_none() {
+    let stored = app.store.look_up(|snapshot| snapshot.payment(key))?;
+    if stored.is_none() {
         return Err(refusal);
     }
     let reservation = Reservation::take(&app.in_flight, key).ok_or_else(in_use)?;

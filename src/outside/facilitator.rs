@@ -12,14 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::Bytes;
-use serde::Serialize;
-use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use crate::domain::time::UnixSeconds;
 use crate::outside::call::ConcurrencyLimit;
 use crate::x402::proof::PaymentProof;
-use crate::x402::wire::{PaymentRequirements, Supported, Version2};
+use crate::x402::wire::{PaymentRequirements, Supported};
 
 pub use cdp::CdpKeyError;
 use client::Client;
@@ -129,13 +127,11 @@ pub struct Facilitator {
 #[cfg(test)]
 pub(crate) type Fake = Arc<dyn Fn(&str, &[u8]) -> Result<(u16, Vec<u8>), CallError> + Send + Sync>;
 
-/// The body of /verify and /settle: the buyer's payment verbatim, and our own offer, never the buyer's copy of it.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PaymentBody<'a> {
-    x402_version: Version2,
-    payment_payload: &'a RawValue,
-    payment_requirements: &'a PaymentRequirements,
+/// What /verify and /settle are asked with: the buyer's payment verbatim, and our own offer, never the buyer's copy of it.
+#[derive(Clone, Debug)]
+pub struct PaymentRequest {
+    body: Bytes,
+    expected: Expected,
 }
 
 impl Facilitator {
@@ -159,26 +155,36 @@ impl Facilitator {
         facilitator
     }
 
-    /// Asks whether this payment would settle as `offer`. A connection that breaks is tried once more: asking twice
+    /// What both calls are asked with, for this payment and the offer that it pays.
+    pub fn request(&self, proof: &PaymentProof, offer: &PaymentRequirements) -> PaymentRequest {
+        PaymentRequest {
+            body: body(proof, offer, self.passes_on),
+            expected: Expected {
+                payer: proof.from(),
+                network: offer.network,
+                amount: offer.amount,
+            },
+        }
+    }
+
+    /// Asks whether this payment would settle as the offer. A connection that breaks is tried once more: asking twice
     /// changes nothing.
     pub async fn verify(
         &self,
-        proof: &PaymentProof,
-        offer: &PaymentRequirements,
+        request: &PaymentRequest,
         now: UnixSeconds,
     ) -> Result<Verdict, CallError> {
-        let body = payment_body(proof, offer, self.passes_on);
         let _place = self.verifying.enter().await?;
         let deadline = Instant::now() + self.verify_timeout;
         let ask = || {
-            let body = Some(body.clone());
+            let body = Some(request.body.clone());
             self.client.exchange("verify", body, deadline, now)
         };
         let reply = match ask().await {
             Err(CallError::Cut(_)) => ask().await,
             other => other,
         }?;
-        reply::verdict(&reply, proof.from())
+        reply::verdict(&reply, request.expected.payer)
     }
 
     /// Asks for the money. Only the failure of a first attempt can be definite.
@@ -188,25 +194,18 @@ impl Facilitator {
     /// says is read as the answer to a settle that is not the first.
     pub async fn settle(
         &self,
-        proof: &PaymentProof,
-        offer: &PaymentRequirements,
+        request: &PaymentRequest,
         attempt: Attempt,
         now: UnixSeconds,
     ) -> Settlement {
-        let expected = Expected {
-            payer: proof.from(),
-            network: offer.network,
-            amount: offer.amount,
-        };
-        let body = payment_body(proof, offer, self.passes_on);
         let Ok(_place) = self.settling.enter().await else {
             return unknown(CallError::Saturated);
         };
         let deadline = Instant::now() + self.settle_timeout;
         let ask = async |attempt: Attempt| {
-            let body = Some(body.clone());
+            let body = Some(request.body.clone());
             match self.client.exchange("settle", body, deadline, now).await {
-                Ok(reply) => reply::settlement(&reply, &expected, attempt),
+                Ok(reply) => reply::settlement(&reply, &request.expected, attempt),
                 Err(failure) => unknown(failure),
             }
         };
@@ -263,18 +262,21 @@ fn both(earlier: Settlement, later: Settlement) -> Settlement {
     }
 }
 
-fn payment_body(proof: &PaymentProof, offer: &PaymentRequirements, passes_on: PassesOn) -> Bytes {
+fn body(proof: &PaymentProof, offer: &PaymentRequirements, passes_on: PassesOn) -> Bytes {
     let bare = match passes_on {
         PassesOn::Everything => None,
         PassesOn::Payment => proof.bare(),
     };
-    let body = serde_json::to_vec(&PaymentBody {
-        x402_version: Version2,
-        payment_payload: bare.as_deref().unwrap_or_else(|| proof.raw()),
-        payment_requirements: offer,
-    });
-    body.expect("strings, numbers and a text that was parsed always serialize")
-        .into()
+    let payment = bare.as_deref().unwrap_or(proof.raw());
+    let terms = serde_json::to_string(offer).expect("strings and numbers always serialize");
+    let parts = [
+        r#"{"x402Version":2,"paymentPayload":"#,
+        payment,
+        r#","paymentRequirements":"#,
+        &terms,
+        "}",
+    ];
+    parts.concat().into()
 }
 
 #[cfg(test)]

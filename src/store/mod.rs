@@ -1,8 +1,8 @@
 //! One embedded redb file. redb is used here and nowhere else.
 //!
 //! Writes go through one named thread, which takes what is waiting into one transaction and one durable commit, and
-//! answers only after it (group commit). Reads run on a few threads of their own, so that neither the disk nor a slow
-//! upstream can stall the async threads. A job returns business outcomes as values; an `Err` means that the file
+//! answers only after it (group commit). Single records are read where they are needed; scans and large blobs on a few
+//! threads of their own, so that they cannot stall the async threads. A job returns business outcomes as values; an `Err` means that the file
 //! itself failed: the whole batch is rolled back, and the store refuses writes from then on, since redb must be
 //! reopened after an I/O error.
 
@@ -170,6 +170,15 @@ impl Store {
         self.threads.read(work).await
     }
 
+    /// Runs `work` here and now, over one consistent snapshot. For a few records by their keys: it may wait for the disk,
+    /// and the async thread waits with it.
+    pub fn look_up<T>(
+        &self,
+        work: impl FnOnce(&Snapshot) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.threads.look_up(work)
+    }
+
     /// Resolves when the file has failed and the process should end, so that its supervisor starts it anew.
     pub async fn failed(&self) {
         self.threads.failed().await;
@@ -234,7 +243,7 @@ impl Store {
 }
 
 impl Settings {
-    /// Opens an existing file; checks all of it after an unclean stop, or when `check` asks for it.
+    /// Opens an existing file; checks all of it after a stop of the machine, or when `check` asks for it.
     pub fn open(&self, path: &Path, check: bool) -> Result<Opened, OpenError> {
         open::open(path, *self, check, migrate::MIGRATIONS)
     }

@@ -1,14 +1,20 @@
-//! Opening the data file: never an empty one by accident, never a newer or damaged one, checked in full after an
-//! unclean stop.
+//! Opening the data file: never an empty one by accident, never a newer or damaged one. After a stop of the process
+//! alone nothing has to be checked: commits are atomic (two phases, and redb's recovery), and the kernel still has what
+//! was written. After a stop of the machine all of it is checked, since disks may lose what they said was written.
 
 use std::fs::{DirBuilder, OpenOptions};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use redb::{
     Builder, Database, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
     TableDefinition,
 };
+
+use sha2::{Digest as _, Sha256};
 
 use crate::domain::time::UnixSeconds;
 use crate::store::backup::{BACKED_UP_AT, TAKEN_AT};
@@ -24,12 +30,16 @@ use crate::store::{Settings, Store, StoreError};
 pub const SCHEMA_VERSION: u64 = schema(MIGRATIONS);
 pub(in crate::store) const SCHEMA: &str = "schema";
 pub(in crate::store) const CLEAN: &str = "clean";
+/// The [`incarnation`] in which the file was opened last.
+const INCARNATION: &str = "incarnation";
+/// How often a long check is told of.
+const TELL_EVERY: Duration = Duration::from_secs(5);
 
 /// An open store, and what opening it has found.
 #[derive(Debug)]
 pub struct Opened {
     pub store: Store,
-    /// Whether the process before this one closed the file; if not, it was checked in full.
+    /// Whether the process before this one closed the file.
     pub was_clean: bool,
     /// Where the file lies as it was, if its schema was an older one.
     pub kept_aside: Option<PathBuf>,
@@ -151,7 +161,8 @@ pub(in crate::store) fn open_on(
     if is_new {
         return start(path, database, settings, true);
     }
-    look_over(path, database, settings, false, MIGRATIONS)
+    // Such a disk may have lost anything.
+    look_over(path, database, settings, true, MIGRATIONS)
 }
 
 fn look_over(
@@ -164,6 +175,7 @@ fn look_over(
     let Meta {
         schema: found,
         was_clean,
+        opened_in,
     } = read_meta(&database, path)?;
     if found > schema(migrations) {
         return Err(OpenError::Newer {
@@ -171,11 +183,16 @@ fn look_over(
             found,
         });
     }
+    let is_coherent = incarnation(path).is_some_and(|now| opened_in == Some(now));
     if !was_clean {
-        tracing::warn!(path = %path.display(), "the data file was not closed; checking all of it");
+        let after = match is_coherent {
+            true => "its process stopped; the last commit is whole",
+            false => "the machine stopped, or it is a copy; checking all of it",
+        };
+        tracing::warn!(path = %path.display(), "the data file was not closed: {after}");
     }
-    if check || !was_clean {
-        match database.check_integrity() {
+    if check || !(was_clean || is_coherent) {
+        match telling(|| database.check_integrity()) {
             Ok(true) => {}
             Ok(false) => tracing::warn!("the check repaired the data file's free space"),
             Err(error) => return Err(from_redb(path, error)),
@@ -198,6 +215,37 @@ fn builder(settings: Settings) -> Builder {
 pub(in crate::store) struct Meta {
     pub(in crate::store) schema: u64,
     was_clean: bool,
+    opened_in: Option<u64>,
+}
+
+/// Names this file, not a copy of it, under the kernel that runs now. While it is the same, the kernel has everything
+/// that was written to the file. `None` where that cannot be told.
+fn incarnation(path: &Path) -> Option<u64> {
+    let boot = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
+    let metadata = std::fs::metadata(path).ok()?;
+    let mut hash = Sha256::new();
+    hash.update(boot);
+    hash.update(metadata.dev().to_be_bytes());
+    hash.update(metadata.ino().to_be_bytes());
+    let hash: [u8; 32] = hash.finalize().into();
+    hash[..8].try_into().ok().map(u64::from_be_bytes)
+}
+
+/// Logs every few seconds that work is still going on.
+fn telling<T>(work: impl FnOnce() -> T) -> T {
+    let (ended, wait) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let began = Instant::now();
+            while wait.recv_timeout(TELL_EVERY) == Err(RecvTimeoutError::Timeout) {
+                let seconds = began.elapsed().as_secs();
+                tracing::info!(seconds, "still checking the data file");
+            }
+        });
+        let done = work();
+        drop(ended);
+        done
+    })
 }
 
 /// Reads that, after making sure that the file is ours.
@@ -213,6 +261,7 @@ pub(in crate::store) fn read_meta(database: &Database, path: &Path) -> Result<Me
         Some(schema @ 1..) => Ok(Meta {
             schema,
             was_clean: fact(CLEAN).map_err(broken)? == Some(1),
+            opened_in: fact(INCARNATION).map_err(broken)?,
         }),
         _ => Err(damaged(path, "it names no schema version")),
     }
@@ -235,6 +284,10 @@ fn start(
         tables.count_reports()?;
         tables.hold_older_goods()?;
         tables.count_unpaid()?;
+        match incarnation(path) {
+            Some(now) => tables.meta.insert(INCARNATION, now)?.map(drop),
+            None => tables.meta.remove(INCARNATION)?.map(drop),
+        };
         tables.mark_clean(false)
     })
     .map_err(|error| from_store(path, error))?;

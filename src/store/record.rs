@@ -1,5 +1,5 @@
 //! How a value becomes bytes: a version byte, bincode, and the first eight bytes of their SHA-256. redb verifies its
-//! pages only after an unclean stop, so a flipped bit in a cleanly closed file would otherwise be read as data.
+//! pages only when all of the file is checked, so a flipped bit would otherwise be read as data.
 //! bincode is used here and nowhere else.
 //!
 //! # The next encoding

@@ -319,6 +319,36 @@ async fn a_file_is_open_once_and_remembers_whether_it_was_closed() {
     );
 }
 
+/// A bit of a file that was not closed, which redb finds only when it looks at all of it.
+#[tokio::test]
+async fn a_file_that_was_open_when_the_machine_stopped_is_checked() {
+    let folder = Folder::new();
+    let opened = SETTINGS.create(&folder.file()).expect("creates");
+    put(&opened.store, "https://a.example/", b'q', 2_000, NOW).await;
+    opened.store.threads.stop().await;
+    drop(opened);
+    let mut bytes = std::fs::read(folder.file()).expect("reads");
+    let content = [b'q'; 1_000];
+    let at = bytes
+        .windows(content.len())
+        .position(|part| part == content);
+    bytes[at.expect("the content lies there")] ^= 1;
+    // In place: the process alone has stopped, and the kernel has what it wrote.
+    std::fs::write(folder.file(), &bytes).expect("writes");
+    let opened = SETTINGS
+        .open(&folder.file(), false)
+        .expect("is not looked at");
+    opened.store.threads.stop().await;
+    drop(opened);
+    // A copy, as a disk that was lost with its machine.
+    let copy = folder.file().with_extension("copy");
+    std::fs::copy(folder.file(), &copy).expect("copies");
+    assert!(matches!(
+        SETTINGS.open(&copy, false),
+        Err(OpenError::Damaged { .. })
+    ));
+}
+
 #[tokio::test]
 async fn a_newer_file_is_refused() {
     let folder = Folder::new();

@@ -1,8 +1,9 @@
 //! The store's own threads: one writer with group commit, a few readers.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use redb::{Database, ReadableDatabase, WriteTransaction};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -17,6 +18,11 @@ pub(in crate::store) const QUEUE_MAX: usize = 1024;
 /// Most jobs in one commit. Large enough that a commit's two syncs are shared, small enough that nobody waits long.
 const BATCH_MAX: usize = 256;
 const READERS: usize = 2;
+/// How long the writer waits for more jobs where the last commit had several: a commit costs the same for one job as for
+/// ten.
+const COMPANY_WAIT: Duration = Duration::from_millis(1);
+/// A batch of this many does not wait for more.
+const COMPANY_ENOUGH: usize = 48;
 
 /// A job runs inside the transaction and gives back what answers its caller once the commit's outcome is known.
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
@@ -24,6 +30,7 @@ type WriteJob = Box<dyn FnOnce(&mut Tables<'_>) -> Result<Answer, StoreError> + 
 type ReadJob = Box<dyn FnOnce(Result<Snapshot, StoreError>) + Send>;
 
 pub(in crate::store) struct Threads {
+    database: Handle,
     writer: Mutex<Option<mpsc::Sender<WriteJob>>>,
     readers: Mutex<Option<mpsc::Sender<ReadJob>>>,
     failed: watch::Receiver<bool>,
@@ -52,6 +59,7 @@ impl Threads {
             handles.push(spawn("store-reader").spawn(move || read_loop(&database, &jobs))?);
         }
         Ok(Threads {
+            database: database.clone(),
             writer: Mutex::new(Some(writer)),
             readers: Mutex::new(Some(readers)),
             failed,
@@ -88,6 +96,20 @@ impl Threads {
         answered.await.unwrap_or(Err(StoreError::Closed))
     }
 
+    pub(in crate::store) fn look_up<T>(
+        &self,
+        work: impl FnOnce(&Snapshot) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if lock(&self.readers).is_none() {
+            return Err(StoreError::Closed);
+        }
+        let read = || work(&Snapshot::new(self.database.begin_read()?));
+        std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+            tracing::error!("a read of the store panicked");
+            Err(StoreError::Closed)
+        })
+    }
+
     pub(in crate::store) async fn failed(&self) {
         let mut failed = self.failed.clone();
         // An error means that the writer has ended in good order: then nothing has failed, and nothing will.
@@ -98,14 +120,9 @@ impl Threads {
 
     /// Lets the threads finish what is queued and waits for them.
     pub(in crate::store) async fn stop(&self) {
-        drop(take(&self.writer));
-        drop(take(&self.readers));
-        let handles = std::mem::take(
-            &mut *self
-                .handles
-                .lock()
-                .unwrap_or_else(|poisoned| poisoned.into_inner()),
-        );
+        drop(lock(&self.writer).take());
+        drop(lock(&self.readers).take());
+        let handles = std::mem::take(&mut *lock(&self.handles));
         let joined = tokio::task::spawn_blocking(move || {
             handles.into_iter().for_each(|handle| drop(handle.join()))
         });
@@ -113,16 +130,13 @@ impl Threads {
     }
 }
 
-fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
-    slot.lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-        .take()
+/// What is held behind it is whole at any moment.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn queue<T>(sender: &Mutex<Option<mpsc::Sender<T>>>, job: T) -> Result<(), StoreError> {
-    let sender = sender
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let sender = lock(sender);
     let Some(sender) = sender.as_ref() else {
         return Err(StoreError::Closed);
     };
@@ -139,7 +153,18 @@ fn write_loop(
     report_failure: &watch::Sender<bool>,
 ) {
     let mut batch = Vec::with_capacity(BATCH_MAX);
+    let mut had_company = false;
     while jobs.blocking_recv_many(&mut batch, BATCH_MAX) > 0 {
+        if had_company && batch.len() < COMPANY_ENOUGH {
+            std::thread::sleep(COMPANY_WAIT);
+            while let Ok(job) = jobs.try_recv() {
+                batch.push(job);
+                if batch.len() == BATCH_MAX {
+                    break;
+                }
+            }
+        }
+        had_company = batch.len() > 1;
         // A panic in here leaves a half-made transaction of money behind: the process must not go on as if it knew.
         let committed =
             std::panic::catch_unwind(AssertUnwindSafe(|| commit(database, allowed(), &mut batch)));
@@ -192,10 +217,7 @@ pub(in crate::store) fn transact<T>(
 
 fn read_loop(database: &Database, jobs: &Mutex<mpsc::Receiver<ReadJob>>) {
     loop {
-        let job = jobs
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .blocking_recv();
+        let job = lock(jobs).blocking_recv();
         let Some(job) = job else { return };
         let snapshot = database
             .begin_read()

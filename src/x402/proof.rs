@@ -30,7 +30,7 @@ const CLOCK_SKEW_SECONDS: u64 = 60;
 #[derive(Clone, Debug)]
 pub struct PaymentProof {
     payload: PaymentPayload,
-    raw: Arc<RawValue>,
+    raw: Arc<str>,
     payload_hash: PayloadHash,
     payment_identifier: Option<String>,
 }
@@ -157,10 +157,11 @@ impl PaymentProof {
         let payment_identifier = payment_identifier(payload.extensions.as_ref())?;
         // White space around the text is left out; the hash is taken after that, so that a proof that was kept as
         // `raw` has the same hash when it is read again.
-        let raw: Box<RawValue> = serde_json::from_slice(decoded)
-            .map_err(|failure| ProofError::NotJson(failure.to_string()))?;
+        let raw = std::str::from_utf8(decoded)
+            .map_err(|failure| ProofError::NotJson(failure.to_string()))?
+            .trim_matches([' ', '\t', '\n', '\r']);
         Ok(PaymentProof {
-            payload_hash: PayloadHash(Sha256::digest(raw.get()).into()),
+            payload_hash: PayloadHash(Sha256::digest(raw).into()),
             payload,
             raw: raw.into(),
             payment_identifier,
@@ -172,16 +173,16 @@ impl PaymentProof {
     }
 
     /// The decoded JSON as the buyer wrote it. It goes to the facilitator verbatim, so that nothing is lost.
-    pub fn raw(&self) -> &Arc<RawValue> {
+    pub fn raw(&self) -> &str {
         &self.raw
     }
 
     /// The same without what settlement does not need: the resource, extensions, and whatever else was added.
-    pub fn bare(&self) -> Option<Box<RawValue>> {
+    pub fn bare(&self) -> Option<String> {
         const NEEDED: [&str; 3] = ["x402Version", "accepted", "payload"];
-        let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(self.raw.get()).ok()?;
+        let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(&self.raw).ok()?;
         members.retain(|key, _| NEEDED.contains(&key.as_str()));
-        serde_json::value::to_raw_value(&members).ok()
+        serde_json::to_string(&members).ok()
     }
 
     /// SHA-256 of the decoded JSON text: only this very payment is given a kept answer again.

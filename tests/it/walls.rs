@@ -130,7 +130,7 @@ fn every_kind_of_wall_is_refused_with_its_name() {
         assert_eq!(answer.header("x-service-retry-credit"), None, "{name}");
         assert_eq!(rig.facilitator.spent(wallet.address()), 0, "{name}");
         // It is no page to the cache, either.
-        let kept = rig.wait(kept_page(rig.app(), WALLED));
+        let kept = kept_page(rig.app(), WALLED);
         assert!(kept.expect("the store answers").is_none(), "{name}");
     }
     assert_eq!(rig.facilitator.settle_calls(), 0);

@@ -16,7 +16,7 @@ use crate::outside::memory::{MemoryFull, MemoryPermit};
 use crate::outside::network::Asker;
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
 use crate::state::page::{JUDGED_TOKENS_MAX, PageFacts, PageGoods, page_goods, unsellable};
-use crate::store::{HeldPage, PageRecord, StoreError, Tables};
+use crate::store::{HeldPage, PageRecord, Snapshot, StoreError, Tables};
 
 /// Maximum wait for memory before a connection is open.
 pub const MEMORY_WAIT_MAX: Duration = Duration::from_secs(5);
@@ -150,10 +150,18 @@ async fn found(
     if app.outside.web.is_forbidden(&target) {
         return Err(fetch_trouble(&FetchError::OwnHost));
     }
-    let kept = kept_page(app, target.as_str())
-        .await
-        .map_err(Trouble::Refused)?;
-    let fresh_enough = |kept: &PageRecord| match reading.cache {
+    let kept = app.store.look_up(|snapshot| {
+        let Some(record) = sellable_page(snapshot, target.as_str(), app.now())? else {
+            return Ok(None);
+        };
+        let members = match record.blob_bytes <= SMALL_BYTES_MAX {
+            true => snapshot.blob(record.blob)?,
+            false => None,
+        };
+        Ok(Some(CachedPage { record, members }))
+    });
+    let kept = kept.map_err(|error| Trouble::Refused(error.into()))?;
+    let fresh_enough = |CachedPage { record: kept, .. }: &CachedPage| match reading.cache {
         CachePolicy::CacheOnly { .. } => true,
         CachePolicy::UpTo { age_seconds } => {
             !reading.refresh && app.now().since(UnixSeconds(kept.fetched_at)) <= age_seconds
@@ -177,35 +185,52 @@ async fn found(
     }
 }
 
-/// Longer members of a stored page are read only on demand, in bytes. Walls are shorter.
-const JUDGED_BYTES_MAX: u64 = 64 * 1024;
+/// Longer members of a stored page are read only on demand, in bytes, off the async threads. Walls are shorter.
+const SMALL_BYTES_MAX: u64 = 64 * 1024;
+
+/// A cached page, with its members where they are small.
+struct CachedPage {
+    record: PageRecord,
+    members: Option<Vec<u8>>,
+}
 
 /// The cached page of a canonical URL. A record whose bytes are gone is a miss, and so is a page that may not be sold:
 /// older versions stored pages without text, and walls.
-pub async fn kept_page(app: &Shared, target_url: &str) -> Result<Option<PageRecord>, Refusal> {
-    let (target_url, now) = (target_url.to_owned(), app.now());
-    let kept = app.store.read(move |snapshot| {
-        let Some(record) = snapshot.page(&target_url)? else {
-            return Ok(None);
-        };
-        let is_there = now.since(UnixSeconds(record.fetched_at)) < PAGE_SECONDS
-            && snapshot.keeps_blob(record.blob)?;
-        if !is_there || record.tokens == 0 {
+pub fn kept_page(app: &Shared, target_url: &str) -> Result<Option<PageRecord>, Refusal> {
+    let kept = app
+        .store
+        .look_up(|snapshot| sellable_page(snapshot, target_url, app.now()))?;
+    Ok(kept)
+}
+
+fn sellable_page(
+    snapshot: &Snapshot,
+    target_url: &str,
+    now: UnixSeconds,
+) -> Result<Option<PageRecord>, StoreError> {
+    let Some(record) = snapshot.page(target_url)? else {
+        return Ok(None);
+    };
+    let is_there = now.since(UnixSeconds(record.fetched_at)) < PAGE_SECONDS
+        && snapshot.keeps_blob(record.blob)?;
+    if !is_there || record.tokens == 0 {
+        return Ok(None);
+    }
+    if record.tokens <= JUDGED_TOKENS_MAX && record.blob_bytes <= SMALL_BYTES_MAX {
+        let members = snapshot.blob(record.blob)?.unwrap_or_default();
+        if !matches!(unsellable(record.tokens, &members), Ok(None)) {
             return Ok(None);
         }
-        if record.tokens <= JUDGED_TOKENS_MAX && record.blob_bytes <= JUDGED_BYTES_MAX {
-            let members = snapshot.blob(record.blob)?.unwrap_or_default();
-            if !matches!(unsellable(record.tokens, &members), Ok(None)) {
-                return Ok(None);
-            }
-        }
-        Ok(Some(record))
-    });
-    Ok(kept.await?)
+    }
+    Ok(Some(record))
 }
 
 /// A cached page with its bytes.
-async fn kept_source(app: &Shared, kept: PageRecord) -> Result<SourcePage, Trouble> {
+async fn kept_source(app: &Shared, kept: CachedPage) -> Result<SourcePage, Trouble> {
+    let CachedPage {
+        record: kept,
+        members,
+    } = kept;
     let mut permit = app.outside.memory.nothing();
     let bytes = usize::try_from(kept.blob_bytes).unwrap_or(usize::MAX);
     let permitted = permit
@@ -213,7 +238,10 @@ async fn kept_source(app: &Shared, kept: PageRecord) -> Result<SourcePage, Troub
         .await;
     permitted.map_err(|MemoryFull| fetch_trouble(&FetchError::Overloaded))?;
     let blob = kept.blob;
-    let members = app.store.read(move |snapshot| snapshot.blob(blob)).await;
+    let members = match members {
+        Some(members) => Ok(Some(members)),
+        None => app.store.read(move |snapshot| snapshot.blob(blob)).await,
+    };
     let members = members.map_err(|error| Trouble::Refused(error.into()))?;
     let members = members.ok_or_else(|| {
         let page = hex::encode(blob);
@@ -268,11 +296,12 @@ fn cache_miss(is_sample: bool) -> Refusal {
 async fn fetch(
     app: &Shared,
     target: TargetUrl,
-    kept: Option<PageRecord>,
+    kept: Option<CachedPage>,
     revalidates: bool,
     payer: &str,
 ) -> Result<SourcePage, Trouble> {
-    let record = kept.as_ref().filter(|_| revalidates);
+    let cached = kept.as_ref().map(|kept| &kept.record);
+    let record = cached.filter(|_| revalidates);
     let options = FetchOptions {
         full: false,
         if_none_match: record.and_then(|record| record.etag.clone()),
@@ -286,7 +315,8 @@ async fn fetch(
             app.metrics.fetches.count(["page"]);
             let usage = std::mem::take(&mut page.usage);
             let usage = robots::complete(app, usage, asked, &page.final_url).await;
-            fetched_source(app, *page, permit, &usage, kept.as_ref()).await
+            let earlier = kept.as_ref().map(|kept| &kept.record);
+            fetched_source(app, *page, permit, &usage, earlier).await
         }
         (Ok((Fetched::NotModified { may_be_shared }, ..)), Some(kept)) => {
             app.metrics.fetches.count(["not_modified"]);

@@ -132,7 +132,7 @@ pub async fn inspect(
             .map_err(|error| refusal(source::fetch_trouble(&error)))?;
     }
     let canonical = target.canonical(app).to_owned();
-    let kept = source::kept_page(app, &canonical).await?;
+    let kept = source::kept_page(app, &canonical)?;
     let parsed = url::Url::parse(&canonical)
         .map_err(|error| crate::flows::internal("a canonical target is not a URL", &error))?;
     Ok(Inspected {

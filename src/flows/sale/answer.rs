@@ -1,10 +1,11 @@
 //! The JSON of a paid answer (specification 2.7 and 2.8, bodies), composed of runs of members: the buyer's, the page's
 //! (shared with the cache) or the report's, and the payment's, which come last.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::app::Shared;
@@ -24,7 +25,6 @@ use crate::flows::sale::deliver::Goods;
 use crate::flows::sale::margin_guard::Judged;
 use crate::outside::memory::MemoryPermit;
 use crate::store::{ReportRecord, page_key};
-use crate::x402::wire::PaymentRequirements;
 
 /// A finished answer and the data stored with it.
 #[derive(Debug)]
@@ -287,19 +287,49 @@ fn cost(judged: &Judged) -> MarginMembers {
 /// The payment's members without braces and without the settlement's. By the signed terms, if they are still stored, else
 /// by the current ones.
 pub fn paid(app: &Shared, payment: &Payment) -> Result<String, serde_json::Error> {
-    let today = app.offers.of(&payment.purchase);
-    let signed = serde_json::from_slice::<PaymentRequirements>(&payment.requirements).ok();
-    let terms = signed.as_ref().unwrap_or(&today.requirements);
-    let members = serde_json::to_string(&json!({
-        "mode": payment.means.name(),
-        "network": terms.network,
-        "vault_address": terms.pay_to,
-        "token_address": terms.asset,
-        "amount_units": payment.amount_units.to_string(),
-        "amount_usdc": Amount::from_units(payment.amount_units).as_usdc(),
-        "payer": payment.payer.to_string(),
-    }))?;
+    let today;
+    let terms = match serde_json::from_slice(&payment.requirements) {
+        Ok(signed) => signed,
+        Err(_) => {
+            today = serde_json::to_vec(&app.offers.of(&payment.purchase).requirements)?;
+            serde_json::from_slice(&today)?
+        }
+    };
+    let PaidTo {
+        network,
+        pay_to,
+        asset,
+    } = terms;
+    let members = serde_json::to_string(&PaidMembers {
+        mode: payment.means.name(),
+        network,
+        vault_address: pay_to,
+        token_address: asset,
+        amount_units: payment.amount_units.to_string(),
+        amount_usdc: Amount::from_units(payment.amount_units).as_usdc(),
+        payer: payment.payer.to_string(),
+    })?;
     Ok(members[1..members.len() - 1].to_owned())
+}
+
+/// What the answer repeats of the terms, as they write it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PaidTo<'a> {
+    network: Cow<'a, str>,
+    pay_to: Cow<'a, str>,
+    asset: Cow<'a, str>,
+}
+
+#[derive(Serialize)]
+struct PaidMembers<'a> {
+    mode: &'static str,
+    network: Cow<'a, str>,
+    vault_address: Cow<'a, str>,
+    token_address: Cow<'a, str>,
+    amount_units: String,
+    amount_usdc: f64,
+    payer: String,
 }
 
 /// The whole answer of a report: its document with the payment.

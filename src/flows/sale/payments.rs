@@ -322,7 +322,7 @@ pub fn verified(
             valid_before: proof.valid_before().0,
         },
         payload_hash: proof.payload_hash(),
-        payload: proof.raw().get().as_bytes().to_vec(),
+        payload: proof.raw().as_bytes().to_vec(),
         requirements: serde_json::to_vec(offer)?,
         fingerprint: purchase.fingerprint(),
         purchase,

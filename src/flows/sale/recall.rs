@@ -60,11 +60,7 @@ impl Asker {
 /// Looks up an authorization before any upstream call.
 pub async fn recall(app: &Shared, key: PaymentKey, asker: Asker) -> Result<Recalled, Refusal> {
     let is_answered = app.in_flight.is_answered(key);
-    let Some(payment) = app
-        .store
-        .read(move |snapshot| snapshot.payment(key))
-        .await?
-    else {
+    let Some(payment) = app.store.look_up(|snapshot| snapshot.payment(key))? else {
         return Ok(Recalled::Nothing);
     };
     let is_owed = payment.delivery.is_owed && !is_answered;
@@ -114,7 +110,7 @@ async fn recall_bound(
     (by, bound_at): (PaymentKey, u64),
 ) -> Result<Recalled, Refusal> {
     let is_answered = app.in_flight.is_answered(by);
-    let earlier = app.store.read(move |snapshot| snapshot.payment(by)).await?;
+    let earlier = app.store.look_up(|snapshot| snapshot.payment(by))?;
     let Some(earlier) = earlier else {
         return Ok(Recalled::Nothing);
     };
@@ -233,8 +229,7 @@ pub async fn earlier_purchase(
     if let Some(identifier) = identifier.map(ReservedIdentifier::key) {
         let known = app
             .store
-            .read(move |snapshot| snapshot.payment_by_identifier(identifier))
-            .await?;
+            .look_up(|snapshot| snapshot.payment_by_identifier(identifier))?;
         identified = known.filter(|key| *key != own);
         earlier.retain(|key| Some(*key) != identified);
         earlier.extend(identified);
@@ -246,8 +241,8 @@ pub async fn earlier_purchase(
             .await
             .ok_or_else(in_use)?;
         let is_answered = app.in_flight.is_answered(key);
-        let stored = app.store.read(move |snapshot| snapshot.payment(key));
-        let Some(payment) = stored.await?.filter(|payment| payment.payer == payer) else {
+        let stored = app.store.look_up(|snapshot| snapshot.payment(key))?;
+        let Some(payment) = stored.filter(|payment| payment.payer == payer) else {
             continue;
         };
         if payment.fingerprint != fingerprint {

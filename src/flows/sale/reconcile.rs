@@ -13,7 +13,7 @@ use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
 use crate::flows::sale::in_use;
 use crate::flows::sale::payments::{self, Advanced};
-use crate::flows::sale::settle::{self, Settling};
+use crate::flows::sale::settle;
 use crate::outside::chain::{Chain, ChainError, Fate, Inquiry};
 use crate::state::in_flight::Reservation;
 use crate::store::StoreError;
@@ -64,8 +64,7 @@ pub fn inquiry<'app>(app: &'app Shared, payment: &Payment) -> Option<(&'app Chai
     if app.config.payment.facilitator == FacilitatorAt::Sandbox || !payment.state.is_open() {
         return None;
     }
-    // The signed terms, which may differ from the current ones.
-    let terms = Settling::stored(payment).ok()?.offer;
+    let terms = settle::signed_terms(payment).ok()?;
     let asked = Asked {
         network: terms.network,
         token: terms.asset,

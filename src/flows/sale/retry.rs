@@ -186,7 +186,7 @@ async fn work_off(app: &Shared, reservation: Reservation, request_id: &str) -> O
     if means == Means::Transfer {
         return transfer::deliver(app, key, payment, goods, margin, request_id).await;
     }
-    let stored = match Verified::held(payment) {
+    let stored = match Verified::held(app, payment) {
         Ok(verified) => Stored::store(app, reservation, verified, goods, margin, request_id).await,
         Err(refusal) => Err(refusal),
     };

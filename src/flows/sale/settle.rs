@@ -14,29 +14,25 @@ use crate::flows::sale::answer::Members;
 use crate::flows::sale::payments::{self, Advanced, FreshCredit};
 use crate::flows::sale::stored::Stored;
 use crate::flows::sale::{recall, reconcile, verify_settlement};
-use crate::outside::facilitator::{Attempt, SettleDoubt, Settlement};
+use crate::outside::facilitator::{Attempt, PaymentRequest, SettleDoubt, Settlement};
 use crate::state::in_flight::{End, Outcome, Reservation};
 use crate::state::unknown::is_looked_into;
 use crate::store::StoreError;
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
 
-/// The settle request: the buyer's payload and our terms.
-#[derive(Clone, Debug)]
-pub struct Settling {
-    pub proof: PaymentProof,
-    pub offer: PaymentRequirements,
+/// The settle request of a record, to repeat the identical settle.
+pub fn stored_request(app: &Shared, payment: &Payment) -> Result<PaymentRequest, Refusal> {
+    let proof = PaymentProof::from_json(&payment.payload)
+        .map_err(|error| internal("a stored payment cannot be read", &error))?;
+    let offer =
+        signed_terms(payment).map_err(|error| internal("a stored offer cannot be read", &error))?;
+    Ok(app.outside.facilitator.request(&proof, &offer))
 }
 
-impl Settling {
-    /// From a record, to repeat the identical settle.
-    pub fn stored(payment: &Payment) -> Result<Settling, Refusal> {
-        let proof = PaymentProof::from_json(&payment.payload)
-            .map_err(|error| internal("a stored payment cannot be read", &error))?;
-        let offer = serde_json::from_slice(&payment.requirements)
-            .map_err(|error| internal("a stored offer cannot be read", &error))?;
-        Ok(Settling { proof, offer })
-    }
+/// The terms that the buyer signed, which may differ from the current ones.
+pub fn signed_terms(payment: &Payment) -> Result<PaymentRequirements, serde_json::Error> {
+    serde_json::from_slice(&payment.requirements)
 }
 
 /// Settles and delivers. Stops waiting at the buyer's deadline; the call goes on.
@@ -51,9 +47,9 @@ fn waiting_ends(app: &Shared) -> Instant {
 }
 
 async fn settle_until(app: &Shared, stored: Stored, end: Instant) -> Outcome {
-    let (reservation, settling, attempt, members) = stored.into_parts();
+    let (reservation, request, attempt, members) = stored.into_parts();
     let key = reservation.key();
-    let told = send(app, (reservation, end), settling, attempt);
+    let told = send(app, (reservation, end), request, attempt);
     let mut advanced = match tokio::time::timeout_at(end, told).await {
         Ok(Ok(Ok(Some(advanced)))) => advanced,
         Ok(Ok(Ok(None))) => return Err(internal("a payment record is missing", &key)),
@@ -117,7 +113,7 @@ type Told = oneshot::Receiver<Result<Option<Advanced>, StoreError>>;
 fn send(
     app: &Shared,
     (reservation, end): (Reservation, Instant),
-    settling: Settling,
+    request: PaymentRequest,
     attempt: Attempt,
 ) -> Told {
     let (tell, told) = oneshot::channel();
@@ -127,7 +123,7 @@ fn send(
         let settlement = app
             .outside
             .facilitator
-            .settle(&settling.proof, &settling.offer, attempt, app.now())
+            .settle(&request, attempt, app.now())
             .await;
         let settlement = match settlement {
             Settlement::Failed { reason } => confirmed(&app, reservation.key(), reason).await,
@@ -202,7 +198,7 @@ async fn look_into(app: &Shared, reservation: Reservation) -> Outcome {
     if let Some(proven) = reconcile::ask_chain(app, key, &advanced.payment, end).await? {
         return conclude(app, key, proven, None).await;
     }
-    let stored = Stored::earlier(reservation, &advanced.payment)?;
+    let stored = Stored::earlier(app, reservation, &advanced.payment)?;
     settle_until(app, stored, end).await
 }
 

@@ -11,10 +11,10 @@ use crate::flows::sale::answer::{self, Members, Sold};
 use crate::flows::sale::deliver::Goods;
 use crate::flows::sale::margin_guard::{self, Judged};
 use crate::flows::sale::payments::{self, FreshCredit};
-use crate::flows::sale::settle::Settling;
+use crate::flows::sale::settle::stored_request;
 use crate::flows::sale::verified::Verified;
 use crate::flows::sale::{challenge, replayed};
-use crate::outside::facilitator::Attempt;
+use crate::outside::facilitator::{Attempt, PaymentRequest};
 use crate::state::in_flight::Reservation;
 use crate::store::{HeldPage, NoSpace};
 use crate::x402::address::TransactionHash;
@@ -26,7 +26,7 @@ const SETTLE_SECONDS_MIN: u64 = 6;
 #[derive(Debug)]
 pub struct Stored {
     reservation: Reservation,
-    settling: Settling,
+    request: PaymentRequest,
     attempt: Attempt,
     /// For answers made of a page, if memory allows.
     members: Option<Members>,
@@ -45,12 +45,12 @@ impl Stored {
         margin: Judged,
         request_id: &str,
     ) -> Result<Self, Refusal> {
-        let (settling, payment) = verified.into_parts();
+        let (request, payment) = verified.into_parts();
         let key = reservation.key();
         let members = keep_answer(app, key, payment, goods, margin, request_id).await?;
         Ok(Stored {
             reservation,
-            settling,
+            request,
             attempt: Attempt::First,
             members,
         })
@@ -60,7 +60,11 @@ impl Stored {
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn earlier(reservation: Reservation, payment: &Payment) -> Result<Self, Refusal> {
+    pub fn earlier(
+        app: &Shared,
+        reservation: Reservation,
+        payment: &Payment,
+    ) -> Result<Self, Refusal> {
         if !payment.state.is_open() {
             return Err(internal(
                 "a payment has no open settlement",
@@ -68,15 +72,15 @@ impl Stored {
             ));
         }
         Ok(Stored {
-            settling: Settling::stored(payment)?,
+            request: stored_request(app, payment)?,
             reservation,
             attempt: Attempt::Repeated,
             members: None,
         })
     }
 
-    pub(super) fn into_parts(self) -> (Reservation, Settling, Attempt, Option<Members>) {
-        (self.reservation, self.settling, self.attempt, self.members)
+    pub(super) fn into_parts(self) -> (Reservation, PaymentRequest, Attempt, Option<Members>) {
+        (self.reservation, self.request, self.attempt, self.members)
     }
 }
 

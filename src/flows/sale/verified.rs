@@ -8,16 +8,16 @@ use crate::domain::payment::{Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::refusal::{Code, Refusal};
 use crate::flows::internal;
-use crate::flows::sale::settle::Settling;
+use crate::flows::sale::settle::stored_request;
 use crate::flows::sale::{PaidRequest, challenge, payments};
-use crate::outside::facilitator::Verdict;
+use crate::outside::facilitator::{PaymentRequest, Verdict};
 use crate::x402::proof::PaymentProof;
 use crate::x402::wire::PaymentRequirements;
 
 /// An authorization that the facilitator has verified.
 #[derive(Debug)]
 pub struct Verified {
-    settling: Settling,
+    request: PaymentRequest,
     payment: Payment,
 }
 
@@ -32,12 +32,9 @@ impl Verified {
         offer: PaymentRequirements,
         request: &PaidRequest,
     ) -> Result<Self, Refusal> {
-        match app
-            .outside
-            .facilitator
-            .verify(&proof, &offer, app.now())
-            .await
-        {
+        let facilitator = &app.outside.facilitator;
+        let asked = facilitator.request(&proof, &offer);
+        match facilitator.verify(&asked, app.now()).await {
             Ok(Verdict::Valid { .. }) => {}
             Ok(Verdict::Invalid { reason }) => {
                 let message = format!("The payment is not valid ({reason}); nothing was charged.");
@@ -59,7 +56,7 @@ impl Verified {
         )
         .map_err(|error| internal("a payment could not be stored", &error))?;
         Ok(Verified {
-            settling: Settling { proof, offer },
+            request: asked,
             payment,
         })
     }
@@ -68,12 +65,12 @@ impl Verified {
     ///
     /// # Errors
     /// What cannot be read, and `PaymentReplayed` for a payment that no credit holds.
-    pub fn held(payment: Payment) -> Result<Self, Refusal> {
+    pub fn held(app: &Shared, payment: Payment) -> Result<Self, Refusal> {
         if payment.state != State::Held {
             return Err(Refusal::of(Code::PaymentReplayed));
         }
         Ok(Verified {
-            settling: Settling::stored(&payment)?,
+            request: stored_request(app, &payment)?,
             payment,
         })
     }
@@ -86,8 +83,8 @@ impl Verified {
         self.payment
     }
 
-    pub(super) fn into_parts(self) -> (Settling, Payment) {
-        (self.settling, self.payment)
+    pub(super) fn into_parts(self) -> (PaymentRequest, Payment) {
+        (self.request, self.payment)
     }
 }
 

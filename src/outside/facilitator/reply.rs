@@ -17,7 +17,7 @@ pub(super) struct Reply {
 }
 
 /// What a settlement must say.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Expected {
     pub(super) payer: Address,
     pub(super) network: Network,

@@ -66,16 +66,20 @@ fn reply(status: u16, body: &Value) -> Vec<u8> {
     )
 }
 
-async fn verify(server: &Server) -> Result<Verdict, CallError> {
+/// The first vector's, for a client.
+fn request(client: &Facilitator) -> PaymentRequest {
     let (proof, offer) = payment();
-    client(&server.url).verify(&proof, &offer, NOW).await
+    client.request(&proof, &offer)
+}
+
+async fn verify(server: &Server) -> Result<Verdict, CallError> {
+    let client = client(&server.url);
+    client.verify(&request(&client), NOW).await
 }
 
 async fn settle(server: &Server, attempt: Attempt) -> Settlement {
-    let (proof, offer) = payment();
-    client(&server.url)
-        .settle(&proof, &offer, attempt, NOW)
-        .await
+    let client = client(&server.url);
+    client.settle(&request(&client), attempt, NOW).await
 }
 
 fn invalid(reason: &str) -> Result<Verdict, CallError> {
@@ -102,10 +106,12 @@ async fn a_slow_facilitator_is_cut_off() {
     let client = Facilitator::new(settings).expect("settings");
     let (proof, offer) = payment();
     assert_eq!(
-        client.verify(&proof, &offer, NOW).await,
+        client.verify(&client.request(&proof, &offer), NOW).await,
         Err(CallError::TimedOut)
     );
-    let outcome = client.settle(&proof, &offer, Attempt::First, NOW).await;
+    let outcome = client
+        .settle(&client.request(&proof, &offer), Attempt::First, NOW)
+        .await;
     assert_eq!(outcome, unknown(CallError::TimedOut));
     assert_eq!(server.requests().len(), 2, "a timeout is not repeated");
 }
@@ -117,7 +123,10 @@ async fn the_request_is_the_buyer_s_payment_and_our_offer() {
     settings.auth = FacilitatorAuth::Bearer("token-1".to_owned());
     let (proof, offer) = payment();
     let client = Facilitator::new(settings).expect("settings");
-    client.verify(&proof, &offer, NOW).await.expect("a verdict");
+    client
+        .verify(&client.request(&proof, &offer), NOW)
+        .await
+        .expect("a verdict");
     let request = &server.requests()[0];
     assert_eq!(
         (request.method.as_str(), request.path.as_str()),
@@ -131,7 +140,7 @@ async fn the_request_is_the_buyer_s_payment_and_our_offer() {
         text,
         format!(
             "{{\"x402Version\":2,\"paymentPayload\":{},\"paymentRequirements\":{offered}}}",
-            proof.raw().get()
+            proof.raw()
         )
     );
 }
@@ -143,13 +152,16 @@ async fn a_bare_payment_is_what_settlement_needs() {
     let mut settings = settings(&server.url);
     settings.passes_on = PassesOn::Payment;
     let (proof, offer) = payment();
-    let mut whole: Value = serde_json::from_str(proof.raw().get()).expect("JSON");
+    let mut whole: Value = serde_json::from_str(proof.raw()).expect("JSON");
     whole["resource"] = json!({"url": "https://api.example.com/v1/x402/access"});
     whole["extensions"] = json!({"bazaar": {"info": {}}});
     whole["more"] = json!(1);
     let proof = PaymentProof::from_json(whole.to_string().as_bytes()).expect("a payment");
     let client = Facilitator::new(settings).expect("settings");
-    client.verify(&proof, &offer, NOW).await.expect("a verdict");
+    client
+        .verify(&client.request(&proof, &offer), NOW)
+        .await
+        .expect("a verdict");
     let body: Value = serde_json::from_slice(&server.requests()[0].body).expect("JSON");
     let expected =
         json!({"x402Version": 2, "accepted": whole["accepted"], "payload": whole["payload"]});
@@ -170,7 +182,10 @@ async fn a_signed_token_names_its_own_request() {
     };
     let (proof, offer) = payment();
     let client = Facilitator::new(settings).expect("settings");
-    client.verify(&proof, &offer, NOW).await.expect("a verdict");
+    client
+        .verify(&client.request(&proof, &offer), NOW)
+        .await
+        .expect("a verdict");
     let request = &server.requests()[0];
     let token = request
         .header("authorization")
@@ -209,7 +224,10 @@ async fn connections_are_reused_and_stale_ones_replaced() {
     let client = client(&server.url);
     let (proof, offer) = payment();
     for _ in 0..3 {
-        client.verify(&proof, &offer, NOW).await.expect("a verdict");
+        client
+            .verify(&client.request(&proof, &offer), NOW)
+            .await
+            .expect("a verdict");
     }
     assert_eq!(server.requests().len(), 3);
 }
@@ -246,14 +264,14 @@ async fn a_facilitator_over_tls_must_be_trusted() {
             let _ = stream.shutdown().await;
         }
     });
-    let (proof, offer) = payment();
     let mut trusting = settings(&url);
     trusting.ca_pem = Some(PEM.to_vec());
     let client_of = |settings| Facilitator::new(settings).expect("settings");
-    let verdict = client_of(trusting).verify(&proof, &offer, NOW).await;
+    let trusting = client_of(trusting);
+    let verdict = trusting.verify(&request(&trusting), NOW).await;
     assert_eq!(verdict, Ok(Verdict::Valid { payer: payer() }));
     let outcome = client(&url)
-        .settle(&proof, &offer, Attempt::First, NOW)
+        .settle(&request(&client(&url)), Attempt::First, NOW)
         .await;
     let Settlement::Unknown { why, .. } = outcome else {
         panic!("{outcome:?}");
@@ -282,11 +300,11 @@ fn hangs_up_after(bytes: usize) -> (String, Arc<Mutex<Vec<usize>>>) {
 #[tokio::test]
 async fn a_settle_that_was_begun_is_never_taken_for_unsent() {
     let (proof, offer) = payment();
-    let whole = payment_body(&proof, &offer, PassesOn::Everything).len() + 200;
+    let whole = body(&proof, &offer, PassesOn::Everything).len() + 200;
     for bytes in (0..64).chain((64..whole).step_by(97)) {
         let (url, read) = hangs_up_after(bytes);
         let outcome = client(&url)
-            .settle(&proof, &offer, Attempt::First, NOW)
+            .settle(&request(&client(&url)), Attempt::First, NOW)
             .await;
         let Settlement::Unknown { why, transaction } = outcome else {
             panic!("{outcome:?} after {bytes} bytes");
@@ -363,15 +381,22 @@ async fn the_sandbox_settles_the_vectors() {
             .takes_exact_on(offer.network)
     );
     let valid = Verdict::Valid { payer: payer() };
-    assert_eq!(client.verify(&proof, &offer, now).await, Ok(valid));
-    let settled = client.settle(&proof, &offer, Attempt::First, now).await;
+    assert_eq!(
+        client.verify(&client.request(&proof, &offer), now).await,
+        Ok(valid)
+    );
+    let settled = client
+        .settle(&client.request(&proof, &offer), Attempt::First, now)
+        .await;
     assert!(matches!(settled, Settlement::Success { .. }), "{settled:?}");
     assert_eq!(
-        client.settle(&proof, &offer, Attempt::Repeated, now).await,
+        client
+            .settle(&client.request(&proof, &offer), Attempt::Repeated, now)
+            .await,
         settled
     );
     assert_eq!(
-        client.verify(&proof, &offer, now).await,
+        client.verify(&client.request(&proof, &offer), now).await,
         invalid("invalid_exact_evm_nonce_already_used")
     );
 }
@@ -384,11 +409,8 @@ async fn calls_beyond_the_limit_wait_and_are_then_refused() {
     settings.calls_max = 1;
     settings.verify_timeout = Duration::from_secs(4);
     let client = Facilitator::new(settings).expect("settings");
-    let (proof, offer) = payment();
-    let (first, second) = tokio::join!(
-        client.verify(&proof, &offer, NOW),
-        client.verify(&proof, &offer, NOW)
-    );
+    let request = request(&client);
+    let (first, second) = tokio::join!(client.verify(&request, NOW), client.verify(&request, NOW));
     let mut outcomes = [first, second];
     outcomes.sort_by_key(|outcome| *outcome == Err(CallError::Saturated));
     assert_eq!(

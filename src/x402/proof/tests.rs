@@ -75,11 +75,11 @@ fn the_vectors_headers_are_read() {
             Signature::parse(&payment.signature).as_ref()
         );
         assert_eq!(
-            proof.raw().get(),
+            proof.raw(),
             payment.payment_payload.to_string(),
             "forwarded verbatim"
         );
-        let again = PaymentProof::from_json(proof.raw().get().as_bytes()).expect("kept");
+        let again = PaymentProof::from_json(proof.raw().as_bytes()).expect("kept");
         assert_eq!(again.payload_hash(), proof.payload_hash());
     }
 }

@@ -112,10 +112,10 @@ pub(crate) fn body(data: &[u8]) {
     let identifier = proof.payment_identifier().map_or(16, str::len);
     assert!((16..=128).contains(&identifier));
     // What the facilitator is told is the payment that was read.
-    let told = PaymentProof::from_json(proof.raw().get().as_bytes()).expect("it was read before");
+    let told = PaymentProof::from_json(proof.raw().as_bytes()).expect("it was read before");
     assert_eq!(told.authorization(), proof.authorization());
     if let Some(bare) = proof.bare() {
-        let told = PaymentProof::from_json(bare.get().as_bytes()).expect("a part of it");
+        let told = PaymentProof::from_json(bare.as_bytes()).expect("a part of it");
         assert_eq!(told.authorization(), proof.authorization());
     }
     let (offers, resource) = &*OFFER;

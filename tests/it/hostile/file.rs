@@ -150,7 +150,7 @@ fn flipped(check: bool) -> Vec<(usize, &'static str)> {
     wrong
 }
 
-/// `serve --check` and every start after an unclean stop look at all of the file.
+/// `serve --check` and every start after the machine went down look at all of the file.
 #[test]
 fn a_flipped_bit_is_found_by_the_check() {
     assert_eq!(flipped(true), []);

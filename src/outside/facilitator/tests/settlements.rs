@@ -258,15 +258,14 @@ async fn what_was_never_sent_is_told_apart() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
     drop(listener);
-    let (proof, offer) = payment();
     let failure = client(&url)
-        .verify(&proof, &offer, NOW)
+        .verify(&request(&client(&url)), NOW)
         .await
         .expect_err("refused");
     assert!(matches!(failure, CallError::Unreachable(_)), "{failure:?}");
     assert!(failure.is_retryable() && !failure.was_sent());
     let outcome = client(&url)
-        .settle(&proof, &offer, Attempt::First, NOW)
+        .settle(&request(&client(&url)), Attempt::First, NOW)
         .await;
     assert!(
         matches!(&outcome, Settlement::Unknown { why, .. } if !why.was_sent()),
