@@ -16,6 +16,8 @@ use hyper_util::rt::TokioIo;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 
+use context402::outside::clock::Clock;
+
 use harness::{
     AT_ONCE, Folder, Series, Server, child, obey, read_message, runtime, say, say_machine,
     send_all, serve,
@@ -33,6 +35,7 @@ fn main() {
         Some((role, arguments)) if role == "service" => serve(
             &arguments[0],
             "sandbox",
+            Clock::System,
             async |_| (),
             async |_, line| panic!("unknown order {line}"),
         ),

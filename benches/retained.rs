@@ -26,6 +26,7 @@ use context402::domain::ids::ReportId;
 use context402::domain::keys::PaymentKey;
 use context402::domain::pack::Pack;
 use context402::domain::time::UnixSeconds;
+use context402::outside::clock::Clock;
 use context402::store::ReportRecord;
 
 use harness::{
@@ -57,7 +58,13 @@ fn main() {
     match child() {
         None => compare(),
         Some((role, arguments)) => match role.as_str() {
-            "service" => serve(&arguments[0], &arguments[1], keep_pages, obeyed),
+            "service" => serve(
+                &arguments[0],
+                &arguments[1],
+                Clock::System,
+                keep_pages,
+                obeyed,
+            ),
             _ => facilitator(),
         },
     }
@@ -88,7 +95,7 @@ fn compare() {
     let (folder, other) = (Folder::new("retained"), Folder::new("retained-few"));
     let shop = Server::start("facilitator", &folder, &[]);
     let url = format!("http://{}", shop.ready);
-    let signed = Signed::new(&config(&folder.0, &url));
+    let signed = Signed::new(&config(&folder.0, &url), Clock::System);
     let start = |folder: &Folder| Server::start("service", folder, &[folder.text(), &url]);
     let show_start = |after: &str| {
         let began = Instant::now();

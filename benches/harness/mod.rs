@@ -81,6 +81,7 @@ pub(crate) fn say(line: &str) {
 pub(crate) fn serve(
     folder: &str,
     facilitator_url: &str,
+    clock: Clock,
     prepare: impl AsyncFnOnce(&Appliance),
     order: impl AsyncFn(&Appliance, &str) -> String,
 ) {
@@ -89,7 +90,7 @@ pub(crate) fn serve(
     let runtime = runtime(blocking_threads(&config));
     let start = Start {
         config,
-        clock: Clock::System,
+        clock,
         create: true,
         check: false,
         listener: None,

@@ -43,16 +43,19 @@ pub(crate) struct Page {
 /// Payments for the cached tier, each with a nonce of its own.
 pub(crate) struct Signed {
     challenge: ReceivedChallenge,
+    clock: Clock,
     keys: Vec<SecretKey>,
 }
 
 impl Signed {
-    pub(crate) fn new(config: &Config) -> Signed {
+    /// Signed at the service's time.
+    pub(crate) fn new(config: &Config, clock: Clock) -> Signed {
         let offers = Offers::new(config, None, Vec::new()).expect("offers");
         let header = &offers.level(Level::Tier(Tier::Cached)).challenge.header;
         let key = |number: u8| SecretKey::from_bytes([number; 32]).expect("a key");
         Signed {
             challenge: ReceivedChallenge::decode(header).expect("our own challenge"),
+            clock,
             keys: (1..=AT_ONCE)
                 .map(|number| key(u8::try_from(number).expect("small")))
                 .collect(),
@@ -65,7 +68,7 @@ impl Signed {
         let nonce = Nonce(Sha256::digest(number.to_be_bytes()).into());
         let key = &self.keys[number % self.keys.len()];
         self.challenge
-            .sign(&choice, key, Clock::System.now(), nonce, None)
+            .sign(&choice, key, self.clock.now(), nonce, None)
             .header
     }
 }
