@@ -3,6 +3,7 @@
 
 pub(crate) mod qualifiers;
 pub(crate) mod quantities;
+mod relation;
 pub(crate) mod roles;
 mod units;
 

@@ -2,6 +2,7 @@
 //! bounds from which they are told. Read from `data/evidence/labels.txt`, which `data/evidence/labels.py` writes; fitted
 //! on documents that the entailment model never saw.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::model::{Decision, ModelError};
@@ -44,43 +45,39 @@ impl Labels {
     pub(crate) fn read(text: &str) -> Result<Labels, ModelError> {
         let names = signals::names();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let section = |name: &str| {
-            let mut section = Section {
+        let mut sections: BTreeMap<&str, Section> = BTreeMap::new();
+        let mut here = "";
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            if let Some(name) = line.strip_prefix("section ") {
+                here = name;
+                continue;
+            }
+            let section = sections.entry(here).or_insert_with(|| Section {
                 decision: Decision::new(names.len()),
                 plain: 1.0,
                 partly: 1.0,
-            };
-            let mut is_here = false;
-            let mut is_found = false;
-            for line in text.lines().filter(|line| !line.starts_with('#')) {
-                if let Some(other) = line.strip_prefix("section ") {
-                    is_here = other == name;
-                    is_found |= is_here;
-                } else if is_here {
-                    let value =
-                        |word: &str| line.strip_prefix(word).and_then(|value| value.parse().ok());
-                    match (value("plain "), value("partly ")) {
-                        (Some(plain), _) => section.plain = plain,
-                        (_, Some(partly)) => section.partly = partly,
-                        _ => section.decision.read(line, &names)?,
-                    }
-                }
+            });
+            let value = |word: &str| line.strip_prefix(word).and_then(|value| value.parse().ok());
+            match (value("plain "), value("partly ")) {
+                (Some(plain), _) => section.plain = plain,
+                (_, Some(partly)) => section.partly = partly,
+                _ => section.decision.read(line, &names)?,
             }
-            match is_found {
-                true => Ok(section),
-                false => Err(ModelError::of(name)),
-            }
+        }
+        let mut section = |name: String| {
+            let found = sections.remove(name.as_str());
+            found.ok_or_else(|| ModelError::of(&name))
         };
-        let sections = |suffix: &str| -> Result<Sections, ModelError> {
+        let mut sections_of = |suffix: &str| -> Result<Sections, ModelError> {
             Ok(Sections {
-                claim: section(&format!("claim{suffix}"))?,
-                denial: section(&format!("denial{suffix}"))?,
-                question: section(&format!("question{suffix}"))?,
+                claim: section(format!("claim{suffix}"))?,
+                denial: section(format!("denial{suffix}"))?,
+                question: section(format!("question{suffix}"))?,
             })
         };
         Ok(Labels {
-            with_model: sections("")?,
-            by_words: sections(".words")?,
+            with_model: sections_of("")?,
+            by_words: sections_of(".words")?,
         })
     }
 }

@@ -1,10 +1,8 @@
-//! The quantities of a text: numbers with what they count or measure, bounds, dates and times of day; and whether one
-//! statement's quantity agrees with another's.
+//! The quantities of a text: numbers with what they count or measure, bounds, dates and times of day.
 
 use std::ops::Range;
 
 use super::units::{Dimension, period, unit};
-use crate::evidence::Relation;
 use crate::evidence::reading::words::{known, number_of_word, scale};
 use crate::markdown::{MONTHS, WEEKDAYS};
 
@@ -416,7 +414,7 @@ impl Reader<'_> {
 
     fn amount(&mut self, at: usize) -> usize {
         let currency = self.currency_before(at);
-        let Some((mut number, mut end, is_exact)) = self.spelled(at) else {
+        let Some((mut number, mut end)) = self.spelled(at) else {
             return at + 1;
         };
         if self.touches(at)
@@ -432,7 +430,7 @@ impl Reader<'_> {
         let mut upper = None;
         // 5 to 7, 5–7, 10 or 11.
         if matches!(self.low(end), "to" | "-" | "–" | "or")
-            && let Some((other, next, _)) = self.spelled(end + 1)
+            && let Some((other, next)) = self.spelled(end + 1)
             && other > number
             && (self.low(end) != "or" || self.has_unit(next))
         {
@@ -455,7 +453,7 @@ impl Reader<'_> {
         let per = self.per(end);
         end = per.map_or(end, |(_, next)| next);
         let kind = kind.unwrap_or_else(|| Kind::Count(self.counted(end)));
-        let (low, high) = self.bounds(at, end, number, upper, is_exact);
+        let (low, high) = self.bounds(at, end, number, upper);
         let (low, high) = (low * factor, high * factor);
         let start = if currency.is_some() { at - 1 } else { at };
         self.push(start, end, kind, low, high, written);
@@ -480,8 +478,8 @@ impl Reader<'_> {
             .filter(|dimension| matches!(dimension, Dimension::Money(_)))
     }
 
-    /// A number in digits or words: its value, the place behind it, whether it is more than "one" or "a".
-    fn spelled(&self, at: usize) -> Option<(f64, usize, bool)> {
+    /// A number in digits or words, more than "one" or "a": its value, and the place behind it.
+    fn spelled(&self, at: usize) -> Option<(f64, usize)> {
         if let Some(number) = self.number(at) {
             // 3/4 and 1½ are rare; 2/3 is read as two thirds.
             if self.low(at + 1) == "/"
@@ -490,16 +488,16 @@ impl Reader<'_> {
                     .number(at + 2)
                     .filter(|other| *other > 1.0 && number < *other)
             {
-                return Some((number / other, at + 3, true));
+                return Some((number / other, at + 3));
             }
-            return Some((number, at + 1, true));
+            return Some((number, at + 1));
         }
         let low = self.low(at);
         match low {
-            "dozen" => return Some((12.0, at + 1, true)),
-            "twice" => return Some((2.0, at + 1, true)),
+            "dozen" => return Some((12.0, at + 1)),
+            "twice" => return Some((2.0, at + 1)),
             "once" | "one" => return None,
-            "a" if self.low(at + 1) == "dozen" => return Some((12.0, at + 2, true)),
+            "a" if self.low(at + 1) == "dozen" => return Some((12.0, at + 2)),
             "a" | "half"
                 if matches!(
                     self.low(at + 1),
@@ -507,7 +505,7 @@ impl Reader<'_> {
                 ) =>
             {
                 let value = number_of_word(self.low(at + 1))?;
-                return Some((f64::from(value), at + 2, true));
+                return Some((f64::from(value), at + 2));
             }
             _ => {}
         }
@@ -528,7 +526,7 @@ impl Reader<'_> {
             }
             end += skip + 1;
         }
-        Some((total, end, true))
+        Some((total, end))
     }
 
     /// "a week", "per month", "/kWh", "each year".
@@ -571,14 +569,7 @@ impl Reader<'_> {
     }
 
     /// The values that a number with the words around it leaves open.
-    fn bounds(
-        &self,
-        at: usize,
-        end: usize,
-        number: f64,
-        upper: Option<f64>,
-        _: bool,
-    ) -> (f64, f64) {
+    fn bounds(&self, at: usize, end: usize, number: f64, upper: Option<f64>) -> (f64, f64) {
         let at = at
             - usize::from(
                 at > 0 && matches!(self.back(at, 1), "€" | "$" | "£" | "¥" | "a" | "the"),
@@ -649,120 +640,5 @@ fn short_scale(pieces: &[Piece<'_>], at: usize, is_money: bool) -> Option<f64> {
         "bn" | "B" if is_close && is_money => Some(1e9),
         "m" | "bn" if is_money => Some(if piece.text == "m" { 1e6 } else { 1e9 }),
         _ => None,
-    }
-}
-
-impl Quantity {
-    /// Whether both are of the same kind, so that they can be compared at all.
-    pub(crate) fn is_like(&self, other: &Quantity) -> bool {
-        match (&self.kind, &other.kind) {
-            (Kind::Measured(one), Kind::Measured(other)) => one == other,
-            (Kind::Count(one), Kind::Count(other)) => one.iter().any(|stem| other.contains(stem)),
-            (Kind::Date(one), Kind::Date(other)) => one
-                .iter()
-                .zip(other)
-                .any(|(one, other)| *one > 0 && *other > 0),
-            (Kind::Clock(_), Kind::Clock(_))
-            | (Kind::Weekday(_), Kind::Weekday(_))
-            | (Kind::Version(_), Kind::Version(_)) => true,
-            _ => false,
-        }
-    }
-
-    /// How a claimed quantity stands to one that was found; both alike.
-    pub(crate) fn relation(&self, found: &Quantity) -> Relation {
-        let same = |is_same: bool| {
-            if is_same {
-                Relation::Same
-            } else {
-                Relation::Differs
-            }
-        };
-        match (&self.kind, &found.kind) {
-            (Kind::Date(one), Kind::Date(other)) => {
-                let both = one
-                    .iter()
-                    .zip(other)
-                    .filter(|(one, other)| **one > 0 && **other > 0);
-                let is_same = both.clone().all(|(one, other)| one == other);
-                let is_less = one
-                    .iter()
-                    .zip(other)
-                    .all(|(one, other)| *one == 0 || *other > 0);
-                match (is_same, is_less) {
-                    (true, true) if one == other => Relation::Same,
-                    (true, true) => Relation::Within,
-                    (true, false) => Relation::NotFound,
-                    _ => Relation::Differs,
-                }
-            }
-            (Kind::Version(one), Kind::Version(other)) => same(one == other),
-            (Kind::Clock(one), Kind::Clock(other)) => same(one == other),
-            (Kind::Weekday(one), Kind::Weekday(other)) => same(one == other),
-            _ if self.per.is_some() && found.per.is_some() && self.per != found.per => {
-                Relation::Differs
-            }
-            _ => {
-                let slack = |value: f64| {
-                    if value.is_finite() {
-                        self.slack(found) * value.abs() + 1e-9
-                    } else {
-                        0.0
-                    }
-                };
-                let (low, high) = (self.low - slack(self.low), self.high + slack(self.high));
-                let is_exact = self.low == self.high && found.low == found.high;
-                if found.low >= low && found.high <= high {
-                    if is_exact || (self.low == found.low && self.high == found.high) {
-                        Relation::Same
-                    } else {
-                        Relation::Within
-                    }
-                } else if found.high < low
-                    || found.low > high
-                    || is_exact
-                    || self.is_open_like(found)
-                {
-                    Relation::Differs
-                } else {
-                    // They overlap: the source leaves more open than the claim.
-                    Relation::NotFound
-                }
-            }
-        }
-    }
-
-    /// Both give only a least, or only a most: another one is another statement.
-    fn is_open_like(&self, other: &Quantity) -> bool {
-        let open = |one: &Quantity| (one.low.is_infinite(), one.high.is_infinite());
-        open(self) == open(other) && open(self) != (false, false)
-    }
-
-    /// Units that convert unevenly, and values that are rounded, agree within one in fifty.
-    fn slack(&self, found: &Quantity) -> f64 {
-        let is_converted = matches!(
-            (&self.kind, &found.kind),
-            (Kind::Measured(_), Kind::Measured(_))
-        ) && self.written != found.written;
-        if is_converted && self.low != found.low && self.scale() != found.scale() {
-            0.02
-        } else {
-            0.0
-        }
-    }
-
-    /// How much of the base unit its unit is.
-    fn scale(&self) -> i64 {
-        let value = if self.low.is_finite() {
-            self.low
-        } else {
-            self.high
-        };
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "compared, not computed with"
-        )]
-        let scale = (value / self.written * 1e6).round() as i64;
-        scale
     }
 }

@@ -1,0 +1,119 @@
+//! Whether one quantity agrees with another: of the same kind, and with values that the other leaves open.
+
+use super::quantities::{Kind, Quantity};
+use crate::evidence::Relation;
+
+impl Quantity {
+    /// Whether both are of the same kind, so that they can be compared at all.
+    pub(crate) fn is_like(&self, other: &Quantity) -> bool {
+        match (&self.kind, &other.kind) {
+            (Kind::Measured(one), Kind::Measured(other)) => one == other,
+            (Kind::Count(one), Kind::Count(other)) => one.iter().any(|stem| other.contains(stem)),
+            (Kind::Date(one), Kind::Date(other)) => one
+                .iter()
+                .zip(other)
+                .any(|(one, other)| *one > 0 && *other > 0),
+            (Kind::Clock(_), Kind::Clock(_))
+            | (Kind::Weekday(_), Kind::Weekday(_))
+            | (Kind::Version(_), Kind::Version(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// How a claimed quantity stands to one that was found; both alike.
+    pub(crate) fn relation(&self, found: &Quantity) -> Relation {
+        let same = |is_same: bool| {
+            if is_same {
+                Relation::Same
+            } else {
+                Relation::Differs
+            }
+        };
+        match (&self.kind, &found.kind) {
+            (Kind::Date(one), Kind::Date(other)) => {
+                let both = one
+                    .iter()
+                    .zip(other)
+                    .filter(|(one, other)| **one > 0 && **other > 0);
+                let is_same = both.clone().all(|(one, other)| one == other);
+                let is_less = one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| *one == 0 || *other > 0);
+                match (is_same, is_less) {
+                    (true, true) if one == other => Relation::Same,
+                    (true, true) => Relation::Within,
+                    (true, false) => Relation::NotFound,
+                    _ => Relation::Differs,
+                }
+            }
+            (Kind::Version(one), Kind::Version(other)) => same(one == other),
+            (Kind::Clock(one), Kind::Clock(other)) => same(one == other),
+            (Kind::Weekday(one), Kind::Weekday(other)) => same(one == other),
+            _ if self.per.is_some() && found.per.is_some() && self.per != found.per => {
+                Relation::Differs
+            }
+            _ => {
+                let slack = |value: f64| {
+                    if value.is_finite() {
+                        self.slack(found) * value.abs() + 1e-9
+                    } else {
+                        0.0
+                    }
+                };
+                let (low, high) = (self.low - slack(self.low), self.high + slack(self.high));
+                let is_exact = self.low == self.high && found.low == found.high;
+                if found.low >= low && found.high <= high {
+                    if is_exact || (self.low == found.low && self.high == found.high) {
+                        Relation::Same
+                    } else {
+                        Relation::Within
+                    }
+                } else if found.high < low
+                    || found.low > high
+                    || is_exact
+                    || self.is_open_like(found)
+                {
+                    Relation::Differs
+                } else {
+                    // They overlap: the source leaves more open than the claim.
+                    Relation::NotFound
+                }
+            }
+        }
+    }
+
+    /// Both give only a least, or only a most: another one is another statement.
+    fn is_open_like(&self, other: &Quantity) -> bool {
+        let open = |one: &Quantity| (one.low.is_infinite(), one.high.is_infinite());
+        open(self) == open(other) && open(self) != (false, false)
+    }
+
+    /// Units that convert unevenly, and values that are rounded, agree within one in fifty.
+    fn slack(&self, found: &Quantity) -> f64 {
+        let is_converted = matches!(
+            (&self.kind, &found.kind),
+            (Kind::Measured(_), Kind::Measured(_))
+        ) && self.written != found.written;
+        if is_converted && self.low != found.low && self.scale() != found.scale() {
+            0.02
+        } else {
+            0.0
+        }
+    }
+
+    /// How much of the base unit its unit is.
+    fn scale(&self) -> i64 {
+        let value = if self.low.is_finite() {
+            self.low
+        } else {
+            self.high
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "compared, not computed with"
+        )]
+        let scale = (value / self.written * 1e6).round() as i64;
+        scale
+    }
+}
