@@ -89,6 +89,7 @@ TREE=${PREFIX:-/usr/local}
 BIN=$TREE/bin/$NAME
 PREVIOUS=$TREE/bin/$NAME.previous
 MAN=$TREE/share/man/man1
+DOC=$TREE/share/doc/$NAME
 ETC=$PREFIX/etc/$NAME
 CONFIG=$ETC/config.toml
 UNITS=$PREFIX/etc/systemd/system
@@ -229,6 +230,13 @@ install_manual() {
 	done
 }
 
+# The guide for operators, and the proxy configurations that it names.
+install_documents() {
+	place 644 "$SOURCE/systemd/OPERATING.md" "$DOC/OPERATING.md"
+	place 644 "$SOURCE/systemd/caddy/Caddyfile" "$DOC/Caddyfile"
+	place 644 "$SOURCE/systemd/nginx/context402.conf" "$DOC/nginx.conf"
+}
+
 install_configuration() {
 	if [ ! -f "$CONFIG" ]; then
 		say "Writing $CONFIG."
@@ -254,7 +262,7 @@ setting() { "$1" config print --config "$CONFIG" | sed -n "s|^$2 = \(.*\)  # .*|
 has_systemd() { command -v systemctl >/dev/null 2>&1; }
 
 check_systemd() {
-	has_systemd || fail "systemctl not found: this installer needs systemd; see the README for other ways to run $NAME"
+	has_systemd || fail "systemctl not found: this installer needs systemd; see systemd/OPERATING.md for running $NAME without it"
 	version=$(systemctl --version | sed -n 's/^systemd \([0-9]*\).*/\1/p')
 	[ "${version:-0}" -ge 250 ] || fail "systemd ${version:-of unknown version} is too old; 250 or newer is needed"
 }
@@ -369,6 +377,7 @@ install_program() {
 	place 755 "$NEW" "$BIN"
 	install_units
 	install_manual
+	install_documents
 	if [ -n "$FRESH" ]; then
 		say "Next: set base_url and payment.pay_to in $CONFIG, put secrets into $ETC/credentials, then run install.sh again."
 		return
@@ -395,6 +404,7 @@ uninstall() {
 	if has_systemd; then run systemctl daemon-reload || true; fi
 	run rm -f "$PREFIX/var/lib/systemd/timers/stamp-$NAME-backup.timer"
 	run rm -f "$BIN" "$PREVIOUS" "$MAN/$NAME.1" "$MAN/$NAME"-*.1
+	run rm -rf "$DOC"
 	for shell in $SHELLS; do
 		run rm -f "$(completion "$shell")"
 	done

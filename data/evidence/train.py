@@ -439,11 +439,13 @@ def times(engine, rows):
 
 
 def write_figures(path, figures, folds):
-    method = f"cross-validated by article in {folds} parts: each row is judged by a model that saw none of its article"
+    method = (f"cross-validated by article in {folds} parts: each row is judged by a model that saw none of its article; by words "
+              "alone, without the entailment model")
     kept = json.loads(path.read_text()) if path.exists() else {}
-    told = {"measured_on": datetime.date.today().isoformat(), "method": method, "sets": figures}
     # Written by labels.py.
-    told.update({name: kept[name] for name in ("reliability",) if name in kept})
+    told = {name: kept[name] for name in ("near_misses",) if name in kept}
+    told |= {"measured_on": datetime.date.today().isoformat(), "method": method, "sets": figures}
+    told |= {name: kept[name] for name in ("reliability",) if name in kept}
     path.write_text(json.dumps(told, indent=1) + "\n")
 
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::CommandFactory as _;
+use clap::{CommandFactory as _, ValueEnum};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use serde_json::json;
@@ -40,9 +40,26 @@ pub(in crate::cli) struct CompletionsArgs {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct ManArgs {
-    /// Write one page per command into this folder (created if missing) instead of printing the first page
-    #[arg(long, value_name = "FOLDER")]
+    /// The guide to print; without it, the page of the program
+    guide: Option<Guide>,
+    /// Write one page per command into this folder (created if missing) instead of printing one
+    #[arg(long, value_name = "FOLDER", conflicts_with = "guide")]
     folder: Option<PathBuf>,
+}
+
+/// What a command's page has no room for, as markdown.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Guide {
+    /// Install, configure, watch, back up and upgrade the service
+    Operating,
+}
+
+impl Guide {
+    fn text(self) -> &'static str {
+        match self {
+            Guide::Operating => include_str!("../../systemd/OPERATING.md"),
+        }
+    }
 }
 
 impl VersionArgs {
@@ -77,6 +94,9 @@ impl CompletionsArgs {
 
 impl ManArgs {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        if let Some(guide) = self.guide {
+            return Ok(put(guide.text().as_bytes())?);
+        }
         let command = Args::command();
         match self.folder {
             Some(folder) => std::fs::create_dir_all(&folder)

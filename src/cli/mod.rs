@@ -95,7 +95,7 @@ enum Command {
     Openapi(table::OpenapiArgs),
     /// Print the completions of a shell
     Completions(about::CompletionsArgs),
-    /// Print the manual, or write its pages to a folder
+    /// Print the manual or a guide, or write the manual's pages to a folder
     Man(about::ManArgs),
     /// Print the version
     Version(about::VersionArgs),

@@ -252,29 +252,36 @@ fn every_attack_has_its_test() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What the README promises its readers under Security, each with the tests that hold it to that.
+/// What the service promises its buyers and operator, each with the tests that hold it to that: the table under Security
+/// in `tests/README.md`, and what the README says under "Why trust it".
 #[test]
 fn every_promise_has_its_test() {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = std::fs::read_to_string(readme).expect("a README");
-    let (_, security) = readme
-        .split_once("\n## Security\n")
-        .expect("a part on security");
-    let security = security.split("\n## ").next().unwrap_or_default();
+    let part = |file: &str, head: &str| {
+        let text = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let text = std::fs::read_to_string(text).expect("is there");
+        let (_, part) = text
+            .split_once(&format!("\n## {head}\n"))
+            .unwrap_or_else(|| panic!("{file} has no part {head}"));
+        part.split("\n## ").next().unwrap_or_default().to_owned()
+    };
+    let security = part("tests/README.md", "Security");
     let rows: Vec<&str> = security
         .lines()
         .filter(|line| line.starts_with("| "))
         .skip(1)
         .collect();
     assert!(rows.len() >= 20, "{} promises", rows.len());
+    let trust = part("README.md", "Why trust it");
+    let points: Vec<&str> = trust.split("\n- ").skip(1).collect();
+    assert!(points.len() >= 6, "{} points", points.len());
     let mut wrong = Vec::new();
-    for row in rows {
-        let tests: Vec<&str> = row
-            .split('`')
-            .filter(|piece| piece.contains("::"))
+    for promise in rows.into_iter().chain(points) {
+        let tests: Vec<&str> = promise
+            .split(['`', ' ', '\n'])
+            .filter(|piece| piece.contains(".rs::"))
             .collect();
         if tests.is_empty() {
-            wrong.push(format!("no test: {row}"));
+            wrong.push(format!("no test: {promise}"));
         }
         wrong.extend(tests.into_iter().filter_map(missing));
     }

@@ -89,6 +89,8 @@ mod questions;
 mod quotes;
 /// How often whom is served, and where nobody is turned away.
 mod rates;
+/// That the README and the guides say what is so: prices, figures, links, commands, settings.
+mod readme;
 /// What the operator can find out about a payment that was refused.
 mod refusals;
 /// The same payment again, at once and later.

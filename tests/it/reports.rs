@@ -755,6 +755,24 @@ fn the_engine_s_measured_quality_is_published() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/data/evidence/figures.json");
     let figures = std::fs::read_to_string(file).expect("is there");
     let figures: Value = serde_json::from_str(&figures).expect("JSON");
+    let members: Vec<&String> = published.as_object().expect("an object").keys().collect();
+    assert_eq!(
+        members[..2],
+        ["status", "near_misses"],
+        "the hardest rows first"
+    );
+    let near_misses = &published["near_misses"];
+    assert_eq!(*near_misses, figures["near_misses"]);
+    let first = &near_misses["rows"][0];
+    assert_eq!(
+        (&first["set"], &first["asked"]),
+        (&"others".into(), &"claims".into())
+    );
+    for measure in ["false_plain", "true_plain", "auroc"] {
+        let value = first[measure].as_f64().expect("a figure");
+        assert!(value > 0.0 && value < 1.0, "{measure} {value}");
+        assert!(near_misses["measures"][measure].is_string());
+    }
     assert_eq!(published["sets"], figures["sets"]);
     assert_eq!(published["measured_on"], figures["measured_on"]);
     assert!(published["generated_at"].is_u64());
