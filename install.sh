@@ -10,6 +10,7 @@ VERIFY_KEY=
 DRY_RUN=
 ACTION=install
 START=yes
+TLS=
 HEALTH_SECONDS=60
 # Backups from before upgrades that are kept.
 WAYS_BACK=5
@@ -26,6 +27,8 @@ Installs the program that lies beside this script (an unpacked release) or in ta
   --archive FILE   install from a release archive, a file or its https address; SHA256SUMS beside it must name it
   --verify-key KEY with --archive: SHA256SUMS.sig must be a signature by this public key (ssh-ed25519 …, in a file)
   --prefix DIR     put everything below DIR, for a look or a test; without it /usr/local, /etc and /var/lib
+  --tls            serve HTTPS without a reverse proxy: systemd opens ports 443 and 80 for the service (systemd/TLS.md);
+                   a new configuration gets tls.acme = true
   --no-start       install, and start nothing
   --dry-run        say what would be done, and do nothing
   --uninstall      remove the program; configuration, secrets, data and backups stay
@@ -61,6 +64,7 @@ while [ $# -gt 0 ]; do
 		shift
 		;;
 	--no-start) START= ;;
+	--tls) TLS=yes ;;
 	--dry-run) DRY_RUN=yes ;;
 	--uninstall) ACTION=uninstall ;;
 	--purge) PURGE=yes ;;
@@ -93,6 +97,8 @@ DOC=$TREE/share/doc/$NAME
 ETC=$PREFIX/etc/$NAME
 CONFIG=$ETC/config.toml
 UNITS=$PREFIX/etc/systemd/system
+# The ports of HTTPS, beside the socket's unit.
+PORTS=$UNITS/$NAME.socket.d/tls.conf
 STATE=$PREFIX/var/lib/$NAME
 BACKUPS=$STATE/backups
 WORK=
@@ -214,7 +220,13 @@ install_units() {
 		place 644 "$fresh" "$to"
 		rm -f "$fresh"
 	done
+	# Once asked for, they stay.
+	[ -n "$TLS" ] || [ -f "$PORTS" ] || return 0
+	cmp -s "$SOURCE/systemd/$NAME.socket.d/tls.conf" "$PORTS" || NEW_PORTS=yes
+	place 644 "$SOURCE/systemd/$NAME.socket.d/tls.conf" "$PORTS"
 }
+
+serves_tls() { "$NEW" config print --config "$CONFIG" | grep -Eq '^tls\.(acme = true|certificate = /)'; }
 
 install_manual() {
 	if [ -n "$DRY_RUN" ]; then
@@ -244,6 +256,7 @@ install_configuration() {
 			mkdir -p "$ETC"
 			"$NEW" config init "$CONFIG.new" >/dev/null
 			sed "s|^#data_file = .*|data_file = \"$STATE/$NAME.redb\"|" "$CONFIG.new" >"$CONFIG"
+			[ -z "$TLS" ] || sed -i 's|^#acme = false|acme = true|' "$CONFIG"
 			rm -f "$CONFIG.new"
 			chmod 644 "$CONFIG"
 		fi
@@ -316,7 +329,8 @@ start() {
 		say "Creating the data file."
 		run systemctl start "$NAME-init.service" || fail "the data file could not be created; see: journalctl -u $NAME-init"
 	fi
-	if [ -f "$UNITS/$NAME.socket.previous" ] && ! cmp -s "$UNITS/$NAME.socket" "$UNITS/$NAME.socket.previous"; then
+	if [ -n "$NEW_PORTS" ] ||
+		{ [ -f "$UNITS/$NAME.socket.previous" ] && ! cmp -s "$UNITS/$NAME.socket" "$UNITS/$NAME.socket.previous"; }; then
 		# It listens elsewhere now, and a listener is bound only when nobody uses it.
 		run systemctl stop "$NAME.service" "$NAME.socket"
 	fi
@@ -360,12 +374,15 @@ install_program() {
 	refuse_package
 	say "Installing $NAME $(fact "$NEW_VERSION" version)."
 	FRESH=
+	NEW_PORTS=
 	BACKUP=
 	OLD_VERSION=
 	if [ -f "$BIN" ] && [ -f "$CONFIG" ]; then
 		# What the new version cannot run with is learnt before the old one is touched.
 		"$NEW" config check --config "$CONFIG" ||
 			fail "$CONFIG is not ready for version $(fact "$NEW_VERSION" version); nothing was changed. Fix it and run this again"
+		[ -z "$TLS" ] || serves_tls ||
+			fail "--tls needs tls.acme = true, or tls.certificate and tls.key, in $CONFIG; nothing was changed"
 		OLD_VERSION=$("$BIN" version --json)
 		[ -z "$START" ] || refuse_lost_data
 		back_up
@@ -401,6 +418,8 @@ uninstall() {
 	for file in $PROGRAM_FILES; do
 		run rm -f "$UNITS/$file" "$UNITS/$file.previous"
 	done
+	run rm -f "$PORTS"
+	[ ! -d "$UNITS/$NAME.socket.d" ] || run rmdir "$UNITS/$NAME.socket.d" 2>/dev/null || true
 	if has_systemd; then run systemctl daemon-reload || true; fi
 	run rm -f "$PREFIX/var/lib/systemd/timers/stamp-$NAME-backup.timer"
 	run rm -f "$BIN" "$PREVIOUS" "$MAN/$NAME.1" "$MAN/$NAME"-*.1

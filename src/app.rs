@@ -16,10 +16,12 @@ use crate::domain::endpoint::Endpoint;
 use crate::domain::rate::{RateClass, Standing};
 use crate::domain::refusal::Refusal;
 use crate::domain::time::UnixSeconds;
+use crate::http::tls::Certificates;
 use crate::http::{Reply, Route};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::outside::Outside;
+use crate::outside::acme;
 use crate::outside::call::{ConcurrencyLimit, KeyedLimit};
 use crate::outside::chain::{
     Chain, ChainSettings, INQUIRIES_MAX, SETTLEMENT_LOOKS_MAX, TRANSACTIONS_MAX,
@@ -85,6 +87,8 @@ pub struct App {
     /// The last refusals of paid requests.
     pub refusals: Refusals,
     pub health: Health,
+    /// What our own HTTPS serves, where it is configured.
+    pub certificates: Option<Arc<Certificates>>,
     /// How the settlements that the facilitator reports compare with the chain.
     pub settlement_checks: SettlementChecks,
     /// One copy of the data file at a time.
@@ -167,8 +171,10 @@ impl App {
         let limits = Limits::new(&config.limits.quotas, &outside.clock.stopwatch());
         let reloaded = RwLock::new(Arc::new(config.clone()));
         outside.web.block(blocked(&config));
+        let certificates = config.tls.as_ref().map(|_| Arc::default());
         Ok(App {
             config,
+            certificates,
             reloaded,
             read_config: OnceLock::new(),
             rows,
@@ -312,6 +318,7 @@ pub fn blocking_threads(config: &Config) -> usize {
         + config.llm.as_ref().map_or(0, |llm| llm.questions_max)
         + hooks::THREADS
         + config.mail.as_ref().map_or(0, |_| MAILS_MAX)
+        + config.tls.as_ref().map_or(0, |_| acme::THREADS)
         + 8
 }
 

@@ -17,14 +17,16 @@ use crate::config::{Config, ConfigError, FacilitatorAt};
 use crate::domain::endpoint::Endpoint;
 use crate::domain::keys::PaymentKey;
 use crate::flows::content::sample::sample_page;
-use crate::flows::operations::{due, health, ledger_check, pause, recover};
+use crate::flows::operations::{certificates, due, health, ledger_check, pause, recover};
 use crate::flows::quotes::offers;
 use crate::flows::sale::{recall, sent, verify_settlement};
 use crate::http::forwarded::TrustedProxies;
 use crate::http::request_ids::RequestIds;
 use crate::http::router::Router;
-use crate::http::server::{self, Server};
+use crate::http::server::{self, Server, Transport};
 use crate::http::service::{Hooks, Limits, Shell};
+use crate::http::tls::Tls;
+use crate::http::to_https::ToHttps;
 use crate::http::{Bodies, Call, Method, Reply, Route};
 use crate::outside::chain::ChainError;
 use crate::outside::chance;
@@ -79,6 +81,8 @@ pub struct Appliance {
     pub app: Shared,
     /// Where it accepts connections.
     pub address: SocketAddr,
+    /// Where it leads plain HTTP to HTTPS.
+    pub http_address: Option<SocketAddr>,
     /// Whether the data file had been closed by the process before.
     pub was_clean: bool,
     server: Arc<Server<App, Endpoint>>,
@@ -98,6 +102,8 @@ pub struct Start {
     pub check: bool,
     /// A listener that was bound before, when the address had to be known; otherwise `config.listen` is bound.
     pub listener: Option<TcpListener>,
+    /// The same for plain HTTP beside HTTPS; otherwise `config.tls.http_listen` is bound.
+    pub http_listener: Option<TcpListener>,
 }
 
 impl Appliance {
@@ -109,6 +115,7 @@ impl Appliance {
             create,
             check,
             listener,
+            http_listener,
         } = start;
         let settings = store_settings(&config);
         let opened = match create && !config.data_file.exists() {
@@ -117,7 +124,13 @@ impl Appliance {
         };
         let listener = match listener {
             Some(listener) => listener,
-            None => bind(config.listen)?,
+            None => bind_for(config.listen, "listen")?,
+        };
+        let http_listen = config.tls.as_ref().and_then(|tls| tls.http_listen);
+        let http_listener = match (http_listener, http_listen) {
+            (Some(listener), Some(_)) => Some(listener),
+            (_, Some(address)) => Some(bind_for(address, "tls.http_listen")?),
+            (_, None) => None,
         };
         let (sandbox, facilitator_url) = match &config.payment.facilitator {
             FacilitatorAt::Url(url) => (None, url.clone()),
@@ -158,7 +171,19 @@ impl Appliance {
         if app.outside.chain.is_none() && app.config.payment.facilitator != FacilitatorAt::Sandbox {
             tracing::warn!("{}", health::NO_CHAIN);
         }
-        server.listen(listener);
+        let http_address = http_listener.as_ref().map(TcpListener::local_addr);
+        let http_address = http_address.transpose()?;
+        match app.certificates.clone() {
+            None => server.listen(listener, Transport::Plain),
+            Some(held) => {
+                certificates::load_first(&app).map_err(ConfigError)?;
+                server.listen(listener, Transport::Tls(Tls::new(held.clone())?));
+                if let Some(listener) = http_listener {
+                    let to_https = ToHttps::new(&app.config.base_url, held);
+                    server.listen(listener, Transport::ToHttps(Arc::new(to_https)));
+                }
+            }
+        }
         server.listen_operator(bind_operator(&socket)?);
         health::probe_disk(&app);
         health::probe_store(&app).await;
@@ -173,10 +198,12 @@ impl Appliance {
             tokio::spawn(ledger_check::watch(app.clone())),
             tokio::spawn(verify_settlement::watch(app.clone())),
             tokio::spawn(verify_settlement::watch_waiting(app.clone())),
+            tokio::spawn(certificates::watch(app.clone())),
         ];
         Ok(Appliance {
             app,
             address,
+            http_address,
             was_clean: opened.was_clean,
             server,
             sandbox,
@@ -258,7 +285,7 @@ fn connections_max(config: &Config) -> usize {
 
 /// Who serves the public from loopback has a proxy in front, and then everybody comes from its address.
 fn hides_clients(config: &Config, address: SocketAddr) -> bool {
-    let has_proxy = address.ip().is_loopback() && !config.is_loopback();
+    let has_proxy = address.ip().is_loopback() && !config.is_loopback() && config.tls.is_none();
     has_proxy && config.trusted_proxies.is_empty()
 }
 
@@ -271,7 +298,7 @@ fn warn_of_hidden_clients(config: &Config, address: SocketAddr) {
     }
 }
 
-fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
+fn bind_for(address: SocketAddr, setting: &str) -> Result<TcpListener, StartError> {
     let listen = || {
         let socket = match address {
             SocketAddr::V4(_) => TcpSocket::new_v4(),
@@ -282,7 +309,7 @@ fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
         socket.listen(BACKLOG)
     };
     listen().map_err(|error| {
-        format!("cannot listen on {address}: {error}. Set `listen` to a free address").into()
+        format!("cannot listen on {address}: {error}. Set `{setting}` to a free address").into()
     })
 }
 
@@ -396,6 +423,6 @@ async fn start_sandbox(
         clock,
     };
     let server = server::plain(SANDBOX_ROUTES, Arc::new(sandbox), chance::bytes());
-    server.listen(listener);
+    server.listen(listener, Transport::Plain);
     Ok((server, address))
 }

@@ -233,6 +233,14 @@ pub const BOUNDS: &[Held] = &[
             "src/http/connection_limit.rs::a_client_s_connections_are_counted_until_they_end"],
     },
     Held {
+        what: "TLS handshakes in progress",
+        place: Connections,
+        bounds: &[Constant("src/http/tls.rs::HANDSHAKE_BYTES_MAX"), Constant("src/http/tls.rs::HANDSHAKE_TIME_MAX"), Setting("limits.connections_of_client_max")],
+        at_bound: "The connection is closed. It counts among its client's from the accept, and is the first to go where there is no place.",
+        enforced: &["src/http/tls.rs::HANDSHAKE_BYTES_MAX", "src/http/tls.rs::HANDSHAKE_TIME_MAX"],
+        tests: &["tests/it/tls.rs::slow_handshakes_hold_nothing_for_long", "tests/it/tls.rs::a_handshake_has_a_length"],
+    },
+    Held {
         what: "Heads of requests, and idle connections",
         place: Connections,
         bounds: &[Constant("src/http/server.rs::HEAD_BYTES_HARD_MAX"), Constant("src/appliance.rs::HEADER_BYTES_MAX"), Setting("limits.header_seconds_max")],

@@ -35,7 +35,7 @@
 //!
 //! - [`domain`], [`markdown`], [`evidence`], [`signing`], [`x402`], [`pages`], [`pdf`], [`sandbox`]: pure. Bytes,
 //!   values, the time and random bytes come in as arguments, values go out. A rule belongs here first.
-//! - [`http`]: hyper's shell, which knows no product. [`store`]: redb, one writer thread. [`outside`]: everything that
+//! - [`http`]: hyper's shell and its TLS, which know no product. [`store`]: redb, one writer thread. [`outside`]: everything that
 //!   leaves the process. [`config`]: from settings to checked values. [`limits`]: how often whom is served.
 //!   [`bounds`]: the table of everything that strangers can make the service hold.
 //!   [`metrics`], [`log`].

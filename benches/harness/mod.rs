@@ -94,6 +94,7 @@ pub(crate) fn serve(
         create: true,
         check: false,
         listener: None,
+        http_listener: None,
     };
     let appliance = runtime
         .block_on(Appliance::start(start))

@@ -62,7 +62,7 @@ pub fn status(code: Code) -> u16 {
         | Code::InvalidSignature
         | Code::RetryCreditInvalid => 400,
         Code::PaymentRequired | Code::RetryCreditRequired | Code::PaymentHashRequired => 402,
-        Code::ForeignOrigin => 403,
+        Code::ForeignOrigin | Code::HttpsRequired => 403,
         Code::QuoteNotFound | Code::ReportNotFound | Code::SessionNotFound | Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::RequestTimeout => 408,
@@ -397,6 +397,13 @@ pub fn from_shell(app: &App, refused: &Refused, asked: &Asked<'_>) -> Reply {
         Refused::HeadersTooLarge => Refusal::of(Code::HeadersTooLarge),
         Refused::UriTooLong => Refusal::of(Code::UriTooLong),
         Refused::UnknownTransferCoding => Refusal::of(Code::UnsupportedTransferCoding),
+        Refused::InClear(address) => Refusal::new(
+            Code::HttpsRequired,
+            format!(
+                "This request was sent without TLS and was not processed; nothing was charged. Send it to {address} \
+                instead, with a new payment if it carried one."
+            ),
+        ),
         Refused::Panicked => Refusal::of(Code::Internal),
         Refused::NoRoomForAnswer(status, headers) => no_room_for(*status, headers),
     };

@@ -21,7 +21,7 @@ use crate::config::{ConfigError, journal_listens};
 
 use buyer::{buy, convert, demo, evidence};
 use data::{backup, export, ledger, person, reports, restore};
-use operate::{leads, mail, orders, pause, payments, webhook};
+use operate::{leads, mail, orders, pause, payments, tls, webhook};
 use serve::{config, doctor, healthcheck, init};
 
 /// Sells clean markdown of public web pages, and reports on them, to AI agents, paid per call by x402.
@@ -71,6 +71,9 @@ enum Command {
     /// List the e-mails in the outbox, show, retry or delete one; test the mail server
     #[command(subcommand)]
     Mail(mail::Args),
+    /// Show the certificate of the built-in HTTPS, or test an order for one
+    #[command(subcommand)]
+    Tls(tls::Args),
     /// Test the webhook for new leads
     #[command(subcommand)]
     Webhook(webhook::Args),
@@ -158,6 +161,7 @@ impl Args {
             Command::Restore(args) => args.run(),
             Command::Leads(args) => args.run(),
             Command::Mail(args) => args.run(),
+            Command::Tls(args) => args.run(),
             Command::Webhook(args) => args.run(),
             Command::Orders(args) => args.run(),
             Command::Ledger(args) => args.run(),

@@ -5,4 +5,5 @@ pub(crate) mod mail;
 pub(crate) mod orders;
 pub(crate) mod pause;
 pub(crate) mod payments;
+pub(crate) mod tls;
 pub(crate) mod webhook;

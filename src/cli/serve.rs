@@ -41,7 +41,7 @@ impl Args {
     async fn serve(
         &self,
         config: Config,
-        inherited: Option<std::net::TcpListener>,
+        inherited: Vec<std::net::TcpListener>,
     ) -> Result<(), Failure> {
         // From the start: a stop during the check of the file must not be lost.
         let mut stop = signal(SignalKind::terminate())?;
@@ -50,12 +50,16 @@ impl Args {
         let supervisor = Supervisor::from_environment();
         let notifier = || Notifier::new(supervisor.notify_socket.as_deref());
         let teller = notifier()?;
+        let http = config.tls.as_ref().and_then(|tls| tls.http_listen);
+        let (listener, http_listener) = supervisor::told_apart(inherited, http)
+            .map_err(|error| failed(format_args!("the sockets passed by systemd: {error}")))?;
         let appliance = Appliance::start(Start {
             config,
             clock: Clock::System,
             create: self.create,
             check: self.check,
-            listener: inherited.map(supervisor::listener).transpose()?,
+            listener,
+            http_listener,
         })
         .await
         .map_err(|error| match error.downcast::<ConfigError>() {
@@ -115,8 +119,8 @@ fn warn_of_another_address(appliance: &Appliance) {
     if configured.port() != 0 && configured != address {
         tracing::warn!(
             %configured, %address,
-            "the socket passed by systemd does not match `listen`: run install.sh, or set ListenStream= with `systemctl \
-            edit context402.socket`; then stop and start both units"
+            "the socket passed by systemd does not match `listen`: run install.sh (with HTTPS: install.sh --tls), or set \
+            ListenStream= with `systemctl edit context402.socket`; then stop and start both units"
         );
     }
 }

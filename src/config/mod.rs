@@ -17,6 +17,7 @@ pub mod mail;
 mod orders;
 mod payment;
 mod supervisor;
+mod tls;
 mod web;
 
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use orders::Orders;
 pub use payment::{FacilitatorAt, FacilitatorAuth, Payment, VerifySettlement};
 pub use sources::{Origin, Resolved};
 pub use supervisor::{Supervisor, journal_listens};
+pub use tls::{CertificateSource, Tls};
 pub use values::{ConfigError, Secret};
 pub use web::{Fetch, Lab};
 
@@ -48,7 +50,10 @@ use web::is_loopback_url;
 pub struct Config {
     /// The public origin, without a trailing slash.
     pub base_url: String,
+    /// Where HTTP, or with a certificate HTTPS, is accepted.
     pub listen: SocketAddr,
+    /// HTTPS without a reverse proxy, if configured.
+    pub tls: Option<Tls>,
     /// Address blocks whose forwarding headers are trusted.
     pub trusted_proxies: Vec<(IpAddr, u8)>,
     pub data_file: PathBuf,
@@ -104,8 +109,10 @@ impl Config {
         let socket = resolved
             .optional("socket")
             .map_or_else(|| data_file.with_extension("sock"), PathBuf::from);
+        let tls = tls::tls(resolved, &base_url, data_file.with_file_name("tls"))?;
         let config = Config {
-            listen: resolved.parse("listen", "an address and port such as 127.0.0.1:4020")?,
+            listen: tls::listen(resolved, tls.as_ref())?,
+            tls,
             trusted_proxies: web::trusted_proxies(resolved)?,
             socket,
             data_file,
@@ -169,6 +176,12 @@ impl Config {
         }
         if self.lab.name_server.is_some() {
             return refuse("lab.name_server");
+        }
+        if self.lab.acme_directory.is_some() {
+            return refuse("lab.acme_directory");
+        }
+        if self.lab.acme_root.is_some() {
+            return refuse("lab.acme_root");
         }
         if self.lab.ca_file.is_some() {
             return refuse("lab.ca_file");

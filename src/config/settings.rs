@@ -64,7 +64,7 @@ pub static SETTINGS: &[Setting] = &[
     shown("base_url", Text, "https://context.example.com",
         "The public address of this service; all links in responses use it."),
     row("listen", Text, Some("127.0.0.1:4020"),
-        "Where to accept connections. Keep it on loopback behind a reverse proxy with TLS."),
+        "Where to accept connections. Keep it on loopback behind a reverse proxy with TLS. With a certificate in [tls] it accepts HTTPS, by default on [::]:443."),
     shown("trusted_proxies", List, "127.0.0.1",
         "Addresses or blocks (10.0.0.0/8) of your reverse proxies. Only their X-Forwarded-For or Forwarded is trusted; without it all clients behind a proxy share one rate limit."),
     row("data_file", Text, Some("/var/lib/context402/context402.redb"),
@@ -183,6 +183,15 @@ pub static SETTINGS: &[Setting] = &[
     row("operator.token", Secret, None,
         "Token for the operator's console at /operator and for the operator's API with `Authorization: Bearer`: at least 32 characters, from `openssl rand -hex 32`. Without it only the Unix socket gives access."),
 
+    row("tls.acme", Flag, Some("false"),
+        "Serve HTTPS without a reverse proxy, with a certificate from Let's Encrypt for the host of base_url. Needs ports 443 and 80 and accepts the authority's terms of service. See systemd/TLS.md."),
+    shown("tls.acme_email", Text, "admin@example.com", "Contact for the certificate authority. Optional."),
+    shown("tls.certificate", Text, "/var/lib/context402/tls/fullchain.pem",
+        "Serve HTTPS with this certificate and its chain, in PEM, instead of tls.acme. Read again within a minute of a change; one that cannot be used is reported and the former one stays."),
+    shown("tls.key", Text, "/var/lib/context402/tls/privkey.pem", "The private key of tls.certificate, in PEM; not readable by everybody."),
+    row("tls.http_listen", Text, Some("[::]:80"),
+        "With HTTPS: the plain port that redirects GET and HEAD to HTTPS and refuses everything else. \"off\": none."),
+
     row("limits.connections_max", Number, Some("4096"), "Concurrent client connections. Beyond it, the connection that has been idle longest is closed; if all have a request in progress, new ones wait in the backlog."),
     row("limits.connections_of_client_max", Number, Some("256"), "Concurrent connections per client; one more gets 429 and is closed. Behind a trusted proxy, concurrent requests per client; one more gets 429."),
     row("limits.header_seconds_max", Number, Some("10"), "Timeout for a request's headers, and for an idle connection."),
@@ -214,8 +223,10 @@ pub static SETTINGS: &[Setting] = &[
         "For tests on loopback: name = resolved address @ loopback address and port to connect to."),
     shown("lab.name_server", Text, "127.0.0.1:5353",
         "For tests on loopback: a name server on loopback for all targets' names; lab.hosts then only sets the connection. Its answers are checked as usual."),
+    shown("lab.acme_directory", Text, "https://127.0.0.1:14000/dir", "For tests on loopback: the directory of another ACME authority, on loopback."),
+    shown("lab.acme_root", Text, "/tmp/pebble.pem", "For tests on loopback: the root certificate of that directory's own HTTPS."),
     shown("lab.ca_file", Text, "/tmp/ca.pem", "For tests on loopback: an additional root certificate for https targets."),
-    shown("lab.crash_at", Text, "kept", "For tests on loopback: abort the process at this point of a sale (verified, fetched, held, redeeming, kept, settled, recorded), or of an order (event_taken, order_taken, source_kept, sources_done, order_written, order_delivered, mailed)."),
+    shown("lab.crash_at", Text, "kept", "For tests on loopback: abort the process at this point of a sale (verified, fetched, held, redeeming, kept, settled, recorded), or of an order (event_taken, order_taken, source_kept, sources_done, order_written, order_delivered, mailed), or of a certificate order (acme_begun, acme_account, acme_order, acme_proven, acme_finalized, acme_written, acme_renamed)."),
 ];
 
 pub(in crate::config) fn find(key: &str) -> Option<&'static Setting> {

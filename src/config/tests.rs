@@ -317,7 +317,7 @@ fn the_example_file_is_a_configuration_once_it_is_filled_in() {
                 + "\n"
         })
         .collect();
-    let all = all.replace("https://context.example.com", "http://localhost:4020");
+    let all = all.replace("https://context.example.com", "https://localhost:4020");
     let loaded = load("example-all", &all, &[]);
     assert!(loaded.is_ok(), "{loaded:?}\n{all}");
 }
@@ -655,4 +655,69 @@ fn what_is_blocked_is_a_host() {
         let wrong = with(other).expect_err("no host");
         assert!(wrong.contains("fetch.blocklist"), "{other}: {wrong}");
     }
+}
+
+#[test]
+fn https_of_our_own_has_one_source_and_a_public_name() {
+    let with = |lines: &str| format!("{PUBLIC}[tls]\n{lines}\n");
+    let config = load("tls", &with("acme = true"), &[]).expect("loads");
+    assert_eq!(config.listen.to_string(), "[::]:443");
+    let tls = config.tls.expect("it is on");
+    assert_eq!(tls.name, "context.example.com");
+    assert_eq!(tls.folder, PathBuf::from("/var/lib/context402/tls"));
+    assert_eq!(
+        tls.http_listen.map(|at| at.to_string()),
+        Some("[::]:80".to_owned())
+    );
+    let files = "certificate = \"/c.pem\"\nkey = \"/k.pem\"\nhttp_listen = \"off\"";
+    let environment = [("CONTEXT402_LISTEN", "0.0.0.0:8443")];
+    let config = load("tls-files", &with(files), &environment).expect("loads");
+    assert_eq!(config.listen.to_string(), "0.0.0.0:8443");
+    assert_eq!(config.tls.and_then(|tls| tls.http_listen), None);
+    assert!(load("no-tls", PUBLIC, &[]).expect("loads").tls.is_none());
+    refused(
+        "tls-two",
+        &with(&format!("acme = true\n{files}")),
+        "exclude",
+    );
+    refused("tls-half", &with("key = \"/k.pem\""), "belong together");
+    refused(
+        "tls-mail",
+        &with("acme = true\nacme_email = \"me\""),
+        "acme_email",
+    );
+    refused(
+        "tls-port",
+        &with("acme = true\nhttp_listen = \"80\""),
+        "http_listen",
+    );
+    let elsewhere =
+        |base_url: &str| with("acme = true").replace("https://context.example.com", base_url);
+    refused(
+        "tls-clear",
+        &elsewhere("http://context.example.com"),
+        "https",
+    );
+    refused(
+        "tls-odd",
+        &elsewhere("https://context.example.com:8443"),
+        "no port",
+    );
+    refused(
+        "tls-address",
+        &elsewhere("https://198.51.100.7"),
+        "host name",
+    );
+    let lab = "[lab]\nacme_directory = \"https://127.0.0.1:14000/dir\"\n";
+    refused(
+        "tls-lab",
+        &format!("{}{lab}", with("acme = true")),
+        "only for tests",
+    );
+    let far = lab.replace("127.0.0.1", "ca.example.com");
+    refused(
+        "tls-far",
+        &format!("{}{far}", with("acme = true")),
+        "on loopback",
+    );
 }

@@ -27,6 +27,10 @@ pub struct Lab {
     /// The name server for targets instead of the system's. On loopback.
     pub name_server: Option<SocketAddr>,
     pub ca_file: Option<PathBuf>,
+    /// Another ACME authority. On loopback.
+    pub acme_directory: Option<String>,
+    /// The root of its own HTTPS.
+    pub acme_root: Option<PathBuf>,
     /// Abort the process at this named point of a sale.
     pub crash_at: Option<String>,
 }
@@ -118,8 +122,8 @@ fn blocked(text: &str) -> Result<String, ConfigError> {
     }
 }
 
-/// The crash points for `lab.crash_at`: of a sale, then of an order.
-pub(in crate::config) const CRASH_POINTS: [&str; 14] = [
+/// The crash points for `lab.crash_at`: of a sale, of an order, and of an order for a certificate.
+pub(in crate::config) const CRASH_POINTS: [&str; 21] = [
     "verified",
     "fetched",
     "held",
@@ -134,6 +138,13 @@ pub(in crate::config) const CRASH_POINTS: [&str; 14] = [
     "order_written",
     "order_delivered",
     "mailed",
+    "acme_begun",
+    "acme_account",
+    "acme_order",
+    "acme_proven",
+    "acme_finalized",
+    "acme_written",
+    "acme_renamed",
 ];
 
 fn crash_at(resolved: &Resolved) -> Result<Option<String>, ConfigError> {
@@ -168,6 +179,18 @@ pub(in crate::config) fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
         hosts,
         name_server,
         ca_file: resolved.optional("lab.ca_file").map(PathBuf::from),
+        acme_directory: match resolved.optional("lab.acme_directory") {
+            None => None,
+            Some(_) => Some(resolved.checked(
+                "lab.acme_directory",
+                "an https address on loopback, such as https://127.0.0.1:14000/dir",
+                |text| {
+                    let safe = text.starts_with("https://") && is_loopback_url(text);
+                    safe.then(|| text.to_owned())
+                },
+            )?),
+        },
+        acme_root: resolved.optional("lab.acme_root").map(PathBuf::from),
         crash_at: crash_at(resolved)?,
     })
 }

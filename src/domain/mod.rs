@@ -5,6 +5,7 @@ pub mod attribution;
 pub mod brokerage;
 pub mod bundle;
 pub mod cache;
+pub mod certificate;
 pub mod checkout;
 pub mod closed_set;
 pub mod csv;

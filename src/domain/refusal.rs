@@ -97,6 +97,7 @@ codes! {
     SettlementUnknown "settlement_unknown" true "The payment was sent for settlement and its outcome is not known yet." "Use the retry credit or repeat the same payment; do not sign again.";
     Paused "paused" true "The operator has paused sales." "Nothing was charged: repeat the same request later.";
     ForeignOrigin "foreign_origin" false "The form was sent from another site." "Use the form on this service's own page; programs send JSON without Origin.";
+    HttpsRequired "https_required" false "The request was sent without TLS." "Send it to the https address that `detail` names. If it carried a payment, sign a new one.";
     Overloaded "overloaded" true "The service is at its limits." "Try again in a few seconds.";
     NotFound "not_found" false "There is nothing at this address." "See /docs for the endpoints.";
     MethodNotAllowed "method_not_allowed" false "The endpoint does not support this method." "Use a method from the Allow header.";

@@ -1,6 +1,7 @@
 //! Background work, and operations for the operator.
 
 pub mod backup;
+pub mod certificates;
 pub mod due;
 pub mod health;
 pub mod ledger_check;

@@ -40,6 +40,8 @@ pub(in crate::http) struct LingeringClose<I> {
     inner: I,
     speaking: Arc<RequestInProgress>,
     time_max: Duration,
+    /// Runs while our side is being closed: over TLS that writes, and a client may not read.
+    closing: Option<Pin<Box<Sleep>>>,
     /// Set once our side is closed.
     last: Option<Last>,
 }
@@ -62,6 +64,7 @@ impl<I> LingeringClose<I> {
             inner,
             speaking,
             time_max: time_max.min(TIME_MAX),
+            closing: None,
             last: None,
         }
     }
@@ -118,7 +121,16 @@ impl<I: AsyncRead + AsyncWrite + Unpin> AsyncWrite for LingeringClose<I> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.last.is_none() {
-            ready!(Pin::new(&mut self.inner).poll_shutdown(context))?;
+            if let Poll::Ready(closed) = Pin::new(&mut self.inner).poll_shutdown(context) {
+                closed?;
+            } else {
+                let time_max = self.time_max;
+                let closing = self
+                    .closing
+                    .get_or_insert_with(|| Box::pin(tokio::time::sleep(time_max)));
+                ready!(closing.as_mut().poll(context));
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
             if !self.speaking.is_under_way() {
                 return Poll::Ready(Ok(()));
             }

@@ -17,6 +17,8 @@ pub mod route;
 pub mod router;
 pub mod server;
 pub mod service;
+pub mod tls;
+pub mod to_https;
 mod unparsed;
 mod write_timeout;
 

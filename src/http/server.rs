@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use hyper::Request;
 use hyper::body::Incoming;
+use hyper::header::{HeaderValue, STRICT_TRANSPORT_SECURITY};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -29,6 +30,8 @@ use crate::http::response_budget::{ResponseBudget, Slot};
 use crate::http::route::Route;
 use crate::http::router::Router;
 use crate::http::service::{Admission, Hooks, Limits, Shell};
+use crate::http::tls::Tls;
+use crate::http::to_https::ToHttps;
 use crate::http::unparsed::{Exchange, Explaining};
 use crate::http::write_timeout::WriteTimeout;
 
@@ -44,6 +47,17 @@ pub struct Settings {
     pub header_time_max: Duration,
     /// Time a client may leave us unable to write.
     pub write_stall_max: Duration,
+}
+
+/// What a listener's connections speak, and what they are answered.
+#[derive(Clone, Debug)]
+pub enum Transport {
+    /// HTTP, as behind a reverse proxy.
+    Plain,
+    /// HTTPS.
+    Tls(Tls),
+    /// HTTP beside HTTPS: every request is sent there.
+    ToHttps(Arc<ToHttps>),
 }
 
 /// Serves a table on any number of listeners until it is stopped.
@@ -77,6 +91,8 @@ const PLAIN_BODIES_BYTES_MAX: usize = 16 * 1024 * 1024;
 const PLAIN_RUNS_MAX: usize = 1024;
 /// A connection that was accepted just before a stop has this long to send its request; hyper would close it unheard.
 const FIRST_REQUEST_TIME: Duration = Duration::from_secs(1);
+/// Browsers use HTTPS alone for a year after each visit (RFC 6797). Not for subdomains, which may be somebody else's.
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
     pub fn new(shell: Shell<S, D>, settings: Settings) -> Self {
@@ -93,13 +109,13 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
     }
 
     /// Accepts on a TCP listener, in a task of its own.
-    pub fn listen(self: &Arc<Self>, listener: TcpListener) {
+    pub fn listen(self: &Arc<Self>, listener: TcpListener, transport: Transport) {
         let server = self.clone();
         self.connections.spawn(async move {
             loop {
                 tokio::select! {
                     accepted = listener.accept() => match accepted {
-                        Ok((stream, peer)) => server.welcome(stream, peer).await,
+                        Ok((stream, peer)) => server.welcome(stream, peer, &transport).await,
                         Err(error) => accept_failed(&error).await,
                     },
                     () = server.stopping.cancelled() => break,
@@ -115,7 +131,10 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             loop {
                 tokio::select! {
                     accepted = listener.accept() => match accepted {
-                        Ok((stream, _)) => server.connect(stream, Peer::Operator, (None, None), None),
+                        Ok((stream, _)) => {
+                            let opening = std::future::ready(Some(stream));
+                            server.connect(opening, Peer::Operator, (None, None), None, Transport::Plain);
+                        }
                         Err(error) => accept_failed(&error).await,
                     },
                     () = server.stopping.cancelled() => break,
@@ -152,7 +171,7 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
         }
     }
 
-    async fn welcome(&self, stream: TcpStream, peer: SocketAddr) {
+    async fn welcome(&self, stream: TcpStream, peer: SocketAddr, transport: &Transport) {
         let address = peer.ip().to_canonical();
         let is_proxy = self.shell.trusted_proxies.trusts(address);
         let permit = match is_proxy {
@@ -160,8 +179,10 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
             false => match self.connection_limit.join(address) {
                 Ok(permit) => permit,
                 Err(_) => {
-                    // It may not be listening; then the closed connection says enough.
-                    let _ = stream.try_write(TOO_MANY);
+                    // It may not be listening, or speak TLS; then the closed connection says enough.
+                    if !matches!(transport, Transport::Tls(_)) {
+                        let _ = stream.try_write(TOO_MANY);
+                    }
                     return;
                 }
             },
@@ -172,20 +193,27 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
         // Answers are written whole; waiting to fill a segment only delays them.
         let _ = stream.set_nodelay(true);
         let connection_limit = is_proxy.then(|| self.connection_limit.clone());
-        self.connect(
-            stream,
-            Peer::Network(peer),
-            (Some(place), permit),
-            connection_limit,
-        );
+        let (peer, held) = (Peer::Network(peer), (Some(place), permit));
+        let transport = transport.clone();
+        match transport.clone() {
+            Transport::Tls(tls) => {
+                self.connect(tls.accept(stream), peer, held, connection_limit, transport);
+            }
+            Transport::Plain | Transport::ToHttps(_) => {
+                let opening = std::future::ready(Some(stream));
+                self.connect(opening, peer, held, connection_limit, transport);
+            }
+        }
     }
 
+    /// Serves a connection once `opening` has made it ready, which counts as waiting for a request.
     fn connect<I>(
         &self,
-        stream: I,
+        opening: impl Future<Output = Option<I>> + Send + 'static,
         peer: Peer,
         held: (Option<OwnedSemaphorePermit>, Option<ConnectionPermit>),
         crowd_behind: Option<ConnectionLimit>,
+        transport: Transport,
     ) where
         I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
@@ -197,10 +225,20 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
         let exchange = Arc::<Exchange>::default();
         self.connections.spawn(async move {
             let _held = held;
+            tokio::pin!(opening);
+            let stream = tokio::select! {
+                stream = opening.as_mut() => stream,
+                () = turns.let_go() => return tracing::debug!("a waiting connection made room for another"),
+                () = stopping.cancelled() => {
+                    let first = tokio::time::timeout(FIRST_REQUEST_TIME, opening);
+                    first.await.ok().flatten()
+                }
+            };
+            let Some(stream) = stream else { return };
             let is_new = AtomicBool::new(true);
             let service = service_fn(|request: Request<Incoming>| {
                 let (shell, slot, speaking) = (shell.clone(), slot.clone(), speaking.clone());
-                let (turns, exchange) = (turns.clone(), exchange.clone());
+                let (turns, exchange, transport) = (turns.clone(), exchange.clone(), transport.clone());
                 is_new.store(false, Ordering::Relaxed);
                 exchange.begin();
                 let is_closing = !turns.begin();
@@ -215,7 +253,15 @@ impl<S: Send + Sync + 'static, D: Send + Sync + 'static> Server<S, D> {
                         std::future::pending::<()>().await;
                     }
                     let is_full = permit.is_err();
-                    let answer = shell.answer(request, peer, &slot, &speaking, is_full).await;
+                    let mut answer = match &transport {
+                        Transport::ToHttps(to_https) => shell.answer_in_clear(to_https, &request, peer, &slot),
+                        Transport::Plain | Transport::Tls(_) => {
+                            shell.answer(request, peer, &slot, &speaking, is_full).await
+                        }
+                    };
+                    if matches!(transport, Transport::Tls(_)) {
+                        answer.headers_mut().insert(STRICT_TRANSPORT_SECURITY, HSTS);
+                    }
                     let answer = answer
                         .map(|content| Answering::new(content, &turns, permit.ok().flatten()));
                     Ok::<_, std::convert::Infallible>(answer.map(|body| exchange.follow(body)))
@@ -363,7 +409,7 @@ mod tests {
         shell.limits.runs_max = runs_max;
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("bound");
-        server.listen(listener);
+        server.listen(listener, Transport::Plain);
         address
     }
 

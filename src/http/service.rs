@@ -26,6 +26,7 @@ use crate::http::request_ids::RequestIds;
 use crate::http::response_budget::{COUNTED_BYTES_MIN, Slot};
 use crate::http::route::{Answer, Guard, Method, Route, Run};
 use crate::http::router::{Found, MARKDOWN_PARAMETER, Params, Router};
+use crate::http::to_https::ToHttps;
 use crate::http::unparsed::Explanation;
 
 /// What the shell needs to serve a table.
@@ -121,6 +122,8 @@ pub enum Refused {
     /// The body is sent in a transfer coding other than chunked.
     UnknownTransferCoding,
     Panicked,
+    /// The request came in clear, and this is its address over HTTPS.
+    InClear(String),
     /// Too much of what was answered to others still waits to be read. Its status and headers say what this
     /// one was.
     NoRoomForAnswer(u16, HeaderMap),
@@ -238,6 +241,43 @@ impl<S: Send + Sync + 'static, D> Shell<S, D> {
         let seen = Seen {
             pattern,
             method: method_text,
+            status: reply.status,
+            duration: started.elapsed(),
+        };
+        (self.hooks.observe)(&self.state, &seen);
+        if self.access_log {
+            log_access(&seen, peer, reply.length(), &request_id);
+        }
+        self.respond(reply, &request_id, slot)
+    }
+
+    /// Answers a request on the plain port beside HTTPS. The connection ends with it.
+    pub(in crate::http) fn answer_in_clear(
+        &self,
+        to_https: &ToHttps,
+        request: &Request<Incoming>,
+        peer: Peer,
+        slot: &Arc<Slot>,
+    ) -> Response<Content> {
+        let started = Instant::now();
+        let request_id = self.request_ids.next();
+        let is_paid = self.carries_payment(request.headers());
+        let asked = Asked {
+            request_id: &request_id,
+            pattern: None,
+            accepts_html: false,
+            is_paid,
+        };
+        let refuse = |refused| (self.hooks.refuse)(&self.state, &refused, &asked);
+        let reply = match self.check_head(request) {
+            Err(refused) => refuse(refused),
+            Ok(()) => (to_https.read(request).filter(|_| !is_paid))
+                .unwrap_or_else(|| refuse(Refused::InClear(to_https.address(request)))),
+        };
+        let reply = reply.fixed("connection", "close");
+        let seen = Seen {
+            pattern: "-",
+            method: Method::parse(request.method().as_str()).map_or("OTHER", Method::name),
             status: reply.status,
             duration: started.elapsed(),
         };

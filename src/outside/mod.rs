@@ -1,5 +1,6 @@
 //! Everything outside the process: only this module uses ureq, lettre, name resolution, the clock and randomness.
 
+pub mod acme;
 mod agent;
 pub mod buyer;
 pub mod call;
@@ -25,6 +26,7 @@ pub mod process;
 pub mod robots;
 mod roots;
 pub mod supervisor;
+pub mod tls_files;
 pub mod web;
 
 use crate::outside::call::{ConcurrencyLimit, KeyedLimit};

@@ -2,9 +2,10 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::net::SocketAddr;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::os::unix::net::{SocketAddr as UnixAddr, UnixDatagram};
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use tokio::net::{TcpListener, UnixStream};
 
 /// Says how the service is; says nothing where nobody wants to hear it.
 #[derive(Debug)]
-pub struct Notifier(Option<(UnixDatagram, SocketAddr)>);
+pub struct Notifier(Option<(UnixDatagram, UnixAddr)>);
 
 impl Notifier {
     pub fn new(socket: Option<&OsStr>) -> io::Result<Notifier> {
@@ -22,8 +23,8 @@ impl Notifier {
             return Ok(Notifier(None));
         };
         let address = match name.as_bytes().strip_prefix(b"@") {
-            Some(name) => SocketAddr::from_abstract_name(name)?,
-            None => SocketAddr::from_pathname(name)?,
+            Some(name) => UnixAddr::from_abstract_name(name)?,
+            None => UnixAddr::from_pathname(name)?,
         };
         let from = UnixDatagram::unbound()?;
         // A supervisor that does not listen must not hold the service up.
@@ -41,21 +42,41 @@ impl Notifier {
     }
 }
 
-/// The listener that the supervisor has bound for us. To be asked for before there are threads: it takes its variables
+/// The listeners that the supervisor has bound for us. To be asked for before there are threads: it takes its variables
 /// out of the environment.
-pub fn inherited() -> io::Result<Option<std::net::TcpListener>> {
+pub fn inherited() -> io::Result<Vec<std::net::TcpListener>> {
     let mut handed_over = ListenFd::from_env();
-    match handed_over.len() {
-        0 => Ok(None),
-        1 => handed_over.take_tcp_listener(0),
-        more => Err(io::Error::other(format!(
-            "{more} sockets were handed over; the socket unit must name one ListenStream"
-        ))),
+    let taken = (0..handed_over.len()).map(|at| handed_over.take_tcp_listener(at));
+    let taken: io::Result<Vec<_>> = taken.collect();
+    Ok(taken?.into_iter().flatten().collect())
+}
+
+/// Which of them is the service's and which, by its port, is for plain HTTP beside HTTPS.
+pub fn told_apart(
+    inherited: Vec<std::net::TcpListener>,
+    http: Option<SocketAddr>,
+) -> io::Result<(Option<TcpListener>, Option<TcpListener>)> {
+    let (mut own, mut plain) = (Vec::new(), Vec::new());
+    for listener in inherited {
+        let port = listener.local_addr()?.port();
+        match http.is_some_and(|http| http.port() == port) {
+            true => plain.push(listener),
+            false => own.push(listener),
+        }
     }
+    if own.len() > 1 || plain.len() > 1 {
+        let number = own.len() + plain.len();
+        return Err(io::Error::other(format!(
+            "{number} sockets were handed over; the socket unit must name one ListenStream, and with HTTPS another one \
+             with the port of tls.http_listen"
+        )));
+    }
+    let own = own.pop().map(listener).transpose()?;
+    Ok((own, plain.pop().map(listener).transpose()?))
 }
 
 /// The same as the async side takes it.
-pub fn listener(inherited: std::net::TcpListener) -> io::Result<TcpListener> {
+fn listener(inherited: std::net::TcpListener) -> io::Result<TcpListener> {
     inherited.set_nonblocking(true)?;
     TcpListener::from_std(inherited)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio_util::task::TaskTracker;
 
 use crate::domain::amount::Amount;
+use crate::domain::certificate::Certificate;
 use crate::domain::level::Product;
 use crate::domain::margin::GasPrice;
 use crate::domain::refusal::{Code, Refusal};
@@ -29,6 +30,18 @@ pub struct Health {
     pub(crate) facilitator: Mutex<Option<Facilitator>>,
     pub(crate) gas: Mutex<Gas>,
     mail: Mutex<Option<MailTry>>,
+    tls: Mutex<TlsHealth>,
+}
+
+/// The certificate of our own HTTPS.
+#[derive(Clone, Debug, Default)]
+pub struct TlsHealth {
+    /// As it is served.
+    pub certificate: Option<Certificate>,
+    /// When it is due for renewal.
+    pub renew_at: UnixSeconds,
+    /// Why the last renewal failed.
+    pub trouble: Option<String>,
 }
 
 /// What came of the last try to hand a mail over.
@@ -132,6 +145,15 @@ impl Health {
     /// `None` while no mail has been due.
     pub fn mail(&self) -> Option<MailTry> {
         *self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn tls(&self) -> TlsHealth {
+        let tls = self.tls.lock();
+        tls.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn change_tls(&self, change: impl FnOnce(&mut TlsHealth)) {
+        change(&mut self.tls.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     pub fn note_backup(&self, at: UnixSeconds) {

@@ -107,6 +107,8 @@ mod settlements;
 mod site;
 /// Conventions that matter, as tests.
 mod tidy;
+/// HTTPS without a reverse proxy.
+mod tls;
 /// What the wire and the disk may bring, by the thousand.
 mod untrusted;
 /// Pages without text, and walls in place of content.

@@ -20,7 +20,7 @@ use crate::domain::pack::Pack;
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::domain::tier::Tier;
 use crate::evidence::report::Report;
-use crate::http::server;
+use crate::http::server::{self, Transport};
 use crate::http::{Call, Method, Reply, Route};
 use crate::log;
 use crate::outside::buyer::{Buyer, BuyerSettings, Proof, Purchase, SellerRequest, Wallet};
@@ -73,6 +73,7 @@ impl Args {
             create: true,
             check: false,
             listener: Some(listener),
+            http_listener: None,
         };
         let appliance = Appliance::start(start).await.map_err(failed)?;
         let base_url = appliance.app.config.base_url.clone();
@@ -309,7 +310,7 @@ async fn serve_samples() -> Result<SocketAddr, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     let server = server::plain(SAMPLE_ROUTES, Arc::new(()), chance::bytes());
-    server.listen(listener);
+    server.listen(listener, Transport::Plain);
     Ok(address)
 }
 

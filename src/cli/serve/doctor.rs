@@ -10,9 +10,10 @@ use url::Url;
 use crate::app;
 use crate::cli::serve::healthcheck;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
-use crate::config::{Coin, Config, FacilitatorAt, Gas};
+use crate::config::{Coin, Config, FacilitatorAt, Gas, Tls};
 use crate::domain::bundle::Bundle;
-use crate::domain::time::UnixSeconds;
+use crate::domain::time::{DAY_SECONDS, UnixSeconds};
+use crate::flows::operations::certificates;
 use crate::flows::operations::health::NO_CHAIN;
 use crate::outside::chain::Chain;
 use crate::outside::clock::Clock;
@@ -57,6 +58,10 @@ impl Args {
         }
         let mut clocks = Vec::new();
         tell(("base_url", base_url(&config, &mut clocks)))?;
+        if let Some(tls) = &config.tls {
+            tell(("certificate", certificate(tls, Clock::System.now())))?;
+            tell(("plain http", plain_http(tls)))?;
+        }
         if let FacilitatorAt::Url(url) = &config.payment.facilitator {
             if let Ok(probed) = probe::get(url) {
                 clocks.extend(probed.date);
@@ -198,13 +203,58 @@ fn name(host: &str) -> Finding {
     }
 }
 
+/// The certificate that is served.
+fn certificate(tls: &Tls, now: UnixSeconds) -> Finding {
+    let facts = match certificates::stored(tls) {
+        Ok(Some(pair)) => pair.certificate,
+        Ok(None) => {
+            return Note(
+                "none yet: try an order with `context402 tls test`, then start the service"
+                    .to_owned(),
+            );
+        }
+        Err(error) => return Bad(error),
+    };
+    let left = facts.not_after.since(now);
+    let text = format!(
+        "for {}, by {}, {} days left",
+        facts.names.join(", "),
+        facts.issuer,
+        left / DAY_SECONDS
+    );
+    match () {
+        () if now < facts.not_before => Bad(format!("{text}, not valid yet: check the clock")),
+        () if left == 0 => Bad(format!("{text}: it has expired; see `context402 tls show`")),
+        () if now >= facts.renew_at() => Note(format!("{text}: its renewal is due")),
+        () => Good(text),
+    }
+}
+
+/// Whether the plain port leads to HTTPS.
+fn plain_http(tls: &Tls) -> Finding {
+    let Some(address) = tls.http_listen else {
+        return Note(
+            "tls.http_listen is off: http:// addresses do not lead to https://".to_owned(),
+        );
+    };
+    let url = format!("http://{}:{}/", tls.name, address.port());
+    match probe::get(&url) {
+        Ok(probed) if probed.status == 308 => Good(format!("{url} redirects to https")),
+        Ok(probed) => Bad(format!(
+            "{url} returns {}, not a redirect: another server has the port",
+            probed.status
+        )),
+        Err(error) => Note(format!("{url} does not respond: {error}")),
+    }
+}
+
 /// Whether this service responds there.
 fn base_url(config: &Config, clocks: &mut Vec<UnixSeconds>) -> Finding {
     let url = format!("{}/health", config.base_url);
     let is_running = socket::connect(&config.socket).is_some();
     match probe::get(&url) {
         Err(error) if is_running => Bad(format!(
-            "{url} does not respond: {error}. Check the reverse proxy, its certificate and the firewall"
+            "{url} does not respond: {error}. Check the certificate, the reverse proxy if there is one, and the firewall"
         )),
         Err(_) => Note(format!(
             "{url} does not respond, because the service is not running"

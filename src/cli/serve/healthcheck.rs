@@ -46,9 +46,9 @@ impl Args {
     }
 }
 
-/// Over the public port; if that is not known, over the operator's socket.
+/// Over the public port; if that is not known or speaks HTTPS, over the operator's socket.
 fn ask(config: &Config) -> Result<Value, Failure> {
-    if config.listen.port() != 0 {
+    if config.listen.port() != 0 && config.tls.is_none() {
         return socket::health_at(config.listen);
     }
     match socket::connect(&config.socket) {

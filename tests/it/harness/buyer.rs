@@ -82,7 +82,12 @@ impl Wallet {
     }
 
     /// Signs what a 402 asks for.
-    fn sign_answer(&self, answer: &Answer, now: UnixSeconds, identifier: Option<&str>) -> Payment {
+    pub(crate) fn sign_answer(
+        &self,
+        answer: &Answer,
+        now: UnixSeconds,
+        identifier: Option<&str>,
+    ) -> Payment {
         let challenge = ReceivedChallenge::decode(answer.must("payment-required"))
             .expect("a challenge that can be read");
         self.sign_challenge(&challenge, now, identifier)

@@ -15,6 +15,7 @@ pub(crate) mod provider;
 )]
 pub(crate) mod server;
 pub(crate) mod site;
+pub(crate) mod tls;
 
 use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
@@ -200,6 +201,7 @@ impl Rig {
                 create: true,
                 check,
                 listener: Some(listener),
+                http_listener: None,
             };
             Appliance::start(start).await
         })
@@ -261,6 +263,11 @@ impl Rig {
 
     pub(crate) fn app(&self) -> &Shared {
         &self.appliance.as_ref().expect("a service that runs").app
+    }
+
+    /// Where plain HTTP leads to HTTPS, if anywhere.
+    pub(crate) fn http_address(&self) -> Option<SocketAddr> {
+        self.appliance.as_ref()?.http_address
     }
 
     pub(crate) fn now(&self) -> UnixSeconds {

@@ -3,7 +3,7 @@
 use crate::api::directory::discovery::figures::{Exposition, labels};
 use crate::app::Shared;
 use crate::domain::lead::LeadStatus;
-use crate::flows::operations::health;
+use crate::flows::operations::{certificates, health};
 use crate::flows::quotes::availability;
 use crate::flows::sale::verify_settlement;
 use crate::store::{Snapshot, StoreError, Unpaid};
@@ -82,6 +82,13 @@ pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
             "settlements_confirmed",
             "1 while the chain confirms reported settlements; 0 for a day after it contradicts one, and while it cannot confirm one.",
             u64::from(settlements.is_good()),
+        ));
+    }
+    if let Some(seconds) = certificates::expires_in(app) {
+        gauges.push((
+            "tls_expires_in_seconds",
+            "Seconds until the certificate of the built-in HTTPS ends; 0 if there is none.",
+            seconds,
         ));
     }
     if let Some(usage) = health::usage().filter(|_| operator) {

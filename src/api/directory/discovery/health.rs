@@ -7,6 +7,7 @@ use crate::app::{App, Shared};
 use crate::domain::amount::Amount;
 use crate::domain::margin::GasPrice;
 use crate::domain::time::UnixSeconds;
+use crate::flows::operations::certificates;
 use crate::flows::quotes::availability::{self, Availability};
 use crate::flows::sale::verify_settlement;
 use crate::http::{Call, Peer, Reply};
@@ -43,6 +44,7 @@ pub async fn health(app: Shared, call: Call) -> Reply {
         () if store_down => "down",
         () if !availability.is_complete() || gas_status == "down" => "degraded",
         () if !settlements.is_good() => "degraded",
+        () if app.config.tls.is_some() && certificates::status(&app) != "ok" => "degraded",
         () => "ok",
     };
     let mut body = json!({
@@ -74,7 +76,17 @@ pub async fn health(app: Shared, call: Call) -> Reply {
         "paid_enabled": availability.is_open(),
         "sales": sales(&availability),
     });
+    let tls = app.config.tls.as_ref().map(|_| app.health.tls());
+    if let Some(tls) = &tls {
+        let not_after = tls.certificate.as_ref().map(|facts| facts.not_after.0);
+        body["checks"]["tls"] =
+            json!({"status": certificates::status(&app), "not_after": not_after});
+    }
     if call.peer == Peer::Operator {
+        if let Some(tls) = tls {
+            body["checks"]["tls"]["renew_at"] = tls.certificate.map(|_| tls.renew_at.0).into();
+            body["checks"]["tls"]["trouble"] = tls.trouble.into();
+        }
         // Free space would help an attacker to fill the disk.
         body["checks"]["disk"]["free_bytes"] = app.health.free_bytes().into();
         body["checks"]["reports"]["kept_bytes"] = app.health.kept_bytes().into();

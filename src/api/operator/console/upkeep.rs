@@ -8,6 +8,8 @@ use crate::api::operator::{self, data, export, mails};
 use crate::app::{App, Shared};
 use crate::domain::mail::{ADDRESS_CHARACTERS_MAX, MailState};
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::time::DAY_SECONDS;
+use crate::flows::operations::certificates;
 use crate::flows::operations::reload::SETTINGS;
 use crate::flows::quotes::availability;
 use crate::http::Call;
@@ -258,6 +260,14 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
         true => said("configured", Tone::Good),
         false => said("not configured: e-mails are queued", Tone::Warn),
     };
+    let tls = match (certificates::expires_in(app), certificates::status(app)) {
+        (None, _) => said("by the reverse proxy", Tone::Plain),
+        (Some(seconds), "ok") => said(&format!("{} days left", seconds / DAY_SECONDS), Tone::Good),
+        (Some(_), status) => match health.tls().trouble {
+            Some(trouble) => said(&format!("{status}: {trouble}"), Tone::Bad),
+            None => said(status, Tone::Bad),
+        },
+    };
     let mib = |bytes: u64| Cell::Text(format!("{} MiB", bytes / (1024 * 1024)));
     let stored = app.store.stored_bytes().await?;
     let limited = app.metrics.limited.counts().into_iter();
@@ -299,6 +309,7 @@ pub(super) async fn health(app: &Shared) -> Result<View, Refusal> {
             ),
             ("Stored reports and responses", mib(health.kept_bytes())),
             ("Mail", mail),
+            ("TLS certificate", tls),
             (
                 "Pages sold since start",
                 Cell::Text(format!(
