@@ -324,6 +324,17 @@ is_healthy() {
 	"$BIN" healthcheck --running --wait "$HEALTH_SECONDS" --config "$CONFIG"
 }
 
+# What it has come to: running is not yet selling.
+last_word() {
+	[ -z "$DRY_RUN" ] || return 0
+	version=$(fact "$NEW_VERSION" version)
+	if why=$("$BIN" healthcheck --wait 10 --config "$CONFIG" 2>&1); then
+		say "$NAME $version is running and accepting payments. Check everything with: $BIN doctor --config $CONFIG"
+	else
+		say "$NAME $version is running, but it does NOT sell yet: ${why#"$NAME: "}"
+	fi
+}
+
 roll_back() {
 	[ -n "$OLD_VERSION" ] || fail "$NAME is installed but not healthy; see: journalctl -u $NAME"
 	say "The new version is not healthy (see journalctl -u $NAME): rolling back to the previous version."
@@ -379,7 +390,7 @@ install_program() {
 	fi
 	if ! start || ! is_healthy; then roll_back; fi
 	remove_old_ways_back
-	say "$NAME $(fact "$NEW_VERSION" version) is running. Check it with: $BIN doctor --config $CONFIG"
+	last_word
 }
 
 uninstall() {

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::task::JoinHandle;
@@ -67,6 +68,8 @@ const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-S
 /// ones.
 const DESCRIPTORS_RESERVED: usize = 48;
 
+/// How long a start waits for the facilitator's first answer.
+const FIRST_PROBE_TIME_MAX: Duration = Duration::from_secs(2);
 /// Connections that wait to be accepted. Where there is no room, a client tries again after a second or more.
 const BACKLOG: u32 = 1024;
 
@@ -164,6 +167,9 @@ impl Appliance {
         health::probe_store(&app).await;
         health::probe_kept(&app).await;
         verify_settlement::refresh(&app).await?;
+        // Whether we sell should be known when we are ready, but a facilitator that hangs must not delay that.
+        let facilitator = health::probe_facilitator(&app);
+        drop(tokio::time::timeout(FIRST_PROBE_TIME_MAX, facilitator).await);
         let loops = vec![
             tokio::spawn(health::watch_disk(app.clone())),
             tokio::spawn(health::probe(app.clone())),

@@ -263,7 +263,11 @@ mod tests {
                 format!("Said{}", marks.repeat(5_000)),
                 format!("{} said.", marks.repeat(5_000)),
             ] {
-                let found = [sentences(&text, 0..text.len()), pieces(&text, 0..text.len())].concat();
+                let found = [
+                    sentences(&text, 0..text.len()),
+                    pieces(&text, 0..text.len()),
+                ]
+                .concat();
                 let longest = found.iter().map(Range::len).max().expect("a unit");
                 assert!(longest <= UNIT_BYTES_MAX, "{longest} bytes of {marks}");
             }

@@ -32,12 +32,11 @@ impl Verified {
         offer: PaymentRequirements,
         request: &PaidRequest,
     ) -> Result<Self, Refusal> {
-        match app
-            .outside
-            .facilitator
-            .verify(&proof, &offer, app.now())
-            .await
-        {
+        let asked = app.outside.facilitator.verify(&proof, &offer, app.now());
+        let verdict = asked.await;
+        let outcome = verdict.as_ref().map(|_| ());
+        app.health.note_verification(outcome, app.now());
+        match verdict {
             Ok(Verdict::Valid { .. }) => {}
             Ok(Verdict::Invalid { reason }) => {
                 let message = format!("The payment is not valid ({reason}); nothing was charged.");
