@@ -27,6 +27,9 @@ Installs the program that lies beside this script (an unpacked release) or in ta
   --verify-key KEY with --archive: SHA256SUMS.sig must be a signature by this public key (ssh-ed25519 …, in a file)
   --prefix DIR     put everything below DIR, for a look or a test; without it /usr/local, /etc and /var/lib
   --no-start       install, and start nothing
+  --start-package  start what a package has installed, once it is configured
+  --domain, --pay-to, --facilitator, --facilitator-auth-file, --email, --proxy, --listen
+                   install, configure and start in one run: passed on to `context402 setup`, see its --help
   --dry-run        say what would be done, and do nothing
   --uninstall      remove the program; configuration, secrets, data and backups stay
   --purge          with --uninstall: remove those too
@@ -49,6 +52,10 @@ run() {
 }
 need() { command -v "$1" >/dev/null 2>&1 || fail "$1 is required but not installed"; }
 
+# A word for eval.
+quoted() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
+
+SETUP=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--archive | --verify-key | --prefix)
@@ -60,7 +67,14 @@ while [ $# -gt 0 ]; do
 		esac
 		shift
 		;;
+	--domain | --pay-to | --facilitator | --facilitator-auth-file | --email | --proxy | --listen)
+		[ $# -ge 2 ] || fail "$1 needs a value"
+		ACTION=setup
+		SETUP="$SETUP $1 $(quoted "$2")"
+		shift
+		;;
 	--no-start) START= ;;
+	--start-package) ACTION=start_package ;;
 	--dry-run) DRY_RUN=yes ;;
 	--uninstall) ACTION=uninstall ;;
 	--purge) PURGE=yes ;;
@@ -231,8 +245,10 @@ install_manual() {
 
 install_configuration() {
 	if [ ! -f "$CONFIG" ]; then
-		say "Writing $CONFIG."
-		if [ -z "$DRY_RUN" ]; then
+		if [ -n "$DRY_RUN" ]; then
+			say "would write: $CONFIG"
+		else
+			say "Writing $CONFIG."
 			mkdir -p "$ETC"
 			"$NEW" config init "$CONFIG.new" >/dev/null
 			sed "s|^#data_file = .*|data_file = \"$STATE/$NAME.redb\"|" "$CONFIG.new" >"$CONFIG"
@@ -381,7 +397,8 @@ install_program() {
 	install_units
 	install_manual
 	if [ -n "$FRESH" ]; then
-		say "Next: set base_url and payment.pay_to in $CONFIG, put secrets into $ETC/credentials, then run install.sh again."
+		say "Next: $BIN setup (it asks for what is needed). Or set base_url, payment.pay_to and payment.facilitator_url in" \
+			"$CONFIG, put secrets into $ETC/credentials, and run install.sh again."
 		return
 	fi
 	if [ -z "$START" ]; then
@@ -390,6 +407,34 @@ install_program() {
 	fi
 	if ! start || ! is_healthy; then roll_back; fi
 	remove_old_ways_back
+	last_word
+}
+
+# One run from nothing to a service that sells; what setup installs comes from the same files.
+set_up() {
+	source_folder
+	refuse_package
+	[ -z "$PREFIX" ] || SETUP="$SETUP --prefix $(quoted "$PREFIX")"
+	[ -n "$START" ] || SETUP="$SETUP --no-start"
+	[ -z "$DRY_RUN" ] || SETUP="$SETUP --dry-run"
+	eval "\"\$NEW\" setup $SETUP"
+}
+
+# A package has put everything in its place and started nothing.
+start_package() {
+	BIN=/usr/bin/$NAME
+	NEW=$BIN
+	check_systemd
+	NEW_VERSION=$("$BIN" version --json)
+	OLD_VERSION=
+	LISTEN=$(setting "$BIN" listen)
+	if [ "$LISTEN" != 127.0.0.1:4020 ]; then
+		fresh=$(mktemp)
+		printf '[Socket]\nListenStream=\nListenStream=%s\n' "$LISTEN" >"$fresh"
+		place 644 "$fresh" "$UNITS/$NAME.socket.d/listen.conf"
+		rm -f "$fresh"
+	fi
+	if ! start || ! is_healthy; then fail "$NAME does not start; see: journalctl -u $NAME"; fi
 	last_word
 }
 
@@ -425,5 +470,7 @@ uninstall() {
 
 case $ACTION in
 install) install_program ;;
+setup) set_up ;;
+start_package) start_package ;;
 uninstall) uninstall ;;
 esac

@@ -44,6 +44,7 @@ use crate::state::outbox::Outbox;
 use crate::state::refusals::Refusals;
 use crate::state::sample::SamplePage;
 use crate::state::settlement_checks::SettlementChecks;
+use crate::state::sign_in_links::SignInLinks;
 use crate::store::{self, Store};
 
 /// A row of the route table.
@@ -85,6 +86,8 @@ pub struct App {
     /// The last refusals of paid requests.
     pub refusals: Refusals,
     pub health: Health,
+    /// One-time links to the console.
+    pub sign_in_links: SignInLinks,
     /// How the settlements that the facilitator reports compare with the chain.
     pub settlement_checks: SettlementChecks,
     /// One copy of the data file at a time.
@@ -184,6 +187,7 @@ impl App {
             metrics: Metrics::default(),
             refusals: Refusals::default(),
             health: Health::default(),
+            sign_in_links: SignInLinks::default(),
             settlement_checks: SettlementChecks::default(),
             backups: ConcurrencyLimit::new(1, Duration::ZERO),
             tasks: TaskTracker::new(),

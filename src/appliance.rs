@@ -234,7 +234,9 @@ impl Appliance {
 /// until it does, nothing is taken from it.
 async fn check_chain(app: &Shared) -> Result<(), ConfigError> {
     match health::probe_gas(app).await {
-        Err(error @ ChainError::WrongNetwork { .. }) => Err(ConfigError(error.to_string())),
+        Err(error @ ChainError::WrongNetwork { .. }) => {
+            Err(ConfigError::of("chain.rpc_url", error.to_string()))
+        }
         _ => Ok(()),
     }
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::cli::list::Format;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::availability::{NotSelling, Obstacle};
@@ -24,6 +25,8 @@ pub(in crate::cli) struct Args {
     /// Succeed if the service responds, even if it accepts no payments
     #[arg(long, conflicts_with = "strict")]
     running: bool,
+    #[command(flatten)]
+    format: Format,
 }
 
 impl Args {
@@ -45,7 +48,12 @@ impl Args {
         let detailed = socket::connect(&config.socket)
             .filter(|_| !is_open(&health))
             .and_then(|stream| socket::get(stream, "/health").ok());
-        match line(&detailed.unwrap_or(health)) {
+        let health = detailed.unwrap_or(health);
+        if self.format.json {
+            say(serde_json::to_string_pretty(&health)?)?;
+        }
+        match line(&health) {
+            Ok(_) if self.format.json => Ok(()),
             Ok(line) => Ok(say(line)?),
             Err(line) if fails => Err(Failure::Failed(line)),
             Err(line) => Ok(say(line)?),
