@@ -30,6 +30,9 @@ Installs the program that lies beside this script (an unpacked release) or in ta
   --tls            serve HTTPS without a reverse proxy: systemd opens ports 443 and 80 for the service (systemd/TLS.md);
                    a new configuration gets tls.acme = true
   --no-start       install, and start nothing
+  --start-package  start what a package has installed, once it is configured
+  --domain, --pay-to, --facilitator, --facilitator-auth-file, --email, --proxy, --listen
+                   install, configure and start in one run: passed on to `context402 setup`, see its --help
   --dry-run        say what would be done, and do nothing
   --uninstall      remove the program; configuration, secrets, data and backups stay
   --purge          with --uninstall: remove those too
@@ -52,6 +55,10 @@ run() {
 }
 need() { command -v "$1" >/dev/null 2>&1 || fail "$1 is required but not installed"; }
 
+# A word for eval.
+quoted() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
+
+SETUP=
 while [ $# -gt 0 ]; do
 	case $1 in
 	--archive | --verify-key | --prefix)
@@ -63,8 +70,15 @@ while [ $# -gt 0 ]; do
 		esac
 		shift
 		;;
+	--domain | --pay-to | --facilitator | --facilitator-auth-file | --email | --proxy | --listen)
+		[ $# -ge 2 ] || fail "$1 needs a value"
+		ACTION=setup
+		SETUP="$SETUP $1 $(quoted "$2")"
+		shift
+		;;
 	--no-start) START= ;;
 	--tls) TLS=yes ;;
+	--start-package) ACTION=start_package ;;
 	--dry-run) DRY_RUN=yes ;;
 	--uninstall) ACTION=uninstall ;;
 	--purge) PURGE=yes ;;
@@ -251,8 +265,10 @@ install_documents() {
 
 install_configuration() {
 	if [ ! -f "$CONFIG" ]; then
-		say "Writing $CONFIG."
-		if [ -z "$DRY_RUN" ]; then
+		if [ -n "$DRY_RUN" ]; then
+			say "would write: $CONFIG"
+		else
+			say "Writing $CONFIG."
 			mkdir -p "$ETC"
 			"$NEW" config init "$CONFIG.new" >/dev/null
 			sed "s|^#data_file = .*|data_file = \"$STATE/$NAME.redb\"|" "$CONFIG.new" >"$CONFIG"
@@ -346,6 +362,17 @@ is_healthy() {
 	"$BIN" healthcheck --running --wait "$HEALTH_SECONDS" --config "$CONFIG"
 }
 
+# What it has come to: running is not yet selling.
+last_word() {
+	[ -z "$DRY_RUN" ] || return 0
+	version=$(fact "$NEW_VERSION" version)
+	if why=$("$BIN" healthcheck --wait 10 --config "$CONFIG" 2>&1); then
+		say "$NAME $version is running and accepting payments. Check everything with: $BIN doctor --config $CONFIG"
+	else
+		say "$NAME $version is running, but it does NOT sell yet: ${why#"$NAME: "}"
+	fi
+}
+
 roll_back() {
 	[ -n "$OLD_VERSION" ] || fail "$NAME is installed but not healthy; see: journalctl -u $NAME"
 	say "The new version is not healthy (see journalctl -u $NAME): rolling back to the previous version."
@@ -396,7 +423,8 @@ install_program() {
 	install_manual
 	install_documents
 	if [ -n "$FRESH" ]; then
-		say "Next: set base_url and payment.pay_to in $CONFIG, put secrets into $ETC/credentials, then run install.sh again."
+		say "Next: $BIN setup (it asks for what is needed). Or set base_url, payment.pay_to and payment.facilitator_url in" \
+			"$CONFIG, put secrets into $ETC/credentials, and run install.sh again."
 		return
 	fi
 	if [ -z "$START" ]; then
@@ -405,7 +433,35 @@ install_program() {
 	fi
 	if ! start || ! is_healthy; then roll_back; fi
 	remove_old_ways_back
-	say "$NAME $(fact "$NEW_VERSION" version) is running. Check it with: $BIN doctor --config $CONFIG"
+	last_word
+}
+
+# One run from nothing to a service that sells; what setup installs comes from the same files.
+set_up() {
+	source_folder
+	refuse_package
+	[ -z "$PREFIX" ] || SETUP="$SETUP --prefix $(quoted "$PREFIX")"
+	[ -n "$START" ] || SETUP="$SETUP --no-start"
+	[ -z "$DRY_RUN" ] || SETUP="$SETUP --dry-run"
+	eval "\"\$NEW\" setup $SETUP"
+}
+
+# A package has put everything in its place and started nothing.
+start_package() {
+	BIN=/usr/bin/$NAME
+	NEW=$BIN
+	check_systemd
+	NEW_VERSION=$("$BIN" version --json)
+	OLD_VERSION=
+	LISTEN=$(setting "$BIN" listen)
+	if [ "$LISTEN" != 127.0.0.1:4020 ]; then
+		fresh=$(mktemp)
+		printf '[Socket]\nListenStream=\nListenStream=%s\n' "$LISTEN" >"$fresh"
+		place 644 "$fresh" "$UNITS/$NAME.socket.d/listen.conf"
+		rm -f "$fresh"
+	fi
+	if ! start || ! is_healthy; then fail "$NAME does not start; see: journalctl -u $NAME"; fi
+	last_word
 }
 
 uninstall() {
@@ -443,5 +499,7 @@ uninstall() {
 
 case $ACTION in
 install) install_program ;;
+setup) set_up ;;
+start_package) start_package ;;
 uninstall) uninstall ;;
 esac

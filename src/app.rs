@@ -46,6 +46,7 @@ use crate::state::outbox::Outbox;
 use crate::state::refusals::Refusals;
 use crate::state::sample::SamplePage;
 use crate::state::settlement_checks::SettlementChecks;
+use crate::state::sign_in_links::SignInLinks;
 use crate::store::{self, Store};
 
 /// A row of the route table.
@@ -89,6 +90,8 @@ pub struct App {
     pub health: Health,
     /// What our own HTTPS serves, where it is configured.
     pub certificates: Option<Arc<Certificates>>,
+    /// One-time links to the console.
+    pub sign_in_links: SignInLinks,
     /// How the settlements that the facilitator reports compare with the chain.
     pub settlement_checks: SettlementChecks,
     /// One copy of the data file at a time.
@@ -190,6 +193,7 @@ impl App {
             metrics: Metrics::default(),
             refusals: Refusals::default(),
             health: Health::default(),
+            sign_in_links: SignInLinks::default(),
             settlement_checks: SettlementChecks::default(),
             backups: ConcurrencyLimit::new(1, Duration::ZERO),
             tasks: TaskTracker::new(),

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::task::JoinHandle;
@@ -69,6 +70,8 @@ const CORS_REQUEST_HEADERS: &str = "Content-Type, Accept, PAYMENT-SIGNATURE, X-S
 /// ones.
 const DESCRIPTORS_RESERVED: usize = 48;
 
+/// How long a start waits for the facilitator's first answer.
+const FIRST_PROBE_TIME_MAX: Duration = Duration::from_secs(2);
 /// Connections that wait to be accepted. Where there is no room, a client tries again after a second or more.
 const BACKLOG: u32 = 1024;
 
@@ -176,7 +179,7 @@ impl Appliance {
         match app.certificates.clone() {
             None => server.listen(listener, Transport::Plain),
             Some(held) => {
-                certificates::load_first(&app).map_err(ConfigError)?;
+                certificates::load_first(&app).map_err(ConfigError::new)?;
                 server.listen(listener, Transport::Tls(Tls::new(held.clone())?));
                 if let Some(listener) = http_listener {
                     let to_https = ToHttps::new(&app.config.base_url, held);
@@ -189,6 +192,9 @@ impl Appliance {
         health::probe_store(&app).await;
         health::probe_kept(&app).await;
         verify_settlement::refresh(&app).await?;
+        // Whether we sell should be known when we are ready, but a facilitator that hangs must not delay that.
+        let facilitator = health::probe_facilitator(&app);
+        drop(tokio::time::timeout(FIRST_PROBE_TIME_MAX, facilitator).await);
         let loops = vec![
             tokio::spawn(health::watch_disk(app.clone())),
             tokio::spawn(health::probe(app.clone())),
@@ -255,7 +261,9 @@ impl Appliance {
 /// until it does, nothing is taken from it.
 async fn check_chain(app: &Shared) -> Result<(), ConfigError> {
     match health::probe_gas(app).await {
-        Err(error @ ChainError::WrongNetwork { .. }) => Err(ConfigError(error.to_string())),
+        Err(error @ ChainError::WrongNetwork { .. }) => {
+            Err(ConfigError::of("chain.rpc_url", error.to_string()))
+        }
         _ => Ok(()),
     }
 }

@@ -165,11 +165,12 @@ pub const BOUNDS: &[Held] = &[
             "tests/it/orders.rs::who_asks_for_a_lost_delivery_learns_nothing_and_the_buyer_gets_a_mail"],
     },
     Held {
-        what: "Mails about payments that have failed",
+        what: "Mails about payments that have failed, and about orders that failed or were refunded",
         place: Tables(&["outbox-1"]),
-        bounds: &[Derived("one for each order of which the payment provider says so; 30 days from when it was sent")],
+        bounds: &[Derived("one of each kind for an order, and one for each further try of the operator's; 30 days from when it was sent")],
         at_bound: "None is written twice.",
-        enforced: &["src/flows/orders/order_emails.rs::payment_failed", "src/store/outbox.rs::enqueue_mail"],
+        enforced: &["src/flows/orders/order_emails.rs::payment_failed", "src/flows/orders/order_emails.rs::failed",
+            "src/flows/orders/order_emails.rs::refunded", "src/store/outbox.rs::enqueue_mail"],
         tests: &["tests/it/webhook.rs::the_same_event_fifty_times_at_once_is_one_order_and_one_mail"],
     },
     Held {

@@ -459,6 +459,7 @@ pub static ROUTES: &[Row] = &[
         "Hold a day's ledger against the vault, now") },
     Row { method: Method::Post, ..operator("/operator/pause", run!(operator::ledger::pause), "Pause what is paid for") },
     Row { method: Method::Post, ..operator("/operator/resume", run!(operator::ledger::resume), "Resume what is paid for") },
+    Row { method: Method::Post, ..operator("/operator/sign-in-link", run!(console::link), "A one-time sign-in link to the console") },
     Row { method: Method::Post, ..operator("/operator/reload", run!(operator::reload),
         "Read the configuration again, and put in force what needs no restart") },
     operator("/operator/mails", run!(operator::mails::mails), "The newest mails of the outbox, by state if asked"),

@@ -35,6 +35,7 @@ pub(in crate::cli) struct VersionArgs {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct CompletionsArgs {
+    /// The shell
     shell: Shell,
 }
 

@@ -5,6 +5,7 @@ mod buyer;
 mod data;
 mod list;
 mod operate;
+mod progress;
 mod serve;
 mod socket;
 mod table;
@@ -15,14 +16,14 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::config::{ConfigError, journal_listens};
 
 use buyer::{buy, convert, demo, evidence};
 use data::{backup, export, ledger, person, reports, restore};
-use operate::{leads, mail, orders, pause, payments, tls, webhook};
-use serve::{config, doctor, healthcheck, init};
+use operate::{console, leads, mail, orders, pause, payments, tls, webhook};
+use serve::{config, doctor, healthcheck, init, setup};
 
 /// Sells clean markdown of public web pages, and reports on them, to AI agents, paid per call by x402.
 #[derive(Debug, Parser)]
@@ -38,6 +39,8 @@ enum Command {
     Demo(demo::Args),
     /// Run the service
     Serve(serve::Args),
+    /// Set up this machine to sell: configure, install and start the service, check it, and sign in
+    Setup(setup::Args),
     /// Create the data file of a new installation
     Init(init::Args),
     /// Convert a page to markdown locally, without payment
@@ -88,6 +91,8 @@ enum Command {
     /// Show or delete all data about a person
     #[command(subcommand)]
     Person(person::Args),
+    /// Print a one-time sign-in link to the operator's console
+    Console(console::Args),
     /// Pause sales: paid requests return 503 and are not charged
     Pause(ConfigFile),
     /// Resume sales
@@ -102,6 +107,66 @@ enum Command {
     Man(about::ManArgs),
     /// Print the version
     Version(about::VersionArgs),
+}
+
+/// The commands as `--help` shows them; what is in no group follows at the end.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Try it", &["demo", "convert", "evidence", "buy"]),
+    (
+        "Set up and run",
+        &[
+            "setup",
+            "serve",
+            "config",
+            "doctor",
+            "healthcheck",
+            "console",
+            "init",
+        ],
+    ),
+    (
+        "Sales",
+        &[
+            "payments", "reports", "orders", "leads", "mail", "webhook", "ledger", "person",
+            "pause", "resume",
+        ],
+    ),
+    ("Data", &["backup", "verify-backup", "restore", "export"]),
+    (
+        "Reference",
+        &["routes", "openapi", "completions", "man", "version"],
+    ),
+];
+const EXAMPLES: &str = "\
+Examples:
+  context402 demo                                   the whole service on loopback, and a purchase
+  sudo context402 setup                             from a machine with a domain to a service that sells
+  context402 convert page.html                      a page as markdown
+  context402 payments list --state unknown          what waits for an outcome
+  context402 backup /var/lib/context402/backups     a verified copy while the service runs
+";
+
+/// The command with its grouped help.
+fn command() -> clap::Command {
+    let command = Args::command();
+    let named = GROUPS.iter().flat_map(|(_, names)| names.iter().copied());
+    let named: Vec<&str> = named.collect();
+    let others = command.get_subcommands().map(clap::Command::get_name);
+    let others: Vec<&str> = others.filter(|name| !named.contains(name)).collect();
+    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    let groups = GROUPS.iter().map(|(title, names)| (*title, names.to_vec()));
+    for (title, names) in groups.chain([("More", others)]) {
+        let mut lines = names.into_iter().filter_map(|name| {
+            let about = command.find_subcommand(name)?.get_about()?;
+            Some(format!("  {name:<14} {about}\n"))
+        });
+        if let Some(first) = lines.next() {
+            text.push_str(&format!("\n{title}:\n{first}"));
+            text.extend(lines);
+        }
+    }
+    text.push_str(&format!("\nOptions:\n{{options}}\n\n{EXAMPLES}"));
+    command.help_template(text)
 }
 
 /// The configuration option of most commands.
@@ -126,7 +191,8 @@ pub enum Failure {
 
 /// Runs a command and prints its error in one line.
 pub fn run() -> ExitCode {
-    match Args::try_parse() {
+    let parsed = command().try_get_matches();
+    match parsed.and_then(|matches| Args::from_arg_matches(&matches)) {
         Ok(args) => match args.run() {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => failure.tell(),
@@ -147,6 +213,7 @@ impl Args {
         match self.command {
             Command::Demo(args) => args.run(),
             Command::Serve(args) => args.run(),
+            Command::Setup(args) => args.run(),
             Command::Init(args) => args.run(),
             Command::Convert(args) => args.run(),
             Command::Evidence(args) => args.run(),
@@ -167,6 +234,7 @@ impl Args {
             Command::Ledger(args) => args.run(),
             Command::Export(args) => args.run(),
             Command::Person(args) => args.run(),
+            Command::Console(args) => args.run(),
             Command::Pause(file) => pause::pause(&file),
             Command::Resume(file) => pause::resume(&file),
             Command::Routes => table::routes(),
@@ -182,7 +250,9 @@ impl Failure {
     /// On standard error, and as the exit code.
     fn tell(&self) -> ExitCode {
         let priority = if journal_listens() { "<3>" } else { "" };
-        let _ = writeln!(io::stderr(), "{priority}context402: {self}");
+        // The journal reads a priority in front of each line.
+        let told = format!("context402: {self}").replace('\n', &format!("\n{priority}"));
+        let _ = writeln!(io::stderr(), "{priority}{told}");
         ExitCode::from(match self {
             Failure::Failed(_) => 1,
             Failure::Usage(_) => 2,

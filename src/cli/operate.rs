@@ -1,5 +1,6 @@
 //! Commands for operating a running service.
 
+pub(crate) mod console;
 pub(crate) mod leads;
 pub(crate) mod mail;
 pub(crate) mod orders;

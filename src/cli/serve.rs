@@ -4,11 +4,13 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod healthcheck;
 pub(crate) mod init;
+pub(crate) mod setup;
 
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{ReadConfig, blocking_threads};
 use crate::appliance::{Appliance, Start};
+use crate::cli::progress::Progress;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async};
 use crate::config::{Config, ConfigError, Supervisor, journal_listens};
 use crate::flows::operations::{reload, watchdog};
@@ -23,7 +25,7 @@ pub(in crate::cli) struct Args {
     /// Create the data file if it does not exist
     #[arg(long)]
     create: bool,
-    /// Check the whole data file first, then serve
+    /// Check the whole data file first, report that it is intact, then serve
     #[arg(long)]
     check: bool,
 }
@@ -53,6 +55,9 @@ impl Args {
         let http = config.tls.as_ref().and_then(|tls| tls.http_listen);
         let (listener, http_listener) = supervisor::told_apart(inherited, http)
             .map_err(|error| failed(format_args!("the sockets passed by systemd: {error}")))?;
+        let progress = self
+            .check
+            .then(|| Progress::start("Checking the data file"));
         let appliance = Appliance::start(Start {
             config,
             clock: Clock::System,
@@ -66,6 +71,13 @@ impl Args {
             Ok(error) => config_failure(&error),
             Err(error) => failed(error),
         })?;
+        drop(progress);
+        if self.check {
+            tracing::info!(
+                data_file = %appliance.app.config.data_file.display(),
+                "data file checked: all checksums and records are intact"
+            );
+        }
         tracing::info!(
             address = %appliance.address,
             base_url = appliance.app.config.base_url,

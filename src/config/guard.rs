@@ -70,7 +70,8 @@ fn gas(resolved: &Resolved) -> Result<Gas, ConfigError> {
         return Ok(Gas::Fixed(amount));
     }
     if resolved.optional("chain.rpc_url").is_none() {
-        return Err(ConfigError(
+        return Err(ConfigError::of(
+"guard.gas_usdc", 
             "guard.gas_usdc = \"live\" needs chain.rpc_url: set it to a JSON-RPC endpoint of the network".to_owned(),
         ));
     }

@@ -12,20 +12,21 @@ pub struct Signing {
 }
 
 pub(in crate::config) fn signing(resolved: &Resolved) -> Result<Option<Signing>, ConfigError> {
-    let Some((text, origin)) = resolved.get("signing.key") else {
+    let Some(text) = resolved.optional("signing.key") else {
         return Ok(None);
     };
     // The value is not shown: it may be most of a key.
     let key = SigningKey::parse(text).ok_or_else(|| {
-        ConfigError(format!(
-            "signing.key (from {origin}) is invalid: it must be 64 random hex digits. Create one with \
-             `openssl rand -hex 32`"
-        ))
+        ConfigError::of(
+            "signing.key",
+            "signing.key is invalid: it must be 64 random hex digits. Create one with `openssl rand -hex 32`",
+        )
     })?;
     let former = resolved.list("signing.former_keys");
     let former = former.iter().map(|text| {
         PublicKey::parse(text).ok_or_else(|| {
-            ConfigError(format!(
+            ConfigError::of(
+"signing.former_keys", format!(
                 "signing.former_keys: \"{text}\" is invalid: each must be the member x of a key in \
                  /.well-known/jwks.json, 43 characters of base64url"
             ))
@@ -36,13 +37,14 @@ pub(in crate::config) fn signing(resolved: &Resolved) -> Result<Option<Signing>,
 }
 
 pub(in crate::config) fn operator(resolved: &Resolved) -> Result<Option<Sessions>, ConfigError> {
-    let Some((token, origin)) = resolved.get("operator.token") else {
+    let Some(token) = resolved.optional("operator.token") else {
         return Ok(None);
     };
     // The value is not shown: it may be most of a token.
     let sessions = Sessions::new(token).ok_or_else(|| {
-        ConfigError(format!(
-            "operator.token (from {origin}) is invalid: it must be at least {TOKEN_CHARACTERS_MIN} random visible ASCII \
+        ConfigError::of(
+"operator.token", format!(
+            "operator.token is invalid: it must be at least {TOKEN_CHARACTERS_MIN} random visible ASCII \
             characters. Create one with `openssl rand -hex 32`"
         ))
     })?;

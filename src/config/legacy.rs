@@ -20,7 +20,8 @@ pub(in crate::config) fn legacy(resolved: &Resolved) -> Result<Legacy, ConfigErr
     };
     let access = flag("legacy.access")?;
     if access && resolved.optional("chain.rpc_url").is_none() {
-        return Err(ConfigError(
+        return Err(ConfigError::of(
+            "legacy.access",
             "legacy.access needs chain.rpc_url: transfers are looked up there".to_owned(),
         ));
     }

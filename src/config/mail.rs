@@ -52,10 +52,13 @@ pub(in crate::config) fn mail(resolved: &Resolved) -> Result<Option<Mail>, Confi
 fn smtp(resolved: &Resolved, host: &str) -> Result<Smtp, ConfigError> {
     let tls = resolved.checked("mail.tls", "starttls, implicit or none", Tls::parse)?;
     if tls == Tls::None && !is_loopback(host) {
-        return Err(ConfigError(format!(
-            "mail.tls = \"none\" is only allowed for a server on this machine, but mail.smtp_host is \"{host}\": use \
+        return Err(ConfigError::of(
+            "mail.tls",
+            format!(
+                "mail.tls = \"none\" is only allowed for a server on this machine, but mail.smtp_host is \"{host}\": use \
             starttls or implicit, or set 127.0.0.1"
-        )));
+            ),
+        ));
     }
     let port = match resolved.optional("mail.smtp_port") {
         None => tls.port(),

@@ -1,6 +1,7 @@
 //! The configuration. Every setting is a row of `settings::SETTINGS`; here their texts become validated values, once, before
 //! any socket is opened. Only this folder reads the environment.
 
+pub mod file;
 pub mod settings;
 mod sources;
 mod suggest;
@@ -38,11 +39,12 @@ pub use llm::Llm;
 pub use orders::Orders;
 pub use payment::{FacilitatorAt, FacilitatorAuth, Payment, VerifySettlement};
 pub use sources::{Origin, Resolved};
-pub use supervisor::{Supervisor, journal_listens};
+pub use supervisor::{Supervisor, journal_listens, wants_colour};
 pub use tls::{CertificateSource, Tls};
 pub use values::{ConfigError, Secret};
 pub use web::{Fetch, Lab};
 
+use settings::COMMON_FACILITATOR;
 use web::is_loopback_url;
 
 /// The validated configuration.
@@ -101,7 +103,43 @@ impl Config {
         Config::from_resolved(&Resolved::from_surroundings(file)?)
     }
 
+    /// Checks every setting.
+    ///
+    /// # Errors
+    /// All mistakes at once: a wrong setting gets a good value in its place, and the checks go on.
     pub fn from_resolved(resolved: &Resolved) -> Result<Config, ConfigError> {
+        let mut mistakes = resolved.mistakes().to_vec();
+        let mut mended = resolved.clone();
+        loop {
+            let found = match Config::checked(&mended) {
+                Ok(config) if mistakes.is_empty() => return Ok(config),
+                Ok(_) => break,
+                Err(ConfigError(found)) => found,
+            };
+            let mut goes_on = false;
+            for mistake in found {
+                goes_on |= match mended.put_placeholder(&mistake.key) {
+                    true => {
+                        mistakes.push(resolved.placed(&mistake));
+                        true
+                    }
+                    // The placeholder is refused as well: without the setting, the rest can be checked.
+                    false if mended.forget(&mistake.key) => true,
+                    false => {
+                        mistakes.push(resolved.placed(&mistake));
+                        false
+                    }
+                };
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        let nothing = resolved.no_configuration();
+        Err(nothing.unwrap_or(ConfigError(mistakes)))
+    }
+
+    fn checked(resolved: &Resolved) -> Result<Config, ConfigError> {
         let base_url = web::base_url(resolved)?;
         let data_file: PathBuf = resolved.checked("data_file", "the path of a file", |path| {
             (!path.is_empty()).then(|| path.into())
@@ -164,37 +202,31 @@ impl Config {
         if self.is_loopback() {
             return Ok(());
         }
-        let refuse = |what: &str| {
-            Err(ConfigError(format!(
-                "{what} is only for tests on loopback, but base_url is {}. Remove it, \
-                or set base_url to an address such as http://127.0.0.1:4020",
-                self.base_url
-            )))
+        let lab = [
+            ("lab.hosts", !self.lab.hosts.is_empty()),
+            ("lab.name_server", self.lab.name_server.is_some()),
+            ("lab.acme_directory", self.lab.acme_directory.is_some()),
+            ("lab.acme_root", self.lab.acme_root.is_some()),
+            ("lab.ca_file", self.lab.ca_file.is_some()),
+            ("lab.crash_at", self.lab.crash_at.is_some()),
+        ];
+        if let Some((key, _)) = lab.into_iter().find(|(_, is_set)| *is_set) {
+            let text =
+                format!("{key} is only for tests on loopback, and base_url is public: remove it");
+            return Err(ConfigError::of(key, text));
+        }
+        let key = "payment.facilitator_url";
+        let why = match &self.payment.facilitator {
+            FacilitatorAt::Sandbox => "\"sandbox\" (the default) moves only test funds on loopback",
+            FacilitatorAt::Url(url) if !url.starts_with("https://") => "it must be https",
+            FacilitatorAt::Url(_) => return Ok(()),
         };
-        if !self.lab.hosts.is_empty() {
-            return refuse("lab.hosts");
-        }
-        if self.lab.name_server.is_some() {
-            return refuse("lab.name_server");
-        }
-        if self.lab.acme_directory.is_some() {
-            return refuse("lab.acme_directory");
-        }
-        if self.lab.acme_root.is_some() {
-            return refuse("lab.acme_root");
-        }
-        if self.lab.ca_file.is_some() {
-            return refuse("lab.ca_file");
-        }
-        if self.lab.crash_at.is_some() {
-            return refuse("lab.crash_at");
-        }
-        match &self.payment.facilitator {
-            FacilitatorAt::Sandbox => refuse("payment.facilitator_url = \"sandbox\""),
-            FacilitatorAt::Url(url) if !url.starts_with("https://") => {
-                refuse("a facilitator_url without https")
-            }
-            FacilitatorAt::Url(_) => Ok(()),
-        }
+        Err(ConfigError::of(
+            key,
+            format!(
+                "{key}: {why}, and base_url is public: set payment.facilitator_url to your facilitator's https \
+                 address, such as {COMMON_FACILITATOR}"
+            ),
+        ))
     }
 }

@@ -30,10 +30,13 @@ pub(in crate::config) fn orders(resolved: &Resolved) -> Result<Orders, ConfigErr
             && secret.expose().bytes().all(|byte| byte.is_ascii_graphic())
     };
     if !secrets.iter().all(is_good) || (secrets.is_empty() && !text.is_empty()) {
-        return Err(ConfigError(format!(
-            "{key} is invalid: it must be a signing secret from the payment provider (whsec_…), or several separated by \
+        return Err(ConfigError::of(
+            key,
+            format!(
+                "{key} is invalid: it must be a signing secret from the payment provider (whsec_…), or several separated by \
             commas or white space"
-        )));
+            ),
+        ));
     }
     Ok(Orders {
         webhook_secrets: secrets,

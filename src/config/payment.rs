@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use url::Url;
 
+use crate::config::settings::FACILITATOR_EXAMPLE;
+use crate::config::web::refuse_example;
 use crate::config::{ConfigError, Resolved, Secret};
 use crate::outside::facilitator::PassesOn;
 use crate::x402::address::{Address, Network};
@@ -73,6 +75,7 @@ pub enum FacilitatorAuth {
 }
 
 pub(in crate::config) fn payment(resolved: &Resolved) -> Result<Payment, ConfigError> {
+    refuse_example(resolved, "payment.facilitator_url", FACILITATOR_EXAMPLE)?;
     let facilitator = resolved.checked(
         "payment.facilitator_url",
         "\"sandbox\" or an https address",
@@ -155,14 +158,20 @@ fn verify_settlement(
     match asked {
         VerifySettlement::Off => Ok(asked),
         _ if can_verify => Ok(asked),
-        _ if !has_chain => Err(ConfigError(format!(
-            "{KEY} = \"{}\" needs chain.rpc_url to look up settlements",
-            asked.name()
-        ))),
-        _ => Err(ConfigError(format!(
-            "{KEY} = \"{}\" needs a facilitator that settles on chain; the sandbox does not",
-            asked.name()
-        ))),
+        _ if !has_chain => Err(ConfigError::of(
+            KEY,
+            format!(
+                "{KEY} = \"{}\" needs chain.rpc_url to look up settlements",
+                asked.name()
+            ),
+        )),
+        _ => Err(ConfigError::of(
+            KEY,
+            format!(
+                "{KEY} = \"{}\" needs a facilitator that settles on chain; the sandbox does not",
+                asked.name()
+            ),
+        )),
     }
 }
 

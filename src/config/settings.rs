@@ -59,9 +59,13 @@ const fn shown(key: &'static str, kind: Kind, example: &'static str, doc: &'stat
 
 use Kind::{Address, Flag, List, Map, Number, Secret, Text};
 
+/// What stands in the file until it is set.
+pub(in crate::config) const BASE_URL_EXAMPLE: &str = "https://your-domain.example";
+pub(in crate::config) const FACILITATOR_EXAMPLE: &str = "https://your-facilitator.example";
+
 #[rustfmt::skip]
 pub static SETTINGS: &[Setting] = &[
-    shown("base_url", Text, "https://context.example.com",
+    shown("base_url", Text, BASE_URL_EXAMPLE,
         "The public address of this service; all links in responses use it."),
     row("listen", Text, Some("127.0.0.1:4020"),
         "Where to accept connections. Keep it on loopback behind a reverse proxy with TLS. With a certificate in [tls] it accepts HTTPS, by default on [::]:443."),
@@ -82,7 +86,7 @@ pub static SETTINGS: &[Setting] = &[
     shown("legal.law", Text, "Norway", "The governing law, on the same pages."),
 
     row("payment.facilitator_url", Text, Some("sandbox"),
-        "The x402 facilitator that verifies and settles, or \"sandbox\" for test funds on loopback."),
+        "The x402 facilitator that verifies and settles payments."),
     row("payment.facilitator_auth", Text, Some("none"),
         "Authentication at the facilitator: none, bearer (needs facilitator_token) or cdp (needs cdp_key_id and cdp_key_secret)."),
     row("payment.facilitator_payload", Text, Some("whole"),
@@ -270,37 +274,92 @@ pub fn credential_name(key: &str) -> String {
     key.replace('.', "_")
 }
 
-/// The commented file that `config init` writes.
+/// Whether a value is the one that `config init` writes.
+pub fn is_example(key: &str, value: &str) -> bool {
+    match key {
+        "payment.facilitator_url" => value == FACILITATOR_EXAMPLE,
+        _ => find(key).is_some_and(|setting| setting.example == value),
+    }
+}
+
+/// A facilitator for Base and other networks.
+pub const COMMON_FACILITATOR: &str = "https://api.cdp.coinbase.com/platform/v2/x402";
+
+/// The settings at the top of the file: what must be set, then what most installations set.
+const NEEDED: [&str; 3] = ["base_url", "payment.pay_to", "payment.facilitator_url"];
+const USUAL: [&str; 8] = [
+    "payment.facilitator_auth",
+    "payment.facilitator_token",
+    "payment.cdp_key_id",
+    "payment.cdp_key_secret",
+    "trusted_proxies",
+    "chain.rpc_url",
+    "operator.token",
+    "signing.key",
+];
+const FACILITATORS: &str = "\
+# Common facilitators:
+#   https://api.cdp.coinbase.com/platform/v2/x402   Base and more; needs a CDP key: payment.facilitator_auth = \"cdp\"
+#   https://x402.org/facilitator                    test networks only, no account; needs payment.network =
+#                                                   \"eip155:84532\" with payment.asset and its name of that network
+#   sandbox                                         test funds, while base_url is on loopback
+";
+
+/// The commented file that `config init` writes. Keys are dotted, as every message names them, so that the few settings
+/// that must be set can stand first.
 pub fn example_file() -> String {
     let mut text = String::from(
-        "# context402 configuration with all settings and their defaults. Lines that start with # are inactive.\n\
-        # Environment variables override settings: CONTEXT402_SECTION_KEY.\n",
+        "# context402 configuration. Lines that start with # are inactive and show an example or the default.\n\
+        # Check it with `context402 config check`. Environment variables override it: CONTEXT402_SECTION_KEY.\n\n\
+        # ---- Set these three. ----\n",
+    );
+    let entry = |setting: &Setting| {
+        let more = match setting.key {
+            "payment.facilitator_url" => FACILITATORS,
+            _ => "",
+        };
+        format!("\n# {}\n{more}{}", setting.doc, line(setting))
+    };
+    let of = |keys: &[&str]| -> String {
+        let settings = keys.iter().filter_map(|key| find(key));
+        settings.map(entry).collect()
+    };
+    text.push_str(&of(&NEEDED));
+    text.push_str("\n# ---- Set these where they apply: your facilitator's key, a reverse proxy, and what is recommended. ----\n");
+    text.push_str(&of(&USUAL));
+    text.push_str(
+        "\n# ---- You can stop reading here. Everything below has a default that works. ----\n",
     );
     let mut section = "";
-    for setting in SETTINGS {
-        let (in_section, name) = setting.key.split_once('.').unwrap_or(("", setting.key));
+    let is_rare =
+        |setting: &&Setting| !NEEDED.contains(&setting.key) && !USUAL.contains(&setting.key);
+    for setting in SETTINGS.iter().filter(is_rare) {
+        let in_section = setting
+            .key
+            .split_once('.')
+            .map_or("", |(section, _)| section);
         if in_section != section {
             section = in_section;
-            text.push_str(&format!("\n[{section}]\n"));
+            text.push_str(&format!("\n# ---- {section} ----\n"));
         }
-        text.push_str(&format!("\n# {}\n", setting.doc));
-        text.push_str(&line(setting, name));
+        text.push_str(&entry(setting));
     }
     text
 }
 
-fn line(setting: &Setting, name: &str) -> String {
-    let needed = matches!(setting.key, "base_url" | "payment.pay_to");
+fn line(setting: &Setting) -> String {
+    let key = setting.key;
+    let mark = if NEEDED.contains(&key) { "" } else { "#" };
     match (setting.kind, setting.default) {
         (Secret, _) => format!(
-            "#{name}_file = \"/etc/context402/credentials/{}\"\n",
-            setting.key.replace('.', "/")
+            "#{key}_file = \"/etc/context402/credentials/{}\"\n",
+            key.replace('.', "/")
         ),
-        (Number | Flag, Some(default)) => format!("#{name} = {default}\n"),
-        (_, Some(default)) => format!("#{name} = \"{default}\"\n"),
-        (List, None) => format!("#{name} = [\"{}\"]\n", setting.example),
-        (Map, None) => format!("#{name} = {{ {} }}\n", setting.example),
-        (_, None) if needed => format!("{name} = \"{}\"\n", setting.example),
-        (_, None) => format!("#{name} = \"{}\"\n", setting.example),
+        _ if key == "payment.facilitator_url" => format!("{key} = \"{FACILITATOR_EXAMPLE}\"\n"),
+        (Number | Flag, Some(default)) => format!("#{key} = {default}\n"),
+        (_, Some(default)) => format!("#{key} = \"{default}\"\n"),
+        (List, None) => format!("#{key} = [\"{}\"]\n", setting.example),
+        (Map, None) => format!("#{key} = {{ {} }}\n", setting.example),
+        (_, None) => format!("{mark}{key} = \"{}\"\n", setting.example),
     }
 }

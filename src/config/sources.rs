@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use crate::config::ConfigError;
+use crate::config::file;
 use crate::config::settings::{
     Kind, SETTINGS, Setting, credential_name, environment_name, find, masked,
 };
 use crate::config::suggest;
+use crate::config::values::{ConfigError, Mistake};
 
 /// The default configuration file.
 const INSTALLED: &str = "/etc/context402/config.toml";
@@ -23,6 +24,20 @@ const CREDENTIALS: &str = "credentials";
 #[derive(Clone, Default)]
 pub struct Resolved {
     values: BTreeMap<&'static str, (Text, Origin)>,
+    /// The configuration file, or where it was looked for.
+    sought: Sought,
+    /// What is wrong already without looking at the values' meaning.
+    mistakes: Vec<Mistake>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Sought {
+    /// For commands that bring their own settings.
+    #[default]
+    Nowhere,
+    At(PathBuf),
+    /// Why there is none.
+    Missing(&'static str),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,11 +50,14 @@ enum Text {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,
-    File(PathBuf),
+    /// With the line.
+    File(PathBuf, Option<usize>),
     Environment(String),
     Credential(String),
     /// Given on the command line.
     Argument,
+    /// In place of a wrong value, only to find further mistakes.
+    Placeholder,
 }
 
 /// The process environment as a value, for tests.
@@ -55,9 +73,12 @@ impl Resolved {
         let environment = |name: &str| std::env::var(name).ok();
         let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        let installed = installed_file(environment("CONTEXT402_CONFIG"));
-        Resolved::read(
-            file.or(installed.as_deref()),
+        let sought = match file {
+            Some(file) => Sought::At(file.to_owned()),
+            None => installed_file(environment("CONTEXT402_CONFIG")),
+        };
+        Resolved::read_from(
+            sought,
             &Surroundings {
                 environment: &environment,
                 variables: names.collect(),
@@ -66,19 +87,45 @@ impl Resolved {
         )
     }
 
+    #[cfg(test)]
     pub(in crate::config) fn read(
         file: Option<&Path>,
         around: &Surroundings<'_>,
     ) -> Result<Self, ConfigError> {
-        let table = file.map(read_file).transpose()?.unwrap_or_default();
-        refuse_unknown(&table, file)?;
-        refuse_unknown_variables(&around.variables)?;
+        let sought = file.map_or(Sought::Nowhere, |file| Sought::At(file.to_owned()));
+        Resolved::read_from(sought, around)
+    }
+
+    /// Mistakes in single settings are kept, so that all of them are told at once.
+    fn read_from(sought: Sought, around: &Surroundings<'_>) -> Result<Self, ConfigError> {
+        let source = match &sought {
+            Sought::At(path) => Some(Source::read(path)?),
+            Sought::Nowhere | Sought::Missing(_) => None,
+        };
+        let mut mistakes = source.as_ref().map_or_else(Vec::new, Source::unknown);
+        mistakes.extend(unknown_variables(&around.variables));
         let mut resolved = Resolved {
             values: BTreeMap::new(),
+            sought,
+            mistakes,
         };
         for setting in SETTINGS {
-            if let Some(value) = resolved.look_up(setting, &table, file, around)? {
-                resolved.values.insert(setting.key, value);
+            match resolved.look_up(setting, source.as_ref(), around) {
+                Ok(None) => {}
+                Ok(Some(value)) => drop(resolved.values.insert(setting.key, value)),
+                Err(error) => {
+                    let mistakes = error.0.into_iter();
+                    let line = source.as_ref().and_then(|source| source.line(setting.key));
+                    resolved.mistakes.extend(mistakes.map(|mistake| Mistake {
+                        text: match &line {
+                            Some(place) => format!("{place}: {}", mistake.text),
+                            None => mistake.text,
+                        },
+                        key: setting.key.to_owned(),
+                    }));
+                    // What it would have been must not be missed as well.
+                    resolved.put_placeholder(setting.key);
+                }
             }
         }
         Ok(resolved)
@@ -87,12 +134,11 @@ impl Resolved {
     fn look_up(
         &self,
         setting: &Setting,
-        table: &Table,
-        file: Option<&Path>,
+        source: Option<&Source>,
         around: &Surroundings<'_>,
     ) -> Result<Option<(Text, Origin)>, ConfigError> {
         if setting.kind == Kind::Secret {
-            return secret(setting, table, file, around);
+            return secret(setting, source, around);
         }
         let name = environment_name(setting.key);
         if let Some(text) = (around.environment)(&name) {
@@ -101,10 +147,13 @@ impl Resolved {
                 Origin::Environment(name),
             )));
         }
-        if let (Some(value), Some(path)) = (in_table(table, setting.key), file) {
+        if let Some(source) = source
+            && let Some(value) = in_table(&source.table, setting.key)
+        {
+            let line = file::line_of(&source.text, setting.key);
             return Ok(Some((
                 from_toml(setting, value)?,
-                Origin::File(path.to_owned()),
+                Origin::File(source.path.clone(), line),
             )));
         }
         Ok(setting
@@ -123,7 +172,69 @@ impl Resolved {
         });
         Resolved {
             values: values.collect(),
+            ..Resolved::default()
         }
+    }
+
+    /// What was wrong when it was read.
+    pub(in crate::config) fn mistakes(&self) -> &[Mistake] {
+        &self.mistakes
+    }
+
+    /// A mistake with where its setting stands.
+    pub(in crate::config) fn placed(&self, mistake: &Mistake) -> Mistake {
+        let origin = self.values.get(&*mistake.key).map(|(_, origin)| origin);
+        let place = match (origin, &self.sought) {
+            (Some(Origin::Default) | None, Sought::At(path)) => path.display().to_string(),
+            (Some(Origin::Default) | None, _) => return mistake.clone(),
+            (Some(origin), _) => origin.to_string(),
+        };
+        Mistake {
+            key: mistake.key.clone(),
+            text: format!("{place}: {}", mistake.text),
+        }
+    }
+
+    /// Puts a good value in place of a wrong one, so that further mistakes are found. False if it was done before.
+    pub(in crate::config) fn put_placeholder(&mut self, key: &str) -> bool {
+        let Some(setting) = find(key) else {
+            return false;
+        };
+        if matches!(self.values.get(key), Some((_, Origin::Placeholder))) {
+            return false;
+        }
+        let is_local = |text: &str| text.contains("127.0.0.1") || text.contains("localhost");
+        let text = match (setting.kind, placeholder(key)) {
+            (_, Some(_)) if key == "base_url" && self.optional(key).is_some_and(is_local) => {
+                Text::One("http://127.0.0.1:4020".to_owned())
+            }
+            (_, Some(text)) => Text::One(text.to_owned()),
+            (Kind::List, None) => Text::Many(Vec::new()),
+            (Kind::Map, None) => Text::Pairs(Vec::new()),
+            (_, None) => match setting.default {
+                Some(default) => Text::One(default.to_owned()),
+                None => Text::One(setting.example.to_owned()),
+            },
+        };
+        self.values.insert(setting.key, (text, Origin::Placeholder));
+        true
+    }
+
+    /// Forgets a value.
+    pub(in crate::config) fn forget(&mut self, key: &str) -> bool {
+        self.values.remove(key).is_some()
+    }
+
+    /// What to tell where there is no configuration at all; `None` where there is some of it.
+    pub(in crate::config) fn no_configuration(&self) -> Option<ConfigError> {
+        let Sought::Missing(why) = self.sought else {
+            return None;
+        };
+        let is_own = |(_, origin): &(Text, Origin)| *origin != Origin::Default;
+        let told = format!(
+            "no configuration found: no --config was given, {why}. To sell, run `sudo context402 setup`; to write a file with every setting, run `context402 config init context402.toml`"
+        );
+        (!self.values.values().any(is_own)).then(|| ConfigError::new(told))
     }
 
     /// Sets a value if no source has one.
@@ -191,68 +302,112 @@ impl Resolved {
 }
 
 /// The default configuration file. An empty variable means none.
-fn installed_file(named: Option<String>) -> Option<PathBuf> {
+fn installed_file(named: Option<String>) -> Sought {
     match named {
-        Some(named) => (!named.is_empty()).then(|| PathBuf::from(named)),
-        None => Some(PathBuf::from(INSTALLED)).filter(|path| path.exists()),
+        Some(named) if named.is_empty() => Sought::Missing(
+            "$CONTEXT402_CONFIG is empty, so that /etc/context402/config.toml is not read",
+        ),
+        Some(named) => Sought::At(PathBuf::from(named)),
+        None if Path::new(INSTALLED).exists() => Sought::At(PathBuf::from(INSTALLED)),
+        None => Sought::Missing(
+            "$CONTEXT402_CONFIG is not set, and /etc/context402/config.toml does not exist",
+        ),
     }
 }
 
-fn read_file(path: &Path) -> Result<Table, ConfigError> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        ConfigError(format!(
-            "{}: {error}. Write one with `context402 config init {}`",
-            path.display(),
-            path.display()
-        ))
-    })?;
-    text.parse().map_err(|error: toml::de::Error| {
-        let at = error.span().map_or(0, |span| span.start);
-        let line = 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
-        // The message may have several lines; our errors have one.
-        let message = error.message().replace('\n', ", ");
-        ConfigError(format!("{}, line {line}: {message}", path.display()))
+/// A good value for a setting that has neither a default nor a good example.
+fn placeholder(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "base_url" => "https://placeholder.example.com",
+        "payment.pay_to" => "0x4020402040204020402040204020402040204020",
+        "payment.facilitator_url" => "https://placeholder.example.com",
+        "signing.key" | "operator.token" => {
+            "4020402040204020402040204020402040204020402040204020402040204020"
+        }
+        "bundles.webhook_secrets" => "whsec_4020402040204020402040204020402040204020",
+        _ if find(key)?.kind == Kind::Secret => "placeholder",
+        _ => return None,
     })
 }
 
-/// Unknown keys are typing mistakes; ignoring them would use the default.
-fn refuse_unknown(table: &Table, file: Option<&Path>) -> Result<(), ConfigError> {
-    let place = file.map_or_else(String::new, |path| path.display().to_string());
-    for (name, value) in table {
-        let section = SETTINGS.iter().any(|setting| {
-            setting
-                .key
-                .split_once('.')
-                .is_some_and(|(section, _)| section == name)
-        });
-        match value {
-            Value::Table(members) if section => {
-                for key in members.keys() {
-                    refuse_unknown_key(&format!("{name}.{key}"), &place)?;
-                }
-            }
-            _ => refuse_unknown_key(name, &place)?,
-        }
-    }
-    Ok(())
+/// The configuration file as it was read.
+struct Source {
+    path: PathBuf,
+    text: String,
+    table: Table,
 }
 
-fn refuse_unknown_key(key: &str, place: &str) -> Result<(), ConfigError> {
+impl Source {
+    fn read(path: &Path) -> Result<Source, ConfigError> {
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            ConfigError::new(format!(
+                "{shown}: {error}. Write one with `context402 config init {shown}`"
+            ))
+        })?;
+        let table = text.parse().map_err(|error: toml::de::Error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let line = 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
+            // The message may have several lines; a mistake has one.
+            let message = error.message().replace('\n', ", ");
+            ConfigError::new(format!("{shown}, line {line}: {message}"))
+        })?;
+        Ok(Source {
+            path: path.to_owned(),
+            text,
+            table,
+        })
+    }
+
+    /// Where a setting stands.
+    fn line(&self, key: &str) -> Option<String> {
+        let line = file::line_of(&self.text, key)?;
+        Some(format!("{}, line {line}", self.path.display()))
+    }
+
+    /// Unknown keys are typing mistakes; ignoring them would use the default.
+    fn unknown(&self) -> Vec<Mistake> {
+        let keys = self.table.iter().flat_map(|(name, value)| {
+            let is_section = |setting: &Setting| {
+                let section = setting.key.split_once('.');
+                section.is_some_and(|(section, _)| section == name)
+            };
+            match value {
+                Value::Table(members) if SETTINGS.iter().any(is_section) => {
+                    let members = members.keys();
+                    members.map(|key| format!("{name}.{key}")).collect()
+                }
+                _ => vec![name.clone()],
+            }
+        });
+        keys.filter_map(|key| {
+            let text = unknown_key(&key)?;
+            let place = self.line(&key);
+            let place = place.unwrap_or_else(|| self.path.display().to_string());
+            let text = format!("{place}: {text}");
+            Some(Mistake { key, text })
+        })
+        .collect()
+    }
+}
+
+/// Why a key of the file cannot stand there.
+fn unknown_key(key: &str) -> Option<String> {
     let secret_file = key
         .strip_suffix("_file")
         .and_then(find)
         .is_some_and(|setting| setting.kind == Kind::Secret);
     match find(key) {
-        Some(setting) if setting.kind == Kind::Secret => Err(ConfigError(format!(
-            "{place}: {key} is a secret and must not be in this file. Put it into a separate file with mode 0600 \
+        Some(setting) if setting.kind == Kind::Secret => Some(format!(
+            "{key} is a secret and must not be in this file. Put it into a separate file with mode 0600 \
             and set {key}_file"
-        ))),
-        Some(_) => Ok(()),
-        None if secret_file => Ok(()),
-        None => Err(ConfigError(format!(
-            "{place}: unknown setting {key}{}. `context402 config init` lists all",
+        )),
+        Some(_) => None,
+        None if secret_file => None,
+        None => Some(format!(
+            "unknown setting {key}{}. `context402 config init` lists all",
             meant(suggest::nearest(key))
-        ))),
+        )),
     }
 }
 
@@ -261,15 +416,15 @@ fn meant(suggestion: Option<String>) -> String {
 }
 
 /// The same for environment variables that can only be ours.
-fn refuse_unknown_variables(variables: &[String]) -> Result<(), ConfigError> {
+fn unknown_variables(variables: &[String]) -> impl Iterator<Item = Mistake> {
     let is_mistake = |name: &&String| suggest::is_in_section(name) && !suggest::is_variable(name);
-    match variables.iter().find(is_mistake) {
-        None => Ok(()),
-        Some(name) => Err(ConfigError(format!(
+    variables.iter().filter(is_mistake).map(|name| Mistake {
+        key: String::new(),
+        text: format!(
             "the environment variable {name} matches no setting{}. `context402 config init` lists all",
             meant(suggest::nearest_variable(name))
-        ))),
-    }
+        ),
+    })
 }
 
 fn in_table<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
@@ -281,10 +436,8 @@ fn in_table<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
 
 fn from_toml(setting: &Setting, value: &Value) -> Result<Text, ConfigError> {
     let wrong = |expected: &str| {
-        ConfigError(format!(
-            "{}: expected {expected}, found {value}",
-            setting.key
-        ))
+        let key = setting.key;
+        ConfigError::of(key, format!("{key}: expected {expected}, found {value}"))
     };
     let text = |value: &Value| value.as_str().map(str::to_owned);
     match (setting.kind, value) {
@@ -326,10 +479,11 @@ fn from_environment(setting: &Setting, text: String) -> Result<Text, ConfigError
             .collect::<Option<Vec<_>>>()
             .map(Text::Pairs)
             .ok_or_else(|| {
-                ConfigError(format!(
-                    "{}: expected name=value,name=value",
-                    environment_name(setting.key)
-                ))
+                let name = environment_name(setting.key);
+                ConfigError::of(
+                    setting.key,
+                    format!("{name}: expected name=value,name=value"),
+                )
             }),
         _ => Ok(Text::One(text)),
     }
@@ -338,23 +492,23 @@ fn from_environment(setting: &Setting, text: String) -> Result<Text, ConfigError
 /// systemd credentials first, then the file that `KEY_file` names, then the environment.
 fn secret(
     setting: &Setting,
-    table: &Table,
-    file: Option<&Path>,
+    source: Option<&Source>,
     around: &Surroundings<'_>,
 ) -> Result<Option<(Text, Origin)>, ConfigError> {
+    let file = source.map(|source| &*source.path);
     if let Some(found) = credential(setting, file, around)? {
         return Ok(Some(found));
     }
     let file_key = format!("{}_file", setting.key);
     let named = (around.environment)(&environment_name(&file_key)).or_else(|| {
-        in_table(table, &file_key)
+        in_table(&source?.table, &file_key)
             .and_then(Value::as_str)
             .map(str::to_owned)
     });
     if let Some(path) = named.map(PathBuf::from) {
         return Ok(Some((
             Text::One(read_secret(&path, true)?),
-            Origin::File(path),
+            Origin::File(path, None),
         )));
     }
     let variable = environment_name(setting.key);
@@ -380,7 +534,7 @@ fn credential(
             let path = file
                 .with_file_name(CREDENTIALS)
                 .join(setting.key.replace('.', "/"));
-            (path.clone(), Origin::File(path))
+            (path.clone(), Origin::File(path, None))
         }
         (None, None) => return Ok(None),
     };
@@ -392,7 +546,7 @@ fn credential(
 }
 
 fn read_secret(path: &Path, check_mode: bool) -> Result<String, ConfigError> {
-    let failed = |error: std::io::Error| ConfigError(format!("{}: {error}", path.display()));
+    let failed = |error: std::io::Error| ConfigError::new(format!("{}: {error}", path.display()));
     #[cfg(unix)]
     if check_mode {
         use std::os::unix::fs::PermissionsExt as _;
@@ -402,7 +556,7 @@ fn read_secret(path: &Path, check_mode: bool) -> Result<String, ConfigError> {
             .mode();
         if mode & 0o007 != 0 {
             let shown = path.display();
-            return Err(ConfigError(format!(
+            return Err(ConfigError::new(format!(
                 "{shown} contains a secret but is readable by everybody; run `chmod 600 {shown}`"
             )));
         }
@@ -440,7 +594,9 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Origin::Default => f.write_str("default"),
-            Origin::File(path) => write!(f, "{}", path.display()),
+            Origin::File(path, None) => write!(f, "{}", path.display()),
+            Origin::File(path, Some(line)) => write!(f, "{}, line {line}", path.display()),
+            Origin::Placeholder => f.write_str("to be set"),
             Origin::Environment(name) => write!(f, "environment {name}"),
             Origin::Credential(name) => write!(f, "credential {name}"),
             Origin::Argument => f.write_str("command line"),

@@ -19,6 +19,12 @@ pub fn journal_listens() -> bool {
         .is_ok_and(|ours| format!("{}:{}", ours.dev(), ours.ino()) == stream)
 }
 
+/// Whether the user wants colours on a terminal, by the convention of NO_COLOR and TERM.
+pub fn wants_colour() -> bool {
+    let is_set = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !is_set && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
 impl Supervisor {
     pub fn from_environment() -> Supervisor {
         let text = |name: &str| std::env::var(name).ok();

@@ -94,12 +94,13 @@ fn test_seams_are_refused_in_public() {
     refused(
         "sandbox",
         &PUBLIC.replace("https://f.example.com/", "sandbox"),
-        "only for tests on loopback",
+        "config.toml, line 3: payment.facilitator_url: \"sandbox\" (the default) moves only test funds on loopback, and \
+         base_url is public: set payment.facilitator_url to your facilitator's https address",
     );
     refused(
         "http",
         &PUBLIC.replace("https://f", "http://f"),
-        "without https",
+        "it must be https, and base_url is public: set payment.facilitator_url to",
     );
     for (name, lab) in [
         (
@@ -124,7 +125,7 @@ fn test_seams_are_refused_in_public() {
     refused(
         "fake",
         &LOOPBACK.replace("127.0.0.1:4020", "127.0.0.1.example.com"),
-        "only for tests on loopback",
+        "moves only test funds on loopback",
     );
 }
 
@@ -185,6 +186,50 @@ fn mistakes_name_the_setting_and_what_to_do() {
         "seconds",
         &format!("{PUBLIC}[fetch]\nseconds_max = 0\n"),
         "above 0",
+    );
+}
+
+/// Three edits took three runs.
+#[test]
+fn all_mistakes_are_told_at_once_each_with_its_place() {
+    let text = "listen = \"nowhere\"\nprices = 1\n[payment]\npay_to = \"0x12\"\nnetwork = \"base\"\n\
+                facilitator_auth = \"bearer\"\n[lab]\ncrash_at = \"kept\"\n[limits]\nclients_max = true\n";
+    let environment = [("CONTEXT402_FETCH_SECONDS_MAX", "0")];
+    let error = load("all", text, &environment).expect_err("a refusal");
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines[0], "10 mistakes in the configuration:", "{error}");
+    for told in [
+        "config.toml, line 1: listen = \"nowhere\" is invalid",
+        "config.toml, line 2: unknown setting prices",
+        "config.toml, line 4: payment.pay_to = \"0x12\" is invalid",
+        "config.toml, line 5: payment.network = \"base\" is invalid",
+        "config.toml: payment.facilitator_token is required",
+        "config.toml, line 8: lab.crash_at is only for tests",
+        "config.toml, line 10: limits.clients_max: expected",
+        "environment CONTEXT402_FETCH_SECONDS_MAX: fetch.seconds_max = \"0\" is invalid",
+        "config.toml: base_url is not set",
+        "config.toml: payment.facilitator_url: \"sandbox\"",
+    ] {
+        let found = lines.iter().filter(|line| line.contains(told));
+        assert_eq!(found.count(), 1, "{told:?} in {error}");
+    }
+}
+
+/// The file as it is written says what is still to be set, and nothing else.
+#[test]
+fn the_example_file_asks_for_three_settings() {
+    let text = settings::example_file();
+    let error = load("fresh", &text, &[]).expect_err("a refusal");
+    assert!(error.starts_with("3 mistakes"), "{error}");
+    for key in ["base_url", "payment.pay_to", "payment.facilitator_url"] {
+        assert!(error.contains(&format!(": {key} ")), "{key}: {error}");
+    }
+    let stop = text.find("You can stop reading here").expect("a line");
+    let last = text.find("payment.facilitator_url = ").expect("a setting");
+    assert!(
+        last < stop && text[..stop].lines().count() < 60,
+        "{}",
+        &text[..stop]
     );
 }
 
@@ -300,10 +345,8 @@ fn commands_find_the_secrets_of_the_service() {
 fn the_example_file_is_a_configuration_once_it_is_filled_in() {
     let text = settings::example_file()
         .replace("0x0000000000000000000000000000000000000000", PAY_TO)
-        .replace(
-            "#facilitator_url = \"sandbox\"",
-            "facilitator_url = \"https://f.example.com\"",
-        );
+        .replace(settings::FACILITATOR_EXAMPLE, "https://f.example.com")
+        .replace(settings::BASE_URL_EXAMPLE, "https://context.example.com");
     assert!(load("example", &text, &[]).is_ok(), "{text}");
     // And so it is with every commented line in force, but for the test seams and what needs a secret.
     let all: String = text
@@ -574,10 +617,14 @@ fn the_signing_key_is_optional_and_shown_nowhere() {
     assert!(!format!("{config:?} {:?}", with(&key)).contains("abcdef"));
     let mut rotated = with(&key);
     rotated.set_list("signing.former_keys", vec!["x".to_owned()]);
-    let wrong = Config::from_resolved(&rotated).expect_err("no public key");
-    assert!(wrong.0.contains("signing.former_keys") && wrong.0.contains("jwks.json"));
-    let wrong = Config::from_resolved(&with("my secret")).expect_err("no key");
-    assert!(wrong.0.contains("openssl rand -hex 32") && !wrong.0.contains("my secret"));
+    let wrong = Config::from_resolved(&rotated)
+        .expect_err("no public key")
+        .to_string();
+    assert!(wrong.contains("signing.former_keys") && wrong.contains("jwks.json"));
+    let wrong = Config::from_resolved(&with("my secret"))
+        .expect_err("no key")
+        .to_string();
+    assert!(wrong.contains("openssl rand -hex 32") && !wrong.contains("my secret"));
     assert!(load("nokey", PUBLIC, &[]).expect("loads").signing.is_none());
 }
 

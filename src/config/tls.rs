@@ -105,5 +105,5 @@ fn email(resolved: &Resolved) -> Result<Option<String>, ConfigError> {
 }
 
 fn refuse<T>(text: &str) -> Result<T, ConfigError> {
-    Err(ConfigError(text.to_owned()))
+    Err(ConfigError::new(text))
 }

@@ -8,13 +8,41 @@ use crate::config::Resolved;
 use crate::config::settings::{doc, environment_name, masked};
 use crate::domain::amount::Amount;
 
-/// A configuration error: the setting, its origin, and what to do.
+/// Why a configuration cannot be used: every mistake, in a line each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError(pub String);
+pub struct ConfigError(pub(in crate::config) Vec<Mistake>);
+
+/// One mistake, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::config) struct Mistake {
+    /// The setting to change; empty if it is none.
+    pub(in crate::config) key: String,
+    pub(in crate::config) text: String,
+}
+
+impl ConfigError {
+    /// A mistake that is not one setting's.
+    pub fn new(text: impl Into<String>) -> Self {
+        ConfigError::of("", text)
+    }
+
+    /// A mistake in one setting.
+    pub fn of(key: impl Into<String>, text: impl Into<String>) -> Self {
+        ConfigError(vec![Mistake {
+            key: key.into(),
+            text: text.into(),
+        }])
+    }
+}
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        if let [one] = &*self.0 {
+            return f.write_str(&one.text);
+        }
+        write!(f, "{} mistakes in the configuration:", self.0.len())?;
+        let mut mistakes = self.0.iter();
+        mistakes.try_for_each(|mistake| write!(f, "\n  {}", mistake.text))
     }
 }
 
@@ -42,18 +70,19 @@ impl fmt::Debug for Secret {
 
 impl Resolved {
     pub(in crate::config) fn expected(&self, key: &str, expected: &str) -> ConfigError {
-        match self.get(key) {
-            Some((value, origin)) => ConfigError(format!(
-                "{key} = \"{}\" (from {origin}) is invalid: it must be {expected}",
+        let text = match self.get(key) {
+            Some((value, _)) => format!(
+                "{key} = \"{}\" is invalid: it must be {expected}",
                 masked(key, value)
-            )),
-            None => ConfigError(format!("{key} is not set: it must be {expected}")),
-        }
+            ),
+            None => format!("{key} is not set: it must be {expected}"),
+        };
+        ConfigError::of(key, text)
     }
 
     pub(in crate::config) fn text(&self, key: &str) -> Result<&str, ConfigError> {
         self.optional(key)
-            .ok_or_else(|| ConfigError(format!("{key} is not set. {}", doc(key))))
+            .ok_or_else(|| ConfigError::of(key, format!("{key} is not set. {}", doc(key))))
     }
 
     pub(in crate::config) fn checked<T>(
@@ -114,12 +143,16 @@ impl Resolved {
     pub(in crate::config) fn secret(&self, key: &str) -> Result<Secret, ConfigError> {
         match self.optional(key) {
             Some(text) if !text.is_empty() => Ok(Secret::new(text)),
-            _ => Err(ConfigError(format!(
-                "{key} is required and not set: put it into the file credentials/{} beside the configuration (root's \
-                 alone: run this as root), into the file that {key}_file names, or into the environment as {}",
-                key.replace('.', "/"),
-                environment_name(key)
-            ))),
+            _ => Err(ConfigError::of(
+                key,
+                format!(
+                    "{key} is required and not set: put it into the file credentials/{} beside the configuration \
+                     (root's alone: run this as root), into the file that {key}_file names, or into the environment \
+                     as {}",
+                    key.replace('.', "/"),
+                    environment_name(key)
+                ),
+            )),
         }
     }
 }

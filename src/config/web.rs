@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use url::{Host, Url};
 
+use crate::config::settings::{BASE_URL_EXAMPLE, doc};
 use crate::config::{ConfigError, Resolved};
 use crate::outside::network::LabHost;
 
@@ -36,6 +37,7 @@ pub struct Lab {
 }
 
 pub(in crate::config) fn base_url(resolved: &Resolved) -> Result<String, ConfigError> {
+    refuse_example(resolved, "base_url", BASE_URL_EXAMPLE)?;
     let expected = "an http or https address without path, query or credentials, such as https://context.example.com";
     resolved.checked("base_url", expected, |text| {
         let url = Url::parse(text).ok()?;
@@ -47,6 +49,21 @@ pub(in crate::config) fn base_url(resolved: &Resolved) -> Result<String, ConfigE
             && url.password().is_none();
         (plain && url.has_host()).then(|| url.as_str().trim_end_matches('/').to_owned())
     })
+}
+
+/// What `config init` wrote is not yet set.
+pub(in crate::config) fn refuse_example(
+    resolved: &Resolved,
+    key: &str,
+    example: &str,
+) -> Result<(), ConfigError> {
+    match resolved.optional(key) == Some(example) {
+        true => Err(ConfigError::of(
+            key,
+            format!("{key} is still the example. Set it: {}", doc(key)),
+        )),
+        false => Ok(()),
+    }
 }
 
 pub(in crate::config) fn is_loopback_url(base_url: &str) -> bool {
@@ -68,7 +85,8 @@ pub(in crate::config) fn trusted_proxies(
     let blocks = resolved.list("trusted_proxies");
     let parsed = blocks.iter().map(|text| {
         address_block(text).ok_or_else(|| {
-            ConfigError(format!(
+            ConfigError::of(
+"trusted_proxies", format!(
                 "trusted_proxies: \"{text}\" is invalid: each must be an address or a block such as 10.0.0.0/8, \
                 without bits set beyond its length"
             ))
@@ -115,10 +133,13 @@ fn blocked(text: &str) -> Result<String, ConfigError> {
     let is_name = Host::parse(name).is_ok() && !name.contains('*') && !name.starts_with('.');
     match is_address || is_name {
         true => Ok(text.to_lowercase()),
-        false => Err(ConfigError(format!(
-            "fetch.blocklist: \"{text}\" is invalid: each must be a host such as example.net, which covers its \
+        false => Err(ConfigError::of(
+            "fetch.blocklist",
+            format!(
+                "fetch.blocklist: \"{text}\" is invalid: each must be a host such as example.net, which covers its \
              subdomains"
-        ))),
+            ),
+        )),
     }
 }
 
@@ -161,7 +182,8 @@ pub(in crate::config) fn lab(resolved: &Resolved) -> Result<Lab, ConfigError> {
     let mut hosts = BTreeMap::new();
     for (name, text) in resolved.map("lab.hosts") {
         let host = LabHost::parse(&text).map_err(|error| {
-            ConfigError(format!(
+            ConfigError::of(
+"lab.hosts", format!(
                 "lab.hosts, {name} = \"{text}\": {error}. Write \"93.184.216.34@127.0.0.1:8081\""
             ))
         })?;

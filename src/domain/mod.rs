@@ -2,6 +2,7 @@
 
 pub mod amount;
 pub mod attribution;
+pub mod availability;
 pub mod brokerage;
 pub mod bundle;
 pub mod cache;

@@ -63,6 +63,14 @@ pub fn day(at: UnixSeconds) -> String {
     timestamp.map_or_else(String::new, |at| at.strftime("%Y-%m-%d").to_string())
 }
 
+/// The minute in UTC, as 2026-11-21 12:30 UTC.
+pub fn minute(at: UnixSeconds) -> String {
+    let timestamp = at.timestamp();
+    timestamp.map_or_else(String::new, |at| {
+        at.strftime("%Y-%m-%d %H:%M UTC").to_string()
+    })
+}
+
 impl fmt::Display for UnixSeconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

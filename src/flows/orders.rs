@@ -451,6 +451,7 @@ pub fn grant(
                     "only paid orders that are not refunded yet can be refunded",
                 );
             }
+            emails.refunded(tables, id, &order, now)?;
             order.note(now.0, "refunded by the operator");
         }
         Wish::Attach(lead_id) => {

@@ -208,6 +208,22 @@ pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
     )
 }
 
+/// The page of a one-time sign-in link, whose code it posts.
+pub fn link_page(site: Site<'_>, code: &str) -> String {
+    framed(
+        site,
+        "Operator",
+        html! {
+            h1 { "Sign in to the console" }
+            form action="/operator/login" method="post" {
+                input type="hidden" name="link" value=(code);
+                button type="submit" autofocus { "Sign in" }
+            }
+            p.hint { "This link works once and for ten minutes." }
+        },
+    )
+}
+
 /// The page shown while no token is configured.
 pub fn closed_page(site: Site<'_>) -> String {
     framed(

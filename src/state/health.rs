@@ -1,7 +1,7 @@
 //! The results of the background probes, and whether sales are open.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
@@ -12,6 +12,7 @@ use crate::domain::level::Product;
 use crate::domain::margin::GasPrice;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::UnixSeconds;
+use crate::outside::facilitator::CallError;
 
 #[derive(Debug, Default)]
 pub struct Health {
@@ -28,6 +29,11 @@ pub struct Health {
     pub(crate) kept_bytes: AtomicU64,
     pub(crate) reports_full: AtomicBool,
     pub(crate) facilitator: Mutex<Option<Facilitator>>,
+    pub(crate) unsettled_full: AtomicBool,
+    /// Why the latest verification had no answer, and when.
+    verify_trouble: Mutex<Option<(CallError, UnixSeconds)>>,
+    /// Since when nothing can be bought; 0 while anything can.
+    not_selling_since: AtomicU64,
     pub(crate) gas: Mutex<Gas>,
     mail: Mutex<Option<MailTry>>,
     tls: Mutex<TlsHealth>,
@@ -43,6 +49,11 @@ pub struct TlsHealth {
     /// Why the last renewal failed.
     pub trouble: Option<String>,
 }
+
+/// How long a refusal of our credentials is believed without another try: a buyer tries again only if we seem to sell.
+const DENIED_SECONDS: u64 = 900;
+/// The same for an outage during a verification, which the probe may not see.
+const OUTAGE_SECONDS: u64 = 60;
 
 /// What came of the last try to hand a mail over.
 #[derive(Clone, Copy, Debug)]
@@ -188,6 +199,49 @@ impl Health {
             .clone()
     }
 
+    /// What came of a verification. What a strange payment can provoke says nothing about the facilitator.
+    pub fn note_verification(&self, outcome: Result<(), &CallError>, now: UnixSeconds) {
+        let trouble = match outcome {
+            Ok(()) => None,
+            Err(CallError::Saturated) => return,
+            Err(error) if error.is_retryable() || is_denial(error) => Some((error.clone(), now)),
+            Err(_) => return,
+        };
+        *self.verify_trouble() = trouble;
+    }
+
+    /// Why payments cannot be verified, by the latest one: what the facilitator's own word does not show.
+    pub fn verify_trouble_at(&self, now: UnixSeconds) -> Option<CallError> {
+        let trouble = self.verify_trouble();
+        let (error, at) = trouble.as_ref()?;
+        let believed = match is_denial(error) {
+            true => DENIED_SECONDS,
+            false => OUTAGE_SECONDS,
+        };
+        (now.since(*at) <= believed).then(|| error.clone())
+    }
+
+    fn verify_trouble(&self) -> MutexGuard<'_, Option<(CallError, UnixSeconds)>> {
+        let trouble = self.verify_trouble.lock();
+        trouble.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn unsettled_full(&self) -> bool {
+        self.unsettled_full.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether anything can be bought. Since when nothing can; `now` while something can.
+    pub fn note_selling(&self, sells: bool, now: UnixSeconds) -> UnixSeconds {
+        if sells {
+            self.not_selling_since.store(0, Ordering::Relaxed);
+            return now;
+        }
+        let at = now.0.max(1);
+        let since = &self.not_selling_since;
+        let known = since.compare_exchange(0, at, Ordering::Relaxed, Ordering::Relaxed);
+        UnixSeconds(known.map_or_else(|since| since, |_| at))
+    }
+
     pub fn gas(&self) -> Gas {
         self.gas
             .lock()
@@ -207,6 +261,11 @@ impl Health {
         self.gas_price(now, age_max)?;
         self.gas().coin
     }
+}
+
+/// Whether only the operator can end it.
+fn is_denial(error: &CallError) -> bool {
+    matches!(error, CallError::Denied(_) | CallError::Redirected(_))
 }
 
 /// The refusal of a paid request while the operator has paused sales.

@@ -11,4 +11,5 @@ pub mod page;
 pub mod refusals;
 pub mod sample;
 pub mod settlement_checks;
+pub mod sign_in_links;
 pub mod unknown;

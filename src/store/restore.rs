@@ -164,8 +164,8 @@ impl fmt::Display for RestoreError {
                 taken_at,
             } => write!(
                 f,
-                "{} is sound and was written to {} seconds after the backup was made: it may know payments that the \
-                 backup does not. To put it aside all the same, say --discard-newer",
+                "{} is intact and was written to {} s after the backup was made: it may know payments that the backup \
+                 does not. To put it aside all the same, give --discard-newer",
                 path.display(),
                 changed_at.since(*taken_at)
             ),

@@ -378,7 +378,10 @@ impl History {
                 let signed = self.buyers.signed.iter().find(same);
                 let signed = signed.expect("it was signed").clone();
                 // Of two purchases with one nonce, only the messages themselves tell which was charged.
-                if !signed.is_contested && self.dice.percent(50) {
+                let is_one_purchase = messages
+                    .iter()
+                    .all(|sent| sent.wish().is_none_or(|wish| wish == signed.wish));
+                if !signed.is_contested && is_one_purchase && self.dice.percent(50) {
                     self.sign_anew(signed.buyer, signed.wish).await;
                     continue;
                 }

@@ -243,6 +243,54 @@ fn a_new_token_ends_every_session() {
     assert!(!console.get("/operator").text().contains("Sign out"));
 }
 
+/// A link from the command line signs one browser in, once; what only opens it uses nothing up.
+#[test]
+fn a_link_signs_in_once() {
+    let rig = rig();
+    let made = rig
+        .operate("POST", "/operator/sign-in-link")
+        .expect(200)
+        .json();
+    let url = made["url"].as_str().expect("an address").to_owned();
+    let path = url.strip_prefix(BASE_URL).expect("our address").to_owned();
+    let code = path
+        .strip_prefix("/operator?link=")
+        .expect("a code")
+        .to_owned();
+    let opened = |path: &str| {
+        let ask = rig.ask("GET", path).header("Accept", "text/html");
+        ask.send().expect(200).text()
+    };
+    for _ in 0..2 {
+        assert!(opened(&path).contains(&code), "the link's page");
+    }
+    let sign_in = |code: &str| form(&rig, "/operator/login", &[("link", code)]).send();
+    sign_in(&code[1..]).expect(401);
+    let answer = sign_in(&code).expect(303);
+    let cookie = answer
+        .must("set-cookie")
+        .split(';')
+        .next()
+        .expect("a cookie");
+    let today = rig.ask("GET", "/operator").header("Cookie", cookie);
+    assert!(today.send().expect(200).text().contains("Sales today"));
+    assert!(
+        sign_in(&code)
+            .expect(401)
+            .text()
+            .contains("used before or has expired")
+    );
+    // Ten minutes, and nobody but the operator gets one.
+    let late = rig
+        .operate("POST", "/operator/sign-in-link")
+        .expect(200)
+        .json();
+    rig.pass(601);
+    let late = late["url"].as_str().expect("an address").rsplit('=').next();
+    sign_in(late.expect("a code")).expect(401);
+    rig.post("/operator/sign-in-link").send().expect(404);
+}
+
 #[test]
 fn tries_to_sign_in_are_counted() {
     let rig = Rig::with(|resolved| {

@@ -88,7 +88,7 @@ fn health_says_what_can_be_bought() {
         sales(&rig),
         (
             json!("ok"),
-            json!({"open": true, "summary": summary, "obstacles": [], "unavailable": []})
+            json!({"open": true, "since": null, "summary": summary, "obstacles": [], "unavailable": []})
         )
     );
     // A cost that only the dear levels cover.
@@ -112,13 +112,17 @@ fn health_says_what_can_be_bought() {
         (&status, &none["open"]),
         (&json!("degraded"), &json!(false))
     );
-    assert_eq!(
-        none["summary"],
-        "Not accepting payments: the price would not cover the costs."
+    let summary = none["summary"].as_str().expect("a text");
+    assert!(
+        summary.ends_with(" UTC: the price would not cover the costs."),
+        "{summary}"
     );
+    assert_eq!(none["since"], rig.now().0);
     assert_eq!(none["unavailable"].as_array().map(Vec::len), Some(8));
     let gauges = rig.get("/metrics?format=prometheus").text();
     assert!(gauges.contains("context402_paid_enabled 0\n"), "{gauges}");
+    let obstacle = "context402_sales_obstacle{code=\"margin\"} 1\n";
+    assert!(gauges.contains(obstacle), "{gauges}");
     // A facilitator that is gone.
     rig.reconfigure(|resolved| {
         resolved.set("guard.gas_usdc", "0");

@@ -809,7 +809,7 @@ fn leads_are_handled_from_the_command_line() {
             assert!(rig.stop());
         }
         let listed = command(&["list", "--status", "new"]).expect(0).out;
-        assert_eq!(listed.lines().count(), 2, "{listed}");
+        assert_eq!(listed.lines().count(), 3, "{listed}");
         for shown in [&*id, "ada@example.com", "builder", "proof_bundle"] {
             assert!(listed.contains(shown), "{shown}: {listed}");
         }

@@ -103,6 +103,8 @@ mod restart;
 mod retry;
 /// Reported settlements beside the chain, and those whose end nobody can tell.
 mod settlements;
+/// Setting up a machine with one command.
+mod setup;
 /// Pages for people.
 mod site;
 /// Conventions that matter, as tests.

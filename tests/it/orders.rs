@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::harness::ask::raw_bytes;
 use crate::harness::process::run;
 use crate::harness::provider::{
-    BUYER, DELIVERY, Event, SECRET, WEBHOOK, configure, lead, order, orders, settle, shop,
+    BUYER, DELIVERY, Event, FAILED, SECRET, WEBHOOK, configure, lead, order, orders, settle, shop,
     shop_today, shop_with,
 };
 use crate::harness::{BASE_URL, FERRY, FERRY_CLAIM, Folder, Mailbox, Page, Rig, for_each, until};
@@ -461,7 +461,15 @@ fn an_order_without_a_readable_source_fails_and_is_done_anew() {
     assert_eq!(seen["state"], "failed", "{seen:#}");
     let told = rig.get(&event.delivery()).expect(200).json();
     assert_eq!(told["status"], "failed");
-    assert_eq!(mailbox.received().len(), 1, "the operator is told");
+    // The operator is told, and so is the buyer, once each.
+    let mails = mailbox.received();
+    assert_eq!(mails.len(), 2, "{mails:#?}");
+    let to_buyer = mails
+        .iter()
+        .filter(|mail| mail.header("to").contains(BUYER));
+    let to_buyer: Vec<_> = to_buyer.collect();
+    assert_eq!(to_buyer.len(), 1);
+    assert!(to_buyer[0].text.contains("We will try again or refund you"));
     rig.site.raise();
     operate(&rig, "refulfil").expect(200);
     settle(&rig);
@@ -469,40 +477,73 @@ fn an_order_without_a_readable_source_fails_and_is_done_anew() {
         rig.get(&event.delivery()).expect(200).json()["status"],
         "fulfilled"
     );
-    assert_eq!(mailbox.received().len(), 2);
+    assert_eq!(mailbox.received().len(), 3);
     // And once more: another report, another mail.
     let first = rig.get(&event.delivery()).json()["created_at"].clone();
     rig.pass(10);
     operate(&rig, "refulfil").expect(200);
     settle(&rig);
     assert_ne!(rig.get(&event.delivery()).json()["created_at"], first);
-    assert_eq!(mailbox.received().len(), 3);
+    assert_eq!(mailbox.received().len(), 4);
     operate(&rig, "resend").expect(200);
     settle(&rig);
     let mails = mailbox.received();
-    assert_eq!(mails.len(), 4);
+    assert_eq!(mails.len(), 5);
     let mut ids: Vec<_> = mails
         .iter()
         .map(|mail| mail.header("message-id").to_owned())
         .collect();
     ids.sort();
     ids.dedup();
-    assert_eq!(ids.len(), 4, "each is a mail of its own");
+    assert_eq!(ids.len(), 5, "each is a mail of its own");
 }
 
 #[test]
 fn what_is_refunded_is_not_delivered_and_not_done_again() {
-    let (rig, _) = shop();
+    let (rig, mailbox) = shop();
     let event = ferry(&rig);
     event.send(&rig);
     settle(&rig);
     operate(&rig, "refund").expect(200);
+    settle(&rig);
     let told = rig.get(&event.delivery()).expect(200).json();
     assert_eq!(told["status"], "refunded");
     assert_eq!(told.get("reports"), None);
     for what in ["refund", "refulfil", "resend"] {
         operate(&rig, what).refused(409, "conflict");
     }
+    settle(&rig);
+    // The delivery, and the refund, which is told once.
+    let mails = mailbox.received();
+    assert_eq!(mails.len(), 2, "{mails:#?}");
+    let refund = &mails[1];
+    assert!(refund.header("to").contains(BUYER), "{refund:#?}");
+    assert!(
+        refund.text.contains("We have refunded 7.00 USD"),
+        "{}",
+        refund.text
+    );
+}
+
+/// A payment that fails after the checkout leads back to a place to pay.
+#[test]
+fn a_failed_payment_leads_back_to_the_payment() {
+    let (rig, mailbox) = shop();
+    let event = ferry(&rig);
+    for _ in 0..2 {
+        let failed = event.then(FAILED).with("payment_status", "unpaid");
+        failed.send(&rig);
+    }
+    settle(&rig);
+    let mails = mailbox.received();
+    assert_eq!(mails.len(), 1, "{mails:#?}");
+    let at = mails[0].text.find("/proof-pack/bundle/pay?lead_id=");
+    let at = at.expect("a link to pay again");
+    let path = mails[0].text[at..]
+        .split_whitespace()
+        .next()
+        .expect("a link");
+    rig.ask("GET", path).send().expect(303);
 }
 
 #[test]

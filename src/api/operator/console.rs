@@ -10,6 +10,8 @@ mod upkeep;
 
 use std::collections::HashMap;
 
+use serde_json::json;
+
 use crate::api::operator::export;
 use crate::api::{failure, site};
 use crate::app::{App, Shared};
@@ -18,7 +20,7 @@ use crate::flows::operations::sign_in;
 use crate::http::{Call, Reply};
 use crate::pages::console::{
     BACK_FIELD, Block, ConsoleView, HOME_PATH, TOKEN_FIELD, VIEWS, VIEWS_PATH, closed_page,
-    login_page, page,
+    link_page, login_page, page,
 };
 use crate::signing::session::{SESSION_SECONDS, Session};
 
@@ -51,8 +53,29 @@ pub async fn home(app: Shared, call: Call) -> Reply {
         Ok(session) => shown(&app, &call, &session, "today").await,
         // The page exists (specification 4.5) and says why the console is disabled.
         Err(NotIn::Closed) => closed_with(&app, 200),
-        Err(NotIn::Out) => login(&app, 200, None),
+        // A link is used up by a click only: mail programs and chats open the links they show.
+        Err(NotIn::Out) => match call.query.get("link") {
+            Some(code) => operators_page(Reply::html(
+                200,
+                link_page(site::site(&app, &site::Texts::of(&app)), &code),
+            )),
+            None => login(&app, 200, None),
+        },
         Err(NotIn::Failed(refusal)) => failure::page(&app, &refusal, &call),
+    }
+}
+
+/// POST /operator/sign-in-link: a one-time link, for who has the socket or the token.
+pub async fn link(app: Shared, call: Call) -> Reply {
+    match sign_in::issue_link(&app) {
+        Some((url, expires_at)) => private(Reply::json(
+            200,
+            json!({"url": url, "expires_at": expires_at.0}).to_string(),
+        )),
+        None => {
+            let message = "operator.token is not set, so the console is disabled.";
+            failure::reply(&app, &Refusal::new(Code::NotFound, message), &call)
+        }
     }
 }
 
@@ -82,9 +105,19 @@ pub async fn sign_in(app: Shared, call: Call) -> Reply {
     if !is_from_here(&app, &call) {
         return failure::page(&app, &foreign(), &call);
     }
-    let shown = fields(&call).remove("token").unwrap_or_default();
-    match sign_in::open(&app, shown.trim()) {
-        None => login(&app, 401, Some("Wrong token.")),
+    let mut fields = fields(&call);
+    let (cookie, trouble) = match fields.remove("link") {
+        Some(code) => (
+            sign_in::open_by_link(&app, &code),
+            "The link was used before or has expired. Create another with `context402 console`, or use the token.",
+        ),
+        None => {
+            let shown = fields.remove("token").unwrap_or_default();
+            (sign_in::open(&app, shown.trim()), "Wrong token.")
+        }
+    };
+    match cookie {
+        None => login(&app, 401, Some(trouble)),
         Some(cookie) => private(Reply::redirect(303, HOME_PATH))
             .header("set-cookie", &set_cookie(&app, &cookie, SESSION_SECONDS)),
     }

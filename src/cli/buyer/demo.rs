@@ -1,8 +1,11 @@
 //! `context402 demo`: runs the whole service on loopback with test funds, buys a page step by step, and a report on it.
 
+use std::fmt;
+use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -13,13 +16,14 @@ use crate::appliance::{Appliance, Start};
 use crate::cli::buyer::buy::parse_address;
 use crate::cli::buyer::{complaint, report};
 use crate::cli::{Failure, config_failure, failed, run_async, say};
-use crate::config::{Config, Resolved};
+use crate::config::{Config, Resolved, wants_colour};
 use crate::domain::amount::Amount;
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::purchase::DEFAULT_QUESTION;
 use crate::domain::tier::Tier;
 use crate::evidence::report::Report;
+use crate::flows::operations::sign_in;
 use crate::http::server::{self, Transport};
 use crate::http::{Call, Method, Reply, Route};
 use crate::log;
@@ -31,8 +35,8 @@ use crate::sandbox::ledger::STARTING_BALANCE;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// Address to listen on; 127.0.0.1:4020 by default, or any free port if that is in use
-    #[arg(long, value_name = "ADDRESS")]
+    /// Where to listen on loopback, such as 4403 or 127.0.0.1:4403; by default 127.0.0.1:4020, or any free port
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
     /// Keep the data in this file; by default it is deleted when the demo ends
     #[arg(long, value_name = "FILE")]
@@ -40,6 +44,9 @@ pub(in crate::cli) struct Args {
     /// Buy this page from the real web instead of the built-in one
     #[arg(long, value_parser = parse_address)]
     url: Option<String>,
+    /// Show every step with its headers and the whole page
+    #[arg(long, short)]
+    verbose: bool,
     /// Exit after the purchases, with code 0 if they succeeded
     #[arg(long)]
     once: bool,
@@ -50,10 +57,22 @@ const LISTEN: &str = "127.0.0.1:4020";
 const SAMPLE_ADDRESS: &str = "93.184.216.34";
 /// A receiving address for test funds.
 const PAY_TO: &str = "0x4020402040204020402040204020402040204020";
-/// Lines shown of the page.
+/// Lines shown of the page with --verbose, and without.
 const SHOWN_LINES: usize = 200;
-/// The question for the report.
-const QUESTION: &str = "Did the harbour heat network deliver 4.1 gigawatt hours to 900 flats?";
+const FIRST_LINES: usize = 4;
+/// Characters of such a line.
+const LINE_CHARACTERS: usize = 96;
+
+/// A port alone is one on loopback.
+fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix(':').unwrap_or(text).parse::<u16>();
+    match port {
+        Ok(port) => Ok(([127, 0, 0, 1], port).into()),
+        Err(_) => text.parse().map_err(|_| {
+            "write a port, or an address and a port such as 127.0.0.1:4403".to_owned()
+        }),
+    }
+}
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
@@ -80,17 +99,24 @@ impl Args {
         say(format_args!(
             "context402 sells web pages as markdown, and reports on them. It now runs at {base_url} with test funds.\n"
         ))?;
+        let verbose = self.verbose;
         let (target, question) = match &self.url {
             Some(url) => (url.clone(), DEFAULT_QUESTION),
             None => (
                 format!("http://{}{}", SAMPLES[0].host, SAMPLES[0].path),
-                QUESTION,
+                SAMPLES[0].questions[0],
             ),
         };
-        let bought = purchases(&appliance, target, question).await;
+        let bought = purchases(&appliance, target, question, verbose).await;
         if bought.is_ok() && !self.once {
             say(format_args!(
-                "\nThe service is still running. Open {base_url} in a browser, or read {base_url}/quickstart.\nStop it with Ctrl-C."
+                "\nTry it      {base_url}/demo (your own questions)"
+            ))?;
+            if let Some((link, _)) = sign_in::issue_link(&appliance.app) {
+                say(format_args!("Console     {link} (demo only, works once)"))?;
+            }
+            say(format_args!(
+                "Docs        {base_url}/quickstart\nStop it with Ctrl-C."
             ))?;
             signal::ctrl_c().await?;
         }
@@ -140,6 +166,8 @@ impl Args {
             .unwrap_or_else(|| folder.join("demo.redb"));
         resolved.set("base_url", format!("http://{listen}"));
         resolved.set("signing.key", hex::encode(chance::bytes::<32>()));
+        // Nobody is shown it: the console opens by a link.
+        resolved.set("operator.token", hex::encode(chance::bytes::<32>()));
         resolved.set("listen", listen.to_string());
         resolved.set("data_file", data_file.display().to_string());
         resolved.set("payment.pay_to", PAY_TO);
@@ -156,17 +184,133 @@ async fn purchases(
     appliance: &Appliance,
     target: String,
     question: &'static str,
+    verbose: bool,
 ) -> Result<(), Failure> {
     let app = &appliance.app;
     let (base_url, agent) = (app.config.base_url.clone(), user_agent(&app.config));
     let bought = tokio::task::spawn_blocking(move || {
         let wallet = Wallet::throwaway()
             .ok_or_else(|| Failure::Failed("no random bytes for a wallet".to_owned()))?;
-        buy(&wallet, &base_url, &target, &agent)?;
-        buy_report(&wallet, &base_url, &target, question)
+        if verbose {
+            buy(&wallet, &base_url, &target, &agent)?;
+            return buy_report(&wallet, &base_url, &target, question);
+        }
+        show_page(&wallet, &base_url, &target)?;
+        show_report(&wallet, &base_url, &target, question)
     });
     let bought = bought.await.map_err(failed)?;
     bought.map_err(|failure| Failure::Failed(format!("the purchase failed: {failure}")))
+}
+
+/// A line with a tick.
+fn tick(step: &str, text: impl fmt::Display) -> std::io::Result<()> {
+    let mark = match std::io::stdout().is_terminal() && wants_colour() {
+        true => "\x1b[32m✓\x1b[0m",
+        false => "✓",
+    };
+    say(format_args!("{mark} {step:<10} {text}"))
+}
+
+/// The beginning and the end of something long.
+fn abridged(text: &str) -> String {
+    match text.get(..6).zip(text.get(text.len().saturating_sub(4)..)) {
+        Some((head, tail)) if text.len() > 12 => format!("{head}…{tail}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// A real purchase, a line for each step.
+fn show_page(wallet: &Wallet, base_url: &str, target: &str) -> Result<(), Failure> {
+    let address = format!("{base_url}{}", Product::Context.path());
+    let body = json!({"target_url": target, "tier": Tier::Fresh.name()});
+    let request = SellerRequest::post_json(&address, &body);
+    let buyer = Buyer::new(BuyerSettings::default()).map_err(failed)?;
+    let started = Instant::now();
+    let bought = buyer.pay(
+        wallet,
+        &request,
+        Tier::Fresh.price(),
+        Clock::System.now(),
+        None,
+    );
+    let Purchase { paid, reply } = bought.map_err(failed)?;
+    let took = started.elapsed().as_millis();
+    let paid = paid.ok_or_else(|| {
+        failed(format_args!(
+            "expected a 402 with the price, got {}",
+            reply.status
+        ))
+    })?;
+    let settled = paid.settlement.as_ref().filter(|settled| settled.success);
+    let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    let (200, Some(settlement), Some(markdown)) =
+        (reply.status, settled, answer["markdown"].as_str())
+    else {
+        return Err(Failure::Failed(complaint::of(&reply)));
+    };
+    let offer = &paid.choice.requirements;
+    let left = STARTING_BALANCE.checked_sub(offer.amount);
+    let left = left.unwrap_or(Amount::ZERO);
+    tick("Asked", format_args!("for {target}, without payment"))?;
+    tick(
+        "402",
+        format_args!("{} USDC on {}", offer.amount, offer.network),
+    )?;
+    tick(
+        "Signed",
+        "a transfer authorization (EIP-3009): no gas, nothing sent yet",
+    )?;
+    let words = &answer["stats"]["word_count"];
+    tick(
+        "Delivered",
+        format_args!("{words} words of markdown, {took} ms for all of it"),
+    )?;
+    let transaction = abridged(&settlement.transaction);
+    tick(
+        "Settled",
+        format_args!("in {transaction}; {left} of {STARTING_BALANCE} USDC left"),
+    )?;
+    say("")?;
+    let lines: Vec<&str> = markdown.lines().filter(|line| !line.is_empty()).collect();
+    for line in lines.iter().take(FIRST_LINES) {
+        let shown: String = line.chars().take(LINE_CHARACTERS).collect();
+        let more = if shown.len() < line.len() { "…" } else { "" };
+        say(format_args!("  | {shown}{more}"))?;
+    }
+    let rest = lines.len().saturating_sub(FIRST_LINES);
+    Ok(say(format_args!(
+        "  | … {rest} more lines (--verbose shows all)\n"
+    ))?)
+}
+
+/// A report on the same page, in two lines.
+fn show_report(
+    wallet: &Wallet,
+    base_url: &str,
+    target: &str,
+    question: &str,
+) -> Result<(), Failure> {
+    let pack = Pack::default();
+    let body = json!({"target_url": target, "question": question, "pack": pack.name()});
+    let address = format!("{base_url}{}", Product::ProofPack.path());
+    let request = SellerRequest::post_json(&address, &body);
+    let buyer = Buyer::new(BuyerSettings::default()).map_err(failed)?;
+    let bought = buyer.pay(wallet, &request, pack.price(), Clock::System.now(), None);
+    let Purchase { paid, reply } = bought.map_err(failed)?;
+    let settlement = paid.as_ref().and_then(|paid| paid.settlement.as_ref());
+    if reply.status != 200 || !settlement.is_some_and(|settled| settled.success) {
+        return Err(Failure::Failed(complaint::of(&reply)));
+    }
+    let report = Report::parse(&reply.body).map_err(failed)?;
+    let label = report.decision.label.name().replace('_', " ");
+    tick(
+        "Checked",
+        format_args!("“{question}” for {} USDC: {label}", pack.price()),
+    )?;
+    match &report.access {
+        Some(access) => Ok(say(format_args!("  Report     {}", access.report_page))?),
+        None => Ok(()),
+    }
 }
 
 /// A real purchase, with every step explained.

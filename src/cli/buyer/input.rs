@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{self, BufRead, BufReader, IsTerminal as _, Read as _, Write as _};
 
 use crate::cli::{Failure, failed};
 
@@ -23,6 +23,13 @@ pub(in crate::cli) fn bytes(name: &str) -> Result<Vec<u8>, Failure> {
 /// A reader for lines.
 pub(in crate::cli) fn open(name: &str) -> Result<Box<dyn BufRead>, Failure> {
     if name == "-" {
+        if io::stdin().is_terminal() {
+            // A silent wait looks like a program that hangs.
+            let _ = writeln!(
+                io::stderr(),
+                "Reading from the terminal: paste the input, then press Ctrl-D. Or give a file."
+            );
+        }
         return Ok(Box::new(BufReader::new(io::stdin())));
     }
     let file = File::open(name).map_err(|error| unreadable(name, &error))?;

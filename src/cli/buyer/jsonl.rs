@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use clap::builder::RangedI64ValueParser;
 
 use crate::cli::buyer::input;
+use crate::cli::progress::Progress;
 use crate::cli::{Failure, heard};
 
 /// Queued lines per thread.
@@ -27,6 +28,7 @@ pub(in crate::cli) fn run(
         Some(threads) => usize::from(threads),
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
+    let progress = Progress::start("Working through the lines");
     let lines = input::open(name)?.split(b'\n');
     let (jobs, waiting) = sync_channel::<(String, SyncSender<String>)>(threads * LINES_AHEAD);
     let (answers, in_order) = sync_channel::<Receiver<String>>(threads * LINES_AHEAD);
@@ -41,6 +43,7 @@ pub(in crate::cli) fn run(
                         .recv();
                     let Ok((line, reply)) = job else { return };
                     let _ = reply.send(answer(&line));
+                    progress.step();
                 }
             });
         }

@@ -2,7 +2,7 @@
 //! its final name after it has been verified.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::app::store_settings;
+use crate::cli::progress::Progress;
+use crate::cli::serve::doctor::size;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
 use crate::config::Config;
 use crate::domain::time::UnixSeconds;
@@ -27,7 +29,7 @@ const SUFFIX: &str = ".redb";
 pub(in crate::cli) struct Args {
     #[command(flatten)]
     file: ConfigFile,
-    /// A new file, or an existing folder, where the backup is named by its time
+    /// A folder, where the backup is named by its time, or a new file whose name ends in .redb
     path: PathBuf,
     /// In a folder: keep this many of the newest backups and delete older ones
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -64,6 +66,13 @@ impl Args {
                 "the folder {folder} does not exist; create it first: `mkdir -m 700 {folder}`"
             )));
         }
+        // A folder that was mistyped, or is not made yet, must not become a file of that name.
+        if !is_folder && self.path.extension().is_none_or(|ending| ending != "redb") {
+            let path = self.path.display();
+            return Err(failed(format_args!(
+                "{path} is no folder: create it first with `mkdir -m 700 {path}`, or name a file that ends in .redb"
+            )));
+        }
         let path = match is_folder {
             true => new_in(&self.path)?,
             false => self.path.clone(),
@@ -75,6 +84,7 @@ impl Args {
             )));
         }
         let partial = path.with_added_extension("partial");
+        let progress = Progress::start("Copying and verifying the data file");
         let verified = write(&config, &partial).and_then(|()| {
             let verified = store_settings(&config).verify(&partial).map_err(failed)?;
             std::fs::rename(&partial, &path)?;
@@ -85,6 +95,7 @@ impl Args {
             // Delete an incomplete backup; the failure is reported.
             let _ = std::fs::remove_file(&partial);
         })?;
+        drop(progress);
         say(line(&path, &verified))?;
         match self.keep {
             Some(keep) => remove_older(&self.path, usize::from(keep)),
@@ -104,12 +115,30 @@ impl VerifyArgs {
             free_bytes_min: 0,
         };
         check_is_there(&self.path)?;
+        refuse_other_files(&self.path)?;
+        let progress = Progress::start("Verifying all checksums and records");
         let verified = settings.verify(&self.path).map_err(failed)?;
-        say(line(&self.path, &verified))?;
-        for (table, rows) in &verified.rows {
-            say(format_args!("{rows:>12} {table}"))?;
-        }
-        Ok(())
+        drop(progress);
+        Ok(say(line(&self.path, &verified))?)
+    }
+}
+
+/// What every data file begins with.
+const MAGIC: &[u8] = b"redb";
+
+/// A file that was never a backup is called just that.
+fn refuse_other_files(path: &Path) -> Result<(), Failure> {
+    let place = |error: io::Error| failed(format_args!("{}: {error}", path.display()));
+    let mut head = Vec::new();
+    let file = File::open(path).map_err(place)?;
+    let mut file = file.take(MAGIC.len() as u64);
+    file.read_to_end(&mut head).map_err(place)?;
+    match head.is_empty() || head == MAGIC {
+        true => Ok(()),
+        false => Err(failed(format_args!(
+            "{} is no backup of context402 and cannot be used: give a file made by `context402 backup`",
+            path.display()
+        ))),
     }
 }
 
@@ -135,10 +164,10 @@ pub(in crate::cli) fn line(path: &Path, verified: &Verified) -> String {
         None => "a data file, not a backup".to_owned(),
     };
     format!(
-        "{} is verified: {taken}, schema {}, {} bytes, {} payments, {} reports.",
+        "{} is verified: {taken}, schema {}, {}, {} payments, {} reports.",
         path.display(),
         verified.schema,
-        verified.bytes,
+        size(verified.bytes),
         rows("payments-1"),
         rows("reports-1")
     )

@@ -1,16 +1,22 @@
 //! `context402 ledger …`: daily revenue and its reconciliation with the receiving address.
 
 use jiff::civil::Date;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::api::operator::ledger;
+use crate::cli::list::{Cell, Format, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
     /// The newest days
-    List(ConfigFile),
+    List {
+        #[command(flatten)]
+        file: ConfigFile,
+        #[command(flatten)]
+        format: Format,
+    },
     /// Check a day's ledger against transfers to the receiving address now; the service does it daily
     Check {
         #[command(flatten)]
@@ -31,11 +37,11 @@ fn parse_day(text: &str) -> Result<Date, String> {
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
-        let (Args::List(file) | Args::Check { file, .. }) = &self;
+        let (Args::List { file, .. } | Args::Check { file, .. }) = &self;
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
         match &self {
-            Args::List(_) => list(&config),
+            Args::List { format, .. } => list(&config, *format),
             Args::Check { day, .. } => {
                 let stream = socket::connect(&config.socket).ok_or_else(|| failed(NOT_RUNNING))?;
                 let answer = socket::post(stream, &format!("/operator/ledger/{day}/check"))?;
@@ -45,34 +51,47 @@ impl Args {
     }
 }
 
-fn list(config: &Config) -> Result<(), Failure> {
-    let answer = socket::ask_or_open(config, ("GET", "/operator/ledger"), async |store| {
+fn list(config: &Config, format: Format) -> Result<(), Failure> {
+    let answer = socket::ask_or_open(config, ("GET", LIST.path), async |store| {
         let days = store.read(ledger::days).await.map_err(failed)?;
         Ok(ledger::days_json(&days))
     })?;
-    for day in answer["days"].as_array().into_iter().flatten() {
-        say(line(day))?;
+    if format.json {
+        return Ok(say(serde_json::to_string_pretty(&answer["days"])?)?);
     }
-    Ok(())
+    let days = answer["days"].as_array().into_iter().flatten();
+    let rows: Vec<Value> = days.map(row).collect();
+    LIST.tell(&json!({"days": rows}), format)
 }
 
-fn line(day: &Value) -> String {
-    let (ledger, ledger_check) = (&day["ledger"], &day["ledger_check"]);
-    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-    let contradicted = &day["contradicted"];
-    let contradicted = match contradicted["payments"].as_u64() {
-        None | Some(0) => String::new(),
-        Some(payments) => format!(
-            "  contradicted by the chain: {payments}, {} USDC",
-            text(&contradicted["usdc"])
-        ),
-    };
-    format!(
-        "{}  {:>6} sales  {:>12} USDC  margin {:>12} USDC  vault: {}{contradicted}",
-        text(&day["day"]),
-        ledger["sales"],
-        text(&ledger["revenue_usdc"]),
-        text(&ledger["profit_usdc"]),
-        text(&ledger_check["status"])
-    )
+/// A day as a row of the table.
+fn row(day: &Value) -> Value {
+    let (ledger, contradicted) = (&day["ledger"], &day["contradicted"]);
+    let note = contradicted["payments"].as_u64().filter(|count| *count > 0);
+    let note = note.map_or(String::new(), |payments| {
+        let usdc = contradicted["usdc"].as_str().unwrap_or("-");
+        format!("contradicted by the chain: {payments}, {usdc} USDC")
+    });
+    json!({
+        "day": day["day"],
+        "sales": ledger["sales"],
+        "revenue": ledger["revenue_usdc"],
+        "profit": ledger["profit_usdc"],
+        "received": day["ledger_check"]["status"],
+        "note": note,
+    })
 }
+
+const LIST: List = List {
+    path: "/operator/ledger",
+    member: "days",
+    id: "day",
+    columns: &[
+        (Cell::Text, "day", "DAY"),
+        (Cell::Right, "sales", "SALES"),
+        (Cell::Right, "revenue", "REVENUE USDC"),
+        (Cell::Right, "profit", "MARGIN USDC"),
+        (Cell::Text, "received", "ON CHAIN"),
+        (Cell::Text, "note", ""),
+    ],
+};

@@ -10,12 +10,14 @@ pub(in crate::cli) enum Args {
     Show {
         #[command(flatten)]
         file: ConfigFile,
+        /// The e-mail address
         email: String,
     },
     /// Delete all data about an e-mail address: leads, orders with their reports, and e-mails
     Forget {
         #[command(flatten)]
         file: ConfigFile,
+        /// The e-mail address
         email: String,
     },
 }

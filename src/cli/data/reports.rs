@@ -4,7 +4,7 @@ use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use crate::api::operator;
-use crate::cli::list::{Cell, List};
+use crate::cli::list::{Cell, Format, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::time::UnixSeconds;
@@ -20,35 +20,41 @@ pub(in crate::cli) enum Args {
         /// Only reports in this state
         #[arg(long, value_parser = PossibleValuesParser::new(operator::REPORT_STATES))]
         state: Option<String>,
+        #[command(flatten)]
+        format: Format,
     },
     /// One report, by its identifier
     Show {
         #[command(flatten)]
         file: ConfigFile,
+        /// The report, or the beginning of its id
         report_id: String,
     },
     /// Publish a report in the library, as its buyer asked
     Approve {
         #[command(flatten)]
         file: ConfigFile,
+        /// The report, or the beginning of its id
         report_id: String,
     },
     /// Remove a report from the library
     Unlist {
         #[command(flatten)]
         file: ConfigFile,
+        /// The report, or the beginning of its id
         report_id: String,
     },
     /// Delete a report at once, with its text, without asking its buyer
     Purge {
         #[command(flatten)]
         file: ConfigFile,
+        /// The report, or the beginning of its id
         report_id: String,
     },
 }
 
 impl Args {
-    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+    pub(in crate::cli) fn run(mut self) -> Result<(), Failure> {
         let (Args::List { file, .. }
         | Args::Show { file, .. }
         | Args::Approve { file, .. }
@@ -56,11 +62,25 @@ impl Args {
         | Args::Purge { file, .. }) = &self;
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        if let Some(id) = self.id() {
+            *id = LIST.whole_id(id, || listed(&config))?;
+        }
         let (method, path) = self.request();
         let answer = socket::ask_or_open(&config, (method, &path), async |store| {
             self.look(store).await
         })?;
         self.tell(&answer)
+    }
+
+    /// The id that was typed.
+    fn id(&mut self) -> Option<&mut String> {
+        match self {
+            Args::List { .. } => None,
+            Args::Show { report_id, .. }
+            | Args::Approve { report_id, .. }
+            | Args::Unlist { report_id, .. }
+            | Args::Purge { report_id, .. } => Some(report_id),
+        }
     }
 
     fn request(&self) -> (&'static str, String) {
@@ -96,7 +116,7 @@ impl Args {
 
     fn tell(&self, answer: &Value) -> Result<(), Failure> {
         match self {
-            Args::List { .. } => LIST.tell(answer)?,
+            Args::List { format, .. } => LIST.tell(answer, *format)?,
             Args::Show { .. } => say(serde_json::to_string_pretty(answer)?)?,
             Args::Approve { report_id, .. } => {
                 say(format_args!("{report_id} is listed in the library."))?;
@@ -125,15 +145,25 @@ async fn set_listed(
     }
 }
 
+fn listed(config: &Config) -> Result<Value, Failure> {
+    socket::ask_or_open(config, ("GET", LIST.path), async |store| {
+        let now = Clock::System.now();
+        operator::list_reports(store, None, now)
+            .await
+            .map_err(failed)
+    })
+}
+
 const LIST: List = List {
     path: "/operator/reports",
     member: "reports",
+    id: "report_id",
     columns: &[
-        (Cell::Time, "created_at", "  "),
-        (Cell::Left(9), "state", " "),
-        (Cell::Left(8), "pack", " "),
-        (Cell::Left(19), "decision", " "),
-        (Cell::Text, "report_id", "  "),
-        (Cell::Text, "target_url", ""),
+        (Cell::Time, "created_at", "CREATED"),
+        (Cell::Text, "state", "STATE"),
+        (Cell::Text, "pack", "PACK"),
+        (Cell::Text, "decision", "DECISION"),
+        (Cell::Text, "report_id", "REPORT"),
+        (Cell::Text, "target_url", "TARGET"),
     ],
 };

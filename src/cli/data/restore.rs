@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::app::store_settings;
 use crate::cli::data::backup;
+use crate::cli::progress::Progress;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 use crate::outside::clock::Clock;
@@ -29,6 +30,7 @@ impl Args {
             ));
         }
         backup::check_is_there(&self.backup)?;
+        let progress = Progress::start("Verifying and restoring the backup");
         let restored = store_settings(&config)
             .restore(
                 &self.backup,
@@ -37,6 +39,7 @@ impl Args {
                 self.discard_newer,
             )
             .map_err(failed)?;
+        drop(progress);
         say(backup::line(&config.data_file, &restored.backup))?;
         if let Some(replaced) = &restored.replaced {
             say(format_args!(

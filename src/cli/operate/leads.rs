@@ -4,7 +4,7 @@ use clap::builder::PossibleValuesParser;
 use serde_json::Value;
 
 use crate::api::operator::leads;
-use crate::cli::list::{Cell, List, segment, time};
+use crate::cli::list::{Cell, Format as AsJson, List, segment, time};
 use crate::cli::{ConfigFile, Failure, config_failure, say, socket};
 use crate::config::Config;
 use crate::domain::csv;
@@ -25,11 +25,14 @@ pub(in crate::cli) enum Args {
         /// Only leads for this product
         #[arg(long, value_parser = PossibleValuesParser::new(LeadProduct::ALL.map(LeadProduct::name)))]
         product: Option<String>,
+        #[command(flatten)]
+        format: AsJson,
     },
     /// One lead, with its trail
     Show {
         #[command(flatten)]
         file: ConfigFile,
+        /// The lead, or the beginning of its id
         lead_id: String,
     },
     /// Change a lead's status: new → contacted → paid → fulfilled, any → lost, lost → contacted
@@ -37,7 +40,9 @@ pub(in crate::cli) enum Args {
     Move {
         #[command(flatten)]
         file: ConfigFile,
+        /// The lead, or the beginning of its id
         lead_id: String,
+        /// The new status
         #[arg(value_parser = PossibleValuesParser::new(goals()))]
         to: String,
         /// The reason, recorded in the trail
@@ -48,13 +53,16 @@ pub(in crate::cli) enum Args {
     Note {
         #[command(flatten)]
         file: ConfigFile,
+        /// The lead, or the beginning of its id
         lead_id: String,
+        /// The note
         text: String,
     },
     /// Delete a lead, or all leads of a contact
     Delete {
         #[command(flatten)]
         file: ConfigFile,
+        /// The lead, or the beginning of its id
         #[arg(required_unless_present = "contact", conflicts_with = "contact")]
         lead_id: Option<String>,
         /// Delete all leads of this contact
@@ -65,6 +73,7 @@ pub(in crate::cli) enum Args {
     Export {
         #[command(flatten)]
         file: ConfigFile,
+        /// The format
         #[arg(long, value_enum, default_value = "csv")]
         format: Format,
     },
@@ -79,7 +88,7 @@ pub(in crate::cli) enum Format {
 }
 
 impl Args {
-    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+    pub(in crate::cli) fn run(mut self) -> Result<(), Failure> {
         let (Args::List { file, .. }
         | Args::Show { file, .. }
         | Args::Move { file, .. }
@@ -91,11 +100,28 @@ impl Args {
         if let Args::Export { format, .. } = self {
             return export(&config, format);
         }
+        if let Some(id) = self.id() {
+            *id = LIST.whole_id(id, || listed(&config))?;
+        }
         let (method, path) = self.request();
         let answer = socket::ask_or_open(&config, (method, &path), async |store| {
             self.look(store).await.map_err(told)
         })?;
         self.tell(&answer)
+    }
+
+    /// The id that was typed.
+    fn id(&mut self) -> Option<&mut String> {
+        match self {
+            Args::Show { lead_id, .. }
+            | Args::Move { lead_id, .. }
+            | Args::Note { lead_id, .. }
+            | Args::Delete {
+                lead_id: Some(lead_id),
+                ..
+            } => Some(lead_id),
+            _ => None,
+        }
     }
 
     fn request(&self) -> (&'static str, String) {
@@ -166,7 +192,7 @@ impl Args {
 
     fn tell(&self, answer: &Value) -> Result<(), Failure> {
         match self {
-            Args::List { .. } => LIST.tell(answer)?,
+            Args::List { format, .. } => LIST.tell(answer, *format)?,
             Args::Delete { .. } => say(format_args!("{} forgotten.", answer["deleted"]))?,
             Args::Move { .. } | Args::Note { .. } => say(LIST.line(answer))?,
             Args::Show { .. } | Args::Export { .. } => say(serde_json::to_string_pretty(answer)?)?,
@@ -246,15 +272,22 @@ fn cells(lead: &Value) -> String {
     csv::row(texts.iter().map(String::as_str))
 }
 
+fn listed(config: &Config) -> Result<Value, Failure> {
+    socket::ask_or_open(config, ("GET", LIST.path), async |store| {
+        leads::listed(store, None, None).await.map_err(told)
+    })
+}
+
 const LIST: List = List {
     path: "/operator/leads",
     member: "leads",
+    id: "lead_id",
     columns: &[
-        (Cell::Time, "created_at", "  "),
-        (Cell::Left(9), "status", " "),
-        (Cell::Left(12), "product", " "),
-        (Cell::Left(8), "level", " "),
-        (Cell::Text, "lead_id", "  "),
-        (Cell::Text, "contact", ""),
+        (Cell::Time, "created_at", "CREATED"),
+        (Cell::Text, "status", "STATUS"),
+        (Cell::Text, "product", "PRODUCT"),
+        (Cell::Text, "level", "LEVEL"),
+        (Cell::Text, "lead_id", "LEAD"),
+        (Cell::Text, "contact", "CONTACT"),
     ],
 };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::api::operator::mails;
 use crate::app;
-use crate::cli::list::{Cell, List};
+use crate::cli::list::{Cell, Format, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
 use crate::config::{Config, ConfigError};
 use crate::domain::mail::MailState;
@@ -29,29 +29,34 @@ pub(in crate::cli) enum Args {
         /// Only e-mails in this state
         #[arg(long, value_parser = PossibleValuesParser::new(MailState::NAMES))]
         state: Option<String>,
+        #[command(flatten)]
+        format: Format,
     },
     /// One e-mail in the outbox, by its key
     Show {
         #[command(flatten)]
         file: ConfigFile,
+        /// The key, or its beginning
         key: String,
     },
     /// Retry an unsent e-mail
     Retry {
         #[command(flatten)]
         file: ConfigFile,
+        /// The key, or its beginning
         key: String,
     },
     /// Delete an e-mail, sent or not
     Delete {
         #[command(flatten)]
         file: ConfigFile,
+        /// The key, or its beginning
         key: String,
     },
 }
 
 impl Args {
-    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+    pub(in crate::cli) fn run(mut self) -> Result<(), Failure> {
         let (Args::Test { file, .. }
         | Args::List { file, .. }
         | Args::Show { file, .. }
@@ -59,9 +64,16 @@ impl Args {
         | Args::Delete { file, .. }) = &self;
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        if let Args::Show { key, .. } | Args::Retry { key, .. } | Args::Delete { key, .. } =
+            &mut self
+        {
+            *key = LIST.whole_id(key, || listed(&config, None))?;
+        }
         match &self {
             Args::Test { address, .. } => test(&config, address),
-            Args::List { state, .. } => list(&config, state.clone()),
+            Args::List { state, format, .. } => {
+                LIST.tell(&listed(&config, state.clone())?, *format)
+            }
             Args::Show { key, .. } => show(&config, key),
             Args::Retry { key, .. } => {
                 let path = format!("{}/retry", LIST.one(key));
@@ -87,7 +99,7 @@ impl Args {
 fn test(config: &Config, address: &str) -> Result<(), Failure> {
     let mailer = app::mailer(config).map_err(failed)?;
     if !mailer.is_on() {
-        return Err(config_failure(&ConfigError(
+        return Err(config_failure(&ConfigError::new(
             self_test::NO_MAIL_SERVER.to_owned(),
         )));
     }
@@ -101,13 +113,11 @@ fn test(config: &Config, address: &str) -> Result<(), Failure> {
     ))?)
 }
 
-fn list(config: &Config, state: Option<String>) -> Result<(), Failure> {
+fn listed(config: &Config, state: Option<String>) -> Result<Value, Failure> {
     let path = LIST.of_state(state.as_deref());
-    LIST.tell(&socket::ask_or_open(
-        config,
-        ("GET", &path),
-        async |store| mails::list(store, state).await.map_err(failed),
-    )?)
+    socket::ask_or_open(config, ("GET", &path), async |store| {
+        mails::list(store, state).await.map_err(failed)
+    })
 }
 
 fn show(config: &Config, key: &str) -> Result<(), Failure> {
@@ -131,11 +141,13 @@ fn done(outcome: Result<(), Refusal>) -> Result<Value, Failure> {
 const LIST: List = List {
     path: "/operator/mails",
     member: "mails",
+    id: "key",
     columns: &[
-        (Cell::Left(7), "state", "  "),
-        (Cell::Left(15), "kind", "  "),
-        (Cell::Text, "to", "  "),
-        (Cell::Text, "key", "  "),
-        (Cell::Text, "problem", ""),
+        (Cell::Time, "created_at", "CREATED"),
+        (Cell::Text, "state", "STATE"),
+        (Cell::Text, "kind", "KIND"),
+        (Cell::Text, "to", "TO"),
+        (Cell::Text, "key", "KEY"),
+        (Cell::Text, "problem", "PROBLEM"),
     ],
 };

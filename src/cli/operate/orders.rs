@@ -4,7 +4,7 @@ use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use crate::api::operator::{leads, orders};
-use crate::cli::list::{Cell, List, segment};
+use crate::cli::list::{Cell, Format, List, segment};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 use crate::domain::ids::LeadId;
@@ -23,50 +23,62 @@ pub(in crate::cli) enum Args {
         /// Only orders in this state
         #[arg(long, value_parser = PossibleValuesParser::new(OrderState::NAMES))]
         state: Option<String>,
+        #[command(flatten)]
+        format: Format,
     },
     /// One order with its trail, its sources and the payment provider's events
     Show {
         #[command(flatten)]
         file: ConfigFile,
+        /// The order, or the beginning of its id
         order_id: String,
     },
     /// Retry fulfilment of a delivered or failed order: every source is read again, and a new e-mail is sent
     Refulfil {
         #[command(flatten)]
         file: ConfigFile,
+        /// The order, or the beginning of its id
         order_id: String,
     },
     /// Send the e-mail of a delivered order again
     Resend {
         #[command(flatten)]
         file: ConfigFile,
+        /// The order, or the beginning of its id
         order_id: String,
     },
     /// Attach a payment that needs review to a lead
     Attach {
         #[command(flatten)]
         file: ConfigFile,
+        /// The order, or the beginning of its id
         order_id: String,
+        /// The lead, by its whole id
         lead_id: String,
     },
     /// Record a refund; make the refund itself at the payment provider
     Refund {
         #[command(flatten)]
         file: ConfigFile,
+        /// The order, or the beginning of its id
         order_id: String,
     },
     /// Delete an order, its report and all data about its buyer
     Delete {
         #[command(flatten)]
         file: ConfigFile,
+        /// The order, or the beginning of its id
         order_id: String,
     },
 }
 
 impl Args {
-    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+    pub(in crate::cli) fn run(mut self) -> Result<(), Failure> {
         let config =
             Config::load(self.file().config.as_deref()).map_err(|error| config_failure(&error))?;
+        if let Some(id) = self.id() {
+            *id = LIST.whole_id(id, || listed(&config))?;
+        }
         let (method, path) = self.request();
         let answer = socket::ask_or_open(&config, (method, &path), async |store| {
             self.look(store, OrderEmails::new(&config)).await
@@ -83,6 +95,19 @@ impl Args {
         | Args::Refund { file, .. }
         | Args::Delete { file, .. }) = self;
         file
+    }
+
+    /// The id that was typed.
+    fn id(&mut self) -> Option<&mut String> {
+        match self {
+            Args::List { .. } => None,
+            Args::Show { order_id, .. }
+            | Args::Refulfil { order_id, .. }
+            | Args::Resend { order_id, .. }
+            | Args::Attach { order_id, .. }
+            | Args::Refund { order_id, .. }
+            | Args::Delete { order_id, .. } => Some(order_id),
+        }
     }
 
     fn request(&self) -> (&'static str, String) {
@@ -131,7 +156,7 @@ impl Args {
 
     fn tell(&self, answer: &Value) -> Result<(), Failure> {
         match self {
-            Args::List { .. } => LIST.tell(answer)?,
+            Args::List { format, .. } => LIST.tell(answer, *format)?,
             Args::Show { .. } => say(serde_json::to_string_pretty(answer)?)?,
             Args::Refulfil { order_id, .. } => {
                 say(format_args!("{order_id}: fulfilment will be retried."))?
@@ -153,15 +178,22 @@ impl Args {
     }
 }
 
+fn listed(config: &Config) -> Result<Value, Failure> {
+    socket::ask_or_open(config, ("GET", LIST.path), async |store| {
+        orders::list(store, None).await.map_err(failed)
+    })
+}
+
 const LIST: List = List {
     path: "/operator/orders",
     member: "orders",
+    id: "order_id",
     columns: &[
-        (Cell::Time, "created_at", "  "),
-        (Cell::Left(16), "state", " "),
-        (Cell::Left(8), "bundle", " "),
-        (Cell::Right(10), "paid", "  "),
-        (Cell::Text, "order_id", "  "),
-        (Cell::Text, "reason", ""),
+        (Cell::Time, "created_at", "CREATED"),
+        (Cell::Text, "state", "STATE"),
+        (Cell::Text, "bundle", "BUNDLE"),
+        (Cell::Right, "paid", "PAID"),
+        (Cell::Text, "order_id", "ORDER"),
+        (Cell::Text, "reason", "REASON"),
     ],
 };

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use clap::builder::PossibleValuesParser;
+use serde_json::Value;
 
 use crate::api::operator;
-use crate::cli::list::{Cell, List};
+use crate::cli::list::{Cell, Format, List};
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
 use crate::x402::address::TransactionHash;
@@ -22,6 +23,8 @@ pub(in crate::cli) enum Args {
     Refused {
         #[command(flatten)]
         file: ConfigFile,
+        #[command(flatten)]
+        format: Format,
     },
     /// Look up settlements with unknown outcome now; the service does it regularly
     Reconcile {
@@ -64,11 +67,14 @@ pub(in crate::cli) enum Reading {
         /// Only payments in this state, or held by a retry credit
         #[arg(long, value_parser = PossibleValuesParser::new(operator::PAYMENT_STATES))]
         state: Option<String>,
+        #[command(flatten)]
+        format: Format,
     },
     /// One payment, by its key
     Show {
         #[command(flatten)]
         file: ConfigFile,
+        /// The key, or its beginning
         key: String,
     },
 }
@@ -76,14 +82,14 @@ pub(in crate::cli) enum Reading {
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let (Args::Read(Reading::List { file, .. } | Reading::Show { file, .. })
-        | Args::Refused { file }
+        | Args::Refused { file, .. }
         | Args::Reconcile { file, .. }
         | Args::End { file, .. }) = &self;
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
         match self {
             Args::Read(reading) => reading.run(&config),
-            Args::Refused { .. } => refused(&config.socket),
+            Args::Refused { format, .. } => refused(&config.socket, format),
             Args::Reconcile { key, .. } => reconcile(&config.socket, key),
             Args::End {
                 key,
@@ -99,9 +105,9 @@ const NO_REFUSALS: &str = "The service is not running, and the list of refusals 
                            the log: search it for the target refusals, as in `journalctl -u context402 -g refusals`.";
 
 /// The refusals in the running service's memory.
-fn refused(at: &Path) -> Result<(), Failure> {
+fn refused(at: &Path, format: Format) -> Result<(), Failure> {
     let stream = socket::connect(at).ok_or_else(|| failed(NO_REFUSALS))?;
-    REFUSED.tell(&socket::get(stream, REFUSED.path)?)
+    REFUSED.tell(&socket::get(stream, REFUSED.path)?, format)
 }
 
 const NOT_RUNNING: &str = "The service is not running, and only it can reconcile safely. Start it: it looks up unknown \
@@ -164,18 +170,14 @@ fn end(at: &Path, key: &str, ending: Ending, transaction: Option<&str>) -> Resul
 impl Reading {
     fn run(&self, config: &Config) -> Result<(), Failure> {
         match self {
-            Reading::List { state, .. } => {
-                let path = LIST.of_state(state.as_deref());
-                LIST.tell(&socket::ask_or_open(
-                    config,
-                    ("GET", &path),
-                    async |store| operator::list(store, state.clone()).await.map_err(failed),
-                )?)
+            Reading::List { state, format, .. } => {
+                LIST.tell(&listed(config, state.clone())?, *format)
             }
             Reading::Show { key, .. } => {
-                let path = LIST.one(key);
+                let key = LIST.whole_id(key, || listed(config, None))?;
+                let path = LIST.one(&key);
                 let shown = socket::ask_or_open(config, ("GET", &path), async |store| {
-                    let shown = operator::show(store, key).await.map_err(failed)?;
+                    let shown = operator::show(store, &key).await.map_err(failed)?;
                     shown.ok_or_else(|| failed(operator::NO_PAYMENT))
                 })?;
                 Ok(say(serde_json::to_string_pretty(&shown)?)?)
@@ -184,29 +186,38 @@ impl Reading {
     }
 }
 
+fn listed(config: &Config, state: Option<String>) -> Result<Value, Failure> {
+    let path = LIST.of_state(state.as_deref());
+    socket::ask_or_open(config, ("GET", &path), async |store| {
+        operator::list(store, state).await.map_err(failed)
+    })
+}
+
 const LIST: List = List {
     path: "/operator/payments",
     member: "payments",
+    id: "key",
     columns: &[
-        (Cell::Time, "created_at", "  "),
-        (Cell::Left(8), "state", " "),
-        (Cell::Right(8), "amount_units", "  "),
-        (Cell::Text, "payer", "  "),
-        (Cell::Text, "target_url", "  "),
-        (Cell::Text, "key", ""),
+        (Cell::Time, "created_at", "CREATED"),
+        (Cell::Text, "state", "STATE"),
+        (Cell::Usdc, "amount_units", "USDC"),
+        (Cell::Text, "payer", "PAYER"),
+        (Cell::Text, "target_url", "TARGET"),
+        (Cell::Text, "key", "KEY"),
     ],
 };
 
 const REFUSED: List = List {
     path: "/operator/payments/refused",
     member: "refusals",
+    id: "key",
     columns: &[
-        (Cell::Time, "at", "  "),
-        (Cell::Left(22), "code", " "),
-        (Cell::Left(10), "product", " "),
-        (Cell::Left(8), "level", " "),
-        (Cell::Left(42), "payer", "  "),
-        (Cell::Text, "request_id", "  "),
-        (Cell::Text, "reason", ""),
+        (Cell::Time, "at", "TIME"),
+        (Cell::Text, "code", "CODE"),
+        (Cell::Text, "product", "PRODUCT"),
+        (Cell::Text, "level", "LEVEL"),
+        (Cell::Text, "payer", "PAYER"),
+        (Cell::Text, "request_id", "REQUEST"),
+        (Cell::Text, "reason", "REASON"),
     ],
 };

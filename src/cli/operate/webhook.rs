@@ -17,7 +17,7 @@ impl Args {
         let Args::Test(file) = self;
         let config =
             Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
-        let missing = || config_failure(&ConfigError(self_test::NO_NOTICES.to_owned()));
+        let missing = || config_failure(&ConfigError::new(self_test::NO_NOTICES));
         let hook = app::hook(&config).ok_or_else(missing)?;
         let now = Clock::System.now();
         let body = self_test::notice_json(&config, now).to_string();

@@ -11,7 +11,10 @@ use crate::config::{Config, Resolved};
 #[derive(Debug, clap::Subcommand)]
 pub(in crate::cli) enum Args {
     /// Write a commented configuration with every setting; to standard output without FILE
-    Init { file: Option<PathBuf> },
+    Init {
+        /// A new file; standard output without it
+        file: Option<PathBuf>,
+    },
     /// Check a configuration without starting anything
     Check(ConfigFile),
     /// Show every effective setting and where it came from
@@ -36,16 +39,15 @@ impl Args {
                 })?;
                 file.write_all(example_file().as_bytes())?;
                 say(format_args!(
-                    "{} written. Set base_url and payment.pay_to in it.",
+                    "{} written. Set base_url, payment.pay_to and payment.facilitator_url at its top, then run \
+                     `context402 config check --config {}`.",
+                    path.display(),
                     path.display()
                 ))?;
             }
             Args::Check(file) => {
-                let path = file.config.as_deref();
-                let resolved =
-                    Resolved::from_surroundings(path).map_err(|error| config_failure(&error))?;
                 let config =
-                    Config::from_resolved(&resolved).map_err(|error| config_failure(&error))?;
+                    Config::load(file.config.as_deref()).map_err(|error| config_failure(&error))?;
                 say(format_args!(
                     "The configuration is valid: {} on {}.",
                     config.base_url, config.listen

@@ -2,15 +2,17 @@
 //! nothing and pays nothing.
 
 use std::fmt;
+use std::io::IsTerminal as _;
 use std::os::unix::fs::PermissionsExt as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 
 use crate::app;
+use crate::cli::list::Format;
 use crate::cli::serve::healthcheck;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, run_async, say, socket};
-use crate::config::{Coin, Config, FacilitatorAt, Gas, Tls};
+use crate::config::{Coin, Config, FacilitatorAt, Gas, Tls, wants_colour};
 use crate::domain::bundle::Bundle;
 use crate::domain::time::{DAY_SECONDS, UnixSeconds};
 use crate::flows::operations::certificates;
@@ -24,14 +26,18 @@ use crate::store;
 
 /// Payments have a validity window: with a larger clock error, valid ones are refused.
 const SKEW_SECONDS_MAX: u64 = 10;
+/// Kinds of payments that are listed in place of the one that is missing.
+const KINDS_SHOWN_MAX: usize = 8;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
     #[command(flatten)]
     file: ConfigFile,
+    #[command(flatten)]
+    format: Format,
 }
 
-enum Finding {
+pub(in crate::cli::serve) enum Finding {
     Good(String),
     /// It works but could be better.
     Note(String),
@@ -45,9 +51,19 @@ impl Args {
         let config =
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let mut bad = 0;
+        let mut found = Vec::new();
         let mut tell = |(what, finding): (&str, Finding)| {
             bad += usize::from(matches!(finding, Bad(_)));
-            say(format_args!("{:<5} {what:<14} {finding}", finding.word()))
+            match self.format.json {
+                false => line(what, &finding),
+                true => {
+                    let result = finding.word().to_lowercase();
+                    found.push(
+                        json!({"check": what, "result": result, "text": finding.to_string()}),
+                    );
+                    Ok(())
+                }
+            }
         };
         tell(("configuration", configuration(&config)))?;
         tell(("data file", data_file(&config)))?;
@@ -73,11 +89,31 @@ impl Args {
         tell(("signing", signing(&config)))?;
         tell(("bundles", bundles(&config)))?;
         tell(("mail", ask(mail(&config))?))?;
+        if self.format.json {
+            say(serde_json::to_string_pretty(&found)?)?;
+        }
         match bad {
             0 => Ok(()),
-            bad => Err(failed(format_args!("{bad} of these must be fixed first"))),
+            bad => Err(failed(format_args!(
+                "{bad} of these must be fixed: see BAD above"
+            ))),
         }
     }
+}
+
+/// A line for one check.
+pub(in crate::cli::serve) fn line(what: &str, finding: &Finding) -> std::io::Result<()> {
+    let word = format!("{:<5}", finding.word());
+    let colour = match finding {
+        Good(_) => "32",
+        Note(_) => "33",
+        Bad(_) => "1;31",
+    };
+    let word = match std::io::stdout().is_terminal() && wants_colour() {
+        true => format!("\x1b[{colour}m{word}\x1b[0m"),
+        false => word,
+    };
+    say(format_args!("{word} {what:<14} {finding}"))
 }
 
 impl Finding {
@@ -130,21 +166,47 @@ fn data_file(config: &Config) -> Finding {
     if metadata.len() == 0 {
         return Bad(format!("{shown} is empty: restore a backup"));
     }
-    Good(format!("{shown}, {} bytes, mode 0600", metadata.len()))
+    Good(format!("{shown}, {}, mode 0600", size(metadata.len())))
 }
 
 fn free_disk(config: &Config) -> Finding {
-    let size = std::fs::metadata(&config.data_file).map_or(0, |metadata| metadata.len());
+    let used = std::fs::metadata(&config.data_file).map_or(0, |metadata| metadata.len());
     let floor = config.limits.free_disk_bytes_min;
     match store::free_bytes(&config.data_file) {
         Err(error) => Bad(format!("free disk space cannot be read: {error}")),
         Ok(free) if free < floor => Bad(format!(
-            "{free} bytes free; sales stop below {floor} (limits.free_disk_mib_min): free some space"
+            "{} free; sales stop below {} (limits.free_disk_mib_min): free some space",
+            size(free),
+            size(floor)
         )),
-        Ok(free) if free < floor.saturating_add(size) => Note(format!(
-            "{free} bytes free: too little for a backup on the same disk"
+        Ok(free) if free < floor.saturating_add(used) => Note(format!(
+            "{} free: too little for a backup on the same disk",
+            size(free)
         )),
-        Ok(free) => Good(format!("{free} bytes free")),
+        Ok(free) => Good(format!("{} free", size(free))),
+    }
+}
+
+/// Bytes as people read them.
+pub(in crate::cli) fn size(bytes: u64) -> String {
+    let mut size = (bytes, 0, "bytes");
+    for unit in ["KiB", "MiB", "GiB", "TiB"] {
+        let (whole, ..) = size;
+        if whole < 1024 {
+            break;
+        }
+        size = (whole / 1024, whole % 1024 * 10 / 1024, unit);
+    }
+    match size {
+        (bytes, _, "bytes") => format!("{bytes} bytes"),
+        (whole, tenths, unit) => format!("{whole}.{tenths} {unit}"),
+    }
+}
+
+fn seconds(count: u64) -> String {
+    match count {
+        1 => "1 second".to_owned(),
+        count => format!("{count} seconds"),
     }
 }
 
@@ -181,16 +243,20 @@ fn hosts(config: &Config) -> Vec<(&'static str, String)> {
         ("chain's name", chain),
         ("model's name", model),
     ];
-    let host = |url: &str| match Url::parse(url).ok()?.host()? {
-        url::Host::Domain(name) => Some(name.to_owned()),
-        _ => None,
-    };
     urls.into_iter()
         .filter_map(|(what, url)| Some((what, host(url?)?)))
         .collect()
 }
 
-fn name(host: &str) -> Finding {
+/// The name in an address, if it has one.
+pub(in crate::cli::serve) fn host(url: &str) -> Option<String> {
+    match Url::parse(url).ok()?.host()? {
+        url::Host::Domain(name) => Some(name.to_owned()),
+        _ => None,
+    }
+}
+
+pub(in crate::cli::serve) fn name(host: &str) -> Finding {
     match probe::resolve(host) {
         Ok(found) if found.is_empty() => Bad(format!("{host} has no address")),
         Ok(found) => {
@@ -277,11 +343,11 @@ fn base_url(config: &Config, clocks: &mut Vec<UnixSeconds>) -> Finding {
     }
 }
 
-fn ask(asked: impl Future<Output = Finding>) -> Result<Finding, Failure> {
+pub(in crate::cli::serve) fn ask(asked: impl Future<Output = Finding>) -> Result<Finding, Failure> {
     run_async(2, async { Ok(asked.await) })
 }
 
-async fn facilitator(config: &Config, url: &str) -> Finding {
+pub(in crate::cli::serve) async fn facilitator(config: &Config, url: &str) -> Finding {
     let client = app::facilitator_settings(config, url)
         .map_err(|error| error.to_string())
         .and_then(|settings| Facilitator::new(settings).map_err(|error| error.to_string()));
@@ -295,9 +361,22 @@ async fn facilitator(config: &Config, url: &str) -> Finding {
         Ok(supported) if supported.takes_exact_on(network) => {
             Good(format!("{url} supports exact payments on {network}"))
         }
-        Ok(_) => Bad(format!(
-            "{url} does not support exact payments on {network}: choose another facilitator or payment.network"
-        )),
+        Ok(supported) => {
+            let kinds = supported.kinds.iter();
+            let mut kinds: Vec<String> = kinds
+                .map(|kind| format!("{} on {}", kind.scheme, kind.network))
+                .take(KINDS_SHOWN_MAX)
+                .collect();
+            kinds.dedup();
+            Bad(format!(
+                "{url} does not support exact payments on {network}, but {}: choose another facilitator, or set \
+                 payment.network and its payment.asset",
+                match kinds.is_empty() {
+                    true => "nothing".to_owned(),
+                    false => kinds.join(", "),
+                }
+            ))
+        }
     }
 }
 
@@ -343,10 +422,11 @@ fn clock(now: UnixSeconds, others: &[UnixSeconds]) -> Finding {
     match others.iter().map(apart).max() {
         None => Note("no server reported a time to compare with".to_owned()),
         Some(apart) if apart > SKEW_SECONDS_MAX => Bad(format!(
-            "{apart} seconds off from other servers: enable NTP (`timedatectl set-ntp true`); otherwise valid payments \
-            are refused or expired ones accepted"
+            "{} off from other servers: enable NTP (`timedatectl set-ntp true`); otherwise valid payments \
+            are refused or expired ones accepted",
+            seconds(apart)
         )),
-        Some(apart) => Good(format!("{apart} seconds off from other servers")),
+        Some(apart) => Good(format!("{} off from other servers", seconds(apart))),
     }
 }
 

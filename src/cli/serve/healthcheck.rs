@@ -4,8 +4,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::cli::list::Format;
 use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
 use crate::config::Config;
+use crate::domain::availability::{NotSelling, Obstacle};
+use crate::domain::time::UnixSeconds;
 
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -22,6 +25,8 @@ pub(in crate::cli) struct Args {
     /// Succeed if the service responds, even if it accepts no payments
     #[arg(long, conflicts_with = "strict")]
     running: bool,
+    #[command(flatten)]
+    format: Format,
 }
 
 impl Args {
@@ -30,15 +35,25 @@ impl Args {
             Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
         let end = Instant::now() + Duration::from_secs(self.wait);
         let health = loop {
+            let is_last = Instant::now() >= end;
             match ask(&config) {
-                Ok(health) => break health,
-                Err(failure) if Instant::now() >= end => return Err(failure),
-                Err(_) => std::thread::sleep(PAUSE),
+                Ok(health) if is_last || self.running || !is_starting(&health) => break health,
+                Err(failure) if is_last => return Err(failure),
+                _ => std::thread::sleep(PAUSE),
             }
         };
         let is_down = !matches!(health["status"].as_str(), Some("ok" | "degraded"));
         let fails = is_down || self.strict || (!self.running && !is_open(&health));
+        // The public answer leaves out details; the operator's socket gives them.
+        let detailed = socket::connect(&config.socket)
+            .filter(|_| !is_open(&health))
+            .and_then(|stream| socket::get(stream, "/health").ok());
+        let health = detailed.unwrap_or(health);
+        if self.format.json {
+            say(serde_json::to_string_pretty(&health)?)?;
+        }
         match line(&health) {
+            Ok(_) if self.format.json => Ok(()),
             Ok(line) => Ok(say(line)?),
             Err(line) if fails => Err(Failure::Failed(line)),
             Err(line) => Ok(say(line)?),
@@ -65,6 +80,26 @@ fn is_open(health: &Value) -> bool {
     health["paid_enabled"].as_bool() == Some(true)
 }
 
+/// Whether it is not known yet if the service can sell.
+fn is_starting(health: &Value) -> bool {
+    obstacles(health).contains(&Obstacle::FacilitatorUnchecked)
+}
+
+fn obstacles(health: &Value) -> Vec<Obstacle> {
+    let told = health["sales"]["obstacles"].as_array();
+    let codes = told.into_iter().flatten();
+    codes
+        .filter_map(|one| Obstacle::parse(one["code"].as_str()?))
+        .collect()
+}
+
+/// Why nothing can be bought. Older services do not say since when.
+fn not_selling(health: &Value) -> Option<NotSelling> {
+    let obstacles = obstacles(health);
+    let since = UnixSeconds(health["sales"]["since"].as_u64()?);
+    (!is_open(health) && !obstacles.is_empty()).then_some(NotSelling { obstacles, since })
+}
+
 /// The result of /health in a line; an error if something is wrong.
 pub(in crate::cli) fn line(health: &Value) -> Result<String, String> {
     let checks = health["checks"].as_object();
@@ -84,11 +119,14 @@ pub(in crate::cli) fn line(health: &Value) -> Result<String, String> {
         false => "It accepts no payments.",
     });
     match health["status"].as_str() {
-        Some("ok") => Ok(format!("running. {sales}")),
+        Some("ok") => Ok(format!("running, accepting payments. {sales}")),
         word => {
             let mut line = format!("{}. {sales}", word.unwrap_or("an unreadable response"));
             if !troubles.is_empty() {
-                line = format!("{line} Checks: {}", troubles.join("; "));
+                line = format!("{line} Checks: {}.", troubles.join("; "));
+            }
+            if let Some(reason) = not_selling(health) {
+                line = format!("{line} {}", reason.advice());
             }
             Err(line)
         }
@@ -111,11 +149,21 @@ mod tests {
         };
         assert_eq!(
             line(&health("ok", "ok")),
-            Ok("running. Nothing is amiss.".to_owned())
+            Ok("running, accepting payments. Nothing is amiss.".to_owned())
         );
         assert_eq!(
             line(&health("degraded", "down")),
-            Err("degraded. Nothing is amiss. Checks: facilitator down: it sleeps".to_owned())
+            Err("degraded. Nothing is amiss. Checks: facilitator down: it sleeps.".to_owned())
+        );
+        let mut closed = health("degraded", "down");
+        closed["paid_enabled"] = false.into();
+        closed["sales"] = json!({"summary": "Not accepting payments.", "since": 1, "obstacles": [{"code": "paused"}]});
+        let Err(told) = line(&closed) else {
+            panic!("it does not sell")
+        };
+        assert!(
+            told.ends_with("To sell again: resume with `context402 resume`."),
+            "{told}"
         );
         assert_eq!(
             line(&Value::Null),

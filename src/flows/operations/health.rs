@@ -10,6 +10,7 @@ use crate::config::{self, Coin};
 use crate::domain::amount::Amount;
 use crate::domain::margin::GasPrice;
 use crate::domain::time::UnixSeconds;
+use crate::flows::quotes::availability;
 use crate::outside::chain::{Chain, ChainError};
 use crate::outside::process;
 use crate::state::health::Facilitator;
@@ -36,6 +37,8 @@ pub async fn watch_disk(app: Shared) {
     loop {
         tokio::time::sleep(PROBE_DISK_EVERY).await;
         probe_disk(&app);
+        // Notes since when.
+        availability::now(&app);
     }
 }
 
@@ -94,10 +97,24 @@ pub async fn probe_store(app: &Shared) -> bool {
     trouble.is_none()
 }
 
-/// Measures the size of paid content in the store.
+/// Measures the size of paid content in the store, and of what is not settled yet.
 pub async fn probe_kept(app: &Shared) {
-    match app.store.read(|snapshot| snapshot.reports_bytes()).await {
-        Ok(kept) => {
+    let asked = app
+        .store
+        .read(|snapshot| Ok((snapshot.reports_bytes()?, snapshot.unsettled_bytes()?)));
+    match asked.await {
+        Ok((kept, unsettled)) => {
+            let unsettled_full = unsettled >= app.config.limits.unsettled_bytes_max;
+            let was_full = app
+                .health
+                .unsettled_full
+                .swap(unsettled_full, Ordering::Relaxed);
+            if unsettled_full && !was_full {
+                tracing::error!(
+                    unsettled_bytes = unsettled,
+                    "too many settlements without an outcome; sales stopped"
+                );
+            }
             let is_full = kept >= app.config.limits.reports_bytes_max;
             if is_full && !app.health.reports_full() {
                 tracing::error!(

@@ -2,6 +2,7 @@
 //! or is signed out.
 
 use crate::app::Shared;
+use crate::domain::time::UnixSeconds;
 use crate::outside::chance;
 use crate::signing::session::Session;
 use crate::store::StoreError;
@@ -11,6 +12,26 @@ pub fn open(app: &Shared, shown: &str) -> Option<String> {
     let sessions = app.config.operator.as_ref()?;
     if !sessions.is_token(shown) {
         tracing::warn!("console sign-in failed: wrong token");
+        return None;
+    }
+    Some(sessions.open(app.now().0, chance::bytes()))
+}
+
+/// The address of a new one-time link; `None` if the console is disabled.
+pub fn issue_link(app: &Shared) -> Option<(String, UnixSeconds)> {
+    app.config.operator.as_ref()?;
+    let (code, expires_at) = app.sign_in_links.issue(chance::bytes(), app.now());
+    Some((
+        format!("{}/operator?link={code}", app.config.base_url),
+        expires_at,
+    ))
+}
+
+/// A session cookie for the code of a one-time link, which is used up.
+pub fn open_by_link(app: &Shared, code: &str) -> Option<String> {
+    let sessions = app.config.operator.as_ref()?;
+    if !app.sign_in_links.take(code, app.now()) {
+        tracing::warn!("console sign-in failed: the link is unknown, used or expired");
         return None;
     }
     Some(sessions.open(app.now().0, chance::bytes()))

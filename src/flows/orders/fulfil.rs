@@ -221,6 +221,7 @@ impl Job {
             };
             order.note(now.0, format!("not fulfilled: {reason}"));
             emails.undeliverable(tables, id, &reason, now)?;
+            emails.failed(tables, id, &order, now)?;
             order.happen(&OrderEvent::GaveUp { attempt, reason }, now.0);
             tables.put_order(id, &order)?;
             Ok(End::GaveUp)

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::domain::bundle::Bundle;
 use crate::domain::email::is_email;
-use crate::domain::ids::OrderId;
+use crate::domain::ids::{LeadId, OrderId};
 use crate::domain::keys::MailKey;
 use crate::domain::mail::{ATTACHMENT_BYTES_MAX, MailKind, without_links};
 use crate::domain::order::{Doubt, Order};
@@ -23,6 +23,9 @@ pub const LINK_SECONDS: u64 = 30 * 24 * 3600;
 const RECOVERY_PAUSE_SECONDS: u64 = 600;
 /// The page and the document of a delivery.
 pub const PAGE_PATH: &str = "/proof-pack/bundle/delivery";
+/// Where a buyer pays, and where bundles are explained.
+const PAY_PATH: &str = "/proof-pack/bundle/pay";
+const BUNDLE_PATH: &str = "/proof-pack/bundle";
 pub const API_PATH: &str = "/v1/proof-pack/bundle/delivery";
 
 /// The service's facts for e-mails.
@@ -230,10 +233,14 @@ impl OrderEmails {
         let Some(to) = order.email.clone() else {
             return Ok(());
         };
+        let again = match order.lead {
+            Some(lead) => format!("{}{PAY_PATH}?lead_id={}", self.base_url, LeadId(lead)),
+            None => format!("{}{BUNDLE_PATH}", self.base_url),
+        };
         let paragraphs = [
             "The payment for your Evidence Bundle has failed. You were not charged, and we have not started on the report."
                 .to_owned(),
-            "You can pay again through the same payment link.".to_owned(),
+            format!("You can pay again here: {again}"),
         ];
         let subject = "Your payment has failed";
         self.tell(
@@ -241,6 +248,70 @@ impl OrderEmails {
             (MailKind::OrderNotice, id, to),
             (subject, &paragraphs),
             "payment-failed",
+            now,
+        )
+    }
+
+    /// To the buyer: the paid order failed.
+    pub fn failed(
+        &self,
+        tables: &mut Tables<'_>,
+        id: OrderId,
+        order: &Order,
+        now: UnixSeconds,
+    ) -> Result<(), StoreError> {
+        let Some(to) = order.email.clone() else {
+            return Ok(());
+        };
+        let paragraphs = [
+            "You have paid for an Evidence Bundle, and we could not make it: the sources could not be read.".to_owned(),
+            "You need not do anything. We will try again or refund you, and write to you in either case. If you have a \
+             question, write to us and name your order."
+                .to_owned(),
+        ];
+        // One for each try that the operator has asked for.
+        let what = match order.round {
+            0 => "delivery-failed".to_owned(),
+            round => format!("delivery-failed.{round}"),
+        };
+        self.tell(
+            tables,
+            (MailKind::OrderNotice, id, to),
+            ("Your report could not be made", &paragraphs),
+            &what,
+            now,
+        )
+    }
+
+    /// To the buyer: the order was refunded.
+    pub fn refunded(
+        &self,
+        tables: &mut Tables<'_>,
+        id: OrderId,
+        order: &Order,
+        now: UnixSeconds,
+    ) -> Result<(), StoreError> {
+        let Some(to) = order.email.clone() else {
+            return Ok(());
+        };
+        let sum = match order.amount_total {
+            // Only dollars are taken without a doubt; in other currencies the smallest unit may be another.
+            Some(cents) if order.currency.eq_ignore_ascii_case("usd") => {
+                format!("{}.{:02} USD", cents / 100, cents % 100)
+            }
+            _ => "your payment".to_owned(),
+        };
+        let paragraphs = [
+            format!(
+                "We have refunded {sum} for your Evidence Bundle. Nothing more will be delivered or charged."
+            ),
+            "Your bank may take some days to show it.".to_owned(),
+        ];
+        self.tell(
+            tables,
+            (MailKind::OrderNotice, id, to),
+            ("Your payment was refunded", &paragraphs),
+            "refunded",
             now,
         )
     }

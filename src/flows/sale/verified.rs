@@ -34,7 +34,10 @@ impl Verified {
     ) -> Result<Self, Refusal> {
         let facilitator = &app.outside.facilitator;
         let asked = facilitator.request(&proof, &offer);
-        match facilitator.verify(&asked, app.now()).await {
+        let verdict = facilitator.verify(&asked, app.now()).await;
+        let outcome = verdict.as_ref().map(|_| ());
+        app.health.note_verification(outcome, app.now());
+        match verdict {
             Ok(Verdict::Valid { .. }) => {}
             Ok(Verdict::Invalid { reason }) => {
                 let message = format!("The payment is not valid ({reason}); nothing was charged.");

@@ -5,7 +5,7 @@
 pub struct Sample {
     /// The kind of page, in a word or two.
     pub label: &'static str,
-    /// Example questions with different outcomes.
+    /// Example questions: one that the page supports, one that it contradicts, one that it does not answer.
     pub questions: [&'static str; 3],
     /// The host name, without port.
     pub host: &'static str,
@@ -28,9 +28,9 @@ pub const SAMPLES: &[Sample] = &[
     Sample {
         label: "News article",
         questions: [
-            "Did the harbour heat network deliver 4.1 gigawatt hours to 900 flats?",
-            "Was the heat delivered in January 1,910 MWh?",
-            "Who designed the heat pumps?",
+            "Does the city council vote on the second phase on 2 April?",
+            "Does the contract fix the price for five years?",
+            "Does the plant cool flats in summer?",
         ],
         host: "news.sample-site.org",
         path: "/2026/03/harbour-heat-network",
@@ -42,7 +42,7 @@ pub const SAMPLES: &[Sample] = &[
         questions: [
             "How many read calls may a live key make in a minute?",
             "Do limits count per address?",
-            "Which API answers 429?",
+            "Are there limits on file uploads?",
         ],
         host: "docs.sample-site.org",
         path: "/guides/rate-limits",
@@ -53,7 +53,7 @@ pub const SAMPLES: &[Sample] = &[
         label: "Product page",
         questions: [
             "Does it boil 0.9 litres in four minutes and ten seconds?",
-            "Is the guarantee three years?",
+            "Does delivery within the EU take ten working days?",
             "Is the kettle safe in a dishwasher?",
         ],
         host: "shop.sample-site.org",
@@ -64,9 +64,9 @@ pub const SAMPLES: &[Sample] = &[
     Sample {
         label: "Forum thread",
         questions: [
-            "What keeps the checkpoint from going further?",
+            "Did the file go from 14 GB to nothing in 40 seconds?",
             "Does a PASSIVE checkpoint shrink the file?",
-            "Which version of SQLite was it?",
+            "Is the service written in Python?",
         ],
         host: "forum.sample-site.org",
         path: "/t/wal-grows-forever/4127",

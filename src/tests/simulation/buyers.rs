@@ -106,6 +106,16 @@ pub(super) enum Message {
     },
 }
 
+impl Message {
+    /// The purchase that it names, where it may be another than the one that was signed for.
+    pub(super) fn wish(&self) -> Option<Wish> {
+        match self {
+            Message::Payment { wish, .. } | Message::Credit { wish, .. } => Some(*wish),
+            Message::Respelt { .. } => None,
+        }
+    }
+}
+
 /// Whether a buyer waits for its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stay {

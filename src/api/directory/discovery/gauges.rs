@@ -2,6 +2,7 @@
 
 use crate::api::directory::discovery::figures::{Exposition, labels};
 use crate::app::Shared;
+use crate::domain::availability::Obstacle;
 use crate::domain::lead::LeadStatus;
 use crate::flows::operations::{certificates, health};
 use crate::flows::quotes::availability;
@@ -11,6 +12,7 @@ use crate::store::{Snapshot, StoreError, Unpaid};
 /// The public gauges, and those for the operator: stored bytes grow with sales, and free space would help an attacker.
 pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
     let health = &app.health;
+    let availability = availability::now(app);
     let facilitator = health.facilitator();
     let mut gauges = vec![
         (
@@ -20,8 +22,8 @@ pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
         ),
         (
             "paid_enabled",
-            "1 while the service sells.",
-            u64::from(availability::now(app).is_open()),
+            "1 while a buyer can buy something.",
+            u64::from(availability.is_open()),
         ),
         (
             "database_up",
@@ -59,7 +61,7 @@ pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
         ]);
     }
     if let Some(found) = &facilitator {
-        let is_up = found.trouble.is_none();
+        let is_up = found.trouble.is_none() && health.verify_trouble_at(app.now()).is_none();
         gauges.push((
             "facilitator_up",
             "1 while the facilitator responds and supports our network.",
@@ -126,6 +128,14 @@ pub(super) fn now(text: &mut Exposition, app: &Shared, operator: bool) {
     for (name, help, value) in gauges {
         text.gauge(name, help, value);
     }
+    let obstacles = availability.obstacles();
+    let samples = Obstacle::ALL.iter();
+    let samples = samples.map(|one| {
+        let stands = u64::from(obstacles.contains(one));
+        (labels([("code", one.name())]), stands)
+    });
+    let help = "1 for each reason why a tier or pack cannot be bought.";
+    text.family("sales_obstacle", "gauge", help, samples);
 }
 
 /// What the data file holds, for the operator alone; what cannot be read now is left out.

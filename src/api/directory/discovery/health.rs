@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use crate::api::directory::openapi::DESCRIPTION_VERSION;
 use crate::app::{App, Shared};
 use crate::domain::amount::Amount;
+use crate::domain::availability::Availability;
 use crate::domain::margin::GasPrice;
 use crate::domain::time::UnixSeconds;
 use crate::flows::operations::certificates;
-use crate::flows::quotes::availability::{self, Availability};
+use crate::flows::quotes::availability;
 use crate::flows::sale::verify_settlement;
 use crate::http::{Call, Peer, Reply};
 
@@ -19,11 +20,13 @@ pub async fn health(app: Shared, call: Call) -> Reply {
     }
     let store_down = app.health.store_down();
     let facilitator = app.health.facilitator();
-    let (facilitator_status, trouble) = match &facilitator {
-        None => ("unknown", None),
-        // Details are only for the operator.
-        Some(found) if found.trouble.is_some() => ("down", found.trouble.as_deref()),
-        Some(_) => ("ok", None),
+    let denied = app.health.verify_trouble_at(app.now());
+    // Details are only for the operator.
+    let (facilitator_status, trouble) = match (&facilitator, denied) {
+        (None, None) => ("unknown", None),
+        (Some(found), _) if found.trouble.is_some() => ("down", found.trouble.clone()),
+        (_, Some(error)) => ("down", Some(error.to_string())),
+        (Some(_), None) => ("ok", None),
     };
     let gas = app.health.gas();
     let gas_status = match () {
@@ -124,12 +127,13 @@ fn sales(availability: &Availability) -> Value {
     let unavailable = availability.unavailable.iter();
     json!({
         "open": availability.is_open(),
+        "since": availability.not_selling().map(|reason| reason.since.0),
         "summary": availability.sentence(),
         "obstacles": obstacles
-            .map(|obstacle| json!({"code": obstacle.code(), "message": obstacle.text()}))
+            .map(|obstacle| json!({"code": obstacle.name(), "message": obstacle.text()}))
             .collect::<Vec<_>>(),
         "unavailable": unavailable
-            .map(|(level, obstacle)| json!({level.product().level_word(): level.name(), "reason": obstacle.code()}))
+            .map(|(level, obstacle)| json!({level.product().level_word(): level.name(), "reason": obstacle.name()}))
             .collect::<Vec<_>>(),
     })
 }

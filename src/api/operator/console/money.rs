@@ -79,7 +79,10 @@ fn brake(app: &Shared) -> Form {
 pub(super) fn standing(app: &Shared) -> Vec<Block> {
     let availability = availability::now(app);
     let sales = (!availability.is_complete()).then(|| Block::Note {
-        text: availability.sentence(),
+        text: match availability.not_selling() {
+            Some(reason) => format!("{reason} {}", reason.advice()),
+            None => availability.sentence(),
+        },
         tone: if availability.is_open() {
             Tone::Warn
         } else {

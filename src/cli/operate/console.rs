@@ -1,0 +1,42 @@
+//! `context402 console`: a one-time sign-in link to the operator's console.
+
+use crate::cli::list::time;
+use crate::cli::{ConfigFile, Failure, config_failure, failed, say, socket};
+use crate::config::{Config, ConfigError};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    #[command(flatten)]
+    file: ConfigFile,
+    /// Print the link and when it expires as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let config =
+            Config::load(self.file.config.as_deref()).map_err(|error| config_failure(&error))?;
+        if config.operator.is_none() {
+            return Err(config_failure(&ConfigError::new(
+                "operator.token is not set, so the console is disabled: `context402 setup` creates one",
+            )));
+        }
+        let stream = socket::connect(&config.socket).ok_or_else(|| {
+            failed(format_args!(
+                "no service responds at {}: start it, or run this as root",
+                config.socket.display()
+            ))
+        })?;
+        let link = socket::post(stream, "/operator/sign-in-link")?;
+        if self.json {
+            return Ok(say(link)?);
+        }
+        let url = link["url"].as_str().unwrap_or_default();
+        say(url)?;
+        Ok(say(format_args!(
+            "Good once, until {}.",
+            time(&link["expires_at"])
+        ))?)
+    }
+}

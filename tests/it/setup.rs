@@ -1,0 +1,249 @@
+//! `context402 setup`, below a prefix and without systemd; tests/install/run starts what it installs.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::harness::process::{Finished, program};
+use crate::harness::{Facilitator, Folder, PAY_TO};
+
+/// A machine to set up, with a facilitator that takes our network.
+struct Machine {
+    folder: Folder,
+    facilitator: Facilitator,
+}
+
+impl Machine {
+    fn new() -> Machine {
+        let clock = context402::outside::clock::Clock::System;
+        Machine {
+            folder: Folder::new(),
+            facilitator: Facilitator::start(clock),
+        }
+    }
+
+    fn setup(&self, arguments: &[&str]) -> Finished {
+        let prefix = self.folder.path("root");
+        fs::create_dir_all(&prefix).expect("a folder");
+        let mut setup = program();
+        setup.arg("setup").arg("--prefix").arg(prefix);
+        Finished::of(setup.args(arguments))
+    }
+
+    /// With everything that is needed, but nothing is started.
+    fn whole(&self, more: &[&str]) -> Finished {
+        let url = &*self.facilitator.url;
+        let base = [
+            "--domain",
+            "http://127.0.0.1:4999",
+            "--listen",
+            ":4999",
+            "--pay-to",
+            PAY_TO,
+        ];
+        let rest = ["--facilitator", url, "--no-start"];
+        self.setup(&[&base[..], &rest[..], more].concat())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path("root").join(name)
+    }
+
+    fn config(&self) -> String {
+        let path = self.path("etc/context402/config.toml");
+        fs::read_to_string(path).expect("a configuration")
+    }
+
+    /// Every file below the prefix.
+    fn files(&self) -> Vec<String> {
+        fn walk(folder: &Path, found: &mut Vec<String>) {
+            for entry in fs::read_dir(folder).expect("a folder").flatten() {
+                match entry.path() {
+                    path if path.is_dir() => walk(&path, found),
+                    path => found.push(path.display().to_string()),
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(&self.folder.path("root"), &mut found);
+        found
+    }
+}
+
+/// Without a terminal it never waits for an answer, and a mistake changes nothing.
+#[test]
+fn setup_says_what_it_needs_and_changes_nothing_before_it_is_right() {
+    let machine = Machine::new();
+    let line = machine.setup(&["--pay-to", PAY_TO]).failed(2);
+    assert!(
+        line.contains("--domain, --facilitator are required"),
+        "{line}"
+    );
+    let mistyped = "0x90f79bf6EB2c4f870365E785982E1f101E93b906";
+    let url = &*machine.facilitator.url;
+    let domain = "http://127.0.0.1:4999";
+    for (arguments, why) in [
+        (
+            [
+                "--domain",
+                "nowhere",
+                "--pay-to",
+                PAY_TO,
+                "--facilitator",
+                url,
+            ],
+            "must be a domain",
+        ),
+        (
+            [
+                "--domain",
+                domain,
+                "--pay-to",
+                mistyped,
+                "--facilitator",
+                url,
+            ],
+            "checksum (EIP-55) is wrong",
+        ),
+        (
+            [
+                "--domain",
+                domain,
+                "--pay-to",
+                PAY_TO,
+                "--facilitator",
+                "ftp://x",
+            ],
+            "https address",
+        ),
+    ] {
+        let line = machine.setup(&arguments).failed(2);
+        assert!(line.contains(why), "{line}");
+    }
+    let base = ["--domain", domain, "--pay-to", PAY_TO, "--facilitator"];
+    let gone = machine
+        .setup(&[&base[..], &["http://127.0.0.1:9"]].concat())
+        .expect(1);
+    assert!(gone.err.contains("nothing was changed"), "{gone:#?}");
+    assert!(gone.out.contains("BAD   facilitator"), "{gone:#?}");
+    // A public address cannot have test funds: the message names the setting to change.
+    let public = [
+        "--domain",
+        "context.example.com",
+        "--pay-to",
+        PAY_TO,
+        "--facilitator",
+        "sandbox",
+    ];
+    let line = machine.setup(&public).failed(78);
+    assert!(
+        line.contains("set payment.facilitator_url to your facilitator's https"),
+        "{line}"
+    );
+    let dry = machine.whole(&["--dry-run"]).expect(0);
+    assert!(dry.out.contains("would write: "), "{dry:#?}");
+    assert_eq!(machine.files(), [] as [String; 0]);
+}
+
+#[test]
+fn setup_configures_and_installs_and_can_be_repeated() {
+    let machine = Machine::new();
+    let token = machine.folder.path("token");
+    fs::write(&token, "a-bearer-token\n").expect("written");
+    let token = token.display().to_string();
+    let auth = [
+        "--facilitator-auth-file",
+        &token,
+        "--email",
+        "me@example.com",
+        "--proxy",
+        "caddy",
+    ];
+    machine.whole(&auth).expect(0);
+    let config = machine.config();
+    for line in [
+        "base_url = \"http://127.0.0.1:4999\"",
+        "listen = \"127.0.0.1:4999\"",
+        "payment.facilitator_auth = \"bearer\"",
+        "contact = \"me@example.com\"",
+        "trusted_proxies = [\"127.0.0.1\"]",
+    ] {
+        assert!(config.lines().any(|one| one == line), "{line} in {config}");
+    }
+    assert!(!config.contains("a-bearer-token"));
+    for secret in ["payment/facilitator_token", "operator/token", "signing/key"] {
+        let path = machine.path("etc/context402/credentials").join(secret);
+        let mode = fs::metadata(&path).expect("a secret").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{secret}");
+    }
+    let caddy = fs::read_to_string(machine.path("etc/context402/Caddyfile")).expect("written");
+    assert!(caddy.contains("reverse_proxy 127.0.0.1:4999"), "{caddy}");
+    let socket = fs::read_to_string(machine.path("etc/systemd/system/context402.socket"));
+    assert!(
+        socket
+            .expect("a unit")
+            .contains("ListenStream=127.0.0.1:4999")
+    );
+    assert!(machine.path("bin/context402").exists());
+    // Nothing is asked for again, and nothing is made anew.
+    let files = machine.files();
+    let operator = machine.path("etc/context402/credentials/operator/token");
+    let operator = || fs::read(&operator).expect("a token");
+    let before = operator();
+    machine.setup(&["--no-start"]).expect(0);
+    assert_eq!((machine.config(), operator()), (config, before));
+    let lasting = |files: Vec<String>| -> Vec<String> {
+        let files = files.into_iter();
+        let mut files: Vec<_> = files.filter(|file| !file.contains(".previous")).collect();
+        files.sort();
+        files
+    };
+    assert_eq!(lasting(machine.files()), lasting(files));
+    // Taken back, nothing is left but what it says.
+    let undone = machine.setup(&["--undo"]).expect(0);
+    assert!(
+        undone.out.contains("Still there: ") && undone.out.contains("data and backups"),
+        "{undone:#?}"
+    );
+    assert_eq!(machine.files(), [] as [String; 0]);
+    let again = machine.setup(&["--undo"]).failed(1);
+    assert!(again.contains("has made nothing here"), "{again}");
+}
+
+#[test]
+fn setup_keeps_what_the_operator_has_written() {
+    let machine = Machine::new();
+    let folder = machine.path("etc/context402");
+    fs::create_dir_all(&folder).expect("a folder");
+    let mine = "# Mine.\nbase_url = \"http://127.0.0.1:4998\" # old\n[payment]\n# For tests.\nnetwork = \"eip155:8453\"\n";
+    fs::write(folder.join("config.toml"), mine).expect("written");
+    let done = machine.whole(&[]).expect(0);
+    let config = machine.config();
+    for kept in [
+        "# Mine.",
+        "\"http://127.0.0.1:4999\"  # old",
+        "# For tests.",
+        "network = \"eip155:8453\"",
+    ] {
+        assert!(config.contains(kept), "{kept} in {config}");
+    }
+    assert!(done.out.contains("the one before is "), "{done:#?}");
+    let copies = machine.files();
+    let copies = copies.iter().filter(|file| file.contains("config.toml.2"));
+    let copies: Vec<String> = copies
+        .map(|copy| fs::read_to_string(copy).expect("a copy"))
+        .collect();
+    assert_eq!(copies, [mine]);
+    machine.setup(&["--undo"]).expect(0);
+    assert_eq!(machine.config(), mine);
+    // What was edited afterwards is not thrown away.
+    machine.whole(&[]).expect(0);
+    let edited = format!("{}# Edited.\n", machine.config());
+    fs::write(folder.join("config.toml"), &edited).expect("written");
+    let undone = machine.setup(&["--undo"]).expect(0);
+    assert!(
+        undone.out.contains("because it was changed after setup"),
+        "{undone:#?}"
+    );
+    assert_eq!(machine.config(), edited);
+}
