@@ -37,6 +37,7 @@ use crate::outside::network::{ForbiddenHosts, NameServers, Network, NetworkSetti
 use crate::outside::robots::{LOOKUPS_MAX as ROBOTS_LOOKUPS_MAX, RobotsFiles};
 use crate::outside::web::{Web, WebSettings};
 use crate::signing::Signer;
+use crate::state::free_fetches::FreeFetches;
 use crate::state::health::Health;
 use crate::state::in_flight::InFlight;
 use crate::state::markdown_alternates::Alternates;
@@ -85,6 +86,8 @@ pub struct App {
     pub sample: SamplePage,
     pub limits: Limits,
     pub metrics: Metrics,
+    /// Pages that were fetched for free previews today.
+    pub free_fetches: FreeFetches,
     /// The last refusals of paid requests.
     pub refusals: Refusals,
     pub health: Health,
@@ -191,6 +194,7 @@ impl App {
             sample,
             limits,
             metrics: Metrics::default(),
+            free_fetches: FreeFetches::default(),
             refusals: Refusals::default(),
             health: Health::default(),
             sign_in_links: SignInLinks::default(),

@@ -1,7 +1,9 @@
 //! The table: every endpoint at a glance. Dispatch, 405 and Allow, openapi.json, /docs, metrics labels and the
 //! operator's `routes` command are made from it.
 
-use crate::api::buyer::{access, diagnose, legacy, preview, proof_pack, quotes, reports, retry};
+use crate::api::buyer::{
+    access, diagnose, first_words, legacy, preview, proof_pack, quotes, reports, retry,
+};
 use crate::api::directory::discovery::{
     crawlers, figures, full, health, keys, llms, manifest, trust,
 };
@@ -23,8 +25,8 @@ use crate::domain::shapes::{
 use crate::domain::tier::Tier;
 use crate::http::{Guard, Method, Route};
 use crate::pages::assets::{
-    EXPLORER_SCRIPT_PATH, EXPLORER_START_PATH, EXPLORER_STYLE_PATH, FAVICON_ICO_PATH, FAVICON_PATH,
-    ICON_PATH, SOCIAL_PATH, STYLE_PATH,
+    CONSOLE_STYLE_PATH, EXPLORER_SCRIPT_PATH, EXPLORER_START_PATH, EXPLORER_STYLE_PATH,
+    FAVICON_ICO_PATH, FAVICON_PATH, ICON_PATH, SOCIAL_PATH, STYLE_PATH,
 };
 use crate::signing::{DID_PATH, JWKS_PATH};
 
@@ -429,6 +431,10 @@ pub static ROUTES: &[Row] = &[
     guide("/notices", run!(site::notices), "Whose work is in the program, and under which licenses"),
     Row { has_twin: true, ..get("/demo", run!(site::demo), Endpoint {
         rate: RateClass::Quote, ..Endpoint::page("The converter and the evidence check on sample pages, for nothing") }) },
+    Row { has_twin: true, ..get("/try", run!(first_words::show), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("The beginning of a page as markdown, for nothing") }) },
+    post("/try", run!(first_words::buy), Endpoint {
+        rate: RateClass::Quote, ..Endpoint::page("In a sandbox: a page bought with test funds") }),
     get("/swagger", run!(site::explorer), Endpoint::page("This API, to be tried in the browser")),
     guide("/terms", run!(site::terms), "What you buy and what is promised"),
     guide("/privacy", run!(site::privacy), "What is kept about whom"),
@@ -436,6 +442,7 @@ pub static ROUTES: &[Row] = &[
     guide("/sample", run!(site::sample), "The sample page"),
     get("/from/{source}", run!(site::from), Endpoint::page("Welcome from elsewhere")),
     get(STYLE_PATH, run!(site::style), text(Tag::Pages, "The stylesheet", "text/css")),
+    get(CONSOLE_STYLE_PATH, run!(site::console_style), text(Tag::Pages, "The console's stylesheet", "text/css")),
     get(EXPLORER_SCRIPT_PATH, run!(site::explorer_script), text(Tag::Pages, "The API explorer's program", "text/javascript")),
     get(EXPLORER_STYLE_PATH, run!(site::explorer_style), text(Tag::Pages, "The API explorer's look", "text/css")),
     get(EXPLORER_START_PATH, run!(site::explorer_start), text(Tag::Pages, "The API explorer's start", "text/javascript")),

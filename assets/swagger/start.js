@@ -1,3 +1,9 @@
+/* Swagger UI has a dark look that a class of the root switches on. */
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const followScheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", followScheme);
+followScheme();
+
 /* What Swagger UI leaves to be said for those who do not see it: names of fields, and headings in their order. */
 function mend() {
   document.querySelector("#servers")?.setAttribute("aria-label", "Server");

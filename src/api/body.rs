@@ -12,6 +12,12 @@ use crate::http::Call;
 const IGNORED_MAX: usize = 32;
 const IGNORED_CHARACTERS_MAX: usize = 64;
 
+/// Whether the body is a browser's form.
+pub fn is_form(call: &Call) -> bool {
+    let media = call.header("content-type");
+    media.is_some_and(|media| media.starts_with("application/x-www-form-urlencoded"))
+}
+
 /// A body of JSON, or of a browser's form. An absent body is an empty object.
 ///
 /// # Errors
@@ -22,10 +28,7 @@ pub fn read_body<T: Request>(app: &App, call: &Call) -> Result<T, Refusal> {
         check_origin(app, call)?;
     }
     check_coding(call)?;
-    let is_form = call
-        .header("content-type")
-        .is_some_and(|media| media.starts_with("application/x-www-form-urlencoded"));
-    let text = match (call.body.is_empty(), is_form) {
+    let text = match (call.body.is_empty(), is_form(call)) {
         (true, _) => json!({}),
         (false, true) => form(&call.body, T::TABLE),
         (false, false) => {

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod challenge;
 pub mod diagnose;
+pub mod first_words;
 pub mod legacy;
 pub mod paid;
 pub mod preview;

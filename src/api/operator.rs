@@ -373,6 +373,16 @@ pub const NO_PAYMENT: &str = "No such payment: `context402 payments list` shows 
 
 /// The list, from a running service or from the file of a stopped one.
 pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreError> {
+    find(store, state, String::new()).await
+}
+
+/// The same of payments whose payer, transaction, target or key has these words.
+pub async fn find(
+    store: &Store,
+    state: Option<String>,
+    words: String,
+) -> Result<Value, StoreError> {
+    let words = words.to_lowercase();
     let listed = store.read(move |snapshot| {
         let mut newest = Newest::default();
         let beside = Beside::read(snapshot)?;
@@ -383,7 +393,7 @@ pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreEr
                 ABANDONED => beside.is_abandoned(key, &payment),
                 state => state == payment.state.name(),
             };
-            if state.as_ref().is_none_or(fits) {
+            if state.as_ref().is_none_or(fits) && is_named(key, &payment, &words) {
                 let mut answer = payment_json(key, &payment);
                 beside.add_to(&mut answer, key, &payment);
                 newest.add(payment.created_at, answer);
@@ -393,6 +403,25 @@ pub async fn list(store: &Store, state: Option<String>) -> Result<Value, StoreEr
         Ok(newest.values())
     });
     Ok(json!({"status": "success", "payments": listed.await?}))
+}
+
+/// Whether words in lower case name a payment.
+fn is_named(key: PaymentKey, payment: &Payment, words: &str) -> bool {
+    if words.is_empty() {
+        return true;
+    }
+    let transaction = match &payment.state {
+        State::Settled { transaction, .. } => transaction.to_string(),
+        _ => String::new(),
+    };
+    let target = payment.purchase.target_url().to_owned();
+    let texts = [
+        payment.payer.to_string(),
+        transaction,
+        target,
+        key.to_string(),
+    ];
+    texts.iter().any(|text| text.to_lowercase().contains(words))
 }
 
 /// One payment by the hex digits of its key.

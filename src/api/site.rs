@@ -254,6 +254,10 @@ pub async fn style(_: Shared, _: Call) -> Reply {
     asset("text/css; charset=utf-8", assets::STYLE.as_bytes())
 }
 
+pub async fn console_style(_: Shared, _: Call) -> Reply {
+    asset("text/css; charset=utf-8", assets::CONSOLE_STYLE.as_bytes())
+}
+
 pub async fn favicon(_: Shared, _: Call) -> Reply {
     asset("image/svg+xml", assets::FAVICON.as_bytes())
 }

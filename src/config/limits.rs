@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::config::{ConfigError, Resolved};
+use crate::domain::rate::FreeQuota;
 use crate::limits::Quotas;
 
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,7 @@ pub struct Limits {
     pub unsettled_bytes_max: u64,
     pub free_disk_bytes_min: u64,
     pub quotas: Quotas,
+    pub free_fetches: FreeQuota,
 }
 
 pub(in crate::config) fn limits(resolved: &Resolved) -> Result<Limits, ConfigError> {
@@ -52,6 +54,10 @@ pub(in crate::config) fn limits(resolved: &Resolved) -> Result<Limits, ConfigErr
             recovery: resolved.quota("limits.recoveries_per_minute")?,
             domain: resolved.quota("limits.quotes_of_domain_per_minute")?,
             keys_max: resolved.count("limits.clients_max")?,
+        },
+        free_fetches: FreeQuota {
+            all: resolved.quota("limits.free_fetches_per_day")?,
+            client: resolved.quota("limits.free_fetches_of_client_per_day")?,
         },
     })
 }

@@ -221,6 +221,8 @@ pub static SETTINGS: &[Setting] = &[
     row("limits.recoveries_per_minute", Number, Some("10"), "Requests for lost deliveries per client and minute."),
     row("limits.logins_per_minute", Number, Some("10"), "Console sign-in attempts per client and minute."),
     row("limits.quotes_of_domain_per_minute", Number, Some("600"), "Quotes per registrable domain and minute, for all clients together."),
+    row("limits.free_fetches_per_day", Number, Some("200"), "Pages fetched for free previews per day, for all clients together. 0 fetches none and shows cached pages only."),
+    row("limits.free_fetches_of_client_per_day", Number, Some("10"), "The same for one client."),
     row("limits.clients_max", Number, Some("20000"), "Clients tracked by each of these limits, in about 4 MiB of memory; further ones share a limit until others have been idle for a minute."),
 
     shown("lab.hosts", Map, "\"news.sample-site.org\" = \"93.184.216.34@127.0.0.1:8081\"",

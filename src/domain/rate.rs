@@ -62,6 +62,13 @@ impl RateClass {
     }
 }
 
+/// How many pages a day may be fetched for free; 0 fetches none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FreeQuota {
+    pub all: u64,
+    pub client: u64,
+}
+
 /// Where a client stands within a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {

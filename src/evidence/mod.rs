@@ -21,6 +21,8 @@ use reading::page::Page;
 
 pub(crate) use engine::model::Model;
 
+pub(crate) use reading::text::{cells, plain};
+
 pub use crate::domain::depth::Depth;
 pub use crate::markdown::PassageKind;
 

@@ -1,6 +1,7 @@
 //! The content for sale, pages as markdown and reports on them, and the free samples of both.
 
 pub mod demo;
+pub mod first_words;
 pub mod markdown_alternate;
 pub mod pdf;
 pub mod report;
@@ -9,3 +10,4 @@ pub mod robots;
 pub mod sample;
 pub mod source;
 pub mod synthesis;
+pub mod test_purchase;

@@ -5,6 +5,11 @@ pub const STYLE: &str = include_str!("../../assets/style.css");
 /// Path of [`STYLE`].
 pub const STYLE_PATH: &str = "/assets/style.css";
 
+/// What the operator's console needs beside it, so that buyers do not load it.
+pub const CONSOLE_STYLE: &str = include_str!("../../assets/console.css");
+/// Path of [`CONSOLE_STYLE`].
+pub const CONSOLE_STYLE_PATH: &str = "/assets/console.css";
+
 /// The icon, `image/svg+xml`.
 pub const FAVICON: &str = include_str!("../../assets/favicon.svg");
 /// Path of [`FAVICON`].

@@ -3,6 +3,7 @@
 pub mod checkout;
 pub mod confidence;
 pub mod demo;
+pub mod first_words;
 pub mod from;
 pub mod home;
 pub mod library;

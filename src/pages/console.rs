@@ -1,12 +1,16 @@
 //! The layout of the operator's console: views of facts and tables, and a posted form for every change. The API supplies
 //! the contents. Treat all text in them as hostile.
 
+pub mod figures;
+
 use maud::{Markup, html};
 
 use crate::domain::time::UnixSeconds;
-use crate::pages::layout::{Layout, layout};
+use crate::pages::assets::CONSOLE_STYLE_PATH;
+use crate::pages::layout::{Layout, brand, document};
 use crate::pages::parts;
-use crate::pages::site::Site;
+use crate::pages::site::{FacilitatorMode, Site};
+use figures::{Chart, Funnel, Number};
 
 /// The console's home.
 pub const HOME_PATH: &str = "/operator";
@@ -17,27 +21,45 @@ pub const TOKEN_FIELD: &str = "form_token";
 /// The form field with the path to return to.
 pub const BACK_FIELD: &str = "back";
 
-/// The views: name in the address and label.
-pub const VIEWS: [(&str, &str); 12] = [
-    ("today", "Today"),
-    ("leads", "Leads"),
-    ("orders", "Orders"),
-    ("payments", "Payments"),
-    ("reports", "Reports"),
-    ("outbox", "Outbox"),
-    ("events", "Webhook log"),
-    ("ledger", "Ledger"),
-    ("data", "Data"),
-    ("limits", "Limits"),
-    ("health", "Health"),
-    ("config", "Configuration"),
+/// The views by group: name in the address and label.
+const GROUPS: [(&str, &[(&str, &str)]); 5] = [
+    ("Overview", &[("today", "Today")]),
+    (
+        "Sales",
+        &[
+            ("payments", "Payments"),
+            ("orders", "Orders"),
+            ("leads", "Leads"),
+            ("reports", "Reports"),
+        ],
+    ),
+    ("Money", &[("ledger", "Ledger")]),
+    (
+        "Messages",
+        &[("outbox", "Outbox"), ("events", "Webhook log")],
+    ),
+    (
+        "System",
+        &[
+            ("health", "Health"),
+            ("limits", "Limits"),
+            ("config", "Configuration"),
+            ("data", "Data"),
+        ],
+    ),
 ];
+
+/// Whether there is such a view.
+pub fn is_view(name: &str) -> bool {
+    let mut views = GROUPS.iter().flat_map(|(_, views)| *views);
+    views.any(|(known, _)| *known == name)
+}
 
 /// One view of the console, for a signed-in operator.
 #[derive(Clone, Debug)]
 pub struct ConsoleView<'a> {
     pub site: Site<'a>,
-    /// Of [`VIEWS`].
+    /// One that [`is_view`] knows.
     pub view: &'a str,
     /// The path and query of this page, for its forms to return to.
     pub path: &'a str,
@@ -58,6 +80,24 @@ pub enum Block {
         text: String,
         tone: Tone,
     },
+    /// What needs the operator's attention: the text, and the label and path of the link that leads there.
+    Alerts(Vec<Alert>),
+    Numbers(Vec<Number>),
+    Charts(Vec<Chart>),
+    Funnels(Vec<Funnel>),
+    /// A search within a view.
+    Search {
+        view: &'static str,
+        label: &'static str,
+        typed: String,
+        state: Option<String>,
+    },
+    /// Which part of a list is shown, and the paths of the parts beside it.
+    Pager {
+        told: String,
+        newer: Option<String>,
+        older: Option<String>,
+    },
     Facts(Vec<(&'static str, Cell)>),
     Table {
         caption: &'static str,
@@ -76,6 +116,14 @@ pub enum Block {
         caption: String,
         text: String,
     },
+}
+
+#[derive(Clone, Debug)]
+pub struct Alert {
+    pub text: String,
+    pub tone: Tone,
+    pub label: &'static str,
+    pub path: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +146,11 @@ pub enum Cell {
     },
     /// A foreign address.
     Outward(String),
+    /// A foreign address behind a short text.
+    Away {
+        text: String,
+        address: String,
+    },
     Tag {
         text: String,
         tone: Tone,
@@ -171,8 +224,8 @@ pub fn page(view: &ConsoleView<'_>) -> String {
     framed(
         view.site,
         view.title,
-        html! {
-            (navigation(view))
+        &side(view),
+        &html! {
             h1 { (view.title) }
             @if let Some(done) = view.done { .note role="status" { p { (done) } } }
             @if let Some(since) = view.paused_since {
@@ -192,7 +245,8 @@ pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
     framed(
         site,
         "Operator",
-        html! {
+        &html! {},
+        &html! { .sign-in {
             h1 { "Operator" }
             @if let Some(trouble) = trouble { .note.bad role="alert" { p { (trouble) } } }
             form.ask action="/operator/login" method="post" {
@@ -204,7 +258,7 @@ pub fn login_page(site: Site<'_>, trouble: Option<&str>) -> String {
                 }
                 p.hint { "The configured " code { "operator.token" } " or credential " code { "operator_token" } "." }
             }
-        },
+        } },
     )
 }
 
@@ -213,14 +267,15 @@ pub fn link_page(site: Site<'_>, code: &str) -> String {
     framed(
         site,
         "Operator",
-        html! {
+        &html! {},
+        &html! { .sign-in {
             h1 { "Sign in to the console" }
             form action="/operator/login" method="post" {
                 input type="hidden" name="link" value=(code);
                 button type="submit" autofocus { "Sign in" }
             }
             p.hint { "This link works once and for ten minutes." }
-        },
+        } },
     )
 }
 
@@ -229,7 +284,8 @@ pub fn closed_page(site: Site<'_>) -> String {
     framed(
         site,
         "The console is disabled",
-        html! {
+        &html! {},
+        &html! { .sign-in {
             h1 { "The console is disabled" }
             p.lead {
                 "No operator token is configured. To enable the console, create a token with "
@@ -238,15 +294,12 @@ pub fn closed_page(site: Site<'_>) -> String {
                 code { "CONTEXT402_OPERATOR_TOKEN" } ", and restart the service."
             }
             p { "The " code { "context402" } " commands on the server do the same without a token." }
-        },
+        } },
     )
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "markup is made for this one use"
-)]
-fn framed(site: Site<'_>, title: &str, content: Markup) -> String {
+/// The console's own frame: a sidebar, and nothing of the shop.
+fn framed(site: Site<'_>, title: &str, side: &Markup, content: &Markup) -> String {
     let page = Layout {
         site,
         title,
@@ -254,20 +307,33 @@ fn framed(site: Site<'_>, title: &str, content: Markup) -> String {
         path: HOME_PATH,
         noindex: true,
     };
-    layout(page, html! { .console { (content) } })
+    let body = html! { .desk { (side) main #main { .console { (content) } } } };
+    document(&page, &[CONSOLE_STYLE_PATH], &body)
 }
 
-fn navigation(view: &ConsoleView<'_>) -> Markup {
+/// The sidebar; on a phone a checkbox opens it, so that it needs no script.
+fn side(view: &ConsoleView<'_>) -> Markup {
     html! {
-        nav.console-nav aria-label="Console" { ul {
-            @for (name, label) in VIEWS {
-                li { a href=(path(name)) aria-current=[(name == view.view).then_some("page")] { (label) } }
+        header.side {
+            input.away #menu type="checkbox";
+            .top {
+                (brand())
+                @if view.site.facilitator == FacilitatorMode::Sandbox { span.tag.warn { "test funds" } }
+                label.menu for="menu" { "Menu" }
             }
-            li { form action="/operator/logout" method="post" {
-                input type="hidden" name=(TOKEN_FIELD) value=(view.form_token);
-                button.quiet type="submit" { "Sign out" }
-            } }
-        } }
+            nav.console-nav aria-label="Console" {
+                @for (group, views) in GROUPS {
+                    p.group { (group) }
+                    ul { @for (name, label) in views {
+                        li { a href=(path(name)) aria-current=[(*name == view.view).then_some("page")] { (label) } }
+                    } }
+                }
+                form action="/operator/logout" method="post" {
+                    input type="hidden" name=(TOKEN_FIELD) value=(view.form_token);
+                    button.quiet type="submit" { "Sign out" }
+                }
+            }
+        }
     }
 }
 
@@ -277,6 +343,19 @@ fn shown(view: &ConsoleView<'_>, block: &Block) -> Markup {
             Block::Heading(text) => { h2 { (text) } }
             Block::Text(text) => { p { (text) } }
             Block::Note { text, tone } => { div class={ "note " (class(*tone)) } { p { (text) } } }
+            Block::Alerts(alerts) if alerts.is_empty() => {}
+            Block::Alerts(alerts) => { ul.alerts { @for alert in alerts {
+                li class=(class(alert.tone)) { span { (alert.text) } a href=(alert.path) { (alert.label) } }
+            } } }
+            Block::Numbers(numbers) => { (figures::numbers(numbers)) }
+            Block::Charts(charts) => { (figures::charts(charts)) }
+            Block::Funnels(funnels) => { (figures::funnels(funnels)) }
+            Block::Search { view, label, typed, state } => { (search(view, label, typed, state.as_deref())) }
+            Block::Pager { told, newer, older } => { p.pager {
+                span { (told) }
+                @if let Some(path) = newer { a href=(path) rel="prev" { "Newer" } }
+                @if let Some(path) = older { a href=(path) rel="next" { "Older" } }
+            } }
             Block::Facts(facts) => { dl.facts {
                 @for (label, value) in facts.iter().filter(|(_, value)| !matches!(value, Cell::Nothing)) {
                     dt { (label) } dd { (cell(view, value)) }
@@ -320,13 +399,25 @@ fn choice_list(label: &str, choices: &[(String, String, bool)]) -> Markup {
     }
 }
 
+fn search(view: &str, label: &str, typed: &str, state: Option<&str>) -> Markup {
+    html! {
+        form.find role="search" action=(path(view)) method="get" {
+            input type="search" name="q" value=(typed) maxlength="200" aria-label=(label) placeholder=(label) autocomplete="off"
+                spellcheck="false";
+            @if let Some(state) = state { input type="hidden" name="state" value=(state); }
+            button.quiet type="submit" { "Search" }
+        }
+    }
+}
+
 fn cell(view: &ConsoleView<'_>, value: &Cell) -> Markup {
     html! {
         @match value {
             Cell::Text(text) | Cell::Number(text) => { (text) }
             Cell::Time(at) => { (parts::short_time(*at)) }
-            Cell::Link { text, path } => { a href=(path) { (text) } }
+            Cell::Link { text, path } => { a class=[(text.chars().count() <= 16).then_some("nowrap")] href=(path) { (text) } }
             Cell::Outward(address) => { (parts::foreign_link(address)) }
+            Cell::Away { text, address } => { a href=[parts::safe_href(address)] rel="nofollow noopener noreferrer" { code { (text) } } }
             Cell::Tag { text, tone } => { span class={ "tag " (class(*tone)) } { (text) } }
             Cell::Code(text) => { code { (text) } }
             Cell::Forms(forms) => { .forms { @for form in forms { (shown_form(view, form)) } } }

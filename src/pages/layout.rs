@@ -27,7 +27,8 @@ pub const REPORT_CSP: &str = policy!(
 );
 
 /// For the API explorer, whose scripts and styles are files.
-pub const EXPLORER_CSP: &str = policy!("script-src 'self'");
+pub const EXPLORER_CSP: &str =
+    policy!("script-src 'self' 'sha256-AYyt5kiHHNvYBwx1fJzPZ17pzDbPEl4yJwHgsjckTGU='");
 
 /// The frame's facts about one page.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +53,9 @@ impl Layout<'_> {
 }
 
 /// The navigation: label and path.
-const NAVIGATION: [(&str, &str); 5] = [
-    ("Convert", "/quote"),
+const NAVIGATION: [(&str, &str); 6] = [
+    ("Convert", "/"),
+    ("Prices", "/pricing"),
     ("Proof Packs", "/proof-pack"),
     ("Bundles", "/proof-pack/bundle"),
     ("Quickstart", "/quickstart"),
@@ -104,16 +106,29 @@ const FOOTER: [(&str, &[(&str, &str)]); 3] = [
     reason = "markup is made for this one use"
 )]
 pub fn layout(page: Layout<'_>, content: Markup) -> String {
+    frame(&page, &[], &html! { main #main { .wrap { (content) } } })
+}
+
+/// The same around content with a `#main` of its own, and with further stylesheets.
+pub(super) fn frame(page: &Layout<'_>, styles: &[&str], content: &Markup) -> String {
+    let body = html! {
+        @if page.site.facilitator == FacilitatorMode::Sandbox { (sandbox_notice()) }
+        (header(page.path))
+        (content)
+        (footer(page))
+    };
+    document(page, styles, &body)
+}
+
+/// A document without the header and the footer of the shop.
+pub(super) fn document(page: &Layout<'_>, styles: &[&str], body: &Markup) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
-            (head(&page))
+            (head(page, styles))
             body {
                 a.skip href="#main" { "Skip to content" }
-                @if page.site.facilitator == FacilitatorMode::Sandbox { (sandbox_notice()) }
-                (header(page.path))
-                main #main { .wrap { (content) } }
-                (footer(&page))
+                (body)
                 script { (PreEscaped(COPY_SCRIPT)) }
             }
         }
@@ -121,7 +136,7 @@ pub fn layout(page: Layout<'_>, content: Markup) -> String {
     .into_string()
 }
 
-fn head(page: &Layout<'_>) -> Markup {
+fn head(page: &Layout<'_>, styles: &[&str]) -> Markup {
     let title = if page.title.is_empty() {
         format!("{NAME}: clean markdown of any public web page, paid per call")
     } else {
@@ -148,7 +163,7 @@ fn head(page: &Layout<'_>) -> Markup {
             meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff";
             meta name="theme-color" media="(prefers-color-scheme: dark)" content="#171b1d";
             link rel="icon" type="image/svg+xml" href=(FAVICON_PATH);
-            link rel="stylesheet" href=(STYLE_PATH);
+            @for path in [STYLE_PATH].iter().chain(styles) { link rel="stylesheet" href=(path); }
             link rel="service-desc" type="application/vnd.oai.openapi+json;version=3.1" href="/openapi.json";
             link rel="alternate" type="text/markdown" href=(page.site.url(&page.markdown_path()));
         }
@@ -179,7 +194,7 @@ fn header(current: &str) -> Markup {
     }
 }
 
-fn brand() -> Markup {
+pub(super) fn brand() -> Markup {
     html! {
         a.brand href="/" {
             img src=(FAVICON_PATH) alt="" width="27" height="27";

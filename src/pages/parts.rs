@@ -73,25 +73,43 @@ pub(super) fn ways_to_buy(site: &Site<'_>, item: Item<'_>) -> Markup {
     )
 }
 
-/// A decision's label, in its colour.
+/// A decision's label, in its colour and with its sign, which the stylesheet draws.
 pub(super) fn label(name: &str) -> Markup {
-    html! { span class={ "tag " (tone(name)) } { (name.replace('_', " ")) } }
+    html! { span class={ "tag sign " (tone(name)) " " (name.replace('_', "-")) } { (label_words(name)) } }
+}
+
+/// A label in a reader's words.
+pub(super) fn label_words(name: &str) -> String {
+    match name {
+        "unsupported" => "not stated".to_owned(),
+        "partially_supported" => "partly supported".to_owned(),
+        other => other.replace('_', " "),
+    }
 }
 
 /// The colour of a decision's label, a class of the stylesheet.
 pub(super) fn tone(label: &str) -> &'static str {
     match label {
         "supported" => "good",
-        "partially_supported" | "contested" => "part",
+        "partially_supported" => "part",
+        "contested" => "split",
         "contradicted" => "bad",
-        _ => "warn",
+        "weak" => "warn",
+        _ => "none",
     }
 }
 
-/// A probability as a small bar with its number.
+/// A probability as a small bar with its percentage.
 pub(super) fn share(what: &str, value: f64) -> Markup {
-    let shown = format!("{:.2}", value.clamp(0.0, 1.0));
-    html! { meter min="0" max="1" value=(shown) aria-label=(what) { (shown) } (shown) }
+    let value = format!("{:.2}", value.clamp(0.0, 1.0));
+    let shown = percent(&value);
+    html! { meter min="0" max="1" value=(value) aria-label=(what) { (shown) } (shown) }
+}
+
+/// `66 %` of `0.66`.
+fn percent(value: &str) -> String {
+    let hundredths = value.parse::<f64>().unwrap_or_default() * 100.0;
+    format!("{hundredths:.0} %")
 }
 
 /// A table that scrolls sideways where it is too wide for the screen.
@@ -283,6 +301,19 @@ pub(super) fn path_segment(text: &str) -> String {
         .replace('+', "%20")
 }
 
+/// The day of an ISO 8601 time, as a source states it: `11 March 2026`. Anything else is left as it is.
+pub(super) fn day(text: &str) -> Markup {
+    let day = text
+        .get(..10)
+        .and_then(|day| day.parse::<jiff::civil::Date>().ok());
+    html! {
+        @match day {
+            Some(day) => time datetime=(day) { (day.strftime("%-d %B %Y")) },
+            None => (text),
+        }
+    }
+}
+
 /// A time in UTC; programs read the `datetime` attribute.
 pub(super) fn time(at: UnixSeconds) -> Markup {
     moment(at, "%-d %B %Y, %H:%M UTC")
@@ -355,6 +386,21 @@ mod tests {
     fn prices_have_cents() {
         for (units, expected) in [(100_000, "0.10"), (1_000_000, "1.00"), (12_000, "0.012")] {
             assert_eq!(cents(Amount::from_units(units)), expected);
+        }
+    }
+
+    #[test]
+    fn days_are_readable_and_never_fail() {
+        for (text, expected) in [
+            (
+                "2026-03-11T14:40:00+01:00",
+                "<time datetime=\"2026-03-11\">11 March 2026</time>",
+            ),
+            ("2026-03", "2026-03"),
+            ("2026-13-40 and more", "2026-13-40 and more"),
+            ("yesterdäy <b>", "yesterdäy &lt;b&gt;"),
+        ] {
+            assert_eq!(day(text).into_string(), expected);
         }
     }
 

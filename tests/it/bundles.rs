@@ -168,6 +168,54 @@ fn the_bundle_follows_the_count_unless_it_is_chosen() {
     unknown.refused(400, "invalid_bundle");
 }
 
+/// The form says "by the number of sources": one source is a scout, and the cheaper bundle is the main button.
+#[test]
+fn a_form_without_a_choice_gets_the_smallest_bundle() {
+    let rig = Rig::start();
+    let quoted = |count: usize, bundle: &str| {
+        let list = pages(count).replace(',', "\n");
+        let fields = [
+            ("target_urls", list.as_str()),
+            ("question", ""),
+            ("bundle", bundle),
+        ];
+        let body = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(fields)
+            .finish();
+        rig.post("/proof-pack/bundle/quote")
+            .header("Content-Type", "application/x-www-form-urlencoded")
+            .body(body)
+            .send()
+            .expect(200)
+            .text()
+    };
+    for (count, expected) in [
+        (1, "scout, 2.00 USD"),
+        (3, "scout, 2.00 USD"),
+        (4, "builder, 7.00 USD"),
+        (11, "audit, 20.00 USD"),
+    ] {
+        let page = quoted(count, "");
+        assert!(
+            page.contains(&format!("Continue with {expected}")),
+            "{count}: {page}"
+        );
+        assert!(!page.contains("Switch to"), "{count}: {page}");
+    }
+    let dearer = quoted(1, "builder");
+    let main = dearer
+        .find("<button type=\"submit\">Switch to scout, 2.00 USD")
+        .expect("the main button");
+    let other = dearer
+        .find("Continue with builder, 7.00 USD")
+        .expect("the choice");
+    assert!(main < other, "{dearer}");
+    assert!(
+        dearer[..other].ends_with("\">") && dearer.contains("class=\"button quiet\""),
+        "{dearer}"
+    );
+}
+
 /// Nothing is too odd to be answered, and no list is too long to be bounded.
 #[test]
 fn odd_lists_are_answered() {
@@ -632,7 +680,11 @@ fn people_find_their_way_by_forms_alone() {
         "/proof-pack/bundle/quote",
         &[("target_urls", "example.com")],
     );
-    assert!(few.expect(200).text().contains("Switch to scout, 2.00 USD"));
+    assert!(
+        few.expect(200)
+            .text()
+            .contains("Continue with scout, 2.00 USD")
+    );
     let scout = [("target_urls", "example.com"), ("bundle", "scout")];
     let scout = form("/proof-pack/bundle/quote", &scout).expect(200).text();
     assert!(

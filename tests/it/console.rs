@@ -494,6 +494,78 @@ fn every_view_is_a_page_for_nobody_else() {
     }
 }
 
+/// Experience, points 10 to 13: figures first, charts with their tables, and nothing of the shop around them.
+#[test]
+fn the_console_shows_figures_charts_and_a_funnel() {
+    let rig = rig();
+    rig.order(ARTICLE, "fresh").send().expect(402);
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    rig.order(ARTICLE, "fresh")
+        .paid(&payment.header)
+        .send()
+        .expect(200);
+    let console = SignedIn::open(&rig);
+    let page = console.get("/operator").text();
+    for shown in [
+        "<dt>Revenue today</dt><dd><span class=\"value\">0.03 <small>USDC</small>",
+        "yesterday 0 · 7 days 0.03",
+        "<dt>Bundles today</dt><dd><span class=\"value\">0.00 <small>USD</small>",
+        "Revenue by day: 0.03 USDC in 30 days",
+        "<td class=\"num\">0.03 USDC</td>",
+        "With a payment",
+        "POST /v1/x402/access",
+        "aria-label=\"Console\"",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    for shop in ["site-foot", "site-nav", "/quickstart"] {
+        assert!(!page.contains(shop), "{shop}: {page}");
+    }
+    rig.pass(86_400);
+    let page = SignedIn::open(&rig).get("/operator").text();
+    assert!(page.contains("yesterday 0.03 · 7 days 0.03"), "{page}");
+}
+
+#[test]
+fn payments_are_found_by_payer_transaction_and_target() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let payment = wallet.sign(&rig, "fresh");
+    rig.order(ARTICLE, "fresh")
+        .paid(&payment.header)
+        .send()
+        .expect(200);
+    let console = SignedIn::open(&rig);
+    let list = rig.operator("/operator/payments").json();
+    let sold = &list["payments"][0];
+    let text = |name: &str| sold[name].as_str().expect(name).to_owned();
+    let (payer, transaction) = (text("payer"), text("transaction"));
+    let found = |words: &str| {
+        let path = format!("/operator/console/payments?q={words}");
+        let page = console.get(&path).text();
+        page.contains("context fresh") && page.contains("1 to 1 of 1")
+    };
+    for words in [
+        &payer,
+        &payer.to_uppercase()[2..],
+        &transaction,
+        "news.sample",
+        &text("key")[..12],
+    ] {
+        assert!(found(words), "{words}");
+    }
+    let none = console.get("/operator/console/payments?q=nobody").text();
+    assert!(none.contains("No such payments."), "{none}");
+    let page = console.get("/operator/console/payments").text();
+    let short = format!("{}…{}", &payer[..6], &payer[payer.len() - 6..]);
+    assert!(page.contains(&short), "{page}");
+    let far = console
+        .get("/operator/console/payments?page=99999999999999999999")
+        .text();
+    assert!(far.contains("1 to 1 of 1"), "{far}");
+}
+
 /// With a buyer's request id the operator finds why a payment was refused.
 #[test]
 fn the_payments_show_what_was_refused() {
@@ -792,11 +864,11 @@ fn a_mail_that_was_given_up_is_tried_again() {
         page.contains("ada@example.org") && page.contains("not for this one"),
         "{page}"
     );
+    let today = console.get("/operator").text();
+    assert!(today.contains("1 e-mail could not be sent"), "{today}");
     assert!(
-        console
-            .get("/operator")
-            .text()
-            .contains("1 e-mail could not be sent")
+        today.contains("href=\"/operator/console/outbox?state=failed\""),
+        "{today}"
     );
 
     mailbox.behaves(Manner::Takes);

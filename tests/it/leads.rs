@@ -549,7 +549,7 @@ fn a_message_reaches_the_operator() {
 #[test]
 fn forms_work_without_script() {
     let rig =
-        Rig::with(|resolved| resolved.set("bundles.builder_link", "https://buy.sample-shop.org/b"));
+        Rig::with(|resolved| resolved.set("bundles.scout_link", "https://buy.sample-shop.org/b"));
     let fields = [
         ("contact", "ada@example.com"),
         (
@@ -569,7 +569,7 @@ fn forms_work_without_script() {
         "a***@example.com",
         "https://example.org/",
         "http://10.0.0.1/",
-        "/proof-pack/bundle/pay?bundle=builder&amp;lead_id=lead_",
+        "/proof-pack/bundle/pay?bundle=scout&amp;lead_id=lead_",
     ] {
         assert!(text.contains(shown), "{shown}: {text}");
     }

@@ -1,7 +1,7 @@
 //! What pages offer beyond reading: their markdown twins, the demo, the report's evidence and checks, the operator's
 //! details, the API explorer.
 
-use crate::harness::{Answer, BASE_URL, Rig, Wallet};
+use crate::harness::{Answer, BASE_URL, Page, Rig, Wallet};
 
 const FERRY: &str = "http://news.sample-site.org/ferry";
 
@@ -40,7 +40,8 @@ fn every_page_has_a_markdown_twin_at_its_own_address() {
         let html = page(&rig, path).expect(200);
         assert!(html.text().contains("?format=markdown\""), "{path}");
         let heading = html.text();
-        let heading = heading.split("<h1>").nth(1).expect("a heading");
+        let heading = heading.split("<h1").nth(1).expect("a heading");
+        let (_, heading) = heading.split_once('>').expect("a whole tag");
         let heading = heading.split("</h1>").next().expect("its end").to_owned();
         let twin = markdown(&rig, path);
         assert!(
@@ -62,6 +63,82 @@ fn every_page_has_a_markdown_twin_at_its_own_address() {
         assert!(tags[0] != tags[1] || tags[0].is_none(), "{path}: {tags:?}");
         assert!(html.must("vary").contains("Accept"), "{path}");
     }
+}
+
+/// Experience, point 4: paste an address and read markdown. What is fetched for nothing is counted for each client and in
+/// all; what is cached costs nobody a fetch.
+#[test]
+fn a_page_is_previewed_for_nothing_only_so_often() {
+    let rig = Rig::with(|resolved| {
+        resolved.set("limits.free_fetches_of_client_per_day", "2");
+    });
+    let words = format!("{}lastword", "ordinary words of a long page. ".repeat(80));
+    for path in ["/long", "/second", "/third"] {
+        rig.site.put(path, Page::html("A long page", &words));
+    }
+    let tried = |path: &str| {
+        let address = format!("/try?target_url=http%3A%2F%2Fnews.sample-site.org{path}");
+        page(&rig, &address)
+    };
+    let shown = tried("/long").expect(200).text();
+    assert!(shown.contains("ordinary words of a long page."), "{shown}");
+    assert!(shown.contains("The first 300 of "), "{shown}");
+    assert!(shown.contains("The whole page: 0.03 USDC"), "{shown}");
+    assert!(!shown.contains("lastword"), "the rest is for sale: {shown}");
+    assert!(
+        !shown.contains("Buy with test funds"),
+        "money is real here: {shown}"
+    );
+    tried("/second").expect(200);
+    let over = tried("/third").expect(429).text();
+    assert!(
+        over.contains("No more free previews today") && over.contains("Buy the rest"),
+        "{over}"
+    );
+    assert_eq!(rig.site.hits("/third"), 0);
+    // Once somebody has bought it, it is cached and shown.
+    rig.buy(&Wallet::new(), "http://news.sample-site.org/third", "fresh")
+        .expect(200);
+    tried("/third").expect(200);
+    rig.pass(86_400);
+    tried("/second").expect(200);
+    let sample = format!(
+        "/try?target_url={}",
+        "http%3A%2F%2F127.0.0.1%3A4020%2Fsample"
+    );
+    assert!(
+        page(&rig, &sample)
+            .expect(200)
+            .text()
+            .contains("How HTTP 402 works")
+    );
+    assert!(page(&rig, "/try").expect(200).text().contains("Page URL"));
+    let blocked = page(&rig, "/try?target_url=http%3A%2F%2F10.0.0.1%2F");
+    assert!(blocked.expect(400).text().contains("target_blocked"));
+}
+
+/// A site that refuses programs is not read for nothing, and no test purchase is made with real money.
+#[test]
+fn a_preview_honours_robots_and_test_funds_stay_in_the_sandbox() {
+    let rig = Rig::start();
+    let robots = Page::of("text/plain", "User-agent: *\nDisallow: /private");
+    rig.site.put("/robots.txt", robots);
+    rig.site
+        .put("/private", Page::html("Private", "Some words."));
+    let address = "/try?target_url=http%3A%2F%2Fnews.sample-site.org%2Fprivate";
+    let refused = page(&rig, address).expect(400).text();
+    assert!(
+        refused.contains("robots.txt") && !refused.contains("Some words"),
+        "{refused}"
+    );
+    assert_eq!(rig.site.hits("/private"), 0);
+    let bought = rig
+        .post("/try")
+        .header("Content-Type", "application/x-www-form-urlencoded")
+        .header("Origin", BASE_URL)
+        .body("target_url=http%3A%2F%2F127.0.0.1%3A4020%2Fsample".to_owned())
+        .send();
+    bought.expect(404);
 }
 
 /// Three answers at one address.

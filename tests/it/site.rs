@@ -183,6 +183,7 @@ fn assets_are_what_they_say() {
     let rig = Rig::start();
     for (path, content_type, beginning) in [
         ("/assets/style.css", "text/css; charset=utf-8", &b""[..]),
+        ("/assets/console.css", "text/css; charset=utf-8", b""),
         ("/favicon.svg", "image/svg+xml", b"<svg"),
         ("/icon.png", "image/png", b"\x89PNG"),
     ] {

@@ -20,6 +20,8 @@ pub struct Shown<'a> {
     pub is_sample: bool,
     /// The answer to a follow-up question.
     pub answer: Option<&'a FollowUp>,
+    /// The text of the source, if it is stored and the reader may see it.
+    pub source: Option<String>,
     /// The result of a check, if requested.
     pub checks: Option<Vec<(&'static str, bool)>>,
 }
@@ -32,6 +34,7 @@ pub fn page(app: &App, report: &Report, shown: &Shown<'_>) -> Reply {
         site: site::site(app, &texts),
         path: &shown.path,
         report,
+        source: shown.source.as_deref(),
         is_sample: shown.is_sample,
         api: shown.api.as_deref().map(|path| Api {
             path,

@@ -339,11 +339,14 @@ async fn report_page(app: &Shared, call: &Call, retained: &Retained) -> Result<R
     };
     // Read last, so that a waiting request holds no report in memory.
     let report = reports::read(app, retained).await?;
+    // Reports from before the text was stored are shown without it.
+    let source = reports::source_text(app, retained).await.ok();
     let (id, is_sample) = (retained.id(), matches!(retained, Retained::Sample));
     let shown = report_page::Shown {
         path: format!("/proof-pack/reports/{id}"),
         api: Some(format!("/v1/proof-pack/reports/{id}")),
         is_sample,
+        source: source.and_then(|bytes| String::from_utf8(bytes).ok()),
         answer: answer.as_ref(),
         checks,
     };

@@ -19,7 +19,7 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::flows::operations::sign_in;
 use crate::http::{Call, Reply};
 use crate::pages::console::{
-    BACK_FIELD, Block, ConsoleView, HOME_PATH, TOKEN_FIELD, VIEWS, VIEWS_PATH, closed_page,
+    BACK_FIELD, Block, ConsoleView, HOME_PATH, TOKEN_FIELD, VIEWS_PATH, closed_page, is_view,
     link_page, login_page, page,
 };
 use crate::signing::session::{SESSION_SECONDS, Session};
@@ -240,12 +240,9 @@ fn here(call: &Call) -> String {
 
 /// Redirects only to views of the console.
 fn back(path: &str, done: &str) -> String {
-    let is_view = path.split('?').next() == Some(HOME_PATH)
-        || VIEWS.iter().any(|(name, _)| {
-            let rest = path.strip_prefix(VIEWS_PATH);
-            rest.is_some_and(|rest| rest.split('?').next() == Some(*name))
-        });
-    let path = if is_view { path } else { HOME_PATH };
+    let whole = path.split('?').next().unwrap_or_default();
+    let is_here = whole == HOME_PATH || whole.strip_prefix(VIEWS_PATH).is_some_and(is_view);
+    let path = if is_here { path } else { HOME_PATH };
     let mark = if path.contains('?') { '&' } else { '?' };
     format!("{path}{mark}done={done}")
 }

@@ -10,6 +10,7 @@ use crate::app::Shared;
 use crate::domain::amount::Amount;
 use crate::domain::level::Product;
 use crate::domain::mail::MailState;
+use crate::domain::order::Order;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::{self, UnixSeconds};
 use crate::flows::operations::{ledger_check, pause};
@@ -36,7 +37,24 @@ pub struct Today {
     pub ledger_check: Option<(u64, LedgerCheck)>,
     /// 402 responses and paid requests since start.
     pub funnel: Vec<Funnel>,
+    /// The last [`CHARTED_DAYS`] days with today, oldest first.
+    pub days: Vec<DayFigures>,
 }
+
+/// What a day has brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DayFigures {
+    pub day: u64,
+    pub sales: u64,
+    /// In USDC units.
+    pub revenue: u64,
+    /// Paid orders of bundles, and their dollars in cents.
+    pub orders: u64,
+    pub cents: u64,
+}
+
+/// Days that the charts show.
+pub const CHARTED_DAYS: usize = 30;
 
 /// 402 responses and paid requests of a product since start.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +140,17 @@ fn counted(snapshot: &Snapshot, today: u64) -> Result<Today, StoreError> {
         listings_waiting: snapshot.listings_waiting()?,
         ..Today::default()
     };
-    for (day, ledger) in snapshot.ledger(1)? {
+    let first = today.saturating_sub(CHARTED_DAYS as u64 - 1);
+    let empty = |day| DayFigures {
+        day,
+        ..DayFigures::default()
+    };
+    let mut days: Vec<DayFigures> = (first..=today).map(empty).collect();
+    let of_day = |day: u64| usize::try_from(day.checked_sub(first)?).ok();
+    for (day, ledger) in snapshot.ledger(CHARTED_DAYS)? {
+        if let Some(entry) = of_day(day).and_then(|at| days.get_mut(at)) {
+            (entry.sales, entry.revenue) = (ledger.sales, ledger.revenue);
+        }
         if day == today {
             found.ledger = ledger;
         }
@@ -148,28 +176,54 @@ fn counted(snapshot: &Snapshot, today: u64) -> Result<Today, StoreError> {
     })?;
     snapshot.orders(|_, order| {
         *found.orders.entry(order.state.name()).or_default() += 1;
+        let day = UnixSeconds(order.created_at).day_number();
+        if let Some(cents) = earned(&order)
+            && let Some(entry) = of_day(day).and_then(|at| days.get_mut(at))
+        {
+            entry.orders += 1;
+            entry.cents = entry.cents.saturating_add(cents);
+        }
         Ok(())
     })?;
+    found.days = days;
     Ok(found)
+}
+
+/// What an order has brought in cents of a dollar; nothing before it is paid and after a refund.
+fn earned(order: &Order) -> Option<u64> {
+    let is_paid = !matches!(
+        order.state.name(),
+        "awaiting_payment" | "payment_failed" | "refunded"
+    );
+    order
+        .amount_total
+        .filter(|_| is_paid && order.currency.eq_ignore_ascii_case("usd"))
 }
 
 /// From the metrics, which start with the process.
 fn funnel(app: &Shared) -> Vec<Funnel> {
-    let requests = app.metrics.requests();
-    let of = |product: Product| {
-        let answered = |wanted: u16| {
-            let requests = requests.iter().filter(|((pattern, method, status), _)| {
-                *pattern == product.path() && *method == "POST" && *status == wanted
-            });
-            requests.map(|(_, requests)| requests.count).sum()
-        };
-        Funnel {
-            product: product.name(),
-            challenges: answered(402),
-            paid: answered(200),
-        }
+    let of = |product: Product| Funnel {
+        product: product.name(),
+        challenges: challenges(app, product),
+        paid: responses(app, product, 200),
     };
-    [Product::Context, Product::ProofPack].map(of).to_vec()
+    PRODUCTS.map(of).to_vec()
+}
+
+/// What is sold over x402.
+pub const PRODUCTS: [Product; 2] = [Product::Context, Product::ProofPack];
+
+/// How often a product's price was told since start.
+pub fn challenges(app: &Shared, product: Product) -> u64 {
+    responses(app, product, 402)
+}
+
+fn responses(app: &Shared, product: Product, wanted: u16) -> u64 {
+    let requests = app.metrics.requests();
+    let requests = requests.iter().filter(|((pattern, method, status), _)| {
+        *pattern == product.path() && *method == "POST" && *status == wanted
+    });
+    requests.map(|(_, requests)| requests.count).sum()
 }
 
 /// A day of the ledger with its reconciliation.

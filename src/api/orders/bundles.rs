@@ -68,9 +68,10 @@ pub async fn quote_page(app: Shared, call: Call) -> Reply {
             return Ok(None);
         }
         check_question(&typed.question, &["body", "question"])?;
+        let bundle = Bundle::parse(&typed.level);
         let asked = Asked {
+            bundle: bundle.or_else(|| Some(bundles::smallest(&app, &listed))),
             listed,
-            bundle: Bundle::parse(&typed.level),
             question: Some(typed.question.clone()),
             attribution: typed.attribution(&call),
         };

@@ -1,6 +1,6 @@
 //! Requests and messages, as JSON or as a form without script, and their validation.
 
-use crate::api::body::{check_origin, read_body};
+use crate::api::body::{check_origin, is_form, read_body};
 use crate::api::buyer::paid::attribution;
 use crate::api::failure;
 use crate::api::orders::bundles;
@@ -118,7 +118,9 @@ async fn taken_bundle(app: &Shared, call: &Call) -> Result<Taken, Refusal> {
     let body: BundleLeadRequest = read_body(app, call)?;
     let contact = checked_contact("contact", &body.contact)?;
     let listed = bundles::listed_in(&body.target_urls);
-    let sorted = bundle_flow::sort(app, &listed, body.bundle);
+    // Forms say that the number of sources decides; a program that names no bundle gets the default.
+    let by_count = || is_form(call).then(|| bundle_flow::smallest(app, &listed));
+    let sorted = bundle_flow::sort(app, &listed, body.bundle.or_else(by_count));
     let lead = Lead {
         level: sorted.bundle.name().to_owned(),
         contact,

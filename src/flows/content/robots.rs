@@ -44,6 +44,11 @@ pub async fn complete(app: &Shared, usage: Usage, asked: Asked, last: &TargetUrl
     usage.with_robots(first.and(verdict), signals)
 }
 
+/// What robots.txt says of a page, as far as it is read in time.
+pub async fn verdict(app: &Shared, target: &TargetUrl) -> Verdict {
+    ask(app, target).before(Instant::now() + WAIT_MAX).await.0
+}
+
 /// The cached rules.
 pub fn known(app: &Shared, target: &TargetUrl) -> Verdict {
     let robots = app.outside.robots.known(target);

@@ -129,6 +129,11 @@ pub async fn quote(app: &Shared, asked: Asked) -> Result<BundleQuote, Refusal> {
     })
 }
 
+/// The smallest bundle that takes every readable source: what the forms choose.
+pub fn smallest(app: &Shared, listed: &Listed) -> Bundle {
+    sort(app, listed, None).recommended
+}
+
 /// Which of the listed sources fit a bundle. Without a choice it is the default, or the smallest that fits all.
 pub fn sort(app: &Shared, listed: &Listed, chosen: Option<Bundle>) -> Sorted {
     let (mut sources, mut rejected): (Vec<String>, Vec<Rejected>) = (Vec::new(), Vec::new());

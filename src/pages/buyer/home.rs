@@ -9,6 +9,7 @@ use crate::domain::level::Product;
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::evidence::report::Report;
+use crate::pages::buyer::first_words;
 use crate::pages::buyer::report;
 use crate::pages::buyer::sample;
 use crate::pages::commands::{self, Item};
@@ -116,7 +117,11 @@ fn hero(site: &Site<'_>) -> Markup {
                     strong.nowrap { (cheapest()) " USDC" } " a page over x402: no account, no API key, no "
                     "subscription. If we can’t deliver, you don’t pay."
                 }
-                (parts::quote_form(site, ""))
+                (first_words::form(""))
+                p.hint {
+                    "The first 300 words are free. No page at hand? Try "
+                    a href=(first_words::path(&site.sample_url())) { "our sample page" } ", or " a href="/demo" { "the demo" } "."
+                }
             }
             div {
                 (parts::code("Ask: the response is 402 with the price", &commands::challenge_curl(site, Item::page(&target, tier))))
@@ -174,6 +179,7 @@ fn products() -> Markup {
 fn how_a_sale_goes() -> Markup {
     html! {
         h2 #how { "How a payment works" }
+        (exchange())
         ol.steps {
             li {
                 h3 { "Ask" }
@@ -190,6 +196,37 @@ fn how_a_sale_goes() -> Markup {
             li {
                 h3 { "Settle" }
                 p { "We settle the payment only when the markdown is ready. The response carries the receipt." }
+            }
+        }
+    }
+}
+
+/// 402, signature, settlement: who sends what to whom.
+fn exchange() -> Markup {
+    const AGENT: i32 = 70;
+    const SERVICE: i32 = 360;
+    const CHAIN: i32 = 650;
+    let lines = [
+        (50, AGENT, SERVICE, "1  POST without payment"),
+        (92, SERVICE, AGENT, "402: amount, token, recipient"),
+        (134, AGENT, SERVICE, "2  POST with the signature"),
+        (176, SERVICE, CHAIN, "3  verify, then settle"),
+        (218, CHAIN, SERVICE, "transaction"),
+        (260, SERVICE, AGENT, "4  200: markdown and receipt"),
+    ];
+    html! {
+        svg.exchange viewBox="0 0 720 290" role="img"
+            aria-label="The agent asks without payment and gets 402 with the price; it asks again with a signature; the service verifies, converts the page, settles with the facilitator and returns the markdown with the receipt." {
+            @for (x, name) in [(AGENT, "Agent"), (SERVICE, NAME), (CHAIN, "Facilitator")] {
+                line.life x1=(x) y1="34" x2=(x) y2="284" {}
+                rect x=(x - 62) y="4" width="124" height="30" rx="6" {}
+                text.party x=(x) y="24" text-anchor="middle" { (name) }
+            }
+            @for (y, from, to, words) in lines {
+                @let head = if from < to { to - 8 } else { to + 8 };
+                line.message x1=(from) y1=(y + 14) x2=(head) y2=(y + 14) {}
+                path.head d={ "M" (to) " " (y + 14) " L" (head) " " (y + 9) " L" (head) " " (y + 19) " Z" } {}
+                text x=((from + to) / 2) y=(y + 7) text-anchor="middle" { (words) }
             }
         }
     }

@@ -2,6 +2,7 @@
 //! arrives in the view.
 
 mod evidence;
+mod source;
 
 use maud::{Markup, PreEscaped, html};
 
@@ -19,6 +20,8 @@ pub struct ReportView<'a> {
     /// The canonical path, beginning with a slash, encoded.
     pub path: &'a str,
     pub report: &'a Report,
+    /// The text that the citations are slices of, if it is stored and this reader may see it.
+    pub source: Option<&'a str>,
     /// The built-in sample: public, and it never expires.
     pub is_sample: bool,
     /// Links for programs; `None` if this reader may not know the report's address.
@@ -49,20 +52,33 @@ pub fn page(view: &ReportView<'_>) -> String {
         },
         html! {
             p.kicker { "Proof Pack · " (view.report.pack) }
-            h1 { (view.report.question) }
-            (verdict(view.report))
-            h2 #evidence { "Claims and their evidence" }
-            p.muted { "Every excerpt is quoted verbatim from the source. Words of the question are highlighted." }
-            (evidence::claims(view.report))
-            (evidence::comparisons(&view.report.comparisons))
-            (evidence::gaps(&view.report.gaps))
-            (evidence::risks(&view.report.risk_details))
+            h1.question { (view.report.question) }
+            @match (view.source, &view.api) {
+                (Some(text), Some(api)) => .beside {
+                    div { (findings(view.report, Some(text))) }
+                    (source::pane(view.report, text, &format!("{}/source", api.path)))
+                },
+                _ => (findings(view.report, None)),
+            }
             (about(view))
             (hashes(view))
             @if let Some(api) = &view.api { (follow_up(view, api)) }
             (citing(view))
         },
     )
+}
+
+/// What the report says: the verdict, and what it rests on.
+fn findings(report: &Report, source: Option<&str>) -> Markup {
+    html! {
+        (verdict(report))
+        (evidence::comparisons(&report.comparisons))
+        h2 #evidence { "Claims and their evidence" }
+        p.muted { "Every excerpt is quoted verbatim from the source. Words of the question are highlighted." }
+        (evidence::claims(report, source))
+        (evidence::gaps(&report.gaps))
+        (evidence::risks(&report.risk_details))
+    }
 }
 
 fn verdict(report: &Report) -> Markup {
@@ -112,13 +128,17 @@ pub(crate) fn brief(report: &Report) -> Markup {
     }
 }
 
+/// Markdown as it reads.
+pub(crate) fn rendered(markdown: &str) -> Markup {
+    source::rendered(markdown)
+}
+
 fn about(view: &ReportView<'_>) -> Markup {
     let (report, source) = (view.report, &view.report.source_profile);
     let said = [
         ("Title", source.title.as_deref()),
         ("Publisher", source.site_name.as_deref()),
         ("Author", source.author.as_deref()),
-        ("Dated", report.dated()),
     ];
     let retention = report.retention.as_ref().filter(|_| !view.is_sample);
     let ends = retention.map(|retention| UnixSeconds(retention.expires_at));
@@ -128,6 +148,7 @@ fn about(view: &ReportView<'_>) -> Markup {
             @for (label, text) in said {
                 @if let Some(text) = text { dt { (label) } dd { (text) } }
             }
+            @if let Some(text) = report.dated() { dt { "Dated" } dd { (parts::day(text)) } }
             dt { "Quality" } dd { (parts::share("Quality of the source", report.source_quality_score)) }
             dt { "Examined" } dd { (parts::time(UnixSeconds(report.created_at))) }
             @if let Some(end) = ends { dt { "Stored until" } dd { (parts::time(end)) } }

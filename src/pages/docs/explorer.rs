@@ -1,12 +1,11 @@
-//! `/swagger`: openapi.json in the built-in Swagger UI. Without script the page links to the reference. Swagger UI has its
-//! own look, so the page does not use the usual frame.
+//! `/swagger`: openapi.json in the built-in Swagger UI, in the frame of the other pages. Without script the page links to
+//! the reference.
 
-use maud::{DOCTYPE, html};
+use maud::html;
 
-use crate::pages::assets::{
-    EXPLORER_SCRIPT_PATH, EXPLORER_START_PATH, EXPLORER_STYLE_PATH, FAVICON_PATH, STYLE_PATH,
-};
-use crate::pages::site::{NAME, Site};
+use crate::pages::assets::{EXPLORER_SCRIPT_PATH, EXPLORER_START_PATH, EXPLORER_STYLE_PATH};
+use crate::pages::layout::{Layout, frame};
+use crate::pages::site::Site;
 
 #[derive(Clone, Copy, Debug)]
 pub struct ExplorerView<'a> {
@@ -14,36 +13,33 @@ pub struct ExplorerView<'a> {
 }
 
 pub fn page(view: &ExplorerView<'_>) -> String {
-    html! {
-        (DOCTYPE)
-        html.explorer lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "API explorer · " (NAME) }
-                meta name="description" content="Read about every endpoint of this service and try it in the browser.";
-                link rel="canonical" href=(view.site.url("/swagger"));
-                link rel="icon" type="image/svg+xml" href=(FAVICON_PATH);
-                link rel="stylesheet" href=(STYLE_PATH);
-                link rel="stylesheet" href=(EXPLORER_STYLE_PATH);
-            }
-            body {
-                // The explorer brings its own main element.
-                header #main {
-                    .wrap {
-                        h1 { "API explorer" }
-                        p {
-                            a href="/" { "Home" } " · " a href="/docs" { "Reference" } " (same endpoints with prices and errors, no script "
-                            "needed) · " a href="/openapi.json" { "openapi.json" }
-                        }
-                        noscript { p { "This explorer needs JavaScript; the reference does not." } }
+    let page = Layout {
+        site: view.site,
+        title: "API explorer",
+        description: "Read about every endpoint of this service and try it in the browser.",
+        path: "/swagger",
+        noindex: false,
+    };
+    frame(
+        &page,
+        &[EXPLORER_STYLE_PATH],
+        &html! {
+            // Swagger UI brings a main element of its own.
+            #main.explorer {
+                section.wrap aria-labelledby="explorer-title" {
+                    h1 #explorer-title { "API explorer" }
+                    p.lead {
+                        "Every endpoint of program version " (view.site.version) ", with a form to try it. The API has a version "
+                        "of its own. The "
+                        a href="/docs" { "reference" } " lists the same endpoints with prices and errors; machines read "
+                        a href="/openapi.json" { "openapi.json" } "."
                     }
+                    noscript { p { "This explorer needs JavaScript; the reference does not." } }
                 }
-                #explorer {}
+                .wrap { #explorer {} }
                 script src=(EXPLORER_SCRIPT_PATH) {}
                 script src=(EXPLORER_START_PATH) {}
             }
-        }
-    }
-    .into_string()
+        },
+    )
 }

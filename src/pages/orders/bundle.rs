@@ -197,13 +197,10 @@ pub(crate) fn bundle_table(chosen: Option<Bundle>, has_model: bool) -> Markup {
 }
 
 fn bundle_row(bundle: Bundle, chosen: Option<Bundle>, has_model: bool) -> Markup {
-    let (marked, mark) = match chosen {
-        Some(chosen) => (bundle == chosen, "your size"),
-        None => (bundle == Bundle::default(), "default"),
-    };
+    let marked = chosen == Some(bundle);
     html! {
         tr.chosen[marked] {
-            th scope="row" { (bundle.name()) @if marked { " " span.tag.good { (mark) } } }
+            th scope="row" { (bundle.name()) @if marked { " " span.tag.good { "this quote" } } }
             td.num { (price(bundle)) }
             td.num { "up to " (bundle.source_limit()) }
             td.long { (bundle.reads(has_model)) }
@@ -232,11 +229,15 @@ fn quoted(view: &BundleView<'_>, quote: &Quoted<'_>) -> Markup {
                 ", valid until " (parts::time(quote.expires_at))
             }
         }
+        @let is_cheaper = quote.recommended.price() < quote.bundle.price();
+        @if is_cheaper { (instead(view, quote.recommended, quote.bundle)) }
         .actions {
-            a.button href={ "/checkout/" (parts::path_segment(quote.quote_id)) } { "Continue" }
+            a.button.quiet[is_cheaper] href={ "/checkout/" (parts::path_segment(quote.quote_id)) } {
+                "Continue with " (quote.bundle.name()) ", " (price(quote.bundle))
+            }
             a.button.quiet href="/proof-pack/bundle/quote" { "Edit sources" }
         }
-        @if quote.recommended != quote.bundle { (instead(view, quote.recommended, quote.bundle)) }
+        @if quote.recommended.price() > quote.bundle.price() { (instead(view, quote.recommended, quote.bundle)) }
         (source_list(quote.target_urls))
         (rejected_list(&quote.rejected))
         h2 { "Price list" }
@@ -256,7 +257,7 @@ fn instead(view: &BundleView<'_>, recommended: Bundle, chosen: Bundle) -> Markup
             input type="hidden" name="target_urls" value=(view.typed);
             input type="hidden" name="question" value=(view.typed_question);
             input type="hidden" name="bundle" value=(recommended.name());
-            .row { button type="submit" { "Switch to " (recommended.name()) ", " (price(recommended)) } }
+            .row { button class=[(recommended.price() > chosen.price()).then_some("quiet")] type="submit" { "Switch to " (recommended.name()) ", " (price(recommended)) } }
         }
     }
 }

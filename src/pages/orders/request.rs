@@ -51,7 +51,7 @@ pub struct Known<'a> {
 }
 
 impl Form<'_> {
-    /// Empty except for the default level.
+    /// Empty except for a pack's default; the number of sources decides which bundle.
     pub fn empty(product: LeadProduct) -> Self {
         Form {
             contact: "",
@@ -60,8 +60,7 @@ impl Form<'_> {
             question: "",
             level: match product {
                 LeadProduct::Pack => Pack::default().name(),
-                LeadProduct::Bundle => Bundle::default().name(),
-                LeadProduct::Contact => "",
+                LeadProduct::Bundle | LeadProduct::Contact => "",
             },
             use_case: "",
             budget_usdc: "",

@@ -13,8 +13,8 @@ use crate::evidence::report::follow_up::FollowUp;
 use crate::evidence::report::{Report, Success};
 use crate::pages::buyer::samples::SAMPLES;
 use crate::pages::buyer::{
-    checkout, confidence, demo, from, home, library, paid_test, pricing, proof_pack, quote, report,
-    sample,
+    checkout, confidence, demo, first_words, from, home, library, paid_test, pricing, proof_pack,
+    quote, report, sample,
 };
 use crate::pages::docs::{about, explorer, faq, legal, notices, quickstart};
 use crate::pages::site::{FacilitatorMode, Site};
@@ -40,7 +40,7 @@ const HOSTILE: &str =
 
 /// The texts of a view: plausible ones, or the same hostile one everywhere.
 #[derive(Clone, Copy)]
-pub(super) struct Texts {
+pub(in crate::pages) struct Texts {
     site: Site<'static>,
     hostile: bool,
 }
@@ -59,7 +59,7 @@ impl Texts {
     }
 }
 
-pub(super) fn ordinary() -> Texts {
+pub(in crate::pages) fn ordinary() -> Texts {
     Texts {
         site: site(),
         hostile: false,
@@ -246,7 +246,7 @@ fn pack_quoted(texts: Texts) -> quote::QuoteView<'static> {
 }
 
 /// The sample report; in the second round every text of it is hostile that is not of a closed set.
-fn report(texts: Texts) -> Report {
+pub(in crate::pages) fn report(texts: Texts) -> Report {
     let mut report: Value = serde_json::from_str(SAMPLE_REPORT).expect("the sample report");
     // What the sample's question does not bring up.
     report["decision"]["answer_value"] = "the facilitator".into();
@@ -342,6 +342,7 @@ fn report_page(texts: Texts) -> String {
         site: texts.site,
         path: "/proof-pack/reports/ppr_0123456789abcdef0123456789abcdef",
         report: &report,
+        source: Some(texts.pick(MARKDOWN)),
         is_sample: false,
         api: Some(report::Api {
             path: "/v1/proof-pack/reports/ppr_0123456789abcdef0123456789abcdef",
@@ -437,6 +438,56 @@ fn checkout_view(texts: Texts, expired: bool) -> checkout::CheckoutView<'static>
             checkout::CheckoutState::Kept(kept)
         },
     }
+}
+
+fn tried(texts: Texts, outcome: first_words::Outcome<'_>) -> String {
+    first_words::page(&first_words::FirstWordsView {
+        site: texts.site,
+        typed: texts.pick("news.sample-site.org"),
+        outcome,
+    })
+}
+
+fn previews(texts: Texts) -> Vec<(&'static str, String)> {
+    use first_words::Outcome;
+    let receipt = [("Price", texts.pick("0.03 USDC").to_owned())];
+    vec![
+        ("try", tried(texts, Outcome::Nothing)),
+        (
+            "try-shown",
+            tried(
+                texts,
+                Outcome::Shown {
+                    target_url: texts.pick("https://news.sample-site.org/"),
+                    title: Some(texts.pick("Harbour heat")),
+                    markdown: texts.pick(MARKDOWN),
+                    words_shown: 300,
+                    word_count: 900,
+                },
+            ),
+        ),
+        (
+            "try-refused",
+            tried(
+                texts,
+                Outcome::Refused {
+                    code: "rate_limited",
+                    message: texts.pick("No more free previews today."),
+                },
+            ),
+        ),
+        (
+            "try-bought",
+            tried(
+                texts,
+                Outcome::Bought {
+                    title: None,
+                    markdown: texts.pick(MARKDOWN),
+                    receipt: &receipt,
+                },
+            ),
+        ),
+    ]
 }
 
 /// Every page there is, by a name to save it under.
@@ -592,6 +643,7 @@ pub(super) fn pages(texts: Texts) -> Vec<(&'static str, String)> {
     ];
     [
         all,
+        previews(texts),
         bundle_views::pages(texts),
         delivery_views::pages(texts),
     ]

@@ -31,6 +31,10 @@ async function quoteToCheckout(page) {
   await tabTo(page, '#target_url');
   await page.keyboard.type(`${BASE}/sample`);
   await enter(page);
+  assert.match(page.url(), /\/try\?target_url=/);
+  assert.match(await page.locator('.preview').innerText(), /Payment Required/);
+  await tabTo(page, 'main a[href^="/quote?"]');
+  await enter(page);
   assert.match(page.url(), /\/quote\?target_url=/);
   assert.equal(await page.locator('tr.chosen').count(), 1, 'one tier is recommended');
   await tabTo(page, 'main a[href^="/checkout/"]');
@@ -38,6 +42,19 @@ async function quoteToCheckout(page) {
   assert.match(await page.locator('h1').innerText(), /USDC/);
   assert.match(await page.locator('main').innerText(), /context402 buy/);
 }
+
+/** Paste, see, buy: three actions from the home page to a receipt. */
+async function buyWithTestFunds(page) {
+  await page.goto(BASE);
+  await page.fill('#target_url', `${BASE}/sample`);
+  await Promise.all([page.waitForEvent('load'), page.locator('#target_url').press('Enter')]);
+  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Buy with test funds' }).click()]);
+  assert.match(await page.locator('main').innerText(), /Bought with test funds[^]*Transaction\s+0x[0-9a-f]{64}/);
+}
+
+check('from the home page to a receipt in three actions, without script', async () => {
+  await withPage({ javaScriptEnabled: false }, buyWithTestFunds);
+});
 
 async function toThePaidTest(page) {
   await tabTo(page, 'footer a[href="/paid-test"]');
@@ -48,7 +65,7 @@ async function toThePaidTest(page) {
 
 async function toTheReport(page) {
   await page.goto(BASE + REPORT);
-  assert.equal(await page.locator('.verdict .tag').innerText(), 'supported');
+  assert.match(await page.locator('.verdict .tag').innerText(), /supported/);
   assert.ok((await page.locator('.claims mark').count()) > 3, 'the evidence is marked');
 }
 
@@ -176,6 +193,36 @@ check('the API explorer shows the operations and asks nobody else', async () => 
     assert.ok((await page.locator('.opblock').count()) > 20);
   });
 });
+
+const LANDING_TABS = 6;
+
+/** Opens the reference at each of these anchors, and looks where the browser has come to rest. */
+async function landsAt(context, anchors) {
+  const page = await context.newPage();
+  const landed = (id) => {
+    const { scrollHeight } = document.documentElement;
+    const { top } = document.getElementById(id).getBoundingClientRect();
+    // Near the end of the page nothing more can be scrolled.
+    const isAtEnd = Math.ceil(scrollY + innerHeight) >= scrollHeight - 1;
+    return Math.abs(top - 24) <= 2 || (isAtEnd && top >= 0 && top < innerHeight);
+  };
+  for (const anchor of anchors) {
+    await page.goto('about:blank');
+    await page.goto(`${BASE}/docs${anchor}`);
+    await page.waitForFunction(landed, anchor.slice(1), { timeout: 10_000 })
+      .catch(() => assert.fail(`${anchor} does not land`));
+  }
+}
+
+check('every link to the reference lands, with motion', async () => {
+  await withPage({ reducedMotion: 'no-preference' }, async (page, context) => {
+    await page.goto(`${BASE}/docs`);
+    const anchors = await page.$$eval('.toc a, td:first-child > a[href^="#"]', (links) => [...new Set(links.map((link) => link.hash))]);
+    assert.ok(anchors.length > 40, `${anchors.length} links`);
+    const tabs = Array.from({ length: LANDING_TABS }, (_, tab) => anchors.filter((_, index) => index % LANDING_TABS === tab));
+    await Promise.all(tabs.map((some) => landsAt(context, some)));
+  });
+}, { secondsMax: 180 });
 
 check('reports and references print', async () => {
   await withPage({}, async (page) => {

@@ -1,23 +1,33 @@
 //! The views Today, Payments and Ledger.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::api::operator::console::{View, show};
-use crate::api::operator::ledger::CheckedDay;
+use crate::api::operator::ledger::{CheckedDay, DayFigures};
 use crate::api::operator::{self, ledger};
 use crate::app::Shared;
 use crate::domain::amount::Amount;
+use crate::domain::level::Product;
 use crate::domain::refusal::{Code, Refusal};
+use crate::flows::content::sample::facilitator_mode;
 use crate::flows::operations::health::NO_CHAIN;
 use crate::flows::quotes::availability;
 use crate::flows::sale::verify_settlement;
 use crate::http::Call;
-use crate::pages::console::{Block, Cell, Form, Tone};
+use crate::metrics::{BUCKETS_US, Requests};
+use crate::pages::console::figures::{Chart, Funnel, Number, change, percent};
+use crate::pages::console::{Alert, Block, Cell, Form, Tone, VIEWS_PATH};
+use crate::pages::site::FacilitatorMode;
 use crate::state::refusals::REFUSALS_MAX;
 use crate::store::{LedgerCheck, LedgerDay};
 
 /// Number of refusals shown.
 const REFUSALS_SHOWN_MAX: usize = 25;
+/// Number of routes shown.
+const ROUTES_SHOWN_MAX: usize = 8;
 
 const STATES: &str = "Authorized: held for a retry, not charged. Settling: the response is ready and settlement is in progress. \
                       Unknown: the settlement outcome is being looked up on chain. Voided: never charged.";
@@ -26,24 +36,19 @@ pub(super) async fn today(app: &Shared) -> Result<View, Refusal> {
     let found = ledger::look(app).await?;
     let heading = |text: &str| Block::Heading(text.to_owned());
     let mut blocks = standing(app);
-    blocks.extend(attention(&found));
-    let lately = verify_settlement::standing(app).summary.missing_lately;
-    if lately > 0 {
-        blocks.push(Block::Note {
-            text: format!(
-                "{lately} settlements that the facilitator reported in the last day are not on chain: see Payments, \
-                contradicted. Pause sales unless the facilitator can explain them."
-            ),
-            tone: Tone::Bad,
-        });
-    }
     blocks.extend([
+        Block::Alerts(attention(app, &found)),
+        Block::Numbers(numbers(app, &found.days)),
+        heading("Last 30 days"),
+        Block::Charts(charts(&found.days)),
+        heading("Conversion since start"),
+        Block::Funnels(funnels(app)),
         heading("Sales today (UTC)"),
         Block::Facts(figures(&found.ledger)),
         lines("By tier or pack", &found.ledger.levels, "No sales today."),
         lines("By source", &found.ledger.sources, ""),
-        heading("Conversion since start"),
-        funnel(&found),
+        heading("Responses since start"),
+        responses(app),
         heading("In progress"),
         Block::Facts(vec![
             ("Leads", show::counts(&found.leads)),
@@ -60,6 +65,156 @@ pub(super) async fn today(app: &Shared) -> Result<View, Refusal> {
         Block::Forms(vec![brake(app)]),
     ]);
     Ok(View::new("Today", blocks))
+}
+
+/// The four figures on top: today, yesterday, and the last seven days against the seven before.
+fn numbers(app: &Shared, days: &[DayFigures]) -> Vec<Number> {
+    type Value = fn(&DayFigures) -> u64;
+    let number = |label, unit, value: Value, shown: fn(u64) -> String| {
+        let at = |back: usize| days.iter().rev().nth(back).map_or(0, value);
+        let week = |from: usize| (from..from + 7).map(at).fold(0, u64::saturating_add);
+        Number {
+            label,
+            value: shown(at(0)),
+            unit,
+            note: format!("yesterday {} · 7 days {}", shown(at(1)), shown(week(0))),
+            change: change(week(0), week(7)),
+        }
+    };
+    let (mut asked, mut settled) = (0, 0);
+    for product in ledger::PRODUCTS {
+        let [(_, challenges), _, (_, ended)] = steps(app, product);
+        asked += challenges;
+        settled += ended;
+    }
+    vec![
+        number("Revenue today", "USDC", |day| day.revenue, usdc_text),
+        number("Bundles today", "USD", |day| day.cents, dollars),
+        number(
+            "Sales today",
+            "",
+            |day| day.sales,
+            |count| count.to_string(),
+        ),
+        Number {
+            label: "Conversion since start",
+            value: percent(settled, asked),
+            unit: "",
+            note: format!("{settled} settled; the price was told {asked} times"),
+            change: None,
+        },
+    ]
+}
+
+fn charts(days: &[DayFigures]) -> Vec<Chart> {
+    let chart = |title, value: fn(&DayFigures) -> u64, shown: fn(u64) -> String| Chart {
+        title,
+        total: shown(days.iter().map(value).fold(0, u64::saturating_add)),
+        days: days
+            .iter()
+            .map(|day| (ledger::date(day.day), value(day), shown(value(day))))
+            .collect(),
+    };
+    vec![
+        chart(
+            "Revenue",
+            |day| day.revenue,
+            |units| format!("{} USDC", usdc_text(units)),
+        ),
+        chart("Sales", |day| day.sales, |count| count.to_string()),
+        chart(
+            "Bundle orders",
+            |day| day.cents,
+            |cents| format!("{} USD", dollars(cents)),
+        ),
+    ]
+}
+
+fn usdc_text(units: u64) -> String {
+    Amount::from_units(units).to_string()
+}
+
+fn dollars(cents: u64) -> String {
+    format!("{}.{:02}", cents / 100, cents % 100)
+}
+
+/// From the price to the settlement.
+fn steps(app: &Shared, product: Product) -> [(&'static str, u64); 3] {
+    let payments = app.metrics.payments.counts();
+    let of = |outcome: Option<&str>| {
+        let of_product = payments.iter().filter(|(labels, _)| {
+            let is_meant = outcome.is_none_or(|name| labels.last() == Some(&name));
+            labels.first() == Some(&product.name()) && is_meant
+        });
+        of_product.map(|(_, count)| count).sum()
+    };
+    [
+        ("402 responses", ledger::challenges(app, product)),
+        ("With a payment", of(None)),
+        ("Settled", of(Some("settled"))),
+    ]
+}
+
+fn funnels(app: &Shared) -> Vec<Funnel> {
+    let funnel = |product: Product| Funnel {
+        title: match product {
+            Product::Context => "Pages as markdown",
+            Product::ProofPack => "Proof Packs",
+        }
+        .to_owned(),
+        steps: steps(app, product).to_vec(),
+    };
+    ledger::PRODUCTS.map(funnel).to_vec()
+}
+
+/// The routes that are used most, with their errors and how long they take.
+fn responses(app: &Shared) -> Block {
+    let mut routes: BTreeMap<(&str, &str), (Requests, u64)> = BTreeMap::new();
+    for ((path, method, status), requests) in app.metrics.requests() {
+        let (all, errors) = routes.entry((path, method)).or_default();
+        all.count += requests.count;
+        for (sum, count) in all.buckets.iter_mut().zip(requests.buckets) {
+            *sum += count;
+        }
+        if status >= 500 {
+            *errors += requests.count;
+        }
+    }
+    let mut routes: Vec<_> = routes.into_iter().collect();
+    routes.sort_by_key(|(_, (requests, _))| Reverse(requests.count));
+    routes.truncate(ROUTES_SHOWN_MAX);
+    let row = |((path, method), (requests, errors)): ((&str, &str), (Requests, u64))| {
+        vec![
+            Cell::Text(format!("{method} {path}")),
+            Cell::Number(requests.count.to_string()),
+            Cell::Number(percent(errors, requests.count)),
+            Cell::Number(within(&requests, 50)),
+            Cell::Number(within(&requests, 95)),
+        ]
+    };
+    Block::Table {
+        caption: "Responses since start",
+        head: vec!["Route", "Responses", "5xx", "Half within", "95 % within"],
+        rows: routes.into_iter().map(row).collect(),
+        empty: "No requests yet.",
+    }
+}
+
+/// The time that so many of a hundred responses took at most, as the histogram tells it.
+fn within(requests: &Requests, share: u64) -> String {
+    let wanted = requests.count.saturating_mul(share).div_ceil(100);
+    let mut below = 0;
+    for (bound, count) in BUCKETS_US.into_iter().zip(requests.buckets) {
+        below += count;
+        if below >= wanted {
+            return match bound {
+                ..1_000 => format!("0.{} ms", bound / 100),
+                1_000..1_000_000 => format!("{} ms", bound / 1_000),
+                _ => format!("{}.{} s", bound / 1_000_000, bound / 100_000 % 10),
+            };
+        }
+    }
+    "over 10 s".to_owned()
 }
 
 fn brake(app: &Shared) -> Form {
@@ -96,49 +251,71 @@ pub(super) fn standing(app: &Shared) -> Vec<Block> {
     sales.into_iter().chain(chain).collect()
 }
 
-/// What needs the operator's attention.
-fn attention(found: &ledger::Today) -> Vec<Block> {
+/// What needs the operator's attention, with the filtered list that has the action on it.
+fn attention(app: &Shared, found: &ledger::Today) -> Vec<Alert> {
     let of = |counts: &show::Counts, name: &str| counts.get(name).copied().unwrap_or(0);
-    let mut notes = vec![
+    let missing = found.ledger_check.as_ref();
+    let missing = missing.map_or(0, |(_, ledger_check)| ledger_check.missing_payments);
+    let contradicted = verify_settlement::standing(app).summary.missing_lately;
+    let rows = [
+        (
+            contradicted,
+            ["settlement is", "settlements are"],
+            "reported by the facilitator in the last day, but not on chain. Pause sales unless the facilitator can explain it.",
+            ("Contradicted payments", "payments?state=contradicted"),
+        ),
         (
             of(&found.orders, "needs_review"),
             ["paid order does", "paid orders do"],
-            "not match the lead: see Orders, needs review.",
+            "not match the lead.",
+            ("Review", "orders?state=needs_review"),
         ),
         (
             of(&found.orders, "failed"),
             ["order", "orders"],
-            "could not be fulfilled: refund or retry. See Orders, failed.",
+            "could not be fulfilled: refund or retry.",
+            ("Failed orders", "orders?state=failed"),
         ),
         (
             found.mails_failed,
             ["e-mail", "e-mails"],
-            "could not be sent: see Outbox.",
+            "could not be sent.",
+            ("Failed e-mails", "outbox?state=failed"),
         ),
         (
             of(&found.open_payments, "unknown"),
             ["settlement has", "settlements have"],
-            "an unknown outcome: see Payments, unknown.",
+            "an unknown outcome.",
+            ("Unknown payments", "payments?state=unknown"),
         ),
         (
             found.listings_waiting,
             ["report awaits", "reports await"],
-            "your approval for the public list: see Reports, awaiting approval.",
+            "your approval for the public list.",
+            ("Approve", "reports?state=awaiting_approval"),
+        ),
+        (
+            missing,
+            ["payment", "payments"],
+            "did not reach your receiving address on the last reconciled day.",
+            ("Ledger", "ledger"),
         ),
     ];
-    if let Some((_, ledger_check)) = &found.ledger_check {
-        notes.push((
-            ledger_check.missing_payments,
-            ["payment", "payments"],
-            "did not reach your receiving address on the last reconciled day: see Ledger.",
-        ));
-    }
-    let notes = notes.into_iter().filter(|(count, ..)| *count > 0);
-    let note = |(count, [one, more], rest): (u64, [&str; 2], &str)| Block::Note {
+    let rows = rows.into_iter().enumerate();
+    let rows = rows.filter(|(_, (count, ..))| *count > 0);
+    type Row = (
+        u64,
+        [&'static str; 2],
+        &'static str,
+        (&'static str, &'static str),
+    );
+    let alert = |(index, (count, [one, more], rest, (label, view))): (usize, Row)| Alert {
         text: format!("{count} {} {rest}", if count == 1 { one } else { more }),
-        tone: Tone::Warn,
+        tone: if index == 0 { Tone::Bad } else { Tone::Warn },
+        label,
+        path: format!("{VIEWS_PATH}{view}"),
     };
-    notes.map(note).collect()
+    rows.map(alert).collect()
 }
 
 fn figures(ledger: &LedgerDay) -> Vec<(&'static str, Cell)> {
@@ -171,59 +348,122 @@ fn lines(caption: &'static str, lines: &[(String, u64, u64)], empty: &'static st
     }
 }
 
-fn funnel(found: &ledger::Today) -> Block {
-    let row = |line: &ledger::Funnel| {
-        vec![
-            Cell::Text(line.product.replace('_', " ")),
-            Cell::Number(line.challenges.to_string()),
-            Cell::Number(line.paid.to_string()),
-        ]
-    };
-    Block::Table {
-        caption: "402 responses and paid requests",
-        head: vec!["Product", "402 responses", "Paid requests"],
-        rows: found.funnel.iter().map(row).collect(),
-        empty: "",
-    }
-}
-
 pub(super) async fn payments(app: &Shared, call: &Call) -> Result<View, Refusal> {
     if let Some(key) = call.query.get("id") {
         return payment(app, &key).await;
     }
-    let state = call.query.get("state").map(|state| state.into_owned());
-    let listed = operator::list(&app.store, state.clone()).await?;
+    let text = |name: &str| call.query.get(name).map(|text| text.trim().to_owned());
+    let (state, typed) = (text("state"), text("q").unwrap_or_default());
+    let listed = operator::find(&app.store, state.clone(), typed.clone()).await?;
     let rows = show::rows(&listed, "payments", |payment| {
         vec![
             show::time(payment, "created_at"),
             show::tag(payment, "state", tone),
             usdc(payment),
-            show::text(payment, "level"),
+            sold(payment),
             show::outward(payment, "target_url"),
-            show::text(payment, "source"),
+            payer(payment),
+            transaction(app, payment),
             show::link(payment, "key", "payments"),
         ]
     });
+    let page = text("page").and_then(|page| page.parse::<usize>().ok());
+    let (rows, pager) = show::part(rows, page.unwrap_or(1), |page| {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(state.iter().map(|state| ("state", state)));
+        query.append_pair("q", &typed);
+        query.append_pair("page", &page.to_string());
+        format!("{VIEWS_PATH}payments?{}", query.finish())
+    });
+    let choices = show::choices("payments", &operator::PAYMENT_STATES, state.as_deref());
+    let is_narrowed = state.is_some() || !typed.is_empty();
+    let search = Block::Search {
+        view: "payments",
+        label: "Payer, transaction, target or key",
+        typed,
+        state,
+    };
     let table = Block::Table {
         caption: "Payments, newest first",
         head: vec![
             "Created",
             "State",
             "USDC",
-            "Tier or pack",
+            "Product",
             "Target",
-            "Source",
+            "Payer",
+            "Transaction",
             "Key",
         ],
         rows,
         empty: "No such payments.",
     };
-    let choices = show::choices("payments", &operator::PAYMENT_STATES, state.as_deref());
-    let mut blocks = vec![choices, Block::Text(STATES.to_owned()), table];
-    if state.is_none() {
+    let mut blocks = vec![
+        search,
+        choices,
+        table,
+        pager,
+        Block::Text(STATES.to_owned()),
+    ];
+    if !is_narrowed {
         blocks.extend(refused(app));
     }
     Ok(View::new("Payments", blocks))
+}
+
+/// What was sold, and at which tier.
+fn sold(payment: &Value) -> Cell {
+    match (payment["product"].as_str(), payment["level"].as_str()) {
+        (Some(product), Some(level)) => {
+            Cell::Text(format!("{} {level}", product.replace('_', " ")))
+        }
+        _ => Cell::Nothing,
+    }
+}
+
+/// `0x1234…abcd`, which leads to all payments of this payer.
+fn payer(payment: &Value) -> Cell {
+    match payment["payer"].as_str() {
+        Some(payer) => Cell::Link {
+            text: show::short(payer),
+            path: format!("{VIEWS_PATH}payments?q={payer}"),
+        },
+        None => Cell::Nothing,
+    }
+}
+
+/// The transaction, at the network's explorer where there is one.
+fn transaction(app: &Shared, payment: &Value) -> Cell {
+    let Some(hash) = payment["transaction"].as_str() else {
+        return Cell::Nothing;
+    };
+    match explorer(app) {
+        Some(explorer) => Cell::Away {
+            text: show::short(hash),
+            address: format!("{explorer}/tx/{hash}"),
+        },
+        None => Cell::Code(show::short(hash)),
+    }
+}
+
+/// The same in full, for the payment's own page.
+fn whole_transaction(app: &Shared, payment: &Value) -> Cell {
+    match (explorer(app), payment["transaction"].as_str()) {
+        (Some(explorer), Some(hash)) => Cell::Outward(format!("{explorer}/tx/{hash}")),
+        _ => show::text(payment, "transaction"),
+    }
+}
+
+/// The network's block explorer. Nothing of the sandbox reaches a chain.
+fn explorer(app: &Shared) -> Option<&'static str> {
+    if facilitator_mode(&app.config) == FacilitatorMode::Sandbox {
+        return None;
+    }
+    match app.config.payment.network.to_string().as_str() {
+        "eip155:8453" => Some("https://basescan.org"),
+        "eip155:84532" => Some("https://sepolia.basescan.org"),
+        _ => None,
+    }
 }
 
 /// The amount in USDC.
@@ -251,7 +491,7 @@ fn refused(app: &Shared) -> [Block; 3] {
         Block::Heading("Refused payments".to_owned()),
         Block::Text(format!(
             "Requests with a payment, refused since the service started. Payer addresses may be unverified. This page \
-            shows the latest {REFUSALS_SHOWN_MAX}; `context402 payments refused` lists up to {REFUSALS_MAX}."
+            shows the latest {REFUSALS_SHOWN_MAX}; context402 payments refused lists up to {REFUSALS_MAX}."
         )),
         Block::Table {
             caption: "Refused payments, newest first",
@@ -282,7 +522,7 @@ async fn payment(app: &Shared, key: &str) -> Result<View, Refusal> {
         ("Payer", show::text(&found, "payer")),
         ("Payment method", show::text(&found, "means")),
         ("Source", show::text(&found, "source")),
-        ("Transaction", show::text(&found, "transaction")),
+        ("Transaction", whole_transaction(app, &found)),
         ("Reason", show::text(&found, "reason")),
         ("On chain", show::text(&found["settlement_check"], "result")),
         (

@@ -54,6 +54,41 @@ pub(super) fn link(value: &Value, name: &str, view: &str) -> Cell {
     }
 }
 
+/// `0x1234…abcd` of a long hexadecimal text.
+pub(super) fn short(hex: &str) -> String {
+    const ENDS: usize = 6;
+    let tail = hex.len().checked_sub(ENDS).and_then(|at| hex.get(at..));
+    match (hex.get(..ENDS), tail) {
+        (Some(head), Some(tail)) if hex.len() > 3 * ENDS => format!("{head}…{tail}"),
+        _ => hex.to_owned(),
+    }
+}
+
+/// Rows of a list that are shown at once.
+const PART_ROWS: usize = 50;
+
+/// A part of a list, counted from 1, and the way to its neighbours.
+pub(super) fn part(
+    rows: Vec<Vec<Cell>>,
+    page: usize,
+    path: impl Fn(usize) -> String,
+) -> (Vec<Vec<Cell>>, Block) {
+    let count = rows.len();
+    let page = page.clamp(1, count.div_ceil(PART_ROWS).max(1));
+    let first = (page - 1) * PART_ROWS;
+    let rows: Vec<_> = rows.into_iter().skip(first).take(PART_ROWS).collect();
+    let last = first + rows.len();
+    let pager = Block::Pager {
+        told: match count {
+            0 => String::new(),
+            _ => format!("{} to {last} of {count}", first + 1),
+        },
+        newer: (page > 1).then(|| path(page - 1)),
+        older: (last < count).then(|| path(page + 1)),
+    };
+    (rows, pager)
+}
+
 /// The path of a record.
 pub(super) fn one(view: &str, id: &str) -> String {
     let id: String = url::form_urlencoded::byte_serialize(id.as_bytes()).collect();
@@ -125,7 +160,7 @@ pub(super) fn whole(caption: &str, value: &Value) -> Block {
 pub(super) fn counts(counts: &Counts) -> Cell {
     let parts = counts
         .iter()
-        .map(|(name, count)| format!("{count} {}", name.replace('_', " ")));
+        .map(|(name, count)| format!("{count} {}", state_name(name)));
     match parts.collect::<Vec<_>>().join(", ") {
         text if text.is_empty() => Cell::Text("none".to_owned()),
         text => Cell::Text(text),

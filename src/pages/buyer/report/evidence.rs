@@ -5,12 +5,14 @@ use maud::{Markup, html};
 use crate::evidence::report::citation::Citation;
 use crate::evidence::report::risks::{RiskDetail, Severity};
 use crate::evidence::report::{Comparison, Origin, Report};
-use crate::evidence::{PassageKind, Stance};
+use crate::evidence::{PassageKind, Relation, Stance, plain};
+use crate::pages::buyer::report::source::anchor as place;
 use crate::pages::parts;
 
-/// Each claim with its excerpts, then the excerpts that no claim cites.
-pub(crate) fn claims(report: &Report) -> Markup {
-    let cited = |id: &String| {
+/// Each claim with its excerpts, then the excerpts that no claim cites. `source` is the text that stands
+/// beside them.
+pub(crate) fn claims(report: &Report, source: Option<&str>) -> Markup {
+    let is_cited = |id: &String| {
         report
             .key_claims
             .iter()
@@ -19,7 +21,7 @@ pub(crate) fn claims(report: &Report) -> Markup {
     let others: Vec<_> = report
         .citations
         .iter()
-        .filter(|citation| !cited(&citation.id))
+        .filter(|citation| !is_cited(&citation.id))
         .collect();
     html! {
         @if report.citations.is_empty() { p { "The source says nothing about the question." } }
@@ -30,7 +32,7 @@ pub(crate) fn claims(report: &Report) -> Markup {
                         h3 { "Claim " (index + 1) }
                         p.claim { (claim.claim) }
                         p.small.muted {
-                            (parts::share("How well the evidence supports this claim", claim.confidence)) " support, "
+                            (parts::share("How well the evidence supports this claim", claim.confidence)) " support · "
                             @match claim.origin {
                                 Origin::Deterministic => "found by the evidence check",
                                 Origin::Llm => "written by a language model, then checked",
@@ -41,7 +43,7 @@ pub(crate) fn claims(report: &Report) -> Markup {
                         h3 { "Evidence" }
                         @for citation in report.citations.iter().filter(|found| claim.citation_ids.contains(&found.id)) {
                             @let first = report.key_claims[..index].iter().all(|other| !other.citation_ids.contains(&citation.id));
-                            (figure(citation, first.then_some(&citation.id)))
+                            (cited(citation, first.then_some(&citation.id), source))
                         }
                     }
                 }
@@ -52,7 +54,7 @@ pub(crate) fn claims(report: &Report) -> Markup {
                         h3 { "Also found" }
                         p { "Related passages that no claim relies on." }
                     }
-                    div { @for citation in others { (figure(citation, Some(&citation.id))) } }
+                    div { @for citation in others { (cited(citation, Some(&citation.id), source)) } }
                 }
             }
         }
@@ -61,6 +63,11 @@ pub(crate) fn claims(report: &Report) -> Markup {
 
 /// One excerpt. `anchor` is its place on the page.
 pub(crate) fn figure(citation: &Citation, anchor: Option<&String>) -> Markup {
+    cited(citation, anchor, None)
+}
+
+/// The same beside the source's text, into which it leads.
+fn cited(citation: &Citation, anchor: Option<&String>, source: Option<&str>) -> Markup {
     html! {
         figure class={ "evidence " (citation.stance) } id=[anchor] {
             blockquote {
@@ -77,9 +84,9 @@ pub(crate) fn figure(citation: &Citation, anchor: Option<&String>) -> Markup {
                         } }
                     },
                     None => {
-                        @if let Some(before) = &citation.before { span.path { (before.excerpt) } }
+                        @if let Some(before) = &citation.before { span.path { (plain(&before.excerpt)) } }
                         (marked(citation.quote(), &citation.matched_terms))
-                        @if let Some(after) = &citation.after { span.path { (after.excerpt) } }
+                        @if let Some(after) = &citation.after { span.path { (plain(&after.excerpt)) } }
                     },
                 }
             }
@@ -87,12 +94,18 @@ pub(crate) fn figure(citation: &Citation, anchor: Option<&String>) -> Markup {
                 strong { (citation.id) } " " (stance_words(citation.stance))
                 @if let Some(speaker) = &citation.speaker { " · said by " (speaker) }
                 @if let Some(date) = &citation.date { " · date: " (date) }
+                @if is_in(source, citation) && anchor.is_some() { " · " a href={ "#" (place(&citation.id)) } { "Show in the text" } }
                 @if let Some(href) = citation.link.as_deref().and_then(parts::safe_href) {
                     " · " a href=(href) rel="nofollow noopener noreferrer" { "Show on the page" }
                 }
             }
         }
     }
+}
+
+/// Whether a passage is marked in the text beside it.
+fn is_in(source: Option<&str>, citation: &Citation) -> bool {
+    source.is_some_and(|text| citation.start < citation.end && citation.end <= text.len())
 }
 
 fn stance_words(stance: Stance) -> &'static str {
@@ -200,12 +213,12 @@ pub(crate) fn comparisons(comparisons: &[Comparison]) -> Markup {
             thead { tr { th { "Asked" } th { "In the source" } th { "Result" } } }
             tbody { @for compared in comparisons {
                 tr {
-                    td { (compared.asked) }
+                    th scope="row" { (compared.asked) }
                     td {
                         (compared.found.as_deref().unwrap_or("none"))
                         @if let Some(id) = &compared.citation_id { " " a href={ "#" (id) } { "[" (id) "]" } }
                     }
-                    td { (compared.relation.name().replace('_', " ")) }
+                    td { span class={ "tag " (relation_tone(compared.relation)) } { (compared.relation.name().replace('_', " ")) } }
                 }
             } }
         }
@@ -215,6 +228,14 @@ pub(crate) fn comparisons(comparisons: &[Comparison]) -> Markup {
             h2 #comparisons { "Figures compared" }
             (parts::scrolling("Figures compared", &table))
         }
+    }
+}
+
+fn relation_tone(relation: Relation) -> &'static str {
+    match relation {
+        Relation::Same | Relation::Within => "good",
+        Relation::Differs => "bad",
+        Relation::NotFound => "",
     }
 }
 

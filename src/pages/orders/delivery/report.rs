@@ -16,9 +16,10 @@ use crate::pages::parts;
 pub(crate) fn delivered(view: &DeliveryView<'_>, report: &BundleReport) -> Markup {
     html! {
         p.kicker { "Evidence Bundle · " (report.bundle) }
-        h1 { (report.question) }
+        h1.question { (report.question) }
         (verdict(report))
         (downloads(view))
+        (matrix(report))
         h2 #claims { "Claims and their evidence" }
         p.muted { "Every excerpt is quoted verbatim from its source. Copies of one text count as one source." }
         (claims(report))
@@ -87,6 +88,73 @@ fn downloads(view: &DeliveryView<'_>) -> Markup {
     }
 }
 
+/// What each source says to each claim, at a glance.
+fn matrix(report: &BundleReport) -> Markup {
+    let claims = &report.matrix.claims;
+    let table = html! {
+        table.matrix {
+            thead { tr {
+                th scope="col" { "Claim" }
+                @for source in &report.sources {
+                    th scope="col" {
+                        a href={ "#" (source.id) } title=(source.title.as_ref().unwrap_or(&source.target_url)) { (source.id) }
+                        @if let Some(first) = first_of_copies(report, source) { small { "= " (first) } }
+                    }
+                }
+            } }
+            tbody { @for claim in claims { tr {
+                th scope="row" { (claim.text) }
+                @for source in &report.sources { td { (matrix_cell(claim, source)) } }
+            } } }
+        }
+    };
+    html! {
+        @if !claims.is_empty() {
+            h2 #matrix { "Claims by source" }
+            (parts::scrolling("Claims by source", &table))
+            p.legend aria-hidden="true" {
+                @for verdict in [
+                    Verdict::Supports, Verdict::Partial, Verdict::Contradicts, Verdict::MayContradict, Verdict::Silent,
+                    Verdict::Unreachable,
+                ] { span { (sign(verdict)) " " (cell_words(verdict)) } " " }
+            }
+        }
+    }
+}
+
+/// The sign of a verdict; it leads to the first passage behind it.
+fn matrix_cell(claim: &ClaimLine, source: &SourceLine) -> Markup {
+    let cell = claim.cells.iter().find(|cell| cell.source_id == source.id);
+    let verdict = cell.map_or(Verdict::Silent, |cell| cell.verdict);
+    let passage = cell.and_then(|cell| cell.citation_ids.first());
+    html! {
+        @match passage {
+            Some(id) => a href={ "#" (id) } aria-label=(cell_words(verdict)) title=(cell_words(verdict)) { (sign(verdict)) },
+            None => { (sign(verdict)) span.away { (cell_words(verdict)) } },
+        }
+    }
+}
+
+fn sign(verdict: Verdict) -> Markup {
+    html! { span class={ "mark " (verdict.name().replace('_', "-")) } aria-hidden="true" {} }
+}
+
+fn cell_words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Silent => "no evidence",
+        Verdict::Unreachable => "could not fetch",
+        other => stance_words(other),
+    }
+}
+
+/// The first source with the same text, if it is another one.
+fn first_of_copies<'a>(report: &'a BundleReport, source: &SourceLine) -> Option<&'a str> {
+    let mut groups = report.groups.iter();
+    let group = groups.find(|group| source.group_id.as_ref() == Some(&group.id))?;
+    let first = group.source_ids.first()?;
+    (*first != source.id).then_some(first)
+}
+
 fn claims(report: &BundleReport) -> Markup {
     let claims = &report.matrix.claims;
     html! {
@@ -103,7 +171,12 @@ fn claims(report: &BundleReport) -> Markup {
                         h3 { "Evidence" }
                         @for (cell, id) in cited(claim) {
                             @let is_first = !claims[..index].iter().flat_map(cited).any(|(_, other)| other == id);
-                            (passage(report, id, cell.verdict, is_first))
+                            @match earlier_copy(report, claim, id) {
+                                Some(other) => p.small.muted id=[is_first.then_some(id)] {
+                                    strong { (id) } " has the same words as " a href={ "#" (other) } { (other) }
+                                },
+                                None => (passage(report, id, cell.verdict, is_first)),
+                            }
                         }
                         (without_evidence(claim))
                     }
@@ -117,6 +190,17 @@ fn claims(report: &BundleReport) -> Markup {
 fn cited(claim: &ClaimLine) -> impl Iterator<Item = (&CellLine, &String)> {
     let cells = claim.cells.iter();
     cells.flat_map(|cell| cell.citation_ids.iter().map(move |id| (cell, id)))
+}
+
+/// A passage of the claim that stands before this one and says the same, word for word.
+fn earlier_copy<'a>(report: &BundleReport, claim: &'a ClaimLine, id: &str) -> Option<&'a str> {
+    let quote = |id: &str| report.citation(id).map(|passage| passage.quote());
+    let mut earlier = cited(claim)
+        .map(|(_, id)| id)
+        .take_while(|other| *other != id);
+    earlier
+        .find(|other| quote(other).is_some() && quote(other) == quote(id))
+        .map(String::as_str)
 }
 
 fn standing(claim: &ClaimLine) -> String {

@@ -1,0 +1,112 @@
+//! The first words of a page for free, so that a buyer sees what the converter makes of it. Cached pages and a small
+//! number of fetches a day; a site whose robots.txt refuses programs is left alone.
+
+use std::net::IpAddr;
+
+use crate::app::Shared;
+use crate::domain::cache::{CachePolicy, Reading};
+use crate::domain::refusal::{Code, Refusal};
+use crate::domain::robots::Verdict;
+use crate::domain::target::TargetUrl;
+use crate::domain::time::PAGE_SECONDS;
+use crate::flows::content::robots;
+use crate::flows::content::source::{self, Trouble};
+use crate::flows::internal;
+use crate::flows::quotes::quote;
+
+/// Words that are shown of a page.
+pub const WORDS_MAX: usize = 300;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstWords {
+    /// Canonical.
+    pub target_url: String,
+    pub title: Option<String>,
+    /// The beginning of the markdown.
+    pub markdown: String,
+    /// Words of the whole page.
+    pub word_count: usize,
+}
+
+/// `client` is `None` for the operator.
+pub async fn first_words(
+    app: &Shared,
+    target_url: &str,
+    client: Option<IpAddr>,
+) -> Result<FirstWords, Refusal> {
+    let found = quote::inspect(app, target_url, client).await?;
+    let is_ready = found.is_cached || found.is_sample;
+    if !is_ready {
+        check_robots(app, &found.target_url).await?;
+        let (day, quota) = (app.now().day_number(), app.config.limits.free_fetches);
+        if !app.free_fetches.take(client, day, quota) {
+            return Err(Refusal::new(Code::RateLimited, NO_MORE));
+        }
+    }
+    let reading = Reading {
+        cache: match is_ready {
+            true => CachePolicy::CacheOnly { sample: true },
+            false => CachePolicy::UpTo {
+                age_seconds: PAGE_SECONDS,
+            },
+        },
+        refresh: false,
+    };
+    let holder = client.map_or_else(|| "operator".to_owned(), |client| client.to_string());
+    let read = source::read(app, &found.target_url, reading, &holder).await;
+    let read = read.map_err(|trouble| match trouble {
+        Trouble::Refused(refusal) | Trouble::Outage(refusal) => refusal,
+    })?;
+    let members = read.page.value();
+    let members = members.map_err(|error| internal("a page cannot be read as JSON", &error))?;
+    let markdown = members["markdown"].as_str().unwrap_or_default();
+    Ok(FirstWords {
+        target_url: found.target_url,
+        title: members["metadata"]["title"].as_str().map(str::to_owned),
+        markdown: beginning(markdown, WORDS_MAX).to_owned(),
+        word_count: markdown.split_whitespace().count(),
+    })
+}
+
+const NO_MORE: &str = "No more free previews today: only cached pages are shown until tomorrow (UTC). You can still buy the page.";
+
+async fn check_robots(app: &Shared, target_url: &str) -> Result<(), Refusal> {
+    let Ok(target) = TargetUrl::parse(target_url) else {
+        return Ok(());
+    };
+    match robots::verdict(app, &target).await {
+        Verdict::Disallowed => Err(Refusal::new(
+            Code::TargetBlocked,
+            "The site's robots.txt asks programs not to read this page, so there is no free preview of it.",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The text up to the end of so many words.
+fn beginning(text: &str, words_max: usize) -> &str {
+    let mut rest = text;
+    for _ in 0..words_max {
+        let word = rest.trim_start();
+        rest = &word[word.find(char::is_whitespace).unwrap_or(word.len())..];
+    }
+    text[..text.len() - rest.len()].trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_begins_with_its_first_words() {
+        for (text, words, expected) in [
+            ("one two three", 2, "one two"),
+            ("# one\n\ntwo\u{a0}three", 2, "# one"),
+            (" é\n", 5, " é"),
+            ("", 3, ""),
+            ("one", 0, ""),
+        ] {
+            assert_eq!(beginning(text, words), expected, "{text:?}");
+        }
+    }
+}
