@@ -259,6 +259,7 @@ install_manual() {
 # The guide for operators, and the proxy configurations that it names.
 install_documents() {
 	place 644 "$SOURCE/systemd/OPERATING.md" "$DOC/OPERATING.md"
+	place 644 "$SOURCE/systemd/TLS.md" "$DOC/TLS.md"
 	place 644 "$SOURCE/systemd/caddy/Caddyfile" "$DOC/Caddyfile"
 	place 644 "$SOURCE/systemd/nginx/context402.conf" "$DOC/nginx.conf"
 }

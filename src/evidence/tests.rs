@@ -36,6 +36,26 @@ fn a_sentence_of_the_source_is_supported_and_exact() {
     assert!(found.confidence > 0.8);
 }
 
+/// A correction repeats what it withdraws.
+#[test]
+fn what_the_page_has_withdrawn_supports_nothing() {
+    let text = "# Harbour heat network\n\nThe harbour heat network delivered 4.1 gigawatt hours in its first winter.\n\n\
+        **Correction, 11 March, 14:40:** an earlier version gave the heat delivered in January as 1,910 MWh. It was \
+        1,190 MWh.\n";
+    for wrong in [
+        "Was the heat delivered in January 1,910 MWh?",
+        "The heat delivered in January was 1,910 MWh.",
+    ] {
+        let found = asked(text, wrong);
+        assert_eq!(found.label, Label::Contradicted, "{wrong}: {found:?}");
+    }
+    let found = asked(text, "The heat delivered in January was 1,190 MWh.");
+    assert!(
+        matches!(found.label, Label::Supported | Label::PartiallySupported),
+        "{found:?}"
+    );
+}
+
 /// Words of the table's header and of a heading are in every row, and a row says nothing more of the question by them.
 #[test]
 fn rows_beside_the_answer_do_not_support_it() {

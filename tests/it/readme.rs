@@ -298,13 +298,11 @@ fn every_setting_that_is_named_is_there() {
     let folder = Folder::new();
     let path = folder.path("config.toml");
     run(&["config", "init", &path.display().to_string()]).expect(0);
-    let mut section = String::new();
     let mut settings = BTreeSet::new();
     for line in std::fs::read_to_string(path).expect("written").lines() {
-        if let Some(name) = line.strip_prefix('[') {
-            name.trim_end_matches(']').clone_into(&mut section);
-        } else if let Some((key, _)) = line.trim_start_matches('#').split_once(" = ") {
-            settings.insert((section.clone(), key.to_owned()));
+        if let Some((key, _)) = line.trim_start_matches('#').split_once(" = ") {
+            let (section, key) = key.split_once('.').unwrap_or(("", key));
+            settings.insert((section.to_owned(), key.to_owned()));
         }
     }
     let sections = settings.iter().map(|(section, _)| section.as_str());

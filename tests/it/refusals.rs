@@ -200,7 +200,7 @@ fn a_refusal_is_logged_and_listed_by_the_command() {
         let id = answer.must("x-request-id");
         let payer = wallet.address().to_string();
         let out = run(&listed).expect(0).out;
-        assert_eq!(out.lines().count(), 1, "{out}");
+        assert_eq!(out.lines().count(), 2, "a heading and a row: {out}");
         for part in ["payment_required", "context", "fresh", &payer, id] {
             assert!(out.contains(part), "{part}: {out}");
         }

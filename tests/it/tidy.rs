@@ -88,12 +88,13 @@ const LAYERS: &[(&str, &[&str])] = &[
 
 /// What stands in one place alone.
 const HOMES: &[(&str, &str)] = &[
-    ("hyper::", "http/"),
+    ("hyper::", "http/ outside/facilitator"),
     ("redb::", "store/"),
     ("ureq::", "outside/"),
     ("maud::", "pages/"),
     ("lettre::", "outside/mailer"),
-    ("tokio_rustls::", "http/tls.rs"),
+    ("TlsAcceptor", "http/tls.rs"),
+    ("TlsConnector", "outside/facilitator/connections.rs"),
     ("instant_acme::", "outside/acme.rs"),
     ("rcgen::", "outside/acme.rs"),
     ("lol_html::", "markdown/"),
@@ -265,7 +266,7 @@ fn names_are_the_field_s_own() {
 fn each_technique_lives_in_one_place() {
     for source in sources() {
         for (technique, home) in HOMES {
-            let at_home = source.path.starts_with(home);
+            let at_home = home.split(' ').any(|home| source.path.starts_with(home));
             assert!(
                 at_home || !source.code.contains(technique),
                 "{} uses {technique} outside {home}",
@@ -274,13 +275,15 @@ fn each_technique_lives_in_one_place() {
         }
     }
     for (technique, home) in HOMES.iter().filter(|(_, home)| *home != "nowhere") {
-        let used = sources()
-            .iter()
-            .any(|source| source.path.starts_with(home) && source.code.contains(technique));
-        assert!(
-            used,
-            "nothing in {home} uses {technique}: its row guards nothing"
-        );
+        for home in home.split(' ') {
+            let used = sources()
+                .iter()
+                .any(|source| source.path.starts_with(home) && source.code.contains(technique));
+            assert!(
+                used,
+                "nothing in {home} uses {technique}: its row guards nothing"
+            );
+        }
     }
 }
 

@@ -24,7 +24,8 @@ use manifest::Manifest;
 
 /// The script that installs the program, its units and its manual: the only place that knows how.
 const INSTALLER: &str = include_str!("../../../install.sh");
-const UNITS: [(&str, &str); 5] = [
+/// What it installs beside the program, below `systemd`.
+const FILES: [(&str, &str); 10] = [
     (
         "context402.service",
         include_str!("../../../systemd/context402.service"),
@@ -45,9 +46,20 @@ const UNITS: [(&str, &str); 5] = [
         "context402-backup.timer",
         include_str!("../../../systemd/context402-backup.timer"),
     ),
+    (
+        "context402.socket.d/tls.conf",
+        include_str!("../../../systemd/context402.socket.d/tls.conf"),
+    ),
+    (
+        "OPERATING.md",
+        include_str!("../../../systemd/OPERATING.md"),
+    ),
+    ("TLS.md", include_str!("../../../systemd/TLS.md")),
+    ("caddy/Caddyfile", CADDYFILE),
+    ("nginx/context402.conf", NGINX),
 ];
-const CADDYFILE: &str = include_str!("../../../systemd/proxies/Caddyfile");
-const NGINX: &str = include_str!("../../../systemd/proxies/nginx.conf");
+const CADDYFILE: &str = include_str!("../../../systemd/caddy/Caddyfile");
+const NGINX: &str = include_str!("../../../systemd/nginx/context402.conf");
 /// What the proxies' files say in place of the domain and the address.
 const EXAMPLE_DOMAIN: &str = "context.example.com";
 const EXAMPLE_LISTEN: &str = "127.0.0.1:4020";
@@ -384,9 +396,10 @@ impl Places {
     fn installer_in(&self, folder: &Path, arguments: &[&str]) -> io::Result<bool> {
         let script = folder.join("install.sh");
         fs::write(&script, INSTALLER)?;
-        fs::create_dir(folder.join("systemd"))?;
-        for (name, text) in UNITS {
-            fs::write(folder.join("systemd").join(name), text)?;
+        for (name, text) in FILES {
+            let file = folder.join("systemd").join(name);
+            fs::create_dir_all(file.parent().unwrap_or(folder))?;
+            fs::write(file, text)?;
         }
         symlink(std::env::current_exe()?, folder.join("context402"))?;
         let mut command = Command::new("sh");

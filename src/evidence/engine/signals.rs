@@ -10,7 +10,7 @@ use super::entail::{Verdicts, relevance};
 use super::features::Features;
 use super::features::features;
 use super::passage::statement;
-use super::verdict::Ranked;
+use super::verdict::{Ranked, is_withdrawn};
 use crate::evidence::Relation;
 use crate::evidence::reading::page::Page;
 
@@ -92,6 +92,8 @@ impl Account {
                 .take(2)
                 .map(|ranked| ranked.candidate.unit),
         );
+        // What was withdrawn beside it is no evidence for either side.
+        units.retain(|other| *other == unit || !is_withdrawn(page.unit_text(*other)));
         let texts: Vec<&str> = units.iter().map(|unit| page.unit_text(*unit)).collect();
         let compared = compare(question, &texts);
         let own = statement(page, unit);

@@ -1,6 +1,7 @@
 //! From features to a label: ranks the candidates of one question or claim, estimates whether the page settles it, and
 //! lets what speaks against it lower the label. Knows no findings as a buyer sees them.
 
+use super::account::compare;
 use super::entail::{Reader, Verdicts, relevance};
 use super::features::{Candidate, Features, candidates};
 use super::labels::{Labels, Section};
@@ -10,7 +11,7 @@ use super::question::{Asked, Question};
 use super::signals::Account;
 use super::summary::decisive;
 use crate::evidence::reading::page::Page;
-use crate::evidence::{Depth, Label, TrainingRow};
+use crate::evidence::{Depth, Label, Relation, TrainingRow};
 use crate::markdown::PassageKind;
 
 /// From this coverage on, the page is at least about it.
@@ -24,6 +25,8 @@ const QUESTION_PENALTY: f64 = 4.0;
 /// The header of a table and the lead-in of a list announce.
 const HEADER_PENALTY: f64 = 2.0;
 const LEAD_IN_PENALTY: f64 = 0.4;
+/// What the page itself has withdrawn.
+const WITHDRAWN_PENALTY: f64 = 6.0;
 /// The sets that the model is fitted to ask for few prices.
 const MONEY_WORTH: f64 = 0.7;
 /// What the entailment model's relevance adds to a rank score.
@@ -172,7 +175,7 @@ impl Judge<'_> {
     ) -> (Vec<Ranked>, Account, Depth) {
         let is_claim = question.asked == Asked::Claim;
         let found = candidates(matching);
-        let order = self.order(&found, is_claim);
+        let order = self.order(&found, text, question.asked);
         let likely = gate(&found) * self.model.decide(&decisive(matching, &found, &order));
         let mut ranked = self.ranked(found, &order, is_claim || question.asked == Asked::YesNo);
         let verdicts = self.read(text, &mut ranked);
@@ -186,12 +189,13 @@ impl Judge<'_> {
     }
 
     /// Candidates by their rank, with their scores.
-    fn order(&self, found: &[Candidate], is_claim: bool) -> Vec<(usize, f64)> {
+    fn order(&self, found: &[Candidate], text: &str, asked: Asked) -> Vec<(usize, f64)> {
+        let is_claim = asked == Asked::Claim;
         let mut order: Vec<(usize, f64)> = found
             .iter()
             .map(|candidate| {
                 let score = self.model.rank(&candidate.features);
-                score - self.penalty(candidate)
+                score - self.penalty(candidate) - self.withdrawal(candidate, text, asked)
             })
             .enumerate()
             .collect();
@@ -216,6 +220,21 @@ impl Judge<'_> {
         of_kind + of_end - candidate.features.money * MONEY_WORTH
     }
 
+    /// The penalty of a statement that the page has withdrawn, unless it is the very one that is asked about.
+    fn withdrawal(&self, candidate: &Candidate, asked_text: &str, asked: Asked) -> f64 {
+        let text = self.page.unit_text(candidate.unit);
+        if !is_withdrawn(text) {
+            return 0.0;
+        }
+        let is_statement = matches!(asked, Asked::Claim | Asked::YesNo);
+        let compared = compare(asked_text, &[text]);
+        let is_asked = compared.iter().all(|one| one.relation == Relation::Same);
+        match is_statement && is_asked && !compared.is_empty() {
+            true => 0.0,
+            false => WITHDRAWN_PENALTY,
+        }
+    }
+
     fn ranked(&self, found: Vec<Candidate>, order: &[(usize, f64)], is_claim: bool) -> Vec<Ranked> {
         let mut found: Vec<Option<Candidate>> = found.into_iter().map(Some).collect();
         let taken = order.iter().filter_map(|(at, score)| {
@@ -236,6 +255,9 @@ impl Judge<'_> {
         let is_question = text.ends_with(['?', '？']);
         let is_heading = self.page.block(best.candidate.unit).kind == PassageKind::Heading;
         match label {
+            Label::Supported | Label::PartiallySupported if is_withdrawn(text) => {
+                Label::Contradicted
+            }
             label if account.signals.verbatim > 0.0 && !is_question => label,
             Label::Supported if is_heading => Label::PartiallySupported,
             Label::PartiallySupported if is_heading && best.candidate.features.hasans == 0.0 => {
@@ -290,7 +312,7 @@ impl Judge<'_> {
         let decided = models.iter().map(|model| {
             let page = self.page;
             let depth = self.depth;
-            let order = Judge { page, model, depth }.order(&found, is_claim);
+            let order = Judge { page, model, depth }.order(&found, text, question.asked);
             decisive(&matching, &found, &order)
         });
         TrainingRow {
@@ -396,6 +418,34 @@ pub(crate) fn is_hedged(text: &str) -> bool {
     ];
     text.split(|c: char| !c.is_alphanumeric())
         .any(|word| WORDS.contains(&word))
+}
+
+/// Whether a sentence tells what an earlier version of its page said, which the page has corrected since.
+pub(crate) fn is_withdrawn(text: &str) -> bool {
+    const VERSIONS: &[&str] = &[
+        "earlier version",
+        "previous version",
+        "original version",
+        "first version",
+    ];
+    const SAID: &[&str] = &[
+        "gave",
+        "said",
+        "stated",
+        "misstated",
+        "reported",
+        "listed",
+        "described",
+        "put",
+    ];
+    let lower = text.to_lowercase();
+    let after = VERSIONS
+        .iter()
+        .find_map(|version| lower.split_once(version));
+    after.is_some_and(|(_, rest)| {
+        let mut words = rest.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| SAID.contains(&word))
+    })
 }
 
 /// Words that make a statement depend on something.
