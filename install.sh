@@ -273,7 +273,7 @@ install_configuration() {
 			mkdir -p "$ETC"
 			"$NEW" config init "$CONFIG.new" >/dev/null
 			sed "s|^#data_file = .*|data_file = \"$STATE/$NAME.redb\"|" "$CONFIG.new" >"$CONFIG"
-			[ -z "$TLS" ] || sed -i 's|^#acme = false|acme = true|' "$CONFIG"
+			[ -z "$TLS" ] || sed -i 's|^#tls.acme = false|tls.acme = true|' "$CONFIG"
 			rm -f "$CONFIG.new"
 			chmod 644 "$CONFIG"
 		fi
