@@ -173,6 +173,9 @@ fn write_loop(
             Ok(Err(error)) => {
                 tracing::error!(error = %error, "the data file failed; no more writes are taken");
                 let _ = report_failure.send(true);
+                // A job that is being queued at this moment would otherwise stay unanswered for ever.
+                jobs.close();
+                while jobs.blocking_recv().is_some() {}
                 return;
             }
             Err(_) => std::process::abort(),
