@@ -306,7 +306,7 @@ pub const BOUNDS: &[Held] = &[
         what: "Pages that were fetched for free previews today, by client",
         place: Memory,
         bounds: &[Setting("limits.free_fetches_per_day"), Setting("limits.free_fetches_of_client_per_day")],
-        at_bound: "429; cached pages are still shown. The next day begins anew.",
+        at_bound: "429; cached pages are still shown. The count restarts each day.",
         enforced: &["src/state/free_fetches.rs::take"],
         tests: &["tests/it/pages.rs::a_page_is_previewed_for_nothing_only_so_often"],
     },

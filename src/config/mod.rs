@@ -109,22 +109,22 @@ impl Config {
     /// All mistakes at once: a wrong setting gets a good value in its place, and the checks go on.
     pub fn from_resolved(resolved: &Resolved) -> Result<Config, ConfigError> {
         let mut mistakes = resolved.mistakes().to_vec();
-        let mut mended = resolved.clone();
+        let mut corrected = resolved.clone();
         loop {
-            let found = match Config::checked(&mended) {
+            let found = match Config::checked(&corrected) {
                 Ok(config) if mistakes.is_empty() => return Ok(config),
                 Ok(_) => break,
                 Err(ConfigError(found)) => found,
             };
             let mut goes_on = false;
             for mistake in found {
-                goes_on |= match mended.put_placeholder(&mistake.key) {
+                goes_on |= match corrected.put_placeholder(&mistake.key) {
                     true => {
                         mistakes.push(resolved.placed(&mistake));
                         true
                     }
                     // The placeholder is refused as well: without the setting, the rest can be checked.
-                    false if mended.forget(&mistake.key) => true,
+                    false if corrected.forget(&mistake.key) => true,
                     false => {
                         mistakes.push(resolved.placed(&mistake));
                         false

@@ -170,8 +170,8 @@ impl Tls {
         Ok(Tls(TlsAcceptor::from(Arc::new(config))))
     }
 
-    /// The connection once its handshake has ended well. `None` for one that has nothing further to say: a client without
-    /// TLS, which is told so, a failed or slow handshake, and an authority, for which the handshake was all.
+    /// The connection after a successful handshake. `None` where there is nothing left to serve: a client without TLS,
+    /// which gets a 400; a handshake that failed or timed out; and an ACME authority, which needs only the handshake.
     pub(in crate::http) async fn accept(self, stream: TcpStream) -> Option<Encrypted> {
         let outcome = tokio::time::timeout(HANDSHAKE_TIME_MAX, self.shake_hands(stream)).await;
         let outcome = outcome.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
@@ -218,7 +218,7 @@ async fn say_https(mut stream: TcpStream) -> io::Result<()> {
     let mut rest = stream.take(CLEAR_BYTES_MAX);
     let mut sink = tokio::io::sink();
     let read = tokio::io::copy(&mut rest, &mut sink);
-    // Whoever goes on for longer is cut off.
+    // A client that takes longer is disconnected.
     let _ = tokio::time::timeout(CLEAR_TIME_MAX, read).await;
     Ok(())
 }

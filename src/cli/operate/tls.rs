@@ -56,7 +56,7 @@ fn show(config: &Config, tls: &Tls) -> Result<(), Failure> {
     }
     let CertificateSource::Acme { .. } = tls.source else {
         return Ok(say(
-            "Renewal:      by whoever writes the files; they are read again",
+            "Renewal:      not by this service; changed files are reloaded",
         )?);
     };
     // The running service knows what the authority suggests.

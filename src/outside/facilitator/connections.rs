@@ -1,5 +1,5 @@
-//! HTTP/1.1 connections to one host, over hyper. Each request says how far it came: whoever pays must know whether the
-//! other side can have seen it.
+//! HTTP/1.1 connections to one host, over hyper. An error tells whether the other side can have seen the request,
+//! because a payment that was seen may settle.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
