@@ -28,6 +28,7 @@ pub mod payment;
 pub mod purchase;
 pub mod rate;
 pub mod refusal;
+pub mod render;
 pub mod requests;
 pub mod robots;
 pub mod schema;

@@ -8,6 +8,7 @@ use crate::domain::cache::Reading;
 use crate::domain::keys::Fingerprint;
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
+use crate::domain::render::Render;
 use crate::domain::tier::Tier;
 
 /// What a payment buys.
@@ -24,8 +25,7 @@ pub struct ContextPurchase {
     pub target_url: String,
     /// The tier's name.
     pub tier: String,
-    /// Skip reading the cache.
-    pub force_refresh: bool,
+    pub choices: Choices,
 }
 
 /// A report on one page.
@@ -36,8 +36,52 @@ pub struct ProofPackPurchase {
     pub question: String,
     /// The pack's name.
     pub pack: String,
-    /// Skip reading the cache, be it stated or the pack's default.
+    pub choices: Choices,
+}
+
+/// How the page is read. Stored as one byte, which was the flag `force_refresh` before there was a second choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "u8", into = "u8")]
+pub struct Choices {
+    /// Skip reading the cache, be it stated or the level's default.
     pub force_refresh: bool,
+    /// `None`: what the level does by itself. So never that, in words.
+    render: Option<Render>,
+}
+
+impl Choices {
+    pub fn new(level: Level, force_refresh: bool, render: Option<Render>) -> Self {
+        Choices {
+            force_refresh,
+            render: render.filter(|render| *render != Render::of_level(level)),
+        }
+    }
+}
+
+impl From<u8> for Choices {
+    fn from(byte: u8) -> Self {
+        Choices {
+            force_refresh: byte & 1 == 1,
+            render: match byte >> 1 {
+                1 => Some(Render::Never),
+                2 => Some(Render::Auto),
+                3 => Some(Render::Always),
+                _ => None,
+            },
+        }
+    }
+}
+
+impl From<Choices> for u8 {
+    fn from(choices: Choices) -> u8 {
+        let render = match choices.render {
+            None => 0,
+            Some(Render::Never) => 1,
+            Some(Render::Auto) => 2,
+            Some(Render::Always) => 3,
+        };
+        u8::from(choices.force_refresh) | render << 1
+    }
 }
 
 /// What is asked where the buyer asks nothing (specification 2.5).
@@ -57,13 +101,18 @@ impl ProofPackPurchase {
         pack: Pack,
         question: Option<&str>,
         force_refresh: Option<bool>,
+        render: Option<Render>,
     ) -> Self {
         let question = question.map(str::trim).filter(|text| !text.is_empty());
         ProofPackPurchase {
             target_url,
             question: question.unwrap_or(DEFAULT_QUESTION).to_owned(),
             pack: pack.name().to_owned(),
-            force_refresh: force_refresh.unwrap_or(pack.refreshes_by_default()),
+            choices: Choices::new(
+                Level::Pack(pack),
+                force_refresh.unwrap_or(pack.refreshes_by_default()),
+                render,
+            ),
         }
     }
 
@@ -119,11 +168,27 @@ impl Purchase {
     pub fn reading(&self) -> Reading {
         Reading {
             cache: self.level().cache(),
-            refresh: match self {
-                Purchase::Context(context) => context.force_refresh,
-                Purchase::ProofPack(pack) => pack.force_refresh,
-            },
+            refresh: self.choices().force_refresh,
+            render: self.render(),
         }
+    }
+
+    fn choices(&self) -> Choices {
+        match self {
+            Purchase::Context(context) => context.choices,
+            Purchase::ProofPack(pack) => pack.choices,
+        }
+    }
+
+    /// Whether the page is opened in a browser.
+    pub fn render(&self) -> Render {
+        let stated = self.choices().render;
+        stated.unwrap_or_else(|| Render::of_level(self.level()))
+    }
+
+    /// The same, where it is not what the level does by itself.
+    pub fn stated_render(&self) -> Option<Render> {
+        self.choices().render
     }
 
     /// What a request has to say of the cache, where it is not what the level does by itself.
@@ -153,6 +218,11 @@ impl Purchase {
         if let Some(question) = self.question() {
             part(question);
         }
+        // Only what is not the level's own: a purchase of before this choice has the fingerprint that it had.
+        if let Some(render) = self.stated_render() {
+            part("render");
+            part(render.name());
+        }
         Fingerprint(hash.finalize().into())
     }
 }
@@ -165,15 +235,18 @@ mod tests {
         Purchase::Context(ContextPurchase {
             target_url: target_url.into(),
             tier: tier.into(),
-            force_refresh,
+            choices: Choices {
+                force_refresh,
+                render: None,
+            },
         })
         .fingerprint()
     }
 
     fn pack(pack: Pack, question: Option<&str>, force_refresh: Option<bool>) -> Fingerprint {
         let url = "https://example.com/".to_owned();
-        Purchase::ProofPack(ProofPackPurchase::new(url, pack, question, force_refresh))
-            .fingerprint()
+        let purchase = ProofPackPurchase::new(url, pack, question, force_refresh, None);
+        Purchase::ProofPack(purchase).fingerprint()
     }
 
     #[test]
@@ -199,6 +272,49 @@ mod tests {
         let question = fields.iter().find(|field| field.name == "question");
         let shown = question.and_then(|field| field.default);
         assert_eq!(shown, Some(format!("{DEFAULT_QUESTION:?}").as_str()));
+    }
+
+    #[test]
+    fn rendering_is_part_of_a_purchase_where_it_is_stated() {
+        let of = |tier: Tier, render| {
+            Purchase::Context(ContextPurchase {
+                target_url: "https://example.com/".to_owned(),
+                tier: tier.name().to_owned(),
+                choices: Choices::new(Level::Tier(tier), false, render),
+            })
+        };
+        let plain = context("https://example.com/", "fresh", false);
+        assert_eq!(of(Tier::Fresh, None).fingerprint(), plain);
+        assert_eq!(of(Tier::Fresh, Some(Render::Auto)).fingerprint(), plain);
+        assert_ne!(of(Tier::Fresh, Some(Render::Never)).fingerprint(), plain);
+        assert_ne!(
+            of(Tier::Fresh, Some(Render::Always)).fingerprint(),
+            of(Tier::Fresh, Some(Render::Never)).fingerprint()
+        );
+        assert_eq!(of(Tier::Basic, None).render(), Render::Never);
+        assert_eq!(of(Tier::Basic, Some(Render::Auto)).render(), Render::Auto);
+        assert_eq!(of(Tier::Deep, None).render(), Render::Auto);
+    }
+
+    /// Records of before there was a second choice hold a flag in its place.
+    #[test]
+    fn choices_are_one_byte_that_was_a_flag() {
+        for force_refresh in [false, true] {
+            let old = Choices::from(u8::from(force_refresh));
+            assert_eq!((old.force_refresh, old.render), (force_refresh, None));
+            for render in [
+                None,
+                Some(Render::Never),
+                Some(Render::Auto),
+                Some(Render::Always),
+            ] {
+                let choices = Choices {
+                    force_refresh,
+                    render,
+                };
+                assert_eq!(Choices::from(u8::from(choices)), choices);
+            }
+        }
     }
 
     /// A retry credit and a payment identifier of before an upgrade must still be for the same thing.

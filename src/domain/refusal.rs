@@ -59,6 +59,8 @@ codes! {
     UnsupportedContentType "unsupported_content_type" false "The target is not HTML, markdown, plain text, JSON, XML, a feed, CSV or a PDF with text." "Use a page or document with text.";
     NothingReadable "nothing_readable" false "The page has no readable text." "Use a page whose text does not depend on scripts, or a PDF that is not a scan.";
     PageWalled "page_walled" false "The page shows a captcha, login, block, paywall or consent form instead of its content." "Use a page that everybody can read without login, subscription or consent.";
+    RenderUnavailable "render_unavailable" false "The page's text is made by scripts, and this service has no browser to run them." "Use another page, or leave `render` out.";
+    RenderFailed "render_failed" false "The page's text is made by scripts, and the browser could not show it." "Check the page in a browser; it may need a login, or too long to load.";
     InvalidTier "invalid_tier" false "No such tier." "Use starter, cached, basic, fresh or deep.";
     TierMismatch "tier_mismatch" false "Query, header and body name different tiers." "Send the same tier everywhere, or only once.";
     InvalidPack "invalid_pack" false "No such pack." "Use quick, standard or deep.";

@@ -7,6 +7,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny};
 use crate::domain::bundle::Bundle;
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
+use crate::domain::render::Render;
 use crate::domain::schema::{Object, ValidationError};
 use crate::domain::shapes;
 use crate::domain::tier::Tier;
@@ -59,6 +60,7 @@ pub struct AccessRequest {
     #[serde(default, deserialize_with = "tier")]
     pub tier: Option<Tier>,
     pub force_refresh: Option<bool>,
+    pub render: Option<Render>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -68,6 +70,7 @@ pub struct ProofPackRequest {
     #[serde(default, deserialize_with = "pack")]
     pub pack: Option<Pack>,
     pub force_refresh: Option<bool>,
+    pub render: Option<Render>,
 }
 
 /// The body of a paid operation.
@@ -223,6 +226,13 @@ impl PaidBody {
         match self {
             PaidBody::Access(body) => body.force_refresh,
             PaidBody::ProofPack(body) => body.force_refresh,
+        }
+    }
+
+    pub fn render(&self) -> Option<Render> {
+        match self {
+            PaidBody::Access(body) => body.render,
+            PaidBody::ProofPack(body) => body.render,
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::domain::bundle::{self, Bundle};
 use crate::domain::lead::{CONTACT_CHARACTERS_MAX, LABEL_CHARACTERS_MAX, NOTES_CHARACTERS_MAX};
 use crate::domain::level::Product;
 use crate::domain::pack::Pack;
+use crate::domain::render::Render;
 use crate::domain::schema::{Field, Kind, Object};
 use crate::domain::source_list::LISTED_MAX;
 use crate::domain::tier::Tier;
@@ -51,11 +52,22 @@ const FORCE_REFRESH: Field = Field {
     example: "false",
 };
 
+const RENDER: Field = Field {
+    name: "render",
+    kind: Kind::OneOf(&Render::NAMES),
+    required: false,
+    default: None,
+    doc: "Whether to open the page in a browser, for text that only scripts make: never, auto (if the plain page gives \
+    too little) or always. Default: auto for fresh and deep, never for the other tiers. The quote says whether this \
+    service has a browser.",
+    example: "\"auto\"",
+};
+
 /// Body of the context endpoint and of the retry endpoint (specification 2.4).
 pub static ACCESS_REQUEST: Object = Object {
     name: "AccessRequest",
     doc: "Which page to convert, and how fresh it must be.",
-    fields: &[TARGET_URL, TIER, FORCE_REFRESH],
+    fields: &[TARGET_URL, TIER, FORCE_REFRESH, RENDER],
     closed: true,
 };
 
@@ -90,11 +102,18 @@ const PACK_FORCE_REFRESH: Field = Field {
     ..FORCE_REFRESH
 };
 
+const PACK_RENDER: Field = Field {
+    doc: "Whether to open the page in a browser, for text that only scripts make: never, auto (if the plain page gives \
+    too little) or always. Default: auto for standard and deep, never for quick. The quote says whether this service \
+    has a browser.",
+    ..RENDER
+};
+
 /// Body of the Proof Pack endpoint (specification 2.5), and of the retry endpoint for a Proof Pack's credit.
 pub static PROOF_PACK_REQUEST: Object = Object {
     name: "ProofPackRequest",
     doc: "The source, the question, and how thoroughly to check it.",
-    fields: &[SOURCE_URL, QUESTION, PACK, PACK_FORCE_REFRESH],
+    fields: &[SOURCE_URL, QUESTION, PACK, PACK_FORCE_REFRESH, PACK_RENDER],
     closed: true,
 };
 

@@ -4,6 +4,7 @@ pub mod demo;
 pub mod first_words;
 pub mod markdown_alternate;
 pub mod pdf;
+pub mod rendering;
 pub mod report;
 pub mod reports;
 pub mod robots;

@@ -30,6 +30,7 @@ use crate::domain::payment::{Event, Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, FailedSettlement, Refusal, With};
+use crate::flows::content::rendering;
 use crate::flows::content::source::{self, Trouble};
 use crate::flows::sale::deliver::Goods;
 use crate::flows::sale::margin_guard::{Judged, Unsold, Work};
@@ -238,8 +239,10 @@ pub fn not_settled(payment: &Payment, reason: &str) -> Refusal {
 /// The Unit Economic Guardian, before any work.
 pub fn check_margin(app: &Shared, purchase: &Purchase, means: Means) -> Result<Judged, Refusal> {
     let (reading, target_url) = (purchase.reading(), purchase.target_url());
+    let fetches = source::may_fetch(reading, target_url, &app.sample.url);
     let work = Work {
-        fetches: source::may_fetch(reading, target_url, &app.sample.url),
+        fetches,
+        renders: fetches && rendering::may_render(app, reading.render),
         asks_model: app.outside.llm.is_some() && purchase.level().may_synthesize(),
         settles: means.is_settled_later(),
     };

@@ -11,7 +11,7 @@ mod error;
 mod tests;
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use crate::domain::cache;
 use crate::domain::robots::{self, Robots};
 use crate::domain::target::TargetUrl;
 use crate::domain::usage::Usage;
-use crate::markdown::{ContentKind, Converter, Page, Settings};
+use crate::markdown::{ContentKind, ConvertError, Converter, Page, Settings};
 use crate::outside::memory::{MemoryFull, MemoryPermit};
 use crate::outside::network::{Asker, ForbiddenHosts, Network};
 use crate::outside::web::body::Body;
@@ -92,6 +92,8 @@ impl ClearedTarget {
 pub struct FetchOptions {
     /// Keep the whole page instead of its main content.
     pub full: bool,
+    /// Give a page of HTML without text as an empty one instead of an error: a browser may show more.
+    pub keeps_empty: bool,
     /// Validators of a kept copy, as the server sent them.
     pub if_none_match: Option<String>,
     pub if_modified_since: Option<String>,
@@ -218,6 +220,16 @@ impl Web {
         Ok(ClearedTarget::of(target, checked))
     }
 
+    /// A cleared target's addresses, each with the socket that is dialled for it.
+    pub fn dialled<'a>(
+        &'a self,
+        cleared: &'a ClearedTarget,
+    ) -> impl Iterator<Item = (IpAddr, SocketAddr)> + 'a {
+        let (host, port) = (cleared.target.host(), cleared.target.port());
+        let addresses = cleared.addresses.iter();
+        addresses.map(move |&address| (address, self.network.dialled(host, address, port)))
+    }
+
     /// Fetches the page, follows its redirects and converts what comes, all while it comes. In the end the permit is
     /// what the page takes as markdown and as JSON. Blocking.
     pub fn fetch(
@@ -259,7 +271,12 @@ impl Web {
         }
         let fetching = started.elapsed().saturating_sub(extracting);
         let began = Instant::now();
-        let page = converter.finish().map_err(FetchError::Convert)?;
+        let page = match converter.finish() {
+            Err(ConvertError::Empty) if options.keeps_empty && kind == ContentKind::Html => {
+                Page::default()
+            }
+            converted => converted.map_err(FetchError::Convert)?,
+        };
         extracting += began.elapsed();
         resize(page.markdown.len() * (1 + JSON_FACTOR))?;
         Ok(Fetched::Page(Box::new(FetchedPage {
@@ -394,16 +411,11 @@ impl Web {
         headers: &[(&str, &str)],
         deadline: Instant,
     ) -> Result<Answer, FetchError> {
-        let host = hop.target.host();
-        let sockets: Vec<_> = hop
-            .addresses
-            .iter()
-            .map(|&address| dial::Pin {
-                address,
-                dialled: self.network.dialled(host, address, hop.target.port()),
-            })
+        let sockets = self.dialled(hop);
+        let sockets: Vec<_> = sockets
+            .map(|(address, dialled)| dial::Pin { address, dialled })
             .collect();
-        let is_lab = self.network.is_lab_host(host);
+        let is_lab = self.network.is_lab_host(hop.target.host());
         self.dialler
             .get(&hop.target, sockets, is_lab, headers, deadline)
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::domain::render::RenderNote;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
 use crate::markdown::{
@@ -65,6 +66,7 @@ pub fn unfetched_page(
         extract_time: Duration::ZERO,
         usage: &Usage::default(),
         fetched_at: now,
+        render: None,
     };
     let goods = page_goods(&page, &facts)?;
     Ok((page, goods))
@@ -133,11 +135,27 @@ pub struct PageFacts<'a> {
     /// What the site says about the page's use outside of it.
     pub usage: &'a Usage,
     pub fetched_at: UnixSeconds,
+    /// Where a browser was asked for the page.
+    pub render: Option<RenderFacts>,
+}
+
+/// What came of asking a browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RenderFacts {
+    /// Whether the markdown is of the page as the browser shows it.
+    pub rendered: bool,
+    pub render_ms: u64,
+    pub note: Option<RenderNote>,
 }
 
 /// The page's part of an answer (bodies, Context 200): everything that does not depend on who buys it.
 #[derive(Serialize)]
 struct Members<'a> {
+    /// First, so that a cached page's first bytes tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rendered: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    render_ms: Option<u64>,
     markdown: &'a str,
     final_url: &'a str,
     http_status: u16,
@@ -165,6 +183,8 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
     let content_sha256 = hex::encode(Sha256::digest(&page.markdown));
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let mut members = serde_json::to_vec(&Members {
+        rendered: facts.render.map(|render| render.rendered),
+        render_ms: facts.render.map(|render| render.render_ms),
         markdown: &page.markdown,
         final_url: facts.final_url,
         http_status: facts.status,
@@ -193,7 +213,7 @@ pub fn page_goods(page: &Page, facts: &PageFacts<'_>) -> Result<PageGoods, serde
         content_sha256: &content_sha256,
         source_sha256: hex::encode(facts.source_sha256),
         fetched_at: facts.fetched_at.0,
-        warnings: warnings(page, facts.usage),
+        warnings: warnings(page, facts),
         policy: policy(page, facts.usage),
     })?;
     // The braces belong to the answer that the members become a part of.
@@ -246,11 +266,14 @@ fn content_source(source: ContentSource, kind: ContentKind) -> &'static str {
     }
 }
 
-fn warnings(page: &Page, usage: &Usage) -> Vec<Value> {
-    let refuses_ai = usage.refuses_ai(&page.meta_robots);
+fn warnings(page: &Page, facts: &PageFacts<'_>) -> Vec<Value> {
+    let refuses_ai = facts.usage.refuses_ai(&page.meta_robots);
     let noai = refuses_ai.then_some(Warning::NoaiSignal);
     let all = page.warnings.iter().copied().chain(noai);
-    all.map(|warning| json!({"code": warning.code(), "message": warning.message()}))
+    let all = all.map(|warning| (warning.code(), warning.message()));
+    let render = facts.render.and_then(|render| render.note);
+    let all = all.chain(render.map(|note| (note.code(), note.message())));
+    all.map(|(code, message)| json!({"code": code, "message": message}))
         .collect()
 }
 

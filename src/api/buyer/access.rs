@@ -6,9 +6,10 @@ use serde_json::value::RawValue;
 
 use crate::api::buyer::paid;
 use crate::app::Shared;
-use crate::domain::level::Product;
-use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::level::{Level, Product};
+use crate::domain::purchase::{Choices, ContextPurchase, Purchase};
 use crate::domain::refusal::Refusal;
+use crate::domain::render::Render;
 use crate::domain::requests::AccessRequest;
 use crate::domain::schema::ValidationError;
 use crate::domain::tier::Tier;
@@ -41,10 +42,24 @@ pub fn purchase(app: &Shared, body: &AccessRequest, tier: Tier) -> Result<Purcha
         );
         return Err(Refusal::validation(vec![error]));
     }
+    if body.render == Some(Render::Always) && !tier.may_fetch() {
+        let message = format!(
+            "Value error, render always is not supported for the tier {}",
+            tier.name()
+        );
+        let error = ValidationError::new(
+            &["body", "render"],
+            "value_error",
+            message,
+            Some("always".into()),
+        );
+        return Err(Refusal::validation(vec![error]));
+    }
+    paid::check_render(app, body.render)?;
     Ok(Purchase::Context(ContextPurchase {
         target_url: paid::canonical_target(app, &body.target_url)?,
         tier: tier.name().to_owned(),
-        force_refresh,
+        choices: Choices::new(Level::Tier(tier), force_refresh, body.render),
     }))
 }
 

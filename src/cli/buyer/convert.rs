@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::cli::buyer::{input, jsonl, warnings};
-use crate::cli::{Failure, failed, put, say};
+use crate::cli::{Failure, failed, put, run_async, say};
 use crate::domain::refusal::Code;
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
@@ -22,7 +22,8 @@ use crate::markdown::{
     ContentKind, ConvertError, Converter, Model, Page, RECOGNISED_BYTES, Settings, recognised,
 };
 use crate::outside::memory::Memory;
-use crate::outside::network::{ForbiddenHosts, NameServers, Network, NetworkSettings};
+use crate::outside::network::{Asker, ForbiddenHosts, NameServers, Network, NetworkSettings};
+use crate::outside::render::{Renderer, RendererSettings, Workers};
 use crate::outside::web::{FetchOptions, Fetched, Web, WebSettings};
 use crate::state::page::{PageFacts, page_goods};
 
@@ -37,6 +38,18 @@ pub(in crate::cli) struct Args {
     /// Keep the whole page instead of its main content
     #[arg(long)]
     full: bool,
+    /// Open the address in a browser first, for text that only scripts make
+    #[arg(long, conflicts_with = "jsonl")]
+    render: bool,
+    /// The browser for --render: a path, or auto
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = "auto",
+        requires = "render",
+        hide_default_value = true
+    )]
+    browser: String,
     /// Write JSON: markdown with metadata, links, headings and warnings
     #[arg(long, conflicts_with = "jsonl")]
     json: bool,
@@ -55,13 +68,17 @@ pub(in crate::cli) struct Args {
 }
 
 const FETCH_TIME_MAX: Duration = Duration::from_secs(30);
+const RENDER_TIME_MAX: Duration = Duration::from_secs(15);
+const RENDER_THREADS: usize = 4;
 
 impl Args {
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         if self.jsonl {
             return self.lines();
         }
-        let (converted, url) = if self.is_address() {
+        let (converted, url) = if self.render {
+            self.rendered()?
+        } else if self.is_address() {
             self.fetched()?
         } else {
             self.local()?
@@ -99,22 +116,51 @@ impl Args {
         Ok((converted, url))
     }
 
+    /// Opens the page in a browser without a network, which loads everything with all checks of a sale.
+    fn rendered(&self) -> Result<(Converted, Url), Failure> {
+        if !self.is_address() {
+            let text = "--render needs an http or https address, not a file";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        let target = TargetUrl::parse(&self.input).map_err(failed)?;
+        let web = web()?;
+        let settings = RendererSettings {
+            browser: self.browser.clone(),
+            jit: false,
+            user_agent: user_agent(),
+            time_max: RENDER_TIME_MAX,
+            at_once_max: 1,
+            workers: Workers::Children {
+                program: std::env::current_exe()?,
+            },
+        };
+        let rendered = run_async(RENDER_THREADS, async {
+            let renderer = Renderer::new(settings, web.clone())?;
+            let guard = renderer.start(None, None)?;
+            let deadline = Instant::now() + FETCH_TIME_MAX;
+            let cleared = web.clear_for(Asker::Buyer, &target, deadline).await;
+            let rendered = renderer.render(&cleared.map_err(failed)?, "").await;
+            guard.abort();
+            rendered.map_err(failed)
+        })?;
+        let status = rendered.facts.status;
+        if !(200..300).contains(&status) {
+            return Err(failed(format_args!("the site answered with {status}")));
+        }
+        let url = TargetUrl::parse(&rendered.facts.final_url).map_err(failed)?;
+        let url = url.url().clone();
+        let converted = convert(&rendered.html, "", url.clone(), self.full)
+            .map_err(|error| input::unusable(&self.input, &error))?;
+        Ok((converted, url))
+    }
+
     /// Fetches with all checks of a sale.
     fn fetched(&self) -> Result<(Converted, Url), Failure> {
         let target = TargetUrl::parse(&self.input).map_err(failed)?;
-        let network = Network::new(
-            NetworkSettings::default(),
-            NameServers::System,
-            Default::default(),
-            ForbiddenHosts::default(),
-        )?;
-        let user_agent = format!(
-            "Mozilla/5.0 (compatible; context402/{})",
-            env!("CARGO_PKG_VERSION")
-        );
-        let web = Web::new(WebSettings::new(user_agent), network).map_err(failed)?;
+        let web = web()?;
         let options = FetchOptions {
             full: self.full,
+            keeps_empty: false,
             if_none_match: None,
             if_modified_since: None,
             deadline: Instant::now() + FETCH_TIME_MAX,
@@ -202,6 +248,24 @@ struct Line {
     url: Option<String>,
     html: Option<String>,
     path: Option<PathBuf>,
+}
+
+fn user_agent() -> String {
+    format!(
+        "Mozilla/5.0 (compatible; context402/{})",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// The web as a sale sees it.
+fn web() -> Result<Web, Failure> {
+    let network = Network::new(
+        NetworkSettings::default(),
+        NameServers::System,
+        Default::default(),
+        ForbiddenHosts::default(),
+    )?;
+    Web::new(WebSettings::new(user_agent()), network).map_err(failed)
 }
 
 pub(in crate::cli) fn placeholder() -> Url {
@@ -297,6 +361,7 @@ fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error>
             extract_time: Duration::ZERO,
             usage: &Usage::default(),
             fetched_at: UnixSeconds(0),
+            render: None,
         },
     )?;
     let mut members: Value = goods.value()?;

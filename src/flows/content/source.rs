@@ -6,16 +6,20 @@ use std::time::{Duration, Instant};
 use crate::app::Shared;
 use crate::domain::cache::{CachePolicy, Reading};
 use crate::domain::refusal::{Code, Refusal, With};
+use crate::domain::render::Render;
 use crate::domain::target::{TargetError, TargetUrl, explained};
 use crate::domain::tier::Tier;
 use crate::domain::time::{PAGE_SECONDS, UnixSeconds};
 use crate::domain::usage::Usage;
+use crate::flows::content::rendering::{self, Attempt};
 use crate::flows::content::robots;
-use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
+use crate::markdown::{ConvertError, PAGE_BYTES_MAX, has_text};
 use crate::outside::memory::{MemoryFull, MemoryPermit};
 use crate::outside::network::Asker;
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
-use crate::state::page::{JUDGED_TOKENS_MAX, PageFacts, PageGoods, page_goods, unsellable};
+use crate::state::page::{
+    JUDGED_TOKENS_MAX, PageFacts, PageGoods, RenderFacts, page_goods, unsellable,
+};
 use crate::store::{HeldPage, PageRecord, Snapshot, StoreError, Tables};
 
 /// Maximum wait for memory before a connection is open.
@@ -35,6 +39,8 @@ pub struct SourcePage {
     pub permit: MemoryPermit,
     pub cache: CacheFacts,
     pub storing: Storing,
+    /// Whether a browser was asked for it now.
+    pub asked_browser: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -170,8 +176,18 @@ async fn found(
     };
     match kept {
         Some(kept) if fresh_enough(&kept) => {
-            app.metrics.cache.count(["hit"]);
-            kept_source(app, kept).await
+            let record = kept.record.clone();
+            let source = kept_source(app, kept).await?;
+            if rendering::suits(app, &reading, &source.page.members) {
+                app.metrics.cache.count(["hit"]);
+                return Ok(source);
+            }
+            app.metrics.cache.count(["miss"]);
+            let unread = CachedPage {
+                record,
+                members: None,
+            };
+            fetch(app, target, Some(unread), (false, reading.render), payer).await
         }
         _ if !reading.cache.may_fetch() => {
             app.metrics.cache.count(["miss"]);
@@ -180,7 +196,7 @@ async fn found(
         kept => {
             app.metrics.cache.count(["miss"]);
             let revalidates = matches!(reading.cache, CachePolicy::UpTo { .. }) && !reading.refresh;
-            fetch(app, target, kept, revalidates, payer).await
+            fetch(app, target, kept, (revalidates, reading.render), payer).await
         }
     }
 }
@@ -263,6 +279,7 @@ async fn kept_source(app: &Shared, kept: CachedPage) -> Result<SourcePage, Troub
             is_shared: true,
         },
         storing: Storing::Nothing,
+        asked_browser: false,
     })
 }
 
@@ -278,6 +295,7 @@ fn sample(app: &Shared) -> SourcePage {
             is_shared: true,
         },
         storing: Storing::Blob,
+        asked_browser: false,
     }
 }
 
@@ -297,26 +315,35 @@ async fn fetch(
     app: &Shared,
     target: TargetUrl,
     kept: Option<CachedPage>,
-    revalidates: bool,
+    (revalidates, render): (bool, Render),
     payer: &str,
 ) -> Result<SourcePage, Trouble> {
     let cached = kept.as_ref().map(|kept| &kept.record);
     let record = cached.filter(|_| revalidates);
     let options = FetchOptions {
         full: false,
+        keeps_empty: rendering::may_render(app, render),
         if_none_match: record.and_then(|record| record.etag.clone()),
         if_modified_since: record.and_then(|record| record.last_modified.clone()),
         deadline: Instant::now() + app.config.fetch.time_max,
     };
     let fetched = fetch_in_turn(app, target, options, payer).await;
-    let fetched = fetched.and_then(without_wall);
+    let (fetched, attempt) = rendered(app, fetched, render, payer).await;
+    let fetched = match (fetched.and_then(without_wall), &attempt) {
+        (Err(error @ FetchError::Convert(_)), Some(attempt)) => {
+            let trouble = attempt.refusal();
+            return Err(trouble.unwrap_or_else(|| fetch_trouble(&error)));
+        }
+        (fetched, _) => fetched,
+    };
     match (fetched, kept) {
         (Ok((Fetched::Page(mut page), permit, asked)), kept) => {
             app.metrics.fetches.count(["page"]);
             let usage = std::mem::take(&mut page.usage);
             let usage = robots::complete(app, usage, asked, &page.final_url).await;
             let earlier = kept.as_ref().map(|kept| &kept.record);
-            fetched_source(app, *page, permit, &usage, earlier).await
+            let render = attempt.map(|attempt| attempt.facts);
+            fetched_source(app, *page, permit, (&usage, render), earlier).await
         }
         (Ok((Fetched::NotModified { may_be_shared }, ..)), Some(kept)) => {
             app.metrics.fetches.count(["not_modified"]);
@@ -347,16 +374,35 @@ async fn fetch(
     }
 }
 
-/// Refuses a wall, judged with the page's markup, which the cache does not store.
-fn without_wall(
-    (fetched, permit, asked): (Fetched, MemoryPermit, robots::Asked),
-) -> Result<(Fetched, MemoryPermit, robots::Asked), FetchError> {
-    let wall = match &fetched {
-        Fetched::Page(fetched) => fetched.page.wall,
+type FetchedInTurn = (Fetched, MemoryPermit, robots::Asked);
+
+/// The same after the browser, where it was asked.
+async fn rendered(
+    app: &Shared,
+    fetched: Result<FetchedInTurn, FetchError>,
+    render: Render,
+    payer: &str,
+) -> (Result<FetchedInTurn, FetchError>, Option<Attempt>) {
+    match fetched {
+        Ok((Fetched::Page(mut page), mut permit, asked)) => {
+            let attempt = rendering::improve(app, &mut page, &mut permit, render, payer).await;
+            (Ok((Fetched::Page(page), permit, asked)), attempt)
+        }
+        other => (other, None),
+    }
+}
+
+/// Refuses a wall, and a page without text; judged with the page's markup, which the cache does not store.
+fn without_wall((fetched, permit, asked): FetchedInTurn) -> Result<FetchedInTurn, FetchError> {
+    let unsold = match &fetched {
+        Fetched::Page(fetched) => match fetched.page.wall {
+            Some(wall) => Some(ConvertError::Walled(wall)),
+            None => (!has_text(&fetched.page.markdown)).then_some(ConvertError::Empty),
+        },
         Fetched::NotModified { .. } => None,
     };
-    match wall {
-        Some(wall) => Err(FetchError::Convert(ConvertError::Walled(wall))),
+    match unsold {
+        Some(error) => Err(FetchError::Convert(error)),
         None => Ok((fetched, permit, asked)),
     }
 }
@@ -367,7 +413,7 @@ async fn fetch_in_turn(
     target: TargetUrl,
     options: FetchOptions,
     payer: &str,
-) -> Result<(Fetched, MemoryPermit, robots::Asked), FetchError> {
+) -> Result<FetchedInTurn, FetchError> {
     let outside = &app.outside;
     let full = |_| FetchError::Overloaded;
     let _of_payer = outside.fetches_of_payer.place(payer).await.map_err(full)?;
@@ -419,7 +465,7 @@ async fn fetched_source(
     app: &Shared,
     fetched: FetchedPage,
     mut permit: MemoryPermit,
-    usage: &Usage,
+    (usage, render): (&Usage, Option<RenderFacts>),
     kept: Option<&PageRecord>,
 ) -> Result<SourcePage, Trouble> {
     let now = app.now();
@@ -436,6 +482,7 @@ async fn fetched_source(
             extract_time: Duration::from_millis(fetched.extract_ms),
             usage,
             fetched_at: now,
+            render,
         },
     )
     .map_err(|error| {
@@ -475,6 +522,7 @@ async fn fetched_source(
         permit,
         cache,
         storing,
+        asked_browser: render.is_some(),
     })
 }
 

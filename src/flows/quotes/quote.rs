@@ -8,10 +8,12 @@ use crate::app::Shared;
 use crate::domain::cache::CachePolicy;
 use crate::domain::ids::QuoteId;
 use crate::domain::level::Level;
-use crate::domain::purchase::{ContextPurchase, ProofPackPurchase, Purchase};
+use crate::domain::purchase::{Choices, ContextPurchase, ProofPackPurchase, Purchase};
 use crate::domain::refusal::{Code, Refusal};
+use crate::domain::render::Render;
 use crate::domain::robots::Verdict;
 use crate::domain::time::QUOTE_SECONDS;
+use crate::flows::content::rendering;
 use crate::flows::content::robots;
 use crate::flows::content::source::{self, Target, Trouble};
 use crate::flows::sale::margin_guard::{self, Unsold, Work};
@@ -104,13 +106,14 @@ fn purchase(asked: &Asked, target_url: String) -> Purchase {
         Level::Tier(tier) => Purchase::Context(ContextPurchase {
             target_url,
             tier: tier.name().to_owned(),
-            force_refresh: asked.force_refresh.unwrap_or(false),
+            choices: Choices::new(asked.level, asked.force_refresh.unwrap_or(false), None),
         }),
         Level::Pack(pack) => Purchase::ProofPack(ProofPackPurchase::new(
             target_url,
             pack,
             asked.question.as_deref(),
             asked.force_refresh,
+            None,
         )),
     }
 }
@@ -161,6 +164,9 @@ fn unavailable(app: &Shared, level: Level, target: &Inspected) -> Option<&'stati
     let cache = level.cache();
     let work = Work {
         fetches: cache.may_fetch() && !target.is_sample,
+        renders: cache.may_fetch()
+            && !target.is_sample
+            && rendering::may_render(app, Render::of_level(level)),
         asks_model: level.may_synthesize(),
         settles: true,
     };

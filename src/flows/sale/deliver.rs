@@ -22,6 +22,7 @@ impl Goods {
         Work {
             settles: means.is_settled_later(),
             fetches: !self.source.cache.hit,
+            renders: self.source.asked_browser,
             asks_model: self
                 .report
                 .as_ref()

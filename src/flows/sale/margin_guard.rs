@@ -29,6 +29,8 @@ pub enum Unsold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     pub fetches: bool,
+    /// Whether a configured browser may open the page.
+    pub renders: bool,
     /// Whether a configured language model may be called.
     pub asks_model: bool,
     /// Whether a settlement costs fees; not if the money has already arrived.
@@ -60,11 +62,11 @@ fn costs(app: &Shared, gas_price: Option<GasPrice>, work: Work) -> Result<Costs,
     let guard = &app.config.guard;
     if work.settles {
         let gas = gas(app, gas_price).ok_or(Unsold::GasUnknown)?;
-        return Ok(guard.costs(gas, work.fetches));
+        return Ok(guard.costs(gas, work.fetches, work.renders));
     }
     Ok(Costs {
         facilitator_fee: Amount::ZERO,
-        ..guard.costs(Amount::ZERO, work.fetches)
+        ..guard.costs(Amount::ZERO, work.fetches, work.renders)
     })
 }
 

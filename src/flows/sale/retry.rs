@@ -11,6 +11,7 @@ use crate::domain::payment::{Means, Payment, State};
 use crate::domain::purchase::Purchase;
 use crate::domain::rate::RateClass;
 use crate::domain::refusal::{Code, Refusal, RetryCredit, With};
+use crate::domain::render::Render;
 use crate::domain::time::UnixSeconds;
 use crate::flows::content::source::Trouble;
 use crate::flows::sale;
@@ -29,6 +30,7 @@ pub struct Stated {
     pub level: Option<Level>,
     pub question: Option<String>,
     pub force_refresh: Option<bool>,
+    pub render: Option<Render>,
 }
 
 /// A request with a credit.
@@ -169,6 +171,9 @@ fn covers(purchase: &Purchase, stated: &Stated) -> bool {
         && stated.level.is_none_or(|level| level == purchase.level())
         && (stated.question.as_deref()).is_none_or(|asked| Some(asked) == purchase.question())
         && (stated.force_refresh).is_none_or(|refresh| refresh == purchase.reading().refresh)
+        && stated
+            .render
+            .is_none_or(|render| render == purchase.render())
 }
 
 /// A held authorization: spends an attempt, does the work, and settles like a first payment.

@@ -120,6 +120,7 @@ fn target(text: &str) -> TargetUrl {
 
 fn options() -> FetchOptions {
     FetchOptions {
+        keeps_empty: false,
         full: true,
         if_none_match: None,
         if_modified_since: None,

@@ -202,6 +202,7 @@ impl Rig {
                 check,
                 listener: Some(listener),
                 http_listener: None,
+                egress: None,
             };
             Appliance::start(start).await
         })
