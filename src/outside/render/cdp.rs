@@ -254,7 +254,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_not_the_protocol_ends_it() {
-        for nonsense in [&[&b"nonsense\0"[..]][..], &[b"{\"id\":1"]] {
+        const NONSENSE: [&[&[u8]]; 2] = [&[b"nonsense\0"], &[b"{\"id\":1"]];
+        for nonsense in NONSENSE {
             let (cdp, _events) = browser(nonsense);
             assert_eq!(
                 cdp.call("", "M.a", json!({}), SHORT).await,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::process::{Pid, Signal, getuid, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
@@ -51,6 +51,8 @@ pub(super) struct Options<'a> {
     pub(super) jit: bool,
     /// Make a process group of its own. Else it is in ours, which who started us ends.
     pub(super) own_group: bool,
+    /// Start it as another user of a user namespace of its own: Chromium's sandbox refuses root.
+    pub(super) nests: bool,
 }
 
 /// A running browser. Its processes end when this is dropped.
@@ -127,7 +129,7 @@ fn switches(options: &Options<'_>) -> Vec<String> {
 /// The command before the browser: the shell moves our two pipes to descriptors 3 and 4, where the browser looks for them.
 fn command(options: &Options<'_>) -> Command {
     const MOVED: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >&2"#;
-    let mut command = match getuid().is_root() {
+    let mut command = match options.nests {
         true => {
             let mut command = Command::new("unshare");
             command.args([
@@ -275,6 +277,7 @@ mod tests {
             user_agent: "x",
             jit: false,
             own_group: true,
+            nests: false,
         };
         let switches = switches(&options);
         for word in [

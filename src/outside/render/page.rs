@@ -277,7 +277,8 @@ impl Page {
                     json!({"requestId": params["requestId"], "errorReason": "BlockedByClient"});
                 self.cdp.post(&session, "Fetch.failRequest", blocked);
             }
-            "Target.attachedToTarget" => self.attached(&params),
+            // Without a session it is our own page, attached by us.
+            "Target.attachedToTarget" if !session.is_empty() => self.attached(&params),
             "Inspector.targetCrashed" if session == self.session => {
                 return Err(Failure::new(
                     FailureKind::Crashed,

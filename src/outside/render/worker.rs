@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use rustix::process::getuid;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::sync::Semaphore;
@@ -44,6 +45,8 @@ pub struct Worker {
     pub scratch: PathBuf,
     /// End each browser as a process group of its own; else who has started the worker does so with the worker's.
     pub own_groups: bool,
+    /// Start each browser in a user namespace of its own, where we are root: its sandbox refuses root.
+    pub nests: bool,
     next: AtomicU64,
 }
 
@@ -53,6 +56,7 @@ impl Worker {
             egress,
             scratch,
             own_groups,
+            nests: getuid().is_root(),
             next: AtomicU64::new(0),
         }
     }
@@ -153,6 +157,7 @@ impl Worker {
             user_agent: &job.user_agent,
             jit: job.jit,
             own_group: self.own_groups,
+            nests: self.nests,
         })
         .map_err(no_browser)?;
         let (cdp, mut events) = Cdp::new(to, from);
