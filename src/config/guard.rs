@@ -41,9 +41,10 @@ pub enum Coin {
 }
 
 impl Guard {
-    pub fn costs(&self, gas: Amount, fetches: bool, renders: bool) -> Costs {
-        let of = |does: bool, cost: Amount| if does { cost } else { Amount::ZERO };
-        let supplier = of(fetches, self.fetch_cost).checked_add(of(renders, self.render_cost));
+    /// For so many pages fetched, and so many of them rendered.
+    pub fn costs(&self, gas: Amount, fetches: usize, renders: usize) -> Costs {
+        let fetching = self.fetch_cost.times(fetches);
+        let supplier = fetching.checked_add(self.render_cost.times(renders));
         Costs {
             gas,
             facilitator_fee: self.facilitator_fee,

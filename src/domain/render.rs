@@ -1,5 +1,6 @@
 //! Whether a page is opened in a browser, so that text which its scripts make can be read.
 
+use crate::domain::check::CheckDepth;
 use crate::domain::closed_set::closed_set;
 use crate::domain::level::Level;
 use crate::domain::pack::Pack;
@@ -31,6 +32,10 @@ impl Render {
             Level::Tier(Tier::Starter | Tier::Cached | Tier::Basic) => Render::Never,
             Level::Pack(Pack::Standard | Pack::Deep) => Render::Auto,
             Level::Pack(Pack::Quick) => Render::Never,
+            // A bundle reads each source as its pack does.
+            Level::Bundle(bundle) => Render::of_level(Level::Pack(bundle.pack())),
+            Level::Check(CheckDepth::Standard) => Render::Auto,
+            Level::Check(CheckDepth::Quick) => Render::Never,
         }
     }
 }

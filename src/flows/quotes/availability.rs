@@ -49,15 +49,17 @@ fn of_everything(app: &Shared) -> Option<Obstacle> {
 
 fn of_level(app: &Shared, level: Level) -> Option<Obstacle> {
     let work = Work {
-        fetches: level.cache().may_fetch(),
-        renders: level.cache().may_fetch() && rendering::may_render(app, Render::of_level(level)),
+        fetches: usize::from(level.cache().may_fetch()),
+        renders: usize::from(
+            level.cache().may_fetch() && rendering::may_render(app, Render::of_level(level)),
+        ),
         asks_model: level.may_synthesize(),
         settles: true,
     };
     match margin_guard::judge(app, level.price(), work) {
         Err(Unsold::GasUnknown) => Some(Obstacle::GasUnknown),
         Err(Unsold::TooThin(_)) => Some(Obstacle::Margin),
-        Ok(_) if level.product() == Product::ProofPack && app.health.reports_full() => {
+        Ok(_) if level.product() != Product::Context && app.health.reports_full() => {
             Some(Obstacle::ReportsFull)
         }
         Ok(_) => None,

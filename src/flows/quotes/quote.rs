@@ -8,7 +8,10 @@ use crate::app::Shared;
 use crate::domain::cache::CachePolicy;
 use crate::domain::ids::QuoteId;
 use crate::domain::level::Level;
-use crate::domain::purchase::{Choices, ContextPurchase, ProofPackPurchase, Purchase};
+use crate::domain::purchase::{
+    CheckPurchase, Choices, ContextPurchase, ProofBundlePurchase, ProofPackPurchase, Purchase,
+    SourceInput,
+};
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::render::Render;
 use crate::domain::robots::Verdict;
@@ -115,6 +118,19 @@ fn purchase(asked: &Asked, target_url: String) -> Purchase {
             asked.force_refresh,
             None,
         )),
+        // Several sources have quotes of their own.
+        Level::Bundle(bundle) => Purchase::ProofBundle(ProofBundlePurchase::new(
+            vec![SourceInput::Page(target_url)],
+            bundle,
+            asked.question.as_deref(),
+            asked.force_refresh,
+        )),
+        Level::Check(depth) => Purchase::Check(CheckPurchase {
+            text: asked.question.clone().unwrap_or_default(),
+            sources: vec![SourceInput::Page(target_url)],
+            depth: depth.name().to_owned(),
+            force_refresh: asked.force_refresh.unwrap_or(false),
+        }),
     }
 }
 
@@ -163,10 +179,12 @@ pub fn offer(app: &Shared, level: Level, target: &Inspected) -> LevelOffer {
 fn unavailable(app: &Shared, level: Level, target: &Inspected) -> Option<&'static str> {
     let cache = level.cache();
     let work = Work {
-        fetches: cache.may_fetch() && !target.is_sample,
-        renders: cache.may_fetch()
-            && !target.is_sample
-            && rendering::may_render(app, Render::of_level(level)),
+        fetches: usize::from(cache.may_fetch() && !target.is_sample),
+        renders: usize::from(
+            cache.may_fetch()
+                && !target.is_sample
+                && rendering::may_render(app, Render::of_level(level)),
+        ),
         asks_model: level.may_synthesize(),
         settles: true,
     };

@@ -28,9 +28,10 @@ pub enum Unsold {
 /// The resources of a sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    pub fetches: bool,
-    /// Whether a configured browser may open the page.
-    pub renders: bool,
+    /// Pages that may be fetched.
+    pub fetches: usize,
+    /// Those of them that a configured browser may open.
+    pub renders: usize,
     /// Whether a configured language model may be called.
     pub asks_model: bool,
     /// Whether a settlement costs fees; not if the money has already arrived.

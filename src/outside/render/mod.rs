@@ -48,7 +48,7 @@ pub use launch::find;
 pub use namespace::{interfaces, raise_loopback};
 
 /// How long a render waits for its place and for its payer's.
-const QUEUE_TIME_MAX: Duration = Duration::from_secs(5);
+const QUEUE_TIME_MAX: Duration = Duration::from_secs(8);
 /// Renders at a time for one payer.
 const OF_PAYER_MAX: usize = 1;
 /// Behind the deadline of a page: to read it, and to end the browser.
