@@ -93,6 +93,8 @@ mod rates;
 mod readme;
 /// What the operator can find out about a payment that was refused.
 mod refusals;
+/// Pages whose text is made by scripts: the browser, and what becomes of a sale when it fails.
+mod render;
 /// The same payment again, at once and later.
 mod replay;
 /// Reports after their sale: read again, checked, asked, refreshed, shared, expired.

@@ -492,15 +492,20 @@ async fn unit_browser(config: &Config, unit: &RenderUnit) -> Finding {
         );
     };
     match socket::get(stream, "/health") {
-        Ok(health) => match (&health["renderer"]["status"], &health["renderer"]["detail"]) {
-            (status, detail) if status == "ok" => {
-                Good(detail.as_str().unwrap_or_default().to_owned())
+        Ok(health) => {
+            let check = &health["checks"]["renderer"];
+            let text = |name: &str| check[name].as_str().map(str::to_owned);
+            match text("status").as_deref() {
+                Some("ok") => Good(format!(
+                    "{} answers from context402-browser.service, without a network",
+                    text("browser").unwrap_or_else(|| "a browser".to_owned())
+                )),
+                Some("unknown") => Note("the browser was not tried yet".to_owned()),
+                _ => Bad(text("trouble").unwrap_or_else(|| {
+                    "the running service has no browser: restart it after the change of its configuration".to_owned()
+                })),
             }
-            (_, detail) => Bad(detail
-                .as_str()
-                .unwrap_or("the browser was not tried yet")
-                .to_owned()),
-        },
+        }
         Err(failure) => Bad(format!("no health report: {failure}")),
     }
 }

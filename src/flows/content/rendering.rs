@@ -273,7 +273,19 @@ async fn rendered(
         .clear_for(Asker::Buyer, &fetched.final_url, deadline())
         .await;
     let cleared = cleared.map_err(|error| refused(&error))?;
-    let page = renderer.render(&cleared, payer).await?;
+    let waiting = || {
+        app.metrics
+            .renders_waiting
+            .set([], renderer.waiting() as u64)
+    };
+    let rendering = renderer.render(&cleared, payer);
+    let page = async {
+        let page = rendering.await;
+        waiting();
+        page
+    };
+    waiting();
+    let page = page.await?;
     app.metrics.render_refused.add([], u64::from(page.refused));
     if !matches!(page.facts.status, 200 | 203) {
         let detail = format!("the site answered the browser with {}", page.facts.status);

@@ -74,9 +74,12 @@ pub(super) async fn take(
     url: &str,
     deadline: Instant,
 ) -> Result<Taken, Failure> {
-    let version = cdp
-        .call("", "Browser.getVersion", json!({}), COMMAND_TIME_MAX)
-        .await?;
+    let version = cdp.call("", "Browser.getVersion", json!({}), COMMAND_TIME_MAX);
+    let version = version.await.map_err(|error| match error {
+        // It ended before it said anything: it did not start.
+        CdpError::Lost => Failure::new(FailureKind::NoBrowser, error),
+        error => error.into(),
+    })?;
     let browser: String = text(&version, "product").chars().take(100).collect();
     let mut page = Page::open(cdp).await?;
     let began = Instant::now();

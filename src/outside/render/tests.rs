@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, UnixStream};
 
+use crate::domain::target::TargetUrl;
 use crate::outside::chance;
-use crate::outside::network::{ForbiddenHosts, LabHost, Network, NetworkSettings};
+use crate::outside::network::{Asker, ForbiddenHosts, LabHost, Network, NetworkSettings};
 use crate::outside::render::budget::BudgetLimits;
 use crate::outside::render::guard::{Guard, Pass, REFUSED_HEADER};
 use crate::outside::render::job::{self, Answer, FailureKind, Job, Outcome, Settled, VERSION};
@@ -166,6 +167,8 @@ async fn a_browser_that_does_not_start_is_told_with_its_remedy() {
 async fn a_page_that_cannot_be_opened_is_told_apart() {
     check_failure("unopened", FailureKind::NotOpened, "ERR_CERT_DATE_INVALID").await;
     check_failure("refused", FailureKind::Refused, "not allowed").await;
+    check_failure("lost", FailureKind::BrowserLost, "gone").await;
+    check_failure("garbage", FailureKind::NoBrowser, "did not start").await;
     check_failure("crashes", FailureKind::Crashed, "process ended").await;
     check_failure("leads-away", FailureKind::NotOpened, "no http address").await;
 }
@@ -409,7 +412,7 @@ async fn the_end_of_a_render_ends_its_connections() {
 async fn a_render_takes_no_more_than_its_bytes_and_requests() {
     static LONG: [u8; 4096] = {
         let mut page = [b'x'; 4096];
-        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 4057\r\n\r\n";
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 4055\r\n\r\n";
         let mut at = 0;
         while at < head.len() {
             page[at] = head[at];
@@ -432,10 +435,10 @@ async fn a_render_takes_no_more_than_its_bytes_and_requests() {
             .await
             .matches('x')
             .count(),
-        4_056
+        4_055
     );
     let cut = through(&folder, &pass.token, request).await;
-    assert!(cut.matches('x').count() < 4_056, "the bytes are spent");
+    assert!(cut.matches('x').count() < 4_055, "the bytes are spent");
     let body = "y".repeat(3_000);
     let posted =
         format!("POST http://app.example.org/ HTTP/1.1\r\nContent-Length: 3000\r\n\r\n{body}");
@@ -460,6 +463,28 @@ fn renderer(folder: &Folder, dial: SocketAddr) -> Renderer {
         },
     };
     Renderer::new(settings, web(dial)).expect("no folder is needed")
+}
+
+#[tokio::test]
+async fn one_place_is_for_one_page() {
+    let folder = Folder::new();
+    let renderer = renderer(&folder, "127.0.0.1:9".parse().expect("a socket"));
+    // A worker that takes jobs and answers none.
+    let _listener = tokio::net::UnixListener::bind(folder.0.join("worker.sock")).expect("a socket");
+    let target = TargetUrl::parse(URL).expect("a target");
+    let deadline = Instant::now() + Duration::from_secs(5);
+    let web = web("127.0.0.1:9".parse().expect("a socket"));
+    let cleared = web.clear_for(Asker::Buyer, &target, deadline).await;
+    let cleared = cleared.expect("a public address");
+    let (one, other) = tokio::join!(
+        renderer.render(&cleared, "a"),
+        renderer.render(&cleared, "b")
+    );
+    // The first holds the place until its hard end, and the second then has one of its own.
+    for outcome in [one, other] {
+        assert_eq!(outcome.expect_err("nobody answers").outcome(), "timed_out");
+    }
+    assert_eq!(renderer.waiting(), 0);
 }
 
 #[tokio::test]

@@ -30,6 +30,8 @@ const READING_MAX: Duration = Duration::from_millis(1_500);
 const JOB_TIME_MAX: Duration = Duration::from_secs(5);
 /// Connections of one browser.
 const RELAYED_MAX: usize = 64;
+/// How long a browser that did not start may take to say why.
+const LAST_WORDS: Duration = Duration::from_millis(50);
 /// Processes that are looked through for those of a browser.
 const PROCESSES_MAX: usize = 100_000;
 
@@ -172,16 +174,12 @@ impl Worker {
         if let (Ok(taken), true) = (&mut taken, job.inspects) {
             taken.facts.sandbox = launched.id().and_then(is_sandboxed);
         }
-        // A browser that ends before it has said anything did not start.
         if let Err(failure) = &mut taken
-            && failure.kind == FailureKind::BrowserLost
-            && began.elapsed() < Duration::from_secs(5)
+            && failure.kind == FailureKind::NoBrowser
         {
             // Its last words may still be on their way.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            let complaint = launched.complaint();
-            failure.detail = complaint.to_string();
-            failure.kind = FailureKind::NoBrowser;
+            tokio::time::sleep(LAST_WORDS).await;
+            failure.detail = launched.complaint().to_string();
         }
         launched.end().await;
         Ok(taken?)
