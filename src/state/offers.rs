@@ -227,7 +227,7 @@ pub fn bazaar(level: Level) -> Bazaar {
     body_example[product.level_word()] = level.name().into();
     Bazaar {
         body_example,
-        body_schema: without_formats(product.request().json_schema()),
+        body_schema: briefly(product.request().json_schema()),
         output_example: match product {
             Product::Context => json!({"status": "success", "markdown": "# Example"}),
             Product::ProofPack | Product::ProofBundle => {
@@ -238,8 +238,9 @@ pub fn bazaar(level: Level) -> Bazaar {
     }
 }
 
-/// Validators of directories know no formats and complain of each.
-fn without_formats(mut schema: Value) -> Value {
+/// Validators of directories know no formats and complain of each. A challenge has room for the first sentence about a
+/// member; the rest, and what a source looks like, stands in openapi.json.
+fn briefly(mut schema: Value) -> Value {
     for property in schema["properties"]
         .as_object_mut()
         .into_iter()
@@ -247,6 +248,17 @@ fn without_formats(mut schema: Value) -> Value {
     {
         if let Some(property) = property.as_object_mut() {
             property.shift_remove("format");
+            if property
+                .get("items")
+                .is_some_and(|items| items.get("anyOf").is_some())
+            {
+                property.shift_remove("items");
+            }
+            if let Some(Value::String(text)) = property.get_mut("description")
+                && let Some(end) = text.find(". ")
+            {
+                text.truncate(end + 1);
+            }
         }
     }
     schema
