@@ -50,7 +50,8 @@ pub(in crate::cli) fn lines(report: &Report) -> Vec<String> {
     lines
 }
 
-fn printable(text: &str) -> String {
+/// Text in one line, without what a terminal acts on.
+pub(in crate::cli) fn printable(text: &str) -> String {
     text.split_whitespace()
         .map(|word| word.chars().filter(|c| !c.is_control()).collect::<String>())
         .collect::<Vec<_>>()
