@@ -48,7 +48,6 @@ fn main() -> ExitCode {
         let request = CheckRequest {
             text: &text,
             depth,
-            report_id: None,
             now: UnixSeconds(0),
         };
         let report = check_report(&request, &sources);
@@ -100,7 +99,6 @@ fn largest(text: &str) {
         let request = CheckRequest {
             text: &statements,
             depth,
-            report_id: None,
             now: UnixSeconds(0),
         };
         let began = cpu();

@@ -16,18 +16,15 @@ use serde_json::{Map, Value};
 use crate::domain::time::UnixSeconds;
 use crate::evidence::bundle::decide::BundleLabel;
 use crate::evidence::report::action::AgentAction;
-use crate::evidence::report::canonical::result_hash;
+use crate::evidence::report::canonical::bundle_hash;
 use crate::evidence::report::citation::Citation;
 use crate::evidence::report::risks::RiskDetail;
-use crate::evidence::report::{Access, Comparison, Retention, Success};
+use crate::evidence::report::{Comparison, Links, Success};
 use crate::evidence::{Depth, Label};
 
+pub use crate::domain::check::{SOURCES_MAX, TEXT_CHARACTERS_MAX};
 pub use grounding::NoGrounding;
 
-/// Characters of a text that are checked.
-pub const TEXT_CHARS_MAX: usize = 8_000;
-/// Sources of one check.
-pub const SOURCES_MAX: usize = 10;
 /// Statements that a text is cut into; the text behind them is not checked.
 pub const STATEMENTS_MAX: usize = 120;
 /// Bytes of one source that are read, in UTF-8.
@@ -39,14 +36,12 @@ pub const CLAIM_CITATIONS_MAX: usize = 6;
 pub const SCORE_DEFINITION: &str = "The mean over the claims that need grounding: 1 for supported, 0.5 for partially_supported, 0 for every \
      other label.";
 
-/// What is checked, and for which report.
+/// What is checked.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckRequest<'a> {
-    /// Markdown or plain text. What stands behind [`TEXT_CHARS_MAX`] is not checked.
+    /// Markdown or plain text. What stands behind [`TEXT_CHARACTERS_MAX`] is not checked.
     pub text: &'a str,
     pub depth: Depth,
-    /// Under which the report is stored; `None` where it is not.
-    pub report_id: Option<&'a str>,
     pub now: UnixSeconds,
 }
 
@@ -79,9 +74,6 @@ pub struct CheckReport {
     pub text_sha256: String,
     /// Seconds since 1970.
     pub created_at: u64,
-    /// Absent where the report is not stored.
-    #[serde(flatten)]
-    pub retention: Option<Retention>,
     /// How much of the sources was read: by the words alone (`quick`), or with the entailment model on the best passages.
     pub depth: Depth,
     /// The submitted text, into which `start` and `end` of claims and corrections point, in bytes of UTF-8.
@@ -106,7 +98,7 @@ pub struct CheckReport {
     pub risk_details: Vec<SourceRisk>,
     /// Absent before the report is sold.
     #[serde(flatten)]
-    pub access: Option<Access>,
+    pub links: Option<Links>,
 }
 
 /// Lower-case hex of 32 bytes.
@@ -247,7 +239,7 @@ pub struct SourceRisk {
 pub fn check_report(request: &CheckRequest<'_>, sources: &[CheckSource<'_>]) -> CheckReport {
     let sources = &sources[..sources.len().min(SOURCES_MAX)];
     let mut report = compose::compose(request, sources);
-    report.result_hash = result_hash(&Value::Object(report.members()));
+    report.result_hash = bundle_hash(&report.members());
     report
 }
 

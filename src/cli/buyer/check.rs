@@ -6,7 +6,7 @@ use crate::cli::{Failure, put, say};
 use crate::domain::refusal::Code;
 use crate::evidence::Depth;
 use crate::evidence::check::{
-    CheckReport, CheckRequest, CheckSource, CheckedClaim, SOURCES_MAX, TEXT_CHARS_MAX, check_report,
+    CheckReport, CheckRequest, CheckSource, CheckedClaim, SOURCES_MAX, TEXT_CHARACTERS_MAX, check_report,
 };
 use crate::markdown::Page;
 use crate::outside::clock::Clock;
@@ -54,7 +54,6 @@ impl Args {
         let request = CheckRequest {
             text: &text,
             depth: self.depth,
-            report_id: None,
             now: Clock::System.now(),
         };
         let report = check_report(&request, &sources);
@@ -71,9 +70,9 @@ impl Args {
         let text = String::from_utf8(bytes)
             .map_err(|_| input::unusable(&self.input, &"it is not UTF-8"))?;
         let characters = text.chars().count();
-        match characters > TEXT_CHARS_MAX {
+        match characters > TEXT_CHARACTERS_MAX {
             true => Err(Failure::Usage(format!(
-                "{}: it has {characters} characters; at most {TEXT_CHARS_MAX} are checked at once",
+                "{}: it has {characters} characters; at most {TEXT_CHARACTERS_MAX} are checked at once",
                 self.input
             ))),
             false => Ok(text),

@@ -7,9 +7,8 @@ use super::judge::{Bench, Heard};
 use super::{
     CLAIM_CITATIONS_MAX, CheckCitation, CheckCounts, CheckReport, CheckRequest, CheckSource,
     CheckedClaim, CheckedSource, Correction, Figure, SOURCE_BYTES_MAX, STATEMENTS_MAX, SourceRisk,
-    SourceVerdict, TEXT_CHARS_MAX,
+    SourceVerdict, TEXT_CHARACTERS_MAX,
 };
-use crate::domain::time::{REPORT_DAYS, REPORT_SECONDS};
 use crate::evidence::bundle::decide::BundleLabel;
 use crate::evidence::reading::language::Language;
 use crate::evidence::reading::text::{URL_CHARS_MAX, bounded, head, plain};
@@ -18,7 +17,7 @@ use crate::evidence::report::canonical::sha256;
 use crate::evidence::report::citation::{citation, rounded, terms};
 use crate::evidence::report::examine::Readable;
 use crate::evidence::report::risks::{Risk, RiskDetail, of_instructions};
-use crate::evidence::report::{Comparison, Retention, Success};
+use crate::evidence::report::{Comparison, Success};
 use crate::evidence::{Examiner, Finding, Label, Relation, Source, Stance};
 
 /// Citations of one source for one claim.
@@ -38,7 +37,7 @@ pub(super) fn compose(request: &CheckRequest<'_>, sources: &[CheckSource<'_>]) -
     let text = request.text;
     let read = text
         .char_indices()
-        .nth(TEXT_CHARS_MAX)
+        .nth(TEXT_CHARACTERS_MAX)
         .map_or(text.len(), |(end, _)| end);
     let (statements, is_cut) = cut(&text[..read], STATEMENTS_MAX);
     let readables: Vec<Readable<'_>> = sources.iter().map(readable).collect();
@@ -77,12 +76,6 @@ pub(super) fn compose(request: &CheckRequest<'_>, sources: &[CheckSource<'_>]) -
         result_hash: String::new(),
         text_sha256: sha256(text.as_bytes()),
         created_at: request.now.0,
-        retention: request.report_id.map(|id| Retention {
-            report_id: id.to_owned(),
-            expires_at: request.now.plus(REPORT_SECONDS).0,
-            retention_days: REPORT_DAYS,
-            recommended_next_call: agent_action.next_call(id),
-        }),
         depth: request.depth,
         text: text.to_owned(),
         truncated: is_cut || read < text.len(),
@@ -95,7 +88,7 @@ pub(super) fn compose(request: &CheckRequest<'_>, sources: &[CheckSource<'_>]) -
         claims,
         risks,
         risk_details,
-        access: None,
+        links: None,
     }
 }
 

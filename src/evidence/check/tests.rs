@@ -5,7 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
-use crate::evidence::report::canonical::sha256;
+use crate::evidence::report::canonical::{bundle_hash, sha256};
 use crate::evidence::{Relation, Stance};
 
 pub(crate) const NOW: UnixSeconds = UnixSeconds(1_772_323_200);
@@ -34,7 +34,6 @@ fn checked(text: &str, sources: &[&str], depth: Depth) -> CheckReport {
     let request = CheckRequest {
         text,
         depth,
-        report_id: None,
         now: NOW,
     };
     check_report(&request, &sources)
@@ -51,7 +50,6 @@ pub(crate) fn example() -> CheckReport {
     let request = CheckRequest {
         text: ANSWER,
         depth: Depth::Standard,
-        report_id: None,
         now: NOW,
     };
     check_report(&request, &[page, source("S2", NEWSPAPER)])
@@ -135,7 +133,7 @@ fn bears_out(report: &CheckReport, sources: &[&str]) {
     assert_eq!(report.text_sha256, sha256(report.text.as_bytes()));
     assert_eq!(
         report.result_hash,
-        result_hash(&Value::Object(report.members()))
+        bundle_hash(&report.members())
     );
 }
 
@@ -293,16 +291,11 @@ fn what_a_source_tells_machines_is_no_evidence_and_a_risk() {
     let request = CheckRequest {
         text: "The city owns the harbour plant.",
         depth: Depth::Quick,
-        report_id: Some("ppr_x"),
         now: NOW,
     };
     let report = check_report(&request, &[suspected]);
     assert_eq!(report.risks, ["embedded_agent_instructions"]);
     assert_eq!(report.agent_action, AgentAction::NeedsSecondSource);
-    assert_eq!(
-        report.retention.map(|kept| kept.report_id).as_deref(),
-        Some("ppr_x")
-    );
 }
 
 #[test]
@@ -322,7 +315,7 @@ fn what_is_too_long_is_cut_and_says_so() {
     let long = "The plant employs forty people in three shifts. ".repeat(200);
     let report = checked(&long, &[UTILITY], Depth::Quick);
     assert!(report.truncated && report.claims.len() <= STATEMENTS_MAX);
-    assert!(report.claims.last().expect("a claim").end <= TEXT_CHARS_MAX);
+    assert!(report.claims.last().expect("a claim").end <= TEXT_CHARACTERS_MAX);
     let many = "Ten cats sat. ".repeat(400);
     let report = checked(&many, &[UTILITY], Depth::Quick);
     assert_eq!(
@@ -413,9 +406,9 @@ fn hostile_texts_are_bounded() {
     ];
     for word in words {
         let text: String = word
-            .repeat(TEXT_CHARS_MAX)
+            .repeat(TEXT_CHARACTERS_MAX)
             .chars()
-            .take(TEXT_CHARS_MAX)
+            .take(TEXT_CHARACTERS_MAX)
             .collect();
         for sources in [&[UTILITY][..], &[text.as_str(), UTILITY]] {
             let report = checked(&text, sources, Depth::Quick);

@@ -91,8 +91,8 @@ fn verdict(report: &CheckReport) -> Markup {
                 dt { "Score" } dd { (SCORE_DEFINITION) }
                 dt { "Depth" } dd { (report.depth) ": " (report.depth.reads()) }
                 dt { "Checked" } dd { (parts::time(UnixSeconds(report.created_at))) }
-                @if let Some(kept) = &report.retention {
-                    dt { "Stored until" } dd { (parts::time(UnixSeconds(kept.expires_at))) }
+                @if let Some(links) = &report.links {
+                    dt { "Stored until" } dd { (parts::time(UnixSeconds(links.expires_at))) }
                 }
             }
         }

@@ -103,8 +103,11 @@ fn operation(app: &App, row: &Row, path: &str, alias: bool) -> Value {
             }
         };
         let schema = match about.or_takes {
-            None => reference(object),
-            Some(other) => json!({"anyOf": [reference(object), reference(other)]}),
+            [] => reference(object),
+            others => {
+                let all = std::iter::once(&object).chain(others);
+                json!({"anyOf": all.map(|object| reference(object)).collect::<Vec<_>>()})
+            }
         };
         operation["requestBody"] = json!({
             "required": object.fields.iter().any(|field| field.required),
