@@ -106,7 +106,7 @@ fn health_says_what_can_be_bought() {
     }
     rig.buy(&Wallet::new(), ARTICLE, "deep").expect(200);
     // One that none covers.
-    rig.reconfigure(|resolved| resolved.set("guard.gas_usdc", "2"));
+    rig.reconfigure(|resolved| resolved.set("guard.gas_usdc", "30"));
     let (status, none) = sales(&rig);
     assert_eq!(
         (&status, &none["open"]),
@@ -718,15 +718,15 @@ fn discovery_documents_can_be_revalidated() {
     }
 }
 
-/// Specification 2.10 and `discovery`: both products, as their live challenges price them.
+/// Specification 2.10 and `discovery`: every product, as their live challenges price them.
 #[test]
-fn directories_find_both_products_at_the_price_of_their_challenges() {
+fn directories_find_every_product_at_the_price_of_their_challenges() {
     let rig = Rig::start();
     let listing = rig.get("/discovery/resources").expect(200).json();
     assert_eq!(listing["x402Version"], 2);
     assert_eq!(
         listing["pagination"],
-        json!({"limit": 20, "offset": 0, "total": 3})
+        json!({"limit": 20, "offset": 0, "total": 5})
     );
     let well_known = rig.get("/.well-known/x402").expect(200);
     assert_eq!(
@@ -737,6 +737,8 @@ fn directories_find_both_products_at_the_price_of_their_challenges() {
     for (position, (path, word, level, product)) in [
         (ACCESS, "tier", "fresh", "context"),
         (PROOF_PACK, "pack", "standard", "proof_pack"),
+        ("/v1/x402/proof-bundle", "bundle", "builder", "proof_bundle"),
+        ("/v1/x402/check", "depth", "standard", "check"),
     ]
     .into_iter()
     .enumerate()

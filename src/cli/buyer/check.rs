@@ -6,7 +6,8 @@ use crate::cli::{Failure, put, say};
 use crate::domain::refusal::Code;
 use crate::evidence::Depth;
 use crate::evidence::check::{
-    CheckReport, CheckRequest, CheckSource, CheckedClaim, SOURCES_MAX, TEXT_CHARACTERS_MAX, check_report,
+    CheckReport, CheckRequest, CheckSource, CheckedClaim, SOURCES_MAX, TEXT_CHARACTERS_MAX,
+    check_report,
 };
 use crate::markdown::Page;
 use crate::outside::clock::Clock;
@@ -125,7 +126,7 @@ impl Read {
 
 /// The report for a terminal: what to correct, then every claim, without line ends. `names` are the sources as they were
 /// given.
-fn lines(report: &CheckReport, names: &[String]) -> Vec<String> {
+pub(in crate::cli) fn lines(report: &CheckReport, names: &[String]) -> Vec<String> {
     let score = report
         .score
         .map_or_else(|| "none".to_owned(), |score| format!("{score:.2}"));

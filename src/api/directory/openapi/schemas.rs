@@ -11,6 +11,7 @@ use crate::domain::schema::Object;
 use crate::domain::shapes::{self, QUOTE_BELONGINGS};
 use crate::domain::tier::Tier;
 use crate::evidence::bundle::BundleReport;
+use crate::evidence::check::CheckReport;
 use crate::evidence::report::Report;
 use crate::x402::wire::PaymentRequirements;
 
@@ -47,7 +48,7 @@ pub fn answer_schema(product: Product) -> Value {
         Product::Context => context_response(),
         Product::ProofPack => report_response::<Report>(&["cache", "payment", "ueg_receipt"]),
         Product::ProofBundle => report_response::<BundleReport>(&["payment", "ueg_receipt"]),
-        Product::Check => report_response::<BundleReport>(&["payment", "ueg_receipt"]),
+        Product::Check => report_response::<CheckReport>(&["payment", "ueg_receipt"]),
     }
 }
 
