@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 use crate::config::Config;
 use crate::domain::level::{Level, LineItem, Product};
 use crate::domain::purchase::Purchase;
-use crate::domain::schema::Object;
 use crate::domain::time::UnixSeconds;
 use crate::pages::assets::ICON_PATH;
 use crate::signing::Signer;
@@ -228,7 +227,7 @@ pub fn bazaar(level: Level) -> Bazaar {
     body_example[product.level_word()] = level.name().into();
     Bazaar {
         body_example,
-        body_schema: briefly(product.request()),
+        body_schema: without_formats(product.request().json_schema()),
         output_example: match product {
             Product::Context => json!({"status": "success", "markdown": "# Example"}),
             Product::ProofPack | Product::ProofBundle => {
@@ -239,14 +238,8 @@ pub fn bazaar(level: Level) -> Bazaar {
     }
 }
 
-/// Of the members of a larger body a challenge says nothing in words: a signed offer needs the room.
-const WORDED_MEMBERS_MAX: usize = 5;
-
-/// Validators of directories know no formats and complain of each. A challenge has room for the first sentence about a
-/// member; the rest, and what a source looks like, stands in openapi.json.
-fn briefly(request: &Object) -> Value {
-    let mut schema = request.json_schema();
-    let is_short = request.fields.len() <= WORDED_MEMBERS_MAX;
+/// Validators of directories know no formats and complain of each.
+fn without_formats(mut schema: Value) -> Value {
     for property in schema["properties"]
         .as_object_mut()
         .into_iter()
@@ -254,20 +247,6 @@ fn briefly(request: &Object) -> Value {
     {
         if let Some(property) = property.as_object_mut() {
             property.shift_remove("format");
-            if property
-                .get("items")
-                .is_some_and(|items| items.get("anyOf").is_some())
-            {
-                property.shift_remove("items");
-            }
-            if !is_short {
-                property.shift_remove("description");
-            }
-            if let Some(Value::String(text)) = property.get_mut("description")
-                && let Some(end) = text.find(". ")
-            {
-                text.truncate(end + 1);
-            }
         }
     }
     schema
