@@ -78,8 +78,8 @@ impl Args {
         }
         let (converted, url) = if self.render {
             self.rendered()?
-        } else if self.is_address() {
-            self.fetched()?
+        } else if is_address(&self.input) {
+            fetched(&self.input, self.full)?
         } else {
             self.local()?
         };
@@ -99,15 +99,6 @@ impl Args {
         Ok(())
     }
 
-    fn is_address(&self) -> bool {
-        let scheme = self.input.split_once("://").map(|(scheme, _)| scheme);
-        scheme.is_some_and(|scheme| {
-            ["http", "https"]
-                .iter()
-                .any(|known| scheme.eq_ignore_ascii_case(known))
-        })
-    }
-
     fn local(&self) -> Result<(Converted, Url), Failure> {
         let url = self.url.clone().unwrap_or_else(placeholder);
         let bytes = input::bytes(&self.input)?;
@@ -118,7 +109,7 @@ impl Args {
 
     /// Opens the page in a browser without a network, which loads everything with all checks of a sale.
     fn rendered(&self) -> Result<(Converted, Url), Failure> {
-        if !self.is_address() {
+        if !is_address(&self.input) {
             let text = "--render needs an http or https address, not a file";
             return Err(Failure::Usage(text.to_owned()));
         }
@@ -152,34 +143,6 @@ impl Args {
         let converted = convert(&rendered.html, "", url.clone(), self.full)
             .map_err(|error| input::unusable(&self.input, &error))?;
         Ok((converted, url))
-    }
-
-    /// Fetches with all checks of a sale.
-    fn fetched(&self) -> Result<(Converted, Url), Failure> {
-        let target = TargetUrl::parse(&self.input).map_err(failed)?;
-        let web = web()?;
-        let options = FetchOptions {
-            full: self.full,
-            keeps_empty: false,
-            if_none_match: None,
-            if_modified_since: None,
-            deadline: Instant::now() + FETCH_TIME_MAX,
-        };
-        let mut permit = Memory::new(0).nothing();
-        match web
-            .clear(&target)
-            .and_then(|cleared| web.fetch(cleared, &options, &mut permit))
-            .map_err(failed)?
-        {
-            Fetched::Page(page) => {
-                let url = page.final_url.url().clone();
-                let (page, kind) = (page.page, page.kind);
-                Ok((Converted { page, kind }, url))
-            }
-            Fetched::NotModified { .. } => Err(Failure::Failed(
-                "unexpected 304 Not Modified from the server".to_owned(),
-            )),
-        }
     }
 
     /// Converts JSON lines in order, on several threads.
@@ -239,6 +202,44 @@ impl Args {
         };
         let page = converted(Converter::with_model(settings, Arc::clone(model)), &bytes)?;
         members(&Converted { page, kind }, &url).map_err(|error| error.to_string())
+    }
+}
+
+/// Whether an input is an address rather than a file.
+pub(in crate::cli) fn is_address(input: &str) -> bool {
+    let scheme = input.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        ["http", "https"]
+            .iter()
+            .any(|known| scheme.eq_ignore_ascii_case(known))
+    })
+}
+
+/// Fetches with all checks of a sale.
+pub(in crate::cli) fn fetched(address: &str, full: bool) -> Result<(Converted, Url), Failure> {
+    let target = TargetUrl::parse(address).map_err(failed)?;
+    let web = web()?;
+    let options = FetchOptions {
+        full,
+        keeps_empty: false,
+        if_none_match: None,
+        if_modified_since: None,
+        deadline: Instant::now() + FETCH_TIME_MAX,
+    };
+    let mut permit = Memory::new(0).nothing();
+    match web
+        .clear(&target)
+        .and_then(|cleared| web.fetch(cleared, &options, &mut permit))
+        .map_err(failed)?
+    {
+        Fetched::Page(page) => {
+            let url = page.final_url.url().clone();
+            let (page, kind) = (page.page, page.kind);
+            Ok((Converted { page, kind }, url))
+        }
+        Fetched::NotModified { .. } => Err(Failure::Failed(
+            "unexpected 304 Not Modified from the server".to_owned(),
+        )),
     }
 }
 

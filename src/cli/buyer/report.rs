@@ -89,7 +89,8 @@ pub(in crate::cli) fn bundle_lines(report: &BundleReport) -> Vec<String> {
     lines
 }
 
-fn printable(text: &str) -> String {
+/// Text in one line, without what a terminal acts on.
+pub(in crate::cli) fn printable(text: &str) -> String {
     text.split_whitespace()
         .map(|word| word.chars().filter(|c| !c.is_control()).collect::<String>())
         .collect::<Vec<_>>()

@@ -1,7 +1,6 @@
 //! The worker with a browser that fails in every way, and the guard with names and sites that want out.
 
 #[path = "../../../tests/it/harness/fake_browser.rs"]
-#[allow(unreachable_pub, reason = "tests/it uses it as well")]
 mod fake_browser;
 
 use std::collections::HashMap;

@@ -14,7 +14,7 @@ const MANNER: &str = "FAKE_BROWSER";
 const PROXY: &str = "FAKE_BROWSER_PROXY";
 
 /// Writes the script that a worker starts in place of a browser. `test` is the full name of a test that calls [`run`].
-pub fn script(folder: &Path, manner: &str, test: &str) -> PathBuf {
+pub(crate) fn script(folder: &Path, manner: &str, test: &str) -> PathBuf {
     let program = std::env::current_exe().expect("this program");
     let path = folder.join(format!("browser-{manner}"));
     let text = format!(
@@ -28,7 +28,7 @@ pub fn script(folder: &Path, manner: &str, test: &str) -> PathBuf {
 }
 
 /// Behaves as a browser if this process was started as one.
-pub fn run() {
+pub(crate) fn run() {
     let Ok(manner) = std::env::var(MANNER) else {
         return;
     };
