@@ -147,7 +147,7 @@ pub static SETTINGS: &[Setting] = &[
     row("render.egress_socket", Text, Some("/run/context402-egress.sock"),
         "With render.socket: where the worker's traffic arrives, unless systemd passes the socket."),
     row("render.seconds_max", Number, Some("10"), "When a page that does not settle is taken as it is, up to 30. Two seconds later the browser is ended."),
-    row("render.at_once_max", Number, Some("2"), "Pages rendered concurrently, up to 16; further ones wait 8 seconds, then are read without the browser."),
+    row("render.at_once_max", Number, Some("2"), "Pages rendered concurrently, up to 16; further ones wait 5 seconds, then are read without the browser."),
     row("render.jit", Flag, Some("false"), "Whether the browser compiles scripts to machine code: faster on heavy pages, and a larger target for attacks. Not with the unit's MemoryDenyWriteExecute."),
 
     row("evidence.model", Flag, Some("true"),

@@ -12,7 +12,7 @@ use crate::cli::{Failure, failed, run_async};
 use crate::config::{Supervisor, journal_listens};
 use crate::log;
 use crate::outside::render::worker::Worker;
-use crate::outside::render::{interfaces, raise_loopback};
+use crate::outside::render::{raise_loopback, ways_out};
 use crate::outside::supervisor::{self, Notifier};
 
 #[derive(Debug, clap::Args)]
@@ -95,10 +95,7 @@ impl Args {
 
 /// SECURITY: pages of strangers are opened only where there is no network but a loopback.
 fn confine() -> Result<(), Failure> {
-    let others: Vec<String> = interfaces()?
-        .into_iter()
-        .filter(|name| name != "lo")
-        .collect();
+    let others = ways_out()?;
     if !others.is_empty() {
         return Err(failed(format_args!(
             "this process has a network ({}), and the browser must have none: start context402-browser.service, or run \

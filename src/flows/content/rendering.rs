@@ -9,7 +9,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tokio::task::JoinHandle;
 
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::domain::cache::Reading;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::render::{PlainPage, Render, RenderNote};
@@ -81,6 +81,13 @@ async fn watch(app: Shared, renderer: Renderer) {
 /// Whether a purchase may open a browser.
 pub fn may_render(app: &Shared, render: Render) -> bool {
     app.outside.renderer.is_some() && render != Render::Never
+}
+
+/// How long rendering may make a purchase take.
+pub fn time_max(app: &App, render: Render) -> Duration {
+    let renderer = app.outside.renderer.as_ref();
+    let renderer = renderer.filter(|_| render != Render::Never);
+    renderer.map_or(Duration::ZERO, Renderer::time_max)
 }
 
 /// Whether a cached page will do: not if the same purchase would have a fresh one rendered, and this one was not.

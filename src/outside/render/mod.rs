@@ -45,10 +45,10 @@ use crate::outside::render::job::{Answer, Facts, FailureKind, Job, Outcome, VERS
 use crate::outside::web::{ClearedTarget, Web};
 
 pub use launch::find;
-pub use namespace::{interfaces, raise_loopback};
+pub use namespace::{raise_loopback, ways_out};
 
 /// How long a render waits for its place and for its payer's.
-const QUEUE_TIME_MAX: Duration = Duration::from_secs(8);
+const QUEUE_TIME_MAX: Duration = Duration::from_secs(5);
 /// Renders at a time for one payer.
 const OF_PAYER_MAX: usize = 1;
 /// Behind the deadline of a page: to read it, and to end the browser.
@@ -218,6 +218,11 @@ impl Renderer {
 
     pub fn settings(&self) -> &RendererSettings {
         &self.shared.settings
+    }
+
+    /// How long a render may take, with the wait for its payer's place and for one of all.
+    pub fn time_max(&self) -> Duration {
+        2 * QUEUE_TIME_MAX + self.shared.settings.time_max + HARD_END
     }
 
     /// Renders that wait for a place or are under way.

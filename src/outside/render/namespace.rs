@@ -74,12 +74,33 @@ pub fn raise_loopback() -> io::Result<()> {
     }
 }
 
-/// Names of the network interfaces here.
-pub fn interfaces() -> io::Result<Vec<String>> {
-    let lines = std::fs::read_to_string("/proc/net/dev")?;
-    let names = lines
+/// Network interfaces through which anything but this namespace can be reached: those with a route, or with an address of
+/// IPv6. A new namespace may have others, such as tunnels of a loaded module, which lead nowhere.
+pub fn ways_out() -> io::Result<Vec<String>> {
+    let routes = read_if_there("/proc/net/route")?;
+    let addresses = read_if_there("/proc/net/if_inet6")?;
+    let routed = routes
         .lines()
-        .skip(2)
-        .filter_map(|line| line.split_once(':'));
-    Ok(names.map(|(name, _)| name.trim().to_owned()).collect())
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next());
+    let addressed = addresses
+        .lines()
+        .filter_map(|line| line.split_whitespace().last());
+    let mut names: Vec<String> = routed.chain(addressed).map(str::to_owned).collect();
+    names.retain(|name| name != "lo");
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+/// A file of /proc; one that is not there is empty, as for a protocol that the kernel lacks.
+fn read_if_there(path: &str) -> io::Result<String> {
+    match std::fs::read_to_string(path) {
+        Err(error)
+            if error.kind() == io::ErrorKind::NotFound && Path::new("/proc/net").exists() =>
+        {
+            Ok(String::new())
+        }
+        read => read,
+    }
 }

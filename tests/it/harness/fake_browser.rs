@@ -194,8 +194,15 @@ impl Fake {
         let host = self.url.split('/').nth(2).unwrap_or_default();
         let request = format!("GET {} HTTP/1.1\r\nHost: {host}\r\n\r\n", self.url);
         stream.write_all(request.as_bytes()).expect("open");
+        // Sites may leave the connection open behind the body, as browsers know.
         let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).expect("an answer");
+        let mut chunk = [0; 4096];
+        while !is_whole(&answer) {
+            match stream.read(&mut chunk).expect("an answer") {
+                0 => break,
+                bytes => answer.extend_from_slice(&chunk[..bytes]),
+            }
+        }
         let answer = String::from_utf8_lossy(&answer);
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
         let status = head.lines().next().unwrap_or_default();
@@ -211,4 +218,19 @@ fn page_of(url: &str) -> String {
         "<!doctype html><title>Rendered</title><main><h1>Rendered</h1><p>{}</p><p>{url}</p></main>",
         sentence.repeat(20)
     )
+}
+
+/// Whether a response has come as long as it says it is.
+fn is_whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let head = head.to_ascii_lowercase();
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length:"));
+    length
+        .and_then(|length| length.trim().parse().ok())
+        .is_some_and(|length: usize| body.len() >= length)
 }

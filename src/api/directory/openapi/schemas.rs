@@ -132,6 +132,7 @@ fn context_response() -> Value {
                 })),
                 "meta_robots": {"type": "array", "items": text()},
             })), "cache": {"type": "object"},
+            "rendered": {"type": "boolean"}, "render_ms": {"type": "integer"},
             "payment": {"type": "object"}, "ueg_receipt": {"type": "object"}, "request_id": text(),
         }),
     )
