@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::amount::Amount;
 use crate::domain::cache::Reading;
+use crate::domain::excerpt::Excerpt;
 use crate::domain::keys::Fingerprint;
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
@@ -26,6 +27,9 @@ pub struct ContextPurchase {
     pub tier: String,
     /// Skip reading the cache.
     pub force_refresh: bool,
+    /// The part of the page that is sold, where it is not the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<Box<Excerpt>>,
 }
 
 /// A report on one page.
@@ -92,7 +96,10 @@ impl Purchase {
     /// Empties what the buyer wrote. The level stays, and a payment's fingerprint still tells purchases apart.
     pub fn forget_text(&mut self) {
         match self {
-            Purchase::Context(context) => context.target_url = String::new(),
+            Purchase::Context(context) => {
+                context.target_url = String::new();
+                context.excerpt = None;
+            }
             Purchase::ProofPack(pack) => {
                 pack.target_url = String::new();
                 pack.question = String::new();
@@ -112,6 +119,14 @@ impl Purchase {
         match self {
             Purchase::Context(_) => None,
             Purchase::ProofPack(pack) => Some(&pack.question),
+        }
+    }
+
+    /// The part of the page that is bought, where it is not the whole.
+    pub fn excerpt(&self) -> Option<&Excerpt> {
+        match self {
+            Purchase::Context(context) => context.excerpt.as_deref(),
+            Purchase::ProofPack(_) => None,
         }
     }
 
@@ -153,7 +168,101 @@ impl Purchase {
         if let Some(question) = self.question() {
             part(question);
         }
+        if let Some(excerpt) = self.excerpt() {
+            // The members stand in the order of the struct; none that is absent is written.
+            part("excerpt");
+            part(&serde_json::to_string(excerpt).unwrap_or_default());
+        }
         Fingerprint(hash.finalize().into())
+    }
+}
+
+/// How a record of the store holds a purchase. The forms of the first version stay byte for byte what they were; what they
+/// cannot say is held as JSON, so that a purchase gains members (each with `#[serde(default)]`) and kinds without a new
+/// version of every record that holds one.
+pub mod record {
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{ContextPurchase, ProofPackPurchase, Purchase};
+
+    #[derive(Clone, Serialize, Deserialize)]
+    enum Recorded {
+        Context {
+            target_url: String,
+            tier: String,
+            force_refresh: bool,
+        },
+        ProofPack {
+            target_url: String,
+            question: String,
+            pack: String,
+            force_refresh: bool,
+        },
+        Json(String),
+    }
+
+    impl Recorded {
+        /// The form of the first version, if there is one, whether or not it says all of the purchase.
+        fn first(purchase: &Purchase) -> Option<Recorded> {
+            match purchase.clone() {
+                Purchase::Context(context) => Some(Recorded::Context {
+                    target_url: context.target_url,
+                    tier: context.tier,
+                    force_refresh: context.force_refresh,
+                }),
+                Purchase::ProofPack(pack) => Some(Recorded::ProofPack {
+                    target_url: pack.target_url,
+                    question: pack.question,
+                    pack: pack.pack,
+                    force_refresh: pack.force_refresh,
+                }),
+            }
+        }
+
+        fn read(self) -> Result<Purchase, serde_json::Error> {
+            Ok(match self {
+                Recorded::Context {
+                    target_url,
+                    tier,
+                    force_refresh,
+                } => Purchase::Context(ContextPurchase {
+                    target_url,
+                    tier,
+                    force_refresh,
+                    excerpt: None,
+                }),
+                Recorded::ProofPack {
+                    target_url,
+                    question,
+                    pack,
+                    force_refresh,
+                } => Purchase::ProofPack(ProofPackPurchase {
+                    target_url,
+                    question,
+                    pack,
+                    force_refresh,
+                }),
+                Recorded::Json(text) => serde_json::from_str(&text)?,
+            })
+        }
+    }
+
+    pub fn serialize<S: Serializer>(purchase: &Purchase, to: S) -> Result<S::Ok, S::Error> {
+        // The first form is taken where it says all of the purchase.
+        let says_all = |form: &Recorded| form.clone().read().is_ok_and(|read| read == *purchase);
+        if let Some(form) = Recorded::first(purchase).filter(says_all) {
+            return form.serialize(to);
+        }
+        let text = serde_json::to_string(purchase).map_err(S::Error::custom)?;
+        Recorded::Json(text).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Purchase, D::Error> {
+        Recorded::deserialize(from)?
+            .read()
+            .map_err(D::Error::custom)
     }
 }
 
@@ -166,6 +275,7 @@ mod tests {
             target_url: target_url.into(),
             tier: tier.into(),
             force_refresh,
+            excerpt: None,
         })
         .fingerprint()
     }
@@ -191,6 +301,97 @@ mod tests {
         assert_ne!(one, pack(Pack::Deep, Some("Is it open?"), None));
         assert_ne!(one, pack(Pack::Deep, None, Some(false)));
         assert_ne!(one, pack(Pack::Standard, None, Some(true)));
+    }
+
+    #[test]
+    fn each_part_of_an_excerpt_changes_the_fingerprint_and_is_kept_in_a_record() {
+        use crate::domain::excerpt::{Omitted, Selectors};
+        #[derive(Debug, PartialEq, Serialize, Deserialize)]
+        struct Record(#[serde(with = "record")] Purchase);
+        let text = |text: &str| Some(text.to_owned());
+        let excerpts = [
+            Excerpt::default(),
+            Excerpt {
+                query: text("a"),
+                ..Excerpt::default()
+            },
+            Excerpt {
+                query: text("b"),
+                ..Excerpt::default()
+            },
+            Excerpt {
+                max_tokens: Some(500),
+                ..Excerpt::default()
+            },
+            Excerpt {
+                max_characters: Some(500),
+                ..Excerpt::default()
+            },
+            Excerpt {
+                omitted: Omitted {
+                    links: true,
+                    ..Omitted::default()
+                },
+                ..Excerpt::default()
+            },
+            Excerpt {
+                omitted: Omitted {
+                    images: true,
+                    ..Omitted::default()
+                },
+                ..Excerpt::default()
+            },
+            Excerpt {
+                omitted: Omitted {
+                    tables: true,
+                    ..Omitted::default()
+                },
+                ..Excerpt::default()
+            },
+            Excerpt {
+                selectors: Selectors {
+                    include: text("a"),
+                    exclude: None,
+                },
+                ..Excerpt::default()
+            },
+            Excerpt {
+                selectors: Selectors {
+                    include: None,
+                    exclude: text("a"),
+                },
+                ..Excerpt::default()
+            },
+        ];
+        let mut seen = std::collections::HashSet::new();
+        let config = bincode::config::standard();
+        for excerpt in excerpts {
+            let is_whole = excerpt.is_whole();
+            let purchase = Purchase::Context(ContextPurchase {
+                target_url: "https://example.com/".into(),
+                tier: "fresh".into(),
+                force_refresh: false,
+                excerpt: Some(Box::new(excerpt)).filter(|_| !is_whole),
+            });
+            assert_eq!(
+                purchase.fingerprint() == context("https://example.com/", "fresh", false),
+                is_whole
+            );
+            assert!(
+                seen.insert(purchase.fingerprint().to_string()),
+                "{purchase:?}"
+            );
+            let bytes =
+                bincode::serde::encode_to_vec(Record(purchase.clone()), config).expect("bytes");
+            let (read, _): (Record, usize) =
+                bincode::serde::decode_from_slice(&bytes, config).expect("a record");
+            assert_eq!(read.0, purchase);
+            if is_whole {
+                // As it was before there were excerpts.
+                let before = bincode::serde::encode_to_vec(&purchase, config).expect("bytes");
+                assert_eq!(bytes, before);
+            }
+        }
     }
 
     #[test]

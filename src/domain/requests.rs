@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error, IgnoredAny};
 
 use crate::domain::bundle::Bundle;
+use crate::domain::excerpt::{Excerpt, Omitted, Selectors};
 use crate::domain::level::{Level, Product};
 use crate::domain::pack::Pack;
 use crate::domain::schema::{Object, ValidationError};
@@ -59,6 +60,38 @@ pub struct AccessRequest {
     #[serde(default, deserialize_with = "tier")]
     pub tier: Option<Tier>,
     pub force_refresh: Option<bool>,
+    pub query: Option<String>,
+    pub max_tokens: Option<u64>,
+    pub max_characters: Option<u64>,
+    pub include_links: Option<bool>,
+    pub include_images: Option<bool>,
+    pub include_tables: Option<bool>,
+    pub selector: Option<String>,
+    pub exclude_selector: Option<String>,
+}
+
+impl AccessRequest {
+    /// The part of the page that it asks for; what is blank asks for nothing.
+    pub fn excerpt(&self) -> Excerpt {
+        let stated = |text: &Option<String>| {
+            let text = text.as_deref().map(str::trim);
+            text.filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        Excerpt {
+            query: stated(&self.query),
+            max_tokens: self.max_tokens,
+            max_characters: self.max_characters,
+            omitted: Omitted {
+                links: self.include_links == Some(false),
+                images: self.include_images == Some(false),
+                tables: self.include_tables == Some(false),
+            },
+            selectors: Selectors {
+                include: stated(&self.selector),
+                exclude: stated(&self.exclude_selector),
+            },
+        }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -219,6 +252,14 @@ impl PaidBody {
         }
     }
 
+    /// The part of the page that it asks for, if it asks for one.
+    pub fn excerpt(&self) -> Option<Excerpt> {
+        match self {
+            PaidBody::Access(body) => Some(body.excerpt()).filter(|excerpt| !excerpt.is_whole()),
+            PaidBody::ProofPack(_) => None,
+        }
+    }
+
     pub fn force_refresh(&self) -> Option<bool> {
         match self {
             PaidBody::Access(body) => body.force_refresh,
@@ -345,6 +386,7 @@ mod tests {
                     Kind::OneOf(names) => names.iter().map(|name| json!(name)).collect(),
                     Kind::Flag => vec![json!(true), json!(false)],
                     Kind::Number => vec![json!(0), json!(-1), json!(0.5), json!(u64::MAX)],
+                    Kind::Integer { min, max } => vec![json!(min), json!(max)],
                     Kind::Texts { .. } => vec![json!([]), json!(["a"]), json!("a, b")],
                     Kind::Text { .. } | Kind::Url { .. } => vec![json!("a")],
                     Kind::Free => vec![json!({}), json!({"a": [null]})],

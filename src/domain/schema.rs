@@ -56,6 +56,11 @@ pub enum Kind {
     },
     Flag,
     Number,
+    /// A whole number within these bounds.
+    Integer {
+        min: u64,
+        max: u64,
+    },
     /// Any JSON object.
     Free,
 }
@@ -68,6 +73,7 @@ impl Kind {
             Kind::Texts { .. } => "array",
             Kind::Flag => "boolean",
             Kind::Number => "number",
+            Kind::Integer { .. } => "integer",
             Kind::Free => "object",
         }
     }
@@ -237,6 +243,15 @@ impl Field {
                 "Input should be a valid boolean".to_owned(),
             )),
             (Kind::Number, Value::Number(_)) | (Kind::Free, Value::Object(_)) => None,
+            (Kind::Integer { min, max }, Value::Number(number)) => {
+                let is_within = number.as_u64().is_some_and(|n| (min..=max).contains(&n));
+                let message = format!("Input should be a whole number from {min} to {max}");
+                (!is_within).then(|| error("int_range", message).ctx(json!({"ge": min, "le": max})))
+            }
+            (Kind::Integer { .. }, _) => Some(error(
+                "int_type",
+                "Input should be a valid integer".to_owned(),
+            )),
             (Kind::Number, _) => Some(error(
                 "float_type",
                 "Input should be a valid number".to_owned(),
@@ -318,6 +333,10 @@ impl Field {
                 schema["maxItems"] = items_max.into();
             }
             Kind::OneOf(names) => schema["enum"] = names.into(),
+            Kind::Integer { min, max } => {
+                schema["minimum"] = min.into();
+                schema["maximum"] = max.into();
+            }
             Kind::Flag | Kind::Number | Kind::Free => {}
         }
         if matches!(self.kind, Kind::Texts { .. }) && self.required {
@@ -348,6 +367,7 @@ impl Field {
             Kind::OneOf(names) => format!("one of {}", names.join(", ")),
             Kind::Flag => "boolean".to_owned(),
             Kind::Number => "number".to_owned(),
+            Kind::Integer { min, max } => format!("whole number from {min} to {max}"),
             Kind::Free => "object, free-form".to_owned(),
         }
     }

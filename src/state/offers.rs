@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::config::Config;
 use crate::domain::level::{Level, Product};
 use crate::domain::purchase::Purchase;
+use crate::domain::shapes::EXCERPT_FIELDS;
 use crate::domain::time::UnixSeconds;
 use crate::pages::assets::ICON_PATH;
 use crate::signing::Signer;
@@ -204,7 +205,7 @@ pub fn bazaar(level: Level) -> Bazaar {
     body_example[product.level_word()] = level.name().into();
     Bazaar {
         body_example,
-        body_schema: without_formats(product.request().json_schema()),
+        body_schema: brief(without_formats(product.request().json_schema())),
         output_example: match product {
             Product::Context => json!({"status": "success", "markdown": "# Example"}),
             Product::ProofPack => {
@@ -212,6 +213,22 @@ pub fn bazaar(level: Level) -> Bazaar {
             }
         },
     }
+}
+
+/// Without the members that ask for a part of a page: a challenge has no room for them, and the OpenAPI document has them.
+fn brief(mut schema: Value) -> Value {
+    let properties = schema["properties"].as_object_mut();
+    let is_one = |name: &String| EXCERPT_FIELDS.contains(&name.as_str());
+    let mut left_out = false;
+    for properties in properties.into_iter() {
+        let before = properties.len();
+        properties.retain(|name, _| !is_one(name));
+        left_out = properties.len() < before;
+    }
+    if let Some(schema) = schema.as_object_mut().filter(|_| left_out) {
+        schema.shift_remove("additionalProperties");
+    }
+    schema
 }
 
 /// Validators of directories know no formats and complain of each.

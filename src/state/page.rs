@@ -2,18 +2,19 @@
 //! answer that does not depend on who buys it.
 
 use std::io::{BufReader, Read};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::domain::excerpt::Selectors;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
 use crate::markdown::{
-    ContentKind, ContentSource, ConvertError, Converter, Page, Settings, WALL_BYTES_MAX, Warning,
-    has_text, wall_of_markdown,
+    ContentKind, ContentSource, ConvertError, Converter, Narrowing, Page, Settings, WALL_BYTES_MAX,
+    Warning, has_text, wall_of_markdown,
 };
 
 /// A page ready to be served.
@@ -54,7 +55,15 @@ pub fn unfetched_page(
     });
     converter.push(html.as_bytes())?;
     let page = converter.finish()?;
-    let facts = PageFacts {
+    let goods = page_goods(&page, &facts_of(url, html, now))?;
+    Ok((page, goods))
+}
+
+static NOT_STATED: LazyLock<Usage> = LazyLock::new(Usage::default);
+
+/// What is known of a page of HTML that was not fetched.
+fn facts_of<'a>(url: &'a str, html: &str, now: UnixSeconds) -> PageFacts<'a> {
+    PageFacts {
         final_url: url,
         status: 200,
         content_type: "text/html; charset=utf-8",
@@ -63,11 +72,41 @@ pub fn unfetched_page(
         bytes_fetched: html.len() as u64,
         fetch_time: Duration::ZERO,
         extract_time: Duration::ZERO,
-        usage: &Usage::default(),
+        usage: &NOT_STATED,
         fetched_at: now,
-    };
-    let goods = page_goods(&page, &facts)?;
-    Ok((page, goods))
+    }
+}
+
+/// Why a page that was not fetched could not be made.
+#[derive(Debug)]
+pub enum Unfetched {
+    Convert(ConvertError),
+    Other(String),
+}
+
+/// What selectors leave of a page of HTML that was not fetched.
+pub fn selected_page(
+    url: &str,
+    html: &str,
+    selectors: &Selectors,
+    now: UnixSeconds,
+) -> Result<PageGoods, Unfetched> {
+    let other = |error: &dyn std::fmt::Display| Unfetched::Other(error.to_string());
+    let narrowing = Narrowing::new(selectors.include.as_deref(), selectors.exclude.as_deref());
+    let mut converter = Converter::new(Settings {
+        kind: ContentKind::Html,
+        url: url
+            .parse()
+            .map_err(|error: url::ParseError| other(&error))?,
+        charset: Some("utf-8".to_owned()),
+        full: false,
+    })
+    .narrowed(narrowing.map_err(Unfetched::Other)?);
+    converter
+        .push(html.as_bytes())
+        .map_err(Unfetched::Convert)?;
+    let page = converter.finish().map_err(Unfetched::Convert)?;
+    page_goods(&page, &facts_of(url, html, now)).map_err(|error| other(&error))
 }
 
 /// No wall has more tokens: markdown of more characters is not looked at.

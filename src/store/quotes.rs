@@ -33,6 +33,7 @@ pub enum Receipt<T> {
 /// A retained quote: what would be bought, and for how much.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuoteRecord {
+    #[serde(with = "crate::domain::purchase::record")]
     pub purchase: Purchase,
     pub amount_units: u64,
     /// Hex SHA-256 of the page's markdown, when we knew it.
@@ -61,6 +62,7 @@ impl From<PageQuote> for QuoteRecord {
                 target_url: quote.target_url,
                 tier: quote.recommended_tier,
                 force_refresh: false,
+                excerpt: None,
             }),
             amount_units: quote.amount_units,
             content_sha256: quote.content_sha256,

@@ -61,6 +61,7 @@ fn read_credit(app: &Shared, call: &Call) -> Result<(CreditId, Stated), Refusal>
             .to_owned()
         }),
         force_refresh: body.force_refresh(),
+        excerpt: body.excerpt(),
     };
     Ok((credit, stated))
 }

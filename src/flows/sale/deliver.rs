@@ -4,6 +4,7 @@ use crate::app::Shared;
 use crate::domain::ids::ReportId;
 use crate::domain::payment::Means;
 use crate::domain::purchase::Purchase;
+use crate::flows::content::excerpts;
 use crate::flows::content::report::{self, Draft};
 use crate::flows::content::source::{self, SourcePage, Trouble};
 use crate::flows::sale::margin_guard::Work;
@@ -32,10 +33,24 @@ impl Goods {
 
 /// Target safety, then the page, then the report (specification 4.1 rule 2).
 pub async fn deliver(app: &Shared, purchase: &Purchase, payer: &str) -> Result<Goods, Trouble> {
-    let mut source = source::read(app, purchase.target_url(), purchase.reading(), payer).await?;
+    let mut source = one(app, purchase, payer).await?;
     let report = match purchase {
         Purchase::Context(_) => None,
         Purchase::ProofPack(pack) => Some(report::draft(app, pack, &mut source).await?),
     };
     Ok(Goods { source, report })
+}
+
+/// The page, and the part of it that is asked for.
+async fn one(app: &Shared, purchase: &Purchase, payer: &str) -> Result<SourcePage, Trouble> {
+    let target_url = purchase.target_url();
+    let Some(wanted) = purchase.excerpt() else {
+        return source::read(app, target_url, purchase.reading(), payer).await;
+    };
+    let mut source = match wanted.selectors.is_nothing() {
+        true => source::read(app, target_url, purchase.reading(), payer).await?,
+        false => source::read_selected(app, target_url, &wanted.selectors, payer).await?,
+    };
+    excerpts::cut(app, wanted, &mut source).await?;
+    Ok(source)
 }

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 
 use crate::app::Shared;
+use crate::domain::excerpt::Excerpt;
 use crate::domain::ids::CreditId;
 use crate::domain::keys::{CreditHash, PaymentKey};
 use crate::domain::level::Level;
@@ -29,6 +30,8 @@ pub struct Stated {
     pub level: Option<Level>,
     pub question: Option<String>,
     pub force_refresh: Option<bool>,
+    /// All of it, if any of it is stated.
+    pub excerpt: Option<Excerpt>,
 }
 
 /// A request with a credit.
@@ -169,6 +172,7 @@ fn covers(purchase: &Purchase, stated: &Stated) -> bool {
         && stated.level.is_none_or(|level| level == purchase.level())
         && (stated.question.as_deref()).is_none_or(|asked| Some(asked) == purchase.question())
         && (stated.force_refresh).is_none_or(|refresh| refresh == purchase.reading().refresh)
+        && (stated.excerpt.as_ref()).is_none_or(|excerpt| Some(excerpt) == purchase.excerpt())
 }
 
 /// A held authorization: spends an attempt, does the work, and settles like a first payment.
