@@ -15,8 +15,9 @@ use layout::{Kind, Layout};
 
 pub use tokens::estimated;
 
-/// The share of a budget that whole blocks may take before single sentences of other blocks had their turn, in hundredths.
-const WHOLE_BLOCKS_SHARE: u64 = 50;
+/// The share of a budget that whole blocks may take beside the best one before single sentences of other blocks had their
+/// turn, in hundredths. `data/excerpts/README.md` has what other shares find.
+const WHOLE_BLOCKS_SHARE: u64 = 70;
 
 /// A part of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,11 +137,12 @@ impl<'a> Choice<'a> {
     /// Whole blocks of the best pieces for a share of the budget, then single sentences of the next best, then the rest of
     /// the blocks that were begun.
     fn best(&mut self, order: &[usize]) {
-        for &piece in order {
+        for (number, &piece) in order.iter().enumerate() {
+            let share = if number == 0 { 100 } else { WHOLE_BLOCKS_SHARE };
             let with = self.with_following(piece);
             let block = self.layout.blocks[self.layout.pieces[with].block].clone();
             let block: Vec<usize> = block.chain([piece]).collect();
-            if !self.add(&block, WHOLE_BLOCKS_SHARE) && !self.add(&[piece, with], 100) {
+            if !self.add(&block, share) && !self.add(&[piece, with], 100) {
                 self.add(&[piece], 100);
             }
         }
