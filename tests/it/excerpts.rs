@@ -206,8 +206,8 @@ fn a_part_is_part_of_what_is_paid_for() {
     let first = ask(asked.clone()).expect(200);
     assert_eq!(ask(asked).expect(200).body, first.body);
     ask(json!({"target_url": GUIDE, "query": "copper kettle", "max_tokens": 201}))
-        .refused(400, "payment_replayed");
-    ask(json!({"target_url": GUIDE})).refused(400, "payment_replayed");
+        .refused_charged(400, "payment_replayed");
+    ask(json!({"target_url": GUIDE})).refused_charged(400, "payment_replayed");
     assert_eq!(rig.facilitator.settlements(), 1);
     // What asks for nothing is the whole page, as before.
     let other = wallet.sign(&rig, "fresh");
