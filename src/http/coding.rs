@@ -141,7 +141,7 @@ fn is_encodable(reply: &Reply) -> bool {
 
 /// Says that the answer depends on what the request accepts, where it does.
 pub(in crate::http) fn note_variance(reply: &mut Reply) {
-    if reply.length() < BYTES_MIN || !is_encodable(reply) {
+    if reply.length() == 0 || !is_encodable(reply) {
         return;
     }
     let varies = reply

@@ -2,7 +2,7 @@
 //! answer that does not depend on who buys it.
 
 use std::io::{BufReader, Read};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -47,34 +47,53 @@ pub fn unfetched_page(
     html: &str,
     now: UnixSeconds,
 ) -> Result<(Page, PageGoods), Box<dyn std::error::Error + Send + Sync>> {
+    let media_type = "text/html; charset=utf-8";
+    unfetched((url, media_type, ContentKind::Html), html, None, now)
+}
+
+/// A text of a buyer's own, plain or markdown, as a page. `name` is its URI.
+pub fn text_page(
+    name: &str,
+    title: Option<&str>,
+    text: &str,
+    now: UnixSeconds,
+) -> Result<PageGoods, Box<dyn std::error::Error + Send + Sync>> {
+    let media_type = "text/markdown; charset=utf-8";
+    let about = (name, media_type, ContentKind::Markdown);
+    Ok(unfetched(about, text, title, now)?.1)
+}
+
+fn unfetched(
+    (url, content_type, kind): (&str, &str, ContentKind),
+    text: &str,
+    title: Option<&str>,
+    now: UnixSeconds,
+) -> Result<(Page, PageGoods), Box<dyn std::error::Error + Send + Sync>> {
     let mut converter = Converter::new(Settings {
-        kind: ContentKind::Html,
+        kind,
         url: url.parse()?,
         charset: Some("utf-8".to_owned()),
         full: false,
     });
-    converter.push(html.as_bytes())?;
-    let page = converter.finish()?;
-    let goods = page_goods(&page, &facts_of(url, html, now))?;
-    Ok((page, goods))
-}
-
-static NOT_STATED: LazyLock<Usage> = LazyLock::new(Usage::default);
-
-/// What is known of a page of HTML that was not fetched.
-fn facts_of<'a>(url: &'a str, html: &str, now: UnixSeconds) -> PageFacts<'a> {
-    PageFacts {
+    converter.push(text.as_bytes())?;
+    let mut page = converter.finish()?;
+    if let Some(title) = title {
+        page.metadata.title = Some(title.to_owned());
+    }
+    let facts = PageFacts {
         final_url: url,
         status: 200,
-        content_type: "text/html; charset=utf-8",
-        kind: ContentKind::Html,
-        source_sha256: Sha256::digest(html).into(),
-        bytes_fetched: html.len() as u64,
+        content_type,
+        kind,
+        source_sha256: Sha256::digest(text).into(),
+        bytes_fetched: text.len() as u64,
         fetch_time: Duration::ZERO,
         extract_time: Duration::ZERO,
-        usage: &NOT_STATED,
+        usage: &Usage::default(),
         fetched_at: now,
-    }
+    };
+    let goods = page_goods(&page, &facts)?;
+    Ok((page, goods))
 }
 
 /// Why a page that was not fetched could not be made.
@@ -106,7 +125,19 @@ pub fn selected_page(
         .push(html.as_bytes())
         .map_err(Unfetched::Convert)?;
     let page = converter.finish().map_err(Unfetched::Convert)?;
-    page_goods(&page, &facts_of(url, html, now)).map_err(|error| other(&error))
+    let facts = PageFacts {
+        final_url: url,
+        status: 200,
+        content_type: "text/html; charset=utf-8",
+        kind: ContentKind::Html,
+        source_sha256: Sha256::digest(html).into(),
+        bytes_fetched: html.len() as u64,
+        fetch_time: Duration::ZERO,
+        extract_time: Duration::ZERO,
+        usage: &Usage::default(),
+        fetched_at: now,
+    };
+    page_goods(&page, &facts).map_err(|error| other(&error))
 }
 
 /// No wall has more tokens: markdown of more characters is not looked at.

@@ -4,18 +4,18 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::api::buyer::paid;
+use crate::api::buyer::{paid, sources};
 use crate::app::Shared;
 use crate::domain::excerpt::Excerpt;
-use crate::domain::level::Product;
-use crate::domain::purchase::{ContextPurchase, Purchase};
+use crate::domain::level::{PAGES_MAX, Product};
+use crate::domain::purchase::{ContextPurchase, PagesPurchase, Purchase, SourceInput};
 use crate::domain::refusal::Refusal;
-use crate::domain::requests::AccessRequest;
+use crate::domain::requests::{AccessRequest, PagesRequest};
 use crate::domain::schema::ValidationError;
 use crate::domain::tier::Tier;
 use crate::domain::time::UnixSeconds;
+use crate::flows::content::excerpts;
 use crate::http::{Call, Reply};
-use crate::markdown::Narrowing;
 
 /// POST /v1/x402/access.
 pub async fn buy(app: Shared, call: Call) -> Reply {
@@ -27,9 +27,43 @@ pub async fn probe(app: Shared, call: Call) -> Reply {
     paid::probe(&app, &call, Product::Context)
 }
 
-/// The purchase.
+/// The purchase of one page.
 pub fn purchase(app: &Shared, body: &AccessRequest, tier: Tier) -> Result<Purchase, Refusal> {
-    let force_refresh = body.force_refresh.unwrap_or(false);
+    let force_refresh = refresh(body.force_refresh, tier)?;
+    Ok(Purchase::Context(ContextPurchase {
+        target_url: paid::canonical_target(app, &body.target_url)?,
+        tier: tier.name().to_owned(),
+        force_refresh,
+        excerpt: excerpt(body, tier)?,
+    }))
+}
+
+/// The purchase of several pages.
+pub fn pages(app: &Shared, body: &PagesRequest, tier: Tier) -> Result<Purchase, Refusal> {
+    let force_refresh = refresh(body.force_refresh, tier)?;
+    let pages = sources::of_addresses(app, &body.target_urls, "target_urls")?;
+    let target_urls = pages.iter().filter_map(SourceInput::target_url);
+    let target_urls: Vec<String> = target_urls.map(str::to_owned).collect();
+    if !(2..=PAGES_MAX).contains(&target_urls.len()) {
+        let why = format!("2 to {PAGES_MAX} pages; for one page send target_url");
+        return Err(sources::wrong("target_urls", &why));
+    }
+    let min_pages = body.min_pages.unwrap_or(target_urls.len());
+    if min_pages > target_urls.len() {
+        let why = "min_pages is larger than the number of pages";
+        return Err(sources::wrong("min_pages", why));
+    }
+    Ok(Purchase::Pages(PagesPurchase {
+        target_urls,
+        tier: tier.name().to_owned(),
+        force_refresh,
+        min_pages,
+    }))
+}
+
+/// Whether the cache is skipped.
+fn refresh(stated: Option<bool>, tier: Tier) -> Result<bool, Refusal> {
+    let force_refresh = stated.unwrap_or(false);
     if force_refresh && !tier.may_fetch() {
         let message = format!(
             "Value error, force_refresh is not supported for the tier {}",
@@ -43,12 +77,7 @@ pub fn purchase(app: &Shared, body: &AccessRequest, tier: Tier) -> Result<Purcha
         );
         return Err(Refusal::validation(vec![error]));
     }
-    Ok(Purchase::Context(ContextPurchase {
-        target_url: paid::canonical_target(app, &body.target_url)?,
-        tier: tier.name().to_owned(),
-        force_refresh,
-        excerpt: excerpt(body, tier)?,
-    }))
+    Ok(force_refresh)
 }
 
 /// The part of the page that a request asks for, once its selectors can be read. They need the page's HTML, which only a
@@ -62,15 +91,15 @@ fn excerpt(body: &AccessRequest, tier: Tier) -> Result<Option<Box<Excerpt>>, Ref
     ];
     for (name, selector) in selectors {
         let Some(selector) = selector else { continue };
-        let why = match Narrowing::parsed(selector) {
+        let why = match excerpts::check_selector(selector) {
             Err(why) => format!("it is no CSS selector that can be used: {why}"),
-            Ok(_) if !tier.may_fetch() => {
+            Ok(()) if !tier.may_fetch() => {
                 format!(
                     "it is not supported for the tier {}, which never fetches",
                     tier.name()
                 )
             }
-            Ok(_) => continue,
+            Ok(()) => continue,
         };
         errors.push(ValidationError::new(
             &["body", name],

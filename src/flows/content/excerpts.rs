@@ -7,6 +7,7 @@ use crate::domain::excerpt::Excerpt;
 use crate::domain::refusal::{Code, Refusal};
 use crate::flows::content::source::{MEMORY_WAIT_MAX, SourcePage, Trouble};
 use crate::flows::internal;
+use crate::markdown::Narrowing;
 use crate::outside::call::Saturated;
 use crate::outside::memory::MemoryFull;
 use crate::state::excerpt::{NoExcerpt, excerpt_goods};
@@ -15,6 +16,14 @@ use crate::state::excerpt::{NoExcerpt, excerpt_goods};
 const CUTTING_FACTOR: usize = 9;
 /// Memory per byte that is needed until the sale is stored: the page, its part, and the store's copies of both.
 const HELD_FACTOR: usize = 6;
+
+/// Whether a CSS selector can be used.
+///
+/// # Errors
+/// Why not, as a sentence without a period.
+pub fn check_selector(selector: &str) -> Result<(), String> {
+    Narrowing::parsed(selector).map(drop)
+}
 
 /// Puts the part that is asked for beside the page.
 pub async fn cut(app: &Shared, wanted: &Excerpt, source: &mut SourcePage) -> Result<(), Trouble> {

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use crate::app::Shared;
 use crate::domain::excerpt::Excerpt;
 use crate::domain::ids::CreditId;
-use crate::domain::keys::{CreditHash, PaymentKey};
+use crate::domain::keys::{CreditHash, Fingerprint, PaymentKey};
 use crate::domain::level::Level;
 use crate::domain::payment::{Means, Payment, State};
 use crate::domain::purchase::Purchase;
@@ -23,15 +23,20 @@ use crate::flows::sale::{payments, recall, transfer};
 use crate::state::in_flight::{Outcome, Reservation};
 use crate::store::credit_hash;
 
-/// The purchase as stated in the request; missing parts come from the credit.
+/// The purchase as stated in the request.
 #[derive(Clone, Debug)]
-pub struct Stated {
-    pub target_url: String,
-    pub level: Option<Level>,
-    pub question: Option<String>,
-    pub force_refresh: Option<bool>,
-    /// All of it, if any of it is stated.
-    pub excerpt: Option<Excerpt>,
+pub enum Stated {
+    /// Of one page; missing parts come from the credit.
+    OnePage {
+        target_url: String,
+        level: Option<Level>,
+        question: Option<String>,
+        force_refresh: Option<bool>,
+        /// All of it, if any of it is stated.
+        excerpt: Option<Box<Excerpt>>,
+    },
+    /// Of several sources: the request that was paid for.
+    Several(Fingerprint),
 }
 
 /// A request with a credit.
@@ -128,7 +133,7 @@ async fn attempt(
         .credit
         .as_ref()
         .is_none_or(|credit| credit.hash != hash)
-        || !covers(&payment.purchase, &stated)
+        || !covers(&payment, &stated)
     {
         count()?;
         return Err(invalid());
@@ -167,12 +172,25 @@ fn invalid() -> Refusal {
 }
 
 /// Only stated members are compared.
-fn covers(purchase: &Purchase, stated: &Stated) -> bool {
-    stated.target_url == purchase.target_url()
-        && stated.level.is_none_or(|level| level == purchase.level())
-        && (stated.question.as_deref()).is_none_or(|asked| Some(asked) == purchase.question())
-        && (stated.force_refresh).is_none_or(|refresh| refresh == purchase.reading().refresh)
-        && (stated.excerpt.as_ref()).is_none_or(|excerpt| Some(excerpt) == purchase.excerpt())
+fn covers(payment: &Payment, stated: &Stated) -> bool {
+    let purchase = &payment.purchase;
+    match stated {
+        Stated::Several(fingerprint) => payment.fingerprint == *fingerprint,
+        Stated::OnePage {
+            target_url,
+            level,
+            question,
+            force_refresh,
+            excerpt,
+        } => {
+            matches!(purchase, Purchase::Context(_) | Purchase::ProofPack(_))
+                && target_url == purchase.target_url()
+                && level.is_none_or(|level| level == purchase.level())
+                && (question.as_deref()).is_none_or(|asked| Some(asked) == purchase.question())
+                && force_refresh.is_none_or(|refresh| refresh == purchase.reading().refresh)
+                && (excerpt.as_deref()).is_none_or(|excerpt| Some(excerpt) == purchase.excerpt())
+        }
+    }
 }
 
 /// A held authorization: spends an attempt, does the work, and settles like a first payment.
