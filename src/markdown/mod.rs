@@ -54,7 +54,7 @@ pub use select::training::{TrainingBlock, TrainingPage};
 pub(crate) use dates::{MONTHS, WEEKDAYS};
 pub use injection::{addresses_models, instructions, plainly_addresses_models};
 pub use narrow::Narrowing;
-pub use omit::without;
+pub use omit::{Omitted, without};
 
 pub use kinds::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
 

@@ -1,7 +1,14 @@
 //! Markdown without its links, images or tables. Works on what the converter writes and what people write much like it;
 //! code is left as it is.
 
-use crate::domain::excerpt::Omitted;
+/// What is left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Omitted {
+    /// Links become their text.
+    pub links: bool,
+    pub images: bool,
+    pub tables: bool,
+}
 
 /// Brackets in brackets beyond these are read as text.
 const DEPTH_MAX: usize = 16;

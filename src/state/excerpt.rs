@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::domain::excerpt::Excerpt;
 use crate::evidence::Source;
 use crate::evidence::excerpt::{estimated, excerpt};
-use crate::markdown::{has_text, without};
+use crate::markdown::{self, has_text, without};
 use crate::state::page::{PageGoods, object, tokens};
 
 /// How the tokens of an excerpt are counted, by name.
@@ -95,7 +95,14 @@ struct Facts {
 fn part(page: &Value, markdown: String, wanted: &Excerpt) -> Result<(String, Facts), NoExcerpt> {
     let text = match wanted.omitted.is_nothing() {
         true => markdown,
-        false => without(&markdown, wanted.omitted),
+        false => without(
+            &markdown,
+            markdown::Omitted {
+                links: wanted.omitted.links,
+                images: wanted.omitted.images,
+                tables: wanted.omitted.tables,
+            },
+        ),
     };
     if !has_text(&text) {
         return Err(NoExcerpt::Empty);
