@@ -6,7 +6,8 @@ use crate::cli::{Failure, put, say};
 use crate::domain::refusal::Code;
 use crate::evidence::Depth;
 use crate::evidence::check::{
-    CheckReport, CheckRequest, CheckSource, CheckedClaim, SOURCES_MAX, TEXT_CHARACTERS_MAX, check_report,
+    CheckReport, CheckRequest, CheckSource, CheckedClaim, SOURCES_MAX, TEXT_CHARACTERS_MAX,
+    check_report,
 };
 use crate::markdown::Page;
 use crate::outside::clock::Clock;

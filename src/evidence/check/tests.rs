@@ -131,10 +131,7 @@ fn bears_out(report: &CheckReport, sources: &[&str]) {
     assert_eq!(labelled, counts.need_grounding);
     assert_eq!(report.score.is_some(), counts.need_grounding > 0);
     assert_eq!(report.text_sha256, sha256(report.text.as_bytes()));
-    assert_eq!(
-        report.result_hash,
-        bundle_hash(&report.members())
-    );
+    assert_eq!(report.result_hash, bundle_hash(&report.members()));
 }
 
 #[test]
