@@ -1,6 +1,7 @@
 //! The content for sale, pages as markdown and reports on them, and the free samples of both.
 
 pub mod bundle;
+pub mod check;
 pub mod demo;
 pub mod first_words;
 pub mod markdown_alternate;

@@ -15,6 +15,7 @@ use tokio::runtime::Runtime;
 
 use crate::config::Config;
 use crate::domain::bundle::Bundle;
+use crate::domain::check::CheckDepth;
 use crate::domain::level::Level;
 use crate::domain::pack::Pack;
 use crate::domain::payment::State;
@@ -38,7 +39,7 @@ const TWO: &str = "http://news.sample-site.org/2";
 const THREE: &str = "http://news.sample-site.org/3";
 
 #[rustfmt::skip]
-const WISHES: [Wish; 10] = [
+const WISHES: [Wish; 11] = [
     Wish { targets: &["http://127.0.0.1:4020/sample"], level: Level::Tier(Tier::Starter) },
     Wish { targets: &[ONE], level: Level::Tier(Tier::Fresh) },
     Wish { targets: &[ONE], level: Level::Tier(Tier::Cached) },
@@ -49,6 +50,7 @@ const WISHES: [Wish; 10] = [
     Wish { targets: &[ONE, TWO], level: Level::Tier(Tier::Basic) },
     Wish { targets: &[TWO, ONE], level: Level::Tier(Tier::Fresh) },
     Wish { targets: &[TWO, THREE], level: Level::Bundle(Bundle::Scout) },
+    Wish { targets: &[ONE, THREE], level: Level::Check(CheckDepth::Quick) },
 ];
 /// What must have happened in so many histories.
 const OCCURRENCES: [&str; 14] = [

@@ -2,14 +2,18 @@
 //! becomes of single sources.
 
 use context402::domain::bundle::Bundle;
+use context402::domain::check::CheckDepth;
 use context402::domain::level::Level;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    ACCESS, ARTICLE, Answer, Ask, FERRY, FERRY_CLAIM, FRESH, Page, RETRY, Rig, Says, Wallet, price,
+    ACCESS, ARTICLE, Answer, Ask, BASE_URL, FERRY, FERRY_CLAIM, FRESH, Page, RETRY, Rig, Says,
+    Wallet, price,
 };
 
 const BUNDLE: &str = "/v1/x402/proof-bundle";
+const CHECK: &str = "/v1/x402/check";
+const QUICK: Level = Level::Check(CheckDepth::Quick);
 const SCOUT: Level = Level::Bundle(Bundle::Scout);
 const OTHER: &str = "http://www.second-site.org/fares";
 const THIRD: &str = "http://www.third-site.org/fares";
@@ -399,4 +403,145 @@ fn a_bundle_survives_a_lost_answer_and_an_unknown_settlement() {
     assert_eq!(paid(&rig, &wallet), price(SCOUT));
     assert_eq!(paid_ask.send().expect(200).json(), report);
     assert_eq!(paid(&rig, &wallet), price(SCOUT));
+}
+
+fn check(rig: &Rig, text: &str, sources: &Value) -> Ask {
+    let body = json!({"text": text, "sources": sources, "depth": "quick"});
+    rig.post(CHECK).json(&body)
+}
+
+/// The path of an address that a report names.
+fn path(report: &Value, name: &str) -> String {
+    let url = report[name]
+        .as_str()
+        .unwrap_or_else(|| panic!("{name} is missing: {report}"));
+    url.trim_start_matches(BASE_URL).to_owned()
+}
+
+#[test]
+fn each_claim_of_a_text_is_checked_against_all_sources_and_the_report_is_kept() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let text = "Thank you for asking! Children under six travel free on the harbour ferry. \
+                Adults pay nine euros for a crossing.";
+    let ask = check(&rig, text, &json!([FERRY, {"url": OTHER}]));
+    let challenge = ask.send().expect(402).challenge();
+    assert_eq!(
+        challenge["accepts"][0]["amount"],
+        (2 * price(QUICK)).to_string()
+    );
+    let answer = pay(&rig, &wallet, &ask).expect(200);
+    assert_eq!(answer.must("x-service-payment-depth"), "quick");
+    assert_eq!(paid(&rig, &wallet), 2 * price(QUICK));
+    let report = answer.json();
+    assert_eq!(
+        (&report["text"], &report["depth"]),
+        (&json!(text), &json!("quick"))
+    );
+    let claims = report["claims"].as_array().expect("claims");
+    for claim in claims {
+        let place = |name: &str| {
+            claim[name]
+                .as_u64()
+                .map(|at| at as usize)
+                .expect("a position")
+        };
+        assert_eq!(
+            text.get(place("start")..place("end")),
+            claim["text"].as_str(),
+            "{claim}"
+        );
+    }
+    assert_eq!(claims[0]["needs_grounding"], false, "{}", claims[0]);
+    let free = claims.iter().find(|claim| {
+        claim["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("six"))
+    });
+    let label = &free.expect("the claim")["label"];
+    assert!(
+        label == "supported" || label == "partially_supported",
+        "{label}"
+    );
+    let wrong = &report["corrections"][0];
+    assert_eq!(wrong["source_id"], "S2", "{}", report["corrections"]);
+    assert!(
+        wrong["quote"]
+            .as_str()
+            .is_some_and(|quote| quote.contains("two euros")),
+        "{wrong}"
+    );
+    // It is kept, verifiable, and shown.
+    assert_eq!(
+        rig.get(&path(&report, "report_url")).expect(200).body,
+        answer.body
+    );
+    let receipt = rig.get(&path(&report, "verify_url")).expect(200).json();
+    assert_eq!(receipt["valid"], true, "{receipt}");
+    let page = rig
+        .ask("GET", &path(&report, "report_page"))
+        .header("Accept", "text/html")
+        .send();
+    assert!(page.expect(200).text().contains("Checked text"));
+    rig.get(&format!("{}/pdf", path(&report, "report_url")))
+        .expect(404);
+    // The source of a report that is kept is read again without a fetch.
+    let hits = rig.site.hits("/ferry");
+    let bought = rig
+        .buy_report(&wallet, FERRY, "quick", FERRY_CLAIM)
+        .expect(200)
+        .json();
+    let before = paid(&rig, &wallet);
+    let again = check(
+        &rig,
+        FERRY_CLAIM,
+        &json!([{"report_id": bought["report_id"]}]),
+    );
+    let again = pay(&rig, &wallet, &again).expect(200).json();
+    assert_eq!(again["sources"][0]["content_sha256"], bought["source_hash"]);
+    assert_eq!(paid(&rig, &wallet) - before, price(QUICK));
+    assert_eq!(rig.site.hits("/ferry"), hits);
+}
+
+#[test]
+fn a_check_with_a_source_that_cannot_be_read_is_not_sold() {
+    let rig = rig();
+    let wallet = Wallet::new();
+    let refused = pay(
+        &rig,
+        &wallet,
+        &check(&rig, FERRY_CLAIM, &json!([FERRY, MISSING])),
+    );
+    let body = refused.refused(400, "sources_unread").json();
+    assert_eq!(body["readable"], json!([FERRY]));
+    assert_eq!(body["instead"]["amount"], price(QUICK).to_string());
+    // One source alone is refused in its own words.
+    let refused = pay(&rig, &wallet, &check(&rig, FERRY_CLAIM, &json!([MISSING])));
+    refused.refused(400, "upstream_refused");
+    let unknown = json!([{"report_id": "ppr_00000000000000000000000000000000"}]);
+    let refused = pay(&rig, &wallet, &check(&rig, FERRY_CLAIM, &unknown));
+    refused.refused(404, "report_not_found");
+    assert_eq!(
+        (paid(&rig, &wallet), rig.facilitator.settle_calls()),
+        (0, 0)
+    );
+    for body in [
+        json!({"sources": [FERRY]}),
+        json!({"text": " ", "sources": [FERRY]}),
+        json!({"text": "a".repeat(8_001), "sources": [FERRY]}),
+        json!({"text": "a", "sources": []}),
+        json!({"text": "a", "sources": "b"}),
+        json!({"text": "a", "sources": [FERRY, FERRY]}),
+        json!({"text": "a", "sources": [{"report_id": "ppr_1"}]}),
+        json!({"text": "a", "sources": [FERRY], "depth": "deep"}),
+    ] {
+        let probe = rig.post(CHECK).send().expect(402);
+        let payment = wallet.sign_answer(&probe, rig.now(), None);
+        let ask = rig.post(CHECK).json(&body).paid(&payment.header);
+        let error = ask.send().expect(422).json()["error"].clone();
+        assert_eq!(
+            (&error["code"], &error["charged"]),
+            (&json!("validation_failed"), &json!(false))
+        );
+    }
 }

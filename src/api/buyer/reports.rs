@@ -21,6 +21,7 @@ use crate::flows::content::reports::{self, Retained};
 use crate::flows::quotes::quote::{self, Asked};
 use crate::http::{Call, Reply};
 use crate::pages;
+use crate::pages::buyer::check::CheckView;
 use crate::pages::buyer::library::{self, LibraryView, Listed};
 use crate::pages::orders::delivery::{DeliveryView, Stage};
 use crate::store::{self, Listing};
@@ -176,6 +177,7 @@ pub async fn page(app: Shared, call: Call) -> Reply {
         let retained = find(&app, &call).await?;
         match retained.product() {
             Product::ProofBundle => bundle_page(&app, &retained).await,
+            Product::Check => check_page(&app, &retained).await,
             _ => report_page(&app, &call, &retained).await,
         }
     };
@@ -183,6 +185,23 @@ pub async fn page(app: Shared, call: Call) -> Reply {
         Ok(page) => page,
         Err(refusal) => failure::page(&app, &refusal, &call),
     }
+}
+
+/// The page of a checked text.
+async fn check_page(app: &Shared, retained: &Retained) -> Result<Reply, Refusal> {
+    let report = reports::read_check(app, retained).await?;
+    let texts = site::Texts::of(app);
+    let id = retained.id();
+    let json = format!("/v1/proof-pack/reports/{id}");
+    let view = CheckView {
+        site: site::site(app, &texts),
+        path: &format!("/proof-pack/reports/{id}"),
+        report: &report,
+        json: Some(&json),
+    };
+    let html = pages::buyer::check::page(&view);
+    let page = site::with_page_headers(Reply::html(200, html));
+    Ok(private(page).fixed("referrer-policy", "no-referrer"))
 }
 
 /// The page of a bundle's report.

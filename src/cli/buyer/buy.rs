@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-use crate::cli::buyer::{complaint, report, warnings};
+use crate::cli::buyer::{check, complaint, report, warnings};
 use crate::cli::{Failure, failed, say};
 use crate::domain::amount::Amount;
 use crate::domain::bundle::Bundle;
@@ -17,6 +17,7 @@ use crate::domain::level::{Level, LineItem};
 use crate::domain::pack::Pack;
 use crate::domain::tier::Tier;
 use crate::evidence::bundle::BundleReport;
+use crate::evidence::check::CheckReport;
 use crate::evidence::report::Report;
 use crate::evidence::report::canonical::{bundle_hash, result_hash};
 use crate::flows::sale::answer::hash_of_pages;
@@ -270,7 +271,10 @@ impl Args {
             ) {
                 (Ok(report), _) => say(report::lines(&report).join("\n"))?,
                 (_, Ok(report)) => say(report::bundle_lines(&report).join("\n"))?,
-                _ => say(text)?,
+                _ => match CheckReport::parse(&reply.body) {
+                    Ok(report) => say(check::lines(&report, &self.url).join("\n"))?,
+                    Err(_) => say(text)?,
+                },
             },
         }
         Ok(())

@@ -126,7 +126,7 @@ impl Read {
 
 /// The report for a terminal: what to correct, then every claim, without line ends. `names` are the sources as they were
 /// given.
-fn lines(report: &CheckReport, names: &[String]) -> Vec<String> {
+pub(in crate::cli) fn lines(report: &CheckReport, names: &[String]) -> Vec<String> {
     let score = report
         .score
         .map_or_else(|| "none".to_owned(), |score| format!("{score:.2}"));

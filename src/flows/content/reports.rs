@@ -12,6 +12,7 @@ use crate::domain::refusal::{Code, Refusal};
 use crate::domain::time::{REPORT_DAYS, REPORT_SECONDS, UnixSeconds};
 use crate::evidence::Depth;
 use crate::evidence::bundle::BundleReport;
+use crate::evidence::check::CheckReport;
 use crate::evidence::report::canonical::{self, canonical};
 use crate::evidence::report::follow_up::{FollowUp, follow_up};
 use crate::evidence::report::sample::REPORT_ID as SAMPLE_ID;
@@ -91,7 +92,7 @@ pub fn links(app: &App, id: &str, result_hash: &str, created_at: UnixSeconds) ->
         signature: app.signer.as_ref().map(|signer| signed(signer, &statement)),
         verify_url: format!("{api}/verify"),
         source_text_url: format!("{api}/source"),
-        pdf_url: Some(format!("{api}/pdf")),
+        pdf_url: None,
         report_page: format!("{base_url}/proof-pack/reports/{id}"),
         report_url: api,
     }
@@ -176,6 +177,12 @@ pub async fn read_bundle(app: &Shared, retained: &Retained) -> Result<BundleRepo
     let body = body(app, retained).await?;
     serde_json::from_slice(&body)
         .map_err(|error| internal("a retained report cannot be read", &error))
+}
+
+/// The report of a checked text as the views read it.
+pub async fn read_check(app: &Shared, retained: &Retained) -> Result<CheckReport, Refusal> {
+    let body = body(app, retained).await?;
+    CheckReport::parse(&body).map_err(|error| internal("a retained report cannot be read", &error))
 }
 
 /// Refuses what only the report on one source offers.

@@ -82,6 +82,9 @@ pub fn sold(
         (Purchase::ProofBundle(_), Made::Bundle(draft)) => {
             several::bundle(app, key, payment, (draft, pages), margin)
         }
+        (Purchase::Check(_), Made::Check(draft)) => {
+            several::check(app, key, payment, (draft, pages), margin)
+        }
         _ => Err(serde::ser::Error::custom("goods of another product")),
     }
 }

@@ -6,10 +6,10 @@ use crate::domain::level::{Level, LineItem};
 use crate::domain::payment::Means;
 use crate::domain::purchase::{PagesPurchase, Purchase, SourceInput};
 use crate::domain::refusal::UnreadSource;
-use crate::flows::content::bundle;
 use crate::flows::content::report::{self, Draft, Synthesis};
 use crate::flows::content::several::{self, ReadSource};
 use crate::flows::content::source::{self, SourcePage, Trouble};
+use crate::flows::content::{bundle, check};
 use crate::flows::sale::margin_guard::Work;
 
 /// The buyer's goods, and the effect on the cache.
@@ -31,6 +31,8 @@ pub enum Made {
     Pages(Vec<UnreadSource>),
     /// The report on all of them.
     Bundle(bundle::Draft),
+    /// The text checked against all of them.
+    Check(check::Draft),
 }
 
 impl Goods {
@@ -71,9 +73,13 @@ pub async fn deliver(app: &Shared, purchase: &Purchase, payer: &str) -> Result<G
                 made: Made::Bundle(draft),
             })
         }
-        Purchase::Check(_) => Err(Trouble::Refused(crate::domain::refusal::Refusal::of(
-            crate::domain::refusal::Code::Internal,
-        ))),
+        Purchase::Check(check) => {
+            let (draft, pages) = check::draft(app, check, payer).await?;
+            Ok(Goods {
+                pages,
+                made: Made::Check(draft),
+            })
+        }
     }
 }
 

@@ -228,7 +228,7 @@ impl Buyers {
     ) -> Option<usize> {
         let challenge = self.price(service, wish).await?;
         let choice = challenge
-            .choose(Amount::from_units(1_000_000), &usdc())
+            .choose(Amount::from_units(20_000_000), &usdc())
             .expect("an offer that can be paid");
         let is_contested = nonce.is_some();
         let nonce = nonce.unwrap_or_else(|| Nonce(chance::bytes()));

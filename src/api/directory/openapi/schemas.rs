@@ -11,6 +11,7 @@ use crate::domain::schema::Object;
 use crate::domain::shapes::{self, QUOTE_BELONGINGS};
 use crate::domain::tier::Tier;
 use crate::evidence::bundle::BundleReport;
+use crate::evidence::check::CheckReport;
 use crate::evidence::report::Report;
 use crate::x402::wire::PaymentRequirements;
 
@@ -47,7 +48,7 @@ pub fn answer_schema(product: Product) -> Value {
         Product::Context => context_response(),
         Product::ProofPack => report_response::<Report>(&["cache", "payment", "ueg_receipt"]),
         Product::ProofBundle => report_response::<BundleReport>(&["payment", "ueg_receipt"]),
-        Product::Check => report_response::<BundleReport>(&["payment", "ueg_receipt"]),
+        Product::Check => report_response::<CheckReport>(&["payment", "ueg_receipt"]),
     }
 }
 
@@ -235,7 +236,7 @@ pub fn narrowing(object: &Object) -> Option<Value> {
     };
     Some(match object.name {
         // A tier that never fetches does not take force_refresh.
-        "AccessRequest" => json!({"not": {
+        "AccessRequest" | "PagesRequest" => json!({"not": {
             "required": ["tier", "force_refresh"],
             "properties": {"tier": {"enum": ["starter", "cached"]}, "force_refresh": {"const": true}},
         }}),
@@ -247,6 +248,10 @@ pub fn narrowing(object: &Object) -> Option<Value> {
             };
             json!({"anyOf": QUOTE_BELONGINGS.iter().map(of).collect::<Vec<_>>()})
         }
+        "ProofBundleRequest" => json!({
+            "oneOf": [{"required": ["target_urls"]}, {"required": ["sources"]}],
+            "not": {"required": ["question", "claims"]},
+        }),
         "PackLeadRequest" => json!({"properties": {"contact": {"pattern": ONE_LINE}}}),
         "BundleLeadRequest" => json!({"properties": {
             "contact": {"pattern": ONE_LINE}, "target_urls": {"contains": {"pattern": parameters::NOT_BLANK}},

@@ -7,15 +7,16 @@ use sha2::{Digest, Sha256};
 
 use super::{CacheMembers, MarginMembers, Sold, SoldReport, cache, cost, paid};
 use crate::app::Shared;
+use crate::domain::ids::ReportId;
 use crate::domain::keys::PaymentKey;
 use crate::domain::payment::{KeptAnswer, Payment};
 use crate::domain::purchase::PagesPurchase;
 use crate::domain::refusal::UnreadSource;
 use crate::domain::time::UnixSeconds;
-use crate::evidence::bundle::BundleReport;
-use crate::flows::content::bundle::Draft;
-use crate::flows::content::reports;
+use crate::evidence::report::Links;
+use crate::evidence::report::verify::KeptText;
 use crate::flows::content::source::SourcePage;
+use crate::flows::content::{bundle, check, reports};
 use crate::flows::sale::margin_guard::Judged;
 use crate::store::ReportRecord;
 
@@ -135,54 +136,121 @@ struct SeveralDocument<'a, R> {
     ueg_receipt: MarginMembers,
 }
 
+/// What a report on several sources is stored with.
+struct Kept<'a> {
+    id: ReportId,
+    document: Vec<u8>,
+    result_hash: &'a str,
+    /// In the words of the operator's lists.
+    about: (String, String),
+    texts: &'a [KeptText],
+    created_at: UnixSeconds,
+    expires_at: u64,
+}
+
 /// The report of an Evidence Bundle.
 pub(super) fn bundle(
     app: &Shared,
     key: PaymentKey,
     payment: &Payment,
-    (draft, pages): (Draft, Vec<(String, SourcePage)>),
+    (mut draft, pages): (bundle::Draft, Vec<(String, SourcePage)>),
     margin: &Judged,
 ) -> Result<Sold, serde_json::Error> {
-    let mut report: Box<BundleReport> = draft.report;
     let id = draft.id.to_string();
-    let links = reports::links(app, &id, &report.result_hash, draft.created_at);
+    let links = reports::links(app, &id, &draft.report.result_hash, draft.created_at);
     let expires_at = links.expires_at;
-    report.links = Some(links);
-    let document = serde_json::to_vec(&SeveralDocument {
-        report: &report,
-        ueg_receipt: cost(margin),
-    })?;
-    let source_text = serde_json::to_vec(&draft.texts)?;
+    draft.report.links = Some(Links {
+        pdf_url: Some(format!("{}/pdf", links.report_url)),
+        ..links
+    });
+    let report = &draft.report;
+    let kept = Kept {
+        id: draft.id,
+        document: serde_json::to_vec(&SeveralDocument {
+            report,
+            ueg_receipt: cost(margin),
+        })?,
+        result_hash: &report.result_hash,
+        about: (report.question.clone(), report.decision.label.to_string()),
+        texts: &draft.texts,
+        created_at: draft.created_at,
+        expires_at,
+    };
+    kept_report((app, key, payment), kept, pages, margin)
+}
+
+/// A checked text.
+pub(super) fn check(
+    app: &Shared,
+    key: PaymentKey,
+    payment: &Payment,
+    (mut draft, pages): (check::Draft, Vec<(String, SourcePage)>),
+    margin: &Judged,
+) -> Result<Sold, serde_json::Error> {
+    let id = draft.id.to_string();
+    let links = reports::links(app, &id, &draft.report.result_hash, draft.created_at);
+    let expires_at = links.expires_at;
+    draft.report.links = Some(links);
+    let report = &draft.report;
+    let kept = Kept {
+        id: draft.id,
+        document: serde_json::to_vec(&SeveralDocument {
+            report,
+            ueg_receipt: cost(margin),
+        })?,
+        result_hash: &report.result_hash,
+        about: (
+            report.text.chars().take(TEXT_LISTED_MAX).collect(),
+            report.agent_action.to_string(),
+        ),
+        texts: &draft.texts,
+        created_at: draft.created_at,
+        expires_at,
+    };
+    kept_report((app, key, payment), kept, pages, margin)
+}
+
+/// Characters of a checked text that the operator's lists show.
+const TEXT_LISTED_MAX: usize = 200;
+
+fn kept_report(
+    (app, key, payment): (&Shared, PaymentKey, &Payment),
+    kept: Kept<'_>,
+    pages: Vec<(String, SourcePage)>,
+    margin: &Judged,
+) -> Result<Sold, serde_json::Error> {
+    let source_text = serde_json::to_vec(kept.texts)?;
     let purchase = &payment.purchase;
+    let (question, label) = kept.about;
     let record = ReportRecord {
         payment: key,
         target_url: purchase.target_url().to_owned(),
-        question: report.question.clone(),
+        question,
         pack: ReportRecord::pack_of(purchase.level()),
-        label: report.decision.label.to_string(),
+        label,
         title: None,
-        document: Sha256::digest(&document).into(),
+        document: Sha256::digest(&kept.document).into(),
         source: Sha256::digest(&source_text).into(),
         paid: paid(app, payment)?,
         transaction: None,
         shared: None,
-        created_at: draft.created_at.0,
-        expires_at,
+        created_at: kept.created_at.0,
+        expires_at: kept.expires_at,
     };
     Ok(Sold {
         answer: KeptAnswer {
             page: record.document,
             // Stored with the report.
             own: String::new(),
-            content_sha256: report.result_hash.clone(),
+            content_sha256: kept.result_hash.to_owned(),
             tokens: pages.iter().map(|(_, source)| source.page.tokens).sum(),
             cache_hit: pages.iter().all(|(_, source)| source.cache.hit),
             margin: margin.receipt,
         },
-        members: Arc::new(document),
+        members: Arc::new(kept.document),
         pages,
         report: Some(SoldReport {
-            id: draft.id,
+            id: kept.id,
             record,
             source_text,
         }),
