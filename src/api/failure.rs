@@ -45,6 +45,8 @@ pub fn status(code: Code) -> u16 {
         | Code::NothingReadable
         | Code::RenderUnavailable
         | Code::RenderFailed
+        | Code::SelectorUnmatched
+        | Code::BudgetTooSmall
         | Code::PageWalled
         | Code::InvalidTier
         | Code::TierMismatch

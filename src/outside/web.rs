@@ -18,10 +18,11 @@ use std::time::{Duration, Instant};
 use ureq::http::HeaderMap;
 
 use crate::domain::cache;
+use crate::domain::excerpt::Selectors;
 use crate::domain::robots::{self, Robots};
 use crate::domain::target::TargetUrl;
 use crate::domain::usage::Usage;
-use crate::markdown::{ContentKind, ConvertError, Converter, Page, Settings};
+use crate::markdown::{ContentKind, ConvertError, Converter, Narrowing, Page, Settings};
 use crate::outside::memory::{MemoryFull, MemoryPermit};
 use crate::outside::network::{Asker, ForbiddenHosts, Network};
 use crate::outside::web::body::Body;
@@ -94,6 +95,8 @@ pub struct FetchOptions {
     pub full: bool,
     /// Give a page of HTML without text as an empty one instead of an error: a browser may show more.
     pub keeps_empty: bool,
+    /// Read only what these leave of a page of HTML.
+    pub selectors: Selectors,
     /// Validators of a kept copy, as the server sent them.
     pub if_none_match: Option<String>,
     pub if_modified_since: Option<String>,
@@ -251,16 +254,29 @@ impl Web {
             charset: body.charset.clone(),
             full: options.full,
         });
+        if !options.selectors.is_nothing() {
+            let Selectors { include, exclude } = &options.selectors;
+            // They were parsed when the request was read.
+            let narrowing = Narrowing::new(include.as_deref(), exclude.as_deref());
+            let narrowing =
+                narrowing.map_err(|_| FetchError::Convert(ConvertError::SelectorUnmatched))?;
+            converter = converter.narrowed(narrowing);
+        }
         let deadline = options.deadline.min(started + self.settings.budget);
         let mut resize = |bytes: usize| {
             let resized = permit.resize(bytes, deadline);
             resized.map_err(|MemoryFull| FetchError::Overloaded)
         };
         let (kind, mut bytes) = (body.kind, 0);
+        // The page as a whole, and twice what is left of it.
+        let narrowing_factor = match options.selectors.is_nothing() {
+            true => 0,
+            false => 3,
+        };
         let mut extracting = Duration::ZERO;
         let (body, drained) = body.drain(|chunk| {
             bytes += chunk.len();
-            resize(bytes * reading_factor(kind))?;
+            resize(bytes * (reading_factor(kind) + narrowing_factor))?;
             let began = Instant::now();
             let outcome = converter.push(chunk);
             extracting += began.elapsed();
@@ -272,7 +288,9 @@ impl Web {
         let fetching = started.elapsed().saturating_sub(extracting);
         let began = Instant::now();
         let page = match converter.finish() {
-            Err(ConvertError::Empty) if options.keeps_empty && kind == ContentKind::Html => {
+            Err(ConvertError::Empty | ConvertError::SelectorUnmatched)
+                if options.keeps_empty && kind == ContentKind::Html =>
+            {
                 Page::default()
             }
             converted => converted.map_err(FetchError::Convert)?,

@@ -150,6 +150,7 @@ fn payment() -> Payment {
             target_url: "https://example.com/".to_owned(),
             tier: "fresh".to_owned(),
             choices: Choices::default(),
+            excerpt: None,
         }),
         fingerprint: Fingerprint([4; 32]),
         identifier: Some(IdentifierKey([7; 32])),

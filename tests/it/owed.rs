@@ -29,6 +29,7 @@ fn fingerprint(target_url: &str) -> Fingerprint {
         target_url: target_url.to_owned(),
         tier: "fresh".to_owned(),
         choices: Choices::default(),
+        excerpt: None,
     });
     purchase.fingerprint()
 }

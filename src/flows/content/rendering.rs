@@ -11,12 +11,13 @@ use tokio::task::JoinHandle;
 
 use crate::app::{App, Shared};
 use crate::domain::cache::Reading;
+use crate::domain::excerpt::Selectors;
 use crate::domain::refusal::{Code, Refusal};
 use crate::domain::render::{PlainPage, Render, RenderNote};
 use crate::domain::target::TargetUrl;
 use crate::flows::content::source::{MEMORY_WAIT_MAX, Trouble};
 use crate::markdown::{
-    ContentKind, ConvertError, Converter, Page, Settings, Wall, Warning, has_text,
+    ContentKind, ConvertError, Converter, Narrowing, Page, Settings, Wall, Warning, has_text,
 };
 use crate::outside::memory::MemoryPermit;
 use crate::outside::network::Asker;
@@ -179,16 +180,21 @@ pub async fn improve(
     app: &Shared,
     fetched: &mut FetchedPage,
     permit: &mut MemoryPermit,
-    render: Render,
+    (render, selectors): (Render, &Selectors),
     payer: &str,
 ) -> Option<Attempt> {
-    if !may_render(app, render) || !plain(fetched).is_rendered(render) {
+    let mut plain = plain(fetched);
+    if !selectors.is_nothing() {
+        // Of a part, being short says nothing.
+        (plain.is_thin, plain.asks_for_scripts) = (false, false);
+    }
+    if !may_render(app, render) || !plain.is_rendered(render) {
         return None;
     }
     let began = Instant::now();
     let outcome = rendered(app, fetched, payer).await;
     let outcome = match outcome {
-        Ok((page, target)) => convert(app, page, target, permit).await,
+        Ok((page, target)) => convert(app, page, (target, selectors), permit).await,
         Err(error) => Err(error),
     };
     let elapsed = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -318,11 +324,23 @@ struct Shown {
 async fn convert(
     app: &Shared,
     rendered: Rendered,
-    final_url: TargetUrl,
+    (final_url, selectors): (TargetUrl, &Selectors),
     permit: &mut MemoryPermit,
 ) -> Result<Shown, RenderError> {
     let permitted = permit.resized(CONVERTING_FACTOR * rendered.html.len(), MEMORY_WAIT_MAX);
     permitted.await.map_err(|_| RenderError::Busy)?;
+    let failed = |detail: String| RenderError::Failed {
+        kind: FailureKind::NotOpened,
+        detail,
+    };
+    let narrowing = match selectors.is_nothing() {
+        true => None,
+        false => {
+            let Selectors { include, exclude } = selectors;
+            let narrowing = Narrowing::new(include.as_deref(), exclude.as_deref());
+            Some(narrowing.map_err(failed)?)
+        }
+    };
     let converting = app.outside.fetches.run(move || {
         let began = Instant::now();
         let mut converter = Converter::new(Settings {
@@ -331,11 +349,14 @@ async fn convert(
             charset: Some("utf-8".to_owned()),
             full: false,
         });
+        if let Some(narrowing) = narrowing {
+            converter = converter.narrowed(narrowing);
+        }
         let pushed = converter.push(&rendered.html);
         let page = match pushed.and_then(|()| converter.finish()) {
             Ok(page) => page,
             // Then the plain page is better.
-            Err(ConvertError::Empty) => Page::default(),
+            Err(ConvertError::Empty | ConvertError::SelectorUnmatched) => Page::default(),
             Err(error) => {
                 return Err(RenderError::Failed {
                     kind: FailureKind::NotOpened,

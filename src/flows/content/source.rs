@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::app::Shared;
 use crate::domain::cache::{CachePolicy, Reading};
+use crate::domain::excerpt::Selectors;
 use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::render::Render;
 use crate::domain::target::{TargetError, TargetUrl, explained};
@@ -18,7 +19,8 @@ use crate::outside::memory::{MemoryFull, MemoryPermit};
 use crate::outside::network::Asker;
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
 use crate::state::page::{
-    JUDGED_TOKENS_MAX, PageFacts, PageGoods, RenderFacts, page_goods, unsellable,
+    JUDGED_TOKENS_MAX, PageFacts, PageGoods, RenderFacts, Unfetched, page_goods, selected_page,
+    unsellable,
 };
 use crate::store::{HeldPage, PageRecord, Snapshot, StoreError, Tables};
 
@@ -35,6 +37,8 @@ pub const BYTES_MAX: u64 = PAGE_BYTES_MAX;
 #[derive(Debug)]
 pub struct SourcePage {
     pub page: PageGoods,
+    /// The part of it that is sold, where that is not the whole.
+    pub sold: Option<PageGoods>,
     /// The page's memory until it is stored.
     pub permit: MemoryPermit,
     pub cache: CacheFacts,
@@ -49,6 +53,7 @@ impl SourcePage {
         SourcePage {
             asked_browser: false,
             page,
+            sold: None,
             permit,
             cache: CacheFacts {
                 hit: true,
@@ -151,7 +156,33 @@ pub async fn read(
     reading: Reading,
     payer: &str,
 ) -> Result<SourcePage, Trouble> {
-    let source = found(app, target_url, reading, payer).await?;
+    check_sellable(found(app, target_url, reading, payer).await?)
+}
+
+/// What selectors leave of a page, which is fetched for them: the cache holds no HTML. It is no page that others could buy,
+/// so it is not cached.
+pub async fn read_selected(
+    app: &Shared,
+    target_url: &str,
+    (selectors, render): (&Selectors, Render),
+    payer: &str,
+) -> Result<SourcePage, Trouble> {
+    let target =
+        Target::parse(app, target_url).map_err(|error| refused_target(target_url, error))?;
+    let mut source = match target {
+        Target::Sample => selected_sample(app, selectors).await?,
+        Target::Web(target) if app.outside.web.is_forbidden(&target) => {
+            return Err(fetch_trouble(&FetchError::OwnHost));
+        }
+        Target::Web(target) => fetch(app, target, None, (false, render, selectors), payer).await?,
+    };
+    if let Storing::Page(_) = source.storing {
+        source.storing = Storing::Blob;
+    }
+    check_sellable(source)
+}
+
+fn check_sellable(source: SourcePage) -> Result<SourcePage, Trouble> {
     match source.page.unsellable() {
         Ok(None) => Ok(source),
         Ok(Some(error)) => Err(fetch_trouble(&FetchError::Convert(error))),
@@ -213,7 +244,8 @@ async fn found(
                 record,
                 members: None,
             };
-            fetch(app, target, Some(unread), (false, reading.render), payer).await
+            let how = (false, reading.render, &Selectors::default());
+            fetch(app, target, Some(unread), how, payer).await
         }
         _ if !reading.cache.may_fetch() => {
             app.metrics.cache.count(["miss"]);
@@ -222,7 +254,8 @@ async fn found(
         kept => {
             app.metrics.cache.count(["miss"]);
             let revalidates = matches!(reading.cache, CachePolicy::UpTo { .. }) && !reading.refresh;
-            fetch(app, target, kept, (revalidates, reading.render), payer).await
+            let how = (revalidates, reading.render, &Selectors::default());
+            fetch(app, target, kept, how, payer).await
         }
     }
 }
@@ -296,6 +329,7 @@ async fn kept_source(app: &Shared, kept: CachedPage) -> Result<SourcePage, Troub
             content_sha256: kept.content_sha256,
             tokens: kept.tokens,
         },
+        sold: None,
         permit,
         cache: CacheFacts {
             hit: true,
@@ -309,9 +343,33 @@ async fn kept_source(app: &Shared, kept: CachedPage) -> Result<SourcePage, Troub
     })
 }
 
+/// What selectors leave of the sample page.
+async fn selected_sample(app: &Shared, selectors: &Selectors) -> Result<SourcePage, Trouble> {
+    let (shared, selectors) = (app.clone(), selectors.clone());
+    let converted = app.outside.checks.run(move || {
+        let sample = &shared.sample;
+        selected_page(&sample.url, &sample.html, &selectors, sample.made_at)
+    });
+    let converted = converted
+        .await
+        .map_err(|_| fetch_trouble(&FetchError::Overloaded))?;
+    let page = converted.map_err(|error| match error {
+        Unfetched::Convert(error) => fetch_trouble(&FetchError::Convert(error)),
+        Unfetched::Other(error) => Trouble::Refused(crate::flows::internal(
+            "the sample page could not be converted",
+            &error,
+        )),
+    })?;
+    Ok(SourcePage {
+        page,
+        ..sample(app)
+    })
+}
+
 fn sample(app: &Shared) -> SourcePage {
     SourcePage {
         page: app.sample.goods.clone(),
+        sold: None,
         permit: app.outside.memory.nothing(),
         cache: CacheFacts {
             hit: true,
@@ -341,7 +399,7 @@ async fn fetch(
     app: &Shared,
     target: TargetUrl,
     kept: Option<CachedPage>,
-    (revalidates, render): (bool, Render),
+    (revalidates, render, selectors): (bool, Render, &Selectors),
     payer: &str,
 ) -> Result<SourcePage, Trouble> {
     let cached = kept.as_ref().map(|kept| &kept.record);
@@ -349,16 +407,21 @@ async fn fetch(
     let options = FetchOptions {
         full: false,
         keeps_empty: rendering::may_render(app, render),
+        selectors: selectors.clone(),
         if_none_match: record.and_then(|record| record.etag.clone()),
         if_modified_since: record.and_then(|record| record.last_modified.clone()),
         deadline: Instant::now() + app.config.fetch.time_max,
     };
     let fetched = fetch_in_turn(app, target, options, payer).await;
-    let (fetched, attempt) = rendered(app, fetched, render, payer).await;
+    let (fetched, attempt) = rendered(app, fetched, (render, selectors), payer).await;
     let fetched = match (fetched.and_then(without_wall), &attempt) {
         (Err(error @ FetchError::Convert(_)), Some(attempt)) => {
             let trouble = attempt.refusal();
             return Err(trouble.unwrap_or_else(|| fetch_trouble(&error)));
+        }
+        // With a browser, a page of which nothing is selected was kept until it was asked.
+        (Err(FetchError::Convert(ConvertError::Empty)), None) if !selectors.is_nothing() => {
+            Err(FetchError::Convert(ConvertError::SelectorUnmatched))
         }
         (fetched, _) => fetched,
     };
@@ -406,12 +469,12 @@ type FetchedInTurn = (Fetched, MemoryPermit, robots::Asked);
 async fn rendered(
     app: &Shared,
     fetched: Result<FetchedInTurn, FetchError>,
-    render: Render,
+    how: (Render, &Selectors),
     payer: &str,
 ) -> (Result<FetchedInTurn, FetchError>, Option<Attempt>) {
     match fetched {
         Ok((Fetched::Page(mut page), mut permit, asked)) => {
-            let attempt = rendering::improve(app, &mut page, &mut permit, render, payer).await;
+            let attempt = rendering::improve(app, &mut page, &mut permit, how, payer).await;
             (Ok((Fetched::Page(page), permit, asked)), attempt)
         }
         other => (other, None),
@@ -545,6 +608,7 @@ async fn fetched_source(
     };
     Ok(SourcePage {
         page,
+        sold: None,
         permit,
         cache,
         storing,

@@ -110,6 +110,7 @@ fn purchase(asked: &Asked, target_url: String) -> Purchase {
             target_url,
             tier: tier.name().to_owned(),
             choices: Choices::new(asked.level, asked.force_refresh.unwrap_or(false), None),
+            excerpt: None,
         }),
         Level::Pack(pack) => Purchase::ProofPack(ProofPackPurchase::new(
             target_url,

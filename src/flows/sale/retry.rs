@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 
 use crate::app::Shared;
+use crate::domain::excerpt::Excerpt;
 use crate::domain::ids::CreditId;
 use crate::domain::keys::{CreditHash, Fingerprint, PaymentKey};
 use crate::domain::level::Level;
@@ -33,6 +34,8 @@ pub enum Stated {
         question: Option<String>,
         force_refresh: Option<bool>,
         render: Option<Render>,
+        /// All of it, if any of it is stated.
+        excerpt: Option<Box<Excerpt>>,
     },
     /// Of several sources: the request that was paid for.
     Several(Fingerprint),
@@ -181,6 +184,7 @@ fn covers(payment: &Payment, stated: &Stated) -> bool {
             question,
             force_refresh,
             render,
+            excerpt,
         } => {
             matches!(purchase, Purchase::Context(_) | Purchase::ProofPack(_))
                 && target_url == purchase.target_url()
@@ -188,6 +192,7 @@ fn covers(payment: &Payment, stated: &Stated) -> bool {
                 && (question.as_deref()).is_none_or(|asked| Some(asked) == purchase.question())
                 && force_refresh.is_none_or(|refresh| refresh == purchase.reading().refresh)
                 && render.is_none_or(|render| render == purchase.render())
+                && (excerpt.as_deref()).is_none_or(|excerpt| Some(excerpt) == purchase.excerpt())
         }
     }
 }

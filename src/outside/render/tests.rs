@@ -248,7 +248,7 @@ fn web(dial: SocketAddr) -> Web {
         let private = "127.0.0.1".parse().expect("an address");
         Ok(match name {
             "app.example.org" | "own.example.org" => vec![public],
-            "rebind.example.org" if lookups.fetch_add(1, Ordering::Relaxed) % 2 == 0 => {
+            "rebind.example.org" if lookups.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) => {
                 vec![public]
             }
             _ => vec![private],

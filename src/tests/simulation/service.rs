@@ -288,6 +288,7 @@ fn sample_purchase() -> crate::domain::purchase::Purchase {
         target_url: String::new(),
         tier: "fresh".to_owned(),
         choices: Choices::default(),
+        excerpt: None,
     })
 }
 

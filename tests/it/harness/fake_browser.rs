@@ -35,7 +35,8 @@ pub(crate) fn run() {
     match manner.as_str() {
         "exits" => return,
         "no-sandbox" => {
-            eprintln!("FATAL: No usable sandbox! If you are running on Ubuntu 23.10+");
+            let words = b"FATAL: No usable sandbox! If you are running on Ubuntu 23.10+\n";
+            std::io::stderr().write_all(words).expect("a pipe");
             return;
         }
         _ => {}
