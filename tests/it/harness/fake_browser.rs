@@ -188,7 +188,7 @@ impl Fake {
         json!({"html": html, "cut": manner == "cut", "consents": 0, "href": href}).to_string()
     }
 
-    /// What the site sends through the proxy that the worker names, with a paragraph that no site has sent.
+    /// A page that says what the site has answered through the proxy that the worker names.
     fn through_proxy(&self) -> String {
         let proxy = std::env::var(PROXY).expect("a proxy");
         let mut stream = TcpStream::connect(proxy).expect("the relay");
@@ -205,9 +205,8 @@ impl Fake {
             }
         }
         let answer = String::from_utf8_lossy(&answer);
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-        let status = head.lines().next().unwrap_or_default();
-        format!("{body}<p>{status}</p>{}", page_of(&self.url))
+        let status = answer.lines().next().unwrap_or_default();
+        page_of(&self.url).replacen("<p>", &format!("<p>The site answered {status}. "), 1)
     }
 }
 
