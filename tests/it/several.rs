@@ -438,7 +438,7 @@ fn each_claim_of_a_text_is_checked_against_all_sources_and_the_report_is_kept() 
         let place = |name: &str| {
             claim[name]
                 .as_u64()
-                .map(|at| at as usize)
+                .and_then(|at| usize::try_from(at).ok())
                 .expect("a position")
         };
         assert_eq!(
