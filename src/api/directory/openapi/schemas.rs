@@ -236,7 +236,7 @@ pub fn narrowing(object: &Object) -> Option<Value> {
     };
     Some(match object.name {
         // A tier that never fetches does not take force_refresh.
-        "AccessRequest" => json!({"not": {
+        "AccessRequest" | "PagesRequest" => json!({"not": {
             "required": ["tier", "force_refresh"],
             "properties": {"tier": {"enum": ["starter", "cached"]}, "force_refresh": {"const": true}},
         }}),
@@ -248,6 +248,10 @@ pub fn narrowing(object: &Object) -> Option<Value> {
             };
             json!({"anyOf": QUOTE_BELONGINGS.iter().map(of).collect::<Vec<_>>()})
         }
+        "ProofBundleRequest" => json!({
+            "oneOf": [{"required": ["target_urls"]}, {"required": ["sources"]}],
+            "not": {"required": ["question", "claims"]},
+        }),
         "PackLeadRequest" => json!({"properties": {"contact": {"pattern": ONE_LINE}}}),
         "BundleLeadRequest" => json!({"properties": {
             "contact": {"pattern": ONE_LINE}, "target_urls": {"contains": {"pattern": parameters::NOT_BLANK}},
