@@ -11,7 +11,7 @@ use crate::domain::time::UnixSeconds;
 use crate::x402::sign_in::{AGE_SECONDS_MAX, SignInError};
 
 /// Used nonces that are held at the same time.
-pub const USED_MAX: usize = 16_384;
+pub const USED_MAX: usize = 65_536;
 const RANDOM_BYTES: usize = 16;
 const END_BYTES: usize = 8;
 const MAC_BYTES: usize = 16;
@@ -108,10 +108,7 @@ mod tests {
         assert_eq!(nonces.spend(&nonce, NOW), Ok(Err(SignInError::NonceUsed)));
         let late = nonces.issue([8; 16], NOW);
         let end = NOW.plus(AGE_SECONDS_MAX);
-        assert_eq!(
-            nonces.spend(&late, end),
-            Ok(Err(SignInError::NonceUnknown))
-        );
+        assert_eq!(nonces.spend(&late, end), Ok(Err(SignInError::NonceUnknown)));
     }
 
     #[test]

@@ -157,7 +157,9 @@ impl SignInError {
                 "scheme",
                 "Only eip191 signatures, by a key of its own, are supported",
             ),
-            SignInError::Statement => ("statement", "The statement is not the one in the challenge"),
+            SignInError::Statement => {
+                ("statement", "The statement is not the one in the challenge")
+            }
             SignInError::IssuedAt => ("issued_at", "issuedAt is not an RFC 3339 time"),
             SignInError::TooOld => ("too_old", "issuedAt is more than 5 minutes ago"),
             SignInError::FromTheFuture => ("from_the_future", "issuedAt is in the future"),

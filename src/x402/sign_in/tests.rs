@@ -63,11 +63,17 @@ fn the_domain_has_the_port_as_browsers_write_it() {
     for (base_url, domain) in [
         ("https://context.example.com", "context.example.com"),
         ("https://context.example.com:443", "context.example.com"),
-        ("https://context.example.com:8443", "context.example.com:8443"),
+        (
+            "https://context.example.com:8443",
+            "context.example.com:8443",
+        ),
         ("http://127.0.0.1:8402", "127.0.0.1:8402"),
         ("http://[::1]:8402", "[::1]:8402"),
     ] {
-        let service = Service { base_url, ..SERVICE };
+        let service = Service {
+            base_url,
+            ..SERVICE
+        };
         assert_eq!(service.domain(), domain);
     }
 }
@@ -79,26 +85,62 @@ fn each_statement_that_is_not_ours_is_refused_for_its_reason() {
         assert_eq!(read_at(&payload, NOW), Err(expected), "{name}: {value}");
     };
     check("domain", json!("evil.example"), SignInError::Domain);
-    check("domain", json!("context.example.com:443"), SignInError::Domain);
-    check("uri", json!("https://evil.example/v1/x402/purchases"), SignInError::Uri);
-    check("uri", json!("https://context.example.com/"), SignInError::Uri);
+    check(
+        "domain",
+        json!("context.example.com:443"),
+        SignInError::Domain,
+    );
+    check(
+        "uri",
+        json!("https://evil.example/v1/x402/purchases"),
+        SignInError::Uri,
+    );
+    check(
+        "uri",
+        json!("https://context.example.com/"),
+        SignInError::Uri,
+    );
     check("version", json!("2"), SignInError::Version);
     check("chainId", json!("eip155:84532"), SignInError::Chain);
-    check("chainId", json!("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"), SignInError::Chain);
+    check(
+        "chainId",
+        json!("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"),
+        SignInError::Chain,
+    );
     check("type", json!("ed25519"), SignInError::Scheme);
     check("signatureScheme", json!("eip1271"), SignInError::Scheme);
-    check("statement", json!("Give me everything."), SignInError::Statement);
+    check(
+        "statement",
+        json!("Give me everything."),
+        SignInError::Statement,
+    );
     check("statement", Value::Null, SignInError::Statement);
     check("address", json!("4a62"), SignInError::Address);
     check("issuedAt", json!("yesterday"), SignInError::IssuedAt);
-    check("issuedAt", json!("2026-11-23T20:01:01Z"), SignInError::FromTheFuture);
-    check("issuedAt", json!("2026-11-23T19:54:59Z"), SignInError::TooOld);
+    check(
+        "issuedAt",
+        json!("2026-11-23T20:01:01Z"),
+        SignInError::FromTheFuture,
+    );
+    check(
+        "issuedAt",
+        json!("2026-11-23T19:54:59Z"),
+        SignInError::TooOld,
+    );
     check("expirationTime", json!("soon"), SignInError::ExpirationTime);
-    check("expirationTime", json!("2026-11-23T20:00:00Z"), SignInError::Expired);
+    check(
+        "expirationTime",
+        json!("2026-11-23T20:00:00Z"),
+        SignInError::Expired,
+    );
     check("notBefore", json!("later"), SignInError::NotBefore);
-    check("notBefore", json!("2026-11-23T20:01:01Z"), SignInError::NotYetValid);
+    check(
+        "notBefore",
+        json!("2026-11-23T20:01:01Z"),
+        SignInError::NotYetValid,
+    );
     check("nonce", json!("a\nIssued At: b"), SignInError::Malformed);
-    check("resources", json!(["x"; 9]), SignInError::Malformed);
+    check("resources", json!(vec!["x"; 9]), SignInError::Malformed);
     check("requestId", json!("x".repeat(513)), SignInError::Malformed);
 }
 
