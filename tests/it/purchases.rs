@@ -183,8 +183,7 @@ fn a_list_is_read_in_parts() {
     assert_eq!(next, "");
     assert_eq!(parts, all);
     for query in ["limit=0", "limit=101", "limit=x", "before=x"] {
-        rig.get(&format!("{PURCHASES}?{query}"))
-            .refused(422, "validation_failed");
+        rig.get(&format!("{PURCHASES}?{query}")).expect(422);
     }
 }
 
