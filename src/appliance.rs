@@ -28,7 +28,7 @@ use crate::http::server::{self, Server, Transport};
 use crate::http::service::{Hooks, Limits, Shell};
 use crate::http::tls::Tls;
 use crate::http::to_https::ToHttps;
-use crate::http::{Bodies, Call, Method, Reply, Route};
+use crate::http::{Bodies, Call, Encoder, Method, Reply, Route};
 use crate::outside::chain::ChainError;
 use crate::outside::chance;
 use crate::outside::clock::Clock;
@@ -351,6 +351,7 @@ fn shell(app: Shared) -> Shell<App, Endpoint> {
             runs_max: RUNS_MAX,
         },
         bodies: Bodies::new(bodies_bytes_max),
+        encoder: Encoder::default(),
         hooks: Hooks {
             refuse: failure::from_shell,
             knows_operator: admission::knows_operator,

@@ -488,6 +488,16 @@ pub const BOUNDS: &[Held] = &[
         tests: &["src/outside/call.rs::a_lane_has_a_bounded_queue", "src/outside/call.rs::a_holder_has_a_bounded_queue", "src/outside/memory.rs::the_queue_is_bounded"],
     },
     Held {
+        what: "Constant answers in gzip and brotli, and long answers that are being encoded",
+        place: Memory,
+        bounds: &[Constant("src/http/coding.rs::KEPT_BYTES_MAX"), Constant("src/http/coding.rs::KEPT_MAX"),
+            Constant("src/http/coding.rs::BYTES_MAX"), Derived("half of the cores encode long answers at once")],
+        at_bound: "The constants are forgotten and encoded again when they are asked for. Other answers go out as they are.",
+        enforced: &["src/http/coding.rs::keep", "src/http/coding.rs::encode"],
+        tests: &["src/http/coding.rs::constants_are_bounded",
+            "src/http/coding.rs::without_a_free_thread_a_long_answer_goes_out_as_it_is"],
+    },
+    Held {
         what: "Constant pages and their markdown",
         place: Memory,
         bounds: &[Derived("one of each for each row of the route table")],

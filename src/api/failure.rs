@@ -43,6 +43,8 @@ pub fn status(code: Code) -> u16 {
         | Code::ContentTooLarge
         | Code::UnsupportedContentType
         | Code::NothingReadable
+        | Code::SelectorUnmatched
+        | Code::BudgetTooSmall
         | Code::PageWalled
         | Code::InvalidTier
         | Code::TierMismatch

@@ -16,6 +16,7 @@ pub mod email;
 pub mod endpoint;
 pub mod estimate;
 pub mod evm;
+pub mod excerpt;
 pub mod ids;
 pub mod keccak;
 pub mod keys;

@@ -7,6 +7,7 @@ use crate::domain::amount::Amount;
 use crate::domain::bundle::Bundle;
 use crate::domain::cache::Reading;
 use crate::domain::check::CheckDepth;
+use crate::domain::excerpt::Excerpt;
 use crate::domain::keys::Fingerprint;
 use crate::domain::level::{Level, LineItem, Product};
 use crate::domain::pack::Pack;
@@ -31,6 +32,9 @@ pub struct ContextPurchase {
     pub tier: String,
     /// Skip reading the cache.
     pub force_refresh: bool,
+    /// The part of the page that is sold, where it is not the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<Box<Excerpt>>,
 }
 
 /// A report on one page.
@@ -230,7 +234,10 @@ impl Purchase {
     /// Empties what the buyer wrote. The level stays, and a payment's fingerprint still tells purchases apart.
     pub fn forget_text(&mut self) {
         match self {
-            Purchase::Context(context) => context.target_url = String::new(),
+            Purchase::Context(context) => {
+                context.target_url = String::new();
+                context.excerpt = None;
+            }
             Purchase::ProofPack(pack) => {
                 pack.target_url = String::new();
                 pack.question = String::new();
@@ -288,6 +295,14 @@ impl Purchase {
             Purchase::ProofPack(pack) => Some(&pack.question),
             Purchase::ProofBundle(bundle) => Some(&bundle.question),
             Purchase::Context(_) | Purchase::Pages(_) | Purchase::Check(_) => None,
+        }
+    }
+
+    /// The part of the page that is bought, where it is not the whole.
+    pub fn excerpt(&self) -> Option<&Excerpt> {
+        match self {
+            Purchase::Context(context) => context.excerpt.as_deref(),
+            _ => None,
         }
     }
 
@@ -354,6 +369,11 @@ impl Purchase {
         if let Some(question) = self.question() {
             part(question);
         }
+        if let Some(excerpt) = self.excerpt() {
+            // The members stand in the order of the struct; none that is absent is written.
+            part("excerpt");
+            part(&serde_json::to_string(excerpt).unwrap_or_default());
+        }
         Fingerprint(hash.finalize().into())
     }
 }
@@ -413,6 +433,7 @@ pub mod record {
                     target_url,
                     tier,
                     force_refresh,
+                    excerpt: None,
                 }),
                 Recorded::ProofPack {
                     target_url,
@@ -456,6 +477,7 @@ mod tests {
             target_url: target_url.into(),
             tier: tier.into(),
             force_refresh,
+            excerpt: None,
         })
         .fingerprint()
     }
@@ -481,6 +503,97 @@ mod tests {
         assert_ne!(one, pack(Pack::Deep, Some("Is it open?"), None));
         assert_ne!(one, pack(Pack::Deep, None, Some(false)));
         assert_ne!(one, pack(Pack::Standard, None, Some(true)));
+    }
+
+    #[test]
+    fn each_part_of_an_excerpt_changes_the_fingerprint_and_is_kept_in_a_record() {
+        use crate::domain::excerpt::{Omitted, Selectors};
+        #[derive(Debug, PartialEq, Serialize, Deserialize)]
+        struct Record(#[serde(with = "record")] Purchase);
+        let text = |text: &str| Some(text.to_owned());
+        let excerpts = [
+            Excerpt::default(),
+            Excerpt {
+                query: text("a"),
+                ..Excerpt::default()
+            },
+            Excerpt {
+                query: text("b"),
+                ..Excerpt::default()
+            },
+            Excerpt {
+                max_tokens: Some(500),
+                ..Excerpt::default()
+            },
+            Excerpt {
+                max_characters: Some(500),
+                ..Excerpt::default()
+            },
+            Excerpt {
+                omitted: Omitted {
+                    links: true,
+                    ..Omitted::default()
+                },
+                ..Excerpt::default()
+            },
+            Excerpt {
+                omitted: Omitted {
+                    images: true,
+                    ..Omitted::default()
+                },
+                ..Excerpt::default()
+            },
+            Excerpt {
+                omitted: Omitted {
+                    tables: true,
+                    ..Omitted::default()
+                },
+                ..Excerpt::default()
+            },
+            Excerpt {
+                selectors: Selectors {
+                    include: text("a"),
+                    exclude: None,
+                },
+                ..Excerpt::default()
+            },
+            Excerpt {
+                selectors: Selectors {
+                    include: None,
+                    exclude: text("a"),
+                },
+                ..Excerpt::default()
+            },
+        ];
+        let mut seen = std::collections::HashSet::new();
+        let config = bincode::config::standard();
+        for excerpt in excerpts {
+            let is_whole = excerpt.is_whole();
+            let purchase = Purchase::Context(ContextPurchase {
+                target_url: "https://example.com/".into(),
+                tier: "fresh".into(),
+                force_refresh: false,
+                excerpt: Some(Box::new(excerpt)).filter(|_| !is_whole),
+            });
+            assert_eq!(
+                purchase.fingerprint() == context("https://example.com/", "fresh", false),
+                is_whole
+            );
+            assert!(
+                seen.insert(purchase.fingerprint().to_string()),
+                "{purchase:?}"
+            );
+            let bytes =
+                bincode::serde::encode_to_vec(Record(purchase.clone()), config).expect("bytes");
+            let (read, _): (Record, usize) =
+                bincode::serde::decode_from_slice(&bytes, config).expect("a record");
+            assert_eq!(read.0, purchase);
+            if is_whole {
+                // As it was before there were excerpts.
+                let before = bincode::serde::encode_to_vec(&purchase, config).expect("bytes");
+                assert_eq!(bytes, before);
+            }
+        }
     }
 
     #[test]

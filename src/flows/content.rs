@@ -3,6 +3,7 @@
 pub mod bundle;
 pub mod check;
 pub mod demo;
+pub mod excerpts;
 pub mod first_words;
 pub mod markdown_alternate;
 pub mod pdf;

@@ -35,10 +35,12 @@ impl Selector<'_> {
     }
 }
 
+/// `may_look_elsewhere`: whether text from other places stands in for a page that has hardly any.
 pub(super) fn html_page(
     builder: Builder,
     settings: &Settings,
     model: &Arc<Model>,
+    may_look_elsewhere: bool,
 ) -> Result<Page, ConvertError> {
     let (mut own, collected, links) = builder.finish();
     let selector = Selector {
@@ -48,7 +50,10 @@ pub(super) fn html_page(
     };
     let own_kept = selector.kept(&own);
     let own_words = kept_words(&own, &own_kept);
-    let mut found = fallback::find(&collected, &links, &selector, own_words)?;
+    let mut found = match may_look_elsewhere {
+        true => fallback::find(&collected, &links, &selector, own_words)?,
+        false => None,
+    };
     let (source, outline, kept, words) = match &found {
         Some(found) => (found.source, &found.outline, &found.kept, found.words),
         None => (ContentSource::Page, &own, &own_kept, own_words),

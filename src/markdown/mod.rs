@@ -15,6 +15,8 @@ mod kinds;
 mod links;
 mod markup;
 mod metadata;
+mod narrow;
+mod omit;
 mod outline;
 mod page;
 mod passages;
@@ -51,6 +53,9 @@ pub use select::training::{TrainingBlock, TrainingPage};
 
 pub(crate) use dates::{MONTHS, WEEKDAYS};
 pub use injection::{addresses_models, instructions, plainly_addresses_models};
+pub use narrow::Narrowing;
+pub use omit::{Omitted, without};
+
 pub use kinds::{ContentKind, RECOGNISED_BYTES, may_be_read, recognised};
 
 pub use page::{ContentSource, ConvertError, Heading, Link, Metadata, Page};
@@ -84,6 +89,7 @@ pub struct Converter {
     settings: Settings,
     model: Arc<Model>,
     is_training: bool,
+    narrowing: Option<Narrowing>,
     bytes: u64,
     stage: Stage,
 }
@@ -119,6 +125,7 @@ impl Converter {
         Converter {
             model,
             is_training: false,
+            narrowing: None,
             settings,
             bytes: 0,
             stage: Stage::Waiting {
@@ -126,6 +133,15 @@ impl Converter {
                 is_text: false,
             },
         }
+    }
+
+    /// Reads only what these selectors leave of an HTML page. Before the first byte. Where elements are named, all that is
+    /// in them is kept.
+    #[must_use]
+    pub fn narrowed(mut self, narrowing: Narrowing) -> Self {
+        self.settings.full |= narrowing.selects();
+        self.narrowing = Some(narrowing);
+        self
     }
 
     /// Takes the next decoded (uncompressed) bytes of the page. An error is final and is given again by every later
@@ -145,6 +161,10 @@ impl Converter {
 
     /// The page, once all of its bytes are pushed.
     pub fn finish(mut self) -> Result<Page, ConvertError> {
+        let selects = self.narrowing.as_ref().is_some_and(Narrowing::selects);
+        if selects && self.settings.kind != ContentKind::Html {
+            return Err(ConvertError::SelectorUnmatched);
+        }
         if self.settings.kind == ContentKind::Pdf {
             let page = match self.stage {
                 Stage::Waiting { bytes, .. } => kinds::pdf_page(&bytes, &self.settings),
@@ -155,7 +175,9 @@ impl Converter {
         }
         let (sink, was_guessed) = self.read()?;
         let mut page = match sink {
-            Sink::Html(reader) => html_page(reader.finish()?, &self.settings, &self.model)?,
+            Sink::Html(reader) => {
+                html_page(reader.finish()?, &self.settings, &self.model, !selects)?
+            }
             Sink::Text(text) => kinds::text_page(&text, &self.settings)?,
         };
         if was_guessed {
@@ -207,6 +229,13 @@ impl Converter {
             Stage::Waiting { .. } => unreachable!("reading began above"),
         };
         sink.write(&mut decoding, &[], true)?;
+        if let (Sink::Text(html), Some(narrowing), ContentKind::Html) =
+            (&sink, &self.narrowing, self.settings.kind)
+        {
+            let mut reader = self.reader();
+            reader.read(&narrowing.narrowed(html)?)?;
+            sink = Sink::Html(Box::new(reader));
+        }
         Ok((sink, was_guessed))
     }
 
@@ -244,15 +273,17 @@ impl Converter {
         charset::declared(head, self.settings.charset.as_deref(), is_markup)
     }
 
+    fn reader(&self) -> Reader {
+        let links = Links::new(self.settings.url.clone());
+        let mut builder = Builder::new(links, self.settings.full, Arc::clone(&self.model));
+        builder.is_training = self.is_training;
+        Reader::new(builder)
+    }
+
     fn begin(&mut self, encoding: &'static Encoding, bytes: &[u8]) -> Result<(), ConvertError> {
         let mut decoding = Decoding::of(encoding);
         let mut sink = match self.settings.kind {
-            ContentKind::Html => {
-                let links = Links::new(self.settings.url.clone());
-                let mut builder = Builder::new(links, self.settings.full, Arc::clone(&self.model));
-                builder.is_training = self.is_training;
-                Sink::Html(Box::new(Reader::new(builder)))
-            }
+            ContentKind::Html if self.narrowing.is_none() => Sink::Html(Box::new(self.reader())),
             _ => Sink::Text(String::new()),
         };
         sink.write(&mut decoding, bytes, false)?;

@@ -18,10 +18,11 @@ use std::time::{Duration, Instant};
 use ureq::http::HeaderMap;
 
 use crate::domain::cache;
+use crate::domain::excerpt::Selectors;
 use crate::domain::robots::{self, Robots};
 use crate::domain::target::TargetUrl;
 use crate::domain::usage::Usage;
-use crate::markdown::{ContentKind, Converter, Page, Settings};
+use crate::markdown::{ContentKind, ConvertError, Converter, Narrowing, Page, Settings};
 use crate::outside::memory::{MemoryFull, MemoryPermit};
 use crate::outside::network::{Asker, ForbiddenHosts, Network};
 use crate::outside::web::body::Body;
@@ -92,6 +93,8 @@ impl ClearedTarget {
 pub struct FetchOptions {
     /// Keep the whole page instead of its main content.
     pub full: bool,
+    /// Read only what these leave of a page of HTML.
+    pub selectors: Selectors,
     /// Validators of a kept copy, as the server sent them.
     pub if_none_match: Option<String>,
     pub if_modified_since: Option<String>,
@@ -239,16 +242,29 @@ impl Web {
             charset: body.charset.clone(),
             full: options.full,
         });
+        if !options.selectors.is_nothing() {
+            let Selectors { include, exclude } = &options.selectors;
+            // They were parsed when the request was read.
+            let narrowing = Narrowing::new(include.as_deref(), exclude.as_deref());
+            let narrowing =
+                narrowing.map_err(|_| FetchError::Convert(ConvertError::SelectorUnmatched))?;
+            converter = converter.narrowed(narrowing);
+        }
         let deadline = options.deadline.min(started + self.settings.budget);
         let mut resize = |bytes: usize| {
             let resized = permit.resize(bytes, deadline);
             resized.map_err(|MemoryFull| FetchError::Overloaded)
         };
         let (kind, mut bytes) = (body.kind, 0);
+        // The page as a whole, and twice what is left of it.
+        let narrowing_factor = match options.selectors.is_nothing() {
+            true => 0,
+            false => 3,
+        };
         let mut extracting = Duration::ZERO;
         let (body, drained) = body.drain(|chunk| {
             bytes += chunk.len();
-            resize(bytes * reading_factor(kind))?;
+            resize(bytes * (reading_factor(kind) + narrowing_factor))?;
             let began = Instant::now();
             let outcome = converter.push(chunk);
             extracting += began.elapsed();

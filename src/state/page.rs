@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::domain::excerpt::Selectors;
 use crate::domain::time::UnixSeconds;
 use crate::domain::usage::Usage;
 use crate::markdown::{
-    ContentKind, ContentSource, ConvertError, Converter, Page, Settings, WALL_BYTES_MAX, Warning,
-    has_text, wall_of_markdown,
+    ContentKind, ContentSource, ConvertError, Converter, Narrowing, Page, Settings, WALL_BYTES_MAX,
+    Warning, has_text, wall_of_markdown,
 };
 
 /// A page ready to be served.
@@ -93,6 +94,50 @@ fn unfetched(
     };
     let goods = page_goods(&page, &facts)?;
     Ok((page, goods))
+}
+
+/// Why a page that was not fetched could not be made.
+#[derive(Debug)]
+pub enum Unfetched {
+    Convert(ConvertError),
+    Other(String),
+}
+
+/// What selectors leave of a page of HTML that was not fetched.
+pub fn selected_page(
+    url: &str,
+    html: &str,
+    selectors: &Selectors,
+    now: UnixSeconds,
+) -> Result<PageGoods, Unfetched> {
+    let other = |error: &dyn std::fmt::Display| Unfetched::Other(error.to_string());
+    let narrowing = Narrowing::new(selectors.include.as_deref(), selectors.exclude.as_deref());
+    let mut converter = Converter::new(Settings {
+        kind: ContentKind::Html,
+        url: url
+            .parse()
+            .map_err(|error: url::ParseError| other(&error))?,
+        charset: Some("utf-8".to_owned()),
+        full: false,
+    })
+    .narrowed(narrowing.map_err(Unfetched::Other)?);
+    converter
+        .push(html.as_bytes())
+        .map_err(Unfetched::Convert)?;
+    let page = converter.finish().map_err(Unfetched::Convert)?;
+    let facts = PageFacts {
+        final_url: url,
+        status: 200,
+        content_type: "text/html; charset=utf-8",
+        kind: ContentKind::Html,
+        source_sha256: Sha256::digest(html).into(),
+        bytes_fetched: html.len() as u64,
+        fetch_time: Duration::ZERO,
+        extract_time: Duration::ZERO,
+        usage: &Usage::default(),
+        fetched_at: now,
+    };
+    page_goods(&page, &facts).map_err(|error| other(&error))
 }
 
 /// No wall has more tokens: markdown of more characters is not looked at.

@@ -62,6 +62,7 @@ impl From<PageQuote> for QuoteRecord {
                 target_url: quote.target_url,
                 tier: quote.recommended_tier,
                 force_refresh: false,
+                excerpt: None,
             }),
             amount_units: quote.amount_units,
             content_sha256: quote.content_sha256,

@@ -150,6 +150,7 @@ fn payment() -> Payment {
             target_url: "https://example.com/".to_owned(),
             tier: "fresh".to_owned(),
             force_refresh: false,
+            excerpt: None,
         }),
         fingerprint: Fingerprint([4; 32]),
         identifier: Some(IdentifierKey([7; 32])),

@@ -90,6 +90,7 @@ fn payment(number: u8) -> Payment {
         target_url: format!("https://news.sample-site.org/{number}"),
         tier: "fresh".to_owned(),
         force_refresh: false,
+        excerpt: None,
     });
     let receipt = MarginReceipt {
         revenue: 30_000,

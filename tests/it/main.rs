@@ -23,6 +23,8 @@ mod chain;
 mod challenge;
 /// The program's commands, as child processes.
 mod cli;
+/// Answers in gzip and brotli.
+mod codings;
 /// The operator's commands for outbox, ledger, data and brake.
 mod commands;
 /// The operator over the network: the token, the console with its forms, and the brake.
@@ -37,6 +39,8 @@ mod discovery;
 mod documents;
 /// What buyers ask of pages, and whether they are told the truth.
 mod evidence;
+/// Parts of pages: passages within a budget, and what is left out.
+mod excerpts;
 /// Requests that cannot be served as they are.
 mod failure;
 /// Everything that the outside can do to a service to wear it down.

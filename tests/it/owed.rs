@@ -29,6 +29,7 @@ fn fingerprint(target_url: &str) -> Fingerprint {
         target_url: target_url.to_owned(),
         tier: "fresh".to_owned(),
         force_refresh: false,
+        excerpt: None,
     });
     purchase.fingerprint()
 }

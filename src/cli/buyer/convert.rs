@@ -12,8 +12,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use url::Url;
 
+use crate::cli::buyer::part::Part;
 use crate::cli::buyer::{input, jsonl, warnings};
 use crate::cli::{Failure, failed, put, say};
+use crate::domain::excerpt::{Excerpt, Selectors};
 use crate::domain::refusal::Code;
 use crate::domain::target::TargetUrl;
 use crate::domain::time::UnixSeconds;
@@ -24,6 +26,7 @@ use crate::markdown::{
 use crate::outside::memory::Memory;
 use crate::outside::network::{ForbiddenHosts, NameServers, Network, NetworkSettings};
 use crate::outside::web::{FetchOptions, Fetched, Web, WebSettings};
+use crate::state::excerpt::{NoExcerpt, excerpt_goods};
 use crate::state::page::{PageFacts, page_goods};
 
 #[derive(Debug, clap::Args)]
@@ -40,9 +43,11 @@ pub(in crate::cli) struct Args {
     /// Write JSON: markdown with metadata, links, headings and warnings
     #[arg(long, conflicts_with = "jsonl")]
     json: bool,
-    /// Read one {"id","url","html"|"path"} per line and write one {"id","markdown","metadata",…} per line, in order
+    /// Read one {"id","url","html"|"path","query"} per line and write one {"id","markdown","metadata",…} per line, in order
     #[arg(long)]
     jsonl: bool,
+    #[command(flatten)]
+    part: Part,
     /// Use this selection table instead of the built-in one
     #[arg(long, value_name = "FILE", requires = "jsonl", hide = true)]
     selection: Option<PathBuf>,
@@ -62,12 +67,12 @@ impl Args {
             return self.lines();
         }
         let (converted, url) = if is_address(&self.input) {
-            fetched(&self.input, self.full)?
+            fetched(&self.input, self.full, self.part.selectors())?
         } else {
             self.local()?
         };
         if self.json {
-            let members = members(&converted, &url)?;
+            let members = self.members(&converted, &url, None).map_err(failed)?;
             say(serde_json::to_string_pretty(&members)?)?;
             return Ok(());
         }
@@ -78,14 +83,21 @@ impl Args {
             let message = format!("{wall}. The service refuses to sell it and charges nothing.");
             warnings::note(Code::PageWalled.text(), &message);
         }
-        put(converted.page.markdown.as_bytes())?;
+        if self.part.excerpt(None).is_whole() {
+            put(converted.page.markdown.as_bytes())?;
+            return Ok(());
+        }
+        let members = self.members(&converted, &url, None).map_err(failed)?;
+        let markdown = members["markdown"].as_str().unwrap_or_default();
+        put(format!("{markdown}\n").as_bytes())?;
         Ok(())
     }
 
     fn local(&self) -> Result<(Converted, Url), Failure> {
         let url = self.url.clone().unwrap_or_else(placeholder);
         let bytes = input::bytes(&self.input)?;
-        let converted = convert(&bytes, &self.input, url.clone(), self.full)
+        let converted = self
+            .narrowed(&bytes, url.clone())
             .map_err(|error| input::unusable(&self.input, &error))?;
         Ok((converted, url))
     }
@@ -145,8 +157,37 @@ impl Args {
             charset: None,
             full: self.full,
         };
-        let page = converted(Converter::with_model(settings, Arc::clone(model)), &bytes)?;
-        members(&Converted { page, kind }, &url).map_err(|error| error.to_string())
+        let mut converter = Converter::with_model(settings, Arc::clone(model));
+        if let Some(narrowing) = self.part.narrowing()? {
+            converter = converter.narrowed(narrowing);
+        }
+        let page = converted(converter, &bytes)?;
+        self.members(&Converted { page, kind }, &url, job.query.as_deref())
+    }
+
+    fn narrowed(&self, bytes: &[u8], url: Url) -> Result<Converted, String> {
+        let kind = kind_of(&self.input, bytes)?;
+        let mut converter = Converter::new(Settings {
+            kind,
+            url,
+            charset: None,
+            full: self.full,
+        });
+        if let Some(narrowing) = self.part.narrowing()? {
+            converter = converter.narrowed(narrowing);
+        }
+        let page = converted(converter, bytes)?;
+        Ok(Converted { page, kind })
+    }
+
+    /// The members of a sale's answer, of the part that is asked for.
+    fn members(
+        &self,
+        converted: &Converted,
+        url: &Url,
+        query: Option<&str>,
+    ) -> Result<Value, String> {
+        members(converted, url, &self.part.excerpt(query))
     }
 }
 
@@ -161,7 +202,11 @@ pub(in crate::cli) fn is_address(input: &str) -> bool {
 }
 
 /// Fetches with all checks of a sale.
-pub(in crate::cli) fn fetched(address: &str, full: bool) -> Result<(Converted, Url), Failure> {
+pub(in crate::cli) fn fetched(
+    address: &str,
+    full: bool,
+    selectors: Selectors,
+) -> Result<(Converted, Url), Failure> {
     let target = TargetUrl::parse(address).map_err(failed)?;
     let network = Network::new(
         NetworkSettings::default(),
@@ -176,6 +221,7 @@ pub(in crate::cli) fn fetched(address: &str, full: bool) -> Result<(Converted, U
     let web = Web::new(WebSettings::new(user_agent), network).map_err(failed)?;
     let options = FetchOptions {
         full,
+        selectors,
         if_none_match: None,
         if_modified_since: None,
         deadline: Instant::now() + FETCH_TIME_MAX,
@@ -203,6 +249,8 @@ struct Line {
     url: Option<String>,
     html: Option<String>,
     path: Option<PathBuf>,
+    /// In place of `--query`.
+    query: Option<String>,
 }
 
 pub(in crate::cli) fn placeholder() -> Url {
@@ -284,7 +332,7 @@ fn training(bytes: &[u8], url: Url, model: &Arc<Model>) -> Result<Value, Convert
 }
 
 /// The members of a sale's answer, and `wall` for a page that a sale would refuse.
-fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error> {
+fn members(converted: &Converted, url: &Url, part: &Excerpt) -> Result<Value, String> {
     let goods = page_goods(
         &converted.page,
         &PageFacts {
@@ -299,8 +347,16 @@ fn members(converted: &Converted, url: &Url) -> Result<Value, serde_json::Error>
             usage: &Usage::default(),
             fetched_at: UnixSeconds(0),
         },
-    )?;
-    let mut members: Value = goods.value()?;
+    );
+    let mut goods = goods.map_err(|error| error.to_string())?;
+    if !part.is_whole() {
+        goods = excerpt_goods(&goods, part).map_err(|why| match why {
+            NoExcerpt::Empty => "nothing readable is left".to_owned(),
+            NoExcerpt::TooSmall => "not one passage fits into the budget".to_owned(),
+            NoExcerpt::Json(error) => error.to_string(),
+        })?;
+    }
+    let mut members: Value = goods.value().map_err(|error| error.to_string())?;
     if let Some(object) = members.as_object_mut() {
         // Facts of a fetch, which did not happen.
         for name in ["http_status", "content_type", "source_sha256", "fetched_at"] {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::app::Shared;
 use crate::domain::cache::{CachePolicy, Reading};
+use crate::domain::excerpt::Selectors;
 use crate::domain::refusal::{Code, Refusal, With};
 use crate::domain::target::{TargetError, TargetUrl, explained};
 use crate::domain::tier::Tier;
@@ -15,7 +16,9 @@ use crate::markdown::{ConvertError, PAGE_BYTES_MAX};
 use crate::outside::memory::{MemoryFull, MemoryPermit};
 use crate::outside::network::Asker;
 use crate::outside::web::{FetchError, FetchOptions, Fetched, FetchedPage};
-use crate::state::page::{JUDGED_TOKENS_MAX, PageFacts, PageGoods, page_goods, unsellable};
+use crate::state::page::{
+    JUDGED_TOKENS_MAX, PageFacts, PageGoods, Unfetched, page_goods, selected_page, unsellable,
+};
 use crate::store::{HeldPage, PageRecord, Snapshot, StoreError, Tables};
 
 /// Maximum wait for memory before a connection is open.
@@ -31,6 +34,8 @@ pub const BYTES_MAX: u64 = PAGE_BYTES_MAX;
 #[derive(Debug)]
 pub struct SourcePage {
     pub page: PageGoods,
+    /// The part of it that is sold, where that is not the whole.
+    pub sold: Option<PageGoods>,
     /// The page's memory until it is stored.
     pub permit: MemoryPermit,
     pub cache: CacheFacts,
@@ -42,6 +47,7 @@ impl SourcePage {
     pub fn unfetched(page: PageGoods, permit: MemoryPermit, at: UnixSeconds) -> SourcePage {
         SourcePage {
             page,
+            sold: None,
             permit,
             cache: CacheFacts {
                 hit: true,
@@ -144,7 +150,33 @@ pub async fn read(
     reading: Reading,
     payer: &str,
 ) -> Result<SourcePage, Trouble> {
-    let source = found(app, target_url, reading, payer).await?;
+    check_sellable(found(app, target_url, reading, payer).await?)
+}
+
+/// What selectors leave of a page, which is fetched for them: the cache holds no HTML. It is no page that others could buy,
+/// so it is not cached.
+pub async fn read_selected(
+    app: &Shared,
+    target_url: &str,
+    selectors: &Selectors,
+    payer: &str,
+) -> Result<SourcePage, Trouble> {
+    let target =
+        Target::parse(app, target_url).map_err(|error| refused_target(target_url, error))?;
+    let mut source = match target {
+        Target::Sample => selected_sample(app, selectors).await?,
+        Target::Web(target) if app.outside.web.is_forbidden(&target) => {
+            return Err(fetch_trouble(&FetchError::OwnHost));
+        }
+        Target::Web(target) => fetch(app, target, None, false, selectors, payer).await?,
+    };
+    if let Storing::Page(_) = source.storing {
+        source.storing = Storing::Blob;
+    }
+    check_sellable(source)
+}
+
+fn check_sellable(source: SourcePage) -> Result<SourcePage, Trouble> {
     match source.page.unsellable() {
         Ok(None) => Ok(source),
         Ok(Some(error)) => Err(fetch_trouble(&FetchError::Convert(error))),
@@ -205,7 +237,7 @@ async fn found(
         kept => {
             app.metrics.cache.count(["miss"]);
             let revalidates = matches!(reading.cache, CachePolicy::UpTo { .. }) && !reading.refresh;
-            fetch(app, target, kept, revalidates, payer).await
+            fetch(app, target, kept, revalidates, &Selectors::default(), payer).await
         }
     }
 }
@@ -279,6 +311,7 @@ async fn kept_source(app: &Shared, kept: CachedPage) -> Result<SourcePage, Troub
             content_sha256: kept.content_sha256,
             tokens: kept.tokens,
         },
+        sold: None,
         permit,
         cache: CacheFacts {
             hit: true,
@@ -291,9 +324,33 @@ async fn kept_source(app: &Shared, kept: CachedPage) -> Result<SourcePage, Troub
     })
 }
 
+/// What selectors leave of the sample page.
+async fn selected_sample(app: &Shared, selectors: &Selectors) -> Result<SourcePage, Trouble> {
+    let (shared, selectors) = (app.clone(), selectors.clone());
+    let converted = app.outside.checks.run(move || {
+        let sample = &shared.sample;
+        selected_page(&sample.url, &sample.html, &selectors, sample.made_at)
+    });
+    let converted = converted
+        .await
+        .map_err(|_| fetch_trouble(&FetchError::Overloaded))?;
+    let page = converted.map_err(|error| match error {
+        Unfetched::Convert(error) => fetch_trouble(&FetchError::Convert(error)),
+        Unfetched::Other(error) => Trouble::Refused(crate::flows::internal(
+            "the sample page could not be converted",
+            &error,
+        )),
+    })?;
+    Ok(SourcePage {
+        page,
+        ..sample(app)
+    })
+}
+
 fn sample(app: &Shared) -> SourcePage {
     SourcePage {
         page: app.sample.goods.clone(),
+        sold: None,
         permit: app.outside.memory.nothing(),
         cache: CacheFacts {
             hit: true,
@@ -323,12 +380,14 @@ async fn fetch(
     target: TargetUrl,
     kept: Option<CachedPage>,
     revalidates: bool,
+    selectors: &Selectors,
     payer: &str,
 ) -> Result<SourcePage, Trouble> {
     let cached = kept.as_ref().map(|kept| &kept.record);
     let record = cached.filter(|_| revalidates);
     let options = FetchOptions {
         full: false,
+        selectors: selectors.clone(),
         if_none_match: record.and_then(|record| record.etag.clone()),
         if_modified_since: record.and_then(|record| record.last_modified.clone()),
         deadline: Instant::now() + app.config.fetch.time_max,
@@ -497,6 +556,7 @@ async fn fetched_source(
     };
     Ok(SourcePage {
         page,
+        sold: None,
         permit,
         cache,
         storing,

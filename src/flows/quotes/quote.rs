@@ -107,6 +107,7 @@ fn purchase(asked: &Asked, target_url: String) -> Purchase {
             target_url,
             tier: tier.name().to_owned(),
             force_refresh: asked.force_refresh.unwrap_or(false),
+            excerpt: None,
         }),
         Level::Pack(pack) => Purchase::ProofPack(ProofPackPurchase::new(
             target_url,

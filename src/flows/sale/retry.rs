@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 
 use crate::app::Shared;
+use crate::domain::excerpt::Excerpt;
 use crate::domain::ids::CreditId;
 use crate::domain::keys::{CreditHash, Fingerprint, PaymentKey};
 use crate::domain::level::Level;
@@ -31,6 +32,8 @@ pub enum Stated {
         level: Option<Level>,
         question: Option<String>,
         force_refresh: Option<bool>,
+        /// All of it, if any of it is stated.
+        excerpt: Option<Box<Excerpt>>,
     },
     /// Of several sources: the request that was paid for.
     Several(Fingerprint),
@@ -178,12 +181,14 @@ fn covers(payment: &Payment, stated: &Stated) -> bool {
             level,
             question,
             force_refresh,
+            excerpt,
         } => {
             matches!(purchase, Purchase::Context(_) | Purchase::ProofPack(_))
                 && target_url == purchase.target_url()
                 && level.is_none_or(|level| level == purchase.level())
                 && (question.as_deref()).is_none_or(|asked| Some(asked) == purchase.question())
                 && force_refresh.is_none_or(|refresh| refresh == purchase.reading().refresh)
+                && (excerpt.as_deref()).is_none_or(|excerpt| Some(excerpt) == purchase.excerpt())
         }
     }
 }

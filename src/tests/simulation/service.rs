@@ -288,6 +288,7 @@ fn sample_purchase() -> crate::domain::purchase::Purchase {
         target_url: String::new(),
         tier: "fresh".to_owned(),
         force_refresh: false,
+        excerpt: None,
     })
 }
 
