@@ -295,12 +295,12 @@ pub static ROUTES: &[Row] = &[
         statuses: &[400, 402, 409, 413, 415, 422, 503],
         ..paid("Redeem the retry credit of an accepted payment") }),
 
-    // What was paid, read again
+    // What was paid, read again; not in OpenAPI, of which directories take 40 operations
     get("/v1/x402/purchases", run!(purchases::list), Endpoint {
-        query: &[LIMIT, BEFORE], needs: &[SIGN_IN], statuses: &[402, 422, 503], rate: RateClass::Quote,
+        query: &[LIMIT, BEFORE], needs: &[SIGN_IN], statuses: &[402, 422, 503], rate: RateClass::Quote, in_openapi: false,
         ..Endpoint::new(Tag::Reports, "Your purchases of the last 30 days, for the wallet that paid; spends nothing") }),
     get("/v1/x402/purchases/{purchase_id}", run!(purchases::read), Endpoint {
-        needs: &[SIGN_IN], statuses: &[402, 404, 410, 503], rate: RateClass::Quote,
+        needs: &[SIGN_IN], statuses: &[402, 404, 410, 503], rate: RateClass::Quote, in_openapi: false,
         ..Endpoint::new(Tag::Reports, "The answer of one of your purchases again, while it is kept; spends nothing") }),
 
     // Legacy
