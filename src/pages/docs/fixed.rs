@@ -5,11 +5,16 @@ use maud::{Markup, html};
 use crate::pages::parts;
 
 /// Header, who sends it, what it means (specification sections 5 and 7).
-const HEADERS: [(&str, &str, &str); 19] = [
+const HEADERS: [(&str, &str, &str); 20] = [
     (
         "PAYMENT-SIGNATURE",
         "you",
         "The signed payment, base64 of an x402 PaymentPayload.",
+    ),
+    (
+        "SIGN-IN-WITH-X",
+        "you",
+        "A signed statement of the paying wallet, to read purchases again: base64 JSON.",
     ),
     ("X-Service-Tier", "you", "The tier, if not in the query."),
     ("X-Service-Pack", "you", "The pack, if not in the query."),
