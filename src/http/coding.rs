@@ -387,7 +387,7 @@ mod tests {
         let encoder = Encoder::default();
         for length in [BYTES_MIN, INLINE_BYTES_MAX + 1, 1_000_000] {
             let body: String = (0..length)
-                .map(|at| char::from(b'a' + (at % 7) as u8))
+                .map(|at| char::from(b"abcdefg"[at % 7]))
                 .collect();
             for coding in [Coding::Gzip, Coding::Brotli] {
                 for policy in ["private, no-store", "public, max-age=60"] {

@@ -297,7 +297,8 @@ impl<'a> Scan<'a> {
             parts.first().map(|part| part.start),
             parts.last().map(|part| part.end),
         ) {
-            parts = vec![start..end];
+            parts.clear();
+            parts.push(start..end);
         }
         for part in parts {
             self.push(Kind::Quote, part, indent, needs);
