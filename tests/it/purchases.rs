@@ -127,6 +127,7 @@ fn a_page_goes_with_its_answer_and_a_purchase_after_thirty_days() {
     let rig = Rig::start();
     let wallet = Wallet::new();
     rig.buy(&wallet, ARTICLE, "fresh").expect(200);
+    rig.pass(60);
     let report = rig
         .buy_report(&wallet, ARTICLE, "quick", QUESTION)
         .expect(200);
