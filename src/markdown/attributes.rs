@@ -138,6 +138,61 @@ const COPY_BUTTONS: [&str; 12] = [
     "zeroclipboard-container",
 ];
 
+/// Names that generators of reference pages give to declarations and to what explains them.
+const DECLARATIONS: [&str; 48] = [
+    "alignedsummary",
+    "api-signature",
+    "api_metadata",
+    "code-header",
+    "ctor",
+    "declaration",
+    "deftypefn",
+    "descname",
+    "doc-function",
+    "doc-heading",
+    "doc-object",
+    "docblock",
+    "docstring",
+    "Documentation-declaration",
+    "Documentation-function",
+    "func-head",
+    "item-decl",
+    "member-signature",
+    "memberdecls",
+    "memdoc",
+    "memitem",
+    "memItemLeft",
+    "memproto",
+    "memtitle",
+    "method-description",
+    "method-detail",
+    "method-heading",
+    "method-signature",
+    "method_details",
+    "methodsynopsis",
+    "phpdocumentor-element",
+    "phpdocumentor-signature",
+    "pubdef",
+    "RBoxed",
+    "REFBODY",
+    "refentry",
+    "refnamediv",
+    "refsect1",
+    "refsect2",
+    "RktBlk",
+    "SCodeFlow",
+    "sig",
+    "subs",
+    "summary_signature",
+    "task-group",
+    "tsd-panel",
+    "tsd-signature",
+    "type-signature",
+];
+
+/// The same of ids.
+const REFERENCE_IDS: [&str; 3] = ["apicontent", "doc-content", "module-header"];
+
 /// A few names to be found among very many tokens: most are none of them, which two looks tell.
 pub(super) struct Names {
     names: &'static [&'static str],
@@ -184,6 +239,8 @@ const fn letter(byte: u8) -> u32 {
 static CONSENTS: Names = Names::new(&CONSENT);
 static HIDDEN: Names = Names::new(&VISUALLY_HIDDEN);
 static NUMBERS: Names = Names::new(&LINE_NUMBERS);
+static DECLARED: Names = Names::new(&DECLARATIONS);
+static REFERENCES: Names = Names::new(&REFERENCE_IDS);
 static BUTTONS: Names = Names::new(&COPY_BUTTONS);
 
 /// What a block element is for.
@@ -221,6 +278,13 @@ pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> 
     }
 }
 
+/// Whether the element's id is one of a reference page's.
+pub(super) fn declares(attributes: &Attributes<'_>) -> bool {
+    attributes
+        .raw("id")
+        .is_some_and(|id| REFERENCES.contain(id))
+}
+
 /// Whether readers of the page do not see the element.
 pub(super) fn is_hidden(attributes: &Attributes<'_>) -> bool {
     attributes.has_class(&HIDDEN) || is_hidden_beside_class(attributes)
@@ -238,6 +302,8 @@ pub(super) struct ClassSigns {
     pub(super) hides: bool,
     /// It may name the language of the code inside.
     pub(super) is_highlighter: bool,
+    /// It is a declaration on a reference page.
+    pub(super) declares: bool,
 }
 
 impl ClassSigns {
@@ -250,6 +316,7 @@ impl ClassSigns {
         for token in class.split_ascii_whitespace() {
             signs.is_consent |= CONSENTS.contain(token);
             signs.hides |= HIDDEN.contain(token);
+            signs.declares |= DECLARED.contain(token);
         }
         signs
     }

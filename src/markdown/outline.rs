@@ -23,6 +23,8 @@ pub(super) struct Outline {
     pub(super) labels: String,
     pub(super) links: Vec<LinkSpan>,
     pub(super) tables: Vec<TableFacts>,
+    /// Elements that a generator of reference pages named as declarations.
+    pub(super) declarations: u32,
     /// For training only: the numbers of the names on each node.
     pub(super) bins: Vec<(NodeId, Vec<u16>)>,
 }
@@ -198,6 +200,7 @@ impl Outline {
             labels: String::new(),
             links: Vec::new(),
             tables: Vec::new(),
+            declarations: 0,
             bins: Vec::new(),
         }
     }

@@ -239,6 +239,8 @@ impl Builder {
             let signs = class.signs;
             open.names = Names::of(attributes, class.names(value));
             open.role = attributes::role(tag, attributes, signs);
+            self.outline.declarations +=
+                u32::from(signs.declares || attributes::declares(attributes));
             self.begin_block(&mut open, attributes);
             if signs.is_highlighter {
                 self.note_language(&open, attributes);

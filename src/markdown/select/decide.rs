@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 
 use super::super::outline::{Outline, Shape};
+use super::hints::Hints;
+use super::reference;
 use super::repair::repair;
 
 /// Text of at least so many words is kept once.
@@ -14,21 +16,23 @@ const REPEATED_WORDS: u32 = 6;
 pub(super) fn decide(
     outline: &Outline,
     chances: &[f32],
-    is_article: bool,
+    hints: &Hints,
     title: Option<usize>,
 ) -> Vec<usize> {
     let blocks = &outline.blocks;
     let expected = expected_f1(outline, chances);
     // Where the model is sure of the page, what it doubts is better left out.
     let mut strictness = 0.92 * (1.0 + 1.5 * (expected - 0.8).max(0.0));
-    if is_article {
+    if hints.is_article {
         strictness *= 1.2;
     }
     // Half of the best F1 is the threshold that reaches it (Lipton et al., 2014).
     let threshold = (strictness * expected / 2.0).clamp(0.15, 0.75);
     let mut is_kept: Vec<bool> = chances.iter().map(|&chance| chance >= threshold).collect();
+    let said_title = title;
     // Whether a title belongs to the content is a matter of taste: a small doubt is enough to keep it.
     let title = title.filter(|&at| chances[at] * 2.0 >= threshold);
+    let is_whole = reference::keep_whole(outline, hints, said_title, &mut is_kept);
     repair(outline, &mut is_kept, title);
     let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {
@@ -36,7 +40,10 @@ pub(super) fn decide(
             (0..blocks.len()).max_by(|&a, &b| chances[a].total_cmp(&chances[b]).then(b.cmp(&a)));
         kept.extend(most);
     }
-    drop_repeated(outline, &mut kept);
+    // Two functions may be declared or explained in the same words.
+    if !is_whole {
+        drop_repeated(outline, &mut kept);
+    }
     kept
 }
 
@@ -63,9 +70,16 @@ fn expected_f1(outline: &Outline, chances: &[f32]) -> f32 {
 
 fn drop_repeated(outline: &Outline, kept: &mut Vec<usize>) {
     let mut seen: HashSet<&str> = HashSet::new();
+    let mut headings: HashSet<&str> = HashSet::new();
     let mut chain = Vec::new();
     kept.retain(|&at| {
         let block = &outline.blocks[at];
+        // A table of contents says what the headings say.
+        let seen = if block.kind.is_heading() && block.link_words == 0 {
+            &mut headings
+        } else {
+            &mut seen
+        };
         if block.words < REPEATED_WORDS || seen.insert(outline.markdown(block)) {
             return true;
         }

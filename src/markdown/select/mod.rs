@@ -12,6 +12,7 @@ pub(super) mod hints;
 pub(super) mod model;
 pub(super) mod names;
 mod once;
+mod reference;
 mod repair;
 mod scale;
 pub(super) mod training;
@@ -29,7 +30,7 @@ pub(super) fn select(outline: &Outline, hints: &Hints, model: &Model) -> Vec<usi
         let features = Features::new(&page, hints, &model.names);
         (chances(outline, &features, model), features.title_block)
     };
-    decide::decide(outline, &chances, hints.is_article, title)
+    decide::decide(outline, &chances, hints, title)
 }
 
 /// For each block, how likely it is content.
