@@ -278,6 +278,63 @@ pub(super) fn role(tag: Tag, attributes: &Attributes<'_>, class: ClassSigns) -> 
     }
 }
 
+/// Names of comments that do not say so.
+const COMMENTS: [&str; 16] = [
+    "commentlist",
+    "disqus_thread",
+    "dsq-content",
+    "echo-item",
+    "fb-comments",
+    "idc-container",
+    "js-kit-comments",
+    "livefyre",
+    "pingback",
+    "pingbacks",
+    "responses",
+    "trackback",
+    "trackbacks",
+    "wpdcom",
+    "wpd-thread-list",
+    "wp-discuz",
+];
+
+static COMMENTED: Names = Names::new(&COMMENTS);
+
+/// Whether a class or id is one of comments, or of one of them: `comments`, `comment-body`, `post-comments`.
+fn names_comments(token: &str) -> bool {
+    let bytes = token.as_bytes();
+    let Some(at) = bytes
+        .windows(7)
+        .position(|part| part.eq_ignore_ascii_case(b"comment"))
+    else {
+        return COMMENTED.contain(token);
+    };
+    let (before, after) = (&token[..at], &token[at + 7..]);
+    let rest = after.strip_prefix(['s', 'S']).unwrap_or(after);
+    let is_part = before.is_empty() || before.ends_with(['-', '_']) || bytes[at] == b'C';
+    const OTHER_BEFORE: [&str; 12] = [
+        "no", "has", "with", "show", "hide", "allow", "open", "fa", "hljs", "hl", "token", "icon",
+    ];
+    const OTHER_AFTER: [&str; 14] = [
+        "count", "link", "open", "closed", "close", "enabled", "disabled", "icon", "num", "total",
+        "ary", "aries", "ator", "status",
+    ];
+    let says = |words: &[&str], text: &str| {
+        let text = text.trim_matches(['-', '_']).to_ascii_lowercase();
+        words.iter().any(|word| text.starts_with(word))
+    };
+    let before = before.trim_matches(['-', '_']);
+    let is_other = OTHER_BEFORE
+        .iter()
+        .any(|word| before.eq_ignore_ascii_case(word));
+    is_part && !is_other && !says(&OTHER_AFTER, rest)
+}
+
+/// Whether the element's id is one of comments.
+pub(super) fn is_comment(attributes: &Attributes<'_>) -> bool {
+    attributes.raw("id").is_some_and(names_comments)
+}
+
 /// Whether the element's id is one of a reference page's.
 pub(super) fn declares(attributes: &Attributes<'_>) -> bool {
     attributes
@@ -304,6 +361,8 @@ pub(super) struct ClassSigns {
     pub(super) is_highlighter: bool,
     /// It is a declaration on a reference page.
     pub(super) declares: bool,
+    /// It holds comments on something else, or is one.
+    pub(super) is_comment: bool,
 }
 
 impl ClassSigns {
@@ -317,6 +376,7 @@ impl ClassSigns {
             signs.is_consent |= CONSENTS.contain(token);
             signs.hides |= HIDDEN.contain(token);
             signs.declares |= DECLARED.contain(token);
+            signs.is_comment |= names_comments(token);
         }
         signs
     }

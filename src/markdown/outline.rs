@@ -40,6 +40,8 @@ pub(super) struct Node {
     pub(super) class_hash: u32,
     pub(super) names: Weighed,
     pub(super) role: Role,
+    /// It is named for comments on something else.
+    pub(super) is_comment: bool,
     pub(super) shape: Shape,
     /// The nearest node, itself included, whose shape is not [`Shape::Plain`]; [`PAGE`] when there is none.
     pub(super) container: NodeId,
@@ -192,6 +194,7 @@ impl Outline {
                 class_hash: 0,
                 names: Weighed::default(),
                 role: Role::None,
+                is_comment: false,
                 shape: Shape::Plain,
                 container: PAGE,
             }],

@@ -125,6 +125,7 @@ impl Builder {
                     class_hash: open.names.class_hash,
                     names: open.names.weigh(&self.model.names),
                     role: open.role,
+                    is_comment: open.is_comment,
                     shape: open.shape,
                     container,
                 });

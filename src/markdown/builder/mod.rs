@@ -68,6 +68,7 @@ struct Open {
     name: Name,
     tag: Tag,
     role: Role,
+    is_comment: bool,
     names: Names,
     shape: Shape,
     effect: Effect,
@@ -227,6 +228,7 @@ impl Builder {
             name,
             tag,
             role: Role::None,
+            is_comment: false,
             names: Names::default(),
             shape: Shape::Plain,
             effect: Effect::None,
@@ -238,6 +240,7 @@ impl Builder {
             let class = self.classes.of(value);
             let signs = class.signs;
             open.names = Names::of(attributes, class.names(value));
+            open.is_comment = signs.is_comment || attributes::is_comment(attributes);
             open.role = attributes::role(tag, attributes, signs);
             self.outline.declarations +=
                 u32::from(signs.declares || attributes::declares(attributes));

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::super::outline::{Outline, Shape};
+use super::comments;
 use super::hints::Hints;
 use super::reference;
 use super::repair::repair;
@@ -33,7 +34,14 @@ pub(super) fn decide(
     // Whether a title belongs to the content is a matter of taste: a small doubt is enough to keep it.
     let title = title.filter(|&at| chances[at] * 2.0 >= threshold);
     let is_whole = reference::keep_whole(outline, hints, said_title, &mut is_kept);
+    let comments = comments::under_article(outline, hints, &is_kept, said_title);
     repair(outline, &mut is_kept, title);
+    for (is_kept, is_comment) in is_kept.iter_mut().zip(comments) {
+        *is_kept &= !is_comment;
+    }
+    if !is_whole && !hints.is_talk && !hints.is_product {
+        comments::drop_other_articles(outline, &mut is_kept);
+    }
     let mut kept: Vec<usize> = (0..blocks.len()).filter(|&at| is_kept[at]).collect();
     if kept.is_empty() {
         let most =

@@ -21,6 +21,7 @@ pub(in crate::markdown) struct Hints {
     pub(in crate::markdown) is_documentation: bool,
     /// A forum's thread or a question with its answers.
     pub(in crate::markdown) is_talk: bool,
+    pub(in crate::markdown) is_product: bool,
     bytes: Vec<(&'static str, u8)>,
 }
 
@@ -161,6 +162,20 @@ const REFERENCE_GENERATORS: [&str; 25] = [
     "yard",
 ];
 
+/// Hosts on which the comments are the page, or much of it.
+const TALK_HOSTS: [&str; 10] = [
+    "askubuntu",
+    "lemmy",
+    "lobste.rs",
+    "mastodon",
+    "reddit",
+    "serverfault",
+    "stackexchange",
+    "stackoverflow",
+    "superuser",
+    "ycombinator",
+];
+
 #[derive(Clone, Copy)]
 enum Part {
     Types,
@@ -222,7 +237,9 @@ impl Hints {
             is_documentation: value("url_docs"),
             is_talk: ["ld_forum", "url_forum", "made_by_forum"]
                 .into_iter()
-                .any(value),
+                .any(value)
+                || TALK_HOSTS.iter().any(|name| host.contains(name)),
+            is_product: value("ld_product") || value("og_product"),
             bytes,
         }
     }

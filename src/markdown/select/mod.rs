@@ -4,6 +4,7 @@
 //! The model is made by `data/selection/train.py` from the rows that this very code writes.
 
 mod columns;
+mod comments;
 pub(super) mod counts;
 mod decide;
 mod facts;
