@@ -12,6 +12,7 @@ use super::select::hints::Hints;
 use super::select::model::Model;
 use super::select::select;
 use super::tag::Tag;
+use super::title::begin_with_title;
 use super::walls::{self, Evidence};
 use super::warnings::{self, Warning};
 use super::{LINKS_MAX, Settings, fallback, injection};
@@ -46,9 +47,13 @@ pub(super) fn html_page(
         hints: &collected.hints(&settings.url),
         model,
     };
-    let own_kept = selector.kept(&own);
+    let mut own_kept = selector.kept(&own);
     let own_words = kept_words(&own, &own_kept);
     let mut found = fallback::find(&collected, &links, &selector, own_words)?;
+    if !settings.full && found.is_none() && own_words > 0 {
+        let (title, site) = (collected.headline(), collected.site_name());
+        begin_with_title(&mut own, &mut own_kept, title.as_deref(), site.as_deref());
+    }
     let (source, outline, kept, words) = match &found {
         Some(found) => (found.source, &found.outline, &found.kept, found.words),
         None => (ContentSource::Page, &own, &own_kept, own_words),

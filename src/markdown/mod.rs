@@ -25,6 +25,7 @@ mod scripts;
 mod select;
 mod tables;
 mod tag;
+mod title;
 mod walls;
 mod warnings;
 

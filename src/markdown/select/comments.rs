@@ -7,7 +7,7 @@ use super::facts::is_good;
 use super::hints::Hints;
 
 /// With fewer words of prose beside them the comments are the page.
-const ARTICLE_WORDS_MIN: u32 = 60;
+const ARTICLE_WORDS_MIN: u32 = 20;
 /// The longest heading over comments: "4 thoughts on " and the title.
 const HEADING_WORDS_MAX: u32 = 24;
 
@@ -82,6 +82,8 @@ fn names_comments(text: &str) -> bool {
 
 /// So many lines of links in a row under an article are a list of other articles.
 const LINKS_MIN: usize = 3;
+/// An article has more words than this.
+const PROSE_WORDS_MIN: u32 = 120;
 
 /// Drops what follows an article's last words: lists of links to other articles.
 pub(super) fn drop_other_articles(outline: &Outline, is_kept: &mut [bool]) {
@@ -89,7 +91,7 @@ pub(super) fn drop_other_articles(outline: &Outline, is_kept: &mut [bool]) {
     let prose = (0..blocks.len()).filter(|&at| is_kept[at] && is_good(&blocks[at]));
     let words: u32 = prose.clone().map(|at| blocks[at].words).sum();
     let Some(last) = prose.last() else { return };
-    if words < 2 * ARTICLE_WORDS_MIN {
+    if words < PROSE_WORDS_MIN {
         return;
     }
     let is_links = |at: &usize| {
